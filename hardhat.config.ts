@@ -1,0 +1,36 @@
+import { createRequire } from "node:module";
+import hardhatEthers from "@nomicfoundation/hardhat-ethers";
+import hardhatChaiMatchers from "@nomicfoundation/hardhat-ethers-chai-matchers";
+import hardhatIgnitionEthers from "@nomicfoundation/hardhat-ignition-ethers";
+import hardhatMocha from "@nomicfoundation/hardhat-mocha";
+import hardhatNetworkHelpers from "@nomicfoundation/hardhat-network-helpers";
+import hardhatTypechain from "@nomicfoundation/hardhat-typechain";
+import { defineConfig } from "hardhat/config";
+
+// The compiler comes from npm, so a build needs no download and is the same on every machine.
+const solc = createRequire(import.meta.url).resolve("solc/soljson.js");
+
+export default defineConfig({
+  plugins: [
+    hardhatEthers,
+    hardhatChaiMatchers,
+    hardhatIgnitionEthers,
+    hardhatMocha,
+    hardhatNetworkHelpers,
+    hardhatTypechain,
+  ],
+  paths: {
+    sources: "./contracts",
+    ignition: "./scripts/ignition",
+    tests: { mocha: "./test/contracts", solidity: "./contracts/test" },
+  },
+  solidity: {
+    version: "0.8.37",
+    path: solc,
+    settings: {
+      evmVersion: "cancun",
+      viaIR: true,
+      optimizer: { enabled: true, runs: 1_000_000 },
+    },
+  },
+});
