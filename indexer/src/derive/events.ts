@@ -1,0 +1,93 @@
+import type { Address } from "../../../protocol/address.ts";
+import type { Hex } from "../../../protocol/hex.ts";
+import type { Params } from "../../../protocol/records/params.ts";
+import type { RecordBody } from "../../../protocol/json/recordBody.ts";
+
+/**
+ * The event log: all that the derivation reads, one JSON object a line, in the order block, log, seq; a block's tick is
+ * its last. Amounts are decimal strings of atomic units, addresses lower case, times unix seconds of the block.
+ */
+export type DeriveEvent =
+  | ParamsEvent
+  | TransferEvent
+  | EscrowDeposited
+  | EscrowDelivered
+  | EscrowReleased
+  | EscrowRefunded
+  | EscrowTimedOut
+  | RecordEvent
+  | TickEvent;
+
+type OnChain<Kind extends string> = { block: number; time: number; log: number; kind: Kind };
+
+/** The first line of an exported log: the parameters the node was configured with. Without it the defaults hold. */
+export type ParamsEvent = OnChain<"params"> & { params: Params };
+
+export type TransferEvent = OnChain<"transfer"> & {
+  token: Address;
+  from: Address;
+  to: Address;
+  value: string;
+  tx: Hex;
+  /** The log just before it is `AuthorizationUsed` by `from` (EIP-3009). */
+  authorized: boolean;
+};
+
+export type EscrowDeposited = OnChain<"escrow.deposited"> & {
+  provider: string;
+  escrow: Address;
+  escrowId: Hex;
+  hireId: Hex;
+  buyer: Address;
+  seller: Address;
+  payee: Address;
+  amount: string;
+  fee: string;
+  feeRecipient: Address;
+  deadline: number;
+  arbiter: Address;
+  tx: Hex;
+};
+
+export type EscrowDelivered = OnChain<"escrow.delivered"> & { escrowId: Hex; resultHash: Hex };
+
+/** `toSeller` is gross: the fee is part of it. */
+export type EscrowReleased = OnChain<"escrow.released"> & {
+  escrowId: Hex;
+  toSeller: string;
+  toBuyer: string;
+  fee: string;
+};
+
+export type EscrowRefunded = OnChain<"escrow.refunded"> & { escrowId: Hex; by: Address };
+
+export type EscrowTimedOut = OnChain<"escrow.timedOut"> & { escrowId: Hex; delivered: boolean };
+
+/** A record of a followed ledger, at the log position of the anchor that covers it. */
+export type RecordEvent = OnChain<"record"> & {
+  ledger: Hex;
+  seq: number;
+  hash: string;
+  type: string;
+  body: RecordBody;
+  signer: Address;
+  signature: Hex;
+  /** The verdict on chain at that block, when the signer is a contract. */
+  erc1271?: boolean;
+  /** Why the entry could not be read as a record at all; it is kept as invalid. */
+  error?: string;
+};
+
+export type TickEvent = { block: number; time: number; kind: "tick" };
+
+/** Where an event stands; a tick has neither log nor seq. */
+export type Position = { block: number; time: number; log: number | null; seq: number | null };
+
+export function positionOf(event: DeriveEvent): Position {
+  return {
+    block: event.block,
+    time: event.time,
+    log: event.kind === "tick" ? null : event.log,
+    seq: event.kind === "record" ? event.seq : null,
+  };
+}

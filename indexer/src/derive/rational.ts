@@ -1,0 +1,61 @@
+/** An exact fraction, always in lowest terms with a positive denominator. */
+export type Rational = { readonly n: bigint; readonly d: bigint };
+
+export const ZERO: Rational = { n: 0n, d: 1n };
+export const ONE: Rational = { n: 1n, d: 1n };
+
+export function rational(n: bigint, d = 1n): Rational {
+  if (d === 0n) throw new RangeError("A fraction needs a denominator other than 0.");
+  if (d < 0n) return rational(-n, -d);
+  const divisor = gcd(n < 0n ? -n : n, d);
+  return { n: n / divisor, d: d / divisor };
+}
+
+function gcd(a: bigint, b: bigint): bigint {
+  while (b !== 0n) [a, b] = [b, a % b];
+  return a === 0n ? 1n : a;
+}
+
+export function add(a: Rational, b: Rational): Rational {
+  return a.d === b.d ? rational(a.n + b.n, a.d) : rational(a.n * b.d + b.n * a.d, a.d * b.d);
+}
+
+export function subtract(a: Rational, b: Rational): Rational {
+  return add(a, { n: -b.n, d: b.d });
+}
+
+export function multiply(a: Rational, b: Rational): Rational {
+  return rational(a.n * b.n, a.d * b.d);
+}
+
+/** Negative, zero or positive, as a − b. */
+export function compare(a: Rational, b: Rational): number {
+  const difference = a.n * b.d - b.n * a.d;
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}
+
+/** `n`, or `n/d`: how fractions are stored in a row. */
+export function formatRational({ n, d }: Rational): string {
+  return d === 1n ? n.toString() : `${n}/${d}`;
+}
+
+export function parseRational(text: string): Rational {
+  const slash = text.indexOf("/");
+  return slash < 0
+    ? { n: BigInt(text), d: 1n }
+    : { n: BigInt(text.slice(0, slash)), d: BigInt(text.slice(slash + 1)) };
+}
+
+/** The fraction times 10^decimals, rounded half up (away from zero is never needed: our fractions are not negative). */
+export function roundHalfUp({ n, d }: Rational, decimals: number): bigint {
+  return (2n * n * 10n ** BigInt(decimals) + d) / (2n * d);
+}
+
+/**
+ * The fraction as a JSON number, rounded half up at nine decimals. Exact until this last step; used for output only, never
+ * at a gate.
+ */
+export function toNumber(value: Rational): number {
+  const scaled = roundHalfUp(value, 9);
+  return Number(`${scaled / 1_000_000_000n}.${(scaled % 1_000_000_000n).toString().padStart(9, "0")}`);
+}

@@ -1,0 +1,282 @@
+/**
+ * The rows of the derivation. Every table has one text primary key, `id`, that can be predicted from the event at hand,
+ * so that a step costs a few look-ups by key and never a scan. Lists are numbered rows (see `lists.ts`).
+ *
+ * Column kinds: `text`, `number` (a safe integer), `bigint` (atomic units, numeric(78)), `boolean`; a trailing `?` is nullable.
+ * Exact fractions are stored as text, `n` or `n/d` in lowest terms (see `rational.ts`).
+ */
+export const tables = {
+  /** One row, `state`: where time stands and what the agenda has done. */
+  state: {
+    id: "text",
+    /** Block and time of the last tick: everything that expires is as of here. */
+    block: "number",
+    time: "number",
+    ticks: "number",
+    /** First agenda bucket that may still hold something due. */
+    agendaBucket: "number?",
+    clusters: "number",
+    paramsVersion: "number",
+    params: "text",
+    /** Root of the digest tree and the digest of the last tick, 64 hex characters. */
+    root: "text",
+    digest: "text?",
+  },
+  /** Anyone who ever received the token, and the hubs and escrows we know. */
+  wallet: {
+    id: "text",
+    /** `hub`, `escrow` or null. */
+    kind: "text?",
+    received: "bigint",
+    /** How many funding transfers it received: rows `<wallet>/<n>` of `funding`. */
+    fundings: "number",
+  },
+  agent: {
+    id: "text",
+    registeredBlock: "number",
+    registeredTime: "number",
+    registeredLog: "number",
+    liveListings: "number",
+    trustTier: "number",
+    tierChanges: "number",
+    /** The cluster it joined first; the current one is found by following `cluster.mergedInto`. */
+    cluster: "text?",
+    /** Comma-separated, sorted. */
+    signalsTripped: "text",
+    hires: "number",
+    freeHires: "number",
+    windowHires: "number",
+    windowWeight: "text",
+    ratedWeight: "text",
+    successWeight: "text",
+    escrowWeight: "text",
+    refundedWeight: "text",
+    /** Σ weight × price over the last 24 hours, atomic units. */
+    dayVolume: "text",
+    capabilities: "number",
+    distinctBuyers: "number",
+    bought: "number",
+    escrowBought: "number",
+    silentTimeouts: "number",
+    refundsAfterDelivery: "number",
+    /** The tick count at which it was last put on the list of rows to digest. */
+    touched: "number?",
+  },
+  tierChange: {
+    id: "text",
+    agent: "text",
+    from: "number",
+    to: "number",
+    reason: "text",
+    block: "number",
+    time: "number",
+    log: "number?",
+    seq: "number?",
+  },
+  /** Hires in the window per agent and capability, `<agent>/<capability>`. */
+  capability: { id: "text", windowHires: "number" },
+  /** Hires in the window between a buying party (an address or a cluster) and a seller, `<party>/<seller>`. */
+  custom: { id: "text", windowHires: "number" },
+  listing: {
+    id: "text",
+    agent: "text",
+    capability: "text",
+    paymentMode: "text",
+    priceUsdc: "text",
+    maxLatencyMs: "number",
+    endpoint: "text",
+    firstCallFree: "boolean",
+    payee: "text?",
+    live: "boolean",
+    issuedAt: "number",
+    hash: "text",
+    block: "number",
+    log: "number",
+    seq: "number",
+  },
+  /** Listing bodies seen, by digest: a replayed one changes nothing. */
+  seenListing: { id: "text" },
+  /** The first position at which `<agent>/<payee>` was agreed by a payee's own signature. */
+  payee: { id: "text", block: "number", log: "number" },
+  /** A payment that could be a hire's: `<tx>/<from>/<to>/<value>/<n>`. */
+  payment: {
+    id: "text",
+    block: "number",
+    time: "number",
+    log: "number",
+    from: "text",
+    to: "text",
+    value: "bigint",
+    authorized: "boolean",
+    /** Entry hash of the receipt that claimed it. */
+    receipt: "text?",
+    /** Whether it is a funding transfer in case no receipt claims it in time. */
+    fundingIfUnclaimed: "boolean",
+  },
+  escrow: {
+    id: "text",
+    provider: "text",
+    escrow: "text",
+    hireId: "text",
+    buyer: "text",
+    seller: "text",
+    payee: "text",
+    amount: "bigint",
+    fee: "bigint",
+    feeRecipient: "text",
+    deadline: "number",
+    arbiter: "text",
+    depositedBlock: "number",
+    depositedTime: "number",
+    tx: "text",
+    /** `held`, `released`, `refunded` or `timed_out`. */
+    status: "text",
+    delivered: "boolean",
+    resultHash: "text?",
+    toSeller: "bigint?",
+    toBuyer: "bigint?",
+    refundedBy: "text?",
+    settledTime: "number?",
+    /** Entry hash of the seller's receipt, and the hire once counted. */
+    receipt: "text?",
+    hire: "text?",
+  },
+  /** Every record of a followed ledger, by entry hash. */
+  record: {
+    id: "text",
+    ledger: "text",
+    seq: "number",
+    type: "text",
+    signer: "text",
+    /** `valid` or `invalid`, and why. */
+    status: "text",
+    reason: "text?",
+    block: "number",
+    time: "number",
+    log: "number",
+  },
+  receipt: {
+    id: "text",
+    agent: "text",
+    buyer: "text",
+    capability: "text",
+    hireId: "text",
+    txHash: "text",
+    logIndex: "number?",
+    amount: "bigint",
+    payee: "text",
+    escrowId: "text?",
+    completedAt: "number",
+    allPassed: "boolean",
+    latencyMs: "number?",
+    buyerSigned: "boolean",
+    time: "number",
+    /** `pending`, `counted`, `free`, `unmatched` or `duplicate`. */
+    status: "text",
+    hire: "text?",
+  },
+  /** A counted hire: `<tx>-<log>` of its payment, or its escrowId. */
+  hire: {
+    id: "text",
+    seller: "text",
+    buyer: "text",
+    hireId: "text",
+    capability: "text?",
+    paymentMode: "text",
+    /** What the seller got (gross), and what was asked. */
+    price: "bigint",
+    amount: "bigint",
+    /** `success`, `failure` or `neutral`. */
+    outcome: "text",
+    refunded: "boolean",
+    dispute: "boolean",
+    disputeSource: "text?",
+    silentTimeout: "boolean",
+    refundAfterDelivery: "boolean",
+    /** `escrow`, `buyer` or `seller`: whose word the outcome rests on. */
+    evidence: "text",
+    /** The weight is 1/clusterSize, fixed when the hire was counted. */
+    clusterSize: "number",
+    latencyMs: "number?",
+    time: "number",
+    tx: "text",
+    escrowId: "text?",
+    receipt: "text?",
+    inWindow: "boolean",
+    inDay: "boolean",
+    countedBlock: "number",
+    countedLog: "number",
+    countedSeq: "number?",
+  },
+  /** `<agent>/<hire_id>` of counted receipts: the same hire never counts twice. */
+  hireKey: { id: "text", hire: "text" },
+  /** `<buyer>/<seller>` of free hires: one each. */
+  freeHire: { id: "text", receipt: "text" },
+  /** A funding transfer into a wallet, `<wallet>/<n>`. */
+  funding: { id: "text", from: "text", block: "number", time: "number", log: "number" },
+  /** Which blocks of seconds hold fundings by a funder: a two-level bitmap (see `funding/timeIndex.ts`). */
+  fundingIndex: { id: "text", bitmap: "text" },
+  cluster: {
+    id: "text",
+    /** Order of birth: on a merge the older id stays. */
+    ordinal: "number",
+    /** Where to look for the current root; itself when it is the root. */
+    parent: "text",
+    /** Of a root: the id by which the cluster goes, its size, and the number of members listed. */
+    currentId: "text",
+    size: "number",
+    signals: "text",
+    block: "number",
+    time: "number",
+    touched: "number?",
+  },
+  /** Numbered rows: a list's length, and its items `<list>/<n>`. */
+  list: { id: "text", length: "number" },
+  item: { id: "text", value: "text" },
+  /** Nodes of the digest tree, by prefix of the key's hash: sixteen children as JSON. */
+  digestNode: { id: "text", children: "text" },
+  /** The digest at each tick, by zero-padded block. */
+  digest: {
+    id: "text",
+    block: "number",
+    time: "number",
+    root: "text",
+    paramsVersion: "number",
+    digest: "text",
+  },
+} as const satisfies Record<string, Record<string, ColumnKind>>;
+
+export type ColumnKind =
+  | "text"
+  | "text?"
+  | "number"
+  | "number?"
+  | "bigint"
+  | "bigint?"
+  | "boolean"
+  | "boolean?";
+
+type Value<K extends ColumnKind> = K extends "text"
+  ? string
+  : K extends "text?"
+    ? string | null
+    : K extends "number"
+      ? number
+      : K extends "number?"
+        ? number | null
+        : K extends "bigint"
+          ? bigint
+          : K extends "bigint?"
+            ? bigint | null
+            : K extends "boolean"
+              ? boolean
+              : boolean | null;
+
+export type TableName = keyof typeof tables;
+
+/** A row of `T`: every column present, nullable ones null. */
+export type Row<T extends TableName> = {
+  -readonly [C in keyof (typeof tables)[T]]: (typeof tables)[T][C] extends ColumnKind
+    ? Value<(typeof tables)[T][C]>
+    : never;
+};

@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { addressSchema } from "../address.ts";
+import { atomicSchema } from "../amount.ts";
+
+const positive = z.int().positive();
+const share = z
+  .strictObject({ numerator: z.int().nonnegative(), denominator: positive })
+  .refine((it) => it.numerator <= it.denominator, { error: "must not be more than 1", path: ["numerator"] });
+const ledgerIdSchema = z.string().regex(/^0x[0-9a-f]{64}$/, "must be 0x and 64 lower-case hex digits");
+
+/**
+ * The published parameters and trust roots: every threshold of the derivation, and whom it listens to. Thresholds default
+ * to the values the protocol publishes (SHP §4.3, §4.5.1, §9.2); roots default to nobody. Times are seconds, amounts
+ * decimal strings of atomic units, shares exact fractions.
+ */
+export const paramsSchema = z.strictObject({
+  version: z.int().nonnegative().default(1),
+
+  /** Rolling window of rates, counts and tiers: a hire is in it while time > asOf − windowSeconds. */
+  windowSeconds: positive.default(2_592_000),
+  volumeWindowSeconds: positive.default(86_400),
+  /** How long a receipt waits for its payment, and a payment for its receipt. */
+  reconcileSeconds: positive.default(86_400),
+  /** Below this a hire is free: shown, never counted. */
+  minHireAtomic: atomicSchema.default("1000"),
+
+  /** Funding origin (SHP §4.5.1): how many other agents, within which span, through how many wallets. */
+  clusterOthers: positive.default(3),
+  fundingSpanSeconds: positive.default(86_400),
+  maxIntermediaries: z.int().nonnegative().max(4).default(2),
+  minFundingAtomic: atomicSchema.default("100000"),
+  fundingShare: share.default({ numerator: 1, denominator: 4 }),
+
+  /** Tier 2 (SHP §4.3). */
+  tier2MinSuccesses: positive.default(10),
+  tier2MinSuccessRate: share.default({ numerator: 9, denominator: 10 }),
+  tier2MinCapabilities: positive.default(3),
+  tier2MinBuyers: positive.default(1),
+
+  /** Blocks between two ticks. */
+  tickBlocks: positive.default(150),
+
+  /** Trust roots: the only ones whose word is taken. */
+  operator: addressSchema.nullable().default(null),
+  claimAttestors: z.array(addressSchema).default([]),
+  auditArbiters: z.array(addressSchema).default([]),
+  hubs: z.array(addressSchema).default([]),
+  /** Escrow contract → provider id. */
+  escrows: z.record(addressSchema, z.string().min(1).max(31)).default({}),
+  /** Ledger id → the record types it may carry. */
+  ledgers: z.record(ledgerIdSchema, z.array(z.string().min(1))).default({}),
+});
+
+export type Params = z.infer<typeof paramsSchema>;
+
+/** The parameters with every default in place; `input` overrides some. Throws a ZodError that names the field. */
+export function defineParams(input: z.input<typeof paramsSchema> = {}): Params {
+  return paramsSchema.parse(input);
+}
