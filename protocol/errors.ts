@@ -1,0 +1,80 @@
+/** What a {@link TallystickError} is made of. */
+export type TallystickErrorParameters = {
+  /** Stable snake_case identifier a program can switch on. */
+  code: string;
+  /** One sentence that says what happened. */
+  message: string;
+  /** What to do next, as a sentence. */
+  hint?: string | undefined;
+  /** The input field at fault, as a path (`body.price_usdc`). */
+  field?: string | undefined;
+  /** Whatever else helps to find the cause; must be serializable as JSON. */
+  details?: unknown;
+  cause?: unknown;
+};
+
+/** The parent of every error this project throws on purpose: a `code` for programs, a `hint` for people. */
+export class TallystickError extends Error {
+  readonly code: string;
+  readonly hint?: string;
+  readonly field?: string;
+  readonly details?: unknown;
+
+  constructor(parameters: TallystickErrorParameters) {
+    super(parameters.message, parameters.cause === undefined ? undefined : { cause: parameters.cause });
+    this.name = new.target.name;
+    this.code = parameters.code;
+    if (parameters.hint !== undefined) this.hint = parameters.hint;
+    if (parameters.field !== undefined) this.field = parameters.field;
+    if (parameters.details !== undefined) this.details = parameters.details;
+  }
+}
+
+/** One thing wrong with an input: the field's path and what is wrong with it. */
+export type InputIssue = { field: string; message: string };
+
+/** Bad input from outside. Names every field at fault; whoever throws it has written nothing. */
+export class InvalidInputError extends TallystickError {
+  readonly issues: InputIssue[];
+
+  /** @param parameters.issues at least one; the first gives `field`, and `message` when none is given. */
+  constructor(
+    parameters: { issues: InputIssue[]; code?: string; message?: string } & Pick<
+      TallystickErrorParameters,
+      "hint" | "details" | "cause"
+    >,
+  ) {
+    const first = parameters.issues[0];
+    super({
+      ...parameters,
+      code: parameters.code ?? "invalid_input",
+      message:
+        parameters.message ??
+        (first
+          ? `${first.field === "" ? "The input" : first.field}: ${first.message}`
+          : "The input is not valid."),
+      field: first?.field,
+    });
+    this.issues = parameters.issues;
+  }
+}
+
+/** The part of a zod error this module reads, so that it needs no import of zod. */
+type IssueLike = { path: PropertyKey[]; message: string; code?: string | undefined; keys?: string[] };
+
+/**
+ * Turns a zod error into an {@link InvalidInputError}, one issue per field at fault.
+ *
+ * @param prefix path put before every field, e.g. `body`
+ */
+export function invalidInputFromZod(
+  error: { issues: readonly IssueLike[] },
+  prefix = "",
+  code?: string,
+): InvalidInputError {
+  const issues = error.issues.map((issue) => {
+    const path = [...(prefix === "" ? [] : [prefix]), ...issue.path.map(String)].join(".");
+    return { field: path, message: issue.message };
+  });
+  return new InvalidInputError(code === undefined ? { issues } : { issues, code });
+}

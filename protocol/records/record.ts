@@ -1,0 +1,135 @@
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import type { LocalAccount } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { type Address, addressSchema } from "../address.ts";
+import { InvalidInputError } from "../errors.ts";
+import { fromHex, type Hex, isHex, toHex } from "../hex.ts";
+import type { PyJson } from "../json/pythonJson.ts";
+import {
+  canonicalBody,
+  type RecordBody,
+  recordBodyFromPyJson,
+  recordBodyToPyJson,
+} from "../json/recordBody.ts";
+
+/** A statement by `signer`; `body` is kept exactly as it was signed. */
+export type SignedRecord = { type: string; body: RecordBody; signer: Address; signature: Hex };
+
+const EIP191_HASH_PREFIX = utf8ToBytes("\x19Ethereum Signed Message:\n32");
+
+function bodyDigest(body: RecordBody): Uint8Array {
+  return keccak_256(utf8ToBytes(canonicalBody(body)));
+}
+
+/** keccak256 of the UTF-8 canonical body: the 32 bytes a wallet signs as a message. */
+export function recordDigest(body: RecordBody): Hex {
+  return toHex(bodyDigest(body));
+}
+
+/** The EIP-191 hash of {@link recordDigest}: what `ecrecover` and ERC-1271 `isValidSignature` are asked about. */
+export function recordSigningHash(body: RecordBody): Hex {
+  return toHex(keccak_256(concatBytes(EIP191_HASH_PREFIX, bodyDigest(body))));
+}
+
+/** Who signs: a viem account, or the private key of one. */
+export type RecordSigner = { account: LocalAccount } | { privateKey: Hex };
+
+/** Signs a body as EIP-191 over the raw 32 bytes of {@link recordDigest}: 65 bytes r ‖ s ‖ v. */
+export async function signBody(body: RecordBody, by: RecordSigner): Promise<Hex> {
+  const account = "account" in by ? by.account : privateKeyToAccount(by.privateKey);
+  return account.signMessage({ message: { raw: recordDigest(body) } });
+}
+
+/**
+ * Makes a signed record.
+ *
+ * @example await signRecord({ type: "listing", body, privateKey })
+ * @throws InvalidInputError when the body has something that cannot be signed
+ */
+export async function signRecord(
+  parameters: { type: string; body: RecordBody } & RecordSigner,
+): Promise<SignedRecord> {
+  const account = "account" in parameters ? parameters.account : privateKeyToAccount(parameters.privateKey);
+  const signature = await signBody(parameters.body, { account });
+  const signer = account.address.toLowerCase() as Address;
+  return { type: parameters.type, body: parameters.body, signer, signature };
+}
+
+/**
+ * The wallet that signed a body.
+ *
+ * Takes 65 bytes with v = 27, 28, 0 or 1 and refuses the malleable twin (high s), so that one signature has one spelling.
+ *
+ * @throws InvalidInputError naming `field` when these bytes are no such signature
+ */
+export function recoverBodySigner(body: RecordBody, signature: string, field = "signature"): Address {
+  const bytes = fromHex(signature, 65, field);
+  const v = bytes[64] as number;
+  const recovery = v >= 27 ? v - 27 : v;
+  if (recovery > 1) {
+    throw new InvalidInputError({ issues: [{ field, message: "must end in v = 27 or 28 (or 0 or 1)" }] });
+  }
+  const hash = keccak_256(concatBytes(EIP191_HASH_PREFIX, bodyDigest(body)));
+  try {
+    const parsed = secp256k1.Signature.fromBytes(bytes.subarray(0, 64), "compact").addRecoveryBit(recovery);
+    if (parsed.hasHighS()) throw new RangeError("s is in the upper half of the curve order");
+    const publicKey = parsed.recoverPublicKey(hash).toBytes(false);
+    return toHex(keccak_256(publicKey.subarray(1)).subarray(12));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new InvalidInputError({
+      issues: [{ field, message: `is not a secp256k1 signature: ${reason}` }],
+      code: "invalid_signature",
+      cause,
+    });
+  }
+}
+
+/** Whether `signer`'s wallet key signed the body. Never throws on a bad signature; says nothing of ERC-1271 wallets. */
+export function isSignedBy(body: RecordBody, signature: string, signer: Address): boolean {
+  try {
+    return recoverBodySigner(body, signature) === signer;
+  } catch {
+    return false;
+  }
+}
+
+/** The payload of the ledger entry that carries the record. */
+export function recordPayload(record: SignedRecord): { [key: string]: PyJson } {
+  return {
+    type: record.type,
+    body: recordBodyToPyJson(record.body),
+    signer: record.signer,
+    signature: record.signature,
+  };
+}
+
+/**
+ * Reads a record out of an entry's payload. Checks the shape only: neither the signature nor the type's own rules.
+ *
+ * @throws InvalidInputError naming the field
+ */
+export function recordFromPayload(payload: PyJson): SignedRecord {
+  if (payload === null || typeof payload !== "object" || Array.isArray(payload)) {
+    throw new InvalidInputError({ issues: [{ field: "payload", message: "must be an object" }] });
+  }
+  const own = (key: string): PyJson | undefined => (Object.hasOwn(payload, key) ? payload[key] : undefined);
+  const issues: { field: string; message: string }[] = [];
+  const type = own("type");
+  if (typeof type !== "string" || type === "")
+    issues.push({ field: "type", message: "must be a non-empty string" });
+  const signer = addressSchema.safeParse(own("signer"));
+  if (!signer.success) issues.push({ field: "signer", message: "must be 0x and 40 lower-case hex digits" });
+  const signature = own("signature");
+  if (!isHex(signature))
+    issues.push({ field: "signature", message: "must be 0x and an even number of hex digits" });
+  if (issues.length > 0) throw new InvalidInputError({ issues });
+  return {
+    type: type as string,
+    body: recordBodyFromPyJson(own("body") ?? null, "body"),
+    signer: signer.data as Address,
+    signature: signature as Hex,
+  };
+}
