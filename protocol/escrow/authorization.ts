@@ -1,0 +1,49 @@
+import type { Address } from "../address.ts";
+import type { Hex } from "../hex.ts";
+
+/** The token whose EIP-712 domain an authorization is signed in. Circle's USDC: name "USD Coin", version "2". */
+export type TokenDomain = { name: string; version: string; chainId: number; token: Address };
+
+/** An EIP-3009 authorization: `value` in atomic units, the bounds in unix seconds (exclusive both), a nonce of 32 bytes. */
+export type Authorization = {
+  from: Address;
+  to: Address;
+  value: bigint;
+  validAfter: bigint;
+  validBefore: bigint;
+  nonce: Hex;
+};
+
+const fields = [
+  { name: "from", type: "address" },
+  { name: "to", type: "address" },
+  { name: "value", type: "uint256" },
+  { name: "validAfter", type: "uint256" },
+  { name: "validBefore", type: "uint256" },
+  { name: "nonce", type: "bytes32" },
+] as const;
+
+/** The EIP-712 domain of an EIP-3009 token. */
+export function tokenDomain({ name, version, chainId, token }: TokenDomain) {
+  return { name, version, chainId, verifyingContract: token } as const;
+}
+
+/** What a buyer signs for a direct payment: anyone may submit it (x402 `exact`, SHP §7.3.2). */
+export function transferWithAuthorizationTypedData(authorization: Authorization, domain: TokenDomain) {
+  return {
+    domain: tokenDomain(domain),
+    types: { TransferWithAuthorization: fields },
+    primaryType: "TransferWithAuthorization",
+    message: authorization,
+  } as const;
+}
+
+/** What a buyer signs to fund an escrow: only the payee (`to`, the escrow) may submit it; the nonce is the escrowId. */
+export function receiveWithAuthorizationTypedData(authorization: Authorization, domain: TokenDomain) {
+  return {
+    domain: tokenDomain(domain),
+    types: { ReceiveWithAuthorization: fields },
+    primaryType: "ReceiveWithAuthorization",
+    message: authorization,
+  } as const;
+}

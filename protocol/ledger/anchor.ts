@@ -1,0 +1,66 @@
+import { encodeAbiParameters, keccak256 } from "viem";
+import type { Address } from "../address.ts";
+import type { Hex } from "../hex.ts";
+
+/** One AnchoredLedger contract. */
+export type AnchorDeployment = { chainId: number; contract: Address };
+
+/**
+ * The id of a ledger: keccak256(abi.encode(chainId, contract, writer, origin)). Known before the ledger is opened.
+ *
+ * @param origin the ledger's name, as in its C2SP checkpoints, e.g. `tallystick.example/main`
+ */
+export function ledgerId(parameters: AnchorDeployment & { writer: Address; origin: string }): Hex {
+  return keccak256(
+    encodeAbiParameters(
+      [{ type: "uint256" }, { type: "address" }, { type: "address" }, { type: "string" }],
+      [BigInt(parameters.chainId), parameters.contract, parameters.writer, parameters.origin],
+    ),
+  );
+}
+
+/** The EIP-712 domain of an AnchoredLedger. */
+export function anchorDomain({ chainId, contract }: AnchorDeployment) {
+  return { name: "Tallystick AnchoredLedger", version: "1", chainId, verifyingContract: contract } as const;
+}
+
+/** The EIP-712 types an AnchoredLedger knows. */
+export const anchorTypes = {
+  Anchor: [
+    { name: "ledgerId", type: "bytes32" },
+    { name: "seq", type: "uint64" },
+    { name: "newSize", type: "uint64" },
+    { name: "newRoot", type: "bytes32" },
+  ],
+  Head: [
+    { name: "ledgerId", type: "bytes32" },
+    { name: "size", type: "uint64" },
+    { name: "root", type: "bytes32" },
+  ],
+} as const;
+
+/** What the writer signs so that anyone may relay one anchor. `seq` is the one this anchor will get: it cannot be replayed. */
+export function anchorTypedData(
+  message: { ledgerId: Hex; seq: bigint; newSize: bigint; newRoot: Hex },
+  deployment: AnchorDeployment,
+) {
+  return {
+    domain: anchorDomain(deployment),
+    types: { Anchor: anchorTypes.Anchor },
+    primaryType: "Anchor",
+    message,
+  } as const;
+}
+
+/** What the writer signs with every checkpoint: two of one size and different roots prove equivocation. */
+export function headTypedData(
+  message: { ledgerId: Hex; size: bigint; root: Hex },
+  deployment: AnchorDeployment,
+) {
+  return {
+    domain: anchorDomain(deployment),
+    types: { Head: anchorTypes.Head },
+    primaryType: "Head",
+    message,
+  } as const;
+}

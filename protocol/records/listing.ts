@@ -1,0 +1,114 @@
+import { z } from "zod";
+import { type Address, addressSchema } from "../address.ts";
+import { priceUsdcSchema } from "../amount.ts";
+import { capabilitySchema } from "../capability.ts";
+import { type InputIssue, InvalidInputError, invalidInputFromZod } from "../errors.ts";
+import { isHex } from "../hex.ts";
+import type { RecordBody } from "../json/recordBody.ts";
+import { checkNestedSignature, signatureSchema } from "./nestedSignature.ts";
+import { paymentModeSchema } from "./paymentMode.ts";
+import type { SignedRecord } from "./record.ts";
+
+/** Longest endpoint address that a listing may carry, in characters. */
+export const MAX_ENDPOINT_LENGTH = 2048;
+
+/**
+ * The body of a `listing`: a seller's signed advertisement of one capability (SHP §3, §6.2, §7.3.1).
+ *
+ * Keys it does not know are kept: the body is stored as it was signed. `payment_mode` is `direct` and the flags are
+ * false when absent. Among several listings of one agent, capability and mode the highest `issued_at` (unix seconds) wins;
+ * `retired: true` takes the offer down.
+ */
+export const listingSchema = z.looseObject({
+  agent_id: addressSchema,
+  capability: capabilitySchema,
+  price_usdc: priceUsdcSchema,
+  max_latency_ms: z.int().min(1, "must be at least 1 millisecond"),
+  endpoint: z
+    .string()
+    .max(MAX_ENDPOINT_LENGTH, `must have at most ${MAX_ENDPOINT_LENGTH} characters`)
+    .refine(isHttpUrl, "must be an http or https address without user or password"),
+  payment_mode: paymentModeSchema.default("direct"),
+  first_call_free: z.boolean().default(false),
+  payee: addressSchema.optional(),
+  payee_signature: signatureSchema.optional(),
+  verification_version: z.union([z.string().min(1).max(64), z.int().min(0)]).optional(),
+  private_metrics: z.boolean().default(false),
+  clarification_supported: z.boolean().default(false),
+  audit: z.unknown().optional(),
+  retired: z.boolean().default(false),
+  issued_at: z.int().min(0, "must be unix seconds").optional(),
+});
+
+/** A listing with its defaults filled in. Read this; sign and store the body itself. */
+export type Listing = z.output<typeof listingSchema>;
+
+function parseUrl(text: string): URL | undefined {
+  // The constructor trims and repairs; a signed address has to be one as it stands.
+  if (/[\s\\]/.test(text) || !/^https?:\/\//.test(text)) return undefined;
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isHttpUrl(text: string): boolean {
+  const url = parseUrl(text);
+  return url !== undefined && url.username === "" && url.password === "" && url.hostname !== "";
+}
+
+/**
+ * Reads the body of a listing.
+ *
+ * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ */
+export function parseListing(body: RecordBody): Listing {
+  const result = listingSchema.safeParse(body);
+  if (!result.success) throw invalidInputFromZod(result.error, "body");
+  return result.data;
+}
+
+/** Whether the endpoint is reached by TLS, as every published listing's has to be (SHP §10). */
+export function isHttpsEndpoint(listing: Listing): boolean {
+  return parseUrl(listing.endpoint)?.protocol === "https:";
+}
+
+/** Who is paid: the named payee, else the agent itself. */
+export function listingPayee(listing: Listing): Address {
+  return listing.payee ?? listing.agent_id;
+}
+
+/**
+ * Whether the payee consented: `payee_signature` is the payee's own over the body without it. True as well when no
+ * payee other than the agent is named, since then there is nothing to consent to.
+ */
+export function checkPayeeSignature(body: RecordBody): boolean {
+  const { payee } = body;
+  if (payee === undefined || payee === body.agent_id) return true;
+  return isHex(payee, 20) && checkNestedSignature(body, "payee_signature", payee);
+}
+
+/**
+ * The rules of a listing that need neither a clock nor a chain: the agent itself signs. Returns what is wrong,
+ * nothing when all is well.
+ */
+export function listingIssues(record: SignedRecord, listing: Listing): InputIssue[] {
+  const issues: InputIssue[] = [];
+  if (record.signer !== listing.agent_id) {
+    issues.push({ field: "signer", message: `must be the agent itself, ${listing.agent_id}` });
+  }
+  return issues;
+}
+
+/**
+ * Reads a listing record and applies {@link listingIssues}.
+ *
+ * @throws InvalidInputError naming every field at fault
+ */
+export function checkListing(record: SignedRecord): Listing {
+  const listing = parseListing(record.body);
+  const issues = listingIssues(record, listing);
+  if (issues.length > 0) throw new InvalidInputError({ issues });
+  return listing;
+}

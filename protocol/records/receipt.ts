@@ -1,0 +1,140 @@
+import { z } from "zod";
+import { addressSchema } from "../address.ts";
+import { atomicSchema } from "../amount.ts";
+import { capabilitySchema } from "../capability.ts";
+import { type InputIssue, InvalidInputError, invalidInputFromZod } from "../errors.ts";
+import { type Hex, isHex, ZERO_HASH } from "../hex.ts";
+import type { RecordBody } from "../json/recordBody.ts";
+import { checkNestedSignature, signatureSchema } from "./nestedSignature.ts";
+import { paymentModeSchema } from "./paymentMode.ts";
+import type { SignedRecord } from "./record.ts";
+
+const hash32Schema = z
+  .string()
+  .regex(/^0x[0-9a-f]{64}$/, "must be 0x and 64 lower-case hex digits")
+  .transform((text) => text as Hex);
+
+/** A `completed_at` is unix seconds or an ISO 8601 instant with its zone, as existing SDKs send it. */
+const completedAtSchema = z
+  .union([z.int().min(0), z.string()])
+  .refine((value) => toSeconds(value) !== undefined, {
+    error: "must be unix seconds or an ISO 8601 time with a zone, like 2026-01-31T12:00:00Z",
+  });
+
+/**
+ * The body of a `receipt`: the seller's signed statement that a hire was completed and by which transaction it was
+ * paid (SHP §7.1, §9.1). Keys it does not know are kept: the body is stored as it was signed.
+ *
+ * `amount_usdc_atomic` is a decimal string of 10^-6 USDC, `latency_ms` milliseconds, `completed_at` unix seconds or ISO.
+ */
+export const receiptSchema = z.looseObject({
+  agent_id: addressSchema,
+  buyer: addressSchema,
+  capability: capabilitySchema,
+  hire_id: z.string().min(1, "must not be empty").max(128, "must have at most 128 characters"),
+  tx_hash: hash32Schema,
+  log_index: z.int().min(0).optional(),
+  amount_usdc_atomic: atomicSchema,
+  network: z.string().min(1, "must not be empty").max(64, "must have at most 64 characters"),
+  completed_at: completedAtSchema,
+  protocol_version: z.string().min(1, "must not be empty").max(64, "must have at most 64 characters"),
+  verification: z.looseObject({
+    all_passed: z.boolean(),
+    checks: z.record(z.string(), z.boolean()),
+  }),
+  payment_mode: paymentModeSchema.optional(),
+  escrow_provider: z.string().max(64).nullish(),
+  escrow_id: hash32Schema.nullish(),
+  latency_ms: z.int().min(0).optional(),
+  verification_version: z.union([z.string().min(1).max(64), z.int().min(0)]).optional(),
+  payee: addressSchema.optional(),
+  buyer_signature: signatureSchema.optional(),
+});
+
+/** A receipt as read. Sign and store the body itself. */
+export type Receipt = z.output<typeof receiptSchema>;
+
+/**
+ * Reads the body of a receipt.
+ *
+ * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ */
+export function parseReceipt(body: RecordBody): Receipt {
+  const result = receiptSchema.safeParse(body);
+  if (!result.success) throw invalidInputFromZod(result.error, "body");
+  return result.data;
+}
+
+const ISO = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)$/;
+
+/** Unix seconds (fractions dropped) of a `completed_at`, undefined when it is none. */
+function toSeconds(value: number | string): number | undefined {
+  if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  const match = ISO.exec(value);
+  if (!match) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0));
+  const time = Date.UTC(year, month - 1, day, hour, minute, second);
+  const date = new Date(time);
+  // Date.UTC rolls over: 31 February would become 3 March.
+  const real =
+    date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24 && minute < 60 && second < 60;
+  if (!real) return undefined;
+  const zone = match[7] as string;
+  if (zone === "Z") return time >= 0 ? time / 1000 : undefined;
+  const offset = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(-2));
+  if (Number(zone.slice(1, 3)) > 23 || Number(zone.slice(-2)) > 59) return undefined;
+  const seconds = time / 1000 - (zone.startsWith("-") ? -offset : offset) * 60;
+  return seconds >= 0 ? seconds : undefined;
+}
+
+/** When the hire was completed by the seller's word, in unix seconds (fractions of a second dropped). */
+export function completedAtSeconds(receipt: Receipt): number {
+  const seconds = toSeconds(receipt.completed_at);
+  if (seconds === undefined) {
+    throw new InvalidInputError({ issues: [{ field: "body.completed_at", message: "is not a time" }] });
+  }
+  return seconds;
+}
+
+/** Whether this receipt claims no payment at all: a call given away for free (SHP §11). */
+export function isFreeReceipt(receipt: Receipt): boolean {
+  return receipt.amount_usdc_atomic === "0";
+}
+
+/** Whether the buyer confirmed the receipt: `buyer_signature` is the buyer's over the same body without it. */
+export function checkBuyerSignature(body: RecordBody): boolean {
+  const { buyer } = body;
+  return isHex(buyer, 20) && checkNestedSignature(body, "buyer_signature", buyer);
+}
+
+/**
+ * The rules of a receipt that need neither a clock nor a chain: the seller signs, nobody hires itself, a free receipt
+ * has the zero tx_hash (SHP §11). Returns what is wrong, nothing when all is well.
+ */
+export function receiptIssues(record: SignedRecord, receipt: Receipt): InputIssue[] {
+  const issues: InputIssue[] = [];
+  if (record.signer !== receipt.agent_id) {
+    issues.push({ field: "signer", message: `must be the agent itself, ${receipt.agent_id}` });
+  }
+  if (receipt.buyer === receipt.agent_id) {
+    issues.push({ field: "body.buyer", message: "must not be the seller: hiring oneself is not a hire" });
+  }
+  if (isFreeReceipt(receipt) && receipt.tx_hash !== ZERO_HASH) {
+    issues.push({ field: "body.tx_hash", message: "must be 32 zero bytes when amount_usdc_atomic is 0" });
+  }
+  return issues;
+}
+
+/**
+ * Reads a receipt record and applies {@link receiptIssues}.
+ *
+ * @throws InvalidInputError naming every field at fault
+ */
+export function checkReceipt(record: SignedRecord): Receipt {
+  const receipt = parseReceipt(record.body);
+  const issues = receiptIssues(record, receipt);
+  if (issues.length > 0) throw new InvalidInputError({ issues });
+  return receipt;
+}
