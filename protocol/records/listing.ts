@@ -32,7 +32,7 @@ export const listingSchema = z.looseObject({
   first_call_free: z.boolean().default(false),
   payee: addressSchema.optional(),
   payee_signature: signatureSchema.optional(),
-  verification_version: z.union([z.string().min(1).max(64), z.int().min(0)]).optional(),
+  verification_version: z.string().min(1).max(64).optional(),
   private_metrics: z.boolean().default(false),
   clarification_supported: z.boolean().default(false),
   audit: z.unknown().optional(),

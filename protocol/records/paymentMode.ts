@@ -8,7 +8,7 @@ export const paymentModeSchema = z
   .string()
   .max(2048)
   .regex(
-    /^(?:direct|platform_escrow:[a-z0-9][a-z0-9._-]{0,30}|custom_escrow:https?:\/\/\S+)$/,
+    /^(?:direct|platform_escrow:[A-Za-z0-9][A-Za-z0-9._-]{0,30}|custom_escrow:https?:\/\/\S+)$/,
     "must be direct, platform_escrow:<id> or custom_escrow:<url>",
   );
 

@@ -46,7 +46,7 @@ export const receiptSchema = z.looseObject({
   escrow_provider: z.string().max(64).nullish(),
   escrow_id: hash32Schema.nullish(),
   latency_ms: z.int().min(0).optional(),
-  verification_version: z.union([z.string().min(1).max(64), z.int().min(0)]).optional(),
+  verification_version: z.string().min(1).max(64).optional(),
   payee: addressSchema.optional(),
   buyer_signature: signatureSchema.optional(),
 });

@@ -1,0 +1,147 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { InvalidInputError, TallystickError } from "../errors.ts";
+import { toBareHex } from "../hex.ts";
+import { dumpsPythonJson, type PyJson, parsePythonJson } from "../json/pythonJson.ts";
+
+/** What one entry of the ledger says (swarm.at §4.2). Hashes are 64 lower-case hex digits without `0x`. */
+export type LedgerEntry = {
+  /** Seconds since 1970. A number prints as a Python float, a bigint as an int: keep what was read. */
+  timestamp: number | bigint;
+  taskId: string;
+  parentHash: string;
+  payload: { [key: string]: PyJson };
+  currentHash: string;
+};
+
+/** An entry before it is hashed. */
+export type UnsealedEntry = Omit<LedgerEntry, "currentHash">;
+
+/** The parent of the first entry: 64 zeros. */
+export const GENESIS_HASH = "0".repeat(64);
+
+/** An entry does not hold together. `message` is the reason, one clause without a full stop. */
+export class LedgerCorruptError extends TallystickError {
+  constructor(reason: string) {
+    super({ code: "ledger_corrupt", message: reason });
+  }
+}
+
+const HASH = /^[0-9a-f]{64}$/;
+const encoder = new TextEncoder();
+
+/** Whether `value` is a hash as the ledger writes it: 64 lower-case hex digits. */
+export function isLedgerHash(value: unknown): value is string {
+  return typeof value === "string" && HASH.test(value);
+}
+
+function canonicalLine(entry: UnsealedEntry, currentHash: string): string {
+  // The five keys in code point order, which is why they can be written out: the payload is the only part that varies.
+  return `{"current_hash": "${currentHash}", "parent_hash": "${entry.parentHash}", "payload": ${dumpsPythonJson(
+    entry.payload,
+  )}, "task_id": ${dumpsPythonJson(entry.taskId)}, "timestamp": ${dumpsPythonJson(entry.timestamp)}}`;
+}
+
+function hashText(text: string): string {
+  return toBareHex(sha256(encoder.encode(text)));
+}
+
+/**
+ * SHA-256 of Python's `json.dumps(entry, sort_keys=True)` with `current_hash` set to "" (swarm.at §5.3).
+ *
+ * @returns 64 lower-case hex digits; does not look at `currentHash`
+ */
+export function entryHash(entry: UnsealedEntry): string {
+  return hashText(canonicalLine(entry, ""));
+}
+
+/** The entry with its hash filled in. */
+export function sealEntry(entry: UnsealedEntry): LedgerEntry {
+  const { timestamp, taskId, parentHash, payload } = entry;
+  return { timestamp, taskId, parentHash, payload, currentHash: entryHash(entry) };
+}
+
+/**
+ * The canonical line of an entry: Python's `json.dumps(entry, sort_keys=True)`, `current_hash` filled in, no newline.
+ * Its bytes are the leaf of the Merkle tree; it is pure ASCII.
+ */
+export function entryLine(entry: LedgerEntry): string {
+  return canonicalLine(entry, entry.currentHash);
+}
+
+/** {@link entryHash} from the entry's own canonical line, without printing it again. */
+export function hashOfEntryLine(line: string): string {
+  return hashText(`{"current_hash": "${line.slice(HASH_START + 64)}`);
+}
+
+/** Where the 64 digits of `current_hash` stand in every canonical line. */
+const HASH_START = '{"current_hash": "'.length;
+
+const KEYS = ["timestamp", "task_id", "parent_hash", "payload", "current_hash"];
+
+/**
+ * Reads one line of a ledger, in whatever order or spacing. Checks the shape, not the hashes: see {@link checkEntry}.
+ *
+ * @throws JsonSyntaxError when it is no JSON
+ * @throws InvalidInputError naming the field that is missing, unknown or of the wrong type
+ */
+export function parseEntryLine(text: string): LedgerEntry {
+  return entryFromPyJson(parsePythonJson(text));
+}
+
+/**
+ * Reads an entry out of parsed JSON: exactly the five fields of swarm.at §4.2.
+ *
+ * @throws InvalidInputError naming the field that is missing, unknown or of the wrong type
+ */
+export function entryFromPyJson(value: PyJson): LedgerEntry {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) {
+    throw new InvalidInputError({ issues: [{ field: "", message: "must be a JSON object" }] });
+  }
+  const issues: { field: string; message: string }[] = [];
+  for (const key of Object.keys(value)) {
+    if (!KEYS.includes(key)) issues.push({ field: key, message: "is not a field of a ledger entry" });
+  }
+  const own = (key: string): PyJson | undefined => (Object.hasOwn(value, key) ? value[key] : undefined);
+  const timestamp = own("timestamp");
+  if (typeof timestamp !== "number" && typeof timestamp !== "bigint") {
+    issues.push({ field: "timestamp", message: "must be a number of seconds" });
+  }
+  const taskId = own("task_id");
+  if (typeof taskId !== "string") issues.push({ field: "task_id", message: "must be a string" });
+  const parentHash = own("parent_hash");
+  if (!isLedgerHash(parentHash))
+    issues.push({ field: "parent_hash", message: "must be 64 lower-case hex digits" });
+  const payload = own("payload");
+  if (payload === null || typeof payload !== "object" || Array.isArray(payload)) {
+    issues.push({ field: "payload", message: "must be an object" });
+  }
+  const currentHash = own("current_hash");
+  if (!isLedgerHash(currentHash))
+    issues.push({ field: "current_hash", message: "must be 64 lower-case hex digits" });
+  if (issues.length > 0) throw new InvalidInputError({ issues });
+  return { timestamp, taskId, parentHash, payload, currentHash } as LedgerEntry;
+}
+
+/**
+ * Checks an entry against its predecessor: it names that parent, and its own hash is right.
+ *
+ * @param parentHash the hash of the entry before it, {@link GENESIS_HASH} for the first
+ * @throws LedgerCorruptError with the reason
+ */
+export function checkEntry(entry: LedgerEntry, parentHash: string): void {
+  checkHashes(entry, parentHash, entryHash(entry));
+}
+
+/** {@link checkEntry} for a caller that has computed the entry's hash already. */
+export function checkHashes(entry: LedgerEntry, parentHash: string, computedHash: string): void {
+  if (entry.parentHash !== parentHash) {
+    throw new LedgerCorruptError(
+      `parent_hash is ${entry.parentHash}, but the entry before has ${parentHash}`,
+    );
+  }
+  if (entry.currentHash !== computedHash) {
+    throw new LedgerCorruptError(
+      `current_hash is ${entry.currentHash}, but the entry hashes to ${computedHash}`,
+    );
+  }
+}

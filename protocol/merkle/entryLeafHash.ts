@@ -1,0 +1,14 @@
+import { entryLine, type LedgerEntry } from "../ledger/entry.ts";
+import { leafHash } from "./hash.ts";
+
+const encoder = new TextEncoder();
+
+/** The Merkle leaf of a ledger entry: SHA-256(0x00 ‖ its canonical line, without the newline). */
+export function entryLeafHash(entry: LedgerEntry): Uint8Array {
+  return lineLeafHash(entryLine(entry));
+}
+
+/** {@link entryLeafHash} of an entry whose canonical line is at hand. */
+export function lineLeafHash(line: string): Uint8Array {
+  return leafHash(encoder.encode(line));
+}

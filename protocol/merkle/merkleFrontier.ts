@@ -1,0 +1,50 @@
+import { TallystickError } from "../errors.ts";
+import { EMPTY_ROOT, nodeHash } from "./hash.ts";
+
+/**
+ * The right edge of an RFC 6962 tree: appends and gives the root in O(log n) memory, without proofs.
+ * Hashes are 32 bytes.
+ */
+export class MerkleFrontier {
+  #size = 0;
+  /** Roots of the complete subtrees that make up the tree, largest (leftmost) first. */
+  #roots: Uint8Array[] = [];
+
+  /** Number of leaves. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Adds a leaf by its hash. */
+  append(leafHash: Uint8Array): void {
+    if (leafHash.length !== 32) {
+      throw new TallystickError({
+        code: "not_a_hash",
+        message: `a leaf hash has 32 bytes, not ${leafHash.length}`,
+      });
+    }
+    let hash = leafHash;
+    // Every trailing one bit of the old size is a subtree that this leaf completes into one of twice its size.
+    for (let size = this.#size; size % 2 === 1; size = Math.floor(size / 2)) {
+      hash = nodeHash(this.#roots.pop() as Uint8Array, hash);
+    }
+    this.#roots.push(hash);
+    this.#size++;
+  }
+
+  /** The tree's root; {@link EMPTY_ROOT} without leaves. */
+  root(): Uint8Array {
+    let hash = this.#roots.at(-1);
+    if (hash === undefined) return EMPTY_ROOT;
+    for (let i = this.#roots.length - 2; i >= 0; i--) hash = nodeHash(this.#roots[i] as Uint8Array, hash);
+    return hash;
+  }
+
+  /** A copy that grows on its own. */
+  clone(): MerkleFrontier {
+    const copy = new MerkleFrontier();
+    copy.#size = this.#size;
+    copy.#roots = [...this.#roots];
+    return copy;
+  }
+}
