@@ -1,7 +1,7 @@
 import type { Address } from "../../../protocol/address.ts";
 import type { Hex } from "../../../protocol/hex.ts";
-import type { Params } from "../../../protocol/records/params.ts";
 import type { RecordBody } from "../../../protocol/json/recordBody.ts";
+import type { Params } from "../../../protocol/records/params.ts";
 
 /**
  * The event log: all that the derivation reads, one JSON object a line, in the order block, log, seq; a block's tick is

@@ -15,7 +15,11 @@ export class MemoryStore implements Store {
     rows.set(row.id, row);
   }
 
-  async update<T extends TableName>(table: T, id: string, change: Partial<Omit<Row<T>, "id">>): Promise<void> {
+  async update<T extends TableName>(
+    table: T,
+    id: string,
+    change: Partial<Omit<Row<T>, "id">>,
+  ): Promise<void> {
     const rows = this.rows(table);
     const row = rows.get(id);
     if (row === undefined) throw new Error(`There is no row ${id} in ${table} to update.`);

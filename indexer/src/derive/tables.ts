@@ -43,7 +43,6 @@ export const tables = {
     cluster: "text?",
     /** Comma-separated, sorted. */
     signalsTripped: "text",
-    hires: "number",
     freeHires: "number",
     windowHires: "number",
     windowWeight: "text",
@@ -222,10 +221,12 @@ export const tables = {
     ordinal: "number",
     /** Where to look for the current root; itself when it is the root. */
     parent: "text",
-    /** Of a root: the id by which the cluster goes, its size, and the number of members listed. */
-    currentId: "text",
+    /** The older cluster it was merged into, if it was; fixed, while `parent` gets shorter. */
+    mergedInto: "text?",
+    /** Members of the whole cluster, when this is the root; else as it was on the merge. */
     size: "number",
-    signals: "text",
+    /** Under whose name the purchases of all members are counted (see `parties.ts`). */
+    party: "text",
     block: "number",
     time: "number",
     touched: "number?",

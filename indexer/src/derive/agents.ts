@@ -1,0 +1,54 @@
+import { agentRow } from "./agentRow.ts";
+import { evaluateFundings } from "./funding/fundings.ts";
+import { joinAsFunder } from "./funding/trips.ts";
+import { listLength } from "./lists.ts";
+import type { Step } from "./step.ts";
+import type { Row } from "./tables.ts";
+import { isHubOrEscrow } from "./wallets.ts";
+
+/**
+ * The agent, registered now if it was not: signers of valid listings, buyers and sellers of counted hires and buyers of
+ * escrow deposits are agents from their first appearance on. Null for hubs and escrows, which never are.
+ */
+export async function ensureAgent(step: Step, address: string): Promise<Row<"agent"> | null> {
+  const found = await step.store.get("agent", address);
+  if (found !== null) return found;
+  if (await isHubOrEscrow(step, address)) return null;
+
+  await step.store.insert("agent", {
+    id: address,
+    registeredBlock: step.at.block,
+    registeredTime: step.at.time,
+    registeredLog: step.at.log ?? 0,
+    liveListings: 0,
+    trustTier: 0,
+    tierChanges: 0,
+    cluster: null,
+    signalsTripped: "",
+    freeHires: await listLength(step.store, freeHiresOf(address)),
+    windowHires: 0,
+    windowWeight: "0",
+    ratedWeight: "0",
+    successWeight: "0",
+    escrowWeight: "0",
+    refundedWeight: "0",
+    dayVolume: "0",
+    capabilities: 0,
+    distinctBuyers: 0,
+    bought: 0,
+    escrowBought: 0,
+    silentTimeouts: 0,
+    refundsAfterDelivery: 0,
+    touched: null,
+  });
+  step.touchedAgents.add(address);
+  // Fundings that came before the registration count from now on, with the times at which they came.
+  await evaluateFundings(step, address);
+  await joinAsFunder(step, address);
+  return agentRow(step, address);
+}
+
+/** The list of an address's free hires as a seller, kept also while it is not an agent yet. */
+export function freeHiresOf(seller: string): string {
+  return `free/${seller}`;
+}

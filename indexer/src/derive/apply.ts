@@ -1,0 +1,82 @@
+import { runAgenda } from "./agenda.ts";
+import { digestTick, noteTouched } from "./digest.ts";
+import {
+  escrowDelivered,
+  escrowDeposited,
+  escrowRefunded,
+  escrowReleased,
+  escrowTimedOut,
+} from "./escrows.ts";
+import type { DeriveEvent, ParamsEvent, TickEvent } from "./events.ts";
+import { leaveDay, leaveWindow } from "./hires.ts";
+import { receiptWaited } from "./receipts.ts";
+import { recordSettled } from "./records.ts";
+import { openStep, STATE_ID, type Step } from "./step.ts";
+import type { Store } from "./store.ts";
+import { settleTier } from "./tiers.ts";
+import { paymentUnclaimed, transferred } from "./transfers.ts";
+import { markWallet } from "./wallets.ts";
+
+/**
+ * Applies one event to the rows in `store`: the whole derivation is this function folded over the event log. It reads
+ * nothing but the event and the rows, so the same log gives the same rows anywhere.
+ *
+ * @param options.trustSignatures accept the signatures that are present, for synthetic logs
+ */
+export async function apply(
+  store: Store,
+  event: DeriveEvent,
+  options: { trustSignatures?: boolean } = {},
+): Promise<void> {
+  const step = await openStep(store, event, options);
+  await dispatch(step, event);
+  for (const agent of [...step.touchedAgents]) await settleTier(step, agent);
+  await noteTouched(step);
+  if (event.kind === "tick") await digestTick(step);
+}
+
+async function dispatch(step: Step, event: DeriveEvent): Promise<void> {
+  switch (event.kind) {
+    case "params":
+      return configured(step, event);
+    case "transfer":
+      return transferred(step, event);
+    case "escrow.deposited":
+      return escrowDeposited(step, event);
+    case "escrow.delivered":
+      return escrowDelivered(step, event);
+    case "escrow.released":
+      return escrowReleased(step, event);
+    case "escrow.refunded":
+      return escrowRefunded(step, event);
+    case "escrow.timedOut":
+      return escrowTimedOut(step, event);
+    case "record":
+      return recordSettled(step, event);
+    case "tick":
+      return ticked(step, event);
+  }
+}
+
+/** The parameters the node was configured with; only the first event of a log can be this. */
+async function configured(step: Step, { params }: ParamsEvent): Promise<void> {
+  for (const hub of params.hubs) await markWallet(step, hub, "hub");
+  for (const escrow of Object.keys(params.escrows)) await markWallet(step, escrow, "escrow");
+}
+
+/** Time moves: what is due leaves its window or stops waiting. */
+async function ticked(step: Step, { block, time }: TickEvent): Promise<void> {
+  await step.store.update("state", STATE_ID, { block, time });
+  await runAgenda({ ...step, state: { ...step.state, block, time } }, time, (kind, id) => {
+    switch (kind) {
+      case "day":
+        return leaveDay(step, id);
+      case "window":
+        return leaveWindow(step, id);
+      case "receipt":
+        return receiptWaited(step, id);
+      case "payment":
+        return paymentUnclaimed(step, id);
+    }
+  });
+}

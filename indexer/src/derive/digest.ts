@@ -1,0 +1,123 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import canonicalize from "canonicalize";
+import { agentRow } from "./agentRow.ts";
+import { append, itemsOf } from "./lists.ts";
+import { digestFields } from "./reputation.ts";
+import { STATE_ID, type Step } from "./step.ts";
+import type { Store } from "./store.ts";
+
+/**
+ * One hash over all agents and clusters, equal on every node. A leaf is the SHA-256 of the RFC 8785 bytes of
+ * `[address, fields]`, or of `[id, merged into, size]` for a cluster. Leaves sit in a 16-ary tree by the SHA-256 of their key
+ * (address or cluster id), each at the shortest prefix that it has to itself, so that a tick costs as much as the rows it
+ * touched and one row's place has a short proof.
+ *
+ *     hash(leaf)  = SHA-256(0x00 ‖ SHA-256(key) ‖ leaf)
+ *     hash(inner) = SHA-256(0x01 ‖ sixteen child hashes, 32 zero bytes for none)
+ */
+const NOTHING = "";
+const EMPTY = "0".repeat(64);
+
+/** Notes that a row has to be digested at the next tick. */
+export async function noteTouched(step: Step): Promise<void> {
+  const { ticks } = step.state;
+  for (const id of step.touchedAgents) {
+    const { touched } = await agentRow(step, id);
+    if (touched === ticks) continue;
+    await step.store.update("agent", id, { touched: ticks });
+    await append(step.store, touchedIn(ticks), `agent ${id}`);
+  }
+  for (const id of step.touchedClusters) {
+    const cluster = await step.store.get("cluster", id);
+    if (cluster?.touched === ticks) continue;
+    await step.store.update("cluster", id, { touched: ticks });
+    await append(step.store, touchedIn(ticks), `cluster ${id}`);
+  }
+}
+
+/** Closes a tick: puts the rows touched since the last one into the tree and keeps the digest of this position. */
+export async function digestTick(step: Step): Promise<void> {
+  const { ticks } = step.state;
+  const { block, time } = step.at;
+  for await (const item of itemsOf(step.store, touchedIn(ticks))) {
+    const [kind, id] = item.split(" ") as ["agent" | "cluster", string];
+    await putLeaf(step.store, id, await leafHash(step, kind, id));
+  }
+  const root = hashOfChildren(await childrenAt(step.store, ""));
+  const digest = `0x${hashJson([root, step.params.version, block, time])}`;
+  await step.store.insert("digest", {
+    id: String(block).padStart(12, "0"),
+    block,
+    time,
+    root,
+    paramsVersion: step.params.version,
+    digest,
+  });
+  await step.store.update("state", STATE_ID, { block, time, ticks: ticks + 1, root, digest });
+}
+
+async function leafHash(step: Step, kind: "agent" | "cluster", id: string): Promise<string> {
+  if (kind === "agent") return hashJson([id, digestFields(await agentRow(step, id))]);
+  const cluster = await step.store.get("cluster", id);
+  return hashJson([id, cluster?.mergedInto ?? null, cluster?.size ?? 0]);
+}
+
+/**
+ * A child of an inner node: `""` for none, `L<key hash><leaf>` for a leaf alone below it, `N<hash>` for another inner node.
+ */
+async function putLeaf(store: Store, key: string, leaf: string): Promise<void> {
+  await put(store, "", bytesToHex(sha256(utf8ToBytes(key))), leaf);
+}
+
+/** Puts a leaf below the node at `prefix` and returns that node's new hash. */
+async function put(store: Store, prefix: string, key: string, leaf: string): Promise<string> {
+  const children = await childrenAt(store, prefix);
+  const at = Number.parseInt(key.charAt(prefix.length), 16);
+  const child = children[at] ?? NOTHING;
+  const below = prefix + key.charAt(prefix.length);
+  if (child.startsWith("N")) {
+    children[at] = `N${await put(store, below, key, leaf)}`;
+  } else if (child.startsWith("L") && child.slice(1, 65) !== key) {
+    // Two leaves meet: both move down to where their keys part.
+    await put(store, below, child.slice(1, 65), child.slice(65));
+    children[at] = `N${await put(store, below, key, leaf)}`;
+  } else {
+    children[at] = `L${key}${leaf}`;
+  }
+  await saveChildren(store, prefix, children);
+  return hashOfChildren(children);
+}
+
+async function childrenAt(store: Store, prefix: string): Promise<string[]> {
+  const row = await store.get("digestNode", nodeId(prefix));
+  return row === null ? new Array<string>(16).fill(NOTHING) : row.children.split(",");
+}
+
+async function saveChildren(store: Store, prefix: string, children: string[]): Promise<void> {
+  const id = nodeId(prefix);
+  const text = children.join(",");
+  if ((await store.get("digestNode", id)) === null) await store.insert("digestNode", { id, children: text });
+  else await store.update("digestNode", id, { children: text });
+}
+
+function nodeId(prefix: string): string {
+  return prefix === "" ? "root" : prefix;
+}
+
+function hashOfChildren(children: string[]): string {
+  const hashes = children.map((child) => {
+    if (child === NOTHING) return EMPTY;
+    if (child.startsWith("N")) return child.slice(1);
+    return bytesToHex(sha256(concatBytes(Uint8Array.of(0), hexToBytes(child.slice(1)))));
+  });
+  return bytesToHex(sha256(concatBytes(Uint8Array.of(1), hexToBytes(hashes.join("")))));
+}
+
+function hashJson(value: unknown): string {
+  return bytesToHex(sha256(utf8ToBytes(canonicalize(value) ?? "")));
+}
+
+function touchedIn(tick: number): string {
+  return `touched/${tick}`;
+}

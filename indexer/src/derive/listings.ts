@@ -1,0 +1,66 @@
+import type { RecordBody } from "../../../protocol/json/recordBody.ts";
+import type { Listing } from "../../../protocol/records/listing.ts";
+import { recordDigest } from "../../../protocol/records/record.ts";
+import { agentRow, updateAgent } from "./agentRow.ts";
+import { ensureAgent } from "./agents.ts";
+import type { Step } from "./step.ts";
+import type { Row } from "./tables.ts";
+
+export type ListingFacts = {
+  hash: string;
+  seq: number;
+  raw: RecordBody;
+  body: Listing;
+  payeeSigned: boolean;
+};
+
+/**
+ * A seller's listing: registers the seller, and replaces the one of the same capability and payment mode unless that has a
+ * higher `issued_at`. A body seen before changes nothing, so nobody can bring back an old price (SHP §7.3.1).
+ */
+export async function listingSettled(step: Step, facts: ListingFacts): Promise<void> {
+  const { body } = facts;
+  const digest = recordDigest(facts.raw);
+  if ((await step.store.get("seenListing", digest)) !== null) return;
+  await step.store.insert("seenListing", { id: digest });
+  if ((await ensureAgent(step, body.agent_id)) === null) return;
+  if (body.payee !== undefined && facts.payeeSigned) await agreePayee(step, body.agent_id, body.payee);
+
+  const listing = rowOf(step, facts);
+  const current = await step.store.get("listing", listing.id);
+  if (current === null) await step.store.insert("listing", listing);
+  else if (listing.issuedAt < current.issuedAt) return;
+  else await step.store.update("listing", listing.id, listing);
+
+  const change = Number(listing.live) - Number(current?.live ?? false);
+  if (change === 0) return;
+  const { liveListings } = await agentRow(step, body.agent_id);
+  await updateAgent(step, body.agent_id, { liveListings: liveListings + change });
+}
+
+async function agreePayee(step: Step, agent: string, payee: string): Promise<void> {
+  const id = `${agent}/${payee}`;
+  if ((await step.store.get("payee", id)) !== null) return;
+  await step.store.insert("payee", { id, block: step.at.block, log: step.at.log ?? 0 });
+}
+
+function rowOf(step: Step, { hash, seq, body }: ListingFacts): Row<"listing"> {
+  const paymentMode = body.payment_mode ?? "direct";
+  return {
+    id: `${body.agent_id}/${body.capability}/${paymentMode}`,
+    agent: body.agent_id,
+    capability: body.capability,
+    paymentMode,
+    priceUsdc: body.price_usdc,
+    maxLatencyMs: body.max_latency_ms,
+    endpoint: body.endpoint,
+    firstCallFree: body.first_call_free ?? false,
+    payee: body.payee ?? null,
+    live: body.retired !== true,
+    issuedAt: body.issued_at ?? 0,
+    hash,
+    block: step.at.block,
+    log: step.at.log ?? 0,
+    seq,
+  };
+}

@@ -1,0 +1,64 @@
+import type { Step } from "./step.ts";
+import type { Row } from "./tables.ts";
+
+/** What became of a hire, and on whose word. */
+export type Outcome = Pick<
+  Row<"hire">,
+  | "outcome"
+  | "refunded"
+  | "dispute"
+  | "disputeSource"
+  | "silentTimeout"
+  | "refundAfterDelivery"
+  | "evidence"
+  | "price"
+>;
+
+const plain = {
+  refunded: false,
+  dispute: false,
+  disputeSource: null,
+  silentTimeout: false,
+  refundAfterDelivery: false,
+};
+
+/** A direct hire went as the buyer signed, or else as the seller claims. */
+export function directOutcome(receipt: Row<"receipt">): Outcome {
+  return {
+    ...plain,
+    outcome: receipt.allPassed ? "success" : "failure",
+    evidence: receipt.buyerSigned ? "buyer" : "seller",
+    price: receipt.amount,
+  };
+}
+
+/**
+ * A settled escrow is the strongest evidence (SHP §7.3.3). Released in full or by at least half: success. Refunded by the
+ * buyer, or by the arbiter it named: failure and dispute; by the seller, who gave up: failure. Timed out: failure when
+ * nothing was delivered; when delivery had been marked nobody can tell, so it is neutral, and is held against the buyer.
+ */
+export function escrowOutcome(step: Step, escrow: Row<"escrow">): Outcome {
+  const settled = { ...plain, evidence: "escrow", price: escrow.toSeller ?? 0n };
+  if (escrow.status === "released") {
+    return { ...settled, outcome: settled.price * 2n >= escrow.amount ? "success" : "failure" };
+  }
+  if (escrow.status === "timed_out") {
+    return {
+      ...settled,
+      outcome: escrow.delivered ? "neutral" : "failure",
+      refunded: true,
+      silentTimeout: escrow.delivered,
+    };
+  }
+  const bySeller = escrow.refundedBy === escrow.seller;
+  const byBuyer = escrow.refundedBy === escrow.buyer;
+  const byAuditor = !bySeller && !byBuyer && step.params.auditArbiters.some((it) => it === escrow.arbiter);
+  return {
+    ...settled,
+    outcome: "failure",
+    refunded: true,
+    dispute: !bySeller,
+    disputeSource: bySeller ? null : byAuditor ? "audit" : "escrow",
+    refundAfterDelivery: byBuyer && escrow.delivered,
+  };
+}

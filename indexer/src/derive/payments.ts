@@ -1,0 +1,84 @@
+import { countHire } from "./hires.ts";
+import { directOutcome } from "./outcome.ts";
+import { claimHireKey, hireKeyTaken } from "./receiptRow.ts";
+import type { Step } from "./step.ts";
+import type { Row } from "./tables.ts";
+
+/** What a receipt and its payment must agree on; several logs of one transaction may share it and are told apart by number. */
+export function paymentKey(tx: string, from: string, to: string, value: bigint): string {
+  return `${tx}/${from}/${to}/${value}`;
+}
+
+/** Keeps a transfer that a receipt may claim. */
+export async function addPayment(
+  step: Step,
+  key: string,
+  payment: Omit<Row<"payment">, "id" | "receipt">,
+): Promise<Row<"payment">> {
+  let n = 0;
+  while ((await step.store.get("payment", `${key}/${n}`)) !== null) n++;
+  const row = { id: `${key}/${n}`, ...payment, receipt: null };
+  await step.store.insert("payment", row);
+  return row;
+}
+
+/** The first payment that the receipt may claim, or null. */
+export async function findPayment(step: Step, receipt: Row<"receipt">): Promise<Row<"payment"> | null> {
+  const key = paymentKey(receipt.txHash, receipt.buyer, receipt.payee, receipt.amount);
+  for (let n = 0; ; n++) {
+    const payment = await step.store.get("payment", `${key}/${n}`);
+    if (payment === null) return null;
+    if (await mayClaim(step, receipt, payment)) return payment;
+  }
+}
+
+/**
+ * Whether this log pays for this receipt: not consumed, at the log index if one is given, authorized by the buyer (EIP-3009)
+ * or acknowledged by its signature, and, when the money went to another payee, with that payee's consent from before.
+ */
+export async function mayClaim(
+  step: Step,
+  receipt: Row<"receipt">,
+  payment: Row<"payment">,
+): Promise<boolean> {
+  if (payment.receipt !== null) return false;
+  if (receipt.logIndex !== null && receipt.logIndex !== payment.log) return false;
+  if (!payment.authorized && !receipt.buyerSigned) return false;
+  if (receipt.payee === receipt.agent) return true;
+  const consent = await step.store.get("payee", `${receipt.agent}/${receipt.payee}`);
+  if (consent === null) return false;
+  return consent.block < payment.block || (consent.block === payment.block && consent.log < payment.log);
+}
+
+/** Makes a receipt and its payment a hire; false when the same hire was counted before or cannot be one. */
+export async function countDirectHire(
+  step: Step,
+  receipt: Row<"receipt">,
+  payment: Row<"payment">,
+): Promise<boolean> {
+  if (await hireKeyTaken(step, receipt)) {
+    await step.store.update("receipt", receipt.id, { status: "duplicate" });
+    return false;
+  }
+  // The payment is claimed first: registering the sides below must not take it for funding.
+  await step.store.update("payment", payment.id, { receipt: receipt.id });
+  const id = `${receipt.txHash}-${payment.log}`;
+  const counted = await countHire(step, {
+    ...directOutcome(receipt),
+    id,
+    seller: receipt.agent,
+    buyer: receipt.buyer,
+    hireId: receipt.hireId,
+    capability: receipt.capability,
+    paymentMode: "direct",
+    amount: receipt.amount,
+    latencyMs: receipt.latencyMs,
+    time: payment.time,
+    tx: receipt.txHash,
+    escrowId: null,
+    receipt: receipt.id,
+  });
+  if (counted) await claimHireKey(step, receipt, id);
+  else await step.store.update("receipt", receipt.id, { status: "unmatched" });
+  return counted;
+}

@@ -1,0 +1,28 @@
+import type { Step } from "./step.ts";
+import type { Row } from "./tables.ts";
+
+export async function receiptRow(step: Step, id: string): Promise<Row<"receipt">> {
+  const receipt = await step.store.get("receipt", id);
+  if (receipt === null) throw new Error(`There is no receipt ${id}.`);
+  return receipt;
+}
+
+/** The list of receipts that wait for a payment, by payment key, or for a deposit, by escrow id. */
+export function waitingFor(key: string): string {
+  return `waiting/${key}`;
+}
+
+/** Whether another receipt of this agent and hire_id was counted: the same hire counts once. */
+export async function hireKeyTaken(step: Step, receipt: Row<"receipt">): Promise<boolean> {
+  return (await step.store.get("hireKey", hireKey(receipt))) !== null;
+}
+
+/** Closes a receipt as the one that made the hire count. */
+export async function claimHireKey(step: Step, receipt: Row<"receipt">, hire: string): Promise<void> {
+  await step.store.insert("hireKey", { id: hireKey(receipt), hire });
+  await step.store.update("receipt", receipt.id, { status: "counted", hire });
+}
+
+function hireKey(receipt: Row<"receipt">): string {
+  return `${receipt.agent}/${receipt.hireId}`;
+}

@@ -1,0 +1,86 @@
+import { InvalidInputError } from "../../../protocol/errors.ts";
+import { checkListing, checkPayeeSignature } from "../../../protocol/records/listing.ts";
+import { checkBuyerSignature, checkReceipt, completedAtSeconds } from "../../../protocol/records/receipt.ts";
+import { isSignedBy } from "../../../protocol/records/record.ts";
+import type { RecordEvent } from "./events.ts";
+import { listingSettled } from "./listings.ts";
+import { receiptSettled } from "./receipts.ts";
+import type { Step } from "./step.ts";
+
+/** Why a record counts for nothing. */
+class InvalidRecord extends Error {}
+
+/**
+ * A record of a followed ledger. One that fails its checks is kept as `invalid` with the reason and changes nothing else;
+ * one of a type that means nothing to reputation is kept as `unread`.
+ */
+export async function recordSettled(step: Step, event: RecordEvent): Promise<void> {
+  let effect: (() => Promise<void>) | null = null;
+  let reason: string | null = null;
+  try {
+    effect = await readRecord(step, event);
+  } catch (error) {
+    if (!(error instanceof InvalidRecord) && !(error instanceof InvalidInputError)) throw error;
+    reason = error.message;
+  }
+  await step.store.insert("record", {
+    id: event.hash,
+    ledger: event.ledger,
+    seq: event.seq,
+    type: event.type,
+    signer: event.signer,
+    status: reason !== null ? "invalid" : effect === null ? "unread" : "valid",
+    reason,
+    block: step.at.block,
+    time: step.at.time,
+    log: event.log,
+  });
+  await effect?.();
+}
+
+/** Checks a record and tells what it does; null when it does nothing here. */
+async function readRecord(step: Step, event: RecordEvent): Promise<(() => Promise<void>) | null> {
+  if (event.error !== undefined) throw new InvalidRecord(event.error);
+  checkLedger(step, event);
+  checkSignature(step, event);
+  const record = { type: event.type, body: event.body, signer: event.signer, signature: event.signature };
+  switch (event.type) {
+    case "listing": {
+      const body = checkListing(record);
+      const payeeSigned = isPresent(event, "payee_signature", step) || checkPayeeSignature(event.body);
+      const { hash, seq } = event;
+      return () => listingSettled(step, { hash, seq, raw: event.body, body, payeeSigned });
+    }
+    case "receipt": {
+      const body = checkReceipt(record);
+      if (body.payee === body.buyer) throw new InvalidRecord("body.payee must not be the buyer");
+      const buyerSigned = isPresent(event, "buyer_signature", step) || checkBuyerSignature(event.body);
+      const completedAt = completedAtSeconds(body);
+      return () => receiptSettled(step, { hash: event.hash, body, completedAt, buyerSigned });
+    }
+    default:
+      return null;
+  }
+}
+
+/** The published parameters say which ledgers may carry which types; without any, every ledger of the log is followed. */
+function checkLedger({ params }: Step, event: RecordEvent): void {
+  if (Object.keys(params.ledgers).length === 0) return;
+  const types = params.ledgers[event.ledger];
+  if (types === undefined) throw new InvalidRecord(`ledger ${event.ledger} is not followed`);
+  if (!types.includes(event.type)) {
+    throw new InvalidRecord(`ledger ${event.ledger} may not carry records of type ${event.type}`);
+  }
+}
+
+function checkSignature(step: Step, event: RecordEvent): void {
+  if (step.trustSignatures || event.erc1271 === true) return;
+  if (!isSignedBy(event.body, event.signature, event.signer)) {
+    throw new InvalidRecord(`signature is not ${event.signer}'s over the body`);
+  }
+}
+
+/** Whether a nested signature is taken as it is. */
+function isPresent(event: RecordEvent, key: string, step: Step): boolean {
+  return step.trustSignatures && typeof event.body[key] === "string";
+}

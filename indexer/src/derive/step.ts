@@ -1,0 +1,67 @@
+import { defineParams, type Params, paramsSchema } from "../../../protocol/records/params.ts";
+import { BUCKET_SECONDS } from "./agenda.ts";
+import { type DeriveEvent, type Position, positionOf } from "./events.ts";
+import type { Store } from "./store.ts";
+import type { Row } from "./tables.ts";
+
+/** One event being applied: where we stand, what holds, and which rows it has touched so far. */
+export type Step = {
+  readonly store: Store;
+  readonly at: Position;
+  readonly params: Params;
+  readonly state: Row<"state">;
+  /** Accept the signatures that are present, for synthetic logs. */
+  readonly trustSignatures: boolean;
+  /** Agents and clusters whose public fields may have changed. */
+  readonly touchedAgents: Set<string>;
+  readonly touchedClusters: Set<string>;
+};
+
+export const STATE_ID = "state";
+
+/** Opens the step of `event`; the very first one lays down the state, with the default parameters. */
+export async function openStep(
+  store: Store,
+  event: DeriveEvent,
+  { trustSignatures = false }: { trustSignatures?: boolean } = {},
+): Promise<Step> {
+  let state = await store.get("state", STATE_ID);
+  if (state === null) {
+    state = initialState(event);
+    await store.insert("state", state);
+  }
+  return {
+    store,
+    at: positionOf(event),
+    params: parseParams(state.params),
+    state,
+    trustSignatures,
+    touchedAgents: new Set(),
+    touchedClusters: new Set(),
+  };
+}
+
+function initialState(event: DeriveEvent): Row<"state"> {
+  const params = event.kind === "params" ? event.params : defineParams();
+  return {
+    id: STATE_ID,
+    block: 0,
+    time: 0,
+    ticks: 0,
+    agendaBucket: Math.floor(event.time / BUCKET_SECONDS),
+    clusters: 0,
+    paramsVersion: params.version,
+    params: JSON.stringify(params),
+    root: "",
+    digest: null,
+  };
+}
+
+/** The parameters of one text, parsed once while they stay the same. */
+const parseParams = (() => {
+  let last: { text: string; params: Params } | undefined;
+  return (text: string): Params => {
+    if (last?.text !== text) last = { text, params: paramsSchema.parse(JSON.parse(text)) };
+    return last.params;
+  };
+})();

@@ -1,0 +1,46 @@
+import { agentRow, updateAgent } from "./agentRow.ts";
+import { compare, multiply, parseRational, rational } from "./rational.ts";
+import type { Step } from "./step.ts";
+import type { Row } from "./tables.ts";
+
+/**
+ * Puts an agent into the tier its own hires give it, and keeps a row of every change (SHP §4.3). Promotion to Tier 2 asks
+ * for count, rate and breadth; keeping it asks for the rate only. All gates are exact.
+ */
+export async function settleTier(step: Step, address: string): Promise<void> {
+  const agent = await agentRow(step, address);
+  const [to, reason] = tierOf(step, agent);
+  if (to === agent.trustTier) return;
+  await step.store.insert("tierChange", {
+    id: `${address}/${agent.tierChanges}`,
+    agent: address,
+    from: agent.trustTier,
+    to,
+    reason,
+    ...step.at,
+  });
+  await updateAgent(step, address, { trustTier: to, tierChanges: agent.tierChanges + 1 });
+}
+
+function tierOf(step: Step, agent: Row<"agent">): [tier: number, reason: string] {
+  const { params } = step;
+  const rated = parseRational(agent.ratedWeight);
+  const successes = parseRational(agent.successWeight);
+  const { numerator, denominator } = params.tier2MinSuccessRate;
+  const needed = multiply(rated, rational(BigInt(numerator), BigInt(denominator)));
+  const rateHolds = compare(successes, needed) >= 0;
+
+  if (agent.trustTier === 2) {
+    return rateHolds ? [2, ""] : [0, `success_rate fell below ${numerator}/${denominator}`];
+  }
+  const promoted =
+    rateHolds &&
+    compare(successes, rational(BigInt(params.tier2MinSuccesses))) >= 0 &&
+    agent.capabilities >= params.tier2MinCapabilities &&
+    agent.distinctBuyers >= params.tier2MinBuyers;
+  if (!promoted) return [0, ""];
+  return [
+    2,
+    `${params.tier2MinSuccesses} successes at ${numerator}/${denominator} over ${params.tier2MinCapabilities} capabilities`,
+  ];
+}

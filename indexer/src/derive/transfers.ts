@@ -1,0 +1,70 @@
+import { ZERO_ADDRESS } from "../../../protocol/address.ts";
+import { schedule } from "./agenda.ts";
+import type { TransferEvent } from "./events.ts";
+import { addFundingTransfer, isFundingSize } from "./funding/fundings.ts";
+import { itemsOf } from "./lists.ts";
+import { addPayment, countDirectHire, mayClaim, paymentKey } from "./payments.ts";
+import { receiptRow, waitingFor } from "./receiptRow.ts";
+import type { Step } from "./step.ts";
+import type { Row } from "./tables.ts";
+import { ensureWallet, isHubOrEscrow } from "./wallets.ts";
+
+/**
+ * A transfer of the token is a hire payment when a receipt claims it; else it may fund its receiver. An authorized one to a
+ * wallet with a live listing is presumed a hire payment until it has waited `reconcileSeconds` for its receipt.
+ */
+export async function transferred(step: Step, event: TransferEvent): Promise<void> {
+  const value = BigInt(event.value);
+  const wallet = await ensureWallet(step, event.to);
+  const received = wallet.received + value;
+  await step.store.update("wallet", event.to, { received });
+  if (wallet.kind !== null || event.from === ZERO_ADDRESS || (await isHubOrEscrow(step, event.from))) return;
+
+  const funds = isFundingSize(step, value, received);
+  const presumed = event.authorized && (await hasLiveListing(step, event.to));
+  if (value >= BigInt(step.params.minHireAtomic)) {
+    const key = paymentKey(event.tx, event.from, event.to, value);
+    const payment = await addPayment(step, key, {
+      block: event.block,
+      time: event.time,
+      log: event.log,
+      from: event.from,
+      to: event.to,
+      value,
+      authorized: event.authorized,
+      fundingIfUnclaimed: funds && presumed,
+    });
+    if (await claimByWaitingReceipt(step, key, payment)) return;
+    if (payment.fundingIfUnclaimed) {
+      // One second more: it is decided by the first tick that is later than the whole waiting time.
+      await schedule(step, event.time + step.params.reconcileSeconds + 1, "payment", payment.id);
+      return;
+    }
+  }
+  if (funds) await addFundingTransfer(step, event.to, legOf(event));
+}
+
+/** No receipt claimed a presumed hire payment in time: it is plain from this tick on. */
+export async function paymentUnclaimed(step: Step, id: string): Promise<void> {
+  const payment = await step.store.get("payment", id);
+  if (payment === null || payment.receipt !== null || !payment.fundingIfUnclaimed) return;
+  await step.store.update("payment", id, { fundingIfUnclaimed: false });
+  await addFundingTransfer(step, payment.to, legOf(payment));
+}
+
+async function claimByWaitingReceipt(step: Step, key: string, payment: Row<"payment">): Promise<boolean> {
+  for await (const id of itemsOf(step.store, waitingFor(key))) {
+    const receipt = await receiptRow(step, id);
+    if (receipt.status !== "pending" || !(await mayClaim(step, receipt, payment))) continue;
+    if (await countDirectHire(step, receipt, payment)) return true;
+  }
+  return false;
+}
+
+async function hasLiveListing(step: Step, address: string): Promise<boolean> {
+  return ((await step.store.get("agent", address))?.liveListings ?? 0) > 0;
+}
+
+function legOf({ from, block, time, log }: { from: string; block: number; time: number; log: number }) {
+  return { from, block, time, log };
+}
