@@ -19,6 +19,8 @@ function join(path: string, key: string | number): string {
 const LONE_SURROGATE = /[\ud800-\udfff]/u;
 
 function checkText(text: string, path: string): string {
+  // Databases cannot keep U+0000 in text, and no field has a use for it.
+  if (text.includes("\u0000")) fail(path, "has the NUL character, which cannot be stored");
   if (LONE_SURROGATE.test(text)) fail(path, "has a surrogate without its partner, which is not a character");
   return text;
 }

@@ -19,6 +19,9 @@ export type SignedRecord = { type: string; body: RecordBody; signer: Address; si
 
 const EIP191_HASH_PREFIX = utf8ToBytes("\x19Ethereum Signed Message:\n32");
 
+/** What a record's type may look like; which types there are is for the reader to know. */
+const RECORD_TYPE = /^[a-z][a-z0-9_.-]{0,63}$/;
+
 function bodyDigest(body: RecordBody): Uint8Array {
   return keccak_256(utf8ToBytes(canonicalBody(body)));
 }
@@ -118,8 +121,8 @@ export function recordFromPayload(payload: PyJson): SignedRecord {
   const own = (key: string): PyJson | undefined => (Object.hasOwn(payload, key) ? payload[key] : undefined);
   const issues: { field: string; message: string }[] = [];
   const type = own("type");
-  if (typeof type !== "string" || type === "")
-    issues.push({ field: "type", message: "must be a non-empty string" });
+  if (typeof type !== "string" || !RECORD_TYPE.test(type))
+    issues.push({ field: "type", message: "must be a lower-case name of at most 64 characters" });
   const signer = addressSchema.safeParse(own("signer"));
   if (!signer.success) issues.push({ field: "signer", message: "must be 0x and 40 lower-case hex digits" });
   const signature = own("signature");
