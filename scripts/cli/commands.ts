@@ -1,0 +1,24 @@
+import type { Command } from "commander";
+
+/** Adds one command with its options and action to the program. */
+export type Register = (program: Command) => void;
+
+/** A command before its module is loaded. */
+export type CommandEntry = {
+  name: string;
+  /** One line for `tallystick --help`. */
+  summary: string;
+  /** Left out of the help; for the npm scripts of this repository. */
+  hidden?: boolean;
+  load: () => Promise<Register>;
+};
+
+/** Every command, in the order of the help. */
+export const commands: CommandEntry[] = [
+  {
+    name: "test",
+    summary: "lint, types, Solidity and TypeScript tests of this repository",
+    hidden: true,
+    load: async () => (await import("../commands/test.ts")).registerTest,
+  },
+];

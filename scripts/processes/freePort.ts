@@ -1,0 +1,27 @@
+import { createServer } from "node:net";
+
+/** Below the range from which systems take ports for outgoing connections, so that none is taken between choice and use. */
+const LOWEST = 20_000;
+const HIGHEST = 32_000;
+
+/** A TCP port of 127.0.0.1 that nobody listens on at the moment. Random, so that two runs at once do not collide. */
+export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
+    if (await isPortFree(port)) return port;
+  }
+  throw new Error(`no free port between ${LOWEST} and ${HIGHEST}`);
+}
+
+/** Whether a server could listen on this port of 127.0.0.1 now. */
+export async function isPortFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    return await new Promise<boolean>((resolve) => {
+      server.once("error", () => resolve(false));
+      server.listen({ host: "127.0.0.1", port, exclusive: true }, () => resolve(true));
+    });
+  } finally {
+    await new Promise((resolve) => server.close(resolve));
+  }
+}

@@ -1,0 +1,140 @@
+// The keeper: a small process that starts the others and outlives its owner just long enough to end them. It runs in
+// a session of its own, so neither Ctrl-C nor a kill of the owner's whole group reaches it, and it notices the end of
+// the IPC channel, which comes even when the owner is killed by SIGKILL. That is why nothing a demo or a test starts
+// stays behind.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import type { KeeperReply, KeeperRequest, ProcessSpec } from "./messages.ts";
+
+type Kept = { spec: ProcessSpec; pid: number; ended: Promise<void> };
+
+const kept = new Map<string, Kept>();
+const removeAtEnd: string[] = [];
+let closing: Promise<void> | undefined;
+
+function tell(reply: KeeperReply): void {
+  if (process.connected) process.send?.(reply, undefined, undefined, () => {});
+}
+
+/** Starts a process as leader of its own group, so that all it starts can be ended with it. */
+async function start(spec: ProcessSpec): Promise<number> {
+  if (closing) throw new Error("the keeper is closing");
+  if (kept.has(spec.name)) throw new Error(`${spec.name} is running already`);
+  const log = openSync(spec.logFile, "a");
+  let child: ChildProcess;
+  try {
+    child = spawn(spec.command, spec.args, {
+      cwd: spec.cwd,
+      env: spec.env,
+      detached: true,
+      stdio: ["ignore", log, log],
+      ...spec.user,
+    });
+  } finally {
+    closeSync(log);
+  }
+  await new Promise<void>((resolve, reject) => {
+    child.once("spawn", resolve);
+    child.once("error", reject);
+  });
+  const pid = child.pid as number;
+  const ended = new Promise<void>((resolve) => {
+    child.once("exit", (code, signal) => {
+      // What the leader left of its group goes with it.
+      signalGroup(pid, "SIGKILL");
+      kept.delete(spec.name);
+      resolve();
+      tell({ kind: "exit", name: spec.name, pid, code, signal });
+    });
+  });
+  kept.set(spec.name, { spec, pid, ended });
+  return pid;
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // Nobody of that group is left.
+  }
+}
+
+function signalOne(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It ended by itself in the meantime.
+  }
+}
+
+async function stop({ spec, pid, ended }: Kept): Promise<void> {
+  const send = spec.stopAlone ? signalOne : signalGroup;
+  for (const { signal, waitMs } of spec.stop ?? [{ signal: "SIGTERM", waitMs: 5_000 }]) {
+    send(pid, signal);
+    if (await endsWithin(ended, waitMs)) return;
+  }
+  signalOne(pid, "SIGKILL");
+  signalGroup(pid, "SIGKILL");
+  await ended;
+}
+
+async function endsWithin(ended: Promise<void>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  try {
+    return await Promise.race([ended.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Ends everything and removes what was to be removed. In good order the last started goes first, so that who uses
+ * the database ends before the database; when the owner is gone nobody waits for order, and all end at once.
+ */
+function close(inOrder: boolean): Promise<void> {
+  closing ??= (async () => {
+    const all = [...kept.values()].reverse();
+    if (inOrder) for (const one of all) await stop(one);
+    else await Promise.all(all.map(stop));
+    for (const path of removeAtEnd) await rm(path, { recursive: true, force: true, maxRetries: 5 });
+  })();
+  return closing;
+}
+
+async function answer(request: KeeperRequest): Promise<number | undefined> {
+  switch (request.kind) {
+    case "start":
+      return await start(request.spec);
+    case "stop": {
+      const one = kept.get(request.name);
+      if (one) await stop(one);
+      return undefined;
+    }
+    case "remove-at-end":
+      removeAtEnd.push(request.path);
+      return undefined;
+    case "close":
+      await close(true);
+      return undefined;
+  }
+}
+
+process.on("message", (request: KeeperRequest) => {
+  answer(request).then(
+    (pid) => {
+      tell({ kind: "done", id: request.id, ...(pid !== undefined && { pid }) });
+      if (request.kind === "close") process.disconnect();
+    },
+    (error: Error) => tell({ kind: "failed", id: request.id, message: error.message }),
+  );
+});
+process.on("disconnect", () => void close(false).finally(() => process.exit(0)));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => void close(false).finally(() => process.exit(0)));
+}
+tell({ kind: "ready" });

@@ -1,0 +1,34 @@
+/** A process for the keeper to run. */
+export type ProcessSpec = {
+  /** Unique among the processes of one keeper, e.g. "settlement". */
+  name: string;
+  command: string;
+  args: string[];
+  cwd: string;
+  env: Record<string, string>;
+  /** Gets stdout and stderr; appended to. */
+  logFile: string;
+  /** OS user to run as; only root can ask for another. */
+  user?: { uid: number; gid: number };
+  /** Signals to end it with, in turn, each after the time before it has passed without success. SIGKILL comes last by itself. */
+  stop?: { signal: NodeJS.Signals; waitMs: number }[];
+  /** Signal only the process itself, for servers that end their own children (Postgres). Default: its whole group. */
+  stopAlone?: boolean;
+};
+
+/** What the owner asks of the keeper. */
+export type KeeperRequest =
+  | { id: number; kind: "start"; spec: ProcessSpec }
+  | { id: number; kind: "stop"; name: string }
+  | { id: number; kind: "remove-at-end"; path: string }
+  | { id: number; kind: "close" };
+
+/** How a process ended. */
+export type ProcessExit = { name: string; pid: number; code: number | null; signal: NodeJS.Signals | null };
+
+/** What the keeper tells its owner. */
+export type KeeperReply =
+  | { kind: "ready" }
+  | { kind: "done"; id: number; pid?: number }
+  | { kind: "failed"; id: number; message: string }
+  | ({ kind: "exit" } & ProcessExit);

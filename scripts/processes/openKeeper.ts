@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { TallystickError } from "../../protocol/errors.ts";
+import { childEnvironment } from "./childEnvironment.ts";
+import { deferred } from "./deferred.ts";
+import type { KeeperReply, KeeperRequest, ProcessExit, ProcessSpec } from "./messages.ts";
+import { nodeProgram } from "./nodeProgram.ts";
+
+/** Runs processes that cannot outlive this one. */
+export type Keeper = {
+  /** Starts a process and gives its pid; rejects when the program cannot be run. */
+  start: (spec: ProcessSpec) => Promise<number>;
+  /** Ends a process by its own stop signals; nothing happens when it is not running. */
+  stop: (name: string) => Promise<void>;
+  /** Removes a file or folder after everything has ended, also when this process is killed. */
+  removeAtEnd: (path: string) => Promise<void>;
+  /** Calls back for each process that ends, asked for or not. Returns a function that stops the calls. */
+  onExit: (listener: (exit: ProcessExit) => void) => () => void;
+  /** Ends everything, the last started first, and removes what was to be removed. */
+  close: () => Promise<void>;
+};
+
+/**
+ * Starts a keeper (keeper.ts). It ends all its processes when this process ends, whether by `close`, by an exit, by a
+ * crash or by SIGKILL. It does not keep this process running.
+ */
+export async function openKeeper(): Promise<Keeper> {
+  const child = spawn(process.execPath, nodeProgram("scripts/processes/keeper.ts"), {
+    cwd: "/",
+    detached: true,
+    env: childEnvironment(),
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
+  const waiting = new Map<
+    number,
+    { resolve: (pid: number | undefined) => void; reject: (e: Error) => void }
+  >();
+  const listeners = new Set<(exit: ProcessExit) => void>();
+  const groups = new Map<string, number>();
+  let nextId = 1;
+
+  const opened = deferred<void>();
+  const gone = deferred<void>();
+  child.on("message", (reply: KeeperReply) => {
+    if (reply.kind === "ready") return opened.resolve();
+    if (reply.kind === "exit") {
+      if (groups.get(reply.name) === reply.pid) groups.delete(reply.name);
+      for (const listener of listeners) listener(reply);
+      return;
+    }
+    const call = waiting.get(reply.id);
+    waiting.delete(reply.id);
+    if (reply.kind === "done") call?.resolve(reply.pid);
+    else call?.reject(new Error(reply.message));
+  });
+  child.on("error", opened.reject);
+  child.on("exit", () => {
+    // The keeper itself was killed: its work falls to us.
+    for (const pid of groups.values()) killGroup(pid);
+    for (const call of waiting.values()) call.reject(new Error("the keeper is gone"));
+    opened.reject(new Error("the keeper ended while starting"));
+    gone.resolve();
+  });
+
+  async function ask(
+    request: KeeperRequest extends infer R ? (R extends unknown ? Omit<R, "id"> : never) : never,
+  ) {
+    const id = nextId++;
+    hold(child);
+    try {
+      return await new Promise<number | undefined>((resolve, reject) => {
+        waiting.set(id, { resolve, reject });
+        child.send({ ...request, id } as KeeperRequest, (error) => {
+          if (error) reject(error);
+        });
+      });
+    } finally {
+      if (waiting.size === 0) letGo(child);
+    }
+  }
+
+  await opened.promise;
+  letGo(child);
+
+  return {
+    start: async (spec) => {
+      try {
+        const pid = (await ask({ kind: "start", spec })) as number;
+        groups.set(spec.name, pid);
+        return pid;
+      } catch (cause) {
+        throw new TallystickError({
+          code: "process_start_failed",
+          message: `${spec.name} could not be started: ${(cause as Error).message}`,
+          hint: `Check that ${spec.command} exists and may be run.`,
+          cause,
+        });
+      }
+    },
+    stop: async (name) => {
+      await ask({ kind: "stop", name });
+    },
+    removeAtEnd: async (path) => {
+      await ask({ kind: "remove-at-end", path });
+    },
+    onExit: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close: async () => {
+      if (!child.connected) return;
+      await ask({ kind: "close" });
+      hold(child);
+      await gone.promise;
+    },
+  };
+}
+
+/** Only a call that waits for its answer keeps the event loop running. */
+function hold(child: ChildProcess): void {
+  child.ref();
+  child.channel?.ref();
+}
+
+function letGo(child: ChildProcess): void {
+  child.unref();
+  child.channel?.unref();
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // Nobody of that group is left.
+  }
+}

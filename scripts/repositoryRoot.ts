@@ -1,0 +1,4 @@
+import path from "node:path";
+
+/** Absolute path of this checkout, without a slash at the end. */
+export const repositoryRoot = path.resolve(import.meta.dirname, "..");
