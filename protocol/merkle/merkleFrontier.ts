@@ -10,9 +10,33 @@ export class MerkleFrontier {
   /** Roots of the complete subtrees that make up the tree, largest (leftmost) first. */
   #roots: Uint8Array[] = [];
 
+  /**
+   * A frontier as it was saved.
+   *
+   * @param roots what {@link roots} gave at that size: one hash per one bit of `size`
+   * @throws TallystickError `not_a_frontier` when there are more or fewer
+   */
+  static restore(size: number, roots: readonly Uint8Array[]): MerkleFrontier {
+    if (roots.length !== [...size.toString(2)].filter((bit) => bit === "1").length) {
+      throw new TallystickError({
+        code: "not_a_frontier",
+        message: `${roots.length} subtrees cannot make up a tree of ${size} leaves`,
+      });
+    }
+    const frontier = new MerkleFrontier();
+    frontier.#size = size;
+    frontier.#roots = [...roots];
+    return frontier;
+  }
+
   /** Number of leaves. */
   get size(): number {
     return this.#size;
+  }
+
+  /** Roots of the complete subtrees, largest first: with the size, all there is to save. */
+  get roots(): readonly Uint8Array[] {
+    return this.#roots;
   }
 
   /** Adds a leaf by its hash. */
