@@ -1,0 +1,157 @@
+import { expect } from "chai";
+import { DAY, EventLog, wallet } from "./eventLog.ts";
+
+const seller = wallet(1);
+const buyer = wallet(2);
+const arbiter = wallet(4);
+
+async function hireOf(build: (log: EventLog) => void, params = {}) {
+  const log = new EventLog(params);
+  build(log);
+  const { agents, store } = await log.derive();
+  return { hire: [...store.rows("hire").values()][0], seller: agents[seller], buyer: agents[buyer], store };
+}
+
+describe("escrow hires", () => {
+  it("succeed when released", async () => {
+    const { hire, seller: agent } = await hireOf((log) => {
+      const id = log.deposit(seller, buyer);
+      log.delivered(id).released(id);
+    });
+    expect([hire?.outcome, hire?.evidence, hire?.paymentMode]).to.deep.equal([
+      "success",
+      "escrow",
+      "platform_escrow:swarmwage-partnered",
+    ]);
+    expect([agent?.success_rate, agent?.refund_rate, agent?.last_24h_volume_usdc]).to.deep.equal([
+      1,
+      0,
+      "0.50",
+    ]);
+  });
+
+  it("count for a seller only by its own act: nobody writes into another's reputation by depositing", async () => {
+    const {
+      hire,
+      seller: agent,
+      buyer: payer,
+    } = await hireOf((log) => {
+      log.refunded(log.deposit(seller, buyer), buyer);
+    });
+    expect([hire, agent]).to.deep.equal([undefined, undefined]);
+    expect(payer?.hires_bought).to.equal(0);
+  });
+
+  it("count by a receipt, before the deposit, while held, or after the settlement", async () => {
+    for (const when of ["held", "settled"]) {
+      const { hire } = await hireOf((log) => {
+        const id = log.deposit(seller, buyer);
+        if (when === "held") log.receipt(seller, buyer, { escrow_id: id });
+        log.after(10).released(id);
+        if (when === "settled") log.receipt(seller, buyer, { escrow_id: id });
+      });
+      expect([hire?.outcome, hire?.capability], when).to.deep.equal(["success", "text.translate"]);
+    }
+  });
+
+  it("wait for a long escrow's settlement once the receipt is joined to it", async () => {
+    const { hire } = await hireOf((log) => {
+      const id = log.deposit(seller, buyer);
+      log.receipt(seller, buyer, { escrow_id: id });
+      log.after(3 * DAY).tick();
+      log.released(id);
+    });
+    expect(hire?.outcome).to.equal("success");
+  });
+
+  it("get capability and latency from a receipt that comes after they were counted", async () => {
+    const { hire, store } = await hireOf((log) => {
+      const id = log.deposit(seller, buyer);
+      log.delivered(id).released(id);
+      log.receipt(seller, buyer, { escrow_id: id, latency_ms: 70, passed: false });
+      log.receipt(seller, buyer, { escrow_id: id, latency_ms: 90 });
+    });
+    expect([hire?.capability, hire?.latencyMs, hire?.outcome]).to.deep.equal([
+      "text.translate",
+      70,
+      "success",
+    ]);
+    expect([...store.rows("receipt").values()].map((it) => it.status)).to.deep.equal([
+      "counted",
+      "duplicate",
+    ]);
+  });
+
+  it("do not take a receipt of other sides", async () => {
+    const { hire } = await hireOf((log) => {
+      const id = log.deposit(seller, buyer);
+      log.receipt(wallet(8), buyer, { escrow_id: id });
+      log.receipt(seller, wallet(8), { escrow_id: id });
+      log.released(id);
+    });
+    expect(hire).to.equal(undefined);
+  });
+
+  const refunds = [
+    { by: buyer, outcome: "failure", dispute: true, source: "escrow" },
+    { by: arbiter, outcome: "failure", dispute: true, source: "escrow" },
+    { by: arbiter, outcome: "failure", dispute: true, source: "audit", params: { auditArbiters: [arbiter] } },
+    { by: seller, outcome: "failure", dispute: false, source: null },
+  ];
+  for (const { by, outcome, dispute, source, params } of refunds) {
+    it(`fail on a refund by ${by}: dispute ${dispute}, source ${source}`, async () => {
+      const { hire, seller: agent } = await hireOf((log) => {
+        const id = log.deposit(seller, buyer, { arbiter });
+        log.delivered(id).refunded(id, by);
+      }, params);
+      expect([hire?.outcome, hire?.dispute, hire?.disputeSource]).to.deep.equal([outcome, dispute, source]);
+      expect([agent?.success_rate, agent?.refund_rate, agent?.last_24h_volume_usdc]).to.deep.equal([
+        0,
+        1,
+        "0.00",
+      ]);
+    });
+  }
+
+  it("fail on a timeout without delivery, for a seller that had accepted by receipt", async () => {
+    const {
+      hire,
+      seller: agent,
+      buyer: payer,
+    } = await hireOf((log) => {
+      const id = log.deposit(seller, buyer);
+      log.receipt(seller, buyer, { escrow_id: id });
+      log.timedOut(id);
+    });
+    expect([hire?.outcome, agent?.success_rate, agent?.refund_rate]).to.deep.equal(["failure", 0, 1]);
+    expect(payer?.silent_timeout_rate).to.equal(0);
+  });
+
+  it("are neutral on a timeout after delivery: no rate moves but refunds and the buyer's silence", async () => {
+    const {
+      hire,
+      seller: agent,
+      buyer: payer,
+    } = await hireOf((log) => {
+      const id = log.deposit(seller, buyer);
+      log.delivered(id).timedOut(id, true);
+    });
+    expect(hire?.outcome).to.equal("neutral");
+    expect([agent?.success_rate, agent?.refund_rate, agent?.last_30d_hire_count]).to.deep.equal([null, 1, 1]);
+    expect(payer?.silent_timeout_rate).to.equal(1);
+  });
+
+  it("succeed on a split that gives the seller at least half, and count what it got", async () => {
+    for (const [toSeller, outcome] of [
+      [250_000, "success"],
+      [249_999, "failure"],
+    ] as const) {
+      const { hire, seller: agent } = await hireOf((log) => {
+        const id = log.deposit(seller, buyer);
+        log.delivered(id).released(id, toSeller, 500_000 - toSeller);
+      });
+      expect([hire?.outcome, hire?.refunded]).to.deep.equal([outcome, false]);
+      expect(agent?.last_24h_volume_usdc).to.equal(toSeller === 250_000 ? "0.25" : "0.249999");
+    }
+  });
+});

@@ -1,0 +1,180 @@
+import { apply } from "../../../indexer/src/derive/apply.ts";
+import type { DeriveEvent } from "../../../indexer/src/derive/events.ts";
+import { MemoryStore } from "../../../indexer/src/derive/memoryStore.ts";
+import { parseEvent } from "../../../indexer/src/derive/parseEvent.ts";
+import { type Snapshot, snapshotOf } from "../../../indexer/src/derive/snapshot.ts";
+import type { Address } from "../../../protocol/address.ts";
+import { type Hex, ZERO_HASH } from "../../../protocol/hex.ts";
+import type { RecordBody, RecordJson } from "../../../protocol/json/recordBody.ts";
+import { defineParams, type Params } from "../../../protocol/records/params.ts";
+
+export const START = 1_767_225_600;
+export const HOUR = 3600;
+export const DAY = 86_400;
+const LEDGER: Hex = `0x${"1e".repeat(32)}`;
+const TOKEN: Address = `0x${"70".repeat(20)}`;
+const NOBODY: Address = `0x${"0".repeat(40)}`;
+const ESCROW: Address = `0x${"e5".repeat(20)}`;
+
+/** A readable address: `wallet(7)` is 0x0000…0007. */
+export function wallet(n: number): Address {
+  return `0x${n.toString(16).padStart(40, "0")}`;
+}
+
+type ReceiptOptions = {
+  passed?: boolean;
+  capability?: string;
+  amount?: bigint | number;
+  tx?: Hex;
+  /** Any other field of the receipt's body. */
+  [field: string]: RecordJson | bigint | undefined;
+};
+
+/** A log under construction; each event takes the next block unless `at` says otherwise. */
+export class EventLog {
+  readonly events: DeriveEvent[] = [];
+  time = START;
+  block = 1;
+  #log = 0;
+  #seq = 0;
+  #serial = 0;
+
+  constructor(params: Parameters<typeof defineParams>[0] = {}) {
+    this.push({ kind: "params", params: defineParams(params) as Params });
+  }
+
+  after(seconds: number, blocks = 1): this {
+    this.time += seconds;
+    this.block += blocks;
+    this.#log = 0;
+    return this;
+  }
+
+  transfer(
+    from: Address,
+    to: Address,
+    value: bigint | number,
+    { authorized = false, tx = this.hash() } = {},
+  ): Hex {
+    this.push({ kind: "transfer", token: TOKEN, from, to, value: String(value), tx, authorized });
+    return tx;
+  }
+
+  /** The number of the log written last. */
+  get lastLog(): number {
+    return this.#log - 1;
+  }
+
+  record(type: string, signer: Address, body: RecordBody): string {
+    const hash = this.hash().slice(2);
+    const seq = this.#seq++;
+    this.push({ kind: "record", ledger: LEDGER, seq, hash, type, body, signer, signature: "0x01" });
+    return hash;
+  }
+
+  listing(agent: Address, capability: string, more: RecordBody = {}): string {
+    return this.record("listing", agent, {
+      agent_id: agent,
+      capability,
+      price_usdc: "0.50",
+      max_latency_ms: 1000,
+      endpoint: `https://${agent}.example`,
+      ...more,
+    });
+  }
+
+  receipt(agent: Address, buyer: Address, options: ReceiptOptions = {}): string {
+    const {
+      passed = true,
+      capability = "text.translate",
+      amount = 500_000,
+      tx = ZERO_HASH,
+      ...more
+    } = options;
+    return this.record("receipt", agent, {
+      agent_id: agent,
+      buyer,
+      capability,
+      hire_id: `hire-${this.#serial++}`,
+      tx_hash: tx,
+      amount_usdc_atomic: String(amount),
+      network: "eip155:8453",
+      completed_at: this.time,
+      protocol_version: "swarmwage/v0.3",
+      verification: { all_passed: passed, checks: {} },
+      ...(more as RecordBody),
+    });
+  }
+
+  /** A direct hire, paid by EIP-3009 and receipted. */
+  hire(seller: Address, buyer: Address, options: ReceiptOptions = {}): string {
+    const tx = this.transfer(buyer, seller, options.amount ?? 500_000, { authorized: true });
+    return this.receipt(seller, buyer, { ...options, tx });
+  }
+
+  deposit(
+    seller: Address,
+    buyer: Address,
+    { amount = 500_000 as bigint | number, arbiter = NOBODY } = {},
+  ): Hex {
+    const escrowId = this.hash();
+    const tx = this.transfer(buyer, ESCROW, amount, { authorized: true });
+    this.push({
+      kind: "escrow.deposited",
+      provider: "swarmwage-partnered",
+      escrow: ESCROW,
+      escrowId,
+      hireId: this.hash(),
+      buyer,
+      seller,
+      payee: seller,
+      amount: String(amount),
+      fee: "0",
+      feeRecipient: NOBODY,
+      deadline: this.time + 60,
+      arbiter,
+      tx,
+    });
+    return escrowId;
+  }
+
+  delivered(escrowId: Hex): this {
+    return this.push({ kind: "escrow.delivered", escrowId, resultHash: this.hash() });
+  }
+
+  released(escrowId: Hex, toSeller: bigint | number = 500_000, toBuyer: bigint | number = 0): this {
+    const amounts = { toSeller: String(toSeller), toBuyer: String(toBuyer), fee: "0" };
+    return this.push({ kind: "escrow.released", escrowId, ...amounts });
+  }
+
+  refunded(escrowId: Hex, by: Address): this {
+    return this.push({ kind: "escrow.refunded", escrowId, by });
+  }
+
+  timedOut(escrowId: Hex, delivered = false): this {
+    return this.push({ kind: "escrow.timedOut", escrowId, delivered });
+  }
+
+  tick(): this {
+    this.events.push({ block: this.block, time: this.time, kind: "tick" });
+    return this.after(0);
+  }
+
+  hash(): Hex {
+    return `0x${(++this.#serial).toString(16).padStart(64, "a")}`;
+  }
+
+  /** Applies the whole log and reads the state, through the line format that `derive` reads. */
+  async derive(): Promise<Snapshot & { store: MemoryStore }> {
+    const store = new MemoryStore();
+    for (const event of this.events) {
+      await apply(store, parseEvent(JSON.stringify(event)), { trustSignatures: true });
+    }
+    return { ...snapshotOf(store), store };
+  }
+
+  private push(event: object): this {
+    this.events.push({ block: this.block, time: this.time, log: this.#log++, ...event } as DeriveEvent);
+    return this;
+  }
+}

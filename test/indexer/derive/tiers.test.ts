@@ -1,0 +1,93 @@
+import { expect } from "chai";
+import { DAY, EventLog, wallet } from "./eventLog.ts";
+
+const seller = wallet(1);
+const capabilities = ["text.translate", "chart.generate", "code.review"];
+
+function hires(log: EventLog, count: number, passed = true, spread = 3): void {
+  for (let n = 0; n < count; n++) {
+    log.hire(seller, wallet(10 + (n % 5)), { passed, capability: capabilities[n % spread], amount: 1_000 });
+  }
+}
+
+async function tierAfter(build: (log: EventLog) => void): Promise<number | undefined> {
+  const log = new EventLog();
+  build(log);
+  return (await log.derive()).agents[seller]?.trust_tier;
+}
+
+describe("trust tiers", () => {
+  it("promote to Tier 2 at ten successes, nine of ten, over three capabilities", async () => {
+    expect(await tierAfter((log) => hires(log, 9))).to.equal(0);
+    expect(await tierAfter((log) => hires(log, 10))).to.equal(2);
+    expect(await tierAfter((log) => hires(log, 10, true, 2))).to.equal(0);
+    expect(await tierAfter((log) => (hires(log, 1, false), hires(log, 9)))).to.equal(0);
+    expect(await tierAfter((log) => (hires(log, 1, false), hires(log, 10)))).to.equal(2);
+    expect(await tierAfter((log) => (hires(log, 2, false), hires(log, 17)))).to.equal(0);
+    expect(await tierAfter((log) => (hires(log, 2, false), hires(log, 18)))).to.equal(2);
+  });
+
+  it("keep Tier 2 while the rate holds, with fewer hires and one capability, and with none at all", async () => {
+    expect(
+      await tierAfter((log) => {
+        hires(log, 10);
+        log.after(29 * DAY);
+        hires(log, 1, true, 1);
+        log.after(2 * DAY).tick();
+      }),
+    ).to.equal(2);
+    expect(
+      await tierAfter((log) => {
+        hires(log, 10);
+        log.after(31 * DAY).tick();
+      }),
+    ).to.equal(2);
+  });
+
+  it("revoke Tier 2 when the rate falls below nine tenths, however many hires there are, and say so", async () => {
+    const log = new EventLog();
+    hires(log, 18);
+    hires(log, 2, false);
+    expect((await log.derive()).agents[seller]?.trust_tier, "exactly 0.9").to.equal(2);
+    hires(log, 1, false);
+    const { agents, store } = await log.derive();
+    expect(agents[seller]?.trust_tier).to.equal(0);
+    const changes = [...store.rows("tierChange").values()].map(({ from, to, reason }) => ({
+      from,
+      to,
+      reason,
+    }));
+    expect(changes).to.deep.equal([
+      { from: 0, to: 2, reason: "10 successes at 9/10 over 3 capabilities" },
+      { from: 2, to: 0, reason: "success_rate fell below 9/10" },
+    ]);
+  });
+
+  it("revoke Tier 2 at a tick, when old successes leave the window", async () => {
+    expect(
+      await tierAfter((log) => {
+        hires(log, 10);
+        log.after(29 * DAY);
+        hires(log, 1, false);
+        log.after(2 * DAY).tick();
+      }),
+    ).to.equal(0);
+  });
+
+  it("count dampened successes exactly: fifty of a ring of five are ten", async () => {
+    const ring = [1, 2, 3, 4, 5].map(wallet);
+    for (const [count, tier] of [
+      [49, 0],
+      [50, 2],
+    ] as const) {
+      const result = await tierAfter((log) => {
+        for (const member of ring) log.transfer(wallet(100), member, 1_000_000);
+        for (const member of ring) log.listing(member, "text.translate");
+        for (let n = 0; n < count; n++) {
+          log.hire(seller, ring[1 + (n % 4)] ?? seller, { capability: capabilities[n % 3], amount: 1_000 });
+        }
+      });
+      expect(result, `${count} hires`).to.equal(tier);
+    }
+  });
+});
