@@ -1,0 +1,15 @@
+import type { HardhatEthersSigner } from "@nomicfoundation/hardhat-ethers/types";
+import hre, { network } from "hardhat";
+
+export type { HardhatEthersSigner };
+
+let built: Promise<unknown> | undefined;
+
+/** A fresh in-memory chain. The contracts are built first, so that plain mocha runs from a bare clone, too. */
+export async function freshChain() {
+  built ??= hre.tasks.getTask("build").run({ quiet: true });
+  await built;
+  return network.connect();
+}
+
+export type Chain = Awaited<ReturnType<typeof freshChain>>;
