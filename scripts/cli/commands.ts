@@ -16,6 +16,11 @@ export type CommandEntry = {
 /** Every command, in the order of the help. */
 export const commands: CommandEntry[] = [
   {
+    name: "derive",
+    summary: "compute agents, clusters and the digest from an event log",
+    load: async () => (await import("../commands/derive.ts")).registerDerive,
+  },
+  {
     name: "test",
     summary: "lint, types, Solidity and TypeScript tests of this repository",
     hidden: true,

@@ -18,13 +18,21 @@ async function tierAfter(build: (log: EventLog) => void): Promise<number | undef
 
 describe("trust tiers", () => {
   it("promote to Tier 2 at ten successes, nine of ten, over three capabilities", async () => {
-    expect(await tierAfter((log) => hires(log, 9))).to.equal(0);
-    expect(await tierAfter((log) => hires(log, 10))).to.equal(2);
-    expect(await tierAfter((log) => hires(log, 10, true, 2))).to.equal(0);
-    expect(await tierAfter((log) => (hires(log, 1, false), hires(log, 9)))).to.equal(0);
-    expect(await tierAfter((log) => (hires(log, 1, false), hires(log, 10)))).to.equal(2);
-    expect(await tierAfter((log) => (hires(log, 2, false), hires(log, 17)))).to.equal(0);
-    expect(await tierAfter((log) => (hires(log, 2, false), hires(log, 18)))).to.equal(2);
+    for (const [failures, successes, spread, tier] of [
+      [0, 9, 3, 0],
+      [0, 10, 3, 2],
+      [0, 10, 2, 0],
+      [1, 9, 3, 0],
+      [1, 10, 3, 2],
+      [2, 17, 3, 0],
+      [2, 18, 3, 2],
+    ] as const) {
+      const result = await tierAfter((log) => {
+        hires(log, failures, false, spread);
+        hires(log, successes, true, spread);
+      });
+      expect(result, `${successes} of ${failures + successes} over ${spread}`).to.equal(tier);
+    }
   });
 
   it("keep Tier 2 while the rate holds, with fewer hires and one capability, and with none at all", async () => {

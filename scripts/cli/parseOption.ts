@@ -1,0 +1,21 @@
+import { InvalidArgumentError } from "commander";
+import { z } from "zod";
+
+/** An option's reader by a schema; a value that does not fit is a usage error that names the option. */
+export function parseOption<T>(name: string, schema: z.ZodType<T>): (text: string) => T {
+  return (text) => {
+    const result = schema.safeParse(text);
+    if (result.success) return result.data;
+    throw new InvalidArgumentError(`${name} ${result.error.issues.map((it) => it.message).join(", ")}.`);
+  };
+}
+
+const digits = z
+  .string()
+  .regex(/^\d{1,15}$/, "must be a whole number")
+  .transform(Number);
+
+/** The reader of an option that is a whole number. */
+export function wholeNumber(name: string): (text: string) => number {
+  return parseOption(name, digits);
+}

@@ -1,0 +1,40 @@
+import type { Command } from "commander";
+import { snapshotOf } from "../../indexer/src/derive/snapshot.ts";
+import { type Address, addressSchema } from "../../protocol/address.ts";
+import { parseOption, wholeNumber } from "../cli/parseOption.ts";
+import { deriveLog } from "../eventLog/deriveLog.ts";
+import { readLines } from "../eventLog/readLines.ts";
+
+/** USDC on Base, the token a log is taken to be about. */
+const BASE_USDC: Address = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
+
+type Options = { trustSignatures?: boolean; atBlock?: number; token: Address };
+
+/** `tallystick derive FILE`: the whole derivation, offline. */
+export function registerDerive(program: Command): void {
+  program
+    .command("derive")
+    .description("Compute agents, clusters and the digest from an event log, and print them as JSON.")
+    .argument("<file>", "an event log as `tallystick export` writes it, or - for standard input")
+    .option("--trust-signatures", "accept the signatures that are present, for synthetic logs")
+    .option("--at-block <number>", "stop after this block", wholeNumber("--at-block"))
+    .option(
+      "--token <address>",
+      "the token whose transfers count",
+      parseOption("--token", addressSchema),
+      BASE_USDC,
+    )
+    .addHelpText(
+      "after",
+      "\nTime moves at the log's ticks only: without any, nothing expires and there is no digest.",
+    )
+    .action(async (file: string, options: Options) => {
+      const { store, otherTokens } = await deriveLog(readLines(file), options);
+      for (const [token, count] of otherTokens) {
+        process.stderr.write(
+          `note: left out ${count} transfers of ${token}; to count them: --token ${token}\n`,
+        );
+      }
+      process.stdout.write(`${JSON.stringify(snapshotOf(store), null, 2)}\n`);
+    });
+}
