@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { TallystickError } from "../../protocol/errors.ts";
 import { childEnvironment } from "./childEnvironment.ts";
+import { deferred } from "./deferred.ts";
 import type { KeeperReply, KeeperRequest, ProcessExit, ProcessSpec } from "./messages.ts";
 import { nodeProgram } from "./nodeProgram.ts";
 
@@ -37,9 +38,8 @@ export async function openKeeper(): Promise<Keeper> {
   const groups = new Map<string, number>();
   let nextId = 1;
 
-  const opened = Promise.withResolvers<void>();
-  opened.promise.catch(() => {});
-  const gone = Promise.withResolvers<void>();
+  const opened = deferred<void>();
+  const gone = deferred<void>();
   child.on("message", (reply: KeeperReply) => {
     if (reply.kind === "ready") return opened.resolve();
     if (reply.kind === "exit") {
