@@ -4,6 +4,7 @@ import hardhatChaiMatchers from "@nomicfoundation/hardhat-ethers-chai-matchers";
 import hardhatIgnitionEthers from "@nomicfoundation/hardhat-ignition-ethers";
 import hardhatMocha from "@nomicfoundation/hardhat-mocha";
 import hardhatNetworkHelpers from "@nomicfoundation/hardhat-network-helpers";
+import hardhatTypechain from "@nomicfoundation/hardhat-typechain";
 import { defineConfig } from "hardhat/config";
 
 // The compiler comes from npm, so a build needs no download and is the same on every machine.
@@ -16,6 +17,7 @@ export default defineConfig({
     hardhatIgnitionEthers,
     hardhatMocha,
     hardhatNetworkHelpers,
+    hardhatTypechain,
   ],
   paths: {
     sources: "./contracts",

@@ -46,9 +46,13 @@ async function restoreSymlinks(packageFolder: string): Promise<void> {
  * Gives a folder of programs that `user` can run: the installed one, or, when a folder above it is closed to that
  * user, a copy in `spare` (about 50 MB; the caller removes it).
  */
-export async function reachablePostgres(user: OsUser | undefined, spare: string): Promise<string> {
+export async function reachablePostgres(
+  user: OsUser | undefined,
+  spare: string,
+  isReachable = isReachableBy,
+): Promise<string> {
   const installed = await installedPostgres();
-  if (!user || isReachableBy(user, path.join(installed, "bin", "postgres"))) return installed;
+  if (!user || isReachable(user, path.join(installed, "bin", "postgres"))) return installed;
   const copy = path.join(spare, "native");
   await cp(installed, copy, {
     recursive: true,

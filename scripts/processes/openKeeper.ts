@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { TallystickError } from "../../protocol/errors.ts";
 import { childEnvironment } from "./childEnvironment.ts";
-import { deferred } from "./deferred.ts";
 import type { KeeperReply, KeeperRequest, ProcessExit, ProcessSpec } from "./messages.ts";
 import { nodeProgram } from "./nodeProgram.ts";
 
@@ -38,8 +37,9 @@ export async function openKeeper(): Promise<Keeper> {
   const groups = new Map<string, number>();
   let nextId = 1;
 
-  const opened = deferred<void>();
-  const gone = deferred<void>();
+  const opened = Promise.withResolvers<void>();
+  opened.promise.catch(() => {});
+  const gone = Promise.withResolvers<void>();
   child.on("message", (reply: KeeperReply) => {
     if (reply.kind === "ready") return opened.resolve();
     if (reply.kind === "exit") {

@@ -1,4 +1,3 @@
-import { deferred } from "./deferred.ts";
 import type { ProcessExit, ProcessSpec } from "./messages.ts";
 import type { Keeper } from "./openKeeper.ts";
 import { serviceError } from "./startService.ts";
@@ -9,7 +8,7 @@ import { serviceError } from "./startService.ts";
  * @throws TallystickError `service_failed` with the end of its log when it does not exit with 0
  */
 export async function runToEnd(keeper: Keeper, spec: ProcessSpec): Promise<void> {
-  const ended = deferred<ProcessExit>();
+  const ended = Promise.withResolvers<ProcessExit>();
   const stopListening = keeper.onExit((exit) => {
     if (exit.name === spec.name) ended.resolve(exit);
   });

@@ -1,0 +1,42 @@
+import { stripVTControlCharacters } from "node:util";
+import { expect } from "chai";
+import { InvalidInputError, TallystickError } from "../../../protocol/errors.ts";
+import { describeError } from "../../../scripts/cli/printError.ts";
+
+const text = (error: unknown) => stripVTControlCharacters(describeError(error));
+
+describe("scripts/cli/printError", () => {
+  it("prints the sentence, what to do next, and the code", () => {
+    const error = new TallystickError({
+      code: "rpc_unreachable",
+      message: "The chain does not answer.",
+      hint: "Check --rpc-url.",
+    });
+    expect(text(error)).to.equal(
+      "error: The chain does not answer.\n  hint: Check --rpc-url.\n  code: rpc_unreachable",
+    );
+  });
+
+  it("names every field of bad input", () => {
+    const error = new InvalidInputError({
+      message: "The settings are not valid.",
+      issues: [
+        { field: "RPC_URL", message: "must be a URL" },
+        { field: "CHAIN_ID", message: "must be a number" },
+      ],
+    });
+    expect(text(error).split("\n")).to.deep.equal([
+      "error: The settings are not valid.",
+      "  RPC_URL: must be a URL",
+      "  CHAIN_ID: must be a number",
+      "  code: invalid_input",
+    ]);
+  });
+
+  it("shows the stack of an error nobody foresaw", () => {
+    expect(text(new TypeError("x is not a function"))).to.match(
+      /^error: TypeError: x is not a function\n +at /,
+    );
+    expect(text("a bare string")).to.equal("error: a bare string");
+  });
+});

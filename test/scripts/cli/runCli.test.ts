@@ -1,0 +1,53 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { expect } from "chai";
+import { commands } from "../../../scripts/cli/commands.ts";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+
+/** Runs the program as a user does, through the bootstrap. */
+async function tallystick(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const child = spawn(process.execPath, [path.join(repositoryRoot, "scripts/bootstrap.mjs"), ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "close"),
+  ]);
+  return { code: code as number, out, err };
+}
+
+describe("scripts/cli", () => {
+  it("lists every public command with its summary", async () => {
+    const { code, out, err } = await tallystick("--help");
+    expect({ code, err }).to.deep.equal({ code: 0, err: "" });
+    for (const { name, summary, hidden } of commands) {
+      if (hidden) expect(out).to.not.contain(summary);
+      else expect(out.replaceAll(/\s+/g, " ")).to.contain(`${name} `).and.contain(summary);
+    }
+  });
+
+  it("shows the same without arguments", async () => {
+    expect(await tallystick()).to.deep.equal(await tallystick("--help"));
+  });
+
+  for (const { name } of commands) {
+    it(`explains ${name} and its options, by --help and by help`, async () => {
+      const [byOption, byCommand] = await Promise.all([tallystick(name, "--help"), tallystick("help", name)]);
+      expect(byOption.code).to.equal(0);
+      expect(byOption.out).to.match(new RegExp(`^Usage: tallystick ${name}\\b`));
+      expect(byCommand.out).to.equal(byOption.out);
+    });
+  }
+
+  it("answers an unknown command or option with exit code 2, on stderr, and says what to do", async () => {
+    const command = await tallystick("verify-legder");
+    expect(command).to.include({ code: 2, out: "" });
+    expect(command.err).to.contain("unknown command 'verify-legder'").and.contain("--help");
+    const option = await tallystick("test", "--nope");
+    expect(option).to.include({ code: 2, out: "" });
+    expect(option.err).to.contain("unknown option '--nope'").and.contain("Usage: tallystick test");
+  });
+});

@@ -1,0 +1,168 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect } from "chai";
+import { TallystickError } from "../../../protocol/errors.ts";
+import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
+import type { ProcessExit, ProcessSpec } from "../../../scripts/processes/messages.ts";
+import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
+import { type Keeper, openKeeper } from "../../../scripts/processes/openKeeper.ts";
+import { runToEnd } from "../../../scripts/processes/runToEnd.ts";
+import { startService } from "../../../scripts/processes/startService.ts";
+import { isAlive, untilGone } from "../fixtures/gone.ts";
+
+type Said = { folder: string; pids: number[]; ports: number[] };
+
+describe("scripts/processes/openKeeper", () => {
+  let folder: string;
+  let keeper: Keeper;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), "tallystick-keeper-"));
+    keeper = await openKeeper();
+  });
+
+  afterEach(async () => {
+    await keeper.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const script = (name: string, code: string): ProcessSpec => ({
+    name,
+    command: process.execPath,
+    args: ["-e", code],
+    cwd: folder,
+    env: childEnvironment(),
+    logFile: path.join(folder, `${name}.log`),
+  });
+
+  it("writes what a process says to its log and tells how it ended", async () => {
+    const exits: ProcessExit[] = [];
+    keeper.onExit((exit) => exits.push(exit));
+    await runToEnd(keeper, script("talker", 'console.log("out"); console.error("err")'));
+    expect(readFileSync(path.join(folder, "talker.log"), "utf8")).to.equal("out\nerr\n");
+    expect(exits.map(({ name, code, signal }) => ({ name, code, signal }))).to.deep.equal([
+      { name: "talker", code: 0, signal: null },
+    ]);
+  });
+
+  it("says which program cannot be started", async () => {
+    const missing = { ...script("ghost", ""), command: "/nonexistent/program" };
+    const error = await keeper.start(missing).catch((e: unknown) => e);
+    expect(error).to.be.instanceOf(TallystickError);
+    expect((error as TallystickError).code).to.equal("process_start_failed");
+    expect((error as TallystickError).message).to.contain("ghost could not be started");
+  });
+
+  it("fails a service that ends while starting, with the end of its log", async () => {
+    const service = {
+      ...script("broken", 'console.log("no database"); process.exit(7)'),
+      isReady: async () => false,
+    };
+    const error = (await startService(keeper, service).catch((e: unknown) => e)) as TallystickError;
+    expect(error.code).to.equal("service_failed");
+    expect(error.message).to.contain("broken ended with code 7 while starting").and.contain("no database");
+    expect(error.hint).to.contain(path.join(folder, "broken.log"));
+  });
+
+  it("fails a service that does not answer in time", async () => {
+    const service = {
+      ...script("mute", 'console.log("thinking"); setInterval(() => {}, 1000)'),
+      isReady: async () => false,
+      readyWithinMs: 400,
+    };
+    const error = (await startService(keeper, service).catch((e: unknown) => e)) as TallystickError;
+    expect(error.code).to.equal("service_failed");
+    expect(error.message).to.contain("gave up waiting for mute to answer").and.contain("thinking");
+  });
+
+  it("ends the last started first and removes what was to be removed", async () => {
+    const exits: string[] = [];
+    keeper.onExit((exit) => exits.push(exit.name));
+    const leftover = path.join(folder, "leftover");
+    writeFileSync(leftover, "");
+    await keeper.removeAtEnd(leftover);
+    const pids = [];
+    for (const name of ["database", "reader"])
+      pids.push(await keeper.start(script(name, "setInterval(() => {}, 1000)")));
+    await keeper.close();
+    expect(exits).to.deep.equal(["reader", "database"]);
+    expect(existsSync(leftover)).to.equal(false);
+    expect(pids.filter(isAlive)).to.deep.equal([]);
+    await keeper.close();
+  });
+
+  it("ends one process at its owner's word and can start another of that name", async () => {
+    const first = await keeper.start(script("worker", "setInterval(() => {}, 1000)"));
+    await keeper.stop("worker");
+    expect(isAlive(first)).to.equal(false);
+    await keeper.start(script("worker", "setInterval(() => {}, 1000)"));
+    await keeper.stop("nobody of that name");
+  });
+});
+
+describe("what a keeper started, when its owner", function () {
+  this.timeout(60_000);
+  const owners: ChildProcess[] = [];
+
+  afterEach(() => {
+    for (const owner of owners.splice(0)) owner.kill("SIGKILL");
+  });
+
+  /** Starts the owner in a group of its own and waits until it says what it started. */
+  async function startOwner(...args: string[]): Promise<{ owner: ChildProcess; said: Said }> {
+    const owner = spawn(process.execPath, nodeProgram("test/scripts/fixtures/owner.ts", args), {
+      detached: true,
+      stdio: ["ignore", "pipe", "ignore"],
+      env: childEnvironment(),
+    });
+    owners.push(owner);
+    let text = "";
+    owner.stdout?.setEncoding("utf8");
+    for await (const chunk of owner.stdout ?? []) {
+      text += chunk;
+      if (text.includes("\n")) break;
+    }
+    return { owner, said: JSON.parse(text) as Said };
+  }
+
+  const left = ({ folder, pids, ports }: Said) => ({ pids, ports, files: [folder] });
+
+  it("is killed by SIGKILL, is gone: processes, their children, ports and files", async () => {
+    const { owner, said } = await startOwner();
+    expect(said.pids.filter(isAlive)).to.deep.equal(said.pids);
+    owner.kill("SIGKILL");
+    await untilGone(left(said));
+  });
+
+  it("is killed by SIGKILL with its whole process group, is gone too", async () => {
+    const { owner, said } = await startOwner();
+    process.kill(-(owner.pid as number), "SIGKILL");
+    await untilGone(left(said));
+  });
+
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    it(`ends by ${signal} without a handler, is gone`, async () => {
+      const { owner, said } = await startOwner();
+      owner.kill(signal);
+      await untilGone(left(said));
+    });
+  }
+
+  it("calls process.exit or throws, is gone", async () => {
+    for (const way of ["--exit", "--throw"]) {
+      const { owner, said } = await startOwner(way);
+      if (owner.exitCode === null && owner.signalCode === null) await once(owner, "exit");
+      await untilGone(left(said));
+    }
+  });
+
+  it("is killed by SIGKILL with a Postgres running, is gone with Postgres and its folder", async () => {
+    const { owner, said } = await startOwner("--postgres");
+    expect(said.pids).to.have.length(3);
+    owner.kill("SIGKILL");
+    await untilGone(left(said));
+  });
+});
