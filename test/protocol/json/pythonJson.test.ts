@@ -1,0 +1,178 @@
+import { createHash } from "node:crypto";
+import { expect } from "chai";
+import * as fc from "fast-check";
+import {
+  dumpsPythonJson,
+  JsonSyntaxError,
+  JsonValueError,
+  type PyJson,
+  parsePythonJson,
+} from "../../../protocol/json/pythonJson.ts";
+import { anyPyJson } from "../../support/arbitraries.ts";
+import { hasPython, python } from "../../support/python.ts";
+import { readVectors } from "../../vectors/vectors.ts";
+
+type Vectors = {
+  cases: { name: string; text: string; canonical: string; sha256: string }[];
+  refused: { name: string; text: string }[];
+};
+
+const vectors = readVectors<Vectors>("python-json.json");
+
+describe("Python's JSON", () => {
+  describe("golden vectors of json.dumps(json.loads(text), sort_keys=True)", () => {
+    for (const { name, text, canonical, sha256 } of vectors.cases) {
+      it(`prints as Python does: ${name}`, () => {
+        const printed = dumpsPythonJson(parsePythonJson(text));
+        expect(printed).to.equal(canonical);
+        expect(createHash("sha256").update(printed).digest("hex")).to.equal(sha256);
+      });
+    }
+    for (const { name, text } of vectors.refused) {
+      it(`refuses: ${name}`, () => {
+        expect(() => parsePythonJson(text)).to.throw(JsonSyntaxError, /at offset \d+$/);
+      });
+    }
+  });
+
+  it("reads back every value it prints", () => {
+    fc.assert(
+      fc.property(anyPyJson, (value) => {
+        expect(sameJson(parsePythonJson(dumpsPythonJson(value)), value)).to.equal(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("prints again exactly what it read from its own text", () => {
+    fc.assert(
+      fc.property(anyPyJson, (value) => {
+        const text = dumpsPythonJson(value);
+        expect(dumpsPythonJson(parsePythonJson(text))).to.equal(text);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("prints pure printable ASCII", () => {
+    fc.assert(fc.property(anyPyJson, (value) => void expect(dumpsPythonJson(value)).to.match(/^[ -~]*$/)));
+  });
+
+  it("reads every text JSON.parse reads, to the same value, but for the kind of numbers", () => {
+    fc.assert(
+      fc.property(fc.json({ noUnicodeString: false } as object), (text) => {
+        const value = parsePythonJson(text);
+        expect(JSON.stringify(value, (_, item) => (typeof item === "bigint" ? Number(item) : item))).to.equal(
+          JSON.stringify(JSON.parse(text)),
+        );
+      }),
+    );
+  });
+
+  it("refuses every text JSON.parse refuses", () => {
+    const pieces = fc.constantFrom(
+      "{",
+      "}",
+      "[",
+      "]",
+      ",",
+      ":",
+      '"a"',
+      '"',
+      "1",
+      "-",
+      ".",
+      "e",
+      "0",
+      "null",
+      "tru",
+      " ",
+      "\\",
+    );
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 8 }), (parts) => {
+        const text = parts.join("");
+        let refused = false;
+        try {
+          JSON.parse(text);
+        } catch {
+          refused = true;
+        }
+        if (refused) expect(() => parsePythonJson(text)).to.throw(JsonSyntaxError);
+        else expect(() => parsePythonJson(text)).not.to.throw();
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("tells an int from a float by its text", () => {
+    expect(parsePythonJson("[1, 1.0, 1e0, -0, -0.0]")).to.deep.equal([1n, 1, 1, 0n, -0]);
+  });
+
+  it("keeps __proto__ a key like any other", () => {
+    const value = parsePythonJson('{"__proto__": {"polluted": true}}') as { [key: string]: PyJson };
+    expect(Object.getPrototypeOf(value)).to.equal(Object.prototype);
+    expect(Object.keys(value)).to.deep.equal(["__proto__"]);
+    expect("polluted" in value).to.equal(false);
+  });
+
+  it("keeps the order of the keys when asked to, as json.dumps(value) does", () => {
+    const text = '{"b": 1, "a": {"d": 2, "c": 3}}';
+    expect(dumpsPythonJson(parsePythonJson(text), { sortKeys: false })).to.equal(text);
+  });
+
+  it("names the offset of what is wrong", () => {
+    expect(() => parsePythonJson('{"a": 1, "b": nul}'))
+      .to.throw(JsonSyntaxError)
+      .with.property("offset", 14);
+  });
+
+  it("takes a lower limit of nesting", () => {
+    expect(() => parsePythonJson("[[1]]", { maxDepth: 2 })).not.to.throw();
+    expect(() => parsePythonJson("[[[1]]]", { maxDepth: 2 })).to.throw(
+      JsonSyntaxError,
+      /nesting deeper than 2/,
+    );
+  });
+
+  it("refuses to print what JSON has no text for", () => {
+    for (const value of [Number.NaN, Number.POSITIVE_INFINITY, undefined, () => 1]) {
+      expect(() => dumpsPythonJson([value as PyJson])).to.throw(JsonValueError);
+    }
+  });
+
+  if (hasPython) {
+    it("agrees with the python3 of this machine on random values and their hashes", () => {
+      const values = fc.sample(anyPyJson, 400);
+      const program = [
+        "import sys, json, hashlib",
+        "for line in sys.stdin:",
+        "    out = json.dumps(json.loads(line), sort_keys=True)",
+        "    print(out, hashlib.sha256(out.encode()).hexdigest())",
+      ].join("\n");
+      // Unsorted on the way in, so that Python does the sorting.
+      const input = values.map((value) => `${dumpsPythonJson(value, { sortKeys: false })}\n`).join("");
+      const lines = python(["-c", program], input).trimEnd().split("\n");
+      expect(lines).to.have.length(values.length);
+      values.forEach((value, i) => {
+        const text = dumpsPythonJson(value);
+        expect(lines[i]).to.equal(`${text} ${createHash("sha256").update(text).digest("hex")}`);
+      });
+    });
+  }
+});
+
+/** Equality that keeps 0 and -0 apart and int from float. */
+function sameJson(a: PyJson, b: PyJson): boolean {
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, i) => sameJson(item, b[i]!));
+  if (a !== null && b !== null && typeof a === "object" && typeof b === "object" && !Array.isArray(b)) {
+    const left = a as { [key: string]: PyJson };
+    const keys = Object.keys(left);
+    return (
+      keys.length === Object.keys(b).length &&
+      keys.every((key) => Object.hasOwn(b, key) && sameJson(left[key]!, b[key]!))
+    );
+  }
+  return Object.is(a, b);
+}

@@ -1,0 +1,212 @@
+import { createHash } from "node:crypto";
+import { expect } from "chai";
+import * as fc from "fast-check";
+import { InvalidInputError } from "../../../protocol/errors.ts";
+import { fromHex, toBareHex } from "../../../protocol/hex.ts";
+import { EMPTY_ROOT, leafHash, nodeHash } from "../../../protocol/merkle/hash.ts";
+import { MerkleFrontier } from "../../../protocol/merkle/merkleFrontier.ts";
+import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
+import { verifyConsistency } from "../../../protocol/merkle/verifyConsistency.ts";
+import { verifyInclusion } from "../../../protocol/merkle/verifyInclusion.ts";
+import { readVectors } from "../../vectors/vectors.ts";
+
+const MOST = 130;
+
+/** A tree of MOST leaves and the root it had at every size. */
+const tree = new MerkleTree();
+const roots: Uint8Array[] = [tree.root()];
+for (let i = 0; i < MOST; i++) {
+  tree.append(leafHash(new TextEncoder().encode(`leaf ${i}`)));
+  roots.push(tree.root());
+}
+const rootAt = (size: number): Uint8Array => roots[size]!;
+
+/** The tree hash as RFC 6962 §2.1 defines it, from nothing but SHA-256. */
+function definedRoot(leaves: Uint8Array[]): Uint8Array {
+  if (leaves.length === 0) return createHash("sha256").digest();
+  if (leaves.length === 1) return leaves[0]!;
+  let k = 1;
+  while (k * 2 < leaves.length) k *= 2;
+  const [left, right] = [definedRoot(leaves.slice(0, k)), definedRoot(leaves.slice(k))];
+  return createHash("sha256").update(Uint8Array.of(1)).update(left).update(right).digest();
+}
+
+/** Every proof that differs from a good one in one place: a node, its number of nodes, their order. */
+function mutations(proof: Uint8Array[]): Uint8Array[][] {
+  const changed = proof.map((node, i) =>
+    proof.with(
+      i,
+      Uint8Array.from(node, (byte, at) => (at === 7 ? byte ^ 1 : byte)),
+    ),
+  );
+  const dropped = proof.map((_, i) => proof.toSpliced(i, 1));
+  const added = [
+    [...proof, EMPTY_ROOT],
+    [EMPTY_ROOT, ...proof],
+  ];
+  const swapped = proof.slice(1).map((node, i) => proof.with(i, node).with(i + 1, proof[i]!));
+  const short = proof.map((node, i) => proof.with(i, node.subarray(1)));
+  return [...changed, ...dropped, ...added, ...swapped, ...short];
+}
+
+describe("Merkle trees (RFC 6962)", () => {
+  it("have the roots, inclusion and consistency proofs of the golden vectors", () => {
+    const vectors = readVectors<{
+      leaves: string[];
+      roots: string[];
+      inclusion: { index: number; size: number; proof: string[] }[];
+      consistency: { from: number; to: number; proof: string[] }[];
+    }>("merkle.json");
+    vectors.leaves.forEach((leaf, i) => void expect(toBareHex(tree.leaf(i))).to.equal(leaf));
+    vectors.roots.forEach((root, size) => void expect(toBareHex(tree.root(size))).to.equal(root));
+    for (const { index, size, proof } of vectors.inclusion) {
+      expect(tree.inclusionProof(index, size).map(toBareHex)).to.deep.equal(proof);
+    }
+    for (const { from, to, proof } of vectors.consistency) {
+      expect(tree.consistencyProof(from, to).map(toBareHex)).to.deep.equal(proof);
+    }
+  });
+
+  it("have the roots that certificate transparency publishes for its reference leaves", () => {
+    // Inputs and roots of the reference tree of RFC 6962's own test suite.
+    const leaves = [
+      "",
+      "00",
+      "10",
+      "2021",
+      "3031",
+      "40414243",
+      "5051525354555657",
+      "606162636465666768696a6b6c6d6e6f",
+    ];
+    const reference = new MerkleTree();
+    expect(toBareHex(reference.root())).to.equal(
+      "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    );
+    for (const leaf of leaves) reference.append(leafHash(fromHex(`0x${leaf}`)));
+    expect(toBareHex(reference.root(1))).to.equal(
+      "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
+    );
+    expect(toBareHex(reference.root(2))).to.equal(
+      "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125",
+    );
+    expect(toBareHex(reference.root(8))).to.equal(
+      "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
+    );
+  });
+
+  it("have at every size the root that the definition gives", () => {
+    const leaves = Array.from({ length: MOST }, (_, i) => tree.leaf(i));
+    for (let size = 0; size <= MOST; size++) {
+      expect(toBareHex(rootAt(size))).to.equal(toBareHex(definedRoot(leaves.slice(0, size))));
+      expect(toBareHex(tree.root(size))).to.equal(toBareHex(rootAt(size)));
+    }
+  });
+
+  it("have the same root by their frontier alone, also after copying it", () => {
+    let frontier = new MerkleFrontier();
+    for (let size = 0; size <= MOST; size++) {
+      expect(frontier.size).to.equal(size);
+      expect(toBareHex(frontier.root())).to.equal(toBareHex(rootAt(size)));
+      if (size === MOST) break;
+      const copy = frontier.clone();
+      frontier.append(EMPTY_ROOT);
+      copy.append(tree.leaf(size));
+      frontier = copy;
+    }
+  });
+
+  it("prove every leaf at every size", () => {
+    for (let size = 1; size <= MOST; size++) {
+      for (let index = 0; index < size; index++) {
+        const proof = tree.inclusionProof(index, size);
+        const claim = { leafHash: tree.leaf(index), index, size, root: rootAt(size) };
+        expect(verifyInclusion({ ...claim, proof }), `${index} in ${size}`).to.equal(true);
+      }
+    }
+  });
+
+  it("prove every size to be the beginning of every later one", () => {
+    for (let to = 0; to <= MOST; to++) {
+      for (let from = 0; from <= to; from++) {
+        const proof = tree.consistencyProof(from, to);
+        const claim = { from, to, fromRoot: rootAt(from), toRoot: rootAt(to) };
+        expect(verifyConsistency({ ...claim, proof }), `${from} to ${to}`).to.equal(true);
+      }
+    }
+  });
+
+  it("reject every mutated inclusion proof, and the right one for another leaf, index, size or root", () => {
+    for (let size = 1; size <= MOST; size += size < 18 ? 1 : 7) {
+      for (let index = 0; index < size; index += size < 18 ? 1 : 3) {
+        const proof = tree.inclusionProof(index, size);
+        const claim = { leafHash: tree.leaf(index), index, size, root: rootAt(size), proof };
+        for (const wrong of mutations(proof))
+          expect(verifyInclusion({ ...claim, proof: wrong })).to.equal(false);
+        expect(verifyInclusion({ ...claim, leafHash: EMPTY_ROOT })).to.equal(false);
+        expect(verifyInclusion({ ...claim, root: EMPTY_ROOT })).to.equal(false);
+        expect(verifyInclusion({ ...claim, index: size })).to.equal(false);
+        expect(verifyInclusion({ ...claim, index: -1 })).to.equal(false);
+        if (size > 1) expect(verifyInclusion({ ...claim, index: (index + 1) % size })).to.equal(false);
+      }
+    }
+  });
+
+  it("reject every mutated consistency proof, and the right one for other roots", () => {
+    for (let to = 0; to <= MOST; to += to < 18 ? 1 : 7) {
+      for (let from = 0; from <= to; from += to < 18 ? 1 : 3) {
+        const proof = tree.consistencyProof(from, to);
+        const claim = { from, to, fromRoot: rootAt(from), toRoot: rootAt(to), proof };
+        for (const wrong of mutations(proof)) {
+          expect(verifyConsistency({ ...claim, proof: wrong }), `${from} to ${to}`).to.equal(false);
+        }
+        if (from > 0) {
+          expect(verifyConsistency({ ...claim, fromRoot: leafHash(EMPTY_ROOT) })).to.equal(false);
+          expect(verifyConsistency({ ...claim, toRoot: leafHash(EMPTY_ROOT) })).to.equal(false);
+        }
+        if (from !== to) expect(verifyConsistency({ ...claim, from: to, to: from })).to.equal(false);
+      }
+    }
+  });
+
+  it("let no history be rewritten: a proof never links trees that differ in an old leaf", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 64 }),
+        fc.integer({ min: 0, max: 64 }),
+        fc.nat(),
+        (from, more, at) => {
+          const forged = new MerkleTree();
+          for (let i = 0; i < from + more; i++) {
+            forged.append(i === at % from ? nodeHash(tree.leaf(i), EMPTY_ROOT) : tree.leaf(i));
+          }
+          const proof = forged.consistencyProof(from);
+          const claim = { from, to: from + more, fromRoot: rootAt(from), toRoot: forged.root(), proof };
+          expect(verifyConsistency(claim)).to.equal(false);
+        },
+      ),
+    );
+  });
+
+  it("take sizes as bigint too, up to 2^63", () => {
+    const size = 2n ** 63n;
+    const proof = Array.from({ length: 63 }, () => EMPTY_ROOT);
+    const root = proof.reduce((hash, node) => nodeHash(hash, node), EMPTY_ROOT);
+    expect(verifyInclusion({ leafHash: EMPTY_ROOT, index: 0n, size, proof, root })).to.equal(true);
+    expect(verifyInclusion({ leafHash: EMPTY_ROOT, index: 0n, size: size + 1n, proof, root })).to.equal(
+      false,
+    );
+    expect(
+      verifyInclusion({ leafHash: EMPTY_ROOT, index: 0.5, size: 2, proof: [EMPTY_ROOT], root }),
+    ).to.equal(false);
+  });
+
+  it("refuse sizes and leaves they never had, naming them", () => {
+    expect(() => tree.root(MOST + 1)).to.throw(InvalidInputError, /^size: /);
+    expect(() => tree.inclusionProof(5, 5)).to.throw(InvalidInputError, /^index: /);
+    expect(() => tree.inclusionProof(0, 0)).to.throw(InvalidInputError, /^index: /);
+    expect(() => tree.consistencyProof(6, 5)).to.throw(InvalidInputError, /^from: /);
+    expect(() => tree.consistencyProof(0, -1)).to.throw(InvalidInputError, /^to: /);
+    expect(() => tree.append(new Uint8Array(31))).to.throw("32 bytes");
+  });
+});

@@ -1,0 +1,17 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+/** Whether this machine has a python3 to compare with. The golden vectors hold without one. */
+export const hasPython = spawnSync("python3", ["-c", "import json, hashlib"]).status === 0;
+
+/** Runs python3 with the repository as its working directory; gives back what it printed. */
+export function python(args: string[], input = ""): string {
+  const result = spawnSync("python3", args, {
+    cwd: fileURLToPath(new URL("../..", import.meta.url)),
+    input,
+    encoding: "utf8",
+    maxBuffer: 1 << 28,
+  });
+  if (result.status !== 0) throw new Error(`python3 ${args.join(" ")} failed: ${result.stderr}`);
+  return result.stdout;
+}
