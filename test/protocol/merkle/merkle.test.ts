@@ -116,6 +116,19 @@ describe("Merkle trees (RFC 6962)", () => {
     }
   });
 
+  it("go on from a frontier that was saved, and refuse one that does not fit its size", () => {
+    for (const size of [0, 1, 7, 64, 100]) {
+      const frontier = new MerkleFrontier();
+      for (let i = 0; i < size; i++) frontier.append(tree.leaf(i));
+      const restored = MerkleFrontier.restore(size, frontier.roots);
+      restored.append(tree.leaf(size));
+      expect(toBareHex(restored.root())).to.equal(toBareHex(rootAt(size + 1)));
+      expect(() => MerkleFrontier.restore(size, [...frontier.roots, EMPTY_ROOT])).to.throw(
+        "cannot make up a tree",
+      );
+    }
+  });
+
   it("prove every leaf at every size", () => {
     for (let size = 1; size <= MOST; size++) {
       for (let index = 0; index < size; index++) {

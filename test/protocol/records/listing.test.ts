@@ -1,0 +1,126 @@
+import { expect } from "chai";
+import { privateKeyToAccount } from "viem/accounts";
+import type { Address } from "../../../protocol/address.ts";
+import { InvalidInputError } from "../../../protocol/errors.ts";
+import type { RecordBody, RecordJson } from "../../../protocol/json/recordBody.ts";
+import {
+  checkListing,
+  checkPayeeSignature,
+  isHttpsEndpoint,
+  listingPayee,
+  parseListing,
+} from "../../../protocol/records/listing.ts";
+import { signBody, signRecord } from "../../../protocol/records/record.ts";
+import { readVectors } from "../../vectors/vectors.ts";
+
+const seller = privateKeyToAccount(`0x${"11".repeat(32)}`);
+const payee = privateKeyToAccount(`0x${"22".repeat(32)}`);
+const body: RecordBody = {
+  agent_id: seller.address.toLowerCase(),
+  capability: "text.translate.en.it",
+  price_usdc: "0.50",
+  max_latency_ms: 8000,
+  endpoint: "https://seller.example/hire",
+};
+
+describe("listings", () => {
+  it("are accepted as existing Swarmwage SDKs sign them", () => {
+    const { records } = readVectors<{ records: { body: RecordBody }[] }>("records.json");
+    const listing = parseListing(records[0]!.body);
+    expect(listing.first_call_free).to.equal(true);
+    expect(listing.currency).to.equal("USDC");
+  });
+
+  it("are direct, paid, public and live unless they say otherwise", () => {
+    const { payment_mode, first_call_free, private_metrics, clarification_supported, retired } =
+      parseListing(body);
+    expect([payment_mode, first_call_free, private_metrics, clarification_supported, retired]).to.deep.equal([
+      "direct",
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it("keep what they do not know", () => {
+    expect(parseListing({ ...body, future_field: { a: [1] } }).future_field).to.deep.equal({ a: [1] });
+  });
+
+  const wrong: [string, RecordJson | undefined, string][] = [
+    ["agent_id", undefined, "missing"],
+    ["agent_id", seller.address, "with a checksum in capitals"],
+    ["agent_id", "0x1234", "too short"],
+    ["capability", "Text.translate", "in capitals"],
+    ["capability", "translate", "of one segment"],
+    ["capability", "text..en", "with an empty segment"],
+    ["capability", "text.tr\u0430nslate", "with a Cyrillic letter"],
+    ["capability", `text.${"a".repeat(124)}`, "of 129 characters"],
+    ["price_usdc", 0.5 as RecordJson, "as a number"],
+    ["price_usdc", "0.1234567", "with seven decimals"],
+    ["price_usdc", "-1", "below zero"],
+    ["price_usdc", ".5", "without a whole part"],
+    ["price_usdc", "1e3", "with an exponent"],
+    ["price_usdc", "01", "with a leading zero"],
+    ["max_latency_ms", 0, "zero"],
+    ["max_latency_ms", "8000", "as text"],
+    ["endpoint", "ftp://seller.example", "of another scheme"],
+    ["endpoint", "https://user:pass@seller.example", "with a password"],
+    ["endpoint", "https://", "without a host"],
+    ["endpoint", " https://seller.example", "with a space before it"],
+    ["endpoint", "seller.example/hire", "without a scheme"],
+    ["endpoint", `https://seller.example/${"a".repeat(2048)}`, "too long"],
+    ["payment_mode", "escrow", "unknown"],
+    ["payment_mode", "platform_escrow:", "without a provider"],
+    ["payment_mode", `platform_escrow:${"a".repeat(32)}`, "with a provider of 32 bytes"],
+    ["first_call_free", "yes", "no boolean"],
+    ["payee", "0x0", "no address"],
+    ["payee_signature", "sig", "no hex"],
+    ["issued_at", -1, "negative"],
+    ["retired", 1, "no boolean"],
+  ];
+  for (const [field, value, how] of wrong) {
+    it(`are refused with ${field} ${how}`, () => {
+      const changed = { ...body, [field]: value } as RecordBody;
+      expect(() => parseListing(changed))
+        .to.throw(InvalidInputError)
+        .with.property("issues")
+        .satisfies((issues: { field: string }[]) => issues.every((issue) => issue.field === `body.${field}`));
+    });
+  }
+
+  it("take every payment mode of the protocol", () => {
+    for (const mode of ["direct", "platform_escrow:community-A", "custom_escrow:https://escrow.example/v1"]) {
+      expect(parseListing({ ...body, payment_mode: mode }).payment_mode).to.equal(mode);
+    }
+  });
+
+  it("tell an endpoint behind TLS from one without", () => {
+    expect(isHttpsEndpoint(parseListing(body))).to.equal(true);
+    expect(isHttpsEndpoint(parseListing({ ...body, endpoint: "http://127.0.0.1:4000/" }))).to.equal(false);
+  });
+
+  it("are signed by the agent itself", async () => {
+    expect(checkListing(await signRecord({ type: "listing", body, account: seller })).agent_id).to.equal(
+      body.agent_id,
+    );
+    const foreign = await signRecord({ type: "listing", body, account: payee });
+    expect(() => checkListing(foreign)).to.throw(InvalidInputError, /^signer: must be the agent itself/);
+  });
+
+  it("bind another payee only by the payee's own signature over the body without it", async () => {
+    const withPayee = { ...body, payee: payee.address.toLowerCase() };
+    expect(checkPayeeSignature(body)).to.equal(true);
+    expect(checkPayeeSignature({ ...body, payee: body.agent_id as Address })).to.equal(true);
+    expect(checkPayeeSignature(withPayee)).to.equal(false);
+    const signature = await signBody(withPayee, { account: payee });
+    expect(checkPayeeSignature({ ...withPayee, payee_signature: signature })).to.equal(true);
+    expect(checkPayeeSignature({ ...withPayee, price_usdc: "5", payee_signature: signature })).to.equal(
+      false,
+    );
+    const own = await signBody(withPayee, { account: seller });
+    expect(checkPayeeSignature({ ...withPayee, payee_signature: own })).to.equal(false);
+    expect(listingPayee(parseListing(withPayee))).to.equal(withPayee.payee);
+    expect(listingPayee(parseListing(body))).to.equal(body.agent_id);
+  });
+});

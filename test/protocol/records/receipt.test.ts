@@ -1,0 +1,118 @@
+import { expect } from "chai";
+import * as fc from "fast-check";
+import { privateKeyToAccount } from "viem/accounts";
+import { InvalidInputError } from "../../../protocol/errors.ts";
+import { ZERO_HASH } from "../../../protocol/hex.ts";
+import type { RecordBody, RecordJson } from "../../../protocol/json/recordBody.ts";
+import {
+  checkBuyerSignature,
+  checkReceipt,
+  completedAtSeconds,
+  isFreeReceipt,
+  parseReceipt,
+} from "../../../protocol/records/receipt.ts";
+import { signRecord } from "../../../protocol/records/record.ts";
+import { readVectors } from "../../vectors/vectors.ts";
+
+const seller = privateKeyToAccount(`0x${"11".repeat(32)}`);
+const { records } = readVectors<{ records: { body: RecordBody }[] }>("records.json");
+const body = records[1]!.body;
+const countersigned = records[2]!.body;
+
+const issuesOf = async (changed: RecordBody): Promise<string[]> => {
+  try {
+    checkReceipt(await signRecord({ type: "receipt", body: changed, account: seller }));
+    return [];
+  } catch (error) {
+    return (error as InvalidInputError).issues.map(({ field }) => field);
+  }
+};
+
+describe("receipts", () => {
+  it("are accepted as existing Swarmwage SDKs sign them", () => {
+    expect(parseReceipt(body).verification.checks).to.deep.equal({ non_empty: true, lang_is_it: true });
+  });
+
+  const wrong: [string, RecordJson | undefined, string][] = [
+    ["agent_id", "0xABCDEF0000000000000000000000000000000000", "in capitals"],
+    ["buyer", undefined, "missing"],
+    ["capability", "translate", "of one segment"],
+    ["hire_id", "", "empty"],
+    ["hire_id", "a".repeat(129), "of 129 characters"],
+    ["tx_hash", "0xfeed", "of two bytes"],
+    ["log_index", -1, "negative"],
+    ["amount_usdc_atomic", 500000, "as a number"],
+    ["amount_usdc_atomic", "0.5", "with a point"],
+    ["amount_usdc_atomic", "-1", "below zero"],
+    ["amount_usdc_atomic", (2n ** 256n).toString(), "of 2^256"],
+    ["network", "", "empty"],
+    ["completed_at", "yesterday", "no time"],
+    ["completed_at", "2026-02-31T00:00:00Z", "on a day that is none"],
+    ["completed_at", "2026-01-31T12:00:00", "without a zone"],
+    ["completed_at", "2026-01-31T24:00:00Z", "at an hour that is none"],
+    ["completed_at", -1, "negative"],
+    ["protocol_version", 3, "as a number"],
+    ["verification", { all_passed: "yes", checks: {} }, "without a verdict"],
+    ["verification", { all_passed: true, checks: { a: 1 } }, "with a check that is no boolean"],
+    ["verification", { all_passed: true }, "without checks"],
+    ["escrow_id", "0x01", "too short"],
+    ["latency_ms", -5, "negative"],
+    ["payee", "someone", "no address"],
+    ["buyer_signature", 1, "no hex"],
+  ];
+  for (const [field, value, how] of wrong) {
+    it(`are refused with ${field} ${how}`, () => {
+      expect(() => parseReceipt({ ...body, [field]: value } as RecordBody))
+        .to.throw(InvalidInputError)
+        .with.property("issues")
+        .satisfies((issues: { field: string }[]) =>
+          issues.every((issue) => issue.field.startsWith(`body.${field}`)),
+        );
+    });
+  }
+
+  it("tell their time in unix seconds, from a number or an ISO time", () => {
+    const at = (completed_at: RecordJson) => completedAtSeconds(parseReceipt({ ...body, completed_at }));
+    expect(at(1769860800)).to.equal(1769860800);
+    expect(at("2026-01-31T12:00:00.000Z")).to.equal(1769860800);
+    expect(at("2026-01-31T12:00:00.999Z")).to.equal(1769860800);
+    expect(at("2026-01-31T13:30:00+01:30")).to.equal(1769860800);
+    expect(at("2026-01-31T11:00:00-01:00")).to.equal(1769860800);
+    expect(at("2026-01-31T12:00Z")).to.equal(1769860800);
+  });
+
+  it("tell every instant as JavaScript's own ISO form has it", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 4102444800 }), (seconds) => {
+        const completed_at = new Date(seconds * 1000).toISOString();
+        expect(completedAtSeconds(parseReceipt({ ...body, completed_at }))).to.equal(seconds);
+      }),
+    );
+  });
+
+  it("are signed by the seller", async () => {
+    const foreign = privateKeyToAccount(`0x${"22".repeat(32)}`);
+    const record = await signRecord({ type: "receipt", body, account: foreign });
+    expect(() => checkReceipt(record)).to.throw(InvalidInputError, /^signer: /);
+    expect(await issuesOf(body)).to.deep.equal([]);
+  });
+
+  it("are none for a hire of oneself", async () => {
+    expect(await issuesOf({ ...body, buyer: body.agent_id! })).to.deep.equal(["body.buyer"]);
+  });
+
+  it("have the zero transaction when they are free, and no other (SHP §11)", async () => {
+    const free = { ...body, amount_usdc_atomic: "0" };
+    expect(await issuesOf(free)).to.deep.equal(["body.tx_hash"]);
+    expect(await issuesOf({ ...free, tx_hash: ZERO_HASH })).to.deep.equal([]);
+    expect(isFreeReceipt(parseReceipt(free))).to.equal(true);
+    expect(isFreeReceipt(parseReceipt(body))).to.equal(false);
+  });
+
+  it("count as confirmed only by the buyer's signature over the same body without it", () => {
+    expect(checkBuyerSignature(countersigned)).to.equal(true);
+    expect(checkBuyerSignature(body)).to.equal(false);
+    expect(checkBuyerSignature({ ...countersigned, hire_id: "another" })).to.equal(false);
+    expect(checkBuyerSignature({ ...countersigned, buyer: body.agent_id! })).to.equal(false);
+  });
+});

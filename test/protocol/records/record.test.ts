@@ -1,0 +1,144 @@
+import { expect } from "chai";
+import * as fc from "fast-check";
+import { hashMessage, recoverMessageAddress } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import type { Address } from "../../../protocol/address.ts";
+import { InvalidInputError } from "../../../protocol/errors.ts";
+import { fromHex, type Hex, toHex } from "../../../protocol/hex.ts";
+import { dumpsPythonJson, type PyJson, parsePythonJson } from "../../../protocol/json/pythonJson.ts";
+import { canonicalBody, type RecordBody } from "../../../protocol/json/recordBody.ts";
+import { bodyWithout, checkNestedSignature } from "../../../protocol/records/nestedSignature.ts";
+import {
+  isSignedBy,
+  recordDigest,
+  recordFromPayload,
+  recordPayload,
+  recordSigningHash,
+  recoverBodySigner,
+  signBody,
+  signRecord,
+} from "../../../protocol/records/record.ts";
+import { anyRecordBody } from "../../support/arbitraries.ts";
+import { readVectors } from "../../vectors/vectors.ts";
+
+type Vector = {
+  name: string;
+  type: string;
+  privateKey: Hex;
+  body: RecordBody;
+  canonical: string;
+  digest: Hex;
+  signer: Address;
+  signature: Hex;
+  highS: Hex;
+};
+const { records } = readVectors<{ records: Vector[] }>("records.json");
+
+/** The signature with another recovery byte. */
+function withV(signature: Hex, v: number): Hex {
+  return `${signature.slice(0, 130)}${v.toString(16).padStart(2, "0")}` as Hex;
+}
+
+describe("signed records", () => {
+  for (const vector of records) {
+    it(`agree with the golden vector: ${vector.name}`, async () => {
+      const { type, body, privateKey, signer, signature } = vector;
+      expect(canonicalBody(body)).to.equal(vector.canonical);
+      expect(recordDigest(body)).to.equal(vector.digest);
+      expect(await signRecord({ type, body, privateKey })).to.deep.equal({ type, body, signer, signature });
+      expect(recoverBodySigner(body, signature)).to.equal(signer);
+      expect(() => recoverBodySigner(body, vector.highS)).to.throw(InvalidInputError, "signature: ");
+    });
+  }
+
+  it("are signed as wallets sign messages: EIP-191 over the 32 bytes of the digest", async () => {
+    const account = privateKeyToAccount(generatePrivateKey());
+    await fc.assert(
+      fc.asyncProperty(anyRecordBody, async (body) => {
+        const signature = await signBody(body, { account });
+        const raw = recordDigest(body);
+        expect(recordSigningHash(body)).to.equal(hashMessage({ raw }));
+        expect(await recoverMessageAddress({ message: { raw }, signature })).to.equal(account.address);
+        expect(isSignedBy(body, signature, account.address.toLowerCase() as Address)).to.equal(true);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("take v as 27, 28, 0 or 1 and nothing else", () => {
+    const { body, signature, signer } = records[0]!;
+    const v = Number.parseInt(signature.slice(130), 16);
+    expect(recoverBodySigner(body, withV(signature, v - 27))).to.equal(signer);
+    for (const wrong of [2, 3, 26, 29, 30, 255]) {
+      expect(() => recoverBodySigner(body, withV(signature, wrong))).to.throw(
+        InvalidInputError,
+        "v = 27 or 28",
+      );
+    }
+  });
+
+  it("name the field when the bytes are no signature at all", () => {
+    const { body, signature } = records[0]!;
+    const wrong = [
+      "0x",
+      "0x00",
+      signature.slice(0, -2),
+      `${signature}00`,
+      signature.slice(2),
+      "0xzz",
+      `0x${"00".repeat(65)}`,
+    ];
+    for (const bytes of wrong) {
+      expect(() => recoverBodySigner(body, bytes, "buyer_signature"))
+        .to.throw(InvalidInputError)
+        .with.property("field", "buyer_signature");
+    }
+  });
+
+  it("do not pass with any bit of the signature flipped, or any other body", () => {
+    const { body, signature, signer } = records[1]!;
+    const bytes = fromHex(signature);
+    for (let bit = 0; bit < 8 * 65; bit += 3) {
+      const flipped = bytes.with(bit >> 3, bytes[bit >> 3]! ^ (1 << (bit & 7)));
+      expect(isSignedBy(body, toHex(flipped), signer), `bit ${bit}`).to.equal(false);
+    }
+    expect(isSignedBy({ ...body, amount_usdc_atomic: "500001" }, signature, signer)).to.equal(false);
+    expect(isSignedBy(bodyWithout(body, "network"), signature, signer)).to.equal(false);
+  });
+
+  it("survive the way through a ledger entry's payload", () => {
+    for (const { type, body, signer, signature } of records) {
+      const record = { type, body, signer, signature };
+      expect(recordFromPayload(parsePythonJson(dumpsPythonJson(recordPayload(record))))).to.deep.equal(
+        record,
+      );
+    }
+  });
+
+  it("name every field of a payload that is no record", () => {
+    expect(() =>
+      recordFromPayload(parsePythonJson('{"type": "", "signer": "0xAB", "signature": "0x1", "body": {}}')),
+    )
+      .to.throw(InvalidInputError)
+      .with.property("issues")
+      .satisfies(
+        (issues: { field: string }[]) => issues.map(({ field }) => field).join() === "type,signer,signature",
+      );
+    const { signer, signature } = records[0]!;
+    const withBody = (body: PyJson) => () => recordFromPayload({ type: "listing", signer, signature, body });
+    expect(withBody({ price: 0.5 })).to.throw(InvalidInputError, /^body\.price: /);
+    expect(withBody([])).to.throw(InvalidInputError, /^body: must be an object/);
+    expect(() => recordFromPayload(null)).to.throw(InvalidInputError, /^payload: /);
+  });
+
+  it("hold a countersignature over the same body without it", () => {
+    const countersigned = records[2]!.body;
+    const buyer = countersigned.buyer as Address;
+    expect(checkNestedSignature(countersigned, "buyer_signature", buyer)).to.equal(true);
+    expect(checkNestedSignature(countersigned, "buyer_signature", records[2]!.signer)).to.equal(false);
+    expect(checkNestedSignature({ ...countersigned, latency_ms: 1 }, "buyer_signature", buyer)).to.equal(
+      false,
+    );
+    expect(checkNestedSignature(records[1]!.body, "buyer_signature", buyer)).to.equal(false);
+  });
+});
