@@ -40,11 +40,12 @@ export async function noteTouched(step: Step): Promise<void> {
 export async function digestTick(step: Step): Promise<void> {
   const { ticks } = step.state;
   const { block, time } = step.at;
+  const leaves: Leaf[] = [];
   for await (const item of itemsOf(step.store, touchedIn(ticks))) {
     const [kind, id] = item.split(" ") as ["agent" | "cluster", string];
-    await putLeaf(step.store, id, await leafHash(step, kind, id));
+    leaves.push({ key: bytesToHex(sha256(utf8ToBytes(id))), leaf: await leafHash(step, kind, id) });
   }
-  const root = hashOfChildren(await childrenAt(step.store, ""));
+  const root = await putLeaves(step.store, "", leaves);
   const digest = `0x${hashJson([root, step.params.version, block, time])}`;
   await step.store.insert("digest", {
     id: String(block).padStart(12, "0"),
@@ -63,27 +64,26 @@ async function leafHash(step: Step, kind: "agent" | "cluster", id: string): Prom
   return hashJson([id, cluster?.mergedInto ?? null, cluster?.size ?? 0]);
 }
 
-/**
- * A child of an inner node: `""` for none, `L<key hash><leaf>` for a leaf alone below it, `N<hash>` for another inner node.
- */
-async function putLeaf(store: Store, key: string, leaf: string): Promise<void> {
-  await put(store, "", bytesToHex(sha256(utf8ToBytes(key))), leaf);
-}
+/** A leaf and the hash of its key, which says where it sits. */
+type Leaf = { key: string; leaf: string };
 
-/** Puts a leaf below the node at `prefix` and returns that node's new hash. */
-async function put(store: Store, prefix: string, key: string, leaf: string): Promise<string> {
+/**
+ * Puts leaves below the node at `prefix`, each node written once, and returns that node's new hash. A child of a node is
+ * `""` for none, `L<key hash><leaf>` for a leaf alone below it, `N<hash>` for another inner node.
+ */
+async function putLeaves(store: Store, prefix: string, leaves: Leaf[]): Promise<string> {
   const children = await childrenAt(store, prefix);
-  const at = Number.parseInt(key.charAt(prefix.length), 16);
-  const child = children[at] ?? NOTHING;
-  const below = prefix + key.charAt(prefix.length);
-  if (child.startsWith("N")) {
-    children[at] = `N${await put(store, below, key, leaf)}`;
-  } else if (child.startsWith("L") && child.slice(1, 65) !== key) {
-    // Two leaves meet: both move down to where their keys part.
-    await put(store, below, child.slice(1, 65), child.slice(65));
-    children[at] = `N${await put(store, below, key, leaf)}`;
-  } else {
-    children[at] = `L${key}${leaf}`;
+  for (const [digit, group] of Map.groupBy(leaves, ({ key }) => key.charAt(prefix.length))) {
+    const at = Number.parseInt(digit, 16);
+    const child = children[at] ?? NOTHING;
+    const alone = child.startsWith("L") ? [{ key: child.slice(1, 65), leaf: child.slice(65) }] : [];
+    const all = [...alone.filter((it) => group.every(({ key }) => key !== it.key)), ...group];
+    const [only] = all;
+    if (child.startsWith("N") || all.length > 1 || only === undefined) {
+      children[at] = `N${await putLeaves(store, prefix + digit, all)}`;
+    } else {
+      children[at] = `L${only.key}${only.leaf}`;
+    }
   }
   await saveChildren(store, prefix, children);
   return hashOfChildren(children);
