@@ -1,0 +1,254 @@
+import { z } from "zod";
+import { type Address, addressSchema } from "../protocol/address.ts";
+import { type InputIssue, InvalidInputError } from "../protocol/errors.ts";
+import type { Hex } from "../protocol/hex.ts";
+import { defineParams, type Params } from "../protocol/records/params.ts";
+
+/** Where the entries of a ledger are read: a settlement service, or a folder with its `ledger.jsonl`. */
+export type SegmentSourceConfig = { kind: "http"; url: string } | { kind: "folder"; path: string };
+
+/** All that the indexer is told from outside; made once, by {@link readConfig}. */
+export type IndexerConfig = {
+  databaseUrl: string;
+  databaseSchema: string;
+  port: number;
+  rpcUrl: string;
+  chainId: number;
+  pollingIntervalMs: number;
+  startBlock: number;
+  token: Address;
+  anchoredLedger: Address | null;
+  /** Ledger id → where its entries are read. Only these ledgers are followed. */
+  ledgers: ReadonlyMap<Hex, SegmentSourceConfig>;
+  /** Where the settlement routes are forwarded to, without a trailing slash; null: they answer 503. */
+  settlementUrl: string | null;
+  /** The first parameters and trust roots, in force until the operator publishes others. */
+  params: Params;
+};
+
+/** The record types a followed ledger may carry until the parameters say otherwise. */
+export const RECORD_TYPES = [
+  "listing",
+  "receipt",
+  "rating",
+  "claim",
+  "telemetry",
+  "stake",
+  "verify",
+  "contest",
+  "review",
+  "params",
+  "pulse",
+];
+
+const LEDGER_ID = /^0x[0-9a-f]{64}$/;
+
+const addressText = z
+  .string()
+  .transform((text) => text.toLowerCase())
+  .pipe(addressSchema);
+
+const httpUrl = z
+  .string()
+  .refine((text) => ["http:", "https:"].includes(protocolOf(text)), "must be an http:// or https:// URL")
+  .transform((text) => text.replace(/\/+$/, ""));
+
+const integer = (least: number, most = Number.MAX_SAFE_INTEGER) =>
+  z
+    .string()
+    .regex(/^(0|[1-9][0-9]*)$/, "must be a whole number")
+    .transform(Number)
+    .refine((it) => it >= least && it <= most, `must be from ${least} to ${most}`);
+
+/** `a,b,c`, spaces and empty items ignored. */
+const listOf = <Item>(item: z.ZodType<Item, string>) =>
+  z
+    .string()
+    .default("")
+    .transform((text) =>
+      text
+        .split(",")
+        .map((part) => part.trim())
+        .filter((part) => part !== ""),
+    )
+    .pipe(z.array(item));
+
+/** `key=value`, split at the first `=`. */
+const pair = z.string().transform((text, context): [string, string] => {
+  const at = text.indexOf("=");
+  if (at > 0 && at < text.length - 1) return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+  context.addIssue({ code: "custom", message: `must be KEY=VALUE, not "${text}"` });
+  return z.NEVER;
+});
+
+/** The environment variables, as the README and .env.example list them. Sizes of addresses and ids are checked here. */
+const environmentSchema = z.object({
+  DATABASE_URL: z
+    .string()
+    .refine(
+      (text) => ["postgres:", "postgresql:"].includes(protocolOf(text)),
+      "must be a postgres:// or postgresql:// URL",
+    ),
+  DATABASE_SCHEMA: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_]{0,44}$/, "must be 1 to 45 lower-case letters, digits and underscores")
+    .default("tallystick"),
+  INDEXER_PORT: integer(1, 65_535).default(42_069),
+  RPC_URL: httpUrl,
+  CHAIN_ID: integer(1),
+  POLLING_INTERVAL_MS: integer(100, 600_000).default(1_000),
+  START_BLOCK: integer(0).default(0),
+  TOKEN_ADDRESS: addressText,
+  ESCROWS: listOf(pair.pipe(z.tuple([addressText, z.string().min(1).max(31)]))),
+  ANCHORED_LEDGER: addressText.optional(),
+  LEDGERS: listOf(
+    pair.pipe(
+      z.tuple([
+        z
+          .string()
+          .transform((text) => text.toLowerCase())
+          .pipe(z.string().regex(LEDGER_ID, "must be 0x and 64 hex digits"))
+          .transform((text) => text as Hex),
+        z.string().transform(segmentSource),
+      ]),
+    ),
+  ),
+  OPERATOR: addressText.optional(),
+  CLAIM_ATTESTORS: listOf(addressText),
+  AUDIT_ARBITERS: listOf(addressText),
+  HUBS: listOf(addressText),
+  TICK_BLOCKS: integer(1).default(150),
+  SETTLEMENT_URL: httpUrl.optional(),
+});
+
+type Environment = z.infer<typeof environmentSchema>;
+
+/**
+ * Reads the configuration from environment variables. An empty variable counts as absent.
+ *
+ * @throws InvalidInputError naming every variable that is missing or wrong, all at once
+ */
+export function readConfig(env: Record<string, string | undefined>): IndexerConfig {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
+  const result = environmentSchema.safeParse(present);
+  const issues = result.success
+    ? invariants.flatMap((invariant) => invariant(result.data))
+    : result.error.issues.map((issue) => ({
+        field: String(issue.path[0]),
+        message:
+          present[String(issue.path[0])] === undefined
+            ? "is missing"
+            : `${issue.path.length > 1 ? `item ${Number(issue.path[1]) + 1} ` : ""}${issue.message}`,
+      }));
+  if (!result.success || issues.length > 0) throw configError(issues);
+
+  const it = result.data;
+  const ledgers = new Map(it.LEDGERS);
+  return {
+    databaseUrl: it.DATABASE_URL,
+    databaseSchema: it.DATABASE_SCHEMA,
+    port: it.INDEXER_PORT,
+    rpcUrl: it.RPC_URL,
+    chainId: it.CHAIN_ID,
+    pollingIntervalMs: it.POLLING_INTERVAL_MS,
+    startBlock: it.START_BLOCK,
+    token: it.TOKEN_ADDRESS,
+    anchoredLedger: it.ANCHORED_LEDGER ?? null,
+    ledgers,
+    settlementUrl: it.SETTLEMENT_URL ?? null,
+    params: defineParams({
+      tickBlocks: it.TICK_BLOCKS,
+      operator: it.OPERATOR ?? null,
+      claimAttestors: it.CLAIM_ATTESTORS,
+      auditArbiters: it.AUDIT_ARBITERS,
+      hubs: it.HUBS,
+      escrows: Object.fromEntries(it.ESCROWS),
+      ledgers: Object.fromEntries([...ledgers.keys()].map((id) => [id, RECORD_TYPES])),
+    }),
+  };
+}
+
+type Invariant = (env: Environment) => InputIssue[];
+
+/** What holds between variables. Each returns what is wrong, if anything. */
+const invariants: Invariant[] = [
+  followedLedgersHaveTheirContract,
+  contractsDoNotOverlap,
+  escrowsAreNamedOnce,
+  ledgersAreNamedOnce,
+  hubsAreNoContractsOfOurs,
+  settlementIsAnotherServer,
+];
+
+function followedLedgersHaveTheirContract(env: Environment): InputIssue[] {
+  if (env.LEDGERS.length === 0 || env.ANCHORED_LEDGER !== undefined) return [];
+  return [{ field: "ANCHORED_LEDGER", message: "is missing: LEDGERS names ledgers that are anchored in it" }];
+}
+
+function contractsDoNotOverlap(env: Environment): InputIssue[] {
+  const seen = new Map<Address, string>([[env.TOKEN_ADDRESS, "TOKEN_ADDRESS"]]);
+  const issues: InputIssue[] = [];
+  const claim = (field: string, address: Address) => {
+    const other = seen.get(address);
+    if (other !== undefined && other !== field) issues.push({ field, message: `${address} is ${other} too` });
+    else seen.set(address, field);
+  };
+  if (env.ANCHORED_LEDGER !== undefined) claim("ANCHORED_LEDGER", env.ANCHORED_LEDGER);
+  for (const [escrow] of env.ESCROWS) claim("ESCROWS", escrow);
+  return issues;
+}
+
+function escrowsAreNamedOnce(env: Environment): InputIssue[] {
+  return duplicates(env.ESCROWS.map(([escrow]) => escrow)).map((escrow) => ({
+    field: "ESCROWS",
+    message: `names ${escrow} twice`,
+  }));
+}
+
+function ledgersAreNamedOnce(env: Environment): InputIssue[] {
+  return duplicates(env.LEDGERS.map(([id]) => id)).map((id) => ({
+    field: "LEDGERS",
+    message: `names ${id} twice`,
+  }));
+}
+
+/** A hub's transfers are never hire payments, an escrow's are settled by its own events: one address cannot be both. */
+function hubsAreNoContractsOfOurs(env: Environment): InputIssue[] {
+  const ours = new Set<string>([env.TOKEN_ADDRESS, ...env.ESCROWS.map(([escrow]) => escrow)]);
+  return env.HUBS.filter((hub) => ours.has(hub)).map((hub) => ({
+    field: "HUBS",
+    message: `${hub} is the token or an escrow`,
+  }));
+}
+
+/** Forwarding a route to itself would never end. */
+function settlementIsAnotherServer(env: Environment): InputIssue[] {
+  if (env.SETTLEMENT_URL === undefined) return [];
+  const url = new URL(env.SETTLEMENT_URL);
+  const here = ["localhost", "127.0.0.1", "[::1]", "0.0.0.0"].includes(url.hostname);
+  if (!here || url.port !== String(env.INDEXER_PORT)) return [];
+  return [{ field: "SETTLEMENT_URL", message: `is this server: INDEXER_PORT is ${env.INDEXER_PORT} too` }];
+}
+
+function configError(issues: InputIssue[]): InvalidInputError {
+  const lines = issues.map(({ field, message }) => `  ${field} ${message}`);
+  return new InvalidInputError({
+    issues,
+    code: "invalid_configuration",
+    message: `The indexer's configuration is not complete:\n${lines.join("\n")}`,
+    hint: "Set these environment variables; .env.example explains each.",
+  });
+}
+
+function segmentSource(text: string): SegmentSourceConfig {
+  const isUrl = ["http:", "https:"].includes(protocolOf(text));
+  return isUrl ? { kind: "http", url: text.replace(/\/+$/, "") } : { kind: "folder", path: text };
+}
+
+function protocolOf(text: string): string {
+  return URL.canParse(text) ? new URL(text).protocol : "";
+}
+
+function duplicates<T>(values: T[]): T[] {
+  return values.filter((value, index) => values.indexOf(value) !== index);
+}

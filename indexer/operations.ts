@@ -1,0 +1,131 @@
+import pg from "pg";
+import { logWarning } from "./ponderProcess.ts";
+
+/** A segment that the indexer waits for: everything that comes after it on the chain waits too. */
+export type BlockedSegment = {
+  ledger: string;
+  oldSize: bigint;
+  newSize: bigint;
+  block: number;
+  /** Unix seconds of the first attempt that failed. */
+  since: number;
+  attempts: number;
+  reason: string;
+};
+
+/** The operational state of an indexer, which is no part of what it derives. */
+export type Operations = {
+  /** Says that a segment is being waited for, or why still. Never throws. */
+  reportBlocked: (segment: BlockedSegment) => Promise<void>;
+  /** Takes that back. Never throws. */
+  reportUnblocked: () => Promise<void>;
+  /** What is being waited for, as any replica on the same database sees it; null also before the first report ever. */
+  readBlocked: () => Promise<BlockedSegment | null>;
+  close: () => Promise<void>;
+};
+
+const TABLE = "ops.blocked_segment";
+
+/**
+ * Opens the operational state: schema `ops`, one row per indexer schema, through a small pool of its own, because Ponder's
+ * connection is inside a transaction while a handler waits, and Ponder's tables are rolled back and replaced.
+ *
+ * @param indexerSchema Ponder's schema, so that several can live in one database
+ */
+export function openOperations(databaseUrl: string, indexerSchema: string): Operations {
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    application_name: `tallystick ops ${indexerSchema}`,
+    max: 2,
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: 5_000,
+    allowExitOnIdle: true,
+  });
+  // An idle connection that breaks must not end the process; the next query opens a new one.
+  pool.on("error", (error) =>
+    logWarning({ msg: "Lost an idle connection to the ops schema", error: error.message }),
+  );
+
+  let created: Promise<unknown> | undefined;
+  const table = () => {
+    created ??= pool.query(CREATE).catch((error) => {
+      created = undefined;
+      throw error;
+    });
+    return created;
+  };
+
+  const write = async (what: string, sql: string, values: unknown[]) => {
+    try {
+      await table();
+      await pool.query(sql, values);
+    } catch (error) {
+      logWarning({ msg: `Could not ${what} in the ops schema`, error: String(error) });
+    }
+  };
+
+  return {
+    reportBlocked: ({ ledger, oldSize, newSize, block, since, attempts, reason }) =>
+      write("report a blocked segment", UPSERT, [
+        indexerSchema,
+        ledger,
+        String(oldSize),
+        String(newSize),
+        block,
+        since,
+        attempts,
+        reason,
+      ]),
+    reportUnblocked: () =>
+      write("clear a blocked segment", `DELETE FROM ${TABLE} WHERE indexer_schema = $1`, [indexerSchema]),
+    readBlocked: async () => {
+      try {
+        const { rows } = await pool.query(`SELECT * FROM ${TABLE} WHERE indexer_schema = $1`, [
+          indexerSchema,
+        ]);
+        return rows.length === 0 ? null : blockedSegment(rows[0]);
+      } catch (error) {
+        if (isUndefinedTable(error)) return null;
+        throw error;
+      }
+    },
+    close: () => pool.end(),
+  };
+}
+
+const CREATE = `
+  CREATE SCHEMA IF NOT EXISTS ops;
+  CREATE TABLE IF NOT EXISTS ${TABLE} (
+    indexer_schema text PRIMARY KEY,
+    ledger text NOT NULL,
+    old_size numeric(20) NOT NULL,
+    new_size numeric(20) NOT NULL,
+    block bigint NOT NULL,
+    since bigint NOT NULL,
+    attempts integer NOT NULL,
+    reason text NOT NULL
+  )`;
+
+const UPSERT = `
+  INSERT INTO ${TABLE} (indexer_schema, ledger, old_size, new_size, block, since, attempts, reason)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+  ON CONFLICT (indexer_schema) DO UPDATE SET ledger = $2, old_size = $3, new_size = $4, block = $5, since = $6,
+    attempts = $7, reason = $8`;
+
+function blockedSegment(row: Record<string, string | number>): BlockedSegment {
+  return {
+    ledger: String(row.ledger),
+    oldSize: BigInt(row.old_size as string),
+    newSize: BigInt(row.new_size as string),
+    block: Number(row.block),
+    since: Number(row.since),
+    attempts: Number(row.attempts),
+    reason: String(row.reason),
+  };
+}
+
+/** Nothing was ever reported: neither schema nor table is there. */
+function isUndefinedTable(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  return code === "42P01" || code === "3F000";
+}

@@ -1,0 +1,125 @@
+import { index, onchainTable } from "ponder";
+import { deriveTable } from "./src/deriveTable.ts";
+
+// What the derivation keeps, one table for each in src/derive/tables.ts, which says what the columns mean. A table that is
+// missing here fails the type check in src/ponderStore.ts. The indexes are for the API: handlers use primary keys only.
+
+export const state = deriveTable("state");
+export const wallet = deriveTable("wallet");
+export const agent = deriveTable("agent", (table) => ({
+  byRegistration: index().on(table.registeredBlock, table.registeredLog, table.id),
+  byCluster: index().on(table.cluster, table.registeredBlock, table.registeredLog, table.id),
+}));
+export const tierChange = deriveTable("tierChange");
+export const capability = deriveTable("capability");
+export const custom = deriveTable("custom");
+export const listing = deriveTable("listing", (table) => ({ byAgent: index().on(table.agent, table.id) }));
+export const seenListing = deriveTable("seenListing");
+export const payee = deriveTable("payee");
+export const payment = deriveTable("payment");
+export const escrow = deriveTable("escrow", (table) => ({
+  byDeposit: index().on(table.depositedBlock, table.id),
+  bySeller: index().on(table.seller, table.depositedBlock, table.id),
+  byBuyer: index().on(table.buyer, table.depositedBlock, table.id),
+}));
+export const record = deriveTable("record", (table) => ({ byPlace: index().on(table.ledger, table.seq) }));
+export const receipt = deriveTable("receipt");
+export const hire = deriveTable("hire", (table) => ({
+  byTime: index().on(table.time, table.id),
+  bySeller: index().on(table.seller, table.time, table.id),
+  byBuyer: index().on(table.buyer, table.time, table.id),
+}));
+export const hireKey = deriveTable("hireKey");
+export const freeHire = deriveTable("freeHire");
+export const funding = deriveTable("funding");
+export const fundingIndex = deriveTable("fundingIndex");
+export const cluster = deriveTable("cluster", (table) => ({
+  byOrdinal: index().on(table.ordinal),
+  byMerge: index().on(table.mergedInto),
+}));
+export const list = deriveTable("list");
+export const item = deriveTable("item");
+export const digestNode = deriveTable("digestNode");
+export const digest = deriveTable("digest");
+
+// What the handlers keep beside it.
+
+/** Every event that the derivation was given, in the order of `position`: the log that `tallystick export` writes. */
+export const eventLog = onchainTable("event_log", (p) => ({
+  position: p.text().primaryKey(),
+  json: p.text().notNull(),
+}));
+
+/** One row, `last`: the latest AuthorizationUsed, for the Transfer that follows it. */
+export const authorization = onchainTable("authorization", (p) => ({
+  id: p.text().primaryKey(),
+  block: p.int8({ mode: "number" }).notNull(),
+  log: p.int8({ mode: "number" }).notNull(),
+  tx: p.text().notNull(),
+  authorizer: p.text().notNull(),
+}));
+
+/** Every ledger opened in the AnchoredLedger contract, followed or not. */
+export const openedLedger = onchainTable("opened_ledger", (p) => ({
+  id: p.text().primaryKey(),
+  writer: p.text().notNull(),
+  origin: p.text().notNull(),
+  block: p.int8({ mode: "number" }).notNull(),
+  time: p.int8({ mode: "number" }).notNull(),
+}));
+
+/** Every anchor of every ledger, `<ledger>/<seq>`. A stranger may anchor any size below 2^64, so these are bigints. */
+export const anchor = onchainTable(
+  "anchor",
+  (p) => ({
+    id: p.text().primaryKey(),
+    ledger: p.text().notNull(),
+    seq: p.bigint().notNull(),
+    oldSize: p.bigint().notNull(),
+    newSize: p.bigint().notNull(),
+    root: p.text().notNull(),
+    block: p.int8({ mode: "number" }).notNull(),
+    time: p.int8({ mode: "number" }).notNull(),
+    log: p.int8({ mode: "number" }).notNull(),
+    tx: p.text().notNull(),
+  }),
+  (table) => ({ byLedger: index().on(table.ledger, table.seq) }),
+);
+
+/** Ledgers whose writer was shown to have signed two histories: nothing more of them is loaded. */
+export const equivocation = onchainTable("equivocation", (p) => ({
+  id: p.text().primaryKey(),
+  size: p.bigint().notNull(),
+  rootA: p.text().notNull(),
+  rootB: p.text().notNull(),
+  block: p.int8({ mode: "number" }).notNull(),
+  time: p.int8({ mode: "number" }).notNull(),
+}));
+
+/** The followed ledgers as far as they are loaded: enough to check the next segment without reading an older one. */
+export const ledger = onchainTable("ledger", (p) => ({
+  id: p.text().primaryKey(),
+  size: p.int8({ mode: "number" }).notNull(),
+  /** Merkle root of that size, and the complete subtrees it is made of, largest first, separated by commas. */
+  root: p.text().notNull(),
+  frontier: p.text().notNull(),
+  /** Hash of the last entry. */
+  head: p.text().notNull(),
+  /** Length of the canonical lines so far: where the next one begins in `ledger.jsonl`. */
+  bytes: p.int8({ mode: "number" }).notNull(),
+  block: p.int8({ mode: "number" }).notNull(),
+  time: p.int8({ mode: "number" }).notNull(),
+}));
+
+/** Every loaded entry, `<ledger>/<seq>`. What it means, if it is a record, is in `record` under its hash. */
+export const ledgerEntry = onchainTable(
+  "ledger_entry",
+  (p) => ({
+    id: p.text().primaryKey(),
+    ledger: p.text().notNull(),
+    seq: p.int8({ mode: "number" }).notNull(),
+    hash: p.text().notNull(),
+    type: p.text(),
+  }),
+  (table) => ({ byHash: index().on(table.hash) }),
+);

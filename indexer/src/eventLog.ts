@@ -1,0 +1,28 @@
+import type { Context } from "ponder:registry";
+import { eventLog } from "../ponder.schema.ts";
+import { apply } from "./derive/apply.ts";
+import type { DeriveEvent } from "./derive/events.ts";
+import { ponderStore } from "./ponderStore.ts";
+
+/** Behind every log of a block. */
+const LAST_SLOT = 99_999_999;
+
+/**
+ * Where an event stands in the log, as text that sorts like (block, log, seq): the parameters come before the first log of
+ * their block, a tick after the last. Fixed width, so that every collation agrees.
+ */
+export function positionKey(event: DeriveEvent): string {
+  const slot = event.kind === "tick" ? LAST_SLOT : event.kind === "params" ? 0 : event.log + 1;
+  const seq = event.kind === "record" ? event.seq : 0;
+  return [digits(event.block, 12), digits(slot, 8), digits(seq, 16)].join("/");
+}
+
+function digits(value: number, width: number): string {
+  return String(value).padStart(width, "0");
+}
+
+/** Appends an event to the log and applies it: the one way by which anything reaches the derivation. */
+export async function logEvent(db: Context["db"], event: DeriveEvent): Promise<void> {
+  await db.insert(eventLog).values({ position: positionKey(event), json: JSON.stringify(event) });
+  await apply(ponderStore(db), event);
+}

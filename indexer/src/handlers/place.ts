@@ -1,0 +1,27 @@
+import type { Address } from "../../../protocol/address.ts";
+import type { Hex } from "../../../protocol/hex.ts";
+
+/** What every log event of Ponder has. */
+type LogEvent = {
+  block: { number: bigint; timestamp: bigint };
+  log: { address: string; logIndex: number };
+  transaction: { hash: Hex };
+};
+
+/** Where a log stands: block, its time in unix seconds, and the log's index in the block. */
+export function placeOf({ block, log }: Pick<LogEvent, "block" | "log">) {
+  return { block: Number(block.number), time: Number(block.timestamp), log: log.logIndex };
+}
+
+/** An address or hash in the one spelling used inside: lower case. */
+export function lower(hex: string): Address {
+  return hex.toLowerCase() as Address;
+}
+
+/**
+ * An on-chain uint64 as a number. Whoever makes an event chooses it freely, and above 2^53 it has no exact number: the
+ * largest safe integer stands for "farther away than any clock".
+ */
+export function clamped(value: bigint): number {
+  return value > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : Number(value);
+}

@@ -1,0 +1,46 @@
+import { ZERO_ADDRESS } from "../../../protocol/address.ts";
+import { InvalidInputError } from "../../../protocol/errors.ts";
+import type { Hex } from "../../../protocol/hex.ts";
+import type { LedgerEntry } from "../../../protocol/ledger/entry.ts";
+import { recordFromPayload } from "../../../protocol/records/record.ts";
+import type { RecordEvent } from "../derive/events.ts";
+
+/** Where a record counts from: the anchor's log, and its place in the ledger. */
+export type RecordPosition = { block: number; time: number; log: number; ledger: Hex; seq: number };
+
+/** Generic work (swarm.at §4.1) is settled in the same ledger, but is no protocol record and decides no row. */
+const GENERIC_WORK = "settlement";
+
+/** The entry's type as it is stored beside it, or null when it has none that could be a type's name. */
+export function entryType({ payload }: LedgerEntry): string | null {
+  const type = Object.hasOwn(payload, "type") ? payload.type : undefined;
+  return typeof type === "string" && /^[\w.-]{1,64}$/.test(type) ? type : null;
+}
+
+/**
+ * The event by which an entry reaches the derivation, or null for generic work. A payload that cannot be read as a record
+ * (a field missing, floats or integers beyond ±(2^53 − 1) in the body) becomes an event with an `error`: it is kept as
+ * invalid.
+ */
+export function recordEvent(entry: LedgerEntry, position: RecordPosition): RecordEvent | null {
+  const type = entryType(entry);
+  if (type === GENERIC_WORK) return null;
+  const { block, time, log, ledger, seq } = position;
+  const place = { block, time, log, kind: "record", ledger, seq, hash: entry.currentHash } as const;
+  try {
+    const record = recordFromPayload(entry.payload);
+    if (type !== null) return { ...place, ...record };
+    throw new InvalidInputError({
+      issues: [{ field: "type", message: "must be the name of a record type" }],
+    });
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    const nothing = { body: {}, signer: ZERO_ADDRESS, signature: "0x" } as const;
+    return { ...place, type: type ?? "", ...nothing, error: printable(error.message) };
+  }
+}
+
+/** The reason quotes keys of the payload, which may hold what a text column cannot. */
+function printable(text: string): string {
+  return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 500);
+}

@@ -1,0 +1,107 @@
+import { type FileHandle, open } from "node:fs/promises";
+import path from "node:path";
+import { TallystickError } from "../../../protocol/errors.ts";
+import type { SegmentSourceConfig } from "../../config.ts";
+
+/** The entries `[from, to)` of a ledger. `byteOffset` is the length of all canonical lines before `from`. */
+export type SegmentRequest = { from: number; to: number; byteOffset: number; signal: AbortSignal };
+
+/** Reads the lines of a segment, without newlines. Says nothing of whether they are right. */
+export type SegmentSource = (request: SegmentRequest) => Promise<string[]>;
+
+/** The entries are not to be had now; later they may be. */
+export class SegmentUnavailableError extends TallystickError {
+  constructor(message: string, cause?: unknown) {
+    super({ code: "segment_unavailable", message, cause });
+  }
+}
+
+/** Entries asked for at once: about a megabyte, and at the very most 70 MB, as a record is at most 64 KiB. */
+const PAGE = 1_000;
+const TIMEOUT_MS = 30_000;
+const CHUNK = 1 << 18;
+
+/**
+ * Opens the place where a ledger's entries are read.
+ *
+ * @throws (the source) SegmentUnavailableError when not all entries are there
+ */
+export function openSegmentSource(config: SegmentSourceConfig): SegmentSource {
+  return config.kind === "http"
+    ? (request) => readHttp(config.url, request)
+    : (request) => readFolder(config.path, request);
+}
+
+/** `GET /v1/ledger/entries?from=&to=` answers canonical lines; a server may answer fewer than asked for. */
+async function readHttp(base: string, { from, to, signal }: SegmentRequest): Promise<string[]> {
+  const lines: string[] = [];
+  while (lines.length < to - from) {
+    const at = from + lines.length;
+    const url = `${base}/v1/ledger/entries?from=${at}&to=${Math.min(to, at + PAGE)}`;
+    const text = await get(url, signal);
+    const page = text.split("\n");
+    if (page.at(-1) === "") page.pop();
+    if (page.length === 0) throw new SegmentUnavailableError(`${base} has no entry ${at} yet`);
+    if (page.length > Math.min(to - at, PAGE)) {
+      throw new SegmentUnavailableError(`${url} answered ${page.length} lines, more than it was asked for`);
+    }
+    for (const line of page) lines.push(line);
+  }
+  return lines;
+}
+
+async function get(url: string, signal: AbortSignal): Promise<string> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) });
+    const text = await response.text();
+    if (!response.ok) throw new SegmentUnavailableError(`${url} answered ${response.status}`);
+    return text;
+  } catch (error) {
+    if (error instanceof SegmentUnavailableError) throw error;
+    throw new SegmentUnavailableError(`${url} did not answer: ${reasonOf(error)}`, error);
+  }
+}
+
+/** `ledger.jsonl`, read from where the segment begins, so that the cost does not grow with the ledger. */
+async function readFolder(folder: string, { from, to, byteOffset }: SegmentRequest): Promise<string[]> {
+  const file = path.join(folder, "ledger.jsonl");
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(file, "r");
+    return await readLines(handle, byteOffset, to - from);
+  } catch (error) {
+    throw new SegmentUnavailableError(
+      `${file} has no entries ${from} to ${to - 1}: ${reasonOf(error)}`,
+      error,
+    );
+  } finally {
+    await handle?.close();
+  }
+}
+
+/** The `count` lines that begin at byte `at`. */
+async function readLines(handle: FileHandle, at: number, count: number): Promise<string[]> {
+  const lines: string[] = [];
+  let rest: Buffer = Buffer.alloc(0);
+  while (lines.length < count) {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(CHUNK), 0, CHUNK, at);
+    if (bytesRead === 0) throw new Error(`only ${lines.length} are there`);
+    at += bytesRead;
+    rest = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
+    let start = 0;
+    while (lines.length < count) {
+      const end = rest.indexOf("\n", start);
+      if (end < 0) break;
+      lines.push(rest.toString("utf8", start, end));
+      start = end + 1;
+    }
+    rest = rest.subarray(start);
+  }
+  return lines;
+}
+
+/** `fetch` puts what happened (ECONNREFUSED …) into the cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
+}

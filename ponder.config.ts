@@ -1,0 +1,53 @@
+import { createConfig } from "ponder";
+import { parseAbi, zeroAddress } from "viem";
+import { buildVersion } from "./indexer/buildVersion.ts";
+import { config } from "./indexer/environment.ts";
+import { leaveSigtermToPonder } from "./indexer/ponderProcess.ts";
+import { anchoredLedgerAbi } from "./protocol/abi/anchoredLedgerAbi.ts";
+import { hireEscrowAbi } from "./protocol/abi/hireEscrowAbi.ts";
+
+leaveSigtermToPonder();
+
+const tokenAbi = parseAbi([
+  "event Transfer(address indexed from, address indexed to, uint256 value)",
+  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
+]);
+
+// Ponder re-indexes when the ABIs change, among others: an error of this name makes everything that decides rows count.
+const version = { type: "error", name: `Tallystick_${buildVersion(config.params)}`, inputs: [] } as const;
+
+const { startBlock, anchoredLedger } = config;
+const { tickBlocks } = config.params;
+const escrows = Object.keys(config.params.escrows) as `0x${string}`[];
+
+/** Ponder: the filters of the events to index. It is started as `ponder --root indexer`, which reads this by a re-export. */
+export default createConfig({
+  database: { kind: "postgres", connectionString: config.databaseUrl },
+  chains: {
+    main: { id: config.chainId, rpc: config.rpcUrl, pollingInterval: config.pollingIntervalMs },
+  },
+  contracts: {
+    Token: { chain: "main", abi: [...tokenAbi, version], address: config.token, startBlock },
+    // Without a configured address nothing must match. Ponder takes an empty list or none for "any address".
+    HireEscrow: {
+      chain: "main",
+      abi: hireEscrowAbi,
+      address: escrows.length > 0 ? escrows : zeroAddress,
+      startBlock,
+    },
+    AnchoredLedger: {
+      chain: "main",
+      abi: anchoredLedgerAbi,
+      address: anchoredLedger ?? zeroAddress,
+      startBlock,
+    },
+  },
+  blocks: {
+    // Ticks fall on multiples of the interval, wherever a node starts; so two nodes tick at the same blocks.
+    Tick: {
+      chain: "main",
+      interval: tickBlocks,
+      startBlock: Math.ceil(startBlock / tickBlocks) * tickBlocks,
+    },
+  },
+});
