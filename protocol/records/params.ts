@@ -30,12 +30,20 @@ export const paramsSchema = z.strictObject({
   maxIntermediaries: z.int().nonnegative().max(4).default(2),
   minFundingAtomic: atomicSchema.default("100000"),
   fundingShare: share.default({ numerator: 1, denominator: 4 }),
+  /** Deploy batch (SHP §4.5.1): registrations within this many consecutive blocks. */
+  deployBatchBlocks: positive.default(256),
+  /** Listing fingerprint (SHP §4.5.1): cosine similarity of token sets, at least this. */
+  fingerprintSimilarity: share.default({ numerator: 23, denominator: 25 }),
 
   /** Tier 2 (SHP §4.3). */
   tier2MinSuccesses: positive.default(10),
   tier2MinSuccessRate: share.default({ numerator: 9, denominator: 10 }),
   tier2MinCapabilities: positive.default(3),
   tier2MinBuyers: positive.default(1),
+  tier2RequiresClaim: z.boolean().default(false),
+
+  /** `avg_stars` counts a rating that is d days old with weight q^d: here e^(−0.1) to twelve decimals (SHP §9.2). */
+  starDecay: share.default({ numerator: 904_837_418_036, denominator: 1_000_000_000_000 }),
 
   /** Blocks between two ticks. */
   tickBlocks: positive.default(150),

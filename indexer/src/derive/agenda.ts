@@ -5,10 +5,10 @@ import { STATE_ID, type Step } from "./step.ts";
 export const BUCKET_SECONDS = 300;
 
 /**
- * What can fall due: a hire leaves the 24-hour or the 30-day window, a receipt has waited long enough for its payment, a
+ * What can fall due: a hire leaves the 24-hour or the 30-day window, a rating the latter, a receipt has waited long enough for its payment, a
  * presumed hire payment for its receipt.
  */
-export type AgendaKind = "day" | "window" | "receipt" | "payment";
+export type AgendaKind = "day" | "window" | "rating" | "receipt" | "payment";
 
 /** Puts `kind id` on the agenda, to be run by the first tick with time ≥ `due`. */
 export async function schedule(step: Step, due: number, kind: AgendaKind, id: string): Promise<void> {

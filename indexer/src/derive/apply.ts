@@ -9,6 +9,7 @@ import {
 } from "./escrows.ts";
 import type { DeriveEvent, ParamsEvent, TickEvent } from "./events.ts";
 import { leaveDay, leaveWindow } from "./hires.ts";
+import { leaveStars } from "./ratings.ts";
 import { receiptWaited } from "./receipts.ts";
 import { recordSettled } from "./records.ts";
 import { openStep, STATE_ID, type Step } from "./step.ts";
@@ -73,6 +74,8 @@ async function ticked(step: Step, { block, time }: TickEvent): Promise<void> {
         return leaveDay(step, id);
       case "window":
         return leaveWindow(step, id);
+      case "rating":
+        return leaveStars(step, id);
       case "receipt":
         return receiptWaited(step, id);
       case "payment":

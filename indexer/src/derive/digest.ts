@@ -2,8 +2,9 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import canonicalize from "canonicalize";
 import { agentRow } from "./agentRow.ts";
+import { capabilitiesOf } from "./hires.ts";
 import { append, itemsOf } from "./lists.ts";
-import { digestFields } from "./reputation.ts";
+import { type CapabilityPrice, digestFields } from "./reputation.ts";
 import { STATE_ID, type Step } from "./step.ts";
 import type { Store } from "./store.ts";
 
@@ -59,9 +60,19 @@ export async function digestTick(step: Step): Promise<void> {
 }
 
 async function leafHash(step: Step, kind: "agent" | "cluster", id: string): Promise<string> {
-  if (kind === "agent") return hashJson([id, digestFields(await agentRow(step, id))]);
+  if (kind === "agent")
+    return hashJson([id, digestFields(await agentRow(step, id), await pricesOf(step, id))]);
   const cluster = await step.store.get("cluster", id);
   return hashJson([id, cluster?.mergedInto ?? null, cluster?.size ?? 0]);
+}
+
+async function pricesOf(step: Step, agent: string): Promise<CapabilityPrice[]> {
+  const prices: CapabilityPrice[] = [];
+  for await (const capability of itemsOf(step.store, capabilitiesOf(agent))) {
+    const row = await step.store.get("capability", `${agent}/${capability}`);
+    if (row !== null) prices.push(row);
+  }
+  return prices;
 }
 
 /** A leaf and the hash of its key, which says where it sits. */

@@ -6,12 +6,14 @@ import type {
   EscrowReleased,
   EscrowTimedOut,
 } from "./events.ts";
-import { countHire, describeHire } from "./hires.ts";
+import { amendHire, countHire } from "./hires.ts";
 import { itemsOf } from "./lists.ts";
 import { escrowOutcome } from "./outcome.ts";
-import { claimHireKey, hireKeyTaken, receiptRow, waitingFor } from "./receiptRow.ts";
+import { receiptCounted } from "./receiptCounted.ts";
+import { hireKeyTaken, receiptRow, waitingFor } from "./receiptRow.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
+import { latencyOf } from "./telemetry.ts";
 import { markWallet } from "./wallets.ts";
 
 /** Money is held. The buyer becomes an agent; nothing is said of the seller, in whose name anyone can deposit. */
@@ -103,9 +105,13 @@ export async function attachReceipt(step: Step, receipt: Row<"receipt">): Promis
     await countIfDue(step, escrow.id);
     return;
   }
-  const { capability, latencyMs, hireId } = receipt;
-  await describeHire(step, escrow.hire, { receipt: receipt.id, capability, latencyMs, hireId });
-  await claimHireKey(step, receipt, escrow.hire);
+  await amendHire(step, escrow.hire, {
+    receipt: receipt.id,
+    hireId: receipt.hireId,
+    capability: receipt.capability,
+    latencyMs: await latencyOf(step, receipt),
+  });
+  await receiptCounted(step, receipt, escrow.hire);
 }
 
 /** Counts an escrow once it is settled and its seller has acted: by marking delivery, or by a receipt. */
@@ -125,7 +131,7 @@ async function countIfDue(step: Step, id: string): Promise<void> {
     capability: receipt?.capability ?? null,
     paymentMode: `platform_escrow:${escrow.provider}`,
     amount: escrow.amount,
-    latencyMs: receipt?.latencyMs ?? null,
+    latencyMs: receipt === null ? null : await latencyOf(step, receipt),
     time: escrow.settledTime,
     tx: escrow.tx,
     escrowId: escrow.id,
@@ -133,7 +139,7 @@ async function countIfDue(step: Step, id: string): Promise<void> {
   });
   if (!counted) return;
   await updateEscrow(step, id, { hire: escrow.id });
-  if (receipt !== null) await claimHireKey(step, receipt, escrow.id);
+  if (receipt !== null) await receiptCounted(step, receipt, escrow.id);
 }
 
 /** The attached receipt, unless its hire was counted by another payment since. */

@@ -1,7 +1,9 @@
 import { schedule } from "./agenda.ts";
 import { agentRow, updateAgent } from "./agentRow.ts";
 import { ensureAgent } from "./agents.ts";
-import { clusterOf } from "./clusters.ts";
+import { sharedClusterSize } from "./clusters.ts";
+import { append } from "./lists.ts";
+import { addNumber, removeNumber } from "./orderedSet.ts";
 import type { Outcome } from "./outcome.ts";
 import { addCustom, removeCustom } from "./parties.ts";
 import {
@@ -13,6 +15,7 @@ import {
   rational,
   subtract,
 } from "./rational.ts";
+import { medianOf, percentileOf } from "./statistics.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
 
@@ -63,12 +66,6 @@ export async function countHire(step: Step, facts: HireFacts): Promise<boolean> 
   return true;
 }
 
-async function sharedClusterSize(step: Step, buyer: string, seller: string): Promise<number> {
-  const cluster = await clusterOf(step, buyer);
-  if (cluster === null || cluster.id !== (await clusterOf(step, seller))?.id) return 1;
-  return cluster.size;
-}
-
 /** A hire is 24 hours old: it leaves the volume. */
 export async function leaveDay(step: Step, id: string): Promise<void> {
   const hire = await hireRow(step, id);
@@ -85,16 +82,20 @@ export async function leaveWindow(step: Step, id: string): Promise<void> {
   await changeWindow(step, hire, -1);
 }
 
-/** A receipt that comes after its escrow was counted says what the work was; the outcome and weight stay. */
-export async function describeHire(
+/**
+ * Says more of a hire that was counted: what the work was, or what its buyer found. Its weight, price and time stay.
+ */
+export async function amendHire(
   step: Step,
   id: string,
-  facts: { receipt: string; capability: string; latencyMs: number | null; hireId: string },
+  change: Partial<
+    Pick<Row<"hire">, "receipt" | "hireId" | "capability" | "latencyMs" | "outcome" | "evidence">
+  >,
 ): Promise<void> {
   const hire = await hireRow(step, id);
-  await step.store.update("hire", id, facts);
-  step.touchedAgents.add(hire.seller);
-  if (hire.inWindow) await changeCapability(step, hire.seller, facts.capability, 1);
+  if (hire.inWindow) await changeWindow(step, hire, -1);
+  await step.store.update("hire", id, change);
+  if (hire.inWindow) await changeWindow(step, { ...hire, ...change }, 1);
 }
 
 async function changeDayVolume(
@@ -124,8 +125,10 @@ async function changeWindow(step: Step, hire: Row<"hire">, by: 1 | -1): Promise<
     successWeight: grow(seller.successWeight, hire.outcome === "success"),
     escrowWeight: grow(seller.escrowWeight, inEscrow),
     refundedWeight: grow(seller.refundedWeight, inEscrow && hire.refunded),
+    auditDisputedWeight: grow(seller.auditDisputedWeight, hire.disputeSource === "audit"),
   });
-  if (hire.capability !== null) await changeCapability(step, hire.seller, hire.capability, by);
+  if (hire.capability !== null) await changePrices(step, hire.seller, hire.capability, hire.amount, by);
+  if (hire.latencyMs !== null) await changeLatencies(step, hire.seller, hire.latencyMs, by);
   await (by === 1 ? addCustom : removeCustom)(step, hire.buyer, hire.seller);
 
   const buyer = await agentRow(step, hire.buyer);
@@ -137,17 +140,52 @@ async function changeWindow(step: Step, hire: Row<"hire">, by: 1 | -1): Promise<
   });
 }
 
-async function changeCapability(step: Step, seller: string, capability: string, by: 1 | -1): Promise<void> {
+/** The distinct capabilities in the window, each with the median of what was paid for it (SHP §9.2). */
+async function changePrices(
+  step: Step,
+  seller: string,
+  capability: string,
+  price: bigint,
+  by: 1 | -1,
+): Promise<void> {
   const id = `${seller}/${capability}`;
   const row = await step.store.get("capability", id);
   const windowHires = (row?.windowHires ?? 0) + by;
-  if (row === null) await step.store.insert("capability", { id, windowHires });
-  else await step.store.update("capability", id, { windowHires });
+  await (by === 1 ? addNumber : removeNumber)(step.store, `price/${id}`, price);
+  const median = windowHires === 0 ? null : await medianOf(step.store, `price/${id}`, windowHires);
+  const medianPrice = median === null ? null : formatRational(median);
+  if (row === null) {
+    await step.store.insert("capability", { id, agent: seller, capability, windowHires, medianPrice });
+    await append(step.store, capabilitiesOf(seller), capability);
+  } else {
+    await step.store.update("capability", id, { windowHires, medianPrice });
+  }
   const appears = by === 1 && windowHires === 1;
   const vanishes = by === -1 && windowHires === 0;
   if (!appears && !vanishes) return;
   const { capabilities } = await agentRow(step, seller);
   await updateAgent(step, seller, { capabilities: capabilities + by });
+}
+
+/** The list of all capabilities that an agent was ever hired for. */
+export function capabilitiesOf(agent: string): string {
+  return `capabilities/${agent}`;
+}
+
+async function changeLatencies(step: Step, seller: string, latencyMs: number, by: 1 | -1): Promise<void> {
+  const set = `latency/${seller}`;
+  await (by === 1 ? addNumber : removeNumber)(step.store, set, BigInt(latencyMs));
+  const agent = await agentRow(step, seller);
+  const latencies = agent.latencies + by;
+  const percentile = async (percent: number) =>
+    latencies === 0 ? null : Number(await percentileOf(step.store, set, latencies, percent));
+  await updateAgent(step, seller, {
+    latencies,
+    latencySum: agent.latencySum + BigInt(by) * BigInt(latencyMs),
+    latencyP50: await percentile(50),
+    latencyP95: await percentile(95),
+    latencyP99: await percentile(99),
+  });
 }
 
 function weightOf(hire: Row<"hire">): Rational {

@@ -3,6 +3,8 @@ import type { Listing } from "../../../protocol/records/listing.ts";
 import { recordDigest } from "../../../protocol/records/record.ts";
 import { agentRow, updateAgent } from "./agentRow.ts";
 import { ensureAgent } from "./agents.ts";
+import { updateFingerprint } from "./fingerprint/membership.ts";
+import { append, itemsOf } from "./lists.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
 
@@ -28,14 +30,36 @@ export async function listingSettled(step: Step, facts: ListingFacts): Promise<v
 
   const listing = rowOf(step, facts);
   const current = await step.store.get("listing", listing.id);
-  if (current === null) await step.store.insert("listing", listing);
-  else if (listing.issuedAt < current.issuedAt) return;
+  if (current === null) {
+    await step.store.insert("listing", listing);
+    await append(step.store, listingsOf(body.agent_id), listing.id);
+  } else if (listing.issuedAt < current.issuedAt) return;
   else await step.store.update("listing", listing.id, listing);
 
-  const change = Number(listing.live) - Number(current?.live ?? false);
-  if (change === 0) return;
-  const { liveListings } = await agentRow(step, body.agent_id);
-  await updateAgent(step, body.agent_id, { liveListings: liveListings + change });
+  const { liveListings, privateListings } = await agentRow(step, body.agent_id);
+  await updateAgent(step, body.agent_id, {
+    liveListings: liveListings + Number(listing.live) - Number(current?.live ?? false),
+    privateListings: privateListings + Number(isPrivate(listing)) - Number(isPrivate(current)),
+  });
+  await updateFingerprint(step, body.agent_id, await liveListingsOf(step, body.agent_id));
+}
+
+async function liveListingsOf(step: Step, agent: string): Promise<Row<"listing">[]> {
+  const live: Row<"listing">[] = [];
+  for await (const id of itemsOf(step.store, listingsOf(agent))) {
+    const listing = await step.store.get("listing", id);
+    if (listing?.live) live.push(listing);
+  }
+  return live;
+}
+
+/** The list of all listings that an agent ever had. */
+function listingsOf(agent: string): string {
+  return `listings/${agent}`;
+}
+
+function isPrivate(listing: Row<"listing"> | null): boolean {
+  return listing?.live === true && listing.privateMetrics;
 }
 
 async function agreePayee(step: Step, agent: string, payee: string): Promise<void> {
@@ -55,6 +79,7 @@ function rowOf(step: Step, { hash, seq, body }: ListingFacts): Row<"listing"> {
     maxLatencyMs: body.max_latency_ms,
     endpoint: body.endpoint,
     firstCallFree: body.first_call_free ?? false,
+    privateMetrics: body.private_metrics ?? false,
     payee: body.payee ?? null,
     live: body.retired !== true,
     issuedAt: body.issued_at ?? 0,

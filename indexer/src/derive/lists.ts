@@ -19,6 +19,11 @@ export async function* itemsOf(store: Store, list: string): AsyncGenerator<strin
   for (let n = 0; n < length; n++) yield itemAt(await store.get("item", `${list}/${n}`), list);
 }
 
+/** The item at `n`, or null beyond the end. */
+export async function itemOf(store: Store, list: string, n: number): Promise<string | null> {
+  return (await store.get("item", `${list}/${n}`))?.value ?? null;
+}
+
 /** The item added last, or null. */
 export async function lastItem(store: Store, list: string): Promise<string | null> {
   const length = await listLength(store, list);

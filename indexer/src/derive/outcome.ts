@@ -22,12 +22,13 @@ const plain = {
   refundAfterDelivery: false,
 };
 
-/** A direct hire went as the buyer signed, or else as the seller claims. */
-export function directOutcome(receipt: Row<"receipt">): Outcome {
+/** A direct hire went as the buyer first signed, in the receipt or by telemetry, or else as the seller claims. */
+export function directOutcome(receipt: Row<"receipt">, telemetry: Row<"telemetry"> | null): Outcome {
+  const measured = receipt.buyerSigned ? null : (telemetry?.allPassed ?? null);
   return {
     ...plain,
-    outcome: receipt.allPassed ? "success" : "failure",
-    evidence: receipt.buyerSigned ? "buyer" : "seller",
+    outcome: (measured ?? receipt.allPassed) ? "success" : "failure",
+    evidence: receipt.buyerSigned || measured !== null ? "buyer" : "seller",
     price: receipt.amount,
   };
 }

@@ -1,15 +1,23 @@
 import { agentRow, updateAgent } from "./agentRow.ts";
-import { clusterOf } from "./clusters.ts";
 import { append, itemsOf, listLength } from "./lists.ts";
 import type { Step } from "./step.ts";
 
 /**
- * A party is who buys: an address, or a whole cluster, which counts as one buyer. Each party has rows
- * `<party>/<seller>` with its hires in the window, and a list of the sellers it ever bought from, so that parties can be
- * merged; the smaller is always poured into the larger, which keeps merging cheap however clusters grow.
+ * A party is who buys: an address, or all that ever were in one cluster with it, which count as one buyer. Each party has
+ * rows `<party>/<seller>` with its hires in the window, and a list of the sellers it ever bought from, so that parties can
+ * be merged; the smaller is always poured into the larger, which keeps merging cheap however clusters grow.
  */
 export async function partyOf(step: Step, buyer: string): Promise<string> {
-  return (await clusterOf(step, buyer))?.party ?? buyer;
+  const path: string[] = [];
+  let party = buyer;
+  for (;;) {
+    const parent = (await step.store.get("party", party))?.parent ?? party;
+    if (parent === party) break;
+    path.push(party);
+    party = parent;
+  }
+  for (const passed of path.slice(0, -1)) await step.store.update("party", passed, { parent: party });
+  return party;
 }
 
 /** Counts a hire in the window. */
@@ -22,19 +30,29 @@ export async function removeCustom(step: Step, buyer: string, seller: string): P
   await changeCustom(step, await partyOf(step, buyer), seller, -1);
 }
 
-/** Makes two parties one; returns the name under which both go on. */
-export async function mergeParties(step: Step, a: string, b: string): Promise<string> {
-  const [small, large] =
-    (await listLength(step.store, sellersOf(a))) < (await listLength(step.store, sellersOf(b)))
-      ? [a, b]
-      : [b, a];
+/** Makes two addresses one buyer. */
+export async function joinParties(step: Step, a: string, b: string): Promise<void> {
+  const parties = [await partyOf(step, a), await partyOf(step, b)] as const;
+  if (parties[0] === parties[1]) return;
+  const lengths = [
+    await listLength(step.store, sellersOf(parties[0])),
+    await listLength(step.store, sellersOf(parties[1])),
+  ] as const;
+  const [small, large] = lengths[0] < lengths[1] ? parties : ([parties[1], parties[0]] as const);
+  if ((await step.store.get("party", small)) === null) {
+    await step.store.insert("party", { id: small, parent: large });
+  } else {
+    await step.store.update("party", small, { parent: large });
+  }
+  if ((await step.store.get("party", large)) === null) {
+    await step.store.insert("party", { id: large, parent: large });
+  }
   for await (const seller of itemsOf(step.store, sellersOf(small))) {
     const windowHires = (await step.store.get("custom", `${small}/${seller}`))?.windowHires ?? 0;
     if (windowHires === 0) continue;
     await changeCustom(step, small, seller, -windowHires);
     await changeCustom(step, large, seller, windowHires);
   }
-  return large;
 }
 
 async function changeCustom(step: Step, party: string, seller: string, by: number): Promise<void> {

@@ -1,8 +1,10 @@
 import { countHire } from "./hires.ts";
 import { directOutcome } from "./outcome.ts";
-import { claimHireKey, hireKeyTaken } from "./receiptRow.ts";
+import { receiptCounted } from "./receiptCounted.ts";
+import { hireKeyTaken } from "./receiptRow.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
+import { latencyOf } from "./telemetry.ts";
 
 /** What a receipt and its payment must agree on; several logs of one transaction may share it and are told apart by number. */
 export function paymentKey(tx: string, from: string, to: string, value: bigint): string {
@@ -64,7 +66,7 @@ export async function countDirectHire(
   await step.store.update("payment", payment.id, { receipt: receipt.id });
   const id = `${receipt.txHash}-${payment.log}`;
   const counted = await countHire(step, {
-    ...directOutcome(receipt),
+    ...directOutcome(receipt, await step.store.get("telemetry", receipt.id)),
     id,
     seller: receipt.agent,
     buyer: receipt.buyer,
@@ -72,13 +74,13 @@ export async function countDirectHire(
     capability: receipt.capability,
     paymentMode: "direct",
     amount: receipt.amount,
-    latencyMs: receipt.latencyMs,
+    latencyMs: await latencyOf(step, receipt),
     time: payment.time,
     tx: receipt.txHash,
     escrowId: null,
     receipt: receipt.id,
   });
-  if (counted) await claimHireKey(step, receipt, id);
+  if (counted) await receiptCounted(step, receipt, id);
   else await step.store.update("receipt", receipt.id, { status: "unmatched" });
   return counted;
 }

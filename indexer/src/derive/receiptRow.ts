@@ -17,12 +17,7 @@ export async function hireKeyTaken(step: Step, receipt: Row<"receipt">): Promise
   return (await step.store.get("hireKey", hireKey(receipt))) !== null;
 }
 
-/** Closes a receipt as the one that made the hire count. */
-export async function claimHireKey(step: Step, receipt: Row<"receipt">, hire: string): Promise<void> {
-  await step.store.insert("hireKey", { id: hireKey(receipt), hire });
-  await step.store.update("receipt", receipt.id, { status: "counted", hire });
-}
-
-function hireKey(receipt: Row<"receipt">): string {
+/** `<agent>/<hire_id>`: what a receipt counts once for. */
+export function hireKey(receipt: Row<"receipt">): string {
   return `${receipt.agent}/${receipt.hireId}`;
 }

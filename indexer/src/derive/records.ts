@@ -1,11 +1,18 @@
 import { InvalidInputError } from "../../../protocol/errors.ts";
+import { parseClaim } from "../../../protocol/records/claim.ts";
 import { checkListing, checkPayeeSignature } from "../../../protocol/records/listing.ts";
+import { parseRating } from "../../../protocol/records/rating.ts";
 import { checkBuyerSignature, checkReceipt, completedAtSeconds } from "../../../protocol/records/receipt.ts";
 import { isSignedBy } from "../../../protocol/records/record.ts";
+import { parseTelemetry } from "../../../protocol/records/telemetry.ts";
+import { claimSettled } from "./claims.ts";
 import type { RecordEvent } from "./events.ts";
 import { listingSettled } from "./listings.ts";
+import { ratingId, ratingSettled } from "./ratings.ts";
 import { receiptSettled } from "./receipts.ts";
 import type { Step } from "./step.ts";
+import type { Row } from "./tables.ts";
+import { telemetrySettled } from "./telemetry.ts";
 
 /** Why a record counts for nothing. */
 class InvalidRecord extends Error {}
@@ -58,6 +65,37 @@ async function readRecord(step: Step, event: RecordEvent): Promise<(() => Promis
       const completedAt = completedAtSeconds(body);
       return () => receiptSettled(step, { hash: event.hash, body, completedAt, buyerSigned });
     }
+    case "rating": {
+      const body = parseRating(event.body);
+      const receipt = await knownReceipt(step, body.receipt);
+      requireSigner(
+        event,
+        body.side === "buyer" ? receipt.buyer : receipt.agent,
+        `the receipt's ${body.side}`,
+      );
+      if ((await step.store.get("rating", ratingId(receipt.id, body.side))) !== null) {
+        throw new InvalidRecord(`the ${body.side} rated this receipt before`);
+      }
+      return () => ratingSettled(step, receipt, body);
+    }
+    case "telemetry": {
+      const body = parseTelemetry(event.body);
+      const receipt = await knownReceipt(step, body.receipt);
+      requireSigner(event, receipt.buyer, "the receipt's buyer");
+      if ((await step.store.get("telemetry", receipt.id)) !== null) {
+        throw new InvalidRecord("the buyer sent telemetry for this receipt before");
+      }
+      const { latency_ms: latencyMs = null, verification } = body;
+      const allPassed = verification?.all_passed ?? null;
+      return () => telemetrySettled(step, receipt, { latencyMs, allPassed });
+    }
+    case "claim": {
+      const body = parseClaim(event.body);
+      if (!step.params.claimAttestors.some((it) => it === event.signer)) {
+        throw new InvalidRecord(`signer ${event.signer} is not a claim attestor`);
+      }
+      return () => claimSettled(step, event.hash, body);
+    }
     default:
       return null;
   }
@@ -78,6 +116,16 @@ function checkSignature(step: Step, event: RecordEvent): void {
   if (!isSignedBy(event.body, event.signature, event.signer)) {
     throw new InvalidRecord(`signature is not ${event.signer}'s over the body`);
   }
+}
+
+async function knownReceipt(step: Step, id: string): Promise<Row<"receipt">> {
+  const receipt = await step.store.get("receipt", id);
+  if (receipt === null) throw new InvalidRecord(`body.receipt ${id} is no valid receipt settled before`);
+  return receipt;
+}
+
+function requireSigner(event: RecordEvent, signer: string, who: string): void {
+  if (event.signer !== signer) throw new InvalidRecord(`signer must be ${who}, ${signer}`);
 }
 
 /** Whether a nested signature is taken as it is. */

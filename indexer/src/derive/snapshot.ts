@@ -6,7 +6,7 @@ import type { Row } from "./tables.ts";
 export type Snapshot = {
   asOf: { block: number; time: number };
   agents: { [address: string]: Reputation };
-  clusters: { [id: string]: { merged_into: string | null; size: number; members: string[] } };
+  clusters: { [id: string]: { kind: string; merged_into: string | null; size: number; members: string[] } };
   digest: string | null;
 };
 
@@ -27,12 +27,24 @@ export function snapshotOf(store: MemoryStore): Snapshot {
     digest: state?.digest ?? null,
   };
   for (const cluster of sorted(clusters)) {
-    snapshot.clusters[cluster.id] = { merged_into: cluster.mergedInto, size: cluster.size, members: [] };
+    snapshot.clusters[cluster.id] = {
+      kind: cluster.kind,
+      merged_into: cluster.mergedInto,
+      size: cluster.size,
+      members: [],
+    };
   }
+  const prices = Map.groupBy(store.rows("capability").values(), (it) => it.agent);
   for (const agent of sorted(store.rows("agent"))) {
-    const cluster = rootOf(agent.cluster);
-    snapshot.agents[agent.id] = reputationOf(agent, cluster);
-    if (cluster !== null) snapshot.clusters[cluster.id]?.members.push(agent.id);
+    const clusters = [rootOf(agent.ownershipCluster), rootOf(agent.fingerprintCluster)];
+    snapshot.agents[agent.id] = reputationOf(
+      agent,
+      clusters[0] ?? clusters[1] ?? null,
+      prices.get(agent.id) ?? [],
+    );
+    for (const cluster of clusters) {
+      if (cluster !== null) snapshot.clusters[cluster.id]?.members.push(agent.id);
+    }
   }
   return snapshot;
 }

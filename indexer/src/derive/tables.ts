@@ -37,10 +37,18 @@ export const tables = {
     registeredTime: "number",
     registeredLog: "number",
     liveListings: "number",
+    /** How many of them ask for coarse metrics only. */
+    privateListings: "number",
+    claimStatus: "text",
     trustTier: "number",
     tierChanges: "number",
-    /** The cluster it joined first; the current one is found by following `cluster.mergedInto`. */
-    cluster: "text?",
+    /** The clusters it joined first, one of each kind; the current ones are found by following `cluster.parent`. */
+    ownershipCluster: "text?",
+    fingerprintCluster: "text?",
+    /** The class of its live listings' fingerprint (see `fingerprint/`). */
+    fingerprint: "text?",
+    /** Its place among the members of that class. */
+    fingerprintPlace: "number",
     /** Comma-separated, sorted. */
     signalsTripped: "text",
     freeHires: "number",
@@ -50,6 +58,19 @@ export const tables = {
     successWeight: "text",
     escrowWeight: "text",
     refundedWeight: "text",
+    /** Of failures that an audit found. */
+    auditDisputedWeight: "text",
+    /** Hires in the window whose latency is known, and statistics of it in milliseconds. */
+    latencies: "number",
+    latencySum: "bigint",
+    latencyP50: "number?",
+    latencyP95: "number?",
+    latencyP99: "number?",
+    /** A fraction rounded at nine decimals. */
+    avgStars: "text?",
+    totalRatings: "number",
+    /** The first of its days with ratings that may still have some in the window. */
+    firstStarDay: "number",
     /** Σ weight × price over the last 24 hours, atomic units. */
     dayVolume: "text",
     capabilities: "number",
@@ -73,9 +94,11 @@ export const tables = {
     seq: "number?",
   },
   /** Hires in the window per agent and capability, `<agent>/<capability>`. */
-  capability: { id: "text", windowHires: "number" },
+  capability: { id: "text", agent: "text", capability: "text", windowHires: "number", medianPrice: "text?" },
   /** Hires in the window between a buying party (an address or a cluster) and a seller, `<party>/<seller>`. */
   custom: { id: "text", windowHires: "number" },
+  /** Addresses that are one buyer: union–find by `parent`, only for those ever joined. */
+  party: { id: "text", parent: "text" },
   listing: {
     id: "text",
     agent: "text",
@@ -85,6 +108,7 @@ export const tables = {
     maxLatencyMs: "number",
     endpoint: "text",
     firstCallFree: "boolean",
+    privateMetrics: "boolean",
     payee: "text?",
     live: "boolean",
     issuedAt: "number",
@@ -93,6 +117,13 @@ export const tables = {
     log: "number",
     seq: "number",
   },
+  /**
+   * A class of agents whose live listings have the same set of tokens, by the hash of the set. `around` counts its members
+   * and those of all classes near it.
+   */
+  fingerprint: { id: "text", tokens: "text", members: "number", around: "number", core: "boolean" },
+  /** The members of a class now, `<class>/<place>`. */
+  fingerprintMember: { id: "text", agent: "text" },
   /** Listing bodies seen, by digest: a replayed one changes nothing. */
   seenListing: { id: "text" },
   /** The first position at which `<agent>/<payee>` was agreed by a payee's own signature. */
@@ -182,7 +213,7 @@ export const tables = {
     hireId: "text",
     capability: "text?",
     paymentMode: "text",
-    /** What the seller got (gross), and what was asked. */
+    /** What the seller got (gross), and what the buyer put up. */
     price: "bigint",
     amount: "bigint",
     /** `success`, `failure` or `neutral`. */
@@ -207,16 +238,41 @@ export const tables = {
     countedLog: "number",
     countedSeq: "number?",
   },
+  /** `<receipt>/<side>`: stars given, and once its hire is counted, with which weight. */
+  rating: {
+    id: "text",
+    receipt: "text",
+    rater: "text",
+    ratee: "text",
+    side: "text",
+    stars: "number",
+    time: "number",
+    /** `pending` until the hire is counted, then `counted`. */
+    status: "text",
+    hire: "text?",
+    clusterSize: "number",
+    inWindow: "boolean",
+  },
+  /** Stars of one day in the window, `<agent>/<day>`: Σ weight and Σ weight × stars. */
+  starDay: { id: "text", weight: "text", stars: "text" },
+  /** What the buyer measured, by receipt; its first word stands. */
+  telemetry: { id: "text", latencyMs: "number?", allPassed: "boolean?" },
+  /** An agent's human claim, by agent. */
+  claim: { id: "text", xHandle: "text", status: "text", hash: "text" },
   /** `<agent>/<hire_id>` of counted receipts: the same hire never counts twice. */
   hireKey: { id: "text", hire: "text" },
   /** `<buyer>/<seller>` of free hires: one each. */
   freeHire: { id: "text", receipt: "text" },
   /** A funding transfer into a wallet, `<wallet>/<n>`. */
   funding: { id: "text", from: "text", block: "number", time: "number", log: "number" },
-  /** Which blocks of seconds hold fundings by a funder: a two-level bitmap (see `funding/timeIndex.ts`). */
-  fundingIndex: { id: "text", bitmap: "text" },
+  /** Which numbers of an ordered index are taken: a two-level bitmap (see `orderIndex.ts`). */
+  orderIndex: { id: "text", bitmap: "text" },
+  /** Nodes of counted, ordered sets, for medians and percentiles (see `orderedSet.ts`). */
+  orderedNode: { id: "text", counts: "text" },
   cluster: {
     id: "text",
+    /** `ownership` (funding origin, deploy batch) or `fingerprint` (listings alike); the two are never merged. */
+    kind: "text",
     /** Order of birth: on a merge the older id stays. */
     ordinal: "number",
     /** Where to look for the current root; itself when it is the root. */
@@ -225,8 +281,6 @@ export const tables = {
     mergedInto: "text?",
     /** Members of the whole cluster, when this is the root; else as it was on the merge. */
     size: "number",
-    /** Under whose name the purchases of all members are counted (see `parties.ts`). */
-    party: "text",
     block: "number",
     time: "number",
     touched: "number?",

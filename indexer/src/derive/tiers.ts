@@ -30,15 +30,25 @@ function tierOf(step: Step, agent: Row<"agent">): [tier: number, reason: string]
   const needed = multiply(rated, rational(BigInt(numerator), BigInt(denominator)));
   const rateHolds = compare(successes, needed) >= 0;
 
+  // Without Tier 2, a verified human claim gives Tier 1.
+  const verified = agent.claimStatus === "verified";
+  const below = verified ? 1 : 0;
+  const barred = params.tier2RequiresClaim && !verified;
+
   if (agent.trustTier === 2) {
-    return rateHolds ? [2, ""] : [0, `success_rate fell below ${numerator}/${denominator}`];
+    if (rateHolds && !barred) return [2, ""];
+    return [
+      below,
+      rateHolds ? "the human claim was taken back" : `success_rate fell below ${numerator}/${denominator}`,
+    ];
   }
   const promoted =
     rateHolds &&
+    !barred &&
     compare(successes, rational(BigInt(params.tier2MinSuccesses))) >= 0 &&
     agent.capabilities >= params.tier2MinCapabilities &&
     agent.distinctBuyers >= params.tier2MinBuyers;
-  if (!promoted) return [0, ""];
+  if (!promoted) return [below, verified ? "the human claim was verified" : "the human claim was taken back"];
   return [
     2,
     `${params.tier2MinSuccesses} successes at ${numerator}/${denominator} over ${params.tier2MinCapabilities} capabilities`,

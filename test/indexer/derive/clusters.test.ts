@@ -6,8 +6,9 @@ import { DAY, EventLog, HOUR, wallet } from "./eventLog.ts";
 const funder = wallet(100);
 const agents = [1, 2, 3, 4, 5].map(wallet);
 
-function register(log: EventLog, members: Address[]): void {
-  for (const member of members) log.after(1).listing(member, "text.translate");
+/** Registers agents one after the other, by default too far apart to be a deploy batch. */
+function register(log: EventLog, members: Address[], blocksApart = 256): void {
+  for (const member of members) log.after(1, blocksApart).listing(member, "text.translate");
 }
 
 async function clustersOf(log: EventLog): Promise<string[][]> {
@@ -183,7 +184,7 @@ describe("funding origin", () => {
           registered.forEach((at, index) => {
             if (at !== n) return;
             joined.add(index + 1);
-            log.listing(wallet(index + 1), "text.translate");
+            register(log, [wallet(index + 1)]);
           });
           // Each gift is as large as all before together, so that every one is a funding transfer.
           log.after(wait).transfer(wallet(from), wallet(to), 100_000n * 2n ** BigInt(n));
@@ -216,6 +217,34 @@ function everySpan(fundings: { from: number; to: number; time: number }[]): numb
   }
   return groups.map((group) => [...group].sort()).sort();
 }
+
+describe("deploy batch", () => {
+  it("clusters four agents of one funder registered within 256 consecutive blocks, however far apart funded", async () => {
+    for (const [gap, size] of [
+      [85, 4],
+      [86, 0],
+    ] as const) {
+      const log = new EventLog();
+      for (const agent of agents.slice(0, 4)) log.after(2 * DAY).transfer(funder, agent, 1_000_000);
+      // Four registrations at equal distance: 3 × 85 = 255 blocks from the first to the last.
+      register(log, agents.slice(0, 4), gap);
+      expect((await clustersOf(log)).flat(), `${gap} blocks apart`).to.have.length(size);
+      if (size === 4) {
+        const { agents: derived } = await log.derive();
+        expect(derived[wallet(1)]?.signals_tripped).to.deep.equal(["deploy_batch"]);
+      }
+    }
+  });
+
+  it("needs a funder in common", async () => {
+    const log = new EventLog();
+    for (const agent of agents.slice(0, 4)) {
+      log.after(2 * DAY).transfer(wallet(Number(BigInt(agent)) + 500), agent, 1_000_000);
+    }
+    register(log, agents.slice(0, 4), 1);
+    expect(await clustersOf(log)).to.deep.equal([]);
+  });
+});
 
 describe("dampening", () => {
   it("gives a hire inside a cluster the weight 1/size, fixed when it is counted", async () => {

@@ -8,10 +8,17 @@ import { DAY, EventLog, wallet } from "./eventLog.ts";
 
 const sha256 = (...parts: Uint8Array[]) => createHash("sha256").update(Buffer.concat(parts)).digest();
 
+function pricesOf(store: MemoryStore, agent: string) {
+  return [...store.rows("capability").values()].filter((it) => it.agent === agent);
+}
+
 /** The root straight from its definition, over all rows at once. */
 function rootOf(store: MemoryStore): Buffer {
   const leaves = [
-    ...[...store.rows("agent").values()].map((it) => [it.id, canonicalize([it.id, digestFields(it)])]),
+    ...[...store.rows("agent").values()].map((it) => [
+      it.id,
+      canonicalize([it.id, digestFields(it, pricesOf(store, it.id))]),
+    ]),
     ...[...store.rows("cluster").values()].map((it) => [
       it.id,
       canonicalize([it.id, it.mergedInto, it.size]),

@@ -161,13 +161,13 @@ export class EventLog {
   }
 
   hash(): Hex {
-    return `0x${(++this.#serial).toString(16).padStart(64, "a")}`;
+    return `0xaa${(++this.#serial).toString(16).padStart(62, "0")}`;
   }
 
   /** Applies the whole log and reads the state, through the line format that `derive` reads. */
-  async derive(): Promise<Snapshot & { store: MemoryStore }> {
+  async derive(count = this.events.length): Promise<Snapshot & { store: MemoryStore }> {
     const store = new MemoryStore();
-    for (const event of this.events) {
+    for (const event of this.events.slice(0, count)) {
       await apply(store, parseEvent(JSON.stringify(event)), { trustSignatures: true });
     }
     return { ...snapshotOf(store), store };

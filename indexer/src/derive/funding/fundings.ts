@@ -1,3 +1,4 @@
+import { agentRow } from "../agentRow.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { ensureWallet } from "../wallets.ts";
@@ -24,19 +25,21 @@ export async function addFundingTransfer(step: Step, wallet: string, leg: Leg): 
   const { fundings } = await ensureWallet(step, wallet);
   await step.store.insert("funding", { id: `${wallet}/${fundings}`, ...leg });
   await step.store.update("wallet", wallet, { fundings: fundings + 1 });
-  if ((await step.store.get("agent", wallet)) !== null) await evaluateLeg(step, wallet, leg);
+  const agent = await step.store.get("agent", wallet);
+  if (agent !== null) await evaluateLeg(step, agent, leg);
 }
 
 /** Evaluates every funding transfer that an agent received, on its registration. */
 export async function evaluateFundings(step: Step, agent: string): Promise<void> {
-  for (const leg of await fundingsInto(step, agent)) await evaluateLeg(step, agent, leg);
+  const row = await agentRow(step, agent);
+  for (const leg of await fundingsInto(step, agent)) await evaluateLeg(step, row, leg);
 }
 
 /** F funded A when funding transfers in increasing order lead from F to A; the time is that of the last (SHP §4.5.1). */
-async function evaluateLeg(step: Step, agent: string, last: Leg): Promise<void> {
+async function evaluateLeg(step: Step, agent: Row<"agent">, last: Leg): Promise<void> {
   const funders = new Set<string>();
   await collectFunders(step, last, step.params.maxIntermediaries, funders);
-  funders.delete(agent);
+  funders.delete(agent.id);
   for (const funder of funders) await recordFunding(step, funder, agent, last.time);
 }
 

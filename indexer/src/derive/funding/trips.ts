@@ -1,33 +1,54 @@
-import { clusterOf, joinCluster } from "../clusters.ts";
+import { type ClusterSignal, clusterOf, joinCluster } from "../clusters.ts";
 import { append, itemsOf, lastItem } from "../lists.ts";
+import { addEntry, type Entry, entriesDown, entriesUp } from "../orderIndex.ts";
 import type { Step } from "../step.ts";
-import { addFunding, type Funding, fundingsAfter, fundingsBefore } from "./timeIndex.ts";
 
 /**
- * Notes that `funder` funded `agent` at `time`, and trips the signal if some span of `fundingSpanSeconds` (inclusive) now
- * holds fundings of the agent and `clusterOthers` others (SHP §4.5.1).
+ * Notes that `funder` funded `agent` at `time`, and trips a signal if some span holds the agent and `clusterOthers` others
+ * of that funder (SHP §4.5.1): fundings within `fundingSpanSeconds` (inclusive), or, however far apart they were funded,
+ * registrations within `deployBatchBlocks` blocks.
  */
-export async function recordFunding(step: Step, funder: string, agent: string, time: number): Promise<void> {
-  if (!(await addFunding(step.store, funder, time, agent))) return;
-  for (const span of await trippedSpans(step, funder, agent, time)) {
-    await trip(step, funder, [agent, ...span]);
+export async function recordFunding(
+  step: Step,
+  funder: string,
+  agent: { id: string; registeredBlock: number },
+  time: number,
+): Promise<void> {
+  const { fundingSpanSeconds, deployBatchBlocks } = step.params;
+  const funded = { at: time, member: agent.id };
+  if (await addEntry(step.store, `funded/${funder}`, funded)) {
+    for (const others of await trippedSpans(step, `funded/${funder}`, funded, fundingSpanSeconds)) {
+      await trip(step, funder, [agent.id, ...others]);
+    }
+  }
+  const registered = { at: agent.registeredBlock, member: agent.id };
+  if (await addEntry(step.store, `registered/${funder}`, registered)) {
+    for (const others of await trippedSpans(
+      step,
+      `registered/${funder}`,
+      registered,
+      deployBatchBlocks - 1,
+    )) {
+      await joinCluster(step, [agent.id, ...others], "deploy_batch");
+    }
   }
 }
 
 /**
- * The other agents of each span around `time` that just trips. It is enough to look at the nearest few on either side: a
- * span that holds more others than that was tripped among them before, so they are in one cluster already.
+ * The other members of each span around an entry that just trips. It is enough to look at the nearest few on either side:
+ * a span that holds more others than that was tripped among them before, so they are in one cluster already.
  */
-async function trippedSpans(step: Step, funder: string, agent: string, time: number): Promise<Set<string>[]> {
-  const { clusterOthers: needed, fundingSpanSeconds: length } = step.params;
-  const before = await nearest(fundingsBefore(step.store, funder, time, time - length), agent, needed);
-  const after = await nearest(fundingsAfter(step.store, funder, time, time + length), agent, needed);
+async function trippedSpans(step: Step, index: string, entry: Entry, length: number): Promise<Set<string>[]> {
+  const { clusterOthers: needed } = step.params;
+  const { at, member } = entry;
+  const below = await nearest(entriesDown(step.store, index, at, at - length), member, needed);
+  const above = await nearest(entriesUp(step.store, index, at + 1, at + length), member, needed);
   const spans: Set<string>[] = [];
-  for (let i = 0; i <= before.length; i++) {
-    for (let j = 0; j <= after.length; j++) {
-      const start = before[i - 1]?.time ?? time;
-      const end = after[j - 1]?.time ?? time;
-      const others = new Set([...before.slice(0, i), ...after.slice(0, j)].map((it) => it.agent));
+  for (let i = 0; i <= below.length; i++) {
+    for (let j = 0; j <= above.length; j++) {
+      const start = below[i - 1]?.at ?? at;
+      const end = above[j - 1]?.at ?? at;
+      const others = new Set([...below.slice(0, i), ...above.slice(0, j)].map((it) => it.member));
       if (others.size >= needed && end - start <= length) {
         spans.push(others);
         break;
@@ -37,20 +58,22 @@ async function trippedSpans(step: Step, funder: string, agent: string, time: num
   return spans;
 }
 
-/** The first `count` different agents other than `agent`. */
-async function nearest(fundings: AsyncGenerator<Funding>, agent: string, count: number): Promise<Funding[]> {
-  const found: Funding[] = [];
-  for await (const funding of fundings) {
-    if (funding.agent === agent || found.some((it) => it.agent === funding.agent)) continue;
-    found.push(funding);
+/** The first `count` different members other than `member`. */
+async function nearest(entries: AsyncGenerator<Entry>, member: string, count: number): Promise<Entry[]> {
+  const found: Entry[] = [];
+  for await (const entry of entries) {
+    if (entry.member === member || found.some((it) => it.member === entry.member)) continue;
+    found.push(entry);
     if (found.length === count) break;
   }
   return found;
 }
 
+const SIGNAL: ClusterSignal = "funding_origin";
+
 async function trip(step: Step, funder: string, members: string[]): Promise<void> {
   const funderIsAgent = (await step.store.get("agent", funder)) !== null;
-  await joinCluster(step, funderIsAgent ? [...members, funder] : members, "funding_origin");
+  await joinCluster(step, funderIsAgent ? [...members, funder] : members, SIGNAL);
   if (!funderIsAgent) await rememberTrip(step, funder, members);
 }
 
@@ -59,14 +82,15 @@ async function rememberTrip(step: Step, funder: string, members: string[]): Prom
   const member = members[0];
   if (member === undefined) return;
   const last = await lastItem(step.store, tripsOf(funder));
-  if (last !== null && (await clusterOf(step, last))?.id === (await clusterOf(step, member))?.id) return;
+  const known = last === null ? null : await clusterOf(step, last, "ownership");
+  if (known !== null && known.id === (await clusterOf(step, member, "ownership"))?.id) return;
   await append(step.store, tripsOf(funder), member);
 }
 
 export async function joinAsFunder(step: Step, funder: string): Promise<void> {
   const members: string[] = [];
   for await (const member of itemsOf(step.store, tripsOf(funder))) members.push(member);
-  if (members.length > 0) await joinCluster(step, [...members, funder], "funding_origin");
+  if (members.length > 0) await joinCluster(step, [...members, funder], SIGNAL);
 }
 
 function tripsOf(funder: string): string {

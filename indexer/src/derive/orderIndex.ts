@@ -1,0 +1,128 @@
+import { append, itemsOf } from "./lists.ts";
+import type { Store } from "./store.ts";
+
+/**
+ * Members in order of a number (seconds, blocks), without scanning: a bitmap says which numbers of a page of 256 are taken,
+ * another which pages of a book of 65,536 are. The nearest lower or higher member costs a few look-ups, however many there
+ * are. Several members may share a number; the same member may stand at several.
+ */
+const PAGE = 256;
+const BOOK = 65_536;
+
+export type Entry = { at: number; member: string };
+
+/** Adds a member; false if it stood there before. */
+export async function addEntry(store: Store, index: string, { at, member }: Entry): Promise<boolean> {
+  for await (const known of membersAt(store, index, at)) if (known === member) return false;
+  await append(store, `${index}/${at}`, member);
+  await setBit(store, pageId(index, Math.floor(at / PAGE)), at % PAGE);
+  await setBit(store, bookId(index, Math.floor(at / BOOK)), Math.floor(at / PAGE) % PAGE);
+  return true;
+}
+
+/** Entries from `at` down to `until`, both included, highest first. */
+export async function* entriesDown(
+  store: Store,
+  index: string,
+  at: number,
+  until: number,
+): AsyncGenerator<Entry> {
+  let next = await lastAtOrBelow(store, index, at, until);
+  while (next !== null) {
+    for await (const member of membersAt(store, index, next)) yield { at: next, member };
+    next = await lastAtOrBelow(store, index, next - 1, until);
+  }
+}
+
+/** Entries from `at` up to `until`, both included, lowest first. */
+export async function* entriesUp(
+  store: Store,
+  index: string,
+  at: number,
+  until: number,
+): AsyncGenerator<Entry> {
+  let next = await firstAtOrAbove(store, index, at, until);
+  while (next !== null) {
+    for await (const member of membersAt(store, index, next)) yield { at: next, member };
+    next = await firstAtOrAbove(store, index, next + 1, until);
+  }
+}
+
+function membersAt(store: Store, index: string, at: number): AsyncGenerator<string> {
+  return itemsOf(store, `${index}/${at}`);
+}
+
+async function lastAtOrBelow(store: Store, index: string, at: number, until: number): Promise<number | null> {
+  if (at < until || at < 0) return null;
+  const page = Math.floor(at / PAGE);
+  const here = highestBit(await bitmap(store, pageId(index, page)), at % PAGE);
+  if (here !== null) return within(page * PAGE + here, until, at);
+  const book = Math.floor(at / BOOK);
+  for (let b = book; b >= Math.max(0, Math.floor(until / BOOK)); b--) {
+    // In the book that `at` stands in, only pages below its own are left.
+    const found = highestBit(
+      await bitmap(store, bookId(index, b)),
+      b === book ? (page % PAGE) - 1 : PAGE - 1,
+    );
+    if (found === null) continue;
+    const bit = highestBit(await bitmap(store, pageId(index, b * PAGE + found)), PAGE - 1);
+    return within((b * PAGE + found) * PAGE + (bit ?? 0), until, at);
+  }
+  return null;
+}
+
+async function firstAtOrAbove(
+  store: Store,
+  index: string,
+  at: number,
+  until: number,
+): Promise<number | null> {
+  if (at > until) return null;
+  const page = Math.floor(at / PAGE);
+  const here = lowestBit(await bitmap(store, pageId(index, page)), at % PAGE);
+  if (here !== null) return within(page * PAGE + here, at, until);
+  const book = Math.floor(at / BOOK);
+  for (let b = book; b <= Math.floor(until / BOOK); b++) {
+    const found = lowestBit(await bitmap(store, bookId(index, b)), b === book ? (page % PAGE) + 1 : 0);
+    if (found === null) continue;
+    const bit = lowestBit(await bitmap(store, pageId(index, b * PAGE + found)), 0);
+    return within((b * PAGE + found) * PAGE + (bit ?? 0), at, until);
+  }
+  return null;
+}
+
+function within(at: number, from: number, to: number): number | null {
+  return at >= from && at <= to ? at : null;
+}
+
+function pageId(index: string, page: number): string {
+  return `${index}/page/${page}`;
+}
+
+function bookId(index: string, book: number): string {
+  return `${index}/book/${book}`;
+}
+
+async function bitmap(store: Store, id: string): Promise<bigint> {
+  const row = await store.get("orderIndex", id);
+  return row === null ? 0n : BigInt(`0x${row.bitmap}`);
+}
+
+async function setBit(store: Store, id: string, bit: number): Promise<void> {
+  const row = await store.get("orderIndex", id);
+  const text = ((row === null ? 0n : BigInt(`0x${row.bitmap}`)) | (1n << BigInt(bit))).toString(16);
+  if (row === null) await store.insert("orderIndex", { id, bitmap: text });
+  else if (row.bitmap !== text) await store.update("orderIndex", id, { bitmap: text });
+}
+
+/** The highest bit set at or below `limit`, or null. */
+function highestBit(bits: bigint, limit: number): number | null {
+  const low = bits & ((1n << BigInt(limit + 1)) - 1n);
+  return low === 0n ? null : low.toString(2).length - 1;
+}
+
+/** The lowest bit set at or above `limit`, or null. */
+function lowestBit(bits: bigint, limit: number): number | null {
+  const high = (bits >> BigInt(limit)) << BigInt(limit);
+  return high === 0n ? null : (high & -high).toString(2).length - 1;
+}

@@ -1,0 +1,26 @@
+import { amendHire } from "./hires.ts";
+import { directOutcome } from "./outcome.ts";
+import type { Step } from "./step.ts";
+import type { Row } from "./tables.ts";
+
+/**
+ * What a buyer measured of its hire. Its latency goes before the seller's figure, and for a direct hire its verdict goes
+ * before the seller's claim, unless the buyer had signed the receipt itself: its first word stands.
+ */
+export async function telemetrySettled(
+  step: Step,
+  receipt: Row<"receipt">,
+  measured: { latencyMs: number | null; allPassed: boolean | null },
+): Promise<void> {
+  const telemetry = { id: receipt.id, ...measured };
+  await step.store.insert("telemetry", telemetry);
+  const hire = receipt.hire === null ? null : await step.store.get("hire", receipt.hire);
+  if (hire === null || receipt.status !== "counted") return;
+  const { outcome, evidence } = hire.escrowId === null ? directOutcome(receipt, telemetry) : hire;
+  await amendHire(step, hire.id, { outcome, evidence, latencyMs: measured.latencyMs ?? hire.latencyMs });
+}
+
+/** The latency of a receipt's hire: the buyer's figure before the seller's. */
+export async function latencyOf(step: Step, receipt: Row<"receipt">): Promise<number | null> {
+  return (await step.store.get("telemetry", receipt.id))?.latencyMs ?? receipt.latencyMs;
+}

@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { invalidInputFromZod } from "../errors.ts";
+import type { RecordBody } from "../json/recordBody.ts";
+import { entryHashSchema } from "./entryHashSchema.ts";
+
+/** Who rates: the buyer its seller, or the seller its buyer. One rating each for every receipt (SHP §9.1). */
+export const ratingSideSchema = z.enum(["buyer", "seller"], { error: 'must be "buyer" or "seller"' });
+
+export type RatingSide = z.infer<typeof ratingSideSchema>;
+
+/**
+ * The body of a `rating`: stars for a hire by one of its sides (SHP §9.1). `receipt` is the entry hash of the receipt;
+ * who may sign follows from it, so that rule is the reader's.
+ */
+export const ratingSchema = z.looseObject({
+  receipt: entryHashSchema,
+  side: ratingSideSchema,
+  stars: z.int().min(1, "must be 1 to 5").max(5, "must be 1 to 5"),
+  latency_ms: z.int().min(0).optional(),
+  comment_hash: z.string().max(128).optional(),
+});
+
+export type Rating = z.output<typeof ratingSchema>;
+
+/**
+ * Reads the body of a rating.
+ *
+ * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ */
+export function parseRating(body: RecordBody): Rating {
+  const result = ratingSchema.safeParse(body);
+  if (!result.success) throw invalidInputFromZod(result.error, "body");
+  return result.data;
+}

@@ -1,0 +1,178 @@
+import { expect } from "chai";
+import { DAY, EventLog, wallet } from "./eventLog.ts";
+
+const seller = wallet(1);
+const buyer = wallet(2);
+const attestor = wallet(7);
+
+async function sellerOf(log: EventLog) {
+  return (await log.derive()).agents[seller];
+}
+
+function rate(log: EventLog, receipt: string, stars: number, more = {}): string {
+  return log.record("rating", buyer, { receipt, side: "buyer", stars, ...more });
+}
+
+async function reasons(log: EventLog): Promise<(string | null)[]> {
+  const { store } = await log.derive();
+  return [...store.rows("record").values()].filter((it) => it.status === "invalid").map((it) => it.reason);
+}
+
+describe("ratings", () => {
+  it("are averaged, newer days weighing more by e^-0.1 a day, and do not drift as days pass", async () => {
+    const log = new EventLog();
+    rate(log, log.hire(seller, buyer), 1);
+    log.after(2 * DAY);
+    rate(log, log.hire(seller, buyer), 5);
+    const decay = 0.904837418036 ** 2;
+    const expected = Number(((decay + 5) / (decay + 1)).toFixed(9));
+    expect((await sellerOf(log))?.avg_stars).to.equal(expected);
+    log.after(20 * DAY).tick();
+    const agent = await sellerOf(log);
+    expect([agent?.avg_stars, agent?.total_ratings]).to.deep.equal([expected, 2]);
+    log.after(8 * DAY).tick();
+    expect((await sellerOf(log))?.avg_stars, "the first has left the window").to.equal(5);
+    log.after(2 * DAY).tick();
+    const later = await sellerOf(log);
+    expect([later?.avg_stars, later?.total_ratings]).to.deep.equal([null, 2]);
+  });
+
+  it("wait for their hire to be counted", async () => {
+    const log = new EventLog();
+    const tx = log.hash();
+    rate(log, log.receipt(seller, buyer, { tx }), 4);
+    expect(await sellerOf(log)).to.equal(undefined);
+    log.transfer(buyer, seller, 500_000, { authorized: true, tx });
+    expect((await sellerOf(log))?.avg_stars).to.equal(4);
+  });
+
+  it("are one for each side of a receipt, by that side's wallet, for a receipt that exists", async () => {
+    const log = new EventLog();
+    const receipt = log.hire(seller, buyer);
+    rate(log, receipt, 4);
+    rate(log, receipt, 1);
+    log.record("rating", wallet(5), { receipt, side: "buyer", stars: 1 });
+    rate(log, "0".repeat(64), 1);
+    rate(log, receipt, 6);
+    log.record("rating", seller, { receipt, side: "seller", stars: 2 });
+    expect((await reasons(log)).join("\n")).to.match(
+      /rated.*before\n.*signer must be.*\n.*no valid receipt.*\n.*stars/s,
+    );
+    const { agents } = await log.derive();
+    expect([agents[seller]?.avg_stars, agents[seller]?.total_ratings]).to.deep.equal([4, 1]);
+    expect(agents[buyer]?.total_ratings, "the seller's stars are shown with the hire only").to.equal(0);
+  });
+
+  it("between agents of one cluster weigh 1/size", async () => {
+    const log = new EventLog();
+    for (const member of [1, 2, 3, 4].map(wallet)) log.transfer(wallet(100), member, 1_000_000);
+    for (const member of [1, 2, 3, 4].map(wallet)) log.listing(member, "text.translate");
+    rate(log, log.hire(seller, buyer), 5);
+    const outside = log.hire(seller, wallet(9));
+    log.record("rating", wallet(9), { receipt: outside, side: "buyer", stars: 1 });
+    expect((await sellerOf(log))?.avg_stars).to.equal(1.8);
+  });
+});
+
+describe("latency and prices", () => {
+  it("have nearest-rank percentiles and a mean, the buyer's telemetry before the seller's figure", async () => {
+    const log = new EventLog();
+    const latencies = [100, 200, 300, 400, 1000];
+    const receipts = latencies.map((latency_ms) => log.hire(seller, buyer, { latency_ms }));
+    let agent = await sellerOf(log);
+    expect(agent?.avg_latency_ms).to.equal(400);
+    expect([agent?.avg_latency_ms_p50, agent?.avg_latency_ms_p95, agent?.avg_latency_ms_p99]).to.deep.equal([
+      300, 1000, 1000,
+    ]);
+    log.record("telemetry", buyer, { receipt: receipts[0] ?? "", latency_ms: 70_000 });
+    agent = await sellerOf(log);
+    expect([agent?.avg_latency_ms, agent?.avg_latency_ms_p50, agent?.avg_latency_ms_p95]).to.deep.equal([
+      14_380, 400, 70_000,
+    ]);
+    log.after(31 * DAY).tick();
+    expect((await sellerOf(log))?.avg_latency_ms).to.equal(null);
+  });
+
+  it("show the median price of each capability, the mean of the middle two", async () => {
+    const log = new EventLog();
+    for (const amount of [900_000, 100_000, 500_000]) log.hire(seller, buyer, { amount });
+    for (const amount of [1_000, 2_001]) log.hire(seller, buyer, { amount, capability: "code.review" });
+    expect((await sellerOf(log))?.avg_cost_per_capability).to.deep.equal({
+      "code.review": "0.001501",
+      "text.translate": "0.50",
+    });
+  });
+});
+
+describe("telemetry", () => {
+  it("overrules the seller's claim, but not the buyer's own signature on the receipt", async () => {
+    const failed = { latency_ms: 5, verification: { all_passed: false } };
+    const log = new EventLog();
+    const claimed = log.hire(seller, buyer);
+    expect((await sellerOf(log))?.success_rate).to.equal(1);
+    log.record("telemetry", buyer, { receipt: claimed, ...failed });
+    expect((await sellerOf(log))?.success_rate).to.equal(0);
+    const signed = log.hire(seller, buyer, { buyer_signature: "0x02" });
+    log.record("telemetry", buyer, { receipt: signed, ...failed });
+    expect((await sellerOf(log))?.success_rate).to.equal(0.5);
+  });
+
+  it("comes from the receipt's buyer, once, also before the hire is counted", async () => {
+    const log = new EventLog();
+    const tx = log.hash();
+    const receipt = log.receipt(seller, buyer, { tx });
+    log.record("telemetry", seller, { receipt, verification: { all_passed: true } });
+    log.record("telemetry", buyer, { receipt, verification: { all_passed: false } });
+    log.record("telemetry", buyer, { receipt, verification: { all_passed: true } });
+    log.transfer(buyer, seller, 500_000, { authorized: true, tx });
+    expect((await sellerOf(log))?.success_rate).to.equal(0);
+    expect(await reasons(log)).to.have.length(2);
+  });
+
+  it("does not overrule an escrow", async () => {
+    const log = new EventLog();
+    const id = log.deposit(seller, buyer);
+    log.delivered(id).released(id);
+    const receipt = log.receipt(seller, buyer, { escrow_id: id });
+    log.record("telemetry", buyer, { receipt, latency_ms: 9, verification: { all_passed: false } });
+    const agent = await sellerOf(log);
+    expect([agent?.success_rate, agent?.avg_latency_ms]).to.deep.equal([1, 9]);
+  });
+});
+
+describe("human claims", () => {
+  const claim = (log: EventLog, state: string, by = attestor) =>
+    log.record("claim", by, { agent_id: seller, x_handle: "ada", verification_hash: "a".repeat(64), state });
+
+  it("come from a claim attestor and give Tier 1 when verified, before or after the agent registers", async () => {
+    const log = new EventLog({ claimAttestors: [attestor] });
+    claim(log, "claimed");
+    log.listing(seller, "text.translate");
+    let agent = await sellerOf(log);
+    expect([agent?.claim_status, agent?.claimed, agent?.trust_tier]).to.deep.equal(["claimed", true, 0]);
+    claim(log, "verified", wallet(66));
+    expect((await sellerOf(log))?.trust_tier, "not by a stranger").to.equal(0);
+    claim(log, "verified");
+    agent = await sellerOf(log);
+    expect([agent?.claim_status, agent?.trust_tier]).to.deep.equal(["verified", 1]);
+    claim(log, "unclaimed");
+    expect((await sellerOf(log))?.trust_tier).to.equal(0);
+  });
+
+  it("are what an agent that loses Tier 2 falls back to", async () => {
+    const log = new EventLog({ claimAttestors: [attestor] });
+    claim(log, "verified");
+    for (let n = 0; n < 10; n++) log.hire(seller, buyer, { capability: `a.c${n % 3}`, amount: 1_000 });
+    expect((await sellerOf(log))?.trust_tier).to.equal(2);
+    for (let n = 0; n < 2; n++) log.hire(seller, buyer, { passed: false, amount: 1_000 });
+    expect((await sellerOf(log))?.trust_tier).to.equal(1);
+  });
+
+  it("can be made a condition of Tier 2", async () => {
+    const log = new EventLog({ claimAttestors: [attestor], tier2RequiresClaim: true });
+    for (let n = 0; n < 10; n++) log.hire(seller, buyer, { capability: `a.c${n % 3}`, amount: 1_000 });
+    expect((await sellerOf(log))?.trust_tier).to.equal(0);
+    claim(log, "verified");
+    expect((await sellerOf(log))?.trust_tier).to.equal(2);
+  });
+});
