@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { addressSchema } from "../address.ts";
 import { atomicSchema } from "../amount.ts";
+import { invalidInputFromZod } from "../errors.ts";
+import type { RecordBody } from "../json/recordBody.ts";
 
 const positive = z.int().positive();
 const share = z
@@ -64,4 +66,15 @@ export type Params = z.infer<typeof paramsSchema>;
 /** The parameters with every default in place; `input` overrides some. Throws a ZodError that names the field. */
 export function defineParams(input: z.input<typeof paramsSchema> = {}): Params {
   return paramsSchema.parse(input);
+}
+
+/**
+ * Reads the body of a `params` record.
+ *
+ * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ */
+export function parseParams(body: RecordBody): Params {
+  const result = paramsSchema.safeParse(body);
+  if (!result.success) throw invalidInputFromZod(result.error, "body");
+  return result.data;
 }

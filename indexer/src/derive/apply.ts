@@ -7,8 +7,9 @@ import {
   escrowReleased,
   escrowTimedOut,
 } from "./escrows.ts";
-import type { DeriveEvent, ParamsEvent, TickEvent } from "./events.ts";
+import type { DeriveEvent, TickEvent } from "./events.ts";
 import { leaveDay, leaveWindow } from "./hires.ts";
+import { markRoots } from "./paramsRecord.ts";
 import { leaveStars } from "./ratings.ts";
 import { receiptWaited } from "./receipts.ts";
 import { recordSettled } from "./records.ts";
@@ -16,7 +17,6 @@ import { openStep, STATE_ID, type Step } from "./step.ts";
 import type { Store } from "./store.ts";
 import { settleTier } from "./tiers.ts";
 import { paymentUnclaimed, transferred } from "./transfers.ts";
-import { markWallet } from "./wallets.ts";
 
 /**
  * Applies one event to the rows in `store`: the whole derivation is this function folded over the event log. It reads
@@ -39,7 +39,7 @@ export async function apply(
 async function dispatch(step: Step, event: DeriveEvent): Promise<void> {
   switch (event.kind) {
     case "params":
-      return configured(step, event);
+      return markRoots(step, event.params);
     case "transfer":
       return transferred(step, event);
     case "escrow.deposited":
@@ -57,12 +57,6 @@ async function dispatch(step: Step, event: DeriveEvent): Promise<void> {
     case "tick":
       return ticked(step, event);
   }
-}
-
-/** The parameters the node was configured with; only the first event of a log can be this. */
-async function configured(step: Step, { params }: ParamsEvent): Promise<void> {
-  for (const hub of params.hubs) await markWallet(step, hub, "hub");
-  for (const escrow of Object.keys(params.escrows)) await markWallet(step, escrow, "escrow");
 }
 
 /** Time moves: what is due leaves its window or stops waiting. */

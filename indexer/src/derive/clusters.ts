@@ -2,7 +2,8 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { agentRow, updateAgent } from "./agentRow.ts";
 import { base32 } from "./base32.ts";
-import { joinParties } from "./parties.ts";
+import { append, itemsOf } from "./lists.ts";
+import { joinParties, splitParties } from "./parties.ts";
 import { STATE_ID, type Step } from "./step.ts";
 import type { Row } from "./tables.ts";
 
@@ -37,60 +38,168 @@ export async function sharedClusterSize(step: Step, a: string, b: string): Promi
   return size;
 }
 
+/** Agents that a signal puts together: `funder` is whose money showed it, null for listings alike. */
+export type Trip = { members: string[]; signal: ClusterSignal; funder: string | null };
+
 /**
  * Puts agents into one cluster, with all that they were in before. The oldest id stays and the others resolve to it
  * (union–find with path compression); a new cluster is named after where it first tripped and with whom (SHP §4.5.2).
  */
-export async function joinCluster(step: Step, members: string[], signal: ClusterSignal): Promise<void> {
-  const kind: ClusterKind = signal === "listing_fingerprint" ? "fingerprint" : "ownership";
+export async function joinCluster(step: Step, trip: Trip): Promise<void> {
+  const members = [...new Set(trip.members)];
+  const ordinal = (await step.store.get("state", STATE_ID))?.trips ?? 0;
+  await step.store.update("state", STATE_ID, { trips: ordinal + 1 });
+  const name = clusterId(step, members, kindOf(trip.signal));
+  if (trip.funder !== null) await keepTrip(step, ordinal, name, { ...trip, members, funder: trip.funder });
+  await unite(step, members, trip.signal, { id: name, ordinal });
+  for (const member of members.slice(1)) await joinParties(step, members[0] ?? member, member);
+}
+
+async function unite(
+  step: Step,
+  members: string[],
+  signal: ClusterSignal,
+  birth: { id: string; ordinal: number },
+): Promise<void> {
+  const kind = kindOf(signal);
   const roots = new Map<string, Row<"cluster">>();
   const singles: string[] = [];
-  for (const member of new Set(members)) {
+  for (const member of members) {
     await addSignal(step, member, signal);
     const root = await clusterOf(step, member, kind);
     if (root === null) singles.push(member);
     else roots.set(root.id, root);
   }
   const [oldest, ...others] = [...roots.values()].sort((a, b) => a.ordinal - b.ordinal);
-  if (oldest !== undefined && others.length === 0 && singles.length === 0) return;
-
-  const root = oldest ?? (await createCluster(step, members, kind));
+  const root = oldest ?? (await createCluster(step, kind, birth));
   let { size } = root;
   for (const other of others) {
     await step.store.update("cluster", other.id, { parent: root.id, mergedInto: root.id });
+    await append(step.store, mergedInto(root.id), other.id);
     step.touchedClusters.add(other.id);
     size += other.size;
   }
   for (const single of singles) await updateAgent(step, single, { [columns[kind]]: root.id });
+  if (size + singles.length !== root.size) step.touchedClusters.add(root.id);
   await step.store.update("cluster", root.id, { size: size + singles.length });
-  step.touchedClusters.add(root.id);
-  for (const member of members.slice(1)) await joinParties(step, members[0] ?? member, member);
+  if (kind === "ownership") await append(step.store, tripsIn(root.id), String(birth.ordinal));
 }
 
-async function createCluster(step: Step, members: string[], kind: ClusterKind): Promise<Row<"cluster">> {
-  const ordinal = (await step.store.get("state", STATE_ID))?.clusters ?? 0;
-  const id = clusterId(step, members, kind);
-  const cluster: Row<"cluster"> = {
-    id,
-    kind,
-    ordinal,
-    parent: id,
-    mergedInto: null,
-    size: 0,
-    block: step.at.block,
-    time: step.at.time,
-    touched: null,
-  };
+async function createCluster(
+  step: Step,
+  kind: ClusterKind,
+  { id, ordinal }: { id: string; ordinal: number },
+): Promise<Row<"cluster">> {
+  const known = await step.store.get("cluster", id);
+  if (known !== null) return known;
+  const { block, time } = step.at;
+  const cluster = { id, kind, ordinal, parent: id, mergedInto: null, size: 0, block, time, touched: null };
   await step.store.insert("cluster", cluster);
-  await step.store.update("state", STATE_ID, { clusters: ordinal + 1 });
   return cluster;
+}
+
+function kindOf(signal: ClusterSignal): ClusterKind {
+  return signal === "listing_fingerprint" ? "fingerprint" : "ownership";
 }
 
 /** `clst_` and 26 base32 characters of the SHA-256 of `[kind, block, log, seq, members in order]` as JSON. */
 function clusterId(step: Step, members: string[], kind: ClusterKind): string {
   const { block, log, seq } = step.at;
-  const name = JSON.stringify([kind, block, log, seq, [...new Set(members)].sort()]);
+  const name = JSON.stringify([kind, block, log, seq, [...members].sort()]);
   return `clst_${base32(sha256(utf8ToBytes(name))).slice(0, 26)}`;
+}
+
+async function keepTrip(
+  step: Step,
+  ordinal: number,
+  cluster: string,
+  { members, signal, funder }: { members: string[]; signal: ClusterSignal; funder: string },
+): Promise<void> {
+  const id = String(ordinal);
+  await step.store.insert("trip", {
+    id,
+    funder,
+    signal,
+    members: members.join(","),
+    cluster,
+    dropped: false,
+  });
+  await append(step.store, tripsBy(funder), id);
+}
+
+/**
+ * A funder turned out a hub: its trips are dropped, and the clusters they had a part in are built again from the trips that
+ * are left. Weights that were fixed stay (SHP §9.2).
+ */
+export async function dropTrips(step: Step, funder: string): Promise<void> {
+  const members = new Set<string>();
+  for await (const id of itemsOf(step.store, tripsBy(funder))) {
+    const trip = await tripRow(step, id);
+    if (trip.dropped) continue;
+    await step.store.update("trip", id, { dropped: true });
+    for (const member of trip.members.split(",")) members.add(member);
+  }
+  const clusters = new Set<string>();
+  for (const member of members) {
+    const root = await clusterOf(step, member, "ownership");
+    if (root !== null) await collectMerged(step, root.id, clusters);
+  }
+  const trips = new Map<number, Row<"trip">>();
+  for (const cluster of clusters) {
+    for await (const id of itemsOf(step.store, tripsIn(cluster)))
+      trips.set(Number(id), await tripRow(step, id));
+    await step.store.update("cluster", cluster, { parent: cluster, mergedInto: null, size: 0 });
+    step.touchedClusters.add(cluster);
+  }
+  const released = new Set([...trips.values()].flatMap((it) => it.members.split(",")));
+  for (const member of released) await release(step, member);
+  for (const [ordinal, trip] of [...trips].sort(([a], [b]) => a - b)) {
+    if (trip.dropped) continue;
+    const birth = { id: trip.cluster, ordinal };
+    await unite(step, trip.members.split(","), trip.signal as ClusterSignal, birth);
+  }
+  await splitParties(step, released, (address) => clusterIdsOf(step, address));
+}
+
+async function collectMerged(step: Step, root: string, into: Set<string>): Promise<void> {
+  if (into.has(root)) return;
+  into.add(root);
+  for await (const merged of itemsOf(step.store, mergedInto(root))) await collectMerged(step, merged, into);
+}
+
+/** Takes an agent out of its ownership cluster, with the signals that put it there. */
+async function release(step: Step, member: string): Promise<void> {
+  const { signalsTripped } = await agentRow(step, member);
+  const left = signalsTripped
+    .split(",")
+    .filter((it) => it !== "" && kindOf(it as ClusterSignal) === "fingerprint");
+  await updateAgent(step, member, { ownershipCluster: null, signalsTripped: left.join(",") });
+}
+
+async function clusterIdsOf(step: Step, address: string): Promise<string[]> {
+  const clusters = [
+    await clusterOf(step, address, "ownership"),
+    await clusterOf(step, address, "fingerprint"),
+  ];
+  return clusters.flatMap((it) => (it === null ? [] : [it.id]));
+}
+
+async function tripRow(step: Step, id: string): Promise<Row<"trip">> {
+  const trip = await step.store.get("trip", id);
+  if (trip === null) throw new Error(`There is no trip ${id}.`);
+  return trip;
+}
+
+function tripsBy(funder: string): string {
+  return `tripsBy/${funder}`;
+}
+
+function tripsIn(cluster: string): string {
+  return `tripsIn/${cluster}`;
+}
+
+function mergedInto(cluster: string): string {
+  return `merged/${cluster}`;
 }
 
 async function findRoot(step: Step, id: string): Promise<Row<"cluster">> {

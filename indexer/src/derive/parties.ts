@@ -5,7 +5,8 @@ import type { Step } from "./step.ts";
 /**
  * A party is who buys: an address, or all that ever were in one cluster with it, which count as one buyer. Each party has
  * rows `<party>/<seller>` with its hires in the window, and a list of the sellers it ever bought from, so that parties can
- * be merged; the smaller is always poured into the larger, which keeps merging cheap however clusters grow.
+ * be merged; the smaller is always poured into the larger, which keeps merging cheap however clusters grow. What each
+ * address bought by itself is kept beside that, for when a party has to be split.
  */
 export async function partyOf(step: Step, buyer: string): Promise<string> {
   const path: string[] = [];
@@ -22,11 +23,13 @@ export async function partyOf(step: Step, buyer: string): Promise<string> {
 
 /** Counts a hire in the window. */
 export async function addCustom(step: Step, buyer: string, seller: string): Promise<void> {
+  await changeOwn(step, buyer, seller, 1);
   await changeCustom(step, await partyOf(step, buyer), seller, 1);
 }
 
 /** A hire leaves the window. */
 export async function removeCustom(step: Step, buyer: string, seller: string): Promise<void> {
+  await changeOwn(step, buyer, seller, -1);
   await changeCustom(step, await partyOf(step, buyer), seller, -1);
 }
 
@@ -47,12 +50,75 @@ export async function joinParties(step: Step, a: string, b: string): Promise<voi
   if ((await step.store.get("party", large)) === null) {
     await step.store.insert("party", { id: large, parent: large });
   }
+  await append(step.store, pouredInto(large), small);
   for await (const seller of itemsOf(step.store, sellersOf(small))) {
     const windowHires = (await step.store.get("custom", `${small}/${seller}`))?.windowHires ?? 0;
     if (windowHires === 0) continue;
     await changeCustom(step, small, seller, -windowHires);
     await changeCustom(step, large, seller, windowHires);
   }
+}
+
+/**
+ * Makes the parties of these addresses anew: every address by itself, then joined with those that it still shares one of
+ * `groupsOf` with.
+ */
+export async function splitParties(
+  step: Step,
+  addresses: Iterable<string>,
+  groupsOf: (address: string) => Promise<string[]>,
+): Promise<void> {
+  const members = new Set<string>();
+  for (const address of addresses) await collectPoured(step, await partyOf(step, address), members);
+  for (const member of members) {
+    const sellers = new Set<string>();
+    for await (const seller of itemsOf(step.store, sellersOf(member))) sellers.add(seller);
+    for await (const seller of itemsOf(step.store, ownSellersOf(member))) sellers.add(seller);
+    for (const seller of sellers) {
+      const own = (await step.store.get("custom", ownId(member, seller)))?.windowHires ?? 0;
+      const held = (await step.store.get("custom", `${member}/${seller}`))?.windowHires ?? 0;
+      if (own !== held) await changeCustom(step, member, seller, own - held);
+    }
+    if ((await step.store.get("party", member)) !== null) {
+      await step.store.update("party", member, { parent: member });
+    }
+  }
+  const firstOf = new Map<string, string>();
+  for (const member of members) {
+    for (const group of await groupsOf(member)) {
+      const first = firstOf.get(group);
+      if (first === undefined) firstOf.set(group, member);
+      else await joinParties(step, first, member);
+    }
+  }
+}
+
+async function collectPoured(step: Step, party: string, into: Set<string>): Promise<void> {
+  if (into.has(party)) return;
+  into.add(party);
+  for await (const poured of itemsOf(step.store, pouredInto(party))) await collectPoured(step, poured, into);
+}
+
+async function changeOwn(step: Step, buyer: string, seller: string, by: number): Promise<void> {
+  const id = ownId(buyer, seller);
+  const row = await step.store.get("custom", id);
+  if (row !== null) return step.store.update("custom", id, { windowHires: row.windowHires + by });
+  await step.store.insert("custom", { id, windowHires: by });
+  await append(step.store, ownSellersOf(buyer), seller);
+}
+
+/** The list of sellers that an address itself ever bought from. */
+function ownSellersOf(buyer: string): string {
+  return `ownSellers/${buyer}`;
+}
+
+function ownId(buyer: string, seller: string): string {
+  return `own/${buyer}/${seller}`;
+}
+
+/** The list of parties that were ever poured into one. */
+function pouredInto(party: string): string {
+  return `poured/${party}`;
 }
 
 async function changeCustom(step: Step, party: string, seller: string, by: number): Promise<void> {

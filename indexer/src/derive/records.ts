@@ -1,6 +1,7 @@
 import { InvalidInputError } from "../../../protocol/errors.ts";
 import { parseClaim } from "../../../protocol/records/claim.ts";
 import { checkListing, checkPayeeSignature } from "../../../protocol/records/listing.ts";
+import { parseParams } from "../../../protocol/records/params.ts";
 import { parseRating } from "../../../protocol/records/rating.ts";
 import { checkBuyerSignature, checkReceipt, completedAtSeconds } from "../../../protocol/records/receipt.ts";
 import { isSignedBy } from "../../../protocol/records/record.ts";
@@ -8,6 +9,7 @@ import { parseTelemetry } from "../../../protocol/records/telemetry.ts";
 import { claimSettled } from "./claims.ts";
 import type { RecordEvent } from "./events.ts";
 import { listingSettled } from "./listings.ts";
+import { paramsSettled } from "./paramsRecord.ts";
 import { ratingId, ratingSettled } from "./ratings.ts";
 import { receiptSettled } from "./receipts.ts";
 import type { Step } from "./step.ts";
@@ -95,6 +97,15 @@ async function readRecord(step: Step, event: RecordEvent): Promise<(() => Promis
         throw new InvalidRecord(`signer ${event.signer} is not a claim attestor`);
       }
       return () => claimSettled(step, event.hash, body);
+    }
+    case "params": {
+      if (event.signer !== step.params.operator)
+        throw new InvalidRecord(`signer ${event.signer} is not the operator`);
+      const params = parseParams(event.body);
+      if (params.version <= step.params.version) {
+        throw new InvalidRecord(`body.version must be above ${step.params.version}`);
+      }
+      return () => paramsSettled(step, params);
     }
     default:
       return null;

@@ -1,4 +1,5 @@
 import { formatUsdc } from "../../../protocol/amount.ts";
+import { bucketed } from "./buckets.ts";
 import { compare, parseRational, type Rational, rational, roundHalfUp, toNumber, ZERO } from "./rational.ts";
 import type { Row } from "./tables.ts";
 
@@ -38,7 +39,7 @@ export type Reputation = {
 export type CapabilityPrice = Pick<Row<"capability">, "capability" | "medianPrice">;
 
 /**
- * The fields of one agent.
+ * The fields of one agent, coarse when one of its live listings asks for private metrics.
  *
  * @param cluster the cluster of shared ownership it is in now, else the one of listings alike, else null
  * @param prices its rows of `capability`; those without hires in the window do not matter
@@ -48,11 +49,12 @@ export function reputationOf(
   cluster: Pick<Row<"cluster">, "id" | "size"> | null,
   prices: CapabilityPrice[],
 ): Reputation {
-  return {
+  const exact = {
     ...ownFields(agent, prices),
     cluster_id: cluster?.id ?? null,
     cluster_size: cluster?.size ?? 1,
   };
+  return agent.privateListings > 0 ? bucketed(exact) : exact;
 }
 
 /**

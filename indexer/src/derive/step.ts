@@ -49,7 +49,7 @@ function initialState(event: DeriveEvent): Row<"state"> {
     time: 0,
     ticks: 0,
     agendaBucket: Math.floor(event.time / BUCKET_SECONDS),
-    clusters: 0,
+    trips: 0,
     paramsVersion: params.version,
     params: JSON.stringify(params),
     root: "",

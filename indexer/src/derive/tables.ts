@@ -15,7 +15,8 @@ export const tables = {
     ticks: "number",
     /** First agenda bucket that may still hold something due. */
     agendaBucket: "number?",
-    clusters: "number",
+    /** How often agents were put together: the order of birth of clusters. */
+    trips: "number",
     paramsVersion: "number",
     params: "text",
     /** Root of the digest tree and the digest of the last tick, 64 hex characters. */
@@ -95,7 +96,7 @@ export const tables = {
   },
   /** Hires in the window per agent and capability, `<agent>/<capability>`. */
   capability: { id: "text", agent: "text", capability: "text", windowHires: "number", medianPrice: "text?" },
-  /** Hires in the window between a buying party (an address or a cluster) and a seller, `<party>/<seller>`. */
+  /** Hires in the window between a buyer or a buying party and a seller, `own/<buyer>/<seller>` or `<party>/<seller>`. */
   custom: { id: "text", windowHires: "number" },
   /** Addresses that are one buyer: union–find by `parent`, only for those ever joined. */
   party: { id: "text", parent: "text" },
@@ -284,6 +285,16 @@ export const tables = {
     block: "number",
     time: "number",
     touched: "number?",
+  },
+  /** Every trip of a signal of shared ownership, by number: what clusters are rebuilt from when a funder turns out a hub. */
+  trip: {
+    id: "text",
+    funder: "text",
+    signal: "text",
+    members: "text",
+    /** The id of the cluster that it starts if its members are in none. */
+    cluster: "text",
+    dropped: "boolean",
   },
   /** Numbered rows: a list's length, and its items `<list>/<n>`. */
   list: { id: "text", length: "number" },

@@ -18,3 +18,8 @@ export async function markWallet(step: Step, address: string, kind: "hub" | "esc
   const wallet = await ensureWallet(step, address);
   if (wallet.kind === null) await step.store.update("wallet", address, { kind });
 }
+
+export async function unmarkHub(step: Step, address: string): Promise<void> {
+  const wallet = await step.store.get("wallet", address);
+  if (wallet?.kind === "hub") await step.store.update("wallet", address, { kind: null });
+}

@@ -60,7 +60,7 @@ async function tripIfCore(step: Step, id: string, newcomer: string): Promise<voi
   if (members === 0 || around <= step.params.clusterOthers) return;
   const alike = core ? [await memberAt(step, id, 0)] : await membersAround(step, id);
   await step.store.update("fingerprint", id, { core: true });
-  await joinCluster(step, [...new Set([...alike, newcomer])], "listing_fingerprint");
+  await joinCluster(step, { members: [...alike, newcomer], signal: "listing_fingerprint", funder: null });
 }
 
 /** All members of a class and of those near it; one stands for a near class that is in one cluster already. */

@@ -1,4 +1,4 @@
-import { type ClusterSignal, clusterOf, joinCluster } from "../clusters.ts";
+import { clusterOf, joinCluster } from "../clusters.ts";
 import { append, itemsOf, lastItem } from "../lists.ts";
 import { addEntry, type Entry, entriesDown, entriesUp } from "../orderIndex.ts";
 import type { Step } from "../step.ts";
@@ -29,7 +29,7 @@ export async function recordFunding(
       registered,
       deployBatchBlocks - 1,
     )) {
-      await joinCluster(step, [agent.id, ...others], "deploy_batch");
+      await joinCluster(step, { members: [agent.id, ...others], signal: "deploy_batch", funder });
     }
   }
 }
@@ -69,11 +69,10 @@ async function nearest(entries: AsyncGenerator<Entry>, member: string, count: nu
   return found;
 }
 
-const SIGNAL: ClusterSignal = "funding_origin";
-
 async function trip(step: Step, funder: string, members: string[]): Promise<void> {
   const funderIsAgent = (await step.store.get("agent", funder)) !== null;
-  await joinCluster(step, funderIsAgent ? [...members, funder] : members, SIGNAL);
+  const joined = funderIsAgent ? [...members, funder] : members;
+  await joinCluster(step, { members: joined, signal: "funding_origin", funder });
   if (!funderIsAgent) await rememberTrip(step, funder, members);
 }
 
@@ -90,7 +89,8 @@ async function rememberTrip(step: Step, funder: string, members: string[]): Prom
 export async function joinAsFunder(step: Step, funder: string): Promise<void> {
   const members: string[] = [];
   for await (const member of itemsOf(step.store, tripsOf(funder))) members.push(member);
-  if (members.length > 0) await joinCluster(step, [...members, funder], SIGNAL);
+  if (members.length === 0) return;
+  await joinCluster(step, { members: [...members, funder], signal: "funding_origin", funder });
 }
 
 function tripsOf(funder: string): string {

@@ -1,0 +1,97 @@
+import { expect } from "chai";
+import type { RecordBody } from "../../../protocol/json/recordBody.ts";
+import { EventLog, wallet } from "./eventLog.ts";
+
+const operator = wallet(900);
+const seller = wallet(1);
+
+function publish(log: EventLog, body: RecordBody, by = operator): void {
+  log.after(1).record("params", by, { operator, ...body });
+}
+
+describe("params records", () => {
+  it("apply from their position on, by the operator only, and only with a higher version", async () => {
+    const log = new EventLog({ operator });
+    log.hire(seller, wallet(2), { amount: 5_000 });
+    publish(log, { version: 2, minHireAtomic: "10000" });
+    log.hire(seller, wallet(2), { amount: 5_000 });
+    publish(log, { version: 2, minHireAtomic: "1" });
+    publish(log, { version: 3, minHireAtomic: "1" }, wallet(901));
+    log.hire(seller, wallet(2), { amount: 5_000 });
+    const { agents, store } = await log.derive();
+    expect(agents[seller]?.last_30d_hire_count).to.equal(1);
+    expect(store.rows("state").get("state")?.paramsVersion).to.equal(2);
+    expect([...store.rows("record").values()].flatMap((it) => it.reason ?? [])).to.deep.equal([
+      "body.version must be above 2",
+      `signer ${wallet(901)} is not the operator`,
+    ]);
+  });
+
+  it("are in the digest by their version", async () => {
+    const quiet = new EventLog({ operator });
+    quiet.after(1).tick();
+    const changed = new EventLog({ operator });
+    publish(changed, { version: 2 });
+    changed.tick();
+    const [a, b] = [await quiet.derive(), await changed.derive()];
+    expect(a.store.rows("state").get("state")?.root).to.equal(b.store.rows("state").get("state")?.root);
+    expect(a.digest).to.not.equal(b.digest);
+  });
+
+  it("that publish a hub drop its trips, keep those of others, and leave fixed weights", async () => {
+    const hub = wallet(100);
+    const owner = wallet(101);
+    const log = new EventLog({ operator });
+    for (const n of [1, 2, 3, 4, 5, 6]) log.transfer(hub, wallet(n), 1_000_000);
+    for (const n of [1, 2, 3, 4]) log.transfer(owner, wallet(n), 1_000_000);
+    for (const n of [1, 2, 3, 4, 5, 6]) log.after(1, 300).listing(wallet(n), "text.translate");
+    for (const n of [2, 3, 5, 6]) log.hire(seller, wallet(n), { amount: 1_200 });
+    let { agents } = await log.derive();
+    expect(agents[seller]?.cluster_size).to.equal(6);
+    expect(agents[seller]?.distinct_buyers).to.equal(1);
+    const before = agents[seller]?.cluster_id;
+
+    publish(log, { version: 2, hubs: [hub] });
+    ({ agents } = await log.derive());
+    expect(agents[seller]?.cluster_size, "the other owner's four are left").to.equal(4);
+    expect(agents[wallet(5)]?.cluster_id).to.equal(null);
+    expect(agents[wallet(5)]?.signals_tripped).to.deep.equal([]);
+    expect(agents[seller]?.distinct_buyers, "2 and 3 together, 5, 6").to.equal(3);
+    expect(agents[seller]?.last_30d_hire_count).to.equal(Number((4 / 6).toFixed(9)));
+    expect(agents[seller]?.cluster_id).to.not.equal(before);
+
+    log.hire(seller, wallet(5), { amount: 1_200 });
+    log.hire(seller, wallet(2), { amount: 1_200 });
+    ({ agents } = await log.derive());
+    expect(agents[seller]?.last_30d_hire_count).to.equal(Number((4 / 6 + 1 + 1 / 4).toFixed(9)));
+    expect((await log.derive()).agents[seller]?.distinct_buyers).to.equal(3);
+  });
+});
+
+describe("private metrics", () => {
+  it("publish buckets only while a live listing asks for them; tier and cluster stay", async () => {
+    const log = new EventLog();
+    log.listing(seller, "text.translate", { private_metrics: true });
+    for (let n = 0; n < 13; n++)
+      log.hire(seller, wallet(20 + n), { passed: n !== 0, latency_ms: 300, amount: 2_000_000 });
+    const { agents, digest } = await log.after(1).tick().derive();
+    const { success_rate, last_30d_hire_count, last_24h_volume_usdc, avg_latency_ms_p50, distinct_buyers } =
+      agents[seller] ?? {};
+    expect({
+      success_rate,
+      last_30d_hire_count,
+      last_24h_volume_usdc,
+      avg_latency_ms_p50,
+      distinct_buyers,
+    }).to.deep.equal({
+      success_rate: 0.9,
+      last_30d_hire_count: 10,
+      last_24h_volume_usdc: "10.00",
+      avg_latency_ms_p50: 512,
+      distinct_buyers: 10,
+    });
+    expect(digest).to.match(/^0x[0-9a-f]{64}$/);
+    log.listing(seller, "text.translate", { private_metrics: false });
+    expect((await log.derive()).agents[seller]?.last_30d_hire_count).to.equal(13);
+  });
+});
