@@ -16,6 +16,11 @@ export type CommandEntry = {
 /** Every command, in the order of the help. */
 export const commands: CommandEntry[] = [
   {
+    name: "deploy",
+    summary: "deploy the contracts to a chain",
+    load: async () => (await import("../commands/deploy.ts")).registerDeploy,
+  },
+  {
     name: "derive",
     summary: "compute agents, clusters and the digest from an event log",
     load: async () => (await import("../commands/derive.ts")).registerDerive,
