@@ -26,6 +26,16 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/derive.ts")).registerDerive,
   },
   {
+    name: "export",
+    summary: "write the event log of a running node",
+    load: async () => (await import("../commands/export.ts")).registerExport,
+  },
+  {
+    name: "rederive",
+    summary: "derive a running node's log again and compare every row",
+    load: async () => (await import("../commands/rederive.ts")).registerRederive,
+  },
+  {
     name: "test",
     summary: "lint, types, Solidity and TypeScript tests of this repository",
     hidden: true,
