@@ -74,7 +74,9 @@ export function invalidInputFromZod(
 ): InvalidInputError {
   const issues = error.issues.map((issue) => {
     const path = [...(prefix === "" ? [] : [prefix]), ...issue.path.map(String)].join(".");
-    return { field: path, message: issue.message };
+    // Nobody sent "undefined": the field is not there.
+    const message = issue.message.endsWith("received undefined") ? "is required" : issue.message;
+    return { field: path, message };
   });
   return new InvalidInputError(code === undefined ? { issues } : { issues, code });
 }

@@ -265,6 +265,40 @@ async function ensureDependencies(node) {
   });
 }
 
+/** The commands that need compiled contracts. (`test` builds by itself and counts it.) */
+const NEED_CONTRACTS = ["demo", "deploy"];
+
+/** Compiles the contracts when they, the compiler's settings or the dependencies changed since the last time.
+ * @param {string} node */
+async function ensureContracts(node) {
+  const builtFile = path.join(root, "artifacts", ".tallystick-build");
+  const sources = path.join(root, "contracts");
+  const names = fs
+    .readdirSync(sources, { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith(".sol"));
+  const hash = createHash("sha256");
+  for (const file of [
+    "hardhat.config.ts",
+    "package-lock.json",
+    ...names.sort().map((name) => `contracts/${name}`),
+  ]) {
+    hash.update(`${file}\n${readText(path.join(root, file))}\n`);
+  }
+  const built = `${hash.digest("hex")}\n`;
+  if (readText(builtFile) === built) return;
+  await exclusively(async () => {
+    if (readText(builtFile) === built) return;
+    say("compiling the contracts");
+    const hardhat = path.join(root, "node_modules", "hardhat", "dist", "src", "cli.js");
+    const options = { cwd: root, env: withNodeFirst(node), stdio: ["ignore", "pipe", "pipe"] };
+    const { code, output } = await runQuietly(node, [hardhat, "build"], options);
+    if (code !== 0)
+      throw new BootstrapError(`The contracts do not compile:\n${output}`, "Fix them: `npm run build`.");
+    fs.writeFileSync(builtFile, built);
+  });
+}
+
 /**
  * Runs `work` while no other process of this clone does: two first runs at once must not install over each other.
  * The lock is a file with the owner's pid; one whose owner is gone is taken over.
@@ -316,7 +350,23 @@ function isAlive(pid) {
  * @returns {Promise<number>} the exit code; a death by signal counts 128 + its number, as in a shell
  */
 async function run(command, args, options) {
+  return await finish(spawn(command, args, options));
+}
+
+/**
+ * Like `run`, for a program whose words matter only when it fails.
+ * @param {string} command @param {string[]} args @param {{ cwd: string, env: NodeJS.ProcessEnv, stdio: any[] }} options
+ */
+async function runQuietly(command, args, options) {
   const child = spawn(command, args, options);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => (output += chunk));
+  const code = await finish(child);
+  return { code, output };
+}
+
+/** @param {import("node:child_process").ChildProcess} child @returns {Promise<number>} */
+async function finish(child) {
   const signals = /** @type {NodeJS.Signals[]} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
   const forward = (/** @type {NodeJS.Signals} */ signal) => void child.kill(signal);
   for (const signal of signals) process.on(signal, forward);
@@ -343,6 +393,7 @@ const signalNumbers = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGABRT: 6, SIGKILL: 9
 async function main(args) {
   const node = await findNode();
   await ensureDependencies(node);
+  if (NEED_CONTRACTS.includes(args[0] ?? "") && !args.includes("--help")) await ensureContracts(node);
   const tsx = pathToFileURL(createRequire(path.join(root, "package.json")).resolve("tsx")).href;
   const env = withNodeFirst(node);
   env.TALLYSTICK_LIFELINE = "3";

@@ -16,9 +16,24 @@ export type CommandEntry = {
 /** Every command, in the order of the help. */
 export const commands: CommandEntry[] = [
   {
+    name: "deploy",
+    summary: "deploy the contracts to a chain",
+    load: async () => (await import("../commands/deploy.ts")).registerDeploy,
+  },
+  {
     name: "derive",
     summary: "compute agents, clusters and the digest from an event log",
     load: async () => (await import("../commands/derive.ts")).registerDerive,
+  },
+  {
+    name: "export",
+    summary: "write the event log of a running node",
+    load: async () => (await import("../commands/export.ts")).registerExport,
+  },
+  {
+    name: "rederive",
+    summary: "derive a running node's log again and compare every row",
+    load: async () => (await import("../commands/rederive.ts")).registerRederive,
   },
   {
     name: "test",

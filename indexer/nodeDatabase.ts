@@ -1,0 +1,116 @@
+import { toSnakeCase } from "drizzle-orm/casing";
+import pg from "pg";
+import { TallystickError } from "../protocol/errors.ts";
+import { type ColumnKind, type Row, type TableName, tables } from "./src/derive/tables.ts";
+
+/** A node's database at one moment: whatever the node writes meanwhile is not seen, so log and rows belong together. */
+export type NodeSnapshot = {
+  /** The event log in order, each event as the JSON text it was logged with. */
+  eventLog: () => AsyncGenerator<string>;
+  /** The rows of a table of the derivation, in no particular order. */
+  rows: <T extends TableName>(table: T) => AsyncGenerator<Row<T>>;
+  close: () => Promise<void>;
+};
+
+/** Rows fetched at once. */
+const BATCH = 5_000;
+
+/**
+ * Opens a read-only REPEATABLE READ transaction on an indexer's database.
+ *
+ * @param parameters.databaseSchema the schema Ponder was started with (DATABASE_SCHEMA)
+ * @throws TallystickError `database_unreachable`, or `no_such_schema` when no indexer ever wrote there
+ */
+export async function openNodeSnapshot(parameters: {
+  databaseUrl: string;
+  databaseSchema: string;
+}): Promise<NodeSnapshot> {
+  const { databaseUrl, databaseSchema } = parameters;
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: "tallystick snapshot",
+    connectionTimeoutMillis: 10_000,
+  });
+  // Without a listener a lost connection ends the process; the query under way rejects anyway.
+  client.on("error", () => {});
+  try {
+    await client.connect();
+  } catch (cause) {
+    throw unreachable(databaseUrl, cause);
+  }
+  try {
+    await client.query("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    // The snapshot is taken by the first query.
+    await checkSchema(client, databaseSchema);
+  } catch (error) {
+    await client.end();
+    throw error;
+  }
+
+  const nameOf = (table: string) => `${pg.escapeIdentifier(databaseSchema)}.${pg.escapeIdentifier(table)}`;
+  let cursors = 0;
+  async function* read(select: string): AsyncGenerator<unknown[]> {
+    const cursor = `snapshot_${cursors++}`;
+    await client.query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${select}`);
+    try {
+      for (;;) {
+        const { rows } = await client.query({ text: `FETCH ${BATCH} FROM ${cursor}`, rowMode: "array" });
+        yield* rows;
+        if (rows.length < BATCH) return;
+      }
+    } finally {
+      await client.query(`CLOSE ${cursor}`).catch(() => {});
+    }
+  }
+
+  return {
+    async *eventLog() {
+      for await (const [json] of read(`SELECT json FROM ${nameOf("event_log")} ORDER BY position`)) {
+        yield json as string;
+      }
+    },
+    async *rows<T extends TableName>(table: T) {
+      const columns = Object.entries(tables[table]) as [string, ColumnKind][];
+      const names = columns.map(([column]) => pg.escapeIdentifier(toSnakeCase(column)));
+      for await (const values of read(`SELECT ${names.join(", ")} FROM ${nameOf(toSnakeCase(table))}`)) {
+        yield Object.fromEntries(
+          columns.map(([column, kind], index) => [column, fromPostgres(values[index], kind)]),
+        ) as Row<T>;
+      }
+    },
+    close: () => client.end(),
+  };
+}
+
+/** node-postgres gives 8-byte integers and numerics as text. */
+function fromPostgres(value: unknown, kind: ColumnKind): unknown {
+  if (value === null) return null;
+  if (kind.startsWith("number")) return Number(value);
+  if (kind.startsWith("bigint")) return BigInt(value as string);
+  return value;
+}
+
+async function checkSchema(client: pg.Client, schema: string): Promise<void> {
+  const { rows } = await client.query(
+    "SELECT table_schema AS schema FROM information_schema.tables WHERE table_name = 'event_log' ORDER BY 1",
+  );
+  const schemas: string[] = rows.map((row) => row.schema);
+  if (schemas.includes(schema)) return;
+  const others =
+    schemas.length > 0 ? `There is one in: ${schemas.join(", ")}.` : "There is none in this database.";
+  throw new TallystickError({
+    code: "no_such_schema",
+    message: `No indexer has written to the schema ${schema}. ${others}`,
+    hint: "Set DATABASE_URL and DATABASE_SCHEMA to those of the running node.",
+  });
+}
+
+function unreachable(databaseUrl: string, cause: unknown): TallystickError {
+  const { host, pathname } = new URL(databaseUrl);
+  return new TallystickError({
+    code: "database_unreachable",
+    message: `The database ${host}${pathname} does not answer: ${cause instanceof Error ? cause.message : String(cause)}`,
+    hint: "Is the node running? DATABASE_URL names its database.",
+    cause,
+  });
+}

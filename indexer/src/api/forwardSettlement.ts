@@ -1,0 +1,92 @@
+import type { Context } from "hono";
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { problem } from "./problem.ts";
+
+/** The routes of the settlement service (swarm.at §6, SHP §5), which this origin answers too. */
+const ROUTES: [method: string, path: string][] = [
+  ["POST", "/v1/settle"],
+  ["GET", "/v1/context"],
+  ["GET", "/v1/status/:taskId"],
+  ["GET", "/v1/ledger/*"],
+  ["POST", "/v1/listings"],
+  ["POST", "/v1/receipts"],
+  ["POST", "/v1/rate"],
+  ["POST", "/v1/claim"],
+  ["POST", "/v1/claim/verify"],
+  ["POST", "/telemetry"],
+];
+
+/** Settlement refuses bodies over 64 KiB itself, and says so; this only keeps far larger ones from being read here. */
+const MAX_BODY = 256 * 1024;
+const TIMEOUT_MS = 30_000;
+
+/** Headers that mean something to settlement, and those of its answer that mean something to the client. */
+const REQUEST_HEADERS = ["accept", "authorization", "content-type", "if-none-match", "idempotency-key"];
+const RESPONSE_HEADERS = [
+  "cache-control",
+  "content-type",
+  "etag",
+  "location",
+  "retry-after",
+  "www-authenticate",
+];
+
+/**
+ * Forwards the settlement routes, so that a user needs one base URL.
+ *
+ * @param settlementUrl without a trailing slash; null: the routes answer 503
+ */
+export function forwardSettlement(settlementUrl: string | null): Hono {
+  const app = new Hono();
+  const limit = bodyLimit({
+    maxSize: MAX_BODY,
+    onError: () => problem(413, "payload_too_large", `The body is larger than ${MAX_BODY / 1024} KiB.`),
+  });
+  for (const [method, path] of ROUTES)
+    app.on(method, path, limit, (context) => forward(context, settlementUrl));
+  return app;
+}
+
+async function forward({ req }: Context, settlementUrl: string | null): Promise<Response> {
+  if (settlementUrl === null) {
+    return problem(
+      503,
+      "settlement_not_configured",
+      "This node forwards to no settlement service (SETTLEMENT_URL).",
+    );
+  }
+  const { pathname, search } = new URL(req.url);
+  const body = req.method === "GET" || req.method === "HEAD" ? null : await req.arrayBuffer();
+  try {
+    const response = await fetch(`${settlementUrl}${pathname}${search}`, {
+      method: req.method,
+      headers: pick(req.raw.headers, REQUEST_HEADERS),
+      body,
+      redirect: "manual",
+      signal: AbortSignal.any([req.raw.signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
+    return new Response(response.body, {
+      status: response.status,
+      headers: pick(response.headers, RESPONSE_HEADERS),
+    });
+  } catch (error) {
+    if (error instanceof Error && error.name === "TimeoutError") {
+      return problem(
+        504,
+        "settlement_timeout",
+        `The settlement service took more than ${TIMEOUT_MS / 1000} s.`,
+      );
+    }
+    return problem(502, "settlement_unreachable", "The settlement service does not answer; try again later.");
+  }
+}
+
+function pick(headers: Headers, names: string[]): Headers {
+  const picked = new Headers();
+  for (const name of names) {
+    const value = headers.get(name);
+    if (value !== null) picked.set(name, value);
+  }
+  return picked;
+}

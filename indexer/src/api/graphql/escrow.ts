@@ -1,0 +1,112 @@
+import { and, eq } from "ponder";
+import { ZERO_ADDRESS } from "../../../../protocol/address.ts";
+import { formatUsdc } from "../../../../protocol/amount.ts";
+import * as schema from "../../../ponder.schema.ts";
+import type { Row } from "../../derive/tables.ts";
+import { builder } from "./builder.ts";
+import { HireRef } from "./hire.ts";
+import { keysetPage } from "./keyset.ts";
+
+const EscrowStatus = builder.enumType("EscrowStatus", {
+  values: {
+    HELD: { value: "held" },
+    RELEASED: { value: "released" },
+    REFUNDED: { value: "refunded" },
+    TIMED_OUT: { value: "timed_out" },
+  } as const,
+});
+
+const orNull = (address: string) => (address === ZERO_ADDRESS ? null : address);
+const usdcOrNull = (atomic: bigint | null) => (atomic === null ? null : formatUsdc(atomic));
+
+export const EscrowRef = builder.objectRef<Row<"escrow">>("Escrow").implement({
+  description: "Money held for a hire by a configured HireEscrow contract, and what became of it.",
+  fields: (t) => ({
+    id: t.exposeID("id", { description: "EIP-712 digest of the hire's terms." }),
+    provider: t.exposeString("provider"),
+    contract: t.field({ type: "Address", resolve: ({ escrow }) => escrow }),
+    hireId: t.exposeString("hireId"),
+    buyerAddress: t.field({ type: "Address", resolve: ({ buyer }) => buyer }),
+    sellerAddress: t.field({ type: "Address", resolve: ({ seller }) => seller }),
+    payee: t.field({
+      type: "Address",
+      description: "Who is paid: the seller, unless the hire names another.",
+      resolve: ({ payee, seller }) => orNull(payee) ?? seller,
+    }),
+    amountUsdc: t.field({ type: "Usdc", resolve: ({ amount }) => formatUsdc(amount) }),
+    feeUsdc: t.field({ type: "Usdc", resolve: ({ fee }) => formatUsdc(fee) }),
+    feeRecipient: t.field({
+      type: "Address",
+      nullable: true,
+      resolve: ({ feeRecipient }) => orNull(feeRecipient),
+    }),
+    arbiter: t.field({ type: "Address", nullable: true, resolve: ({ arbiter }) => orNull(arbiter) }),
+    deadline: t.field({ type: "SafeInt", resolve: ({ deadline }) => deadline }),
+    depositedBlock: t.field({ type: "SafeInt", resolve: ({ depositedBlock }) => depositedBlock }),
+    depositedTime: t.field({ type: "SafeInt", resolve: ({ depositedTime }) => depositedTime }),
+    tx: t.exposeString("tx"),
+    status: t.field({ type: EscrowStatus, resolve: ({ status }) => status as "held" }),
+    delivered: t.exposeBoolean("delivered", {
+      description: "The seller marked it delivered before the deadline.",
+    }),
+    resultHash: t.exposeString("resultHash", { nullable: true }),
+    toSellerUsdc: t.field({ type: "Usdc", nullable: true, resolve: ({ toSeller }) => usdcOrNull(toSeller) }),
+    toBuyerUsdc: t.field({ type: "Usdc", nullable: true, resolve: ({ toBuyer }) => usdcOrNull(toBuyer) }),
+    refundedBy: t.field({ type: "Address", nullable: true, resolve: ({ refundedBy }) => refundedBy }),
+    settledTime: t.field({ type: "SafeInt", nullable: true, resolve: ({ settledTime }) => settledTime }),
+    receiptHash: t.exposeString("receipt", { nullable: true }),
+    hire: t.field({
+      type: HireRef,
+      nullable: true,
+      resolve: ({ hire }, _, { load }) => (hire === null ? null : load.hire.load(hire)),
+    }),
+  }),
+});
+
+const EscrowConnection = builder.connectionObject(
+  { type: EscrowRef, name: "EscrowConnection" },
+  { name: "EscrowEdge" },
+);
+
+const EscrowFilter = builder.inputType("EscrowFilter", {
+  fields: (t) => ({ seller: t.field({ type: "Address" }), buyer: t.field({ type: "Address" }) }),
+});
+
+builder.queryFields((t) => ({
+  escrow: t.field({
+    type: EscrowRef,
+    nullable: true,
+    args: { id: t.arg.id({ required: true }) },
+    resolve: (_, { id }, { load }) => load.escrow.load(id),
+  }),
+  escrows: t.connection(
+    {
+      description: "Escrows, the latest deposit first.",
+      type: EscrowRef,
+      args: { where: t.arg({ type: EscrowFilter }) },
+      resolve: (_, { where, ...args }, context) => {
+        const { escrow } = schema;
+        const { seller, buyer } = where ?? {};
+        return keysetPage(args, context, {
+          order: [escrow.depositedBlock, escrow.id],
+          direction: "desc",
+          select: ({ after, order, limit }) =>
+            context.db
+              .select()
+              .from(escrow)
+              .where(
+                and(
+                  seller ? eq(escrow.seller, seller) : undefined,
+                  buyer ? eq(escrow.buyer, buyer) : undefined,
+                  after,
+                ),
+              )
+              .orderBy(...order)
+              .limit(limit),
+          keyOf: ({ depositedBlock, id }) => [depositedBlock, id],
+        });
+      },
+    },
+    EscrowConnection,
+  ),
+}));

@@ -1,0 +1,16 @@
+import { type GraphQLSchema, lexicographicSortSchema, printSchema } from "graphql";
+import { builder } from "./builder.ts";
+import "./agent.ts";
+import "./listing.ts";
+import "./cluster.ts";
+import "./hire.ts";
+import "./escrow.ts";
+import "./meta.ts";
+
+/** The executable schema. */
+export const graphqlSchema: GraphQLSchema = builder.toSchema();
+
+/** Its text, as committed in indexer/schema.graphql. */
+export function schemaText(): string {
+  return `${printSchema(lexicographicSortSchema(graphqlSchema)).trimEnd()}\n`;
+}

@@ -1,0 +1,25 @@
+import { Gauge, type Registry } from "prom-client";
+import type { Operations } from "../../operations.ts";
+
+const NAME = "tallystick_blocked_at_segment_seconds";
+
+/**
+ * Adds to Ponder's `/metrics` how long the indexer has been waiting for a ledger segment: 0 when it is not. Read when it is
+ * scraped, so that an API replica, which indexes nothing itself, tells the same.
+ */
+export function registerMetrics(
+  registry: Registry | undefined,
+  operations: Pick<Operations, "readBlocked">,
+): void {
+  if (registry === undefined || registry.getSingleMetric(NAME) !== undefined) return;
+  new Gauge({
+    name: NAME,
+    help: "Seconds since the indexer began to wait for a ledger segment that is missing or contradicts its anchored root",
+    registers: [registry],
+    async collect() {
+      const blocked = await operations.readBlocked().catch(() => null);
+      if (blocked !== null)
+        this.set({ ledger: blocked.ledger }, Math.max(0, Date.now() / 1000 - blocked.since));
+    },
+  });
+}

@@ -1,0 +1,32 @@
+import { createWriteStream } from "node:fs";
+import { Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Command } from "commander";
+import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
+import { addNodeOptions, type NodeOptions } from "../cli/nodeOptions.ts";
+
+/** `tallystick export`: a running node's event log, from which anyone can compute its numbers again. */
+export function registerExport(program: Command): void {
+  const command = program
+    .command("export")
+    .description("Write the event log of a running node, one JSON object a line, as of one moment.")
+    .option("-o, --output <file>", "write to a file instead of standard output");
+  addNodeOptions(command).action(async ({ output, ...node }: NodeOptions & { output?: string }) => {
+    const snapshot = await openNodeSnapshot(node);
+    let events = 0;
+    const lines = new Transform({
+      objectMode: true,
+      transform: (json: string, _encoding, done) => {
+        events++;
+        done(null, `${json}\n`);
+      },
+    });
+    try {
+      const target = output === undefined ? process.stdout : createWriteStream(output);
+      await pipeline(Readable.from(snapshot.eventLog()), lines, target, { end: output !== undefined });
+    } finally {
+      await snapshot.close();
+    }
+    process.stderr.write(`exported ${events} events\n`);
+  });
+}

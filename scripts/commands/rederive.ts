@@ -1,0 +1,49 @@
+import { styleText } from "node:util";
+import Table from "cli-table3";
+import type { Command } from "commander";
+import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
+import { snapshotOf } from "../../indexer/src/derive/snapshot.ts";
+import { addNodeOptions, type NodeOptions } from "../cli/nodeOptions.ts";
+import { wholeNumber } from "../cli/parseOption.ts";
+import { type Comparison, compareRows } from "../eventLog/compareRows.ts";
+import { deriveLog } from "../eventLog/deriveLog.ts";
+
+/** `tallystick rederive`: proof that a node's numbers follow from its log. */
+export function registerRederive(program: Command): void {
+  const command = program
+    .command("rederive")
+    .description(
+      "Derive a running node's log again, offline, and compare every row. Exit 1 if any differs.\n" +
+        "Log and rows are read in one transaction, so the node may go on meanwhile.",
+    )
+    .option("--show <count>", "how many differences to show", wholeNumber("--show"), 20)
+    .option("--json", "print the result as JSON");
+  addNodeOptions(command).action(
+    async ({ show, json, ...node }: NodeOptions & { show: number; json?: boolean }) => {
+      const snapshot = await openNodeSnapshot(node);
+      try {
+        const { store, events } = await deriveLog(snapshot.eventLog());
+        const comparison = await compareRows(snapshot, store, show);
+        const { asOf, digest } = snapshotOf(store);
+        const result = { events, ...comparison, asOf, digest };
+        process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : describe(result));
+        if (comparison.differences > 0) process.exitCode = 1;
+      } finally {
+        await snapshot.close();
+      }
+    },
+  );
+}
+
+type Result = Comparison & { events: number; asOf: { block: number; time: number }; digest: string | null };
+
+function describe({ events, rows, differences, first, asOf, digest }: Result): string {
+  const summary = `${rows} rows derived again from ${events} events`;
+  if (differences === 0) {
+    return `${styleText("green", "✔")} ${summary}: no difference.\n  block ${asOf.block} · digest ${digest}\n`;
+  }
+  const table = new Table({ head: ["table", "row", "column", "node has", "log gives"], wordWrap: true });
+  for (const it of first) table.push([it.table, it.id, it.column ?? "", it.node, it.derived]);
+  const more = differences > first.length ? `… and ${differences - first.length} more (--show)\n` : "";
+  return `${styleText("red", "✘")} ${summary}: ${differences} differences.\n${table}\n${more}`;
+}

@@ -1,0 +1,55 @@
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { z } from "zod";
+import { addressSchema } from "../../protocol/address.ts";
+import { TallystickError } from "../../protocol/errors.ts";
+
+/** A deployment as `contracts/deployments/<chainId>.json` records it: all that a node's configuration needs to know. */
+export const deploymentSchema = z.strictObject({
+  chainId: z.int().positive(),
+  /** A block before the first of these contracts was there: START_BLOCK of an indexer. */
+  startBlock: z.int().nonnegative(),
+  token: addressSchema,
+  hireEscrow: z.strictObject({
+    address: addressSchema,
+    providerId: z.string().min(1),
+    guardian: addressSchema,
+  }),
+  anchoredLedger: addressSchema,
+});
+
+export type Deployment = z.infer<typeof deploymentSchema>;
+
+/**
+ * Reads a deployment file.
+ *
+ * @returns undefined when there is none
+ * @throws TallystickError `bad_deployment_file`
+ */
+export async function readDeployment(file: string): Promise<Deployment | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  try {
+    return deploymentSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new TallystickError({
+      code: "bad_deployment_file",
+      message: `${file} is not a deployment: ${(cause as Error).message}`,
+      hint: "Restore it from version control, or name another file by --output.",
+      cause,
+    });
+  }
+}
+
+/** Writes a deployment file in one step, so that nobody ever reads half of one. */
+export async function writeDeployment(file: string, deployment: Deployment): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true });
+  const unfinished = `${file}.${process.pid}`;
+  await writeFile(unfinished, `${JSON.stringify(deploymentSchema.parse(deployment), null, 2)}\n`);
+  await rename(unfinished, file);
+}

@@ -1,0 +1,142 @@
+import {
+  type Account,
+  type Chain,
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  encodeFunctionData,
+  type PublicClient,
+  type Transport,
+  type WalletClient,
+  zeroAddress,
+} from "viem";
+import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
+import type { Address } from "../../protocol/address.ts";
+import { TallystickError } from "../../protocol/errors.ts";
+import type { Hex } from "../../protocol/hex.ts";
+
+/** The last anchored state of a ledger, as the contract has it. */
+export type AnchoredHead = { root: Hex; size: bigint; time: bigint; seq: bigint };
+
+/** What anchoring needs of a chain. */
+export type AnchorContract = {
+  /** The ledger's head on chain, undefined when it is not open yet. */
+  readHead: () => Promise<AnchoredHead | undefined>;
+  /** Opens the ledger and waits until it is open. */
+  open: () => Promise<void>;
+  /** Anchors, and waits for the transaction; returns its hash. */
+  anchor: (parameters: { size: bigint; root: Hex; proof: Hex[] }) => Promise<Hex>;
+};
+
+export type AnchorContractParameters = {
+  transport: Transport;
+  /** The writer: it sends the transactions and pays for them. Its nonces are nobody else's while a ledger runs. */
+  account: Account;
+  chainId: number;
+  contract: Address;
+  ledgerId: Hex;
+  origin: string;
+  /** How often to look for a receipt, in milliseconds. */
+  pollingIntervalMs?: number;
+  /** How long to wait for a receipt before the transaction is sent again at a higher price, in milliseconds. */
+  receiptTimeoutMs?: number;
+};
+
+type Sent = { nonce: number; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
+
+/** An AnchoredLedger on a chain, spoken to by JSON-RPC. One transaction is in flight at a time. */
+export function anchorContract(parameters: AnchorContractParameters): AnchorContract {
+  const { transport, account, chainId, contract, ledgerId, origin } = parameters;
+  const { pollingIntervalMs = 1_000, receiptTimeoutMs = 60_000 } = parameters;
+  const chain = defineChain({
+    id: chainId,
+    name: `chain ${chainId}`,
+    nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
+    rpcUrls: { default: { http: [] } },
+  });
+  const client: PublicClient<Transport, Chain> = createPublicClient({
+    chain,
+    transport,
+    pollingInterval: pollingIntervalMs,
+    // A head that is some seconds old would make us anchor from where the ledger no longer is.
+    cacheTime: 0,
+  });
+  const wallet: WalletClient<Transport, Chain, Account> = createWalletClient({ account, chain, transport });
+  const target = { address: contract, abi: anchoredLedgerAbi } as const;
+  let chainChecked = false;
+  let unmined: Sent | undefined;
+
+  async function checkChain(): Promise<void> {
+    if (chainChecked) return;
+    const actual = await client.getChainId();
+    if (actual !== chainId) {
+      throw new TallystickError({
+        code: "wrong_chain",
+        message: `RPC_URL leads to chain ${actual}, not to chain ${chainId}.`,
+        hint: "Set CHAIN_ID and RPC_URL to the same chain.",
+      });
+    }
+    chainChecked = true;
+  }
+
+  async function readHead(): Promise<AnchoredHead | undefined> {
+    await checkChain();
+    const writer = await client.readContract({ ...target, functionName: "writerOf", args: [ledgerId] });
+    if (writer === zeroAddress) return undefined;
+    return client.readContract({ ...target, functionName: "head", args: [ledgerId] });
+  }
+
+  /** Sends a call and waits for it; a transaction that nobody mined is replaced by the next one, at a higher price. */
+  async function send(data: Hex): Promise<Hex> {
+    const request = await wallet.prepareTransactionRequest({ to: contract, data, type: "eip1559" });
+    const sent: Sent = {
+      nonce: request.nonce,
+      maxFeePerGas: request.maxFeePerGas,
+      maxPriorityFeePerGas: request.maxPriorityFeePerGas,
+    };
+    if (unmined) {
+      const mined = await client.getTransactionCount({ address: account.address, blockTag: "latest" });
+      if (mined <= unmined.nonce) {
+        sent.nonce = unmined.nonce;
+        sent.maxFeePerGas = atLeastAQuarterMore(sent.maxFeePerGas, unmined.maxFeePerGas);
+        sent.maxPriorityFeePerGas = atLeastAQuarterMore(
+          sent.maxPriorityFeePerGas,
+          unmined.maxPriorityFeePerGas,
+        );
+      }
+    }
+    const hash = await wallet.sendTransaction({ to: contract, data, gas: request.gas, ...sent });
+    unmined = sent;
+    const receipt = await client.waitForTransactionReceipt({ hash, timeout: receiptTimeoutMs });
+    unmined = undefined;
+    if (receipt.status !== "success") {
+      throw new TallystickError({
+        code: "anchor_reverted",
+        message: `Transaction ${receipt.transactionHash} was refused by the contract.`,
+        hint: "The head on chain changed meanwhile; it is read again.",
+      });
+    }
+    return receipt.transactionHash;
+  }
+
+  return {
+    readHead,
+    open: async () => {
+      const args = [origin, account.address] as const;
+      await client.simulateContract({ ...target, account, functionName: "open", args });
+      await send(encodeFunctionData({ ...target, functionName: "open", args }));
+    },
+    anchor: async ({ size, root, proof }) => {
+      const args = [ledgerId, size, root, proof, "0x"] as const;
+      // Tells the contract's own reason where it would refuse, before anything is spent.
+      await client.simulateContract({ ...target, account, functionName: "anchor", args });
+      return send(encodeFunctionData({ ...target, functionName: "anchor", args }));
+    },
+  };
+}
+
+/** Nodes take a replacement only when it pays at least a tenth more; a quarter leaves no doubt. */
+function atLeastAQuarterMore(now: bigint, before: bigint): bigint {
+  const more = (before * 5n) / 4n + 1n;
+  return now > more ? now : more;
+}

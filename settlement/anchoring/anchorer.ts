@@ -1,0 +1,161 @@
+import { TallystickError } from "../../protocol/errors.ts";
+import { type Hex, toHex } from "../../protocol/hex.ts";
+import type { MerkleTree } from "../../protocol/merkle/merkleTree.ts";
+import type { Log } from "../log.ts";
+import type { AnchorContract } from "./anchorContract.ts";
+
+/** How anchoring goes: what the contract held when last read, and what went wrong since, if anything. */
+export type AnchoringState = { size: number; seq: number; error: string | null };
+
+/** What one round did. */
+export type AnchorRound =
+  | { kind: "anchored"; oldSize: number; newSize: number; root: Hex; transaction: Hex }
+  | { kind: "upToDate"; size: number };
+
+export type AnchorerParameters = {
+  contract: AnchorContract;
+  /** The verified tree over the entries on disk. */
+  tree: MerkleTree;
+  /** Time between rounds, in milliseconds. */
+  intervalMs: number;
+  /** How many new entries start a round before its time. */
+  maxEntries: number;
+  /** First and longest wait after a failed round, in milliseconds; it doubles in between. */
+  backoffMs?: { first: number; longest: number };
+  log: Log;
+};
+
+/**
+ * Keeps the ledger's head on chain. Every round reads the contract's head and continues from there, so that it does not
+ * matter what happened before: a restart, a reorg that undid an anchor, a transaction of an earlier process, a dead RPC.
+ */
+export class Anchorer {
+  readonly #parameters: AnchorerParameters;
+  #state: AnchoringState = { size: 0, seq: 0, error: null };
+  #running: Promise<void> | undefined;
+  #stopped = false;
+  #failures = 0;
+  #wake: (() => void) | undefined;
+
+  constructor(parameters: AnchorerParameters) {
+    this.#parameters = parameters;
+  }
+
+  /** How anchoring goes. */
+  get state(): AnchoringState {
+    return { ...this.#state };
+  }
+
+  /** Starts the rounds, the first at once. */
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Tell it that the tree has grown: enough new entries start a round early, unless rounds are failing. */
+  grown(): void {
+    if (this.#failures === 0 && this.#isDue()) this.#wake?.();
+  }
+
+  /** Ends the rounds. Resolves when none is under way; a transaction that was sent stays sent. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#wake?.();
+    await this.#running;
+  }
+
+  /**
+   * One round: opens the ledger if it is not open, and anchors what is new. Sends at most one anchor.
+   *
+   * @throws TallystickError `chain_ahead` or `root_contradicts` when chain and disk do not belong together: then it
+   * sends nothing. Errors of the RPC and the contract come through as they are.
+   */
+  async anchorOnce(): Promise<AnchorRound> {
+    const { contract, tree } = this.#parameters;
+    let head = await contract.readHead();
+    if (head === undefined) {
+      await contract.open();
+      head = await contract.readHead();
+      if (head === undefined) {
+        throw new TallystickError({
+          code: "not_open",
+          message: "The ledger was opened, but the chain does not show it.",
+        });
+      }
+    }
+    this.#state = { ...this.#state, size: Number(head.size), seq: Number(head.seq) };
+
+    const newSize = tree.size;
+    if (head.size > BigInt(newSize)) {
+      throw new TallystickError({
+        code: "chain_ahead",
+        message: `The contract holds ${head.size} entries, the disk only ${newSize}.`,
+        hint: "Entries that were anchored are missing here. Restore the ledger's file from a copy.",
+      });
+    }
+    const oldSize = Number(head.size);
+    if (toHex(tree.root(oldSize)) !== head.root) {
+      throw new TallystickError({
+        code: "root_contradicts",
+        message: `The first ${oldSize} entries on disk are not the ones that were anchored.`,
+        hint: "The ledger's file was replaced or rewritten. Restore it from a copy; the contract takes no other history.",
+      });
+    }
+    if (oldSize === newSize) return { kind: "upToDate", size: oldSize };
+
+    const root = toHex(tree.root(newSize));
+    const proof = tree.consistencyProof(oldSize, newSize).map(toHex);
+    const transaction = await contract.anchor({ size: BigInt(newSize), root, proof });
+    this.#state = { ...this.#state, size: newSize, seq: this.#state.seq + 1 };
+    return { kind: "anchored", oldSize, newSize, root, transaction };
+  }
+
+  async #run(): Promise<void> {
+    const { intervalMs, backoffMs = { first: 1_000, longest: 60_000 }, log } = this.#parameters;
+    while (!this.#stopped) {
+      let wait = intervalMs;
+      try {
+        const round = await this.anchorOnce();
+        if (round.kind === "anchored") log("Anchored the ledger.", { ...round, kind: undefined });
+        else if (this.#failures > 0) log("Anchoring works again.", { size: round.size });
+        this.#failures = 0;
+        this.#state.error = null;
+      } catch (error) {
+        wait = Math.min(backoffMs.longest, backoffMs.first * 2 ** Math.min(this.#failures, 20));
+        this.#failures++;
+        this.#state.error = reasonOf(error);
+        const hint = error instanceof TallystickError ? error.hint : undefined;
+        log("Anchoring failed; trying again.", {
+          reason: this.#state.error,
+          ...(hint && { hint }),
+          waitMs: wait,
+        });
+      }
+      if (!this.#stopped && !(this.#failures === 0 && this.#isDue())) await this.#sleep(wait);
+    }
+  }
+
+  /** Whether so many entries are waiting that the next round should not wait for its time. */
+  #isDue(): boolean {
+    return this.#parameters.tree.size - this.#state.size >= this.#parameters.maxEntries;
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(done, ms);
+      const wake = done;
+      this.#wake = wake;
+      function done(): void {
+        clearTimeout(timer);
+        resolve();
+      }
+    });
+  }
+}
+
+/** The shortest sentence that says what went wrong: viem's errors have one, others only a message. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && "shortMessage" in error && typeof error.shortMessage === "string") {
+    return error.shortMessage.replaceAll("\n", " ");
+  }
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,78 @@
+import { addressSchema } from "../../protocol/address.ts";
+import { type InputIssue, InvalidInputError } from "../../protocol/errors.ts";
+import { type Hex, isHex } from "../../protocol/hex.ts";
+import type { PyJson } from "../../protocol/json/pythonJson.ts";
+import { type RecordBody, recordBodyFromPyJson } from "../../protocol/json/recordBody.ts";
+import type { SignedRecord } from "../../protocol/records/record.ts";
+import type { RecordType } from "./recordRules.ts";
+
+/** A record as it was sent, and how to name its fields in errors as the sender knows them. */
+export type ReadRecord = { record: SignedRecord; explain: (error: unknown) => unknown };
+
+type PyObject = { [key: string]: PyJson };
+
+const ENVELOPE = ["body", "signature", "signer", "type"];
+
+/**
+ * Reads a signed record in either of its forms: the envelope `{body, signature, signer?, type?}`, or flat, the body's
+ * own keys with `signature` among them, as existing Swarmwage SDKs send listings and receipts (the signature then is
+ * over everything but itself). Without `signer` the agent is taken to have signed.
+ *
+ * @throws InvalidInputError naming the field by the path it has in the request
+ */
+export function readSignedRecord(value: PyJson, type: RecordType): ReadRecord {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) {
+    throw new InvalidInputError({ issues: [{ field: "body", message: "must be a JSON object" }] });
+  }
+  return isObject(value.body) ? readEnvelope(value, type) : readFlat(value, type);
+}
+
+function isObject(value: PyJson | undefined): value is PyObject {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+function readEnvelope(value: PyObject, type: RecordType): ReadRecord {
+  const issues: InputIssue[] = [];
+  for (const key of Object.keys(value)) {
+    if (!ENVELOPE.includes(key)) issues.push({ field: key, message: "is not signed; it belongs into body" });
+  }
+  if (value.type !== undefined && value.type !== type)
+    issues.push({ field: "type", message: `must be ${type} here` });
+  const body = recordBodyFromPyJson(value.body ?? null, "body");
+  return {
+    record: complete(body, value.signer, value.signature, type, issues, "body."),
+    explain: (error) => error,
+  };
+}
+
+function readFlat({ signature, ...rest }: PyObject, type: RecordType): ReadRecord {
+  const body = recordBodyFromPyJson(rest);
+  return { record: complete(body, undefined, signature, type, [], ""), explain: withoutBodyPrefix };
+}
+
+function complete(
+  body: RecordBody,
+  signer: PyJson | undefined,
+  signature: PyJson | undefined,
+  type: RecordType,
+  issues: InputIssue[],
+  prefix: string,
+): SignedRecord {
+  const address = addressSchema.safeParse(signer ?? body.agent_id);
+  if (!address.success) {
+    const message = address.error.issues[0]?.message ?? "must be an address";
+    issues.push({ field: signer === undefined ? `${prefix}agent_id` : "signer", message });
+  }
+  if (!isHex(signature))
+    issues.push({ field: "signature", message: "must be 0x and an even number of hex digits" });
+  if (!address.success || issues.length > 0) throw new InvalidInputError({ issues });
+  return { type, body, signer: address.data, signature: signature as Hex };
+}
+
+/** In the flat form there is no `body`: its fields are the request's own. */
+function withoutBodyPrefix(error: unknown): unknown {
+  if (!(error instanceof InvalidInputError)) return error;
+  const issues = error.issues.map(({ field, message }) => ({ field: field.replace(/^body\./, ""), message }));
+  const { code, hint, cause } = error;
+  return new InvalidInputError({ issues, code, cause, ...(hint !== undefined && { hint }) });
+}

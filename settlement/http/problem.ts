@@ -1,0 +1,55 @@
+import { STATUS_CODES } from "node:http";
+import { type InputIssue, InvalidInputError, TallystickError } from "../../protocol/errors.ts";
+import type { Log } from "../log.ts";
+
+/** The body of every answer that is no success (RFC 9457, `application/problem+json`). */
+export type Problem = {
+  /** Stable identifier to switch on. */
+  code: string;
+  title: string;
+  status: number;
+  /** One sentence for a person. */
+  detail: string;
+  /** What to do next. */
+  hint?: string;
+  /** Every field at fault, by its path in the request. */
+  errors?: InputIssue[];
+};
+
+/** Codes whose status is not that of their class: 400 for bad input, 500 for the rest. */
+const STATUS_BY_CODE: { [code: string]: number } = {
+  unauthorized: 401,
+  not_found: 404,
+  unknown_task: 404,
+  method_not_allowed: 405,
+  payload_too_large: 413,
+  malformed_json: 400,
+  ledger_unavailable: 503,
+};
+
+/** What to tell the client about an error. What it was not meant to see is logged and told as `internal`. */
+export function problemOf(error: unknown, log: Log): Problem {
+  if (error instanceof TallystickError) {
+    const status = STATUS_BY_CODE[error.code] ?? (error instanceof InvalidInputError ? 400 : 500);
+    if (status < 500 || error.code in STATUS_BY_CODE) {
+      return {
+        code: error.code,
+        title: STATUS_CODES[status] ?? "Error",
+        status,
+        detail: error.message,
+        ...(error.hint !== undefined && { hint: error.hint }),
+        ...(error instanceof InvalidInputError && { errors: error.issues }),
+      };
+    }
+  }
+  log("A request failed.", { error: error instanceof Error ? (error.stack ?? error.message) : error });
+  const detail = "The request could not be served. The cause is in the service's log.";
+  return { code: "internal", title: "Internal Server Error", status: 500, detail };
+}
+
+/** The answer to a failed request. */
+export function problemResponse(problem: Problem): Response {
+  const headers: { [name: string]: string } = { "content-type": "application/problem+json" };
+  if (problem.status === 401) headers["www-authenticate"] = 'Bearer realm="tallystick"';
+  return new Response(JSON.stringify(problem), { status: problem.status, headers });
+}

@@ -1,0 +1,39 @@
+import { createReadStream } from "node:fs";
+
+/** One line of a ledger file. Offsets are in bytes; `end` is behind the newline. */
+export type FileLine = { text: string; start: number; end: number; terminated: boolean };
+
+const NEWLINE = 0x0a;
+
+/**
+ * The lines of a ledger file, in groups as they are read, so that reading costs no promise a line.
+ *
+ * Bytes are read as Latin-1: a canonical line is pure ASCII, and any other byte comes out as a character that no
+ * canonical line has. A last line without newline comes with `terminated: false`.
+ *
+ * @param end stop before this byte
+ */
+export async function* ledgerLines(
+  filePath: string,
+  end = Number.POSITIVE_INFINITY,
+): AsyncGenerator<FileLine[]> {
+  if (end === 0) return;
+  const stream = createReadStream(filePath, { highWaterMark: 1 << 20, end: end - 1 });
+  let rest = "";
+  let start = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    const lines: FileLine[] = [];
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+      const text = rest + chunk.toString("latin1", from, at);
+      rest = "";
+      from = at + 1;
+      const lineEnd = start + text.length + 1;
+      lines.push({ text, start, end: lineEnd, terminated: true });
+      start = lineEnd;
+    }
+    rest += chunk.toString("latin1", from);
+    if (lines.length > 0) yield lines;
+  }
+  if (rest !== "") yield [{ text: rest, start, end: start + rest.length, terminated: false }];
+}

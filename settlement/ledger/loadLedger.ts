@@ -1,0 +1,67 @@
+import { appendFile, open, truncate } from "node:fs/promises";
+import { JsonSyntaxError } from "../../protocol/json/pythonJson.ts";
+import { GENESIS_HASH, type LedgerEntry } from "../../protocol/ledger/entry.ts";
+import { LedgerLineError, verifyLedgerLine } from "../../protocol/ledger/verifyLedger.ts";
+import { type FileLine, ledgerLines } from "./ledgerLines.ts";
+
+/** Told of every good entry. `end` is the byte behind its line. */
+export type OnLoadedEntry = (entry: LedgerEntry, leafHash: Uint8Array, end: number) => void;
+
+/**
+ * What was mended at the end of the file. `cut`: a last line that a crash left half written was taken off (its bytes
+ * are kept in `ledger.torn` beside it). `completed`: a whole, valid last line only lacked its newline.
+ */
+export type LedgerRepair = { kind: "cut" | "completed"; line: number; bytes: number };
+
+/**
+ * Reads a ledger file from its beginning and verifies the whole chain. A torn last line was never answered as settled,
+ * so it is cut; anything else that is wrong is somebody's change, and nothing is touched.
+ *
+ * @returns the repair that was made, if any
+ * @throws LedgerLineError naming the first bad line
+ */
+export async function loadLedger(
+  filePath: string,
+  onEntry: OnLoadedEntry,
+): Promise<LedgerRepair | undefined> {
+  await (await open(filePath, "a")).close();
+  let head = GENESIS_HASH;
+  let count = 0;
+  for await (const lines of ledgerLines(filePath)) {
+    for (const line of lines) {
+      const checked = check(line, head, count + 1);
+      if (checked === "torn") return await cut(filePath, line, count + 1);
+      count++;
+      head = checked.entry.currentHash;
+      onEntry(checked.entry, checked.leafHash, line.terminated ? line.end : line.end + 1);
+      if (!line.terminated) {
+        await appendFile(filePath, "\n", { flush: true });
+        return { kind: "completed", line: count, bytes: 1 };
+      }
+    }
+  }
+  return undefined;
+}
+
+function check(line: FileLine, head: string, number: number) {
+  try {
+    return verifyLedgerLine(line.text, head, number);
+  } catch (error) {
+    const halfWritten = error instanceof LedgerLineError && error.cause instanceof JsonSyntaxError;
+    if (halfWritten && !line.terminated) return "torn" as const;
+    throw error;
+  }
+}
+
+async function cut(filePath: string, line: FileLine, number: number): Promise<LedgerRepair> {
+  const torn = filePath.replace(/\.jsonl$/, ".torn");
+  await appendFile(torn, Buffer.from(`${line.text}\n`, "latin1"), { flush: true });
+  await truncate(filePath, line.start);
+  const file = await open(filePath, "r+");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return { kind: "cut", line: number, bytes: line.end - line.start };
+}

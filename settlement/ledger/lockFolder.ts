@@ -1,0 +1,26 @@
+import { mkdir, open } from "node:fs/promises";
+import path from "node:path";
+import { tryLock } from "fs-native-extensions";
+import { TallystickError } from "../../protocol/errors.ts";
+
+/** Gives the lock back. The operating system does the same when the process ends, however it ends. */
+export type ReleaseLock = () => Promise<void>;
+
+/**
+ * Takes the lock of a ledger's folder, making the folder if needed: a ledger has one writer.
+ *
+ * @throws TallystickError `ledger_locked` when another process holds it
+ */
+export async function lockFolder(folder: string): Promise<ReleaseLock> {
+  await mkdir(folder, { recursive: true });
+  const file = await open(path.join(folder, "ledger.lock"), "a");
+  if (!tryLock(file.fd)) {
+    await file.close();
+    throw new TallystickError({
+      code: "ledger_locked",
+      message: `Another process writes the ledger in ${folder}.`,
+      hint: "Stop the other settlement process, or give this one its own LEDGER_DIR.",
+    });
+  }
+  return () => file.close();
+}

@@ -1,0 +1,54 @@
+// The settlement process: `node --import tsx settlement/main.ts`. Configured by environment variables (config.ts).
+import type { Server } from "node:http";
+import { serve } from "@hono/node-server";
+import { TallystickError } from "../protocol/errors.ts";
+import { toHex } from "../protocol/hex.ts";
+import { readConfig } from "./config.ts";
+import { stderrLog as log } from "./log.ts";
+import { openService } from "./service.ts";
+
+/** How long requests under way may take when the process is told to stop, in milliseconds. */
+const STOP_GRACE_MS = 5_000;
+
+function end(error: unknown): never {
+  if (error instanceof TallystickError) {
+    process.stderr.write(`error: ${error.message}\n${error.hint ? `hint: ${error.hint}\n` : ""}`);
+  } else {
+    process.stderr.write(`error: ${error instanceof Error ? error.stack : String(error)}\n`);
+  }
+  process.exit(1);
+}
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const service = await openService({ config, now: () => Date.now() / 1000, log, onFailure: end });
+  if (config.apiKeys.length === 0) log("POST /v1/settle is closed: SETTLEMENT_API_KEYS is empty.");
+
+  const server = serve({ fetch: service.app.fetch, hostname: config.host, port: config.port }, ({ port }) => {
+    const { ledger } = service;
+    const listening = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
+    const about = { ledger: config.ledger, file: ledger.path, size: ledger.size, head: ledger.head };
+    process.stdout.write(`${JSON.stringify({ listening, ...about, root: toHex(ledger.tree.root()) })}\n`);
+  }) as Server;
+  server.on("error", end);
+
+  let stopping = false;
+  const stop = async (signal: NodeJS.Signals): Promise<void> => {
+    if (stopping) return;
+    stopping = true;
+    log("Stopping.", { signal });
+    const timer = setTimeout(() => server.closeAllConnections(), STOP_GRACE_MS);
+    await new Promise((resolve) => {
+      server.close(resolve);
+      server.closeIdleConnections();
+    });
+    clearTimeout(timer);
+    await service.close();
+    process.exit(0);
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => void stop(signal).catch(end));
+  }
+}
+
+main().catch(end);
