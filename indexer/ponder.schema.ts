@@ -8,10 +8,13 @@ export const state = deriveTable("state");
 export const wallet = deriveTable("wallet");
 export const agent = deriveTable("agent", (table) => ({
   byRegistration: index().on(table.registeredBlock, table.registeredLog, table.id),
-  byCluster: index().on(table.cluster, table.registeredBlock, table.registeredLog, table.id),
+  byOwnership: index().on(table.ownershipCluster, table.registeredBlock, table.registeredLog, table.id),
+  byFingerprint: index().on(table.fingerprintCluster, table.registeredBlock, table.registeredLog, table.id),
 }));
-export const tierChange = deriveTable("tierChange");
-export const capability = deriveTable("capability");
+export const tierChange = deriveTable("tierChange", (table) => ({
+  byAgent: index().on(table.agent, table.block, table.id),
+}));
+export const capability = deriveTable("capability", (table) => ({ byAgent: index().on(table.agent) }));
 export const custom = deriveTable("custom");
 export const listing = deriveTable("listing", (table) => ({ byAgent: index().on(table.agent, table.id) }));
 export const seenListing = deriveTable("seenListing");
@@ -32,7 +35,18 @@ export const hire = deriveTable("hire", (table) => ({
 export const hireKey = deriveTable("hireKey");
 export const freeHire = deriveTable("freeHire");
 export const funding = deriveTable("funding");
-export const fundingIndex = deriveTable("fundingIndex");
+export const orderIndex = deriveTable("orderIndex");
+export const orderedNode = deriveTable("orderedNode");
+export const fingerprint = deriveTable("fingerprint");
+export const fingerprintMember = deriveTable("fingerprintMember");
+export const trip = deriveTable("trip");
+export const party = deriveTable("party");
+export const rating = deriveTable("rating", (table) => ({
+  byRatee: index().on(table.ratee, table.time, table.id),
+}));
+export const starDay = deriveTable("starDay");
+export const telemetry = deriveTable("telemetry");
+export const claim = deriveTable("claim");
 export const cluster = deriveTable("cluster", (table) => ({
   byOrdinal: index().on(table.ordinal),
   byMerge: index().on(table.mergedInto),

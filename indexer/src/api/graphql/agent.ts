@@ -7,13 +7,25 @@ import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { keysetPage, type PageArgs } from "./keyset.ts";
 
-/** An agent's row with the public fields it stands for. Those that need its cluster are resolved when asked for. */
-type Agent = { row: Row<"agent">; fields: Reputation };
+/** An agent's row with the public fields it stands for. Those that need other rows are resolved when asked for. */
+export type Agent = { row: Row<"agent">; fields: Reputation };
 
-const toAgent = (row: Row<"agent">): Agent => ({ row, fields: reputationOf(row, null) });
+const toAgent = (row: Row<"agent">): Agent => ({ row, fields: reputationOf(row, null, []) });
 
-const clusterOf = ({ row }: Agent, { load }: QueryContext) =>
-  row.cluster === null ? null : load.cluster.load(row.cluster);
+/** The cluster it goes by: of shared ownership, else of listings alike. */
+export function clusterOf({ row }: Agent, { load }: QueryContext): Promise<Row<"cluster"> | null> | null {
+  const first = row.ownershipCluster ?? row.fingerprintCluster;
+  return first === null ? null : load.cluster.load(first);
+}
+
+const CapabilityCostRef = builder
+  .objectRef<{ capability: string; medianUsdc: string }>("CapabilityCost")
+  .implement({
+    fields: (t) => ({
+      capability: t.exposeString("capability"),
+      medianUsdc: t.field({ type: "Usdc", resolve: (it) => it.medianUsdc }),
+    }),
+  });
 
 export const AgentRef = builder.objectRef<Agent>("Agent").implement({
   description:
@@ -34,6 +46,38 @@ export const AgentRef = builder.objectRef<Agent>("Agent").implement({
     }),
     last30dHireCountRaw: t.int({ resolve: ({ fields }) => fields.last_30d_hire_count_raw }),
     last24hVolumeUsdc: t.field({ type: "Usdc", resolve: ({ fields }) => fields.last_24h_volume_usdc }),
+    avgLatencyMs: t.float({ nullable: true, resolve: ({ fields }) => fields.avg_latency_ms }),
+    avgLatencyMsP50: t.float({ nullable: true, resolve: ({ fields }) => fields.avg_latency_ms_p50 }),
+    avgLatencyMsP95: t.float({ nullable: true, resolve: ({ fields }) => fields.avg_latency_ms_p95 }),
+    avgLatencyMsP99: t.float({ nullable: true, resolve: ({ fields }) => fields.avg_latency_ms_p99 }),
+    avgCostPerCapability: t.field({
+      description: "The median of what was paid for each capability.",
+      type: [CapabilityCostRef],
+      resolve: async ({ row }, _, { load }) => {
+        const prices = reputationOf(row, null, await load.prices.load(row.id)).avg_cost_per_capability;
+        return Object.entries(prices).map(([capability, medianUsdc]) => ({ capability, medianUsdc }));
+      },
+    }),
+    totalRatings: t.int({
+      description: "By buyers, of all time.",
+      resolve: ({ fields }) => fields.total_ratings,
+    }),
+    avgStars: t.float({
+      description: "Newer days weigh more: e^(-0.1) for each day of age.",
+      nullable: true,
+      resolve: ({ fields }) => fields.avg_stars,
+    }),
+    auditPassRate: t.float({ nullable: true, resolve: ({ fields }) => fields.audit_pass_rate }),
+    disputeRate: t.float({
+      description: "Share of its hires that an audit found bad.",
+      nullable: true,
+      resolve: ({ fields }) => fields.dispute_rate,
+    }),
+    claimStatus: t.string({
+      description: "unclaimed, claimed or verified: whether a human showed to own it.",
+      resolve: ({ fields }) => fields.claim_status,
+    }),
+    claimed: t.boolean({ resolve: ({ fields }) => fields.claimed }),
     refundRate: t.float({
       description: "Refunded share of its hires over platform escrow.",
       nullable: true,

@@ -1,7 +1,7 @@
-import { and, isNull, sql } from "ponder";
+import { and, gt, isNull, sql } from "ponder";
 import * as schema from "../../../ponder.schema.ts";
 import type { Row } from "../../derive/tables.ts";
-import { AgentConnection, AgentRef, agentPage } from "./agent.ts";
+import { AgentConnection, AgentRef, agentPage, clusterOf } from "./agent.ts";
 import { builder } from "./builder.ts";
 import { keysetPage } from "./keyset.ts";
 
@@ -9,6 +9,9 @@ export const ClusterRef = builder.objectRef<Row<"cluster">>("Cluster").implement
   description: "Agents that signals bind together (SHP §4.5). Hires among its members count 1/size each.",
   fields: (t) => ({
     id: t.exposeID("id"),
+    kind: t.exposeString("kind", {
+      description: "ownership: one wallet's money is behind them; fingerprint: their listings are alike.",
+    }),
     size: t.exposeInt("size"),
     formedBlock: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
     formedTime: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
@@ -22,7 +25,11 @@ export const ClusterRef = builder.objectRef<Row<"cluster">>("Cluster").implement
           SELECT ${id}::text AS id
           UNION ALL SELECT c.id FROM ${cluster} c JOIN merged ON c.merged_into = merged.id
         ) SELECT id FROM merged)`;
-          return agentPage(args, context, sql`${agent.cluster} IN ${merged}`);
+          return agentPage(
+            args,
+            context,
+            sql`(${agent.ownershipCluster} IN ${merged} OR ${agent.fingerprintCluster} IN ${merged})`,
+          );
         },
       },
       AgentConnection,
@@ -39,7 +46,7 @@ builder.objectField(AgentRef, "cluster", (t) =>
   t.field({
     type: ClusterRef,
     nullable: true,
-    resolve: ({ row }, _, { load }) => (row.cluster === null ? null : load.cluster.load(row.cluster)),
+    resolve: (agent, _, context) => clusterOf(agent, context),
   }),
 );
 
@@ -64,7 +71,7 @@ builder.queryFields((t) => ({
             context.db
               .select()
               .from(cluster)
-              .where(and(isNull(cluster.mergedInto), after))
+              .where(and(isNull(cluster.mergedInto), gt(cluster.size, 0), after))
               .orderBy(...order)
               .limit(limit),
           keyOf: ({ ordinal }) => [ordinal],

@@ -25,6 +25,8 @@ type Loaders = {
   hire: DataLoader<string, Row<"hire"> | null>;
   /** The cluster that an id stands for now: the one it was merged into in the end. */
   cluster: DataLoader<string, Row<"cluster"> | null>;
+  /** The capabilities an agent was hired for, with their prices. */
+  prices: DataLoader<string, Row<"capability">[]>;
 };
 
 /** More than any page of a sensible query, far less than nested pages of a hundred could ask for. */
@@ -59,6 +61,15 @@ function loaders(db: Database): Loaders {
       byId(ids, (list) => db.select().from(schema.hire).where(inArray(schema.hire.id, list))),
     ),
     cluster: new DataLoader((ids) => clusterRoots(db, ids)),
+    prices: new DataLoader(async (agents) => {
+      const { capability } = schema;
+      const rows = await db
+        .select()
+        .from(capability)
+        .where(inArray(capability.agent, [...agents]));
+      const byAgent = Map.groupBy(rows, (row) => row.agent);
+      return agents.map((agent) => byAgent.get(agent) ?? []);
+    }),
   };
 }
 

@@ -5,6 +5,9 @@ import "./listing.ts";
 import "./cluster.ts";
 import "./hire.ts";
 import "./escrow.ts";
+import "./tierChange.ts";
+import "./rating.ts";
+import "./fundingGraph.ts";
 import "./meta.ts";
 
 /** The executable schema. */
