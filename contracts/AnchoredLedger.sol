@@ -30,11 +30,11 @@ contract AnchoredLedger is IAnchoredLedger, EIP712 {
     /// @inheritdoc IAnchoredLedger
     function open(string calldata origin, address writer) external returns (bytes32 ledgerId) {
         uint256 length = bytes(origin).length;
-        require(length != 0 && length <= MAX_ORIGIN_LENGTH, OriginLength(length, MAX_ORIGIN_LENGTH));
-        require(writer != address(0), WriterIsZero());
+        if (length == 0 || length > MAX_ORIGIN_LENGTH) revert OriginLength(length, MAX_ORIGIN_LENGTH);
+        if (writer == address(0)) revert WriterIsZero();
         ledgerId = keccak256(abi.encode(block.chainid, address(this), writer, origin));
         Ledger storage ledger = _ledgers[ledgerId];
-        require(ledger.writer == address(0), AlreadyOpen(ledgerId));
+        if (ledger.writer != address(0)) revert AlreadyOpen(ledgerId);
 
         ledger.writer = writer;
         ledger.head = Head({root: Rfc9162.EMPTY_ROOT, size: 0, time: uint64(block.timestamp), seq: 0});
@@ -55,17 +55,17 @@ contract AnchoredLedger is IAnchoredLedger, EIP712 {
         uint64 seq = old.seq + 1;
 
         if (signature.length == 0) {
-            require(msg.sender == writer, NotWriter(msg.sender, writer));
+            if (msg.sender != writer) revert NotWriter(msg.sender, writer);
         } else {
             bytes32 terms = keccak256(abi.encode(ANCHOR_TYPEHASH, ledgerId, seq, newSize, newRoot));
-            require(
-                Signatures.isSignedBy(writer, _hashTypedDataV4(terms), signature), InvalidSignature(writer)
-            );
+            if (!Signatures.isSignedBy(writer, _hashTypedDataV4(terms), signature)) {
+                revert InvalidSignature(writer);
+            }
         }
 
         Rfc9162.Verdict verdict =
             Rfc9162.checkConsistency(old.size, old.root, newSize, newRoot, consistencyProof);
-        require(verdict == Rfc9162.Verdict.Valid, Inconsistent(verdict, old.size, newSize));
+        if (verdict != Rfc9162.Verdict.Valid) revert Inconsistent(verdict, old.size, newSize);
 
         ledger.head = Head({root: newRoot, size: newSize, time: uint64(block.timestamp), seq: seq});
         emit Anchored(ledgerId, seq, old.size, newSize, newRoot);
@@ -88,7 +88,7 @@ contract AnchoredLedger is IAnchoredLedger, EIP712 {
         bytes calldata signatureB
     ) external {
         bytes32 ledgerId = headA.ledgerId;
-        require(ledgerId == headB.ledgerId, LedgersDiffer(ledgerId, headB.ledgerId));
+        if (ledgerId != headB.ledgerId) revert LedgersDiffer(ledgerId, headB.ledgerId);
         Ledger storage ledger = _ledgers[ledgerId];
         address writer = _usableWriter(ledger, ledgerId);
         _requireSignedHead(writer, headA, signatureA);
@@ -129,19 +129,19 @@ contract AnchoredLedger is IAnchoredLedger, EIP712 {
 
     function _known(bytes32 ledgerId) private view returns (Ledger storage ledger) {
         ledger = _ledgers[ledgerId];
-        require(ledger.writer != address(0), UnknownLedger(ledgerId));
+        if (ledger.writer == address(0)) revert UnknownLedger(ledgerId);
     }
 
     function _usableWriter(Ledger storage ledger, bytes32 ledgerId) private view returns (address writer) {
         writer = ledger.writer;
-        require(writer != address(0), UnknownLedger(ledgerId));
-        require(!ledger.equivocated, LedgerEquivocated(ledgerId));
+        if (writer == address(0)) revert UnknownLedger(ledgerId);
+        if (ledger.equivocated) revert LedgerEquivocated(ledgerId);
     }
 
     /// @dev The mark is for good: nothing in this contract clears it.
     function _mark(Ledger storage ledger, SignedHead calldata signedHead, uint64 size, bytes32 root) private {
-        require(signedHead.size == size, SizesDiffer(signedHead.size, size));
-        require(signedHead.root != root, RootsAgree(root));
+        if (signedHead.size != size) revert SizesDiffer(signedHead.size, size);
+        if (signedHead.root == root) revert RootsAgree(root);
         ledger.equivocated = true;
         emit Equivocated(signedHead.ledgerId, size, signedHead.root, root);
     }
@@ -151,6 +151,6 @@ contract AnchoredLedger is IAnchoredLedger, EIP712 {
         view
     {
         bytes32 digest = _hashTypedDataV4(keccak256(abi.encode(HEAD_TYPEHASH, signedHead)));
-        require(Signatures.isSignedBy(writer, digest, signature), InvalidSignature(writer));
+        if (!Signatures.isSignedBy(writer, digest, signature)) revert InvalidSignature(writer);
     }
 }

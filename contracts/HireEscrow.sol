@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {IERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/IERC20Permit.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {LowLevelCall} from "@openzeppelin/contracts/utils/LowLevelCall.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {ShortString, ShortStrings} from "@openzeppelin/contracts/utils/ShortStrings.sol";
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
@@ -24,13 +25,13 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
     bytes32 private constant SPLIT_TYPEHASH = keccak256("Split(bytes32 escrowId,uint128 toSeller)");
     bytes32 private constant REFUND_TYPEHASH = keccak256("Refund(bytes32 escrowId,address signer)");
 
-    uint256 public constant MAX_PAUSE = 30 days;
+    uint256 private constant MAX_PAUSE = 30 days;
 
-    /// @notice Gas for one payment: several times what USDC takes, and a bound on what a hostile token can burn.
-    uint256 public constant PUSH_GAS = 200_000;
+    /// @dev Gas for one payment: several times what USDC takes, and a bound on what a hostile token can burn.
+    uint256 private constant PUSH_GAS = 200_000;
 
-    /// @notice Gas for one item of a batch: two payments and a wallet that verifies P-256 in Solidity.
-    uint256 public constant ITEM_GAS = 1_000_000;
+    /// @dev Gas for one item of a batch: its payments, and a wallet that verifies P-256 in Solidity.
+    uint256 private constant ITEM_GAS = 1_000_000;
 
     uint256 private constant MAX_PROVIDER_ID_LENGTH = 31;
 
@@ -47,24 +48,24 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
 
     /// @dev For the functions this contract calls on itself, so that what they do can fail as a whole.
     modifier onlySelf() {
-        require(msg.sender == address(this), NotAuthorized(msg.sender, address(this)));
+        if (msg.sender != address(this)) revert NotAuthorized(msg.sender, address(this));
         _;
     }
 
     modifier onlyGuardian() {
-        require(msg.sender == guardian, NotAuthorized(msg.sender, guardian));
+        if (msg.sender != guardian) revert NotAuthorized(msg.sender, guardian);
         _;
     }
 
     constructor(address token_, address guardian_, string memory providerId_)
         EIP712("Tallystick HireEscrow", "1")
     {
-        require(token_.code.length != 0, TokenWithoutCode(token_));
-        require(guardian_ != address(0), GuardianIsZero());
+        if (token_.code.length == 0) revert TokenWithoutCode(token_);
+        if (guardian_ == address(0)) revert GuardianIsZero();
         uint256 length = bytes(providerId_).length;
-        require(
-            length != 0 && length <= MAX_PROVIDER_ID_LENGTH, ProviderIdLength(length, MAX_PROVIDER_ID_LENGTH)
-        );
+        if (length == 0 || length > MAX_PROVIDER_ID_LENGTH) {
+            revert ProviderIdLength(length, MAX_PROVIDER_ID_LENGTH);
+        }
         token = token_;
         guardian = guardian_;
         _providerId = ShortStrings.toShortString(providerId_);
@@ -74,9 +75,9 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
 
     /// @inheritdoc IHireEscrow
     function deposit(Hire calldata hire) external nonReentrant {
-        require(msg.sender == hire.buyer, NotAuthorized(msg.sender, hire.buyer));
-        bytes32 id = _accept(hire);
-        _pullByAllowance(id, hire);
+        _requireSender(msg.sender, hire.buyer);
+        (, address buyer, uint256 amount) = _accept(hire);
+        _pullByAllowance(buyer, amount);
     }
 
     /// @inheritdoc IHireEscrow
@@ -86,12 +87,14 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         uint256 validBefore,
         bytes calldata signature
     ) external nonReentrant {
-        bytes32 id = _accept(hire);
+        (bytes32 id, address buyer, uint256 amount) = _accept(hire);
         uint256 before = _balance();
-        IBytesSignatureToken(token).receiveWithAuthorization(
-            hire.buyer, address(this), hire.amount, validAfter, validBefore, id, Signatures.unwrap(signature)
+        bytes memory pull = abi.encodeCall(
+            IBytesSignatureToken.receiveWithAuthorization,
+            (buyer, address(this), amount, validAfter, validBefore, id, Signatures.unwrap(signature))
         );
-        _received(id, hire, before);
+        if (!LowLevelCall.callNoReturn(token, pull)) LowLevelCall.bubbleRevert();
+        _requireReceived(before, amount);
     }
 
     /// @inheritdoc IHireEscrow
@@ -102,14 +105,14 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         bytes calldata permitSignature,
         bytes calldata signature
     ) external nonReentrant {
-        bytes32 id = _accept(hire);
+        (bytes32 id, address buyer, uint256 amount) = _accept(hire);
         if (signature.length == 0) {
-            require(msg.sender == hire.buyer, NotAuthorized(msg.sender, hire.buyer));
-        } else {
-            require(Signatures.isSignedBy(hire.buyer, id, signature), InvalidSignature(hire.buyer));
+            _requireSender(msg.sender, buyer);
+        } else if (!Signatures.isSignedBy(buyer, id, signature)) {
+            revert InvalidSignature(buyer);
         }
-        _tryPermit(hire.buyer, permitValue, permitDeadline, Signatures.unwrap(permitSignature));
-        _pullByAllowance(id, hire);
+        _tryPermit(buyer, permitValue, permitDeadline, Signatures.unwrap(permitSignature));
+        _pullByAllowance(buyer, amount);
     }
 
     // ---------------------------------------------------------------------------------------- settlement
@@ -120,7 +123,7 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         nonReentrant
     {
         bytes32 id = escrowId(hire);
-        require(block.timestamp < hire.deadline, DeadlinePassed(block.timestamp, hire.deadline));
+        if (block.timestamp >= hire.deadline) revert DeadlinePassed(block.timestamp, hire.deadline);
         bytes32 terms = keccak256(abi.encode(MARK_DELIVERED_TYPEHASH, id, resultHash));
         _requireWord(hire.seller, msg.sender, terms, signature);
         _setDelivered(id);
@@ -137,18 +140,21 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         bytes32 id = escrowId(hire);
         bytes32 terms = keccak256(abi.encode(SPLIT_TYPEHASH, id, toSeller));
         _requireWord(hire.buyer, msg.sender, terms, signature);
-        require(toSeller != 0 && toSeller < hire.amount, SplitOutOfRange(toSeller, hire.amount));
+        if (toSeller == 0 || toSeller >= hire.amount) revert SplitOutOfRange(toSeller, hire.amount);
         (uint128 amount,) = _close(id, Status.Split);
-        _payOut(id, hire, amount, toSeller);
+        (uint128 toPayee, uint128 feeShare, uint128 toBuyer) = _parts(amount, hire.fee, toSeller);
+        emit Released(id, hire.buyer, hire.seller, toSeller, toBuyer, feeShare);
+        _push(id, _orSeller(hire.payee, hire.seller), toPayee);
+        _push(id, hire.feeRecipient, feeShare);
+        _push(id, hire.buyer, toBuyer);
     }
 
     /// @inheritdoc IHireEscrow
     function refund(Hire calldata hire, address signer, bytes calldata signature) external nonReentrant {
         bytes32 id = escrowId(hire);
-        require(
-            signer != address(0) && (signer == hire.buyer || signer == hire.seller || signer == hire.arbiter),
-            NotAParty(signer)
-        );
+        // The zero address is no arbiter but the absence of one.
+        bool party = signer == hire.buyer || signer == hire.seller || signer == hire.arbiter;
+        if (!party || signer == address(0)) revert NotAParty(signer);
         bytes32 terms = keccak256(abi.encode(REFUND_TYPEHASH, id, signer));
         _requireWord(signer, msg.sender, terms, signature);
         (uint128 amount,) = _close(id, Status.Refunded);
@@ -167,7 +173,7 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         nonReentrant
         returns (bool[] memory done)
     {
-        require(hires.length == signatures.length, LengthMismatch(hires.length, signatures.length));
+        if (hires.length != signatures.length) revert LengthMismatch(hires.length, signatures.length);
         done = new bool[](hires.length);
         for (uint256 i = 0; i < hires.length; ++i) {
             _requireGas(ITEM_GAS);
@@ -196,14 +202,17 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
     function withdraw(address account) external nonReentrant {
         uint256 amount = _takeCredit(account);
         emit Withdrawn(account, amount);
-        _pay(account, amount);
+        uint256 before = _balance();
+        SafeERC20.safeTransfer(IERC20(token), account, amount);
+        uint256 current = _balance();
+        if (current + amount != before) revert AmountMoved(_distance(before, current), amount);
     }
 
     // -------------------------------------------------------------------------------------------- pause
 
     /// @inheritdoc IHireEscrow
     function pause(uint256 duration) external onlyGuardian {
-        require(duration != 0 && duration <= MAX_PAUSE, PauseLength(duration, MAX_PAUSE));
+        if (duration == 0 || duration > MAX_PAUSE) revert PauseLength(duration, MAX_PAUSE);
         pausedUntil = block.timestamp + duration;
         emit Paused(pausedUntil);
     }
@@ -226,18 +235,22 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         _timeoutRefund(hire);
     }
 
-    /// @notice One payment. Only this contract calls it, while its guard is up.
-    /// @dev A call of its own so that a payment which does not come out exactly is undone in the token, too, before
-    /// it is credited. Without that, a token that moves the money and says it did not would be paid for twice.
-    function push(address to, uint256 amount) external onlySelf {
-        _pay(to, amount);
-    }
-
     // --------------------------------------------------------------------------------------------- views
 
     /// @inheritdoc IHireEscrow
     function escrowId(Hire calldata hire) public view returns (bytes32) {
-        return _hashTypedDataV4(keccak256(abi.encode(HIRE_TYPEHASH, hire)));
+        bytes32 typehash = HIRE_TYPEHASH;
+        bytes32 terms;
+        // The nine words of calldata as they are, which is their EIP-712 encoding: half the gas of abi.encode. Words with
+        // bits beyond their type give an id that nothing can be deposited under, since {_accept} reads every field and
+        // the compiler refuses such words there.
+        assembly ("memory-safe") {
+            let buffer := mload(0x40)
+            mstore(buffer, typehash)
+            calldatacopy(add(buffer, 0x20), hire, 0x120)
+            terms := keccak256(buffer, 0x140)
+        }
+        return _hashTypedDataV4(terms);
     }
 
     /// @inheritdoc IHireEscrow
@@ -255,51 +268,49 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         return ShortStrings.toString(_providerId);
     }
 
-    /// @inheritdoc IHireEscrow
-    function domainSeparator() external view returns (bytes32) {
-        return _domainSeparatorV4();
-    }
-
     // ------------------------------------------------------------------------------------------ internals
 
-    /// @dev Checks the terms and opens the hire. The money has to follow in the same transaction.
-    function _accept(Hire calldata hire) private returns (bytes32 id) {
-        require(block.timestamp >= pausedUntil, DepositsPaused(block.timestamp, pausedUntil));
-        require(hire.fee <= hire.amount, FeeAboveAmount(hire.fee, hire.amount));
-        require(hire.fee == 0 || hire.feeRecipient != address(0), FeeWithoutRecipient(hire.fee));
-        require(block.timestamp < hire.deadline, DeadlinePassed(block.timestamp, hire.deadline));
-        require(hire.seller != address(0), SellerIsZero());
-        address payee = _payee(hire);
-        require(hire.buyer != hire.seller && hire.buyer != payee, BuyerPaysItself(hire.buyer));
-        _requireOutside(payee);
-        _requireOutside(hire.feeRecipient);
+    /// @dev Checks the terms, opens the hire and says so. The money has to follow in the same transaction, or all of
+    /// this is undone.
+    function _accept(Hire calldata hire) private returns (bytes32 id, address buyer, uint256 amount) {
+        if (block.timestamp < pausedUntil) revert DepositsPaused(block.timestamp, pausedUntil);
+        (uint128 fee, uint64 deadline) = (hire.fee, hire.deadline);
+        (address seller, address payee, address feeRecipient) = (hire.seller, hire.payee, hire.feeRecipient);
+        (buyer, amount) = (hire.buyer, hire.amount);
+        if (block.timestamp >= deadline) revert DeadlinePassed(block.timestamp, deadline);
+        if (fee > amount) revert FeeAboveAmount(fee, hire.amount);
+        if (seller == address(0)) revert SellerIsZero();
+        if (buyer == seller || buyer == payee) revert BuyerPaysItself(buyer);
+        _requireOutside(_orSeller(payee, seller));
+        _requireOutside(feeRecipient);
+        if (fee != 0 && feeRecipient == address(0)) revert FeeWithoutRecipient(fee);
         id = escrowId(hire);
         _open(id, hire.amount);
+        emit Deposited(
+            id,
+            buyer,
+            seller,
+            hire.hireId,
+            payee,
+            hire.amount,
+            fee,
+            feeRecipient,
+            deadline,
+            hire.arbiter
+        );
     }
 
-    function _pullByAllowance(bytes32 id, Hire calldata hire) private {
+    function _pullByAllowance(address buyer, uint256 amount) private {
         uint256 before = _balance();
-        SafeERC20.safeTransferFrom(IERC20(token), hire.buyer, address(this), hire.amount);
-        _received(id, hire, before);
+        SafeERC20.safeTransferFrom(IERC20(token), buyer, address(this), amount);
+        _requireReceived(before, amount);
     }
 
     /// @dev Whatever the token said, the balance has to have grown by exactly the amount. No other function can change
     /// what is held meanwhile: all of them are behind the one guard.
-    function _received(bytes32 id, Hire calldata hire, uint256 before) private {
+    function _requireReceived(uint256 before, uint256 amount) private view {
         uint256 current = _balance();
-        require(current == before + hire.amount, AmountMoved(current - before, hire.amount));
-        emit Deposited(
-            id,
-            hire.buyer,
-            hire.seller,
-            hire.hireId,
-            hire.payee,
-            hire.amount,
-            hire.fee,
-            hire.feeRecipient,
-            hire.deadline,
-            hire.arbiter
-        );
+        if (current != before + amount) revert AmountMoved(_distance(before, current), amount);
     }
 
     /// @dev 65 bytes go as v, r, s, which every ERC-2612 token takes; longer ones in the bytes form that tokens for
@@ -318,59 +329,71 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
 
     function _release(Hire calldata hire, bytes calldata signature, address sender) private {
         bytes32 id = escrowId(hire);
-        _requireWord(hire.buyer, sender, keccak256(abi.encode(RELEASE_TYPEHASH, id)), signature);
+        address buyer = hire.buyer;
+        if (signature.length == 0) _requireSender(sender, buyer);
+        else _requireSigned(buyer, keccak256(abi.encode(RELEASE_TYPEHASH, id)), signature);
         (uint128 amount,) = _close(id, Status.Released);
-        _payOut(id, hire, amount, amount);
+        (uint128 fee, address seller, address payee) = (hire.fee, hire.seller, hire.payee);
+        emit Released(id, buyer, seller, amount, 0, fee);
+        _push(id, _orSeller(payee, seller), amount - fee);
+        if (fee != 0) _push(id, hire.feeRecipient, fee);
     }
 
     function _timeoutRefund(Hire calldata hire) private {
-        require(block.timestamp >= hire.deadline, DeadlineNotReached(block.timestamp, hire.deadline));
+        if (block.timestamp < hire.deadline) revert DeadlineNotReached(block.timestamp, hire.deadline);
         bytes32 id = escrowId(hire);
         (uint128 amount, bool delivered) = _close(id, Status.TimedOut);
         emit TimedOut(id, hire.buyer, hire.seller, amount, delivered);
         _push(id, hire.buyer, amount);
     }
 
-    function _payOut(bytes32 id, Hire calldata hire, uint128 amount, uint128 toSeller) private {
-        (uint128 toPayee, uint128 feeShare, uint128 toBuyer) = _parts(amount, hire.fee, toSeller);
-        emit Released(id, hire.buyer, hire.seller, toSeller, toBuyer, feeShare);
-        _push(id, _payee(hire), toPayee);
-        _push(id, hire.feeRecipient, feeShare);
-        _push(id, hire.buyer, toBuyer);
-    }
-
-    /// @dev Pays, or credits when the payment fails. A failure counts only if the payment had its full gas: else whoever
-    /// sends the transaction could turn any payment into a credit by sending too little.
+    /// @dev Pays, or credits what the token did not move. The balance alone says what was moved: a transfer may revert,
+    /// return false, return nothing, or lie. A payment falls short only after having had its full gas: else whoever sends
+    /// the transaction could turn any payment into a credit by sending too little.
     function _push(bytes32 id, address to, uint256 amount) private {
         if (amount == 0) return;
+        uint256 before = _balance();
         uint256 gasBefore = gasleft();
-        try this.push{gas: PUSH_GAS}(to, amount) {}
-        catch {
-            require(gasBefore >= _gasFor(PUSH_GAS), NotEnoughGas(gasBefore, _gasFor(PUSH_GAS)));
-            _addCredit(to, amount);
-            emit Credited(to, id, amount);
+        _callTransfer(to, amount);
+        uint256 current = _balance();
+        if (current + amount == before) return;
+
+        if (gasBefore < _gasFor(PUSH_GAS)) revert NotEnoughGas(gasBefore, _gasFor(PUSH_GAS));
+        // Reverts when more left than was to be paid: others' money would be missing.
+        if (current + amount < before) revert AmountMoved(before - current, amount);
+        uint256 missing = current < before ? current + amount - before : amount;
+        _addCredit(to, missing);
+        emit Credited(to, id, missing);
+    }
+
+    /// @dev `token.transfer(to, amount)` with a bound on its gas, and nothing of what it returns copied here.
+    function _callTransfer(address to, uint256 amount) private {
+        address token_ = token;
+        bytes4 selector = IERC20.transfer.selector;
+        assembly ("memory-safe") {
+            let data := mload(0x40)
+            mstore(data, selector)
+            mstore(add(data, 0x04), shr(96, shl(96, to)))
+            mstore(add(data, 0x24), amount)
+            pop(call(PUSH_GAS, token_, 0, data, 0x44, 0, 0))
         }
     }
 
-    /// @dev Transfers, and reverts unless the balance fell by exactly the amount.
-    function _pay(address to, uint256 amount) private {
-        uint256 before = _balance();
-        SafeERC20.safeTransfer(IERC20(token), to, amount);
-        uint256 current = _balance();
-        require(current + amount == before, AmountMoved(before - current, amount));
-    }
-
+    /// @dev `signer` consents to `terms` by its signature or, with an empty one, by having sent the transaction.
     function _requireWord(address signer, address sender, bytes32 terms, bytes calldata signature)
         private
         view
     {
-        if (signature.length == 0) {
-            require(sender == signer, NotAuthorized(sender, signer));
-        } else {
-            require(
-                Signatures.isSignedBy(signer, _hashTypedDataV4(terms), signature), InvalidSignature(signer)
-            );
-        }
+        if (signature.length == 0) _requireSender(sender, signer);
+        else _requireSigned(signer, terms, signature);
+    }
+
+    function _requireSender(address actual, address expected) private pure {
+        if (actual != expected) revert NotAuthorized(actual, expected);
+    }
+
+    function _requireSigned(address signer, bytes32 terms, bytes calldata signature) private view {
+        if (!Signatures.isSignedBy(signer, _hashTypedDataV4(terms), signature)) revert InvalidSignature(signer);
     }
 
     /// @dev What must be left so that a call can be given `forwarded`: EIP-150 keeps back one 64th.
@@ -379,18 +402,31 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
     }
 
     function _requireGas(uint256 forwarded) private view {
-        require(gasleft() >= _gasFor(forwarded), NotEnoughGas(gasleft(), _gasFor(forwarded)));
+        if (gasleft() < _gasFor(forwarded)) revert NotEnoughGas(gasleft(), _gasFor(forwarded));
     }
 
     function _requireOutside(address recipient) private view {
-        require(recipient != address(this) && recipient != token, ForbiddenRecipient(recipient));
+        if (recipient == address(this) || recipient == token) revert ForbiddenRecipient(recipient);
     }
 
-    function _payee(Hire calldata hire) private pure returns (address) {
-        return hire.payee == address(0) ? hire.seller : hire.payee;
+    function _distance(uint256 a, uint256 b) private pure returns (uint256) {
+        return a > b ? a - b : b - a;
     }
 
-    function _balance() private view returns (uint256) {
-        return IERC20(token).balanceOf(address(this));
+    function _orSeller(address payee, address seller) private pure returns (address) {
+        return payee == address(0) ? seller : payee;
+    }
+
+    /// @dev `token.balanceOf(address(this))`; twice in every payment, hence without the compiler's encoding.
+    function _balance() private view returns (uint256 held) {
+        address token_ = token;
+        bytes4 selector = IERC20.balanceOf.selector;
+        assembly ("memory-safe") {
+            mstore(0x00, selector)
+            mstore(0x04, address())
+            let answered := staticcall(gas(), token_, 0x00, 0x24, 0x00, 0x20)
+            if iszero(and(answered, gt(returndatasize(), 0x1f))) { revert(0x00, 0x00) }
+            held := mload(0x00)
+        }
     }
 }

@@ -15,17 +15,19 @@ pragma solidity 0.8.37;
 /// twice with different terms is the buyer's duty: it takes two of the buyer's signatures over different terms, the
 /// money of both comes back at their deadlines, and a second storage slot to forbid it would cost every hire 22,100 gas.
 ///
-/// About the token this contract assumes, for the safety of the money held:
-///  1. `balanceOf` tells the truth, and the balance of this contract falls only by transfers it makes itself.
-///  2. A call that reverts moves nothing.
-/// It does not assume that transfers return true, move the full amount, cannot re-enter, or succeed: deposits and
-/// payments are measured by the balance, and a payment that fails becomes a credit ({withdraw}).
-/// And for liveness, that every party is paid in time:
-///  3. The token is not paused for good, and does not bar this contract.
-///  4. A transfer takes no more than PUSH_GAS; dearer ones end as a credit, which {withdraw} pays without that limit.
-///  5. For {depositWithAuthorization}: ERC-3009's `receiveWithAuthorization` in the form that takes `bytes signature`.
-/// And about the chain: 6. its id stays; after a split that changes it, hires of before can be settled only on the
-/// side that kept it.
+/// For the safety of the money held, this contract assumes of its token:
+///  1. `balanceOf` tells the truth.
+///  2. The balance of this contract falls only by transfers that it makes itself.
+/// It does not assume that a transfer succeeds, returns true, moves all of its amount, or cannot call back. Every deposit
+/// and payment is measured by the balance: a deposit has to bring exactly its amount, what a payment does not move becomes
+/// a credit ({withdraw}), and a payment that would take more than its amount reverts.
+/// For liveness, that is for everybody to be paid in time, it assumes of the token:
+///  3. It is not paused for good and does not bar this contract.
+///  4. A transfer takes no more than 200,000 gas; a dearer one ends as a credit, which {withdraw} pays without a limit.
+///  5. A transfer takes from the sender no more than its amount.
+///  6. For {depositWithAuthorization}: it has ERC-3009's `receiveWithAuthorization` in the form with `bytes signature`.
+/// And of the chain:
+///  7. Its id stays. After a split that changes it, hires of before can be settled only on the side that kept it.
 interface IHireEscrow {
     /// @notice The terms of a hire. They travel in calldata and can be rebuilt from {Deposited}.
     /// @param hireId The buyer's number for this hire.
@@ -134,10 +136,10 @@ interface IHireEscrow {
         bytes32 indexed escrowId, address indexed buyer, address indexed seller, uint128 amount, bool delivered
     );
 
-    /// @notice The token refused a payment; the account can {withdraw} it.
+    /// @notice The token did not make a payment, or not all of it; the account can {withdraw} the rest.
     /// @param account Whose money it is.
     /// @param escrowId The hire it comes from.
-    /// @param amount Atomic units.
+    /// @param amount Atomic units not paid.
     event Credited(address indexed account, bytes32 indexed escrowId, uint256 amount);
 
     /// @notice An account's credit was paid to it.
@@ -185,7 +187,7 @@ interface IHireEscrow {
     error DeadlineNotReached(uint256 time, uint256 deadline);
     /// @notice A split gives both sides something: 0 < toSeller < amount.
     error SplitOutOfRange(uint128 toSeller, uint128 amount);
-    /// @notice The balance did not change by exactly the amount.
+    /// @notice The balance changed by something else than the amount.
     error AmountMoved(uint256 actual, uint256 expected);
     /// @notice Deposits are paused.
     error DepositsPaused(uint256 time, uint256 until);
@@ -269,6 +271,8 @@ interface IHireEscrow {
     function timeoutRefund(Hire calldata hire) external;
 
     /// @notice {release} for many hires. A bad one is reported ({ItemFailed}) and does not stop the others.
+    /// @dev Each item may use 1,000,000 gas; the transaction needs that much to spare while it works, so that no
+    /// item can fail for want of gas that the sender kept back.
     /// @param hires The terms of each.
     /// @param signatures The buyer's signature for each; empty where the buyer sends.
     /// @return done Which of them were released.
@@ -277,6 +281,7 @@ interface IHireEscrow {
         returns (bool[] memory done);
 
     /// @notice {timeoutRefund} for many hires. A bad one is reported ({ItemFailed}) and does not stop the others.
+    /// @dev Gas as for {releaseMany}.
     /// @param hires The terms of each.
     /// @return done Which of them were refunded.
     function timeoutRefundMany(Hire[] calldata hires) external returns (bool[] memory done);
@@ -312,7 +317,4 @@ interface IHireEscrow {
 
     /// @notice Unix seconds at which the pause ends; deposits are possible from then on (0: never paused).
     function pausedUntil() external view returns (uint256);
-
-    /// @notice The EIP-712 domain separator of this contract on this chain.
-    function domainSeparator() external view returns (bytes32);
 }

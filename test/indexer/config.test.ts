@@ -1,0 +1,107 @@
+import { expect } from "chai";
+import { readConfig } from "../../indexer/config.ts";
+import { InvalidInputError } from "../../protocol/errors.ts";
+
+const token = `0x${"11".repeat(20)}`;
+const anchoredLedger = `0x${"22".repeat(20)}`;
+const escrow = `0x${"33".repeat(20)}`;
+const ledger = `0x${"ab".repeat(32)}`;
+
+const complete = {
+  DATABASE_URL: "postgres://user:word@localhost:5432/tallystick",
+  RPC_URL: "http://127.0.0.1:8545",
+  CHAIN_ID: "31337",
+  TOKEN_ADDRESS: token,
+};
+
+function issuesOf(env: Record<string, string | undefined>): Record<string, string> {
+  try {
+    readConfig(env);
+  } catch (error) {
+    expect(error).to.be.instanceOf(InvalidInputError);
+    return Object.fromEntries(
+      (error as InvalidInputError).issues.map(({ field, message }) => [field, message]),
+    );
+  }
+  throw new Error("the configuration was accepted");
+}
+
+describe("indexer configuration", () => {
+  it("names everything that is missing at once", () => {
+    expect(issuesOf({})).to.have.all.keys("DATABASE_URL", "RPC_URL", "CHAIN_ID", "TOKEN_ADDRESS");
+  });
+
+  it("takes an empty variable for an absent one", () => {
+    expect(issuesOf({ ...complete, CHAIN_ID: "" })).to.deep.equal({ CHAIN_ID: "is missing" });
+    expect(readConfig({ ...complete, SETTLEMENT_URL: "", TICK_BLOCKS: "" }).settlementUrl).to.equal(null);
+  });
+
+  it("follows nobody and nothing unless told to", () => {
+    const { ledgers, anchoredLedger, params } = readConfig(complete);
+    expect(ledgers.size).to.equal(0);
+    expect(anchoredLedger).to.equal(null);
+    expect(params).to.deep.include({ escrows: {}, ledgers: {}, operator: null, hubs: [], tickBlocks: 150 });
+  });
+
+  it("reads lists of roots in any spelling, and keeps them in lower case", () => {
+    const config = readConfig({
+      ...complete,
+      ESCROWS: ` ${escrow.toUpperCase().replace("0X", "0x")}=swarmwage-partnered , `,
+      ANCHORED_LEDGER: anchoredLedger,
+      LEDGERS: `${ledger}=http://127.0.0.1:42070/,0x${"CD".repeat(32)}=./ledgers/b=c`,
+    });
+    expect(config.params.escrows).to.deep.equal({ [escrow]: "swarmwage-partnered" });
+    expect([...config.ledgers]).to.deep.equal([
+      [ledger, { kind: "http", url: "http://127.0.0.1:42070" }],
+      [`0x${"cd".repeat(32)}`, { kind: "folder", path: "./ledgers/b=c" }],
+    ]);
+    expect(config.params.ledgers[ledger]).to.include("receipt");
+  });
+
+  it("refuses what is not of the form, and says which item", () => {
+    const issues = issuesOf({
+      ...complete,
+      DATABASE_URL: "mysql://localhost/x",
+      RPC_URL: "127.0.0.1:8545",
+      START_BLOCK: "-1",
+      POLLING_INTERVAL_MS: "99",
+      ESCROWS: `${escrow}=a,${escrow}`,
+      OPERATOR: "0x12",
+    });
+    expect(issues).to.deep.equal({
+      DATABASE_URL: "must be a postgres:// or postgresql:// URL",
+      RPC_URL: "must be an http:// or https:// URL",
+      START_BLOCK: "must be a whole number",
+      POLLING_INTERVAL_MS: "must be from 100 to 600000",
+      ESCROWS: `item 2 must be KEY=VALUE, not "${escrow}"`,
+      OPERATOR: "must be 0x and 40 lower-case hex digits",
+    });
+  });
+
+  describe("invariants", () => {
+    it("followed ledgers need the contract that they are anchored in", () => {
+      expect(issuesOf({ ...complete, LEDGERS: `${ledger}=./x` })).to.have.all.keys("ANCHORED_LEDGER");
+    });
+
+    it("token, escrows and ledger contract are different contracts", () => {
+      expect(issuesOf({ ...complete, ESCROWS: `${token}=a` })).to.have.all.keys("ESCROWS");
+      expect(issuesOf({ ...complete, ANCHORED_LEDGER: token })).to.have.all.keys("ANCHORED_LEDGER");
+    });
+
+    it("an escrow or a ledger is named once", () => {
+      expect(issuesOf({ ...complete, ESCROWS: `${escrow}=a,${escrow}=b` })).to.have.all.keys("ESCROWS");
+      const twice = { ANCHORED_LEDGER: anchoredLedger, LEDGERS: `${ledger}=./x,${ledger}=./y` };
+      expect(issuesOf({ ...complete, ...twice })).to.have.all.keys("LEDGERS");
+    });
+
+    it("a hub is neither the token nor an escrow", () => {
+      expect(issuesOf({ ...complete, ESCROWS: `${escrow}=a`, HUBS: escrow })).to.have.all.keys("HUBS");
+    });
+
+    it("settlement is not forwarded to the indexer itself", () => {
+      const itself = { INDEXER_PORT: "5000", SETTLEMENT_URL: "http://localhost:5000" };
+      expect(issuesOf({ ...complete, ...itself })).to.have.all.keys("SETTLEMENT_URL");
+      expect(readConfig({ ...complete, ...itself, INDEXER_PORT: "5001" }).settlementUrl).to.be.a("string");
+    });
+  });
+});

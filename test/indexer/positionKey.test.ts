@@ -1,0 +1,41 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import type { DeriveEvent } from "../../indexer/src/derive/events.ts";
+import { positionKey } from "../../indexer/src/eventLog.ts";
+
+type Place = { block: number; log: number; seq: number };
+
+const place: fc.Arbitrary<Place> = fc.record({
+  block: fc.nat(1_000_000_000),
+  log: fc.nat(100_000),
+  seq: fc.nat(Number.MAX_SAFE_INTEGER),
+});
+
+const recordAt = ({ block, log, seq }: Place) =>
+  ({ kind: "record", block, time: 0, log, seq }) as DeriveEvent;
+const tickAt = ({ block }: Place): DeriveEvent => ({ kind: "tick", block, time: 0 });
+const paramsAt = ({ block }: Place) => ({ kind: "params", block, time: 0, log: 0 }) as DeriveEvent;
+
+describe("positionKey", () => {
+  it("sorts as text like block, log and seq as numbers", () => {
+    fc.assert(
+      fc.property(place, place, (a, b) => {
+        const order = a.block - b.block || a.log - b.log || a.seq - b.seq;
+        const [keyA, keyB] = [positionKey(recordAt(a)), positionKey(recordAt(b))];
+        expect(Math.sign(order)).to.equal(keyA < keyB ? -1 : keyA > keyB ? 1 : 0);
+      }),
+    );
+  });
+
+  it("puts the parameters before and the tick after every log of the block", () => {
+    fc.assert(
+      fc.property(place, (at) => {
+        expect(positionKey(paramsAt(at)) < positionKey(recordAt({ ...at, log: 0, seq: 0 }))).to.equal(true);
+        expect(positionKey(recordAt(at)) < positionKey(tickAt(at))).to.equal(true);
+        expect(positionKey(tickAt(at)) < positionKey(paramsAt({ ...at, block: at.block + 1 }))).to.equal(
+          true,
+        );
+      }),
+    );
+  });
+});

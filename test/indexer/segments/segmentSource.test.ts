@@ -1,0 +1,133 @@
+import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect } from "chai";
+import {
+  openSegmentSource,
+  type SegmentSource,
+  SegmentUnavailableError,
+} from "../../../indexer/src/segments/segmentSource.ts";
+
+const { signal } = new AbortController();
+
+async function failure(promise: Promise<unknown>): Promise<Error> {
+  const error = await promise.then(
+    () => undefined,
+    (it) => it,
+  );
+  expect(error).to.be.instanceOf(SegmentUnavailableError);
+  return error;
+}
+
+describe("segments from a settlement service", () => {
+  let server: Server;
+  let source: SegmentSource;
+  /** What the service has, and how it behaves. */
+  let lines: string[];
+  let atMost: number;
+  let asked: string[];
+  let status: number;
+
+  before(async () => {
+    server = createServer((request, response) => {
+      asked.push(request.url ?? "");
+      const query = new URL(request.url ?? "", "http://x").searchParams;
+      const from = Number(query.get("from"));
+      const page = lines.slice(from, Math.min(Number(query.get("to")), from + atMost));
+      response.statusCode = status;
+      response.end(page.map((line) => `${line}\n`).join(""));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    source = openSegmentSource({ kind: "http", url: `http://127.0.0.1:${port}` });
+  });
+  after(() => server.close());
+  beforeEach(() => {
+    lines = Array.from({ length: 2_500 }, (_, index) => `{"n": ${index}}`);
+    atMost = Number.POSITIVE_INFINITY;
+    asked = [];
+    status = 200;
+  });
+
+  it("gives exactly the entries asked for", async () => {
+    expect(await source({ from: 3, to: 7, byteOffset: 0, signal })).to.deep.equal(lines.slice(3, 7));
+    expect(asked).to.deep.equal(["/v1/ledger/entries?from=3&to=7"]);
+  });
+
+  it("asks in pages of a thousand", async () => {
+    expect(await source({ from: 1, to: 2_500, byteOffset: 0, signal })).to.deep.equal(lines.slice(1));
+    expect(asked.map((url) => url.split("?")[1])).to.deep.equal([
+      "from=1&to=1001",
+      "from=1001&to=2001",
+      "from=2001&to=2500",
+    ]);
+  });
+
+  it("goes on where a server that answers less has stopped", async () => {
+    atMost = 3;
+    expect(await source({ from: 0, to: 8, byteOffset: 0, signal })).to.deep.equal(lines.slice(0, 8));
+    expect(asked).to.have.length(3);
+  });
+
+  it("says which entry is not there yet", async () => {
+    lines = lines.slice(0, 5);
+    expect((await failure(source({ from: 3, to: 7, byteOffset: 0, signal }))).message).to.contain(
+      "no entry 5",
+    );
+  });
+
+  it("refuses an answer that is no segment", async () => {
+    status = 500;
+    expect((await failure(source({ from: 0, to: 1, byteOffset: 0, signal }))).message).to.contain(
+      "answered 500",
+    );
+  });
+
+  it("says when nobody answers", async () => {
+    const nobody = openSegmentSource({ kind: "http", url: "http://127.0.0.1:1" });
+    expect((await failure(nobody({ from: 0, to: 1, byteOffset: 0, signal }))).message).to.contain(
+      "did not answer",
+    );
+  });
+});
+
+describe("segments from a folder", () => {
+  let folder: string;
+  let source: SegmentSource;
+  const lines = ["first", "second", `third ${"x".repeat(600_000)}`, "fourth"];
+  const offsetOf = (index: number) => lines.slice(0, index).join("\n").length + (index > 0 ? 1 : 0);
+
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), "tallystick-segments-"));
+    source = openSegmentSource({ kind: "folder", path: folder });
+    await writeFile(path.join(folder, "ledger.jsonl"), lines.map((line) => `${line}\n`).join(""));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  it("gives the entries that begin at the offset", async () => {
+    for (const [from, to] of [
+      [0, 4],
+      [1, 3],
+      [3, 4],
+    ] as const) {
+      const read = await source({ from, to, byteOffset: offsetOf(from), signal });
+      expect(read).to.deep.equal(lines.slice(from, to));
+    }
+  });
+
+  it("waits for the whole of a line that is being written", async () => {
+    const request = { from: 4, to: 5, byteOffset: offsetOf(4), signal };
+    await appendFile(path.join(folder, "ledger.jsonl"), "fif");
+    await failure(source(request));
+    await appendFile(path.join(folder, "ledger.jsonl"), "th\n");
+    expect(await source(request)).to.deep.equal(["fifth"]);
+  });
+
+  it("says when there is no ledger", async () => {
+    await rm(folder, { recursive: true });
+    const error = await failure(source({ from: 0, to: 1, byteOffset: 0, signal }));
+    expect(error.message).to.contain(path.join(folder, "ledger.jsonl")).and.contain("ENOENT");
+  });
+});

@@ -1,0 +1,70 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
+import { freePort } from "../../../scripts/processes/freePort.ts";
+import type { Keeper } from "../../../scripts/processes/openKeeper.ts";
+import { startService } from "../../../scripts/processes/startService.ts";
+import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+
+export type IndexerProcess = Awaited<ReturnType<typeof startIndexer>>;
+
+/** The real indexer: Ponder as a process of its own. Answers once its HTTP server does, ready or not. */
+export async function startIndexer(
+  keeper: Keeper,
+  logFolder: string,
+  environment: Record<string, string>,
+  name = "indexer",
+) {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const logFile = path.join(logFolder, `${name}.log`);
+  const args = ["node_modules/ponder/dist/esm/bin/ponder.js", "--root", "indexer", "start"];
+  await startService(keeper, {
+    name,
+    command: process.execPath,
+    args: [...args, "--port", String(port), "--hostname", "127.0.0.1"],
+    cwd: repositoryRoot,
+    env: childEnvironment({
+      PONDER_TELEMETRY_DISABLED: "1",
+      DATABASE_SCHEMA: "tallystick",
+      POLLING_INTERVAL_MS: "100",
+      INDEXER_PORT: String(port),
+      ...environment,
+    }),
+    logFile,
+    isReady: async (signal) => (await fetch(`${url}/health`, { signal })).ok,
+    stop: [{ signal: "SIGTERM", waitMs: 10_000 }],
+  });
+
+  /** Asks GraphQL and gives `data`, in the shape that the test says it has. */
+  const query = async <Data>(text: string, variables: Record<string, unknown> = {}): Promise<Data> => {
+    const response = await fetch(`${url}/graphql`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ query: text, variables }),
+    });
+    const answer = (await response.json()) as { data?: Data; errors?: unknown };
+    if (answer.errors !== undefined || answer.data === undefined)
+      throw new Error(JSON.stringify(answer.errors));
+    return answer.data;
+  };
+  const until = <T>(what: string, look: () => Promise<T | undefined | false>, withinMs = 20_000) =>
+    waitUntil(look, { what, withinMs, everyMs: 50 });
+
+  return {
+    url,
+    query,
+    until,
+    log: () => readFileSync(logFile, "utf8"),
+    /** Waits until the tick of a block, or of a later one, was derived. */
+    untilTick: (block: bigint) =>
+      until(`the tick of block ${block}`, async () => {
+        const { meta } = await query<{ meta: { block: number; digest: string } }>(
+          "{ meta { block digest } }",
+        );
+        return meta.block >= Number(block) && meta;
+      }),
+    stop: () => keeper.stop(name),
+  };
+}

@@ -1,0 +1,168 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import {
+  type Abi,
+  createTestClient,
+  createWalletClient,
+  type Hex,
+  http,
+  publicActions,
+  walletActions,
+  zeroAddress,
+  zeroHash,
+} from "viem";
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import { hardhat } from "viem/chains";
+import { anchoredLedgerAbi } from "../../../protocol/abi/anchoredLedgerAbi.ts";
+import { hireEscrowAbi } from "../../../protocol/abi/hireEscrowAbi.ts";
+import { testUsdcAbi } from "../../../protocol/abi/testUsdcAbi.ts";
+import type { Address } from "../../../protocol/address.ts";
+import {
+  receiveWithAuthorizationTypedData,
+  transferWithAuthorizationTypedData,
+} from "../../../protocol/escrow/authorization.ts";
+import { escrowId, type Hire } from "../../../protocol/escrow/hire.ts";
+import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
+import { freePort } from "../../../scripts/processes/freePort.ts";
+import type { Keeper } from "../../../scripts/processes/openKeeper.ts";
+import { startService } from "../../../scripts/processes/startService.ts";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+
+export const CHAIN_ID = hardhat.id;
+export const PROVIDER = "swarmwage-partnered";
+const FOREVER = 2n ** 48n;
+
+/** The first of the accounts that a Hardhat node gives ether to: it relays everything here. */
+const RELAYER = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
+
+/** An agent of a test: a fresh key. Its address is lower case, as everywhere inside. */
+export type Wallet = { account: PrivateKeyAccount; address: Address; privateKey: Hex };
+
+export function newWallet(): Wallet {
+  const privateKey = generatePrivateKey();
+  const account = privateKeyToAccount(privateKey);
+  return { account, address: account.address.toLowerCase() as Address, privateKey };
+}
+
+export type LocalChain = Awaited<ReturnType<typeof startLocalChain>>;
+
+/** A real chain (hardhat node) with our contracts, and what a test does on it. Every transaction is mined at once. */
+export async function startLocalChain(keeper: Keeper, logFolder: string) {
+  const port = await freePort();
+  const rpcUrl = `http://127.0.0.1:${port}`;
+  const transport = http(rpcUrl);
+  const relayer = privateKeyToAccount(RELAYER);
+  const client = createTestClient({
+    chain: hardhat,
+    mode: "hardhat",
+    account: relayer,
+    transport,
+    cacheTime: 0,
+  })
+    .extend(publicActions)
+    .extend(walletActions);
+  await startService(keeper, {
+    name: `chain ${port}`,
+    command: process.execPath,
+    args: ["node_modules/hardhat/dist/src/cli.js", "node", "--hostname", "127.0.0.1", "--port", String(port)],
+    cwd: repositoryRoot,
+    env: childEnvironment({ HARDHAT_DISABLE_TELEMETRY_PROMPT: "true" }),
+    logFile: path.join(logFolder, "chain.log"),
+    isReady: async () => (await client.getChainId()) === CHAIN_ID,
+  });
+
+  const mined = async (hash: Hex) => {
+    const receipt = await client.waitForTransactionReceipt({ hash, pollingInterval: 20 });
+    if (receipt.status !== "success") throw new Error(`transaction ${hash} failed`);
+    return receipt;
+  };
+  const deploy = async (name: string, abi: Abi, args: unknown[]) => {
+    const { contractAddress } = await mined(
+      await client.deployContract({ abi, bytecode: bytecodeOf(name), args }),
+    );
+    return contractAddress?.toLowerCase() as Address;
+  };
+  const token = await deploy("test/TestUSDC", testUsdcAbi, []);
+  const escrow = await deploy("HireEscrow", hireEscrowAbi, [token, relayer.address, PROVIDER]);
+  const anchoredLedger = await deploy("AnchoredLedger", anchoredLedgerAbi, []);
+
+  const send = async (address: Address, abi: Abi, functionName: string, args: unknown[], by?: Wallet) => {
+    const wallet = by && createWalletClient({ account: by.account, chain: hardhat, transport });
+    const call = { address, abi, functionName, args, chain: hardhat };
+    return mined(await (wallet ? wallet.writeContract(call) : client.writeContract(call)));
+  };
+  const domain = { name: "USD Coin", version: "2", chainId: CHAIN_ID, token };
+
+  return {
+    rpcUrl,
+    client,
+    token,
+    escrow,
+    anchoredLedger,
+    relayer: relayer.address.toLowerCase() as Address,
+    send,
+    mint: (to: Wallet, amount: bigint) => send(token, testUsdcAbi, "mint", [to.address, amount]),
+
+    /** A direct payment as x402 makes it: the buyer signs, anyone submits. */
+    pay: async (from: Wallet, to: Wallet, value: bigint, nonce: Hex = generatePrivateKey()) => {
+      const terms = {
+        from: from.address,
+        to: to.address,
+        value,
+        validAfter: 0n,
+        validBefore: FOREVER,
+        nonce,
+      };
+      const signature = await from.account.signTypedData(transferWithAuthorizationTypedData(terms, domain));
+      const args = [terms.from, terms.to, value, 0n, FOREVER, nonce, signature];
+      return send(token, testUsdcAbi, "transferWithAuthorization", args);
+    },
+
+    /** Funds an escrow by the buyer's authorization, and gives its terms and id. */
+    deposit: async (
+      buyer: Wallet,
+      seller: Wallet,
+      amount: bigint,
+      deadline: bigint,
+      more: Partial<Hire> = {},
+    ) => {
+      const hire: Hire = {
+        hireId: generatePrivateKey(),
+        buyer: buyer.address,
+        seller: seller.address,
+        payee: zeroAddress,
+        amount,
+        fee: 0n,
+        feeRecipient: zeroAddress,
+        deadline,
+        arbiter: zeroAddress,
+        ...more,
+      };
+      const id = escrowId(hire, { chainId: CHAIN_ID, escrow });
+      const terms = {
+        from: buyer.address,
+        to: escrow,
+        value: amount,
+        validAfter: 0n,
+        validBefore: FOREVER,
+        nonce: id,
+      };
+      const signature = await buyer.account.signTypedData(receiveWithAuthorizationTypedData(terms, domain));
+      await send(escrow, hireEscrowAbi, "depositWithAuthorization", [hire, 0n, FOREVER, signature]);
+      return { hire, id };
+    },
+
+    /** Gives a wallet ether, so that it can send transactions itself. */
+    fuel: (wallet: Wallet) => client.setBalance({ address: wallet.address, value: 10n ** 18n }),
+    now: async () => (await client.getBlock()).timestamp,
+    mine: (blocks = 1) => client.mine({ blocks }),
+  };
+}
+
+export { zeroAddress, zeroHash };
+
+function bytecodeOf(name: string): Hex {
+  const contract = path.basename(name);
+  const file = path.join(repositoryRoot, "artifacts/contracts", `${name}.sol`, `${contract}.json`);
+  return JSON.parse(readFileSync(file, "utf8")).bytecode;
+}
