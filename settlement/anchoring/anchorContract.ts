@@ -88,7 +88,10 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
 
   /** Sends a call and waits for it; a transaction that nobody mined is replaced by the next one, at a higher price. */
   async function send(data: Hex): Promise<Hex> {
-    const request = await wallet.prepareTransactionRequest({ to: contract, data, type: "eip1559" });
+    // On the mined state, not the pending one, where an anchor of ours may still be waiting.
+    const estimate = await client.estimateGas({ account, to: contract, data, blockTag: "latest" });
+    const gas = (estimate * 6n) / 5n;
+    const request = await wallet.prepareTransactionRequest({ to: contract, data, gas, type: "eip1559" });
     const sent: Sent = {
       nonce: request.nonce,
       maxFeePerGas: request.maxFeePerGas,
@@ -105,7 +108,7 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
         );
       }
     }
-    const hash = await wallet.sendTransaction({ to: contract, data, gas: request.gas, ...sent });
+    const hash = await wallet.sendTransaction({ to: contract, data, gas, ...sent });
     unmined = sent;
     const receipt = await client.waitForTransactionReceipt({ hash, timeout: receiptTimeoutMs });
     unmined = undefined;

@@ -82,10 +82,10 @@ function relativeDifference(a: number | bigint, b: number | bigint): number {
     // Different ints never come out equal, and never further apart than 1.
     return Math.min(1, Math.max(Number(billionths), 1) / 1_000_000_000);
   }
-  // Halved first, so that the difference of the largest doubles does not overflow.
-  const [x, y] = [Number(a) / 2, Number(b) / 2];
-  if (!Number.isFinite(x) || !Number.isFinite(y)) return 1;
-  return Math.min(1, Math.abs(x - y) / Math.max(Math.abs(x), Math.abs(y), Number.MIN_VALUE));
+  const [x, y] = [Number(a), Number(b)];
+  // An int beyond every double, or two doubles whose difference is beyond them: further apart than either is large.
+  if (!Number.isFinite(x - y)) return 1;
+  return Math.min(1, Math.abs(x - y) / Math.max(Math.abs(x), Math.abs(y)));
 }
 
 function bigAbs(value: bigint): bigint {

@@ -1,0 +1,307 @@
+import { expect } from "chai";
+import {
+  createPublicClient,
+  createWalletClient,
+  custom,
+  type EIP1193RequestFn,
+  type Hex,
+  type Transport,
+} from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { anchoredLedgerAbi } from "../../../protocol/abi/anchoredLedgerAbi.ts";
+import type { Address } from "../../../protocol/address.ts";
+import type { TallystickError } from "../../../protocol/errors.ts";
+import { toHex } from "../../../protocol/hex.ts";
+import { ledgerId } from "../../../protocol/ledger/anchor.ts";
+import { leafHash } from "../../../protocol/merkle/hash.ts";
+import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
+import { anchorContract } from "../../../settlement/anchoring/anchorContract.ts";
+import { Anchorer } from "../../../settlement/anchoring/anchorer.ts";
+import { type Chain, freshChain } from "../../contracts/support/chain.ts";
+
+/** The first account of Hardhat's local chain, which has money. */
+const writer = privateKeyToAccount("0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80");
+const ORIGIN = "tallystick.test/anchorer";
+const CHAIN_ID = 31337;
+
+describe("the anchorer", () => {
+  let chain: Chain;
+  let contract: Address;
+  let tree: MerkleTree;
+  /** What the RPC does with a method before it answers; tests make it fail. */
+  let onRequest: (method: string) => void;
+  const running = new Set<Anchorer>();
+
+  before(async () => {
+    chain = await freshChain();
+  });
+  after(() => chain.close());
+
+  beforeEach(async () => {
+    onRequest = () => {};
+    const deployed = await chain.ethers.deployContract("AnchoredLedger");
+    contract = (await deployed.getAddress()).toLowerCase() as Address;
+    tree = new MerkleTree();
+  });
+  afterEach(async () => {
+    await Promise.all([...running].map((anchorer) => anchorer.stop()));
+    running.clear();
+  });
+
+  const transport: Transport = (options) =>
+    custom({
+      request: (async (request: { method: string; params?: unknown }) => {
+        onRequest(request.method);
+        return chain.provider.request(request as never);
+      }) as EIP1193RequestFn,
+    })({ ...options, retryCount: 0 });
+  const id = (): Hex =>
+    ledgerId({
+      chainId: CHAIN_ID,
+      contract,
+      writer: writer.address.toLowerCase() as Address,
+      origin: ORIGIN,
+    });
+  const head = () =>
+    createPublicClient({ transport }).readContract({
+      address: contract,
+      abi: anchoredLedgerAbi,
+      functionName: "head",
+      args: [id()],
+    });
+  const isOpen = () =>
+    head().then(
+      () => true,
+      () => false,
+    );
+  const grow = (count: number) => {
+    for (let i = 0; i < count; i++) tree.append(leafHash(Uint8Array.of(tree.size)));
+  };
+
+  function create(
+    parameters: Partial<ConstructorParameters<typeof Anchorer>[0]> & { chainId?: number } = {},
+  ) {
+    const log: string[] = [];
+    const contractOnChain = anchorContract({
+      transport,
+      account: writer,
+      chainId: parameters.chainId ?? CHAIN_ID,
+      contract,
+      ledgerId: id(),
+      origin: ORIGIN,
+      pollingIntervalMs: 20,
+      receiptTimeoutMs: 300,
+    });
+    const anchorer = new Anchorer({
+      contract: contractOnChain,
+      tree,
+      intervalMs: 25,
+      maxEntries: 1000,
+      backoffMs: { first: 10, longest: 40 },
+      log: (sentence) => log.push(sentence),
+      ...parameters,
+    });
+    running.add(anchorer);
+    return { anchorer, log };
+  }
+
+  async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+    while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+
+  async function refusal(action: Promise<unknown>): Promise<TallystickError> {
+    return action.then(
+      () => expect.fail("it went through"),
+      (error) => error,
+    );
+  }
+
+  it("opens the ledger when it is not there yet, and anchors nothing while there is nothing", async () => {
+    const { anchorer } = create();
+    expect(await anchorer.anchorOnce()).to.deep.equal({ kind: "upToDate", size: 0 });
+    expect(await head()).to.include({ size: 0n, seq: 0n });
+  });
+
+  it("anchors what grew since, from any size to any size", async () => {
+    const { anchorer } = create();
+    for (const count of [1, 1, 2, 3, 9, 0, 47]) {
+      grow(count);
+      const round = await anchorer.anchorOnce();
+      expect(round.kind).to.equal(count === 0 ? "upToDate" : "anchored");
+      const { size, root } = await head();
+      expect([size, root]).to.deep.equal([BigInt(tree.size), toHex(tree.root())]);
+    }
+    expect(anchorer.state).to.deep.equal({ size: 63, seq: 6, error: null });
+  });
+
+  it("continues from the head on chain after a restart", async () => {
+    grow(5);
+    await create().anchorer.anchorOnce();
+    grow(4);
+    const round = await create().anchorer.anchorOnce();
+    expect(round).to.include({ kind: "anchored", oldSize: 5, newSize: 9 });
+  });
+
+  it("anchors again what a reorg undid, the opening of the ledger included", async () => {
+    const { anchorer } = create();
+    const beforeAll = await chain.provider.request({ method: "evm_snapshot" });
+    grow(3);
+    await anchorer.anchorOnce();
+    const beforeSecond = await chain.provider.request({ method: "evm_snapshot" });
+    grow(4);
+    await anchorer.anchorOnce();
+    await chain.provider.request({ method: "evm_revert", params: [beforeSecond] });
+    expect((await head()).size).to.equal(3n);
+    expect(await anchorer.anchorOnce()).to.include({ kind: "anchored", oldSize: 3, newSize: 7 });
+    await chain.provider.request({ method: "evm_revert", params: [beforeAll] });
+    expect(await anchorer.anchorOnce()).to.include({ kind: "anchored", oldSize: 0, newSize: 7 });
+  });
+
+  it("sends nothing when the entries on disk are not the ones that were anchored", async () => {
+    grow(5);
+    await create().anchorer.anchorOnce();
+    const rewritten = new MerkleTree();
+    for (let i = 0; i < 8; i++) rewritten.append(leafHash(Uint8Array.of(i === 2 ? 99 : i)));
+    const { anchorer } = create({ tree: rewritten });
+    onRequest = (method) => expect(method).not.to.match(/^eth_send/);
+    expect((await refusal(anchorer.anchorOnce())).code).to.equal("root_contradicts");
+    expect((await head()).size).to.equal(5n);
+  });
+
+  it("sends nothing when entries that were anchored are missing on disk", async () => {
+    grow(5);
+    await create().anchorer.anchorOnce();
+    const shorter = new MerkleTree();
+    for (let i = 0; i < 3; i++) shorter.append(tree.leaf(i));
+    const { anchorer } = create({ tree: shorter });
+    onRequest = (method) => expect(method).not.to.match(/^eth_send/);
+    expect((await refusal(anchorer.anchorOnce())).code).to.equal("chain_ahead");
+  });
+
+  it("sends nothing to another chain than the one it was told", async () => {
+    grow(1);
+    expect((await refusal(create({ chainId: 1 }).anchorer.anchorOnce())).code).to.equal("wrong_chain");
+  });
+
+  it("keeps anchoring by itself as the ledger grows", async () => {
+    const { anchorer, log } = create();
+    anchorer.start();
+    for (let round = 1; round <= 3; round++) {
+      grow(2);
+      await until(async () => anchorer.state.size === 2 * round);
+    }
+    expect((await head()).size).to.equal(6n);
+    expect(log.filter((sentence) => sentence === "Anchored the ledger.")).to.have.length(3);
+  });
+
+  it("anchors before its time when enough entries wait", async () => {
+    const { anchorer } = create({ intervalMs: 3_600_000, maxEntries: 3 });
+    anchorer.start();
+    await until(
+      async () => (await createPublicClient({ transport }).getCode({ address: contract })) !== undefined,
+    );
+    await until(() => anchorer.state.size === 0 && anchorer.state.error === null);
+    grow(3);
+    await until(() => {
+      anchorer.grown();
+      return anchorer.state.size === 3;
+    });
+    expect((await head()).size).to.equal(3n);
+  });
+
+  it("outlives a dead RPC, waiting longer each time, and goes on when it is back", async () => {
+    const { anchorer, log } = create();
+    anchorer.start();
+    await until(() => anchorer.state.error === null);
+    onRequest = () => {
+      throw new Error("connect ECONNREFUSED");
+    };
+    await until(() => log.filter((sentence) => sentence.startsWith("Anchoring failed")).length >= 3);
+    expect(anchorer.state.error).to.be.a("string");
+    grow(2);
+    onRequest = () => {};
+    await until(() => anchorer.state.size === 2);
+    expect(anchorer.state.error).to.equal(null);
+    expect((await head()).size).to.equal(2n);
+  });
+
+  it("replaces a transaction that nobody mines by one that pays more", async () => {
+    const { anchorer } = create();
+    await anchorer.anchorOnce();
+    grow(2);
+    await chain.provider.request({ method: "evm_setAutomine", params: [false] });
+    try {
+      expect((await refusal(anchorer.anchorOnce())).name).to.equal("WaitForTransactionReceiptTimeoutError");
+      const waiting = await pending();
+      expect(waiting).to.have.length(1);
+      const second = anchorer.anchorOnce();
+      let replaced = waiting;
+      await until(async () => {
+        replaced = await pending();
+        return replaced[0]?.hash !== waiting[0]?.hash;
+      });
+      expect(replaced).to.have.length(1);
+      expect(BigInt(replaced[0]!.maxFeePerGas)).to.be.greaterThan(BigInt(waiting[0]!.maxFeePerGas));
+      await chain.provider.request({ method: "hardhat_mine", params: [] });
+      expect(await second).to.include({ kind: "anchored", newSize: 2 });
+    } finally {
+      await chain.provider.request({ method: "evm_setAutomine", params: [true] });
+    }
+    expect((await head()).seq).to.equal(1n);
+  });
+
+  async function pending(): Promise<{ hash: Hex; maxFeePerGas: Hex }[]> {
+    const block = (await chain.provider.request({
+      method: "eth_getBlockByNumber",
+      params: ["pending", true],
+    })) as {
+      transactions: { hash: Hex; maxFeePerGas: Hex }[];
+    };
+    return block.transactions;
+  }
+
+  it("tells the contract's own reason when it refuses, before anything is spent", async () => {
+    grow(2);
+    const { anchorer } = create();
+    await anchorer.anchorOnce();
+    const wallet = createWalletClient({ account: writer, transport });
+    const heads = [2, 3].map((leaf) => ({
+      ledgerId: id(),
+      size: 9n,
+      root: toHex(leafHash(Uint8Array.of(leaf))),
+    }));
+    const domain = {
+      name: "Tallystick AnchoredLedger",
+      version: "1",
+      chainId: CHAIN_ID,
+      verifyingContract: contract,
+    };
+    const types = {
+      Head: [
+        { name: "ledgerId", type: "bytes32" },
+        { name: "size", type: "uint64" },
+        { name: "root", type: "bytes32" },
+      ],
+    } as const;
+    const signatures = await Promise.all(
+      heads.map((message) => writer.signTypedData({ domain, types, primaryType: "Head", message })),
+    );
+    await wallet.writeContract({
+      chain: null,
+      address: contract,
+      abi: anchoredLedgerAbi,
+      functionName: "proveEquivocation",
+      args: [heads[0]!, signatures[0]!, heads[1]!, signatures[1]!],
+    });
+    grow(1);
+    onRequest = (method) => expect(method).not.to.match(/^eth_send/);
+    expect((await refusal(anchorer.anchorOnce())).message).to.contain("LedgerEquivocated");
+  });
+
+  it("stops when told to, also while it waits for its next round", async () => {
+    const { anchorer } = create({ intervalMs: 3_600_000 });
+    anchorer.start();
+    await until(isOpen);
+    await anchorer.stop();
+  });
+});

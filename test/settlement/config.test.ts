@@ -1,0 +1,88 @@
+import { expect } from "chai";
+import { InvalidInputError } from "../../protocol/errors.ts";
+import { ledgerId } from "../../protocol/ledger/anchor.ts";
+import { readConfig } from "../../settlement/config.ts";
+
+const ANCHORING = {
+  ANCHOR_PRIVATE_KEY: `0x${"11".repeat(32)}`,
+  ANCHORED_LEDGER: "0x5FbDB2315678afecb367f032d93F642f64180aa3",
+  RPC_URL: "http://127.0.0.1:8545",
+  CHAIN_ID: "31337",
+  LEDGER_ORIGIN: "tallystick.local/demo",
+};
+
+function fieldsAtFault(environment: { [name: string]: string }): string[] {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    expect(error).to.be.instanceOf(InvalidInputError).with.property("code", "invalid_configuration");
+    return (error as InvalidInputError).issues.map(({ field }) => field);
+  }
+  return [];
+}
+
+describe("the settlement service's configuration", () => {
+  it("needs nothing: a local ledger without anchoring, on loopback, closed to generic proposals", () => {
+    expect(readConfig({})).to.deep.equal({
+      host: "127.0.0.1",
+      port: 42070,
+      ledgerDir: "./.tallystick/ledger",
+      ledger: "local",
+      origin: "tallystick.local/ledger",
+      apiKeys: [],
+      minConfidence: 0.85,
+      maxDriftAllowed: 0.15,
+      devMode: false,
+    });
+  });
+
+  it("takes an empty variable for an absent one", () => {
+    expect(readConfig({ SETTLEMENT_PORT: "", ANCHOR_PRIVATE_KEY: "", RPC_URL: "" })).to.deep.equal(
+      readConfig({}),
+    );
+  });
+
+  it("names an anchored ledger's folder by its id on chain", () => {
+    const { anchoring, ledger } = readConfig(ANCHORING);
+    expect(anchoring).to.include({ intervalSeconds: 30, maxEntries: 1000, chainId: 31337 });
+    expect(anchoring?.contract).to.equal(ANCHORING.ANCHORED_LEDGER.toLowerCase());
+    expect(anchoring?.writer).to.equal("0x19e7e376e7c213b7e7e7e46cc70a5dd086daff2a");
+    expect(ledger).to.equal(ledgerId({ ...anchoring!, origin: "tallystick.local/demo" }));
+  });
+
+  it("reads lists, shares, switches and fractions of a second", () => {
+    const config = readConfig({
+      ...ANCHORING,
+      SETTLEMENT_API_KEYS: " a , b,,",
+      MIN_CONFIDENCE: "0.5",
+      DEV_MODE: "1",
+      ANCHOR_INTERVAL_SECONDS: "0.5",
+    });
+    expect(config.apiKeys).to.deep.equal(["a", "b"]);
+    expect(config).to.include({ minConfidence: 0.5, devMode: true });
+    expect(config.anchoring?.intervalSeconds).to.equal(0.5);
+  });
+
+  it("names every variable at fault", () => {
+    const bad = {
+      SETTLEMENT_PORT: "70000",
+      MIN_CONFIDENCE: "2",
+      MAX_DRIFT_ALLOWED: "much",
+      DEV_MODE: "maybe",
+      LEDGER_ORIGIN: "two words",
+      ANCHOR_PRIVATE_KEY: "0x12",
+      ANCHORED_LEDGER: "0x34",
+      RPC_URL: "localhost:8545",
+      CHAIN_ID: "base",
+      ANCHOR_INTERVAL_SECONDS: "0",
+      ANCHOR_MAX_ENTRIES: "0",
+    };
+    expect(fieldsAtFault(bad)).to.have.members(Object.keys(bad));
+  });
+
+  it("wants everything that anchoring needs, or none of it", () => {
+    const { ANCHOR_PRIVATE_KEY } = ANCHORING;
+    expect(fieldsAtFault({ ANCHOR_PRIVATE_KEY })).to.deep.equal(["ANCHORED_LEDGER", "RPC_URL", "CHAIN_ID"]);
+    expect(fieldsAtFault({ ANCHORED_LEDGER: ANCHORING.ANCHORED_LEDGER })).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,46 @@
+import { privateKeyToAccount } from "viem/accounts";
+import type { RecordBody } from "../../../protocol/json/recordBody.ts";
+import { signBody } from "../../../protocol/records/record.ts";
+import { NOW } from "./testService.ts";
+
+export const seller = privateKeyToAccount(`0x${"11".repeat(32)}`);
+export const buyer = privateKeyToAccount(`0x${"22".repeat(32)}`);
+
+/** A listing that every rule likes. */
+export function listingBody(changes: RecordBody = {}): RecordBody {
+  return {
+    agent_id: seller.address.toLowerCase(),
+    capability: "text.translate.en.it",
+    price_usdc: "0.50",
+    max_latency_ms: 8000,
+    endpoint: "https://seller.example/hire",
+    ...changes,
+  };
+}
+
+/** A receipt that every rule likes, completed a minute before {@link NOW}. */
+export function receiptBody(changes: RecordBody = {}): RecordBody {
+  return {
+    agent_id: seller.address.toLowerCase(),
+    buyer: buyer.address.toLowerCase(),
+    capability: "text.translate.en.it",
+    hire_id: "rcpt_01",
+    tx_hash: `0x${"fe".repeat(32)}`,
+    amount_usdc_atomic: "500000",
+    network: "base",
+    completed_at: NOW - 60,
+    protocol_version: "swarmwage/v0.3",
+    verification: { all_passed: true, checks: { non_empty: true } },
+    ...changes,
+  };
+}
+
+/** The envelope of a body signed by the seller. */
+export async function envelope(body: RecordBody) {
+  return { body, signature: await signBody(body, { account: seller }) };
+}
+
+/** The form existing Swarmwage SDKs send: the signature among the body's own keys. */
+export async function flat(body: RecordBody) {
+  return { ...body, signature: await signBody(body, { account: seller }) };
+}
