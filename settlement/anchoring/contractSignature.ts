@@ -1,4 +1,13 @@
-import { ContractFunctionExecutionError, createPublicClient, parseAbi, type Transport } from "viem";
+import {
+  AbiDecodingDataSizeTooSmallError,
+  BaseError,
+  ContractFunctionRevertedError,
+  ContractFunctionZeroDataError,
+  createPublicClient,
+  parseAbi,
+  type Transport,
+} from "viem";
+import { TallystickError } from "../../protocol/errors.ts";
 import type { IsContractSignature } from "../engine/checkSignature.ts";
 
 const erc1271Abi = parseAbi([
@@ -6,25 +15,42 @@ const erc1271Abi = parseAbi([
 ]);
 const MAGIC_VALUE = "0x1626ba7e";
 
-/** Asks contract wallets for their signatures (ERC-1271) over an RPC. An address without code never signed anything. */
+/** What a contract does that has no such function, or says no by reverting. */
+const ANSWERS_NO = [
+  ContractFunctionRevertedError,
+  ContractFunctionZeroDataError,
+  AbiDecodingDataSizeTooSmallError,
+];
+
+/**
+ * Asks contract wallets for their signatures (ERC-1271) over an RPC. An address without code never signed anything.
+ *
+ * The function it makes throws TallystickError `chain_unavailable` (503) when the chain cannot be asked.
+ */
 export function contractSignature(transport: Transport): IsContractSignature {
   const client = createPublicClient({ transport });
   return async ({ signer, hash, signature }) => {
-    const code = await client.getCode({ address: signer });
-    if (code === undefined || code === "0x") return false;
     try {
+      const code = await client.getCode({ address: signer });
+      if (code === undefined || code === "0x") return false;
       const args = [hash, signature] as const;
-      const answer = await client.readContract({
-        address: signer,
-        abi: erc1271Abi,
-        functionName: "isValidSignature",
-        args,
-      });
-      return answer === MAGIC_VALUE;
+      const call = { address: signer, abi: erc1271Abi, functionName: "isValidSignature", args } as const;
+      return (await client.readContract(call)) === MAGIC_VALUE;
     } catch (error) {
-      // The wallet answered by reverting; an RPC that cannot be reached is another matter.
-      if (error instanceof ContractFunctionExecutionError) return false;
-      throw error;
+      if (saysNo(error)) return false;
+      throw new TallystickError({
+        code: "chain_unavailable",
+        message: "The chain could not be asked whether this signature is a contract wallet's.",
+        hint: "Try again later. A signature by the agent's own key needs no chain.",
+        cause: error,
+      });
     }
   };
+}
+
+function saysNo(error: unknown): boolean {
+  return (
+    error instanceof BaseError &&
+    error.walk((cause) => ANSWERS_NO.some((kind) => cause instanceof kind)) !== null
+  );
 }

@@ -25,6 +25,7 @@ const STATUS_BY_CODE: { [code: string]: number } = {
   payload_too_large: 413,
   malformed_json: 400,
   ledger_unavailable: 503,
+  chain_unavailable: 503,
 };
 
 /** What to tell the client about an error. What it was not meant to see is logged and told as `internal`. */
