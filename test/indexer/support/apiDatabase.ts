@@ -4,6 +4,8 @@ import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 import pg from "pg";
 import * as schema from "../../../indexer/ponder.schema.ts";
 import type { Database } from "../../../indexer/src/api/graphql/context.ts";
+import type { MemoryStore } from "../../../indexer/src/derive/memoryStore.ts";
+import { type TableName, tables } from "../../../indexer/src/derive/tables.ts";
 
 /**
  * The indexer's tables in an empty database, made from its schema as Ponder would, for tests of the API that bring their own
@@ -11,6 +13,8 @@ import type { Database } from "../../../indexer/src/api/graphql/context.ts";
  */
 export async function openApiDatabase(url: string) {
   const pool = new pg.Pool({ connectionString: url, max: 5 });
+  // The server is stopped right after the pool; a connection that hears of it first must not fail the test.
+  pool.on("error", () => {});
   for (const table of Object.values(schema).filter((it) => isTable(it)) as PgTable[]) {
     const columns = Object.values(getTableColumns(table)).map(
       (column) => `"${column.name}" ${column.getSQLType()}${column.primary ? " PRIMARY KEY" : ""}`,
@@ -22,6 +26,16 @@ export async function openApiDatabase(url: string) {
   const database = drizzle(pool, { schema, casing: "snake_case", logger: { logQuery: () => statements++ } });
   return {
     database,
+    /** Takes over every row that a derivation in memory came to. */
+    fill: async (store: MemoryStore) => {
+      for (const name of Object.keys(tables) as TableName[]) {
+        const rows = [...store.rows(name).values()];
+        for (let at = 0; at < rows.length; at += 500) {
+          // biome-ignore lint/performance/noDynamicNamespaceImportAccess: the table is chosen by name here
+          await database.insert(schema[name]).values(rows.slice(at, at + 500) as never);
+        }
+      }
+    },
     /** As the API sees it. */
     db: database as unknown as Database,
     pool,

@@ -30,7 +30,7 @@ type Loaders = {
 };
 
 /** More than any page of a sensible query, far less than nested pages of a hundred could ask for. */
-const MAX_ROWS = 5_000;
+const MAX_ROWS = 2_000;
 
 export function queryContext(base: Pick<QueryContext, "db" | "operations" | "node">): QueryContext {
   let rows = 0;

@@ -1,0 +1,95 @@
+import { expect } from "chai";
+import { getIntrospectionQuery } from "graphql";
+import { createApi } from "../../../indexer/src/api/app.ts";
+import { LIMITS } from "../../../indexer/src/api/graphql/limits.ts";
+
+type Answer = { errors?: { message: string; extensions: { code: string } }[] };
+
+const dependencies = {
+  operations: { readBlocked: async () => null },
+  node: { chainId: 1, token: `0x${"70".repeat(20)}` },
+  settlementUrl: null,
+};
+
+/** A database whose every query ends as `result` does. */
+function databaseOf(result: () => Promise<unknown[]>) {
+  const query: object = new Proxy(() => query, {
+    get: (_, name) => (name === "then" ? (...args: []) => result().then(...args) : query),
+    apply: () => query,
+  });
+  return query as never;
+}
+
+describe("GraphQL limits", () => {
+  const app = createApi({ ...dependencies, db: databaseOf(async () => []) });
+
+  async function post(query: string, variables: object = {}): Promise<{ status: number; body: Answer }> {
+    const response = await app.request("/graphql", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ query, variables }),
+    });
+    return { status: response.status, body: (await response.json()) as Answer };
+  }
+
+  async function codeOf(query: string, variables: object = {}): Promise<string | undefined> {
+    const { body } = await post(query, variables);
+    expect(body.errors, query).to.have.length.above(0);
+    return body.errors?.[0]?.extensions.code;
+  }
+
+  const nested = (levels: number) =>
+    `{ agents { nodes ${"{ hires { nodes { seller ".repeat(levels)}{ id }${" } } }".repeat(levels)} } }`;
+
+  it("refuse what is too deep, too long, too wide or too costly, each with a code", async () => {
+    expect(await codeOf(nested(5))).to.equal("QUERY_TOO_DEEP");
+    expect(await codeOf(`{ ${"a: meta { time } ".repeat(LIMITS.tokens / 4)} }`)).to.equal("QUERY_TOO_LONG");
+    const aliases = Array.from({ length: LIMITS.aliases + 1 }, (_, n) => `a${n}: meta { time }`);
+    expect(await codeOf(`{ ${aliases.join(" ")} }`)).to.equal("TOO_MANY_ALIASES");
+    const costly = "{ agents(first: 100) { nodes { hires(first: 100) { nodes { id tx outcome } } } } }";
+    expect(await codeOf(costly)).to.equal("QUERY_TOO_COSTLY");
+  });
+
+  it("hold for page sizes in variables too", async () => {
+    const pages = Array.from({ length: 25 }, (_, n) => `a${n}: agents(first: $n) { nodes { id } }`);
+    const query = `query ($n: Int) { ${pages.join(" ")} }`;
+    expect(await codeOf(query, { n: 100 })).to.equal("TOO_MANY_ROWS");
+    expect((await post(query, { n: 50 })).body.errors).to.equal(undefined);
+  });
+
+  it("leave room for the introspection that GraphiQL starts with", async () => {
+    expect((await post(getIntrospectionQuery())).body.errors).to.equal(undefined);
+  });
+
+  it("answer malformed queries with a code", async () => {
+    expect(await codeOf("{ agents {")).to.equal("GRAPHQL_PARSE_FAILED");
+    expect(await codeOf("{ nothing }")).to.equal("GRAPHQL_VALIDATION_FAILED");
+    expect(await codeOf('{ agent(address: "0x12") { id } }')).to.equal("INVALID_ARGUMENT");
+    const query = "query ($a: Address!) { agent(address: $a) { id } }";
+    expect(await codeOf(query, { a: "'; DROP TABLE agent; --" })).to.equal("INVALID_ARGUMENT");
+    expect(await codeOf("{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }")).to.be.a(
+      "string",
+    );
+  });
+
+  it("refuse a body over 64 KiB unread", async () => {
+    const { status, body } = await post(`{ meta { time } } # ${"x".repeat(65_536)}`);
+    expect(status).to.equal(413);
+    expect(body.errors?.[0]?.extensions.code).to.equal("QUERY_TOO_LONG");
+  });
+
+  it("tells the client nothing of its own faults", async () => {
+    const db = databaseOf(() => Promise.reject(new Error("password is swordfish")));
+    const broken = createApi({ ...dependencies, db });
+    const response = await broken.request("/graphql?query={meta{time}}");
+    const text = await response.text();
+    expect(text).not.to.contain("swordfish");
+    expect(JSON.parse(text).errors[0].extensions.code).to.equal("INTERNAL_SERVER_ERROR");
+  });
+
+  it("shows GraphiQL to a browser", async () => {
+    const response = await app.request("/graphql", { headers: { accept: "text/html" } });
+    expect(response.headers.get("content-type")).to.contain("text/html");
+    expect(await response.text()).to.contain("Tallystick");
+  });
+});
