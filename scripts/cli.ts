@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { commands } from "./cli/commands.ts";
 import { watchLifeline } from "./cli/lifeline.ts";
+import { loadEnvFile } from "./cli/loadEnvFile.ts";
 import { printError } from "./cli/printError.ts";
 
 /** Exit code of a command that was called wrongly, as most Unix tools have it. */
@@ -30,6 +31,7 @@ export async function runCli(argv: string[]): Promise<number> {
       program.command(entry.name, { hidden: entry.hidden ?? false }).description(entry.summary);
       continue;
     }
+    if (!entry.ignoresEnvFile) loadEnvFile();
     const register = await entry.load();
     register(program);
   }

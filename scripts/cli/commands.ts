@@ -10,11 +10,19 @@ export type CommandEntry = {
   summary: string;
   /** Left out of the help; for the npm scripts of this repository. */
   hidden?: boolean;
+  /** Takes no settings from `.env`, which is about a real node. */
+  ignoresEnvFile?: boolean;
   load: () => Promise<Register>;
 };
 
 /** Every command, in the order of the help. */
 export const commands: CommandEntry[] = [
+  {
+    name: "demo",
+    summary: "start a whole node and let agents live on it",
+    ignoresEnvFile: true,
+    load: async () => (await import("../commands/demo.ts")).registerDemo,
+  },
   {
     name: "deploy",
     summary: "deploy the contracts to a chain",
@@ -36,9 +44,15 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/rederive.ts")).registerRederive,
   },
   {
+    name: "verify-ledger",
+    summary: "verify every line of a ledger file",
+    load: async () => (await import("../commands/verifyLedger.ts")).registerVerifyLedger,
+  },
+  {
     name: "test",
     summary: "lint, types, Solidity and TypeScript tests of this repository",
     hidden: true,
+    ignoresEnvFile: true,
     load: async () => (await import("../commands/test.ts")).registerTest,
   },
 ];

@@ -8,7 +8,6 @@ import { z } from "zod";
 import { type Address, addressSchema } from "../../protocol/address.ts";
 import { TallystickError } from "../../protocol/errors.ts";
 import type { Hex } from "../../protocol/hex.ts";
-import { loadEnvFile } from "../cli/loadEnvFile.ts";
 import { parseOption } from "../cli/parseOption.ts";
 import { type DeployContractsParameters, deployContracts } from "../deploy/deployContracts.ts";
 import { readDeployment, writeDeployment } from "../deploy/deployment.ts";
@@ -66,7 +65,6 @@ export function registerDeploy(program: Command): void {
 }
 
 async function deploy(options: Options): Promise<void> {
-  loadEnvFile();
   const plan = await planDeployment(options);
   printPlan(plan);
   if (plan.real && !options.yes) await confirm();

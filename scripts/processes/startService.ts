@@ -45,7 +45,11 @@ export async function startService(keeper: Keeper, service: Service, signal?: Ab
 }
 
 /** The error for a service that failed: what happened, with the end of its log and where the rest is. */
-export function serviceError(spec: ProcessSpec, message: string, cause?: unknown): TallystickError {
+export function serviceError(
+  spec: Pick<ProcessSpec, "name" | "logFile">,
+  message: string,
+  cause?: unknown,
+): TallystickError {
   const tail = logTail(spec.logFile, 15);
   return new TallystickError({
     code: "service_failed",

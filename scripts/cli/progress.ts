@@ -1,0 +1,75 @@
+import { styleText } from "node:util";
+
+/** Tells a person what is going on, on stderr. */
+export type Progress = {
+  /** Runs a piece of work under a title; `detail` is shown when it is done. Pieces may overlap. */
+  step: <T>(title: string, work: () => Promise<{ detail?: string; value: T }>) => Promise<T>;
+  /** A heading between steps. */
+  heading: (text: string) => void;
+};
+
+/** After this long without an end, a step without a terminal says at least that it has begun. */
+const QUIET_MS = 3_000;
+
+/**
+ * Progress as lines: one when a step is done, with its time. A terminal shows the steps under way below them, and other
+ * outputs (a CI log) a line for a step that takes long.
+ *
+ * @param parameters.silent says nothing at all
+ */
+export function createProgress({
+  stream = process.stderr,
+  silent = false,
+}: {
+  stream?: NodeJS.WriteStream;
+  silent?: boolean;
+} = {}): Progress {
+  const live = stream.isTTY === true && !silent;
+  const style = (format: Parameters<typeof styleText>[0], text: string) =>
+    styleText(format, text, { stream });
+  const write = (text: string) => {
+    if (!silent) stream.write(text);
+  };
+  const under: string[] = [];
+
+  const clear = () => {
+    if (live && under.length > 0) write("\r\u001b[2K");
+  };
+  const draw = () => {
+    if (!live || under.length === 0) return;
+    const text = `  … ${under.join(", ")}`;
+    write(style("dim", text.slice(0, Math.max(10, (stream.columns ?? 80) - 1))));
+  };
+  const line = (text: string) => {
+    clear();
+    write(`${text}\n`);
+    draw();
+  };
+
+  return {
+    heading: (text) => line(`\n${style("bold", text)}`),
+    step: async (title, work) => {
+      const began = performance.now();
+      clear();
+      under.push(title);
+      draw();
+      const patience = live ? undefined : setTimeout(() => line(`  … ${title}`), QUIET_MS);
+      const end = (text: string) => {
+        clearTimeout(patience);
+        clear();
+        under.splice(under.indexOf(title), 1);
+        if (text !== "") write(`${text}\n`);
+        draw();
+      };
+      try {
+        const { detail = "", value } = await work();
+        const time = style("dim", `${((performance.now() - began) / 1000).toFixed(1)} s`);
+        end(`  ${style("green", "✔")} ${title.padEnd(12)} ${detail}${detail === "" ? "" : "  "}${time}`);
+        return value;
+      } catch (error) {
+        end(`  ${style("red", "✘")} ${title}`);
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,52 @@
+/** A wish to stop: Ctrl-C, a signal, or a failure that makes going on pointless. */
+export type Shutdown = {
+  signal: AbortSignal;
+  /** Stops everything because of an error. */
+  fail: (error: Error) => void;
+  /** The exit code for the signal that came, or undefined when none did. */
+  exitCode: () => number | undefined;
+  /** Gives the signals back. */
+  release: () => void;
+};
+
+/** A signal asked us to stop; no failure. */
+export class StoppedBySignal extends Error {
+  readonly exitCode: number;
+
+  constructor(name: NodeJS.Signals, exitCode: number) {
+    super(`stopped by ${name}`);
+    this.exitCode = exitCode;
+  }
+}
+
+const CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+/** Copies of one Ctrl-C (from the terminal, from npm, from the bootstrap) arrive within this time. */
+const SAME_WISH_MS = 1_500;
+
+/**
+ * Turns signals into an AbortSignal, so that work can end in good order. Whoever asks again after a moment is impatient:
+ * then the process exits at once, and the keeper ends what is left.
+ */
+export function watchShutdown(): Shutdown {
+  const controller = new AbortController();
+  let first = 0;
+  const onSignal = (name: NodeJS.Signals) => {
+    const code = CODES[name as keyof typeof CODES];
+    if (first > 0 && performance.now() - first > SAME_WISH_MS) process.exit(code);
+    if (first === 0) first = performance.now();
+    controller.abort(new StoppedBySignal(name, code));
+  };
+  for (const name of Object.keys(CODES)) process.on(name, onSignal);
+  return {
+    signal: controller.signal,
+    fail: (error) => controller.abort(error),
+    exitCode: () => {
+      const { reason } = controller.signal;
+      return reason instanceof StoppedBySignal ? reason.exitCode : undefined;
+    },
+    release: () => {
+      for (const name of Object.keys(CODES)) process.off(name, onSignal);
+    },
+  };
+}

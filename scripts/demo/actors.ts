@@ -1,0 +1,54 @@
+import { keccak256, type LocalAccount, stringToBytes } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import type { Address } from "../../protocol/address.ts";
+import type { Hex } from "../../protocol/hex.ts";
+
+/** Somebody in the story: a name for the table, a wallet for everything else. */
+export type Actor = { name: string; address: Address; account: LocalAccount; privateKey: Hex };
+
+/** An actor by name. The key is made from the name, so that addresses are the same in every run. */
+function actor(name: string): Actor {
+  const privateKey = keccak256(stringToBytes(`tallystick demo: ${name}`));
+  const account = privateKeyToAccount(privateKey);
+  return { name, privateKey, account, address: account.address.toLowerCase() as Address };
+}
+
+/** Everybody in the story. */
+export const actors = {
+  /** Sends the transactions that others signed, and pays for them. */
+  relayer: actor("relayer"),
+  /** Keeps the ledger and anchors it. */
+  operator: actor("operator"),
+  /** May pause deposits; does not, in this story. */
+  guardian: actor("guardian"),
+
+  /** Sells three capabilities, reliably. */
+  scribe: actor("scribe"),
+  /** Sells one, half of the time. */
+  rookie: actor("rookie"),
+  /** Sells by escrow only. */
+  forge: actor("forge"),
+  /** Buyers. */
+  acme: actor("acme"),
+  bolt: actor("bolt"),
+
+  /** Funds the ring. */
+  puppeteer: actor("puppeteer"),
+  /** Five wallets that hire the first of them. */
+  ring: [actor("ring-1"), actor("ring-2"), actor("ring-3"), actor("ring-4"), actor("ring-5")] as const,
+};
+
+/** Those who are agents when the story ends, in the order of the table. */
+export const agents: Actor[] = [
+  actors.scribe,
+  actors.rookie,
+  actors.forge,
+  actors.acme,
+  actors.bolt,
+  ...actors.ring,
+];
+
+/** The name of an address, or its short form. */
+export function nameOf(address: string): string {
+  return agents.find((it) => it.address === address)?.name ?? `${address.slice(0, 8)}…`;
+}

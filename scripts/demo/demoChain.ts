@@ -1,0 +1,228 @@
+import {
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  encodeFunctionData,
+  http,
+  keccak256,
+  toHex,
+} from "viem";
+import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
+import { hireEscrowAbi } from "../../protocol/abi/hireEscrowAbi.ts";
+import { testUsdcAbi } from "../../protocol/abi/testUsdcAbi.ts";
+import { type Address, ZERO_ADDRESS } from "../../protocol/address.ts";
+import { TallystickError } from "../../protocol/errors.ts";
+import {
+  type Authorization,
+  receiveWithAuthorizationTypedData,
+  transferWithAuthorizationTypedData,
+} from "../../protocol/escrow/authorization.ts";
+import {
+  escrowId,
+  type Hire,
+  markDeliveredTypedData,
+  refundTypedData,
+  releaseTypedData,
+} from "../../protocol/escrow/hire.ts";
+import type { Hex } from "../../protocol/hex.ts";
+import { type Actor, actors } from "./actors.ts";
+import { TICK_BLOCKS } from "./services.ts";
+import type { DemoNode } from "./startDemoNode.ts";
+
+/** Money held for a hire. */
+export type Escrow = { hire: Hire; id: Hex; tx: Hex };
+
+export type DemoChain = ReturnType<typeof createDemoChain>;
+
+/** More than any call of the story needs; given, so that nothing has to be estimated. */
+const GAS = 1_000_000n;
+
+/**
+ * What the agents do on the chain. Agents only sign; the relayer sends and pays, as a facilitator does for x402.
+ * Everything is a real transaction, waited for, and an error when it is reverted.
+ */
+export function createDemoChain(
+  node: Pick<DemoNode, "rpcUrl" | "deployment" | "ledger">,
+  signal: AbortSignal,
+) {
+  const { token, hireEscrow, anchoredLedger, chainId } = node.deployment;
+  const chain = defineChain({
+    id: chainId,
+    name: "demo",
+    nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
+    rpcUrls: { default: { http: [node.rpcUrl] } },
+  });
+  const transport = http(node.rpcUrl, { fetchOptions: { signal } });
+  const client = createPublicClient({ chain, transport, cacheTime: 0 });
+  const usdc = { name: "USD Coin", version: "2", chainId, token };
+  const escrows = { chainId, escrow: hireEscrow.address };
+  let authorizations = 0;
+
+  const rpc = (method: string, params: unknown[]) =>
+    client.request({ method, params } as never) as Promise<unknown>;
+
+  /** Sends a transaction of this actor and waits for it, one after the other. */
+  async function send(by: Actor, to: Address, data: Hex): Promise<Hex> {
+    const wallet = createWalletClient({ account: by.account, chain, transport });
+    const nonce = await client.getTransactionCount({ address: by.address });
+    const fees = { maxFeePerGas: 10_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+    const hash = await wallet.sendTransaction({ to, data, nonce, gas: GAS, type: "eip1559", ...fees });
+    const receipt = await client.getTransactionReceipt({ hash });
+    if (receipt.status === "success") return hash;
+    throw new TallystickError({
+      code: "demo_transaction_reverted",
+      message: `Transaction ${hash} was reverted.`,
+    });
+  }
+
+  const callEscrow = (call: Parameters<typeof encodeFunctionData<typeof hireEscrowAbi>>[0]) =>
+    send(actors.relayer, hireEscrow.address, encodeFunctionData(call));
+
+  async function now(): Promise<bigint> {
+    return (await client.getBlock()).timestamp;
+  }
+
+  async function authorization(from: Actor, to: Address, value: bigint, nonce?: Hex): Promise<Authorization> {
+    const unique = nonce ?? keccak256(toHex(`authorization ${authorizations++} of ${from.address}`));
+    return {
+      from: from.address,
+      to,
+      value,
+      validAfter: 0n,
+      validBefore: (await now()) + 3_600n,
+      nonce: unique,
+    };
+  }
+
+  return {
+    client,
+    now,
+
+    /** Gives an agent money out of nothing; only a test token does that. */
+    mint: (to: Actor, value: bigint) =>
+      send(
+        actors.relayer,
+        token,
+        encodeFunctionData({ abi: testUsdcAbi, functionName: "mint", args: [to.address, value] }),
+      ),
+
+    /** A plain transfer, not a payment for anything. */
+    transfer: (from: Actor, to: Actor, value: bigint) =>
+      send(
+        from,
+        token,
+        encodeFunctionData({ abi: testUsdcAbi, functionName: "transfer", args: [to.address, value] }),
+      ),
+
+    /** A direct payment: the buyer signs an EIP-3009 authorization, the relayer submits it. */
+    pay: async (buyer: Actor, seller: Actor, value: bigint): Promise<Hex> => {
+      const it = await authorization(buyer, seller.address, value);
+      const signature = await buyer.account.signTypedData(transferWithAuthorizationTypedData(it, usdc));
+      const data = encodeFunctionData({
+        abi: testUsdcAbi,
+        functionName: "transferWithAuthorization",
+        args: [it.from, it.to, it.value, it.validAfter, it.validBefore, it.nonce, signature],
+      });
+      return await send(actors.relayer, token, data);
+    },
+
+    /** Puts money into escrow by one signature of the buyer, which fixes the terms: its nonce is their digest. */
+    deposit: async (terms: {
+      buyer: Actor;
+      seller: Actor;
+      amount: bigint;
+      hireId: Hex;
+      deadline: bigint;
+    }): Promise<Escrow> => {
+      const { buyer, seller, amount, hireId, deadline } = terms;
+      const hire: Hire = {
+        hireId,
+        buyer: buyer.address,
+        seller: seller.address,
+        payee: ZERO_ADDRESS,
+        amount,
+        fee: 0n,
+        feeRecipient: ZERO_ADDRESS,
+        deadline,
+        arbiter: ZERO_ADDRESS,
+      };
+      const id = escrowId(hire, escrows);
+      const it = await authorization(buyer, hireEscrow.address, amount, id);
+      const signature = await buyer.account.signTypedData(receiveWithAuthorizationTypedData(it, usdc));
+      const tx = await callEscrow({
+        abi: hireEscrowAbi,
+        functionName: "depositWithAuthorization",
+        args: [hire, it.validAfter, it.validBefore, signature],
+      });
+      return { hire, id, tx };
+    },
+
+    /** The seller says on the chain that it has delivered. */
+    markDelivered: async ({ hire, id }: Escrow, seller: Actor): Promise<Hex> => {
+      const resultHash = keccak256(toHex(`result of ${id}`));
+      const signature = await seller.account.signTypedData(markDeliveredTypedData(id, escrows, resultHash));
+      return await callEscrow({
+        abi: hireEscrowAbi,
+        functionName: "markDelivered",
+        args: [hire, resultHash, signature],
+      });
+    },
+
+    /** The buyer is content: the seller is paid. */
+    release: async ({ hire, id }: Escrow, buyer: Actor): Promise<Hex> => {
+      const signature = await buyer.account.signTypedData(releaseTypedData(id, escrows));
+      return await callEscrow({ abi: hireEscrowAbi, functionName: "release", args: [hire, signature] });
+    },
+
+    /** The buyer is not: the money goes back. */
+    refund: async ({ hire, id }: Escrow, buyer: Actor): Promise<Hex> => {
+      const signature = await buyer.account.signTypedData(refundTypedData(id, buyer.address, escrows));
+      return await callEscrow({
+        abi: hireEscrowAbi,
+        functionName: "refund",
+        args: [hire, buyer.address, signature],
+      });
+    },
+
+    /** Nobody said anything until the deadline: anybody may send the money back. */
+    timeoutRefund: ({ hire }: Escrow): Promise<Hex> =>
+      callEscrow({ abi: hireEscrowAbi, functionName: "timeoutRefund", args: [hire] }),
+
+    /** Lets time pass on the chain. */
+    passTime: async (seconds: number): Promise<void> => {
+      await rpc("evm_increaseTime", [seconds]);
+      await rpc("evm_mine", []);
+    },
+
+    /** Mines up to the next tick of the indexer, at least one block. Gives its number. */
+    mineToTick: async (): Promise<number> => {
+      const block = Number(await client.getBlockNumber());
+      const blocks = TICK_BLOCKS - (block % TICK_BLOCKS);
+      await rpc("hardhat_mine", [toHex(blocks)]);
+      return block + blocks;
+    },
+
+    /** The ledger's head as the contract has it. */
+    anchoredHead: async (): Promise<{ size: number; root: Hex; seq: bigint }> => {
+      const { size, root, seq } = await client.readContract({
+        address: anchoredLedger,
+        abi: anchoredLedgerAbi,
+        functionName: "head",
+        args: [node.ledger],
+      });
+      return { size: Number(size), root, seq };
+    },
+
+    /** Sends what the contract will refuse, without asking it before. Gives the receipt's status. */
+    sendUnchecked: async (to: Address, data: Hex): Promise<{ hash: Hex; status: "success" | "reverted" }> => {
+      const nonce = await client.getTransactionCount({ address: actors.relayer.address });
+      const fees = { maxFeePerGas: 10_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+      const transaction = { chainId, to, data, nonce, gas: GAS, type: "eip1559", ...fees } as const;
+      const signed = await actors.relayer.account.signTransaction(transaction);
+      // Hardhat answers a reverted transaction with an error, but it is in a block all the same.
+      await client.sendRawTransaction({ serializedTransaction: signed }).catch(() => {});
+      const hash = keccak256(signed);
+      return { hash, status: (await client.getTransactionReceipt({ hash })).status };
+    },
+  };
+}

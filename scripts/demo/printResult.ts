@@ -1,0 +1,118 @@
+import { styleText } from "node:util";
+import Table from "cli-table3";
+import { agents, nameOf } from "./actors.ts";
+import type { AgentAnswer } from "./readBack.ts";
+import type { StoryResult } from "./runStory.ts";
+import type { DemoNode } from "./startDemoNode.ts";
+
+/** A query to paste into GraphiQL. */
+export const QUERY_TO_PASTE = `{
+  agents(first: 20) { nodes { address trustTier successRate last30dHireCount last30dHireCountRaw clusterSize } }
+  meta { block digest ledgers { size root } }
+}`;
+
+const bold = (text: string) => styleText("bold", text);
+const dim = (text: string) => styleText("dim", text);
+const green = (text: string) => styleText("green", text);
+const yellow = (text: string) => styleText("yellow", text);
+
+/** The table of agents, as read back through GraphQL. */
+export function agentTable(answers: AgentAnswer[]): string {
+  const byAddress = new Map(answers.map((it) => [it.address, it]));
+  const table = new Table({
+    head: ["agent", "hires", "success", "24 h volume", "refunds", "tier", "cluster", "bought"].map(bold),
+    colAligns: ["left", "right", "right", "right", "right", "right", "left", "right"],
+    style: { head: [], border: [], compact: true },
+  });
+  for (const { address, name } of agents) {
+    const agent = byAddress.get(address);
+    if (!agent) continue;
+    const { last30dHireCount: weighted, last30dHireCountRaw: raw } = agent;
+    table.push([
+      `${name} ${dim(`${address.slice(0, 6)}…${address.slice(-4)}`)}`,
+      weighted === raw ? String(raw) : yellow(`${weighted} of ${raw}`),
+      percent(agent.successRate),
+      agent.last24hVolumeUsdc === "0.00" ? dim("–") : `$${agent.last24hVolumeUsdc}`,
+      percent(agent.refundRate),
+      agent.trustTier > 0 ? green(String(agent.trustTier)) : String(agent.trustTier),
+      agent.clusterId === null ? dim("–") : yellow(`${agent.clusterId.slice(0, 10)}… (${agent.clusterSize})`),
+      agent.hiresBought === 0 ? dim("–") : String(agent.hiresBought),
+    ]);
+  }
+  return table.toString();
+}
+
+function percent(rate: number | null): string {
+  return rate === null ? dim("–") : `${(rate * 100).toFixed(rate === 0 || rate === 1 ? 0 : 1)} %`;
+}
+
+/** Everything a person wants to see when the story is over. */
+export function resultText(node: DemoNode, { answer, target, rewrite }: StoryResult): string {
+  const ledger = answer.meta.ledgers[0];
+  return [
+    "",
+    agentTable(answer.agents.nodes),
+    "",
+    `${bold("Ledger")}   ${ledger?.size} entries, root ${target.root}`,
+    "         the same on the chain, in the indexer, and in the file",
+    `${bold("Digest")}   ${answer.meta.digest} at block ${answer.meta.block}`,
+    `${bold("Ring")}     ${nameOf(agents.find(({ name }) => name === "ring-1")?.address ?? "")}'s 20 perfect hires count 4: buyers and seller have their money from one wallet`,
+    "",
+    `${bold("The operator rewrites line")} ${bold(String(rewrite.line))}${bold(", a failed hire, into a success:")}`,
+    ...indent(rewrite.verifyLedger.edited),
+    bold("It makes every later hash anew, so that the file verifies, and sends the anchor:"),
+    `  transaction ${rewrite.anchor.transaction}`,
+    `  refused by the contract with ${rewrite.anchor.refusedWith}`,
+    "",
+    `${bold("GraphQL")}  ${node.url}/graphql`,
+    ...indent(QUERY_TO_PASTE),
+    "",
+  ].join("\n");
+}
+
+/** What to do with a node that is left running. */
+export function keepText(node: DemoNode): string {
+  const command = "npm run -s tallystick --";
+  return [
+    `${bold("It keeps running.")} Open the GraphQL URL in a browser, or in another terminal:`,
+    `  export DATABASE_URL=${node.databaseUrl}`,
+    `  ${command} rederive`,
+    `  ${command} export -o events.jsonl`,
+    `  ${command} verify-ledger ${node.ledgerFile}`,
+    `  curl ${node.url}/v1/ledger/latest`,
+    `Chain ${node.rpcUrl} · settlement ${node.settlementUrl} · logs ${node.logs}`,
+    `${bold("To stop it:")} Ctrl-C here, or kill ${process.pid}`,
+    "",
+  ].join("\n");
+}
+
+/** The same for programs. */
+export function resultJson(
+  node: DemoNode,
+  { answer, target, rewrite }: StoryResult,
+  seconds: number,
+): object {
+  return {
+    ok: true,
+    seconds: Number(seconds.toFixed(1)),
+    graphql: `${node.url}/graphql`,
+    url: node.url,
+    rpcUrl: node.rpcUrl,
+    settlementUrl: node.settlementUrl,
+    databaseUrl: node.databaseUrl,
+    ledgerFile: node.ledgerFile,
+    logs: node.logs,
+    pid: process.pid,
+    deployment: node.deployment,
+    ledger: { id: node.ledger, size: target.size, root: target.root },
+    block: answer.meta.block,
+    digest: answer.meta.digest,
+    agents: answer.agents.nodes.map((agent) => ({ name: nameOf(agent.address), ...agent })),
+    clusters: answer.clusters.nodes.map(({ id, size }) => ({ id, size })),
+    rewrite,
+  };
+}
+
+function indent(text: string): string[] {
+  return text.split("\n").map((line) => `  ${line}`);
+}

@@ -1,0 +1,140 @@
+import { isDeepStrictEqual } from "node:util";
+import { TallystickError } from "../../protocol/errors.ts";
+import { waitUntil } from "../processes/waitUntil.ts";
+import { actors, agents, nameOf } from "./actors.ts";
+import {
+  EXPECTED_ENTRIES,
+  EXPECTED_ESCROWS,
+  EXPECTED_HIRES,
+  type ExpectedAgent,
+  expectedAgents,
+} from "./expectations.ts";
+
+/** An agent as GraphQL answers it. */
+export type AgentAnswer = ExpectedAgent & { address: string; clusterId: string | null };
+
+/** Where a node stands, as GraphQL answers it. */
+export type MetaAnswer = {
+  block: number;
+  indexedBlock: number;
+  digest: string | null;
+  ledgers: { id: string; size: number; root: string }[];
+  blockedAtSegment: { reason: string } | null;
+};
+
+/** All that the demo reads back. */
+export type Answer = {
+  meta: MetaAnswer;
+  agents: { nodes: AgentAnswer[] };
+  hires: { nodes: { id: string }[] };
+  escrows: { nodes: { status: string }[] };
+  clusters: { nodes: { id: string; size: number; members: { nodes: { address: string }[] } }[] };
+};
+
+const META = "meta { block indexedBlock digest ledgers { id size root } blockedAtSegment { reason } }";
+
+const EVERYTHING = `{
+  ${META}
+  agents(first: 50) { nodes {
+    address last30dHireCount last30dHireCountRaw successRate last24hVolumeUsdc refundRate trustTier
+    clusterId clusterSize distinctBuyers hiresBought silentTimeoutRate
+  } }
+  hires(first: 100) { nodes { id } }
+  escrows(first: 50) { nodes { status } }
+  clusters(first: 10) { nodes { id size members(first: 10) { nodes { address } } } }
+}`;
+
+/** Asks a node's GraphQL. */
+export async function askGraphql<T>(url: string, query: string, signal?: AbortSignal): Promise<T> {
+  const response = await fetch(`${url}/graphql`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ query }),
+    ...(signal && { signal }),
+  });
+  const { data, errors } = (await response.json()) as { data?: T; errors?: { message: string }[] };
+  if (errors || !data)
+    throw new Error(`GraphQL: ${errors?.map((it) => it.message).join("; ") ?? response.status}`);
+  return data;
+}
+
+/** Where the node has to be before its answers are those of the whole story. */
+export type Target = { block: number; ledger: string; size: number; root: string };
+
+/**
+ * Waits until the node has derived everything up to a block that is a tick, and the whole ledger.
+ *
+ * @throws TallystickError `wait_timeout`, saying where it stands
+ */
+export async function untilCaughtUp(url: string, target: Target, signal: AbortSignal): Promise<MetaAnswer> {
+  return await waitUntil(
+    async (limit) => {
+      const { meta } = await askGraphql<{ meta: MetaAnswer }>(url, `{ ${META} }`, limit);
+      const ledger = meta.ledgers.find(({ id }) => id === target.ledger);
+      if (meta.blockedAtSegment) throw new Error(`it waits for entries: ${meta.blockedAtSegment.reason}`);
+      if (meta.block === target.block && ledger?.size === target.size && ledger.root === target.root)
+        return meta;
+      const stands = `at tick ${meta.block} of ${target.block}, ${ledger?.size ?? 0} of ${target.size} entries`;
+      throw new Error(`it is ${stands}`);
+    },
+    { what: "the indexer to catch up", withinMs: 60_000, signal },
+  );
+}
+
+/** Reads everything back and compares it with what the story must give. */
+export async function readBack(url: string, target: Target, signal?: AbortSignal): Promise<Answer> {
+  const answer = await askGraphql<Answer>(url, EVERYTHING, signal);
+  const wrong = differences(answer, target);
+  if (wrong.length === 0) return answer;
+  throw new TallystickError({
+    code: "demo_mismatch",
+    message: `The node does not answer what the story must give:\n${wrong.map((it) => `    ${it}`).join("\n")}`,
+    hint: "Either a rule of the derivation changed, or the story did: see scripts/demo/expectations.ts.",
+    details: wrong,
+  });
+}
+
+/** Everything in which an answer differs from what the story must give. Empty: nothing. */
+export function differences(answer: Answer, target: Target): string[] {
+  const wrong: string[] = [];
+  const expect = (what: string, actual: unknown, expected: unknown) => {
+    if (isDeepStrictEqual(actual, expected)) return;
+    wrong.push(`${what} is ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`);
+  };
+  const found = new Map(answer.agents.nodes.map((agent) => [agent.address, agent]));
+  expect("the list of agents", [...found.keys()].map(nameOf).sort(), agents.map(({ name }) => name).sort());
+  for (const [address, expected] of expectedAgents) {
+    const agent = found.get(address);
+    if (!agent) continue;
+    for (const field of Object.keys(expected) as (keyof ExpectedAgent)[]) {
+      expect(`${nameOf(address)}'s ${field}`, agent[field], expected[field]);
+    }
+  }
+  const [cluster, ...others] = answer.clusters.nodes;
+  expect("the number of other clusters", others.length, 0);
+  expect("the cluster's members", cluster?.members.nodes.map((it) => it.address).sort(), ring());
+  for (const { address } of actors.ring) {
+    expect(`${nameOf(address)}'s cluster`, found.get(address)?.clusterId, cluster?.id ?? "missing");
+  }
+  expect("the number of hires", answer.hires.nodes.length, EXPECTED_HIRES);
+  expect(
+    "what became of the escrows",
+    countBy(answer.escrows.nodes.map((it) => it.status)),
+    EXPECTED_ESCROWS,
+  );
+  expect("the ledger's size", target.size, EXPECTED_ENTRIES);
+  const { ledger: id, size, root } = target;
+  expect("the ledger", answer.meta.ledgers, [{ id, size, root }]);
+  expect("the tick", answer.meta.block, target.block);
+  return wrong;
+}
+
+function ring(): string[] {
+  return actors.ring.map(({ address }) => address).sort();
+}
+
+function countBy(values: string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const value of [...values].sort()) counts[value] = (counts[value] ?? 0) + 1;
+  return counts;
+}

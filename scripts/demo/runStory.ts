@@ -1,0 +1,69 @@
+import type { Progress } from "../cli/progress.ts";
+import { waitUntil } from "../processes/waitUntil.ts";
+import { createAgentRecords } from "./agentRecords.ts";
+import { createDemoChain } from "./demoChain.ts";
+import { type Answer, readBack, type Target, untilCaughtUp } from "./readBack.ts";
+import type { DemoNode } from "./startDemoNode.ts";
+import { hireByEscrow } from "./story/hireByEscrow.ts";
+import { hireDirectly } from "./story/hireDirectly.ts";
+import { openMarket } from "./story/openMarket.ts";
+import { type RewriteResult, rewriteHistory } from "./story/rewriteHistory.ts";
+import { runRing } from "./story/runRing.ts";
+import type { Scene } from "./story/scene.ts";
+
+/** How the story ended: what the node answers, and what came of rewriting the ledger. */
+export type StoryResult = { answer: Answer; target: Target; rewrite: RewriteResult };
+
+/**
+ * Lets the agents live through the story on a running node, and reads everything back through GraphQL.
+ *
+ * @throws TallystickError `demo_mismatch` when the node answers anything but what the story must give
+ */
+export async function runStory(
+  node: DemoNode,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<StoryResult> {
+  const chain = createDemoChain(node, signal);
+  const untilAnchored = async (size: number) => {
+    const look = async () => (await chain.anchoredHead()).size >= size;
+    await waitUntil(look, { what: `an anchor of ${size} entries`, withinMs: 30_000, signal });
+  };
+  const records = createAgentRecords(node.url, node.deployment.chainId, signal);
+  const scene: Scene = { chain, records, untilAnchored };
+  const act = (title: string, play: (scene: Scene) => Promise<string>) =>
+    progress.step(title, async () => ({ detail: await play(scene), value: undefined }));
+
+  await act("market", openMarket);
+  await act("direct", hireDirectly);
+  await act("escrow", hireByEscrow);
+  await act("ring", runRing);
+
+  const target = await progress.step("anchor", async () => {
+    const { size } = await latestEntry(node.url, signal);
+    await untilAnchored(size);
+    const { root } = await chain.anchoredHead();
+    const block = await chain.mineToTick();
+    return {
+      detail: `${size} entries, root ${root.slice(0, 10)}…`,
+      value: { block, ledger: node.ledger, size, root },
+    };
+  });
+  const answer = await progress.step("derive", async () => {
+    const { digest } = await untilCaughtUp(node.url, target, signal);
+    const value = await readBack(node.url, target, signal);
+    return { detail: `up to block ${target.block}, digest ${digest?.slice(0, 10)}…`, value };
+  });
+  const rewrite = await progress.step("rewrite", async () => {
+    const value = await rewriteHistory(node, chain, signal);
+    return { detail: `line ${value.line} changed; found, and refused`, value };
+  });
+  // Nothing of that reached the node: it answers what it answered before.
+  await readBack(node.url, target, signal);
+  return { answer, target, rewrite };
+}
+
+async function latestEntry(url: string, signal: AbortSignal): Promise<{ size: number }> {
+  const response = await fetch(`${url}/v1/ledger/latest`, { signal });
+  return (await response.json()) as { size: number };
+}

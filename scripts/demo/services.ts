@@ -1,0 +1,114 @@
+import path from "node:path";
+import type { Address } from "../../protocol/address.ts";
+import type { Hex } from "../../protocol/hex.ts";
+import type { Deployment } from "../deploy/deployment.ts";
+import { childEnvironment } from "../processes/childEnvironment.ts";
+import { nodeProgram } from "../processes/nodeProgram.ts";
+import type { Service } from "../processes/startService.ts";
+import { repositoryRoot } from "../repositoryRoot.ts";
+
+/** Blocks between two ticks of the demo: short, so that nobody waits for one. */
+export const TICK_BLOCKS = 10;
+
+/** Answers an RPC call, or throws. */
+async function rpcAnswers(rpcUrl: string, signal: AbortSignal): Promise<boolean> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_chainId", params: [] });
+  const headers = { "content-type": "application/json" };
+  return (await fetch(rpcUrl, { method: "POST", headers, body, signal })).ok;
+}
+
+/** A local chain: `hardhat node`, on 127.0.0.1 only. */
+export function chainService({ port, logs }: { port: number; logs: string }): Service {
+  return {
+    name: "chain",
+    command: process.execPath,
+    args: ["node_modules/hardhat/dist/src/cli.js", "node", "--hostname", "127.0.0.1", "--port", String(port)],
+    cwd: repositoryRoot,
+    env: childEnvironment(),
+    logFile: path.join(logs, "chain.log"),
+    isReady: (signal) => rpcAnswers(`http://127.0.0.1:${port}`, signal),
+  };
+}
+
+/** What settlement of the demo is told. */
+export type SettlementServiceParameters = {
+  port: number;
+  logs: string;
+  ledgerDir: string;
+  origin: string;
+  rpcUrl: string;
+  deployment: Deployment;
+  anchorKey: Hex;
+};
+
+/** The write side: settlement, anchoring every second. */
+export function settlementService(parameters: SettlementServiceParameters): Service {
+  const { port, logs, ledgerDir, origin, rpcUrl, deployment, anchorKey } = parameters;
+  return {
+    name: "settlement",
+    command: process.execPath,
+    args: nodeProgram("settlement/main.ts"),
+    cwd: repositoryRoot,
+    env: childEnvironment({
+      SETTLEMENT_HOST: "127.0.0.1",
+      SETTLEMENT_PORT: String(port),
+      LEDGER_DIR: ledgerDir,
+      LEDGER_ORIGIN: origin,
+      RPC_URL: rpcUrl,
+      CHAIN_ID: String(deployment.chainId),
+      ANCHORED_LEDGER: deployment.anchoredLedger,
+      ANCHOR_PRIVATE_KEY: anchorKey,
+      ANCHOR_INTERVAL_SECONDS: "1",
+    }),
+    logFile: path.join(logs, "settlement.log"),
+    isReady: async (signal) => (await fetch(`http://127.0.0.1:${port}/health`, { signal })).ok,
+  };
+}
+
+/** What an indexer of the demo is told. */
+export type IndexerServiceParameters = {
+  name?: string;
+  port: number;
+  logs: string;
+  databaseUrl: string;
+  databaseSchema?: string;
+  rpcUrl: string;
+  settlementUrl: string;
+  ledger: Hex;
+  operator: Address;
+  deployment: Deployment;
+};
+
+/** The read side: Ponder over the chain and the ledger. */
+export function indexerService(parameters: IndexerServiceParameters): Service {
+  const { name = "indexer", port, logs, databaseUrl, databaseSchema = "tallystick" } = parameters;
+  const { rpcUrl, settlementUrl, ledger, operator, deployment } = parameters;
+  const { hireEscrow } = deployment;
+  const ponder = ["node_modules/ponder/dist/esm/bin/ponder.js", "--root", "indexer", "start"];
+  return {
+    name,
+    command: process.execPath,
+    args: [...ponder, "--hostname", "127.0.0.1", "--port", String(port)],
+    cwd: repositoryRoot,
+    env: childEnvironment({
+      PONDER_TELEMETRY_DISABLED: "1",
+      DATABASE_URL: databaseUrl,
+      DATABASE_SCHEMA: databaseSchema,
+      INDEXER_PORT: String(port),
+      RPC_URL: rpcUrl,
+      CHAIN_ID: String(deployment.chainId),
+      POLLING_INTERVAL_MS: "200",
+      START_BLOCK: String(deployment.startBlock),
+      TOKEN_ADDRESS: deployment.token,
+      ESCROWS: `${hireEscrow.address}=${hireEscrow.providerId}`,
+      ANCHORED_LEDGER: deployment.anchoredLedger,
+      LEDGERS: `${ledger}=${settlementUrl}`,
+      OPERATOR: operator,
+      TICK_BLOCKS: String(TICK_BLOCKS),
+      SETTLEMENT_URL: settlementUrl,
+    }),
+    logFile: path.join(logs, `${name}.log`),
+    isReady: async (signal) => (await fetch(`http://127.0.0.1:${port}/health`, { signal })).ok,
+    stop: [{ signal: "SIGTERM", waitMs: 8_000 }],
+  };
+}
