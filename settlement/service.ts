@@ -57,6 +57,12 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     throw error;
   });
 
+  if (held.cutBytes > 0) {
+    log("The last held proposal was half written and has been cut; it had not been answered.", {
+      bytes: held.cutBytes,
+    });
+  }
+
   const { minConfidence, maxDriftAllowed } = config;
   const engine = new SettlementEngine({
     ledger,

@@ -28,8 +28,12 @@ export class HeldProposals {
   readonly #byTask = new Map<string, HeldProposal[]>();
   readonly #file: AppendFile;
 
-  private constructor(file: AppendFile) {
+  /** Bytes of a half-written last line that were cut when the file was opened. */
+  readonly cutBytes: number;
+
+  private constructor(file: AppendFile, cutBytes: number) {
     this.#file = file;
+    this.cutBytes = cutBytes;
   }
 
   /**
@@ -48,7 +52,7 @@ export class HeldProposals {
       .split("\n")
       .slice(0, -1)
       .map((line, index) => readLine(line, index + 1));
-    const held = new HeldProposals(await AppendFile.open(filePath, onFailure));
+    const held = new HeldProposals(await AppendFile.open(filePath, onFailure), text.length - whole);
     for (const one of found) held.#remember(one, Promise.resolve());
     return held;
   }

@@ -1,86 +1,16 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { createInterface } from "node:readline";
-import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { LedgerLineError } from "../../protocol/ledger/verifyLedger.ts";
 import { verifyLedgerFile } from "../../scripts/commands/verifyLedger.ts";
-import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { envelope, listingBody } from "./support/records.ts";
+import { settle, settlementProcesses, stop } from "./support/settlementProcess.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
-
-type Running = { child: ChildProcess; url: string; size: number; stderr: () => string };
 
 describe("the settlement process", () => {
   const folder = temporaryFolder();
-  const children = new Set<ChildProcess>();
+  const { start, fail } = settlementProcesses(() => ({ LEDGER_DIR: folder.path }));
   const file = () => path.join(folder.path, "local", "ledger.jsonl");
-
-  afterEach(() => {
-    for (const child of children) child.kill("SIGKILL");
-    children.clear();
-  });
-
-  function launch(): ChildProcess {
-    const child = spawn(process.execPath, nodeProgram("settlement/main.ts"), {
-      env: {
-        PATH: process.env.PATH,
-        LEDGER_DIR: folder.path,
-        SETTLEMENT_PORT: "0",
-        SETTLEMENT_API_KEYS: "key",
-        MIN_CONFIDENCE: "0.5",
-      },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    children.add(child);
-    return child;
-  }
-
-  async function start(): Promise<Running> {
-    const child = launch();
-    let stderr = "";
-    child.stderr!.on("data", (chunk) => {
-      stderr += chunk;
-    });
-    for await (const line of createInterface({ input: child.stdout! })) {
-      const { listening, size } = JSON.parse(line);
-      return { child, url: listening, size, stderr: () => stderr };
-    }
-    throw new Error(`it did not start: ${stderr}`);
-  }
-
-  /** Starts a process that is expected to end by itself. */
-  async function fail(): Promise<{ code: number | null; err: string }> {
-    const child = launch();
-    const [err, [code]] = await Promise.all([text(child.stderr!), once(child, "exit")]);
-    return { code, err };
-  }
-
-  async function kill(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
-    const exit = once(child, "exit");
-    child.kill(signal);
-    const [code] = await exit;
-    return code;
-  }
-
-  const latest = async (url: string) =>
-    (await (await fetch(`${url}/v1/ledger/latest`)).json()) as { size: number; hash: string };
-
-  async function settle(url: string, task: string): Promise<string | undefined> {
-    const { hash } = await latest(url);
-    const response = await fetch(`${url}/v1/settle`, {
-      method: "POST",
-      headers: { authorization: "Bearer key" },
-      body: JSON.stringify({
-        header: { task_id: task, parent_hash: hash },
-        payload: { data_update: { task, padding: "x".repeat(2000) }, confidence_score: 0.9 },
-      }),
-    });
-    const answer = (await response.json()) as { status: string; hash: string };
-    return answer.status === "SETTLED" ? answer.hash : undefined;
-  }
 
   it("loses nothing that it answered, killed at any moment while many write", async () => {
     const records = await Promise.all(
@@ -113,7 +43,7 @@ describe("the settlement process", () => {
         writer.catch(() => {}),
       );
       while (answered.length < target) await new Promise((resolve) => setTimeout(resolve, 1));
-      await kill(child, "SIGKILL");
+      await stop(child, "SIGKILL");
       await Promise.all(writers);
     }
     const { child, url, size } = await start();
@@ -129,14 +59,14 @@ describe("the settlement process", () => {
     expect(answered.length).to.be.at.least(75);
     for (const hash of answered) expect(hashes.has(hash), hash).to.equal(true);
     expect(await settle(url, "after")).to.match(/^[0-9a-f]{64}$/);
-    expect(await kill(child, "SIGTERM")).to.equal(0);
+    expect(await stop(child, "SIGTERM")).to.equal(0);
   });
 
   it("ends with 0 when told to stop, having written what it answered, and gives the ledger free", async () => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       const { child, url, size } = await start();
       const hash = await settle(url, signal);
-      expect(await kill(child, signal)).to.equal(0);
+      expect(await stop(child, signal)).to.equal(0);
       const last = readFileSync(file(), "latin1").trimEnd().split("\n")[size]!;
       expect(JSON.parse(last).current_hash).to.equal(hash);
     }
@@ -145,7 +75,7 @@ describe("the settlement process", () => {
   it("cuts a torn last line, says so, and goes on", async () => {
     const first = await start();
     await settle(first.url, "one");
-    await kill(first.child, "SIGKILL");
+    await stop(first.child, "SIGKILL");
     appendFileSync(file(), '{"current_hash": "12');
     const second = await start();
     expect(second.size).to.equal(1);
@@ -157,7 +87,7 @@ describe("the settlement process", () => {
     const { child, url } = await start();
     await settle(url, "one");
     await settle(url, "two");
-    await kill(child, "SIGTERM");
+    await stop(child, "SIGTERM");
     writeFileSync(file(), readFileSync(file(), "latin1").replace('"task": "one"', '"task": "won"'));
     const { code, err } = await fail();
     expect(code).to.equal(1);

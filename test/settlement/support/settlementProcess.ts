@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
+
+export type RunningSettlement = {
+  child: ChildProcess;
+  url: string;
+  /** Entries it found on disk. */
+  size: number;
+  /** The ledger's id, `local` when it is not anchored. */
+  ledger: string;
+  file: string;
+  /** What it has logged so far. */
+  stderr: () => string;
+};
+
+/** Starts real settlement processes for a suite, each on a free port; none outlives its test. */
+export function settlementProcesses(environment: () => { [name: string]: string }) {
+  const children = new Set<ChildProcess>();
+  afterEach(() => {
+    for (const child of children) child.kill("SIGKILL");
+    children.clear();
+  });
+
+  function launch(): ChildProcess {
+    const child = spawn(process.execPath, nodeProgram("settlement/main.ts"), {
+      env: { PATH: process.env.PATH, SETTLEMENT_PORT: "0", SETTLEMENT_API_KEYS: "key", ...environment() },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    children.add(child);
+    return child;
+  }
+
+  return {
+    /** Starts one and waits until it listens. */
+    async start(): Promise<RunningSettlement> {
+      const child = launch();
+      let stderr = "";
+      child.stderr?.on("data", (chunk) => {
+        stderr += chunk;
+      });
+      for await (const line of createInterface({ input: child.stdout! })) {
+        const { listening, size, ledger, file } = JSON.parse(line);
+        return { child, url: listening, size, ledger, file, stderr: () => stderr };
+      }
+      throw new Error(`it did not start: ${stderr}`);
+    },
+    /** Starts one that is expected to end by itself. */
+    async fail(): Promise<{ code: number | null; err: string }> {
+      const child = launch();
+      const [err, [code]] = await Promise.all([text(child.stderr!), once(child, "exit")]);
+      return { code, err };
+    },
+  };
+}
+
+/** Sends a signal and waits for the end; gives the exit code. */
+export async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  const exit = once(child, "exit");
+  child.kill(signal);
+  const [code] = await exit;
+  return code;
+}
+
+/** Settles one proposal on the present head; its hash, or undefined when another came first. */
+export async function settle(url: string, task: string): Promise<string | undefined> {
+  const latest = (await (await fetch(`${url}/v1/ledger/latest`)).json()) as { hash: string };
+  const response = await fetch(`${url}/v1/settle`, {
+    method: "POST",
+    headers: { authorization: "Bearer key" },
+    body: JSON.stringify({
+      header: { task_id: task, parent_hash: latest.hash },
+      payload: { data_update: { task, padding: "x".repeat(2000) }, confidence_score: 0.9 },
+    }),
+  });
+  const answer = (await response.json()) as { status: string; hash: string };
+  return answer.status === "SETTLED" ? answer.hash : undefined;
+}
