@@ -1,3 +1,4 @@
+import { toStringMethod } from "fast-check";
 import { apply } from "../../../indexer/src/derive/apply.ts";
 import type { DeriveEvent } from "../../../indexer/src/derive/events.ts";
 import { MemoryStore } from "../../../indexer/src/derive/memoryStore.ts";
@@ -158,6 +159,11 @@ export class EventLog {
   tick(): this {
     this.events.push({ block: this.block, time: this.time, kind: "tick" });
     return this.after(0);
+  }
+
+  /** How a failing property prints the log: as the lines that `tallystick derive` reads. */
+  [toStringMethod](): string {
+    return this.events.map((event) => JSON.stringify(event)).join("\n");
   }
 
   hash(): Hex {

@@ -2,6 +2,7 @@ import { clusterOf, joinCluster } from "../clusters.ts";
 import { append, itemsOf, lastItem } from "../lists.ts";
 import { addEntry, type Entry, entriesDown, entriesUp } from "../orderIndex.ts";
 import type { Step } from "../step.ts";
+import { isHubOrEscrow } from "../wallets.ts";
 
 /**
  * Notes that `funder` funded `agent` at `time`, and trips a signal if some span holds the agent and `clusterOthers` others
@@ -15,14 +16,16 @@ export async function recordFunding(
   time: number,
 ): Promise<void> {
   const { fundingSpanSeconds, deployBatchBlocks } = step.params;
+  // Money that a hub sent before it was published as one is kept, but binds nobody any more.
+  const isHub = await isHubOrEscrow(step, funder);
   const funded = { at: time, member: agent.id };
-  if (await addEntry(step.store, `funded/${funder}`, funded)) {
+  if ((await addEntry(step.store, `funded/${funder}`, funded)) && !isHub) {
     for (const others of await trippedSpans(step, `funded/${funder}`, funded, fundingSpanSeconds)) {
       await trip(step, funder, [agent.id, ...others]);
     }
   }
   const registered = { at: agent.registeredBlock, member: agent.id };
-  if (await addEntry(step.store, `registered/${funder}`, registered)) {
+  if ((await addEntry(step.store, `registered/${funder}`, registered)) && !isHub) {
     for (const others of await trippedSpans(
       step,
       `registered/${funder}`,

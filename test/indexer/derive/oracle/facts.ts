@@ -1,0 +1,112 @@
+import type { Params } from "../../../../protocol/records/params.ts";
+
+/** What the oracle notes while it reads a log: everything, in plain arrays. */
+export type Position = { index: number; block: number; log: number; time: number };
+
+export type Transfer = Position & {
+  from: string;
+  to: string;
+  value: bigint;
+  tx: string;
+  authorized: boolean;
+  /** Neither side is a hub, an escrow or the zero address. */
+  ordinary: boolean;
+  /** All that the receiver ever got, this one included. */
+  receivedSoFar: bigint;
+  presumed: boolean;
+  claimed: boolean;
+  /** From which event on it is a plain transfer, if it ever is. */
+  plainFrom: number | null;
+};
+
+export type Escrow = {
+  id: string;
+  provider: string;
+  buyer: string;
+  seller: string;
+  arbiter: string;
+  amount: bigint;
+  delivered: boolean;
+  outcome: "held" | "released" | "refunded" | "timed_out";
+  toSeller: bigint;
+  refundedBy: string | null;
+  settledTime: number | null;
+  receipt: Receipt | null;
+  hire: Hire | null;
+};
+
+export type Receipt = {
+  hash: string;
+  agent: string;
+  buyer: string;
+  capability: string;
+  hireId: string;
+  tx: string;
+  logIndex: number | null;
+  amount: bigint;
+  payee: string;
+  escrowId: string | null;
+  allPassed: boolean;
+  latency: number | null;
+  buyerSigned: boolean;
+  time: number;
+  status: "pending" | "counted" | "free" | "unmatched" | "duplicate";
+  hire: Hire | null;
+};
+
+export type Hire = {
+  seller: string;
+  buyer: string;
+  capability: string | null;
+  price: bigint;
+  amount: bigint;
+  outcome: "success" | "failure" | "neutral";
+  escrow: Escrow | null;
+  refunded: boolean;
+  byAudit: boolean;
+  silentTimeout: boolean;
+  refundAfterDelivery: boolean;
+  size: number;
+  latency: number | null;
+  time: number;
+};
+
+export type Rating = { receipt: Receipt; side: string; stars: number; time: number; size: number | null };
+
+export type Listing = {
+  agent: string;
+  capability: string;
+  mode: string;
+  price: string;
+  latency: number;
+  host: string;
+  live: boolean;
+  private: boolean;
+  issuedAt: number;
+};
+
+export type Agent = Position & { tier: number };
+
+export type Facts = {
+  params: Params;
+  /** Index of the event being read. */
+  now: number;
+  /** Time of the last tick. */
+  asOf: number;
+  transfers: Transfer[];
+  escrows: Map<string, Escrow>;
+  receipts: Receipt[];
+  hires: Hire[];
+  ratings: Rating[];
+  telemetry: Map<string, { latency: number | null; allPassed: boolean | null }>;
+  listings: Listing[];
+  seenListings: Set<string>;
+  /** `agent/payee` → block and log of the consent. */
+  consents: Map<string, { block: number; log: number }>;
+  claims: Map<string, string>;
+  agents: Map<string, Agent>;
+  hubs: Set<string>;
+  escrowContracts: Set<string>;
+  /** Groups that listings alike made so far. */
+  stars: Set<string>[];
+};

@@ -1,0 +1,29 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { generatedLog } from "./generatedLog.ts";
+import { oracle } from "./oracle.ts";
+
+/** How many generated logs; more with DERIVE_RUNS. */
+const RUNS = Number(process.env.DERIVE_RUNS ?? 300);
+
+describe("the derivation and the oracle", () => {
+  it("agree on every field of every agent, for any log", async () => {
+    await fc.assert(
+      fc.asyncProperty(generatedLog, async (log) => {
+        const { agents, clusters } = await log.derive();
+        const derived = Object.fromEntries(
+          Object.entries(agents).map(([address, { cluster_id, signals_tripped, ...fields }]) => {
+            const cluster = cluster_id === null ? null : [...(clusters[cluster_id]?.members ?? [])].sort();
+            expect(cluster_id === null, "a cluster has a signal").to.equal(signals_tripped.length === 0);
+            return [address, { ...fields, cluster }];
+          }),
+        );
+        const expected = Object.fromEntries(
+          [...oracle(log.events)].map(([address, { signals_tripped: _, ...fields }]) => [address, fields]),
+        );
+        expect(derived).to.deep.equal(expected);
+      }),
+      { numRuns: RUNS },
+    );
+  }).timeout(0);
+});
