@@ -68,13 +68,19 @@ export function entryLine(entry: LedgerEntry): string {
   return canonicalLine(entry, entry.currentHash);
 }
 
-/** {@link entryHash} from the entry's own canonical line, without printing it again. */
-export function hashOfEntryLine(line: string): string {
-  return hashText(`{"current_hash": "${line.slice(HASH_START + 64)}`);
+/** {@link entryHash} from the bytes of the entry's own canonical line, without printing it again. */
+export function hashOfEntryBytes(line: Uint8Array): string {
+  return toBareHex(
+    sha256
+      .create()
+      .update(BEFORE_HASH)
+      .update(line.subarray(BEFORE_HASH.length + 64))
+      .digest(),
+  );
 }
 
-/** Where the 64 digits of `current_hash` stand in every canonical line. */
-const HASH_START = '{"current_hash": "'.length;
+/** What stands before the 64 digits of `current_hash` in every canonical line. */
+const BEFORE_HASH = encoder.encode('{"current_hash": "');
 
 const KEYS = ["timestamp", "task_id", "parent_hash", "payload", "current_hash"];
 

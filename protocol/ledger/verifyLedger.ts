@@ -1,15 +1,17 @@
 import { InvalidInputError, TallystickError } from "../errors.ts";
 import { dumpsPythonJson, type PyJson, parsePythonJson } from "../json/pythonJson.ts";
-import { lineLeafHash } from "../merkle/entryLeafHash.ts";
+import { leafHash } from "../merkle/hash.ts";
 import { MerkleFrontier } from "../merkle/merkleFrontier.ts";
 import {
   checkHashes,
   entryFromPyJson,
   entryLine,
   GENESIS_HASH,
-  hashOfEntryLine,
+  hashOfEntryBytes,
   type LedgerEntry,
 } from "./entry.ts";
+
+const encoder = new TextEncoder();
 
 /** A line of a ledger is wrong. `line` counts from 1; `reason` says what is wrong with it. */
 export class LedgerLineError extends TallystickError {
@@ -66,8 +68,9 @@ export function verifyLedgerLine(
     if (line !== text && !(form === "python" && isInPythonForm(value, text))) {
       throw new TallystickError({ code: "not_canonical", message: notCanonical(line, text) });
     }
-    checkHashes(entry, parentHash, hashOfEntryLine(line));
-    return { entry, line, leafHash: lineLeafHash(line) };
+    const bytes = encoder.encode(line);
+    checkHashes(entry, parentHash, hashOfEntryBytes(bytes));
+    return { entry, line, leafHash: leafHash(bytes) };
   } catch (error) {
     if (!(error instanceof TallystickError)) throw error;
     const reason =

@@ -5,10 +5,10 @@ export const EMPTY_ROOT: Uint8Array = sha256(new Uint8Array(0));
 
 /** Hash of a leaf: SHA-256(0x00 ‖ bytes) (RFC 6962 §2.1). */
 export function leafHash(bytes: Uint8Array): Uint8Array {
-  const input = new Uint8Array(1 + bytes.length);
-  input.set(bytes, 1);
-  return sha256(input);
+  return sha256.create().update(LEAF_PREFIX).update(bytes).digest();
 }
+
+const LEAF_PREFIX = Uint8Array.of(0);
 
 /** Hash of an inner node: SHA-256(0x01 ‖ left ‖ right) over 32-byte hashes (RFC 6962 §2.1). */
 export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
