@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
+
+/// @title A token that misbehaves on demand
+/// @notice Takes every authorization without looking at its signature. What a transfer by or to others than the token's
+/// deployer does is set with {behave}, {deny}, {pause} and {hook}.
+contract HostileToken is ERC20 {
+    enum Behaviour {
+        Honest,
+        TakesFeeFromReceiver,
+        TakesFeeFromSender,
+        MovesHalf,
+        ReturnsFalse,
+        ReturnsFalseButMoves,
+        ReturnsTrueButKeeps,
+        ReturnsNothing,
+        ReturnsNothingAndKeeps,
+        Reverts,
+        RevertsWithBomb,
+        BurnsGas
+    }
+
+    Behaviour public behaviour;
+    bool public paused;
+    mapping(address account => bool) public denied;
+
+    address private _hookTarget;
+    bytes private _hookCall;
+    bool public hookSucceeded;
+    bytes public hookResult;
+    uint256 public hookRuns;
+
+    error Refused();
+    error Denied(address account);
+    error TokenPaused();
+
+    constructor() ERC20("Hostile", "BAD") {}
+
+    function mint(address to, uint256 amount) external {
+        _mint(to, amount);
+    }
+
+    function behave(Behaviour behaviour_) external {
+        behaviour = behaviour_;
+    }
+
+    function deny(address account, bool denied_) external {
+        denied[account] = denied_;
+    }
+
+    function pause(bool paused_) external {
+        paused = paused_;
+    }
+
+    /// @notice During every transfer from now on, after the money moved, call `target` once.
+    function hook(address target, bytes calldata call_) external {
+        _hookTarget = target;
+        _hookCall = call_;
+        hookRuns = 0;
+    }
+
+    function transfer(address to, uint256 value) public override returns (bool) {
+        return _act(msg.sender, to, value);
+    }
+
+    function transferFrom(address from, address to, uint256 value) public override returns (bool) {
+        _spendAllowance(from, msg.sender, value);
+        return _act(from, to, value);
+    }
+
+    function receiveWithAuthorization(
+        address from,
+        address to,
+        uint256 value,
+        uint256,
+        uint256,
+        bytes32,
+        bytes calldata
+    ) external {
+        _act(from, to, value);
+    }
+
+    function _act(address from, address to, uint256 value) private returns (bool) {
+        if (paused) revert TokenPaused();
+        if (denied[from]) revert Denied(from);
+        if (denied[to]) revert Denied(to);
+        Behaviour how = behaviour;
+        if (how == Behaviour.Reverts) revert Refused();
+        if (how == Behaviour.RevertsWithBomb) {
+            assembly {
+                revert(0, 500000)
+            }
+        }
+        if (how == Behaviour.BurnsGas) {
+            assembly {
+                invalid()
+            }
+        }
+        _move(how, from, to, value);
+        if (_hookTarget != address(0)) {
+            hookRuns++;
+            (hookSucceeded, hookResult) = _hookTarget.call(_hookCall);
+        }
+        if (how == Behaviour.ReturnsNothing || how == Behaviour.ReturnsNothingAndKeeps) {
+            assembly {
+                return(0, 0)
+            }
+        }
+        return how != Behaviour.ReturnsFalse && how != Behaviour.ReturnsFalseButMoves;
+    }
+
+    function _move(Behaviour how, address from, address to, uint256 value) private {
+        if (how == Behaviour.TakesFeeFromReceiver) {
+            _transfer(from, to, value - value / 100);
+            _burn(from, value / 100);
+        } else if (how == Behaviour.TakesFeeFromSender) {
+            _transfer(from, to, value);
+            _burn(from, value / 100);
+        } else if (how == Behaviour.MovesHalf) {
+            _transfer(from, to, value / 2);
+        } else if (
+            how != Behaviour.ReturnsFalse && how != Behaviour.ReturnsTrueButKeeps
+                && how != Behaviour.ReturnsNothingAndKeeps
+        ) {
+            _transfer(from, to, value);
+        }
+    }
+}

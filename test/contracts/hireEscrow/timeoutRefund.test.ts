@@ -1,0 +1,77 @@
+import { expect } from "chai";
+import { AMOUNT, STATUS, useWorld } from "../support/world.ts";
+
+describe("HireEscrow: timeoutRefund", () => {
+  const world = useWorld();
+
+  describe("given a held hire whose deadline has come", () => {
+    it("should send all of it back, whoever calls, in the very second of the deadline", async () => {
+      const { ethers, escrow, escrowAddress, token, buyer, stranger, held, networkHelpers } = world();
+      const terms = await held();
+      await networkHelpers.time.setNextBlockTimestamp(terms.deadline);
+      await expect(escrow.connect(stranger).timeoutRefund(terms)).to.changeTokenBalances(
+        ethers,
+        token,
+        [escrowAddress, buyer.address, stranger.address],
+        [-AMOUNT, AMOUNT, 0n],
+      );
+    });
+
+    it("should say that nothing had been delivered", async () => {
+      const { escrow, buyer, seller, held, idOf, pass, state } = world();
+      const terms = await held();
+      await pass(terms);
+      await expect(escrow.timeoutRefund(terms))
+        .to.emit(escrow, "TimedOut")
+        .withArgs(idOf(terms), buyer.address, seller.address, AMOUNT, false);
+      expect(await state(terms)).to.deep.equal({ status: STATUS.TimedOut, delivered: false, amount: 0n });
+    });
+
+    it("should say that delivery had been marked, and still favour the buyer", async () => {
+      const { escrow, buyer, seller, held, idOf, pass } = world();
+      const terms = await held();
+      await escrow.connect(seller).markDelivered(terms, terms.hireId, "0x");
+      await pass(terms);
+      await expect(escrow.timeoutRefund(terms))
+        .to.emit(escrow, "TimedOut")
+        .withArgs(idOf(terms), buyer.address, seller.address, AMOUNT, true);
+    });
+  });
+
+  describe("given a held hire a second before its deadline", () => {
+    it("should refuse", async () => {
+      const { escrow, held, networkHelpers } = world();
+      const terms = await held();
+      await networkHelpers.time.setNextBlockTimestamp(terms.deadline - 1n);
+      await expect(escrow.timeoutRefund(terms))
+        .to.be.revertedWithCustomError(escrow, "DeadlineNotReached")
+        .withArgs(terms.deadline - 1n, terms.deadline);
+    });
+
+    it("should not be fooled by an earlier deadline in the terms", async () => {
+      const { escrow, held, now } = world();
+      const terms = await held();
+      const forged = { ...terms, deadline: await now() };
+      await expect(escrow.timeoutRefund(forged)).to.be.revertedWithCustomError(escrow, "WrongStatus");
+    });
+  });
+
+  describe("given a hire that is not held", () => {
+    it("should refuse one never deposited, and send nothing back twice", async () => {
+      const { escrow, hire, held, idOf, pass } = world();
+      const terms = await held();
+      await held({ deadline: terms.deadline + 100n });
+      const never = await hire();
+      await pass(never);
+      await escrow.timeoutRefund(terms);
+      for (const [settled, status] of [
+        [never, STATUS.None],
+        [terms, STATUS.TimedOut],
+      ] as const) {
+        await expect(escrow.timeoutRefund(settled))
+          .to.be.revertedWithCustomError(escrow, "WrongStatus")
+          .withArgs(idOf(settled), status, STATUS.Held);
+      }
+    });
+  });
+});
