@@ -264,8 +264,15 @@ export const tables = {
   hireKey: { id: "text", hire: "text" },
   /** `<buyer>/<seller>` of free hires: one each. */
   freeHire: { id: "text", receipt: "text" },
-  /** A funding transfer into a wallet, `<wallet>/<n>`. */
-  funding: { id: "text", from: "text", block: "number", time: "number", log: "number" },
+  /** A funding transfer into a wallet, `<wallet>/<n>`; `payment` while a receipt may still show that it paid for a hire. */
+  funding: {
+    id: "text",
+    from: "text",
+    block: "number",
+    time: "number",
+    log: "number",
+    payment: "text?",
+  },
   /** Which numbers of an ordered index are taken: a two-level bitmap (see `orderIndex.ts`). */
   orderIndex: { id: "text", bitmap: "text" },
   /** Nodes of counted, ordered sets, for medians and percentiles (see `orderedSet.ts`). */

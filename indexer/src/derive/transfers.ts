@@ -22,6 +22,7 @@ export async function transferred(step: Step, event: TransferEvent): Promise<voi
 
   const funds = isFundingSize(step, value, received);
   const presumed = event.authorized && (await hasLiveListing(step, event.to));
+  let claimable: string | null = null;
   if (value >= BigInt(step.params.minHireAtomic)) {
     const key = paymentKey(event.tx, event.from, event.to, value);
     const payment = await addPayment(step, key, {
@@ -40,16 +41,17 @@ export async function transferred(step: Step, event: TransferEvent): Promise<voi
       await schedule(step, event.time + step.params.reconcileSeconds + 1, "payment", payment.id);
       return;
     }
+    claimable = payment.id;
   }
-  if (funds) await addFundingTransfer(step, event.to, legOf(event));
+  if (funds) await addFundingTransfer(step, event.to, legOf(event), claimable);
 }
 
-/** No receipt claimed a presumed hire payment in time: it is plain from this tick on. */
+/** No receipt claimed a presumed hire payment in time: it is plain from this tick on, whatever comes later. */
 export async function paymentUnclaimed(step: Step, id: string): Promise<void> {
   const payment = await step.store.get("payment", id);
   if (payment === null || payment.receipt !== null || !payment.fundingIfUnclaimed) return;
   await step.store.update("payment", id, { fundingIfUnclaimed: false });
-  await addFundingTransfer(step, payment.to, legOf(payment));
+  await addFundingTransfer(step, payment.to, legOf(payment), null);
 }
 
 async function claimByWaitingReceipt(step: Step, key: string, payment: Row<"payment">): Promise<boolean> {

@@ -136,6 +136,13 @@ describe("funding origin", () => {
     expect(await clustersOf(log)).to.deep.equal([]);
   });
 
+  it("does not come from hire payments to sellers that had no listing, once their receipts claim them", async () => {
+    const log = new EventLog();
+    for (const agent of agents.slice(0, 4)) log.after(1, 300).hire(agent, funder, { amount: 1_000_000 });
+    log.after(2 * DAY).tick();
+    expect(await clustersOf(log)).to.deep.equal([]);
+  });
+
   it("comes from a presumed hire payment from the first tick more than 24 hours later, if no receipt claimed it", async () => {
     for (const [wait, size] of [
       [DAY, 0],

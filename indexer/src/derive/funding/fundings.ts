@@ -20,10 +20,19 @@ export function isFundingSize(step: Step, value: bigint, received: bigint): bool
   );
 }
 
-/** Notes a funding transfer into `wallet` and, if that is an agent, evaluates the paths that end with it. */
-export async function addFundingTransfer(step: Step, wallet: string, leg: Leg): Promise<void> {
+/**
+ * Notes a funding transfer into `wallet` and, if that is an agent, evaluates the paths that end with it.
+ *
+ * @param payment the payment it is, if a receipt may still claim it: then it funds nobody from there on
+ */
+export async function addFundingTransfer(
+  step: Step,
+  wallet: string,
+  leg: Leg,
+  payment: string | null,
+): Promise<void> {
   const { fundings } = await ensureWallet(step, wallet);
-  await step.store.insert("funding", { id: `${wallet}/${fundings}`, ...leg });
+  await step.store.insert("funding", { id: `${wallet}/${fundings}`, ...leg, payment });
   await step.store.update("wallet", wallet, { fundings: fundings + 1 });
   const agent = await step.store.get("agent", wallet);
   if (agent !== null) await evaluateLeg(step, agent, leg);
@@ -62,9 +71,14 @@ async function fundingsInto(step: Step, wallet: string): Promise<Leg[]> {
   const legs: Leg[] = [];
   for (let n = 0; n < count; n++) {
     const row: Row<"funding"> | null = await step.store.get("funding", `${wallet}/${n}`);
-    if (row !== null) legs.push(row);
+    if (row !== null && !(await paidForHire(step, row.payment))) legs.push(row);
   }
   return legs;
+}
+
+async function paidForHire(step: Step, payment: string | null): Promise<boolean> {
+  if (payment === null) return false;
+  return ((await step.store.get("payment", payment))?.receipt ?? null) !== null;
 }
 
 async function wasAgentAt(step: Step, address: string, leg: Leg): Promise<boolean> {

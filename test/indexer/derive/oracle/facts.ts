@@ -15,6 +15,8 @@ export type Transfer = Position & {
   receivedSoFar: bigint;
   presumed: boolean;
   claimed: boolean;
+  /** No receipt claimed it in time, which decided for good that it is funding. */
+  decided: boolean;
   /** From which event on it is a plain transfer, if it ever is. */
   plainFrom: number | null;
 };
@@ -107,6 +109,8 @@ export type Facts = {
   agents: Map<string, Agent>;
   hubs: Set<string>;
   escrowContracts: Set<string>;
+  /** Every `funder agent time` that was ever seen: a receipt that comes later undoes none. */
+  fundings: Set<string>;
   /** Groups that listings alike made so far. */
   stars: Set<string>[];
 };

@@ -13,8 +13,13 @@ export function components(sets: Iterable<Set<string>>): Set<string>[] {
 
 /** Shared ownership: all paths, all funders, all spans (SHP §4.5.1). */
 export function ownershipGroups(facts: Facts): Set<string>[] {
+  noteFundings(facts);
   const groups: Set<string>[] = [];
-  const byFunder = Map.groupBy(fundings(facts), (it) => it.funder);
+  const fundings = [...facts.fundings].map((it) => {
+    const [funder = "", agent = "", time] = it.split(" ");
+    return { funder, agent, time: Number(time) };
+  });
+  const byFunder = Map.groupBy(fundings, (it) => it.funder);
   for (const [funder, funded] of byFunder) {
     if (facts.hubs.has(funder)) continue;
     for (const start of funded) {
@@ -39,12 +44,11 @@ export function ownershipGroups(facts: Facts): Set<string>[] {
   return components(groups);
 }
 
-/** Every (funder, agent, time): each way back from each transfer to an agent. */
-function fundings(facts: Facts): { funder: string; agent: string; time: number }[] {
+/** Adds every (funder, agent, time) there is by now: each way back from each transfer to an agent. */
+export function noteFundings(facts: Facts): void {
   const legs = facts.transfers.filter((it) => isFunding(facts, it));
-  const found: { funder: string; agent: string; time: number }[] = [];
   const walk = (leg: Transfer, last: Transfer, intermediaries: number) => {
-    if (leg.from !== last.to) found.push({ funder: leg.from, agent: last.to, time: last.time });
+    if (leg.from !== last.to) facts.fundings.add(`${leg.from} ${last.to} ${last.time}`);
     if (intermediaries === 0) return;
     const passer = facts.agents.get(leg.from);
     if (passer !== undefined && before(passer, leg)) return;
@@ -55,7 +59,6 @@ function fundings(facts: Facts): { funder: string; agent: string; time: number }
   for (const last of legs) {
     if (facts.agents.has(last.to)) walk(last, last, facts.params.maxIntermediaries);
   }
-  return found;
 }
 
 function isFunding(facts: Facts, it: Transfer): boolean {
@@ -63,6 +66,7 @@ function isFunding(facts: Facts, it: Transfer): boolean {
   return (
     it.plainFrom !== null &&
     it.plainFrom <= facts.now &&
+    (it.decided || !it.claimed) &&
     it.value >= BigInt(minFundingAtomic) &&
     it.value * BigInt(fundingShare.denominator) >= it.receivedSoFar * BigInt(fundingShare.numerator)
   );

@@ -7,7 +7,7 @@ import { parseReceipt } from "../../../../protocol/records/receipt.ts";
 import { parseTelemetry } from "../../../../protocol/records/telemetry.ts";
 import type { Facts, Hire, Receipt, Transfer } from "./facts.ts";
 import { type Expected, fieldsOf, tierOf } from "./fields.ts";
-import { fingerprintStars, sharedSize } from "./groups.ts";
+import { fingerprintStars, noteFundings, sharedSize } from "./groups.ts";
 
 const DAY = 86_400;
 const ZERO = `0x${"0".repeat(40)}`;
@@ -35,11 +35,13 @@ export function oracle(log: DeriveEvent[]): Map<string, Expected> {
     agents: new Map(),
     hubs: new Set(),
     escrowContracts: new Set(),
+    fundings: new Set(),
     stars: [],
   };
   for (const [index, event] of log.entries()) {
     facts.now = index;
     read(facts, event);
+    noteFundings(facts);
     for (const [address, agent] of facts.agents) agent.tier = tierOf(facts, address, agent.tier);
   }
   return new Map([...facts.agents.keys()].map((address) => [address, fieldsOf(facts, address)]));
@@ -106,6 +108,7 @@ function read(facts: Facts, event: DeriveEvent): void {
       for (const it of facts.transfers) {
         if (it.presumed && !it.claimed && it.plainFrom === null && event.time - it.time > DAY) {
           it.plainFrom = facts.now;
+          it.decided = true;
         }
       }
   }
@@ -129,6 +132,7 @@ function readTransfer(facts: Facts, event: Extract<DeriveEvent, { kind: "transfe
     receivedSoFar: before + value,
     presumed: event.authorized && facts.listings.some((it) => it.agent === event.to && it.live),
     claimed: false,
+    decided: false,
     plainFrom: null,
   };
   facts.transfers.push(transfer);
