@@ -47,6 +47,6 @@ export function metricsRegistry(): Registry | undefined {
  */
 export function leaveSigtermToPonder(): void {
   for (const listener of process.listeners("SIGTERM")) {
-    if (listener.name === "exitProcess") process.off("SIGTERM", listener);
+    if (listener.name === "closeServerAndExit") process.off("SIGTERM", listener);
   }
 }

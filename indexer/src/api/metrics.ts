@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import type { Operations } from "../../operations.ts";
+import type { BlockedSegment, Operations } from "../../operations.ts";
 
 const NAME = "tallystick_blocked_at_segment_seconds";
 
@@ -17,9 +17,12 @@ export function registerMetrics(
     help: "Seconds since the indexer began to wait for a ledger segment that is missing or contradicts its anchored root",
     registers: [registry],
     async collect() {
-      const blocked = await operations.readBlocked().catch(() => null);
-      if (blocked !== null)
-        this.set({ ledger: blocked.ledger }, Math.max(0, Date.now() / 1000 - blocked.since));
+      this.set(await operations.readBlocked().then(secondsBlocked, () => Number.NaN));
     },
   });
+}
+
+/** At least 1 while it waits, so that an alert on anything above 0 cannot miss the first second. */
+function secondsBlocked(blocked: BlockedSegment | null): number {
+  return blocked === null ? 0 : Math.max(1, Date.now() / 1000 - blocked.since);
 }

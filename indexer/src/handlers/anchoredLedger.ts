@@ -15,6 +15,9 @@ import { entryType, recordEvent } from "../segments/recordEvent.ts";
 import { openSegmentSource } from "../segments/segmentSource.ts";
 import { lower, placeOf } from "./place.ts";
 
+// What an earlier process waited for when it ended is no longer waited for, until this one comes to it again.
+void operations.reportUnblocked();
+
 ponder.on("AnchoredLedger:Opened", async ({ event, context }) => {
   const { ledgerId, writer, origin } = event.args;
   const { block, time } = placeOf(event);

@@ -1,4 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { anchoredLedgerAbi } from "../../../protocol/abi/anchoredLedgerAbi.ts";
 import { type Hex, toHex } from "../../../protocol/hex.ts";
@@ -34,6 +36,13 @@ export class TestLedger {
     return this.append(recordPayload(await signRecord({ type, body, privateKey: by.privateKey })));
   }
 
+  /** Another ledger with the same entries so far. */
+  copy(): TestLedger {
+    const copy = new TestLedger();
+    for (const { payload } of this.entries) copy.append(payload);
+    return copy;
+  }
+
   get size(): number {
     return this.entries.length;
   }
@@ -58,20 +67,32 @@ export class TestLedger {
   }
 }
 
-/** A ledger opened on a chain by its writer, who anchors it. */
+/** Opens a ledger on a chain. Its writer anchors what it says, from wherever the contract stands. */
 export async function openOnChain(chain: LocalChain, writer: Wallet, origin: string) {
   await chain.fuel(writer);
-  await chain.send(chain.anchoredLedger, anchoredLedgerAbi, "open", [origin, writer.address]);
-  const id = ledgerId({ chainId: CHAIN_ID, contract: chain.anchoredLedger, writer: writer.address, origin });
-  let anchored = 0;
+  const { anchoredLedger: address } = chain;
+  await chain.send(address, anchoredLedgerAbi, "open", [origin, writer.address]);
+  const id = ledgerId({ chainId: CHAIN_ID, contract: address, writer: writer.address, origin });
   return {
     id,
     anchor: async (ledger: TestLedger, size = ledger.size) => {
-      const proof = ledger.tree.consistencyProof(anchored, size).map((hash) => toHex(hash));
+      const call = { address, abi: anchoredLedgerAbi, functionName: "head", args: [id] } as const;
+      const head = await chain.client.readContract(call);
+      const proof = ledger.tree.consistencyProof(Number(head.size), size).map((hash) => toHex(hash));
       const args = [id, BigInt(size), ledger.root(size), proof, "0x"];
-      const receipt = await chain.send(chain.anchoredLedger, anchoredLedgerAbi, "anchor", args, writer);
-      anchored = size;
-      return receipt;
+      return chain.send(address, anchoredLedgerAbi, "anchor", args, writer);
     },
   };
+}
+
+/** Serves a ledger as settlement does: `GET /v1/ledger/entries?from=&to=`. */
+export async function serveLedger(ledger: TestLedger) {
+  const server = createServer((request, response) => {
+    const query = new URL(request.url ?? "", "http://ledger").searchParams;
+    const lines = ledger.lines(Number(query.get("from")), Number(query.get("to")));
+    response.end(lines.map((line) => `${line}\n`).join(""));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
 }

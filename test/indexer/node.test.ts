@@ -1,0 +1,384 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect } from "chai";
+import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
+import { apply } from "../../indexer/src/derive/apply.ts";
+import { MemoryStore } from "../../indexer/src/derive/memoryStore.ts";
+import { parseEvent } from "../../indexer/src/derive/parseEvent.ts";
+import { type Row, type TableName, tables } from "../../indexer/src/derive/tables.ts";
+import { hireEscrowAbi } from "../../protocol/abi/hireEscrowAbi.ts";
+import { testUsdcAbi } from "../../protocol/abi/testUsdcAbi.ts";
+import type { Hex } from "../../protocol/hex.ts";
+import type { RecordBody } from "../../protocol/json/recordBody.ts";
+import { type PostgresServer, startPostgres } from "../../scripts/postgres/startPostgres.ts";
+import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
+import { type IndexerProcess, startIndexer } from "./support/indexerProcess.ts";
+import { type LocalChain, newWallet, PROVIDER, startLocalChain, zeroHash } from "./support/localChain.ts";
+import { openOnChain, serveLedger, TestLedger } from "./support/testLedger.ts";
+
+type Meta = {
+  block: number;
+  digest: string;
+  indexedBlock: number;
+  ledgers: { id: string; size: number; root: string; head: string }[];
+  blockedAtSegment: { ledger: string; from: string; to: string; block: number; reason: string } | null;
+};
+
+const META = `{ meta { block digest indexedBlock ledgers { id size root head }
+  blockedAtSegment { ledger from to block reason } } }`;
+
+/** One real node after another over one real chain; the tests build on each other, as the story does. */
+describe("the indexer as a process, on a real chain and a real Postgres", function () {
+  this.timeout(120_000);
+  this.slow(20_000);
+
+  let folder: string;
+  let keeper: Keeper;
+  let postgres: PostgresServer;
+  let chain: LocalChain;
+  let indexer: IndexerProcess;
+  let environment: Record<string, string>;
+  let databaseUrl: string;
+
+  const [buyer, seller, writer, stranger] = [newWallet(), newWallet(), newWallet(), newWallet()];
+  const ledger = new TestLedger();
+  let onChain: Awaited<ReturnType<typeof openOnChain>>;
+  /** Where the node reads the ledger; what stands there is up to each test. */
+  let published: string;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), "tallystick-node-"));
+    published = path.join(folder, "ledger");
+    keeper = await openKeeper();
+    [postgres, chain] = await Promise.all([startPostgres({ keeper }), startLocalChain(keeper, folder)]);
+    databaseUrl = await postgres.createDatabase("first");
+    onChain = await openOnChain(chain, writer, "test.local/node");
+    environment = {
+      DATABASE_URL: databaseUrl,
+      RPC_URL: chain.rpcUrl,
+      CHAIN_ID: "31337",
+      TOKEN_ADDRESS: chain.token,
+      ESCROWS: `${chain.escrow}=${PROVIDER}`,
+      ANCHORED_LEDGER: chain.anchoredLedger,
+      LEDGERS: `${onChain.id}=${published}`,
+      TICK_BLOCKS: "1",
+    };
+  });
+  after(async () => {
+    await keeper?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const meta = async () => (await indexer.query<{ meta: Meta }>(META)).meta;
+  const caughtUp = async () => indexer.untilTick(await chain.client.getBlockNumber());
+
+  const blocked = () =>
+    indexer.until("the segment to be reported", async () => (await meta()).blockedAtSegment ?? undefined);
+
+  async function receipt(amount: bigint, payment: { tx_hash: Hex } & RecordBody, more: RecordBody = {}) {
+    return ledger.sign(seller, "receipt", {
+      agent_id: seller.address,
+      amount_usdc_atomic: String(amount),
+      buyer: buyer.address,
+      capability: "text.translate",
+      completed_at: 1_767_225_600,
+      hire_id: `hire-${ledger.size}`,
+      network: "eip155:31337",
+      protocol_version: "swarmwage/v0.3",
+      verification: { all_passed: true, checks: {} },
+      ...payment,
+      ...more,
+    });
+  }
+
+  async function publishAndAnchor() {
+    await ledger.save(published);
+    return onChain.anchor(ledger);
+  }
+
+  it("derives what was on the chain before it started, and answers", async () => {
+    await chain.fuel(buyer);
+    await chain.mint(buyer, 100_000_000n);
+    const paid = await chain.pay(buyer, seller, 500_000n);
+    await ledger.sign(seller, "listing", {
+      agent_id: seller.address,
+      capability: "text.translate",
+      endpoint: "https://seller.example",
+      max_latency_ms: 1000,
+      price_usdc: "0.50",
+    });
+    await receipt(500_000n, { tx_hash: paid.transactionHash }, { latency_ms: 120 });
+    // An unauthorized transfer is no payment unless the buyer signs the receipt.
+    const plain = await chain.send(chain.token, testUsdcAbi, "transfer", [seller.address, 700_000n], buyer);
+    await receipt(700_000n, { tx_hash: plain.transactionHash });
+    // Generic work, an entry that is no record, and one that somebody else signed.
+    ledger.append({ type: "settlement", data_update: { n: 1.5 }, confidence_score: 0.9 });
+    ledger.append({ type: "receipt", body: { n: 0.5 }, signer: seller.address, signature: "0x00" });
+    const forged = await ledger.sign(stranger, "listing", { agent_id: seller.address });
+    await publishAndAnchor();
+
+    indexer = await startIndexer(keeper, folder, environment);
+    await caughtUp();
+    const answer = await indexer.query<{ agents: { nodes: object[] }; hires: { nodes: object[] } }>(`{
+      agents { nodes { address trustTier successRate last30dHireCount last24hVolumeUsdc hiresBought } }
+      hires { nodes { sellerAddress buyerAddress priceUsdc outcome evidence latencyMs tx receiptHash } } }`);
+    expect(answer.hires.nodes).to.deep.equal([
+      {
+        sellerAddress: seller.address,
+        buyerAddress: buyer.address,
+        priceUsdc: "0.50",
+        outcome: "SUCCESS",
+        evidence: "SELLER",
+        latencyMs: 120,
+        tx: paid.transactionHash,
+        receiptHash: ledger.entries[1]?.currentHash,
+      },
+    ]);
+    const nothing = { trustTier: 0, successRate: null, last30dHireCount: 0, last24hVolumeUsdc: "0.00" };
+    expect(answer.agents.nodes).to.have.deep.members([
+      { ...nothing, address: buyer.address, hiresBought: 1 },
+      {
+        ...nothing,
+        address: seller.address,
+        successRate: 1,
+        last30dHireCount: 1,
+        last24hVolumeUsdc: "0.50",
+        hiresBought: 0,
+      },
+    ]);
+    expect((await meta()).ledgers).to.deep.equal([
+      { id: onChain.id, size: 6, root: ledger.root(), head: forged.currentHash },
+    ]);
+  });
+
+  it("follows the chain as it grows: escrows of every fate", async () => {
+    const deadline = (await chain.now()) + 1_000n;
+    const [released, refunded, kept] = [
+      await chain.deposit(buyer, seller, 1_000_000n, deadline),
+      await chain.deposit(buyer, seller, 2_000_000n, deadline),
+      // The latest deadline that fits: no clock of ours reaches it, and no number of ours may break on it.
+      await chain.deposit(buyer, seller, 3_000_000n, 2n ** 64n - 1n),
+    ];
+    await chain.fuel(seller);
+    await chain.send(chain.escrow, hireEscrowAbi, "markDelivered", [released.hire, zeroHash, "0x"], seller);
+    await chain.send(chain.escrow, hireEscrowAbi, "release", [released.hire, "0x"], buyer);
+    await chain.send(chain.escrow, hireEscrowAbi, "markDelivered", [refunded.hire, zeroHash, "0x"], seller);
+    await chain.send(chain.escrow, hireEscrowAbi, "refund", [refunded.hire, buyer.address, "0x"], buyer);
+    await caughtUp();
+
+    const { escrows, agent } = await indexer.query<{ escrows: { nodes: object[] }; agent: object }>(
+      `query ($seller: Address!) {
+        escrows { nodes { id provider contract amountUsdc status delivered refundedBy deadline hire { outcome } } }
+        agent(address: $seller) { last30dHireCount successRate refundRate } }`,
+      { seller: seller.address },
+    );
+    const common = {
+      provider: PROVIDER,
+      contract: chain.escrow,
+      deadline: Number(deadline),
+      refundedBy: null,
+    };
+    expect(escrows.nodes).to.deep.equal([
+      {
+        ...common,
+        id: kept.id,
+        amountUsdc: "3.00",
+        status: "HELD",
+        delivered: false,
+        deadline: Number.MAX_SAFE_INTEGER,
+        hire: null,
+      },
+      {
+        ...common,
+        id: refunded.id,
+        amountUsdc: "2.00",
+        status: "REFUNDED",
+        delivered: true,
+        refundedBy: buyer.address,
+        hire: { outcome: "FAILURE" },
+      },
+      {
+        ...common,
+        id: released.id,
+        amountUsdc: "1.00",
+        status: "RELEASED",
+        delivered: true,
+        hire: { outcome: "SUCCESS" },
+      },
+    ]);
+    expect(agent).to.deep.equal({ last30dHireCount: 3, successRate: 0.666666667, refundRate: 0.5 });
+  });
+
+  it("notes the anchors of ledgers that it does not follow, whatever size they claim", async () => {
+    const other = await openOnChain(chain, stranger, "test.local/stranger");
+    const unseen = new TestLedger();
+    unseen.append({ type: "settlement" });
+    await other.anchor(unseen);
+    await caughtUp();
+    expect((await meta()).ledgers.map(({ id }) => id)).to.deep.equal([onChain.id]);
+  });
+
+  it("keeps rows that its own event log gives again, row by row", async () => {
+    const snapshot = await openNodeSnapshot({ databaseUrl, databaseSchema: "tallystick" });
+    try {
+      const store = new MemoryStore();
+      const kinds = new Map<string, number>();
+      for await (const line of snapshot.eventLog()) {
+        const event = parseEvent(line);
+        kinds.set(event.kind, (kinds.get(event.kind) ?? 0) + 1);
+        await apply(store, event);
+      }
+      const blocks = Number(await chain.client.getBlockNumber()) + 1;
+      expect(Object.fromEntries(kinds)).to.deep.include({
+        params: 1,
+        record: 5,
+        tick: blocks,
+        "escrow.deposited": 3,
+      });
+      for (const table of Object.keys(tables) as TableName[]) {
+        const rows = new Map<string, Row<TableName>>();
+        for await (const row of snapshot.rows(table)) rows.set(row.id, row);
+        expect(rows, table).to.deep.equal(new Map(store.rows(table)));
+      }
+      expect(
+        [...store.rows("record").values()].map(({ type, status }) => `${type} ${status}`),
+      ).to.have.members([
+        "listing valid",
+        "receipt valid",
+        "receipt valid",
+        "receipt invalid",
+        "listing invalid",
+      ]);
+    } finally {
+      await snapshot.close();
+    }
+  });
+
+  it("says which schemas there are when it is asked for another", async () => {
+    const error = await openNodeSnapshot({ databaseUrl, databaseSchema: "elsewhere" }).catch((it) => it);
+    expect(error).to.include({ code: "no_such_schema" });
+    expect(error.message).to.contain("tallystick");
+  });
+
+  describe("when a segment is not to be had", () => {
+    const metric = async () => {
+      const text = await (await fetch(`${indexer.url}/metrics`)).text();
+      return Number(/^tallystick_blocked_at_segment_seconds (\S+)$/m.exec(text)?.[1]);
+    };
+
+    it("waits, says so, derives nothing that comes after, and goes on by itself when the data appears", async () => {
+      expect(await metric()).to.equal(0);
+      const paid = await chain.pay(buyer, seller, 900_000n);
+      await receipt(900_000n, { tx_hash: paid.transactionHash });
+      const anchored = await onChain.anchor(ledger);
+      expect(await blocked()).to.deep.include({
+        ledger: onChain.id,
+        from: "6",
+        to: "7",
+        block: Number(anchored.blockNumber),
+      });
+      expect(await metric()).to.be.at.least(1);
+
+      const later = await chain.deposit(buyer, seller, 1_000_000n, (await chain.now()) + 1_000n);
+      const askEscrow = () =>
+        indexer.query<{ escrow: object | null }>("query ($id: ID!) { escrow(id: $id) { status } }", {
+          id: later.id,
+        });
+      // Wrong bytes are no better than none.
+      const lines = ledger.lines();
+      lines[6] = (lines[6] as string).replace("900000", "900001");
+      await writeFile(path.join(published, "ledger.jsonl"), `${lines.join("\n")}\n`);
+      await indexer.until("the contradiction to be reported", async () => {
+        return (await meta()).blockedAtSegment?.reason.includes("line 7");
+      });
+      expect(await askEscrow()).to.deep.equal({ escrow: null });
+
+      await ledger.save(published);
+      await caughtUp();
+      expect((await meta()).blockedAtSegment).to.equal(null);
+      expect(await metric()).to.equal(0);
+      expect(await askEscrow()).to.deep.equal({ escrow: { status: "HELD" } });
+      const { hires } = await indexer.query<{ hires: { nodes: object[] } }>(
+        "{ hires(first: 1) { nodes { priceUsdc } } }",
+      );
+      expect(hires.nodes).to.deep.equal([{ priceUsdc: "0.90" }]);
+    });
+
+    it("gives up when the anchor's block is reorged away, and derives the chain that took its place", async () => {
+      const before = await chain.client.snapshot();
+      const orphan = ledger.copy();
+      orphan.append({ type: "settlement", data_update: { fork: "a" } });
+      await onChain.anchor(orphan);
+      await blocked();
+
+      await chain.client.revert({ id: before });
+      await chain.mine(3);
+      ledger.append({ type: "settlement", data_update: { fork: "b" } });
+      await publishAndAnchor();
+      await indexer.until(
+        "the ledger of the new chain",
+        async () => (await meta()).ledgers[0]?.root === ledger.root(),
+        40_000,
+      );
+      await caughtUp();
+      expect((await meta()).blockedAtSegment).to.equal(null);
+    });
+  });
+
+  describe("started again", () => {
+    const digests = async () => {
+      const snapshot = await openNodeSnapshot({ databaseUrl, databaseSchema: "tallystick" });
+      const found = new Map<number, string>();
+      for await (const row of snapshot.rows("digest")) found.set(row.block, row.digest);
+      await snapshot.close();
+      return found;
+    };
+
+    it("resumes where it was, also when it was stopped while it waited for a segment", async () => {
+      const before = await digests();
+      ledger.append({ type: "settlement", data_update: { after: "restart" } });
+      await onChain.anchor(ledger);
+      await blocked();
+      await indexer.stop();
+      await ledger.save(published);
+
+      indexer = await startIndexer(keeper, folder, environment, "indexer again");
+      await caughtUp();
+      // A stopped indexer has let go of its schema; otherwise the next one waits 25 seconds for the lock to expire.
+      expect(indexer.log()).not.to.contain("locked");
+      const after = await digests();
+      for (const [block, digest] of before) expect(after.get(block), `block ${block}`).to.equal(digest);
+      const { ledgers, blockedAtSegment } = await meta();
+      expect(ledgers[0]?.root).to.equal(ledger.root());
+      expect(blockedAtSegment).to.equal(null);
+    });
+
+    it("comes to the same digest from nothing, with the ledger read over HTTP", async () => {
+      const server = await serveLedger(ledger);
+      try {
+        const second = await startIndexer(
+          keeper,
+          folder,
+          {
+            ...environment,
+            DATABASE_URL: await postgres.createDatabase("second"),
+            LEDGERS: `${onChain.id}=${server.url}`,
+          },
+          "second indexer",
+        );
+        await second.untilTick(await chain.client.getBlockNumber());
+        expect((await second.query<{ meta: Meta }>(META)).meta).to.deep.equal(await meta());
+      } finally {
+        server.close();
+      }
+    });
+  });
+
+  it("stops at once and says why when it is not configured", async () => {
+    const { TOKEN_ADDRESS: _, ...incomplete } = environment;
+    const error = await startIndexer(keeper, folder, incomplete, "unconfigured").catch((it) => it);
+    expect(error).to.include({ code: "service_failed" });
+    expect(error.message).to.contain("TOKEN_ADDRESS is missing");
+  });
+});
