@@ -19,7 +19,8 @@ contract HostileToken is ERC20 {
         ReturnsNothingAndKeeps,
         Reverts,
         RevertsWithBomb,
-        BurnsGas
+        BurnsGas,
+        CallsInsteadOfMoving
     }
 
     Behaviour public behaviour;
@@ -54,7 +55,7 @@ contract HostileToken is ERC20 {
         paused = paused_;
     }
 
-    /// @notice During every transfer from now on, after the money moved, call `target` once.
+    /// @notice During the next transfer, after the money moved, call `target` once.
     function hook(address target, bytes calldata call_) external {
         _hookTarget = target;
         _hookCall = call_;
@@ -98,8 +99,9 @@ contract HostileToken is ERC20 {
                 invalid()
             }
         }
-        _move(how, from, to, value);
-        if (_hookTarget != address(0)) {
+        bool calling = _hookTarget != address(0) && hookRuns == 0;
+        if (!calling || how != Behaviour.CallsInsteadOfMoving) _move(how, from, to, value);
+        if (calling) {
             hookRuns++;
             (hookSucceeded, hookResult) = _hookTarget.call(_hookCall);
         }

@@ -1,0 +1,236 @@
+import { expect } from "chai";
+import { hexlify } from "ethers";
+import { EMPTY_ROOT, ORIGIN, proofOf, rootAt, treeOf, useLedger } from "../support/ledger.ts";
+import { wrap6492 } from "../support/world.ts";
+
+const REASON = {
+  SizeAboveLimit: 1n,
+  SizeShrinks: 2n,
+  ProofTooLong: 4n,
+  ProofTooShort: 5n,
+  OldRoot: 6n,
+  Root: 7n,
+};
+
+describe("AnchoredLedger: anchor", () => {
+  const ledger = useLedger();
+
+  describe("given the writer and a proof that the new tree begins with the anchored one", () => {
+    it("should keep the new head and say what it replaced", async () => {
+      const { contract, writer, id, tree, anchor, head, networkHelpers } = ledger();
+      await expect(anchor(7)).to.emit(contract, "Anchored").withArgs(id, 1n, 0n, 7n, rootAt(tree, 7));
+      const time = BigInt(await networkHelpers.time.latest()) + 50n;
+      await networkHelpers.time.setNextBlockTimestamp(time);
+      await expect(anchor(130)).to.emit(contract, "Anchored").withArgs(id, 2n, 7n, 130n, rootAt(tree, 130));
+      expect(await head()).to.deep.equal({ root: rootAt(tree, 130), size: 130n, time, seq: 2n });
+      expect(await contract.writerOf(id)).to.equal(writer.address);
+    });
+
+    it("should follow a ledger through every size, however it grows", async () => {
+      const { anchor, head, tree } = ledger();
+      for (const size of [1, 2, 3, 4, 8, 9, 15, 16, 17, 64, 65, 127, 128, 200]) {
+        await anchor(size);
+        expect((await head()).root).to.equal(rootAt(tree, size));
+      }
+      expect((await head()).seq).to.equal(14n);
+    });
+
+    it("should take the same head again as a heartbeat", async () => {
+      const { contract, id, tree, anchor, head } = ledger();
+      await anchor(9);
+      await expect(anchor(9)).to.emit(contract, "Anchored").withArgs(id, 2n, 9n, 9n, rootAt(tree, 9));
+      expect((await head()).seq).to.equal(2n);
+    });
+
+    it("should take a heartbeat of a ledger that is still empty", async () => {
+      const { contract, writer, id, head } = ledger();
+      await contract.connect(writer).anchor(id, 0, EMPTY_ROOT, [], "0x");
+      expect((await head()).seq).to.equal(1n);
+    });
+  });
+
+  describe("given the writer itself rewriting or forking its history", () => {
+    it("should refuse a tree in which an anchored entry is another, whatever proof comes with it", async () => {
+      const { contract, writer, id, anchor, tree } = ledger();
+      await anchor(50);
+      const forged = treeOf(80, 1);
+      for (const proof of [proofOf(forged, 50), proofOf(tree, 50, 80), []]) {
+        await expect(
+          contract.connect(writer).anchor(id, 80, rootAt(forged), proof, "0x"),
+        ).to.be.revertedWithCustomError(contract, "Inconsistent");
+      }
+    });
+
+    it("should refuse a shorter history", async () => {
+      const { contract, writer, id, anchor, tree } = ledger();
+      await anchor(50);
+      await expect(contract.connect(writer).anchor(id, 49, rootAt(tree, 49), [], "0x"))
+        .to.be.revertedWithCustomError(contract, "Inconsistent")
+        .withArgs(REASON.SizeShrinks, 50n, 49n);
+    });
+
+    it("should refuse another root for the same size", async () => {
+      const { contract, writer, id, anchor } = ledger();
+      await anchor(50);
+      await expect(contract.connect(writer).anchor(id, 50, rootAt(treeOf(50, 1)), [], "0x"))
+        .to.be.revertedWithCustomError(contract, "Inconsistent")
+        .withArgs(REASON.Root, 50n, 50n);
+    });
+
+    it("should say which part of a proof is wrong", async () => {
+      const { contract, writer, id, anchor, tree } = ledger();
+      await anchor(50);
+      const proof = proofOf(tree, 50, 80);
+      const root = rootAt(tree, 80);
+      const wrong = rootAt(treeOf(3, 5));
+      for (const [nodes, newRoot, reason] of [
+        [proof.slice(1), root, REASON.ProofTooShort],
+        [[...proof, wrong], root, REASON.ProofTooLong],
+        [[wrong, ...proof.slice(1)], root, REASON.OldRoot],
+        [proof, wrong, REASON.Root],
+      ] as const) {
+        await expect(contract.connect(writer).anchor(id, 80, newRoot, [...nodes], "0x"))
+          .to.be.revertedWithCustomError(contract, "Inconsistent")
+          .withArgs(reason, 50n, 80n);
+      }
+    });
+
+    it("should refuse more than 2^63 entries", async () => {
+      const { contract, writer, id } = ledger();
+      await expect(contract.connect(writer).anchor(id, 2n ** 63n + 1n, EMPTY_ROOT, [], "0x"))
+        .to.be.revertedWithCustomError(contract, "Inconsistent")
+        .withArgs(REASON.SizeAboveLimit, 0n, 2n ** 63n + 1n);
+    });
+  });
+
+  describe("given a sender who is not the writer", () => {
+    it("should refuse without the writer's signature", async () => {
+      const { contract, id, stranger, writer, tree } = ledger();
+      await expect(contract.connect(stranger).anchor(id, 3, rootAt(tree, 3), [], "0x"))
+        .to.be.revertedWithCustomError(contract, "NotWriter")
+        .withArgs(stranger.address, writer.address);
+    });
+
+    it("should relay what the writer signed for the next seq", async () => {
+      const { contract, id, stranger, writer, tree, signAnchor, head } = ledger();
+      const signature = await signAnchor(writer, 1n, 3, rootAt(tree, 3));
+      await contract.connect(stranger).anchor(id, 3, rootAt(tree, 3), [], signature);
+      expect((await head()).size).to.equal(3n);
+    });
+
+    it("should refuse the same signature a second time, and one that was overtaken", async () => {
+      const { contract, id, writer, tree, anchor, signAnchor } = ledger();
+      await anchor(3);
+      const heartbeat = await signAnchor(writer, 2n, 3, rootAt(tree, 3));
+      const overtaken = await signAnchor(writer, 2n, 5, rootAt(tree, 5));
+      await contract.anchor(id, 3, rootAt(tree, 3), [], heartbeat);
+      for (const [size, signature] of [
+        [3, heartbeat],
+        [5, overtaken],
+      ] as const) {
+        await expect(contract.anchor(id, size, rootAt(tree, size), proofOf(tree, 3, size), signature))
+          .to.be.revertedWithCustomError(contract, "InvalidSignature")
+          .withArgs(writer.address);
+      }
+    });
+
+    it("should refuse a signature for a later turn, other terms, another ledger, domain or signer", async () => {
+      const { contract, id, idOf, writer, stranger, tree, domain, sign, signAnchor, signHead } = ledger();
+      const root = rootAt(tree, 3);
+      await contract.open("other.example", writer.address);
+      const message = { ledgerId: id, seq: 1n, newSize: 3, newRoot: root };
+      for (const signature of [
+        await signAnchor(writer, 2n, 3, root),
+        await signAnchor(writer, 0n, 3, root),
+        await signAnchor(writer, 1n, 4, root),
+        await signAnchor(writer, 1n, 3, rootAt(tree, 4)),
+        await signAnchor(writer, 1n, 3, root, idOf(writer.address, "other.example")),
+        await sign(writer, "Anchor", message, { ...domain, chainId: 1n }),
+        await sign(writer, "Anchor", message, { ...domain, verifyingContract: stranger.address }),
+        await signHead(writer, 3, root),
+        await signAnchor(stranger, 1n, 3, root),
+        `0x${"11".repeat(65)}`,
+      ]) {
+        await expect(contract.connect(writer).anchor(id, 3, root, [], signature))
+          .to.be.revertedWithCustomError(contract, "InvalidSignature")
+          .withArgs(writer.address);
+      }
+    });
+  });
+
+  describe("given a contract wallet as writer", () => {
+    it("should take its owner's signature, bare and wrapped, and its own call", async () => {
+      const { contract, idOf, writer, tree, signAnchor, head, wallet } = ledger();
+      const account = await wallet(writer);
+      const address = await account.getAddress();
+      await contract.open(ORIGIN, address);
+      const id = idOf(address);
+      await contract.anchor(id, 3, rootAt(tree, 3), [], await signAnchor(writer, 1n, 3, rootAt(tree, 3), id));
+      const wrapped = wrap6492(await signAnchor(writer, 2n, 4, rootAt(tree, 4), id));
+      await contract.anchor(id, 4, rootAt(tree, 4), proofOf(tree, 3, 4), wrapped);
+      const call = contract.interface.encodeFunctionData("anchor", [
+        id,
+        9,
+        rootAt(tree, 9),
+        proofOf(tree, 4, 9),
+        "0x",
+      ]);
+      await account.connect(writer).execute(await contract.getAddress(), call);
+      expect(await head(id)).to.include({ root: rootAt(tree, 9), size: 9n, seq: 3n });
+    });
+  });
+
+  describe("given a ledger that is not open", () => {
+    it("should refuse", async () => {
+      const { contract, idOf, stranger, tree } = ledger();
+      const id = idOf(stranger.address);
+      await expect(contract.connect(stranger).anchor(id, 3, rootAt(tree, 3), [], "0x"))
+        .to.be.revertedWithCustomError(contract, "UnknownLedger")
+        .withArgs(id);
+    });
+  });
+});
+
+describe("AnchoredLedger: views", () => {
+  const ledger = useLedger();
+
+  it("should tell whether a leaf is in the ledger as anchored", async () => {
+    const { contract, id, tree, anchor } = ledger();
+    await anchor(50);
+    const leaf = hexlify(tree.leaf(33));
+    const proof = tree.inclusionProof(33, 50).map((node) => hexlify(node));
+    expect(await contract.verifyInclusion(id, leaf, 33, proof)).to.equal(true);
+    expect(await contract.verifyInclusion(id, leaf, 34, proof)).to.equal(false);
+    expect(await contract.verifyInclusion(id, leaf, 50, proof)).to.equal(false);
+    expect(await contract.verifyInclusion(id, leaf, 33, proof.slice(1))).to.equal(false);
+    expect(await contract.verifyInclusion(id, hexlify(tree.leaf(34)), 33, proof)).to.equal(false);
+    await anchor(51);
+    expect(await contract.verifyInclusion(id, leaf, 33, proof)).to.equal(false);
+  });
+
+  it("should call a ledger stale once more than the given seconds have passed since its last anchor", async () => {
+    const { contract, id, anchor, networkHelpers } = ledger();
+    const { time } = networkHelpers;
+    await anchor(5);
+    await time.increase(60);
+    expect(await contract.isStale(id, 60)).to.equal(false);
+    expect(await contract.isStale(id, 59)).to.equal(true);
+    expect(await contract.isStale(id, 2n ** 256n - 1n)).to.equal(false);
+    await anchor(5);
+    expect(await contract.isStale(id, 59)).to.equal(false);
+  });
+
+  it("should know nothing of a ledger that is not open", async () => {
+    const { contract, stranger, idOf } = ledger();
+    const id = idOf(stranger.address);
+    expect(await contract.writerOf(id)).to.equal(`0x${"00".repeat(20)}`);
+    expect(await contract.isEquivocated(id)).to.equal(false);
+    for (const view of [
+      () => contract.head(id),
+      () => contract.isStale(id, 1),
+      () => contract.verifyInclusion(id, id, 0, []),
+    ]) {
+      await expect(view()).to.be.revertedWithCustomError(contract, "UnknownLedger").withArgs(id);
+    }
+  });
+});

@@ -1,0 +1,99 @@
+import { hexlify, type TypedDataDomain } from "ethers";
+import { anchorTypes, ledgerId } from "../../../protocol/ledger/anchor.ts";
+import { leafHash } from "../../../protocol/merkle/hash.ts";
+import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
+import { type Chain, freshChain, type HardhatEthersSigner } from "./chain.ts";
+import type { ContractWallet } from "./world.ts";
+
+export const ORIGIN = "tallystick.local/demo";
+export const EMPTY_ROOT = hexlify(new MerkleTree().root());
+
+/** A tree of `size` leaves; `seed` tells one history from another. */
+export function treeOf(size: number, seed = 0): MerkleTree {
+  const tree = new MerkleTree();
+  for (let i = 0; i < size; i++) tree.append(leafHash(Uint8Array.of(seed, i, i >> 8)));
+  return tree;
+}
+
+export const rootAt = (tree: MerkleTree, size = tree.size) => hexlify(tree.root(size));
+export const proofOf = (tree: MerkleTree, from: number, to = tree.size) =>
+  tree.consistencyProof(from, to).map((node) => hexlify(node));
+
+/** An AnchoredLedger with one open ledger of `writer`. */
+export async function newLedger(chain: Chain) {
+  const { ethers, networkHelpers } = chain;
+  const [relayer, writer, stranger] = (await ethers.getSigners()) as unknown as [
+    HardhatEthersSigner,
+    HardhatEthersSigner,
+    HardhatEthersSigner,
+  ];
+  const contract = await ethers.deployContract("AnchoredLedger");
+  const address = await contract.getAddress();
+  const { chainId } = await ethers.provider.getNetwork();
+  const domain = { name: "Tallystick AnchoredLedger", version: "1", chainId, verifyingContract: address };
+  const idOf = (owner: string, origin = ORIGIN) =>
+    ledgerId({
+      chainId: Number(chainId),
+      contract: address.toLowerCase() as `0x${string}`,
+      writer: owner.toLowerCase() as `0x${string}`,
+      origin,
+    });
+  const id = idOf(writer.address);
+  await contract.open(ORIGIN, writer.address);
+  const tree = treeOf(200);
+  const sign = (
+    signer: HardhatEthersSigner,
+    name: keyof typeof anchorTypes,
+    message: Record<string, unknown>,
+    inDomain: TypedDataDomain = domain,
+  ) => signer.signTypedData(inDomain, { [name]: [...anchorTypes[name]] }, message);
+
+  return {
+    ethers,
+    networkHelpers,
+    relayer,
+    writer,
+    stranger,
+    contract,
+    domain,
+    id,
+    idOf,
+    tree,
+    sign,
+
+    head: async (ledger = id) => {
+      const { root, size, time, seq } = await contract.head(ledger);
+      return { root, size, time, seq };
+    },
+
+    /** The writer extends its ledger to the first `to` leaves of the tree. */
+    async anchor(to: number, from?: number) {
+      const size = from ?? Number((await contract.head(id)).size);
+      return contract.connect(writer).anchor(id, to, rootAt(tree, to), proofOf(tree, size, to), "0x");
+    },
+
+    signAnchor: (signer: HardhatEthersSigner, seq: bigint, newSize: number, newRoot: string, ledger = id) =>
+      sign(signer, "Anchor", { ledgerId: ledger, seq, newSize, newRoot }),
+
+    signHead: (signer: HardhatEthersSigner, size: number, root: string, ledger = id) =>
+      sign(signer, "Head", { ledgerId: ledger, size, root }),
+
+    async wallet(owner: HardhatEthersSigner): Promise<ContractWallet> {
+      return (await ethers.deployContract("ContractWallet", [owner.address])) as unknown as ContractWallet;
+    },
+  };
+}
+
+/** Gives every test of a suite its own copy of a ledger, at the price of a snapshot. */
+export function useLedger(): () => Awaited<ReturnType<typeof newLedger>> {
+  let chain: Chain;
+  let world: Awaited<ReturnType<typeof newLedger>>;
+  const deploy = () => newLedger(chain);
+  before(async () => {
+    chain = await freshChain();
+  });
+  beforeEach(async () => {
+    world = await chain.networkHelpers.loadFixture(deploy);
+  });
+  return () => world;
+}
