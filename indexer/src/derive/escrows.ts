@@ -80,6 +80,7 @@ export async function escrowTimedOut(step: Step, event: EscrowTimedOut): Promise
 }
 
 async function settle(step: Step, id: string, change: Partial<Row<"escrow">>): Promise<void> {
+  await escrowRow(step, id);
   await updateEscrow(step, id, { ...change, settledTime: step.at.time });
   await countIfDue(step, id);
 }
