@@ -198,7 +198,9 @@ export function createDemoChain(
     mineToTick: async (): Promise<number> => {
       const block = Number(await client.getBlockNumber());
       const blocks = TICK_BLOCKS - (block % TICK_BLOCKS);
-      await rpc("hardhat_mine", [toHex(blocks)]);
+      // One by one: of more than a few at once, hardhat_mine gives blocks whose parent hashes do not fit together, which
+      // an indexer takes for a reorg deeper than finality.
+      for (let n = 0; n < blocks; n++) await rpc("evm_mine", []);
       return block + blocks;
     },
 
