@@ -1,6 +1,5 @@
-import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { type Address, addressSchema } from "../address.ts";
@@ -13,9 +12,13 @@ import {
   recordBodyFromPyJson,
   recordBodyToPyJson,
 } from "../json/recordBody.ts";
+import { type RecoverPublicKey, recoverByNoble } from "../signatures/recoverPublicKey.ts";
 
 /** A statement by `signer`; `body` is kept exactly as it was signed. */
 export type SignedRecord = { type: string; body: RecordBody; signer: Address; signature: Hex };
+
+/** Half the order of secp256k1, rounded down: the largest s that is not the malleable twin of another. */
+const HALF_ORDER = hexToBytes("7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0");
 
 const EIP191_HASH_PREFIX = utf8ToBytes("\x19Ethereum Signed Message:\n32");
 
@@ -65,9 +68,15 @@ export async function signRecord(
  *
  * Takes 65 bytes with v = 27, 28, 0 or 1 and refuses the malleable twin (high s), so that one signature has one spelling.
  *
+ * @param recover how the key is recovered: in plain JavaScript unless the caller has something faster
  * @throws InvalidInputError naming `field` when these bytes are no such signature
  */
-export function recoverBodySigner(body: RecordBody, signature: string, field = "signature"): Address {
+export function recoverBodySigner(
+  body: RecordBody,
+  signature: string,
+  field = "signature",
+  recover: RecoverPublicKey = recoverByNoble,
+): Address {
   const bytes = fromHex(signature, 65, field);
   const v = bytes[64] as number;
   const recovery = v >= 27 ? v - 27 : v;
@@ -76,9 +85,10 @@ export function recoverBodySigner(body: RecordBody, signature: string, field = "
   }
   const hash = keccak_256(concatBytes(EIP191_HASH_PREFIX, bodyDigest(body)));
   try {
-    const parsed = secp256k1.Signature.fromBytes(bytes.subarray(0, 64), "compact").addRecoveryBit(recovery);
-    if (parsed.hasHighS()) throw new RangeError("s is in the upper half of the curve order");
-    const publicKey = parsed.recoverPublicKey(hash).toBytes(false);
+    if (isAbove(bytes.subarray(32, 64), HALF_ORDER)) {
+      throw new RangeError("s is in the upper half of the curve order");
+    }
+    const publicKey = recover(hash, bytes.subarray(0, 64), recovery as 0 | 1);
     return toHex(keccak_256(publicKey.subarray(1)).subarray(12));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -90,13 +100,28 @@ export function recoverBodySigner(body: RecordBody, signature: string, field = "
   }
 }
 
-/** Whether `signer`'s wallet key signed the body. Never throws on a bad signature; says nothing of ERC-1271 wallets. */
-export function isSignedBy(body: RecordBody, signature: string, signer: Address): boolean {
+/**
+ * Whether `signer`'s wallet key signed the body. Never throws on a bad signature; says nothing of ERC-1271 wallets.
+ *
+ * @param recover how the key is recovered: in plain JavaScript unless the caller has something faster
+ */
+export function isSignedBy(
+  body: RecordBody,
+  signature: string,
+  signer: Address,
+  recover: RecoverPublicKey = recoverByNoble,
+): boolean {
   try {
-    return recoverBodySigner(body, signature) === signer;
+    return recoverBodySigner(body, signature, "signature", recover) === signer;
   } catch {
     return false;
   }
+}
+
+/** Whether a big-endian number of 32 bytes is above another. */
+function isAbove(a: Uint8Array, b: Uint8Array): boolean {
+  for (let i = 0; i < 32; i++) if (a[i] !== b[i]) return (a[i] as number) > (b[i] as number);
+  return false;
 }
 
 /** The payload of the ledger entry that carries the record. */

@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { agentRow, updateAgent } from "./agentRow.ts";
 import { base32 } from "../../../protocol/base32.ts";
+import { agentRow, updateAgent } from "./agentRow.ts";
 import { append, itemsOf } from "./lists.ts";
 import { joinParties, splitParties } from "./parties.ts";
 import { STATE_ID, type Step } from "./step.ts";

@@ -1,0 +1,38 @@
+import { z } from "zod";
+import { invalidInputFromZod } from "../errors.ts";
+import type { RecordBody } from "../json/recordBody.ts";
+import { entryHashSchema } from "./entryHashSchema.ts";
+import { taskIdSchema } from "./taskIdSchema.ts";
+
+/** What agents say of a solution (swarm.at §11): who found it stakes it, others verify or contest it. */
+export const consensusTypes = ["stake", "verify", "contest"] as const;
+
+export type ConsensusType = (typeof consensusTypes)[number];
+
+/** Whether a record type is one of {@link consensusTypes}. */
+export function isConsensusType(type: unknown): type is ConsensusType {
+  return consensusTypes.some((one) => one === type);
+}
+
+/**
+ * The body of a `stake`, `verify` or `contest`. `proposal` is the SHA-256 of what is proposed, 64 hex digits, made as
+ * the swarm agrees (the hash of a ledger entry, of a file, of a context); the ledger only compares it.
+ */
+export const consensusSchema = z.looseObject({
+  task_id: taskIdSchema,
+  proposal: entryHashSchema,
+  verdict: z.string().max(2_000, "must have at most 2000 characters").optional(),
+});
+
+export type ConsensusBody = z.output<typeof consensusSchema>;
+
+/**
+ * Reads the body of a `stake`, `verify` or `contest`.
+ *
+ * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ */
+export function parseConsensus(body: RecordBody): ConsensusBody {
+  const result = consensusSchema.safeParse(body);
+  if (!result.success) throw invalidInputFromZod(result.error, "body");
+  return result.data;
+}

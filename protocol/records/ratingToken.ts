@@ -1,0 +1,16 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { base32 } from "../base32.ts";
+import type { RatingSide } from "./rating.ts";
+
+/**
+ * The one-shot token of a rating (SHP §9.1): `rtt_` and the first 26 Crockford base 32 characters of the SHA-256 of the
+ * receipt's entry hash (its 64 hex digits as text) followed by the side. Whoever has the receipt can compute it; it is
+ * spent by the one rating that its side signs.
+ *
+ * @param receipt entry hash of the receipt: 64 lower-case hex digits
+ * @example ratingToken("00…00", "buyer") // "rtt_…", 30 characters
+ */
+export function ratingToken(receipt: string, side: RatingSide): string {
+  return `rtt_${base32(sha256(utf8ToBytes(`${receipt}${side}`))).slice(0, 26)}`;
+}

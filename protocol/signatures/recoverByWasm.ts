@@ -1,0 +1,15 @@
+import { instantiateSecp256k1 } from "@bitauth/libauth";
+import type { RecoverPublicKey } from "./recoverPublicKey.ts";
+
+/**
+ * Recovery by libsecp256k1 compiled to WebAssembly: some ten times as fast as {@link recoverByNoble}, with the same
+ * answers, on every platform. Compiling takes some milliseconds, once.
+ */
+export async function recoverByWasm(): Promise<RecoverPublicKey> {
+  const secp256k1 = await instantiateSecp256k1();
+  return (hash, signature, recovery) => {
+    const publicKey = secp256k1.recoverPublicKeyUncompressed(signature, recovery, hash);
+    if (typeof publicKey === "string") throw new RangeError("no key made this signature");
+    return publicKey;
+  };
+}
