@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { z } from "zod";
 import { parseOption } from "../cli/parseOption.ts";
@@ -70,8 +71,7 @@ async function demo({ keep = false, json = false, port }: Options): Promise<numb
       : resultText(node, result) + (keep ? `\n${keepText(node)}` : "");
     process.stdout.write(`${text}\n`);
     if (keep) {
-      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-      throw signal.reason;
+      await untilAborted(signal);
     }
     await close();
     const hint = json ? "" : " To keep the node running: npm run demo -- --keep";
@@ -93,6 +93,12 @@ async function demo({ keep = false, json = false, port }: Options): Promise<numb
   } finally {
     shutdown.release();
   }
+}
+
+/** Waits for the signal, and holds the process open for as long: its children do not. */
+async function untilAborted(signal: AbortSignal): Promise<never> {
+  await sleep(2 ** 31 - 1, undefined, { signal }).catch(() => {});
+  throw signal.reason;
 }
 
 /** A service that ends in the middle of it is the reason for whatever fails next. */

@@ -20,7 +20,7 @@ const yellow = (text: string) => styleText("yellow", text);
 export function agentTable(answers: AgentAnswer[]): string {
   const byAddress = new Map(answers.map((it) => [it.address, it]));
   const table = new Table({
-    head: ["agent", "hires", "success", "24 h volume", "refunds", "tier", "cluster", "bought"].map(bold),
+    head: ["agent", "hires", "success", "volume", "refunded", "tier", "cluster", "bought"].map(bold),
     colAligns: ["left", "right", "right", "right", "right", "right", "left", "right"],
     style: { head: [], border: [], compact: true },
   });
@@ -35,7 +35,7 @@ export function agentTable(answers: AgentAnswer[]): string {
       agent.last24hVolumeUsdc === "0.00" ? dim("–") : `$${agent.last24hVolumeUsdc}`,
       percent(agent.refundRate),
       agent.trustTier > 0 ? green(String(agent.trustTier)) : String(agent.trustTier),
-      agent.clusterId === null ? dim("–") : yellow(`${agent.clusterId.slice(0, 10)}… (${agent.clusterSize})`),
+      agent.clusterId === null ? dim("–") : yellow(`${agent.clusterSize}: ${agent.clusterId.slice(0, 9)}…`),
       agent.hiresBought === 0 ? dim("–") : String(agent.hiresBought),
     ]);
   }

@@ -10,6 +10,9 @@ import type { KeeperReply, KeeperRequest, ProcessSpec } from "./messages.ts";
 
 type Kept = { spec: ProcessSpec; pid: number; ended: Promise<void> };
 
+/** How long each signal may take to work when the owner is gone. */
+const ABANDONED_MS = 1_500;
+
 const kept = new Map<string, Kept>();
 const removeAtEnd: string[] = [];
 let closing: Promise<void> | undefined;
@@ -69,11 +72,12 @@ function signalOne(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-async function stop({ spec, pid, ended }: Kept): Promise<void> {
+/** @param mostMs how long to wait for each signal to work, at most */
+async function stop({ spec, pid, ended }: Kept, mostMs = Number.POSITIVE_INFINITY): Promise<void> {
   const send = spec.stopAlone ? signalOne : signalGroup;
   for (const { signal, waitMs } of spec.stop ?? [{ signal: "SIGTERM", waitMs: 5_000 }]) {
     send(pid, signal);
-    if (await endsWithin(ended, waitMs)) return;
+    if (await endsWithin(ended, Math.min(waitMs, mostMs))) return;
   }
   signalOne(pid, "SIGKILL");
   signalGroup(pid, "SIGKILL");
@@ -94,13 +98,13 @@ async function endsWithin(ended: Promise<void>, ms: number): Promise<boolean> {
 
 /**
  * Ends everything and removes what was to be removed. In good order the last started goes first, so that who uses
- * the database ends before the database; when the owner is gone nobody waits for order, and all end at once.
+ * the database ends before the database; when the owner is gone nobody waits for order, and all end at once, soon.
  */
 function close(inOrder: boolean): Promise<void> {
   closing ??= (async () => {
     const all = [...kept.values()].reverse();
     if (inOrder) for (const one of all) await stop(one);
-    else await Promise.all(all.map(stop));
+    else await Promise.all(all.map((one) => stop(one, ABANDONED_MS)));
     for (const path of removeAtEnd) await rm(path, { recursive: true, force: true, maxRetries: 5 });
   })();
   return closing;
