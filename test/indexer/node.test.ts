@@ -375,6 +375,15 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     });
   });
 
+  it("answers unknown routes with a problem, and Ponder's own as before", async () => {
+    const unknown = await fetch(`${indexer.url}/v1/nothing`);
+    expect(unknown.status).to.equal(404);
+    expect(await unknown.json()).to.include({ code: "not_found" });
+    for (const route of ["/health", "/ready", "/status", "/metrics"]) {
+      expect((await fetch(`${indexer.url}${route}`)).status, route).to.equal(200);
+    }
+  });
+
   it("stops at once and says why when it is not configured", async () => {
     const { TOKEN_ADDRESS: _, ...incomplete } = environment;
     const error = await startIndexer(keeper, folder, incomplete, "unconfigured").catch((it) => it);

@@ -27,7 +27,8 @@ export function createApi({ settlementUrl, ...base }: ApiDependencies): Hono {
   });
   app.on(["GET", "POST", "OPTIONS"], "/graphql", limit, (context) => graphql.fetch(context.req.raw));
   app.route("/", forwardSettlement(settlementUrl));
-  app.notFound(({ req }) => problem(404, "not_found", `There is nothing at ${req.method} ${req.path}.`));
+  // A route, not a `notFound` handler: Ponder mounts this app in its own, whose handler would answer instead.
+  app.all("*", ({ req }) => problem(404, "not_found", `There is nothing at ${req.method} ${req.path}.`));
   app.onError((error) => {
     logWarning({ msg: "A request failed", error: error.stack ?? error.message });
     return problem(500, "internal", "The request could not be served. The cause is in the log.");

@@ -56,7 +56,7 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
     head,
     source: openSegmentSource(sourceConfig),
     read: (entries) => readEntries(context, entries, { ...place, ledger: ledgerId, first: head.size }),
-    ...waiting(context, event),
+    ...waiting(context, event, sourceConfig.kind === "http" ? sourceConfig.url : sourceConfig.path),
   });
   if (loaded === null) return;
   for (const { row, event: record } of loaded.result) {
@@ -110,13 +110,17 @@ async function readEntries(
 }
 
 /** What happens while a segment is not to be had. */
-function waiting(context: AnchoredContext, { args, block }: Event<"AnchoredLedger:Anchored">) {
+function waiting(
+  context: AnchoredContext,
+  { args, block }: Event<"AnchoredLedger:Anchored">,
+  source: string,
+) {
   const { ledgerId, oldSize, newSize } = args;
   const number = Number(block.number);
   const { hash } = block;
   const since = Math.floor(Date.now() / 1000);
   const segment = { ledger: ledgerId, oldSize, newSize, block: number, since };
-  const line = { ledger: ledgerId, from: Number(oldSize), to: Number(newSize), block: number };
+  const line = { ledger: ledgerId, from: Number(oldSize), to: Number(newSize), block: number, source };
   // Not Ponder's client: that one answers from its cache.
   const chain = createPublicClient({ transport: http(config.rpcUrl, { retryCount: 0 }) });
   return {

@@ -9,7 +9,7 @@ export type SegmentRequest = { from: number; to: number; byteOffset: number; sig
 /** Reads the lines of a segment, without newlines. Says nothing of whether they are right. */
 export type SegmentSource = (request: SegmentRequest) => Promise<string[]>;
 
-/** The entries are not to be had now; later they may be. */
+/** The entries are not to be had now; later they may be. The message is published: it names no path and no URL. */
 export class SegmentUnavailableError extends TallystickError {
   constructor(message: string, cause?: unknown) {
     super({ code: "segment_unavailable", message, cause });
@@ -41,9 +41,11 @@ async function readHttp(base: string, { from, to, signal }: SegmentRequest): Pro
     const text = await get(url, signal);
     const page = text.split("\n");
     if (page.at(-1) === "") page.pop();
-    if (page.length === 0) throw new SegmentUnavailableError(`${base} has no entry ${at} yet`);
+    if (page.length === 0) throw new SegmentUnavailableError(`its service has no entry ${at} yet`);
     if (page.length > Math.min(to - at, PAGE)) {
-      throw new SegmentUnavailableError(`${url} answered ${page.length} lines, more than it was asked for`);
+      throw new SegmentUnavailableError(
+        `its service answered ${page.length} lines, more than it was asked for`,
+      );
     }
     for (const line of page) lines.push(line);
   }
@@ -54,38 +56,38 @@ async function get(url: string, signal: AbortSignal): Promise<string> {
   try {
     const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) });
     const text = await response.text();
-    if (!response.ok) throw new SegmentUnavailableError(`${url} answered ${response.status}`);
+    if (!response.ok) throw new SegmentUnavailableError(`its service answered ${response.status}`);
     return text;
   } catch (error) {
     if (error instanceof SegmentUnavailableError) throw error;
-    throw new SegmentUnavailableError(`${url} did not answer: ${reasonOf(error)}`, error);
+    throw new SegmentUnavailableError(`its service did not answer (${codeOf(error)})`, error);
   }
 }
 
 /** `ledger.jsonl`, read from where the segment begins, so that the cost does not grow with the ledger. */
 async function readFolder(folder: string, { from, to, byteOffset }: SegmentRequest): Promise<string[]> {
-  const file = path.join(folder, "ledger.jsonl");
   let handle: FileHandle | undefined;
   try {
-    handle = await open(file, "r");
-    return await readLines(handle, byteOffset, to - from);
+    handle = await open(path.join(folder, "ledger.jsonl"), "r");
+    return await readLines(handle, byteOffset, from, to);
   } catch (error) {
-    throw new SegmentUnavailableError(
-      `${file} has no entries ${from} to ${to - 1}: ${reasonOf(error)}`,
-      error,
-    );
+    if (error instanceof SegmentUnavailableError) throw error;
+    throw new SegmentUnavailableError(`its ledger.jsonl cannot be read (${codeOf(error)})`, error);
   } finally {
     await handle?.close();
   }
 }
 
-/** The `count` lines that begin at byte `at`. */
-async function readLines(handle: FileHandle, at: number, count: number): Promise<string[]> {
+/** The lines `[from, to)`, which begin at byte `at`. */
+async function readLines(handle: FileHandle, at: number, from: number, to: number): Promise<string[]> {
+  const count = to - from;
   const lines: string[] = [];
   let rest: Buffer = Buffer.alloc(0);
   while (lines.length < count) {
     const { bytesRead, buffer } = await handle.read(Buffer.alloc(CHUNK), 0, CHUNK, at);
-    if (bytesRead === 0) throw new Error(`only ${lines.length} are there`);
+    if (bytesRead === 0) {
+      throw new SegmentUnavailableError(`its ledger.jsonl has no entry ${from + lines.length} yet`);
+    }
     at += bytesRead;
     rest = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
     let start = 0;
@@ -100,8 +102,9 @@ async function readLines(handle: FileHandle, at: number, count: number): Promise
   return lines;
 }
 
-/** `fetch` puts what happened (ECONNREFUSED …) into the cause. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
+/** ECONNREFUSED, ENOENT, TimeoutError …; `fetch` puts it into the cause. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown";
+  const { code } = (error.cause ?? error) as { code?: unknown };
+  return typeof code === "string" ? code : error.name;
 }
