@@ -319,7 +319,6 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       await indexer.until(
         "the ledger of the new chain",
         async () => (await meta()).ledgers[0]?.root === ledger.root(),
-        40_000,
       );
       await caughtUp();
       expect((await meta()).blockedAtSegment).to.equal(null);

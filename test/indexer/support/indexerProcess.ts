@@ -49,7 +49,7 @@ export async function startIndexer(
       throw new Error(JSON.stringify(answer.errors));
     return answer.data;
   };
-  const until = <T>(what: string, look: () => Promise<T | undefined | false>, withinMs = 20_000) =>
+  const until = <T>(what: string, look: () => Promise<T | undefined | false>, withinMs = 60_000) =>
     waitUntil(look, { what, withinMs, everyMs: 50 });
 
   return {
