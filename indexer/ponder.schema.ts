@@ -25,7 +25,7 @@ export const escrow = deriveTable("escrow", (table) => ({
   bySeller: index().on(table.seller, table.depositedBlock, table.id),
   byBuyer: index().on(table.buyer, table.depositedBlock, table.id),
 }));
-export const record = deriveTable("record", (table) => ({ byPlace: index().on(table.ledger, table.seq) }));
+export const record = deriveTable("record", (table) => ({ byHash: index().on(table.hash) }));
 export const receipt = deriveTable("receipt");
 export const hire = deriveTable("hire", (table) => ({
   byTime: index().on(table.time, table.id),
@@ -125,7 +125,7 @@ export const ledger = onchainTable("ledger", (p) => ({
   time: p.int8({ mode: "number" }).notNull(),
 }));
 
-/** Every loaded entry, `<ledger>/<seq>`. What it means, if it is a record, is in `record` under its hash. */
+/** Every loaded entry, `<ledger>/<seq>`. What it means, if it is a record, is in `record` under the same id. */
 export const ledgerEntry = onchainTable(
   "ledger_entry",
   (p) => ({

@@ -33,9 +33,10 @@ export async function recordSettled(step: Step, event: RecordEvent): Promise<voi
     reason = error.message;
   }
   await step.store.insert("record", {
-    id: event.hash,
+    id: `${event.ledger}/${event.seq}`,
     ledger: event.ledger,
     seq: event.seq,
+    hash: event.hash,
     type: event.type,
     signer: event.signer,
     status: reason !== null ? "invalid" : effect === null ? "unread" : "valid",
@@ -62,6 +63,9 @@ async function readRecord(step: Step, event: RecordEvent): Promise<(() => Promis
     }
     case "receipt": {
       const body = checkReceipt(record);
+      if ((await step.store.get("receipt", event.hash)) !== null) {
+        throw new InvalidRecord("the same entry counted in another ledger before");
+      }
       if (body.payee === body.buyer) throw new InvalidRecord("body.payee must not be the buyer");
       const buyerSigned = isPresent(event, "buyer_signature", step) || checkBuyerSignature(event.body);
       const completedAt = completedAtSeconds(body);

@@ -172,11 +172,13 @@ export const tables = {
     receipt: "text?",
     hire: "text?",
   },
-  /** Every record of a followed ledger, by entry hash. */
+  /** Every record of a followed ledger, `<ledger>/<seq>`. */
   record: {
     id: "text",
     ledger: "text",
     seq: "number",
+    /** The entry's. Another ledger may carry the same entry: what it says counts once. */
+    hash: "text",
     type: "text",
     signer: "text",
     /** `valid` or `invalid`, and why. */

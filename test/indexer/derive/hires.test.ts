@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { RecordEvent } from "../../../indexer/src/derive/events.ts";
 import { DAY, EventLog, HOUR, wallet } from "./eventLog.ts";
 
 const seller = wallet(1);
@@ -114,6 +115,22 @@ describe("direct hires", () => {
     pay(after);
     after.after(1).listing(seller, "text.translate", consent);
     expect((await sellerOf(after))?.last_30d_hire_count_raw).to.equal(0);
+  });
+
+  it("count once when a second ledger carries the same entry, also if the first may not carry it", async () => {
+    const [own, copy] = [`0x${"1e".repeat(32)}`, `0x${"2e".repeat(32)}`] as const;
+    for (const allowed of [["receipt"], ["listing"]]) {
+      const log = new EventLog({ ledgers: { [own]: ["receipt"], [copy]: allowed } });
+      log.hire(seller, buyer);
+      const original = log.events.pop() as RecordEvent;
+      log.events.push({ ...original, ledger: copy }, { ...original, log: original.log + 1 });
+      const { agents, store } = await log.derive();
+      expect(agents[seller]?.last_30d_hire_count).to.equal(1);
+      expect([...store.rows("record").values()].map((it) => it.status).sort()).to.deep.equal([
+        "invalid",
+        "valid",
+      ]);
+    }
   });
 
   it("never count between a wallet and itself", async () => {
