@@ -1,3 +1,4 @@
+import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
 import { createYoga } from "graphql-yoga";
 import { logWarning } from "../../../ponderProcess.ts";
 import { type QueryContext, queryContext } from "./context.ts";
@@ -23,6 +24,8 @@ export function graphqlServer(base: Pick<QueryContext, "db" | "operations" | "no
     // Ponder's server allows every origin on every route.
     cors: false,
     graphiql: { title: "Tallystick", defaultQuery: FIRST_QUERY },
+    // Served from here: the page works without a connection to anywhere else.
+    renderGraphiQL,
     context: () => queryContext(base),
     plugins: limitPlugins(),
     // Whatever is not a GraphQL error is a fault of ours: it goes to the log, not to the client.
