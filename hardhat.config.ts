@@ -24,6 +24,14 @@ export default defineConfig({
     ignition: "./scripts/ignition",
     tests: { mocha: "./test/contracts", solidity: "./contracts/test" },
   },
+  test: {
+    solidity: {
+      fuzz: { runs: 512 },
+      invariant: { runs: 32, depth: 200 },
+      // Each invariant run appends what it did; scripts/testing/invariantCoverage.ts sums it up.
+      fsPermissions: { writeFile: ["./cache/invariantCoverage.jsonl"] },
+    },
+  },
   solidity: {
     version: "0.8.37",
     path: solc,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {Strings} from "@openzeppelin/contracts/utils/Strings.sol";
+
 /// @title The few cheatcodes that the Solidity tests use
 interface Vm {
     function addr(uint256 privateKey) external pure returns (address);
@@ -8,6 +10,7 @@ interface Vm {
     function prank(address sender) external;
     function warp(uint256 timestamp) external;
     function assume(bool condition) external pure;
+    function writeLine(string calldata path, string calldata line) external;
     function expectRevert() external;
     function expectRevert(bytes calldata revertData) external;
 }
@@ -17,6 +20,15 @@ abstract contract TestBase {
 
     function bound(uint256 x, uint256 low, uint256 high) internal pure returns (uint256) {
         return low + x % (high - low + 1);
+    }
+
+    /// @dev What a run of an invariant did, for the report after all runs: the file may be written by tests, no other.
+    function report(string memory suite, string[] memory names, uint256[] memory counts) internal {
+        string memory line = string.concat('{"suite":"', suite, '"');
+        for (uint256 i = 0; i < names.length; ++i) {
+            line = string.concat(line, ',"', names[i], '":', Strings.toString(counts[i]));
+        }
+        vm.writeLine("cache/invariantCoverage.jsonl", string.concat(line, "}"));
     }
 
     function signed(uint256 privateKey, bytes32 digest) internal pure returns (bytes memory) {
