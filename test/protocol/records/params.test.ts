@@ -1,0 +1,80 @@
+import { expect } from "chai";
+import { InvalidInputError } from "../../../protocol/errors.ts";
+import type { RecordBody } from "../../../protocol/json/recordBody.ts";
+import { parseClaim } from "../../../protocol/records/claim.ts";
+import { defineParams, parseParams } from "../../../protocol/records/params.ts";
+import { parseRating } from "../../../protocol/records/rating.ts";
+import { parseTelemetry } from "../../../protocol/records/telemetry.ts";
+
+function fieldsAtFault(read: (body: RecordBody) => unknown, body: RecordBody): string[] {
+  try {
+    read(body);
+  } catch (error) {
+    expect(error).to.be.instanceOf(InvalidInputError);
+    return (error as InvalidInputError).issues.map((it) => it.field);
+  }
+  return [];
+}
+
+describe("protocol/records/params", () => {
+  it("defaults to the thresholds that the protocol publishes, and trusts nobody", () => {
+    expect(defineParams()).to.deep.include({
+      windowSeconds: 30 * 86_400,
+      clusterOthers: 3,
+      fundingSpanSeconds: 86_400,
+      maxIntermediaries: 2,
+      deployBatchBlocks: 256,
+      tier2MinSuccesses: 10,
+      tier2MinSuccessRate: { numerator: 9, denominator: 10 },
+      tier2MinCapabilities: 3,
+      operator: null,
+      claimAttestors: [],
+      hubs: [],
+    });
+  });
+
+  it("can be signed: every value prints in the canonical form of record bodies", () => {
+    const text = JSON.stringify(parseParams({ ...defineParams() } as RecordBody));
+    expect(text).to.equal(JSON.stringify(defineParams()));
+  });
+
+  it("names what is wrong: unknown fields, floats, shares above one, addresses with capitals", () => {
+    expect(fieldsAtFault(parseParams, { tier2MinSucceses: 9 })).to.deep.equal(["body"]);
+    expect(fieldsAtFault(parseParams, { windowSeconds: 1.5 })).to.deep.equal(["body.windowSeconds"]);
+    expect(fieldsAtFault(parseParams, { minHireAtomic: "1e3" })).to.deep.equal(["body.minHireAtomic"]);
+    expect(fieldsAtFault(parseParams, { fundingShare: { numerator: 5, denominator: 4 } })).to.deep.equal([
+      "body.fundingShare.numerator",
+    ]);
+    expect(fieldsAtFault(parseParams, { hubs: [`0x${"A".repeat(40)}`] })).to.deep.equal(["body.hubs.0"]);
+    expect(fieldsAtFault(parseParams, { ledgers: { short: ["receipt"] } })).to.deep.equal([
+      "body.ledgers.short",
+    ]);
+  });
+});
+
+describe("protocol/records/rating, telemetry, claim", () => {
+  const receipt = "a".repeat(64);
+
+  it("take what they ask for, and keep what they do not know", () => {
+    const rating = { receipt, side: "buyer", stars: 5, mood: "good" };
+    expect(parseRating(rating)).to.deep.equal(rating);
+    expect(parseTelemetry({ receipt, latency_ms: 7 }).latency_ms).to.equal(7);
+    const agent = `0x${"1".repeat(40)}`;
+    const claim = { agent_id: agent, x_handle: "ada_l", verification_hash: receipt, state: "verified" };
+    expect(parseClaim(claim).state).to.equal("verified");
+  });
+
+  it("name every field that is missing or wrong", () => {
+    expect(fieldsAtFault(parseRating, {})).to.have.members(["body.receipt", "body.side", "body.stars"]);
+    for (const stars of [0, 6, "5"]) {
+      expect(fieldsAtFault(parseRating, { receipt, side: "seller", stars })).to.deep.equal(["body.stars"]);
+    }
+    expect(fieldsAtFault(parseTelemetry, { receipt: `0x${receipt}`, latency_ms: -1 })).to.have.members([
+      "body.receipt",
+      "body.latency_ms",
+    ]);
+    expect(
+      fieldsAtFault(parseClaim, { agent_id: "ada", x_handle: "@ada", verification_hash: "", state: "maybe" }),
+    ).to.have.length(4);
+  });
+});
