@@ -321,7 +321,7 @@ async function exclusively(work) {
       fs.rmSync(lock, { force: true });
       continue;
     }
-    if (!told) say(`waiting for another run (process ${owner}) that is installing`);
+    if (!told) say(`waiting for another run (process ${owner}) that installs or compiles`);
     told = true;
     await new Promise((resolve) => setTimeout(resolve, 300));
   }

@@ -1,20 +1,7 @@
-import { rm } from "node:fs/promises";
-import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { z } from "zod";
 import { parseOption } from "../cli/parseOption.ts";
-import { printError } from "../cli/printError.ts";
-import { createProgress } from "../cli/progress.ts";
-import { type Shutdown, StoppedBySignal, watchShutdown } from "../cli/shutdown.ts";
-import { keepText, resultJson, resultText } from "../demo/printResult.ts";
-import { createRunFolder } from "../demo/runFolder.ts";
-import { runStory } from "../demo/runStory.ts";
-import { startDemoNode } from "../demo/startDemoNode.ts";
-import { type Keeper, openKeeper } from "../processes/openKeeper.ts";
-import { serviceError } from "../processes/startService.ts";
-
-type Options = { keep?: boolean; json?: boolean; port?: number };
+import type { DemoOptions } from "../demo/runDemo.ts";
 
 const port = z
   .string()
@@ -33,83 +20,9 @@ export function registerDemo(program: Command): void {
     .option("--keep", "leave it running until Ctrl-C")
     .option("--port <number>", "the port of GraphQL; default any free one", parseOption("--port", port))
     .option("--json", "print the result as JSON")
-    .action(async (options: Options) => {
-      process.exitCode = await demo(options);
+    .action(async (options: DemoOptions) => {
+      // Loaded only now: Hardhat takes its time, and --help should not.
+      const { runDemo } = await import("../demo/runDemo.ts");
+      process.exitCode = await runDemo(options);
     });
-}
-
-async function demo({ keep = false, json = false, port }: Options): Promise<number> {
-  const began = performance.now();
-  const shutdown = watchShutdown();
-  const { signal } = shutdown;
-  const progress = createProgress();
-  const folder = await createRunFolder();
-  const keeper = await openKeeper();
-  const stopWatching = failWhenOneEnds(keeper, shutdown, path.join(folder, "logs"));
-  const close = async () => {
-    stopWatching();
-    await progress.step("stop", async () => ({
-      detail: "nothing left running",
-      value: await keeper.close(),
-    }));
-    await rm(folder, { recursive: true, force: true });
-  };
-  try {
-    progress.heading("A node of your own");
-    const node = await startDemoNode({
-      keeper,
-      folder,
-      progress,
-      signal,
-      ...(port !== undefined && { port }),
-    });
-    progress.heading("Agents at work");
-    const result = await runStory(node, progress, signal);
-    const seconds = (performance.now() - began) / 1000;
-    const text = json
-      ? JSON.stringify(resultJson(node, result, seconds), null, 2)
-      : resultText(node, result) + (keep ? `\n${keepText(node)}` : "");
-    process.stdout.write(`${text}\n`);
-    if (keep) {
-      await untilAborted(signal);
-    }
-    await close();
-    const hint = json ? "" : " To keep the node running: npm run demo -- --keep";
-    process.stderr.write(`\nAll of it read back and as it must be, in ${seconds.toFixed(0)} s.${hint}\n`);
-    return 0;
-  } catch (error) {
-    // What is cut off by a wish to stop fails in many ways; the wish is what counts.
-    const cause: unknown = signal.aborted ? signal.reason : error;
-    if (cause instanceof StoppedBySignal) {
-      process.stderr.write("\n");
-      await close();
-      return cause.exitCode;
-    }
-    printError(cause);
-    process.stderr.write(`  logs: ${path.join(folder, "logs")}\n`);
-    stopWatching();
-    await keeper.close();
-    return 1;
-  } finally {
-    shutdown.release();
-  }
-}
-
-/** Waits for the signal, and holds the process open for as long: its children do not. */
-async function untilAborted(signal: AbortSignal): Promise<never> {
-  await sleep(2 ** 31 - 1, undefined, { signal }).catch(() => {});
-  throw signal.reason;
-}
-
-/** A service that ends in the middle of it is the reason for whatever fails next. */
-function failWhenOneEnds(keeper: Keeper, shutdown: Shutdown, logs: string): () => void {
-  return keeper.onExit(({ name, code, signal }) => {
-    if (name === "initdb") return;
-    shutdown.fail(
-      serviceError(
-        { name, logFile: path.join(logs, `${name}.log`) },
-        `${name} ended with ${signal ?? `code ${code}`}`,
-      ),
-    );
-  });
 }

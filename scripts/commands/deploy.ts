@@ -9,7 +9,7 @@ import { type Address, addressSchema } from "../../protocol/address.ts";
 import { TallystickError } from "../../protocol/errors.ts";
 import type { Hex } from "../../protocol/hex.ts";
 import { parseOption } from "../cli/parseOption.ts";
-import { type DeployContractsParameters, deployContracts } from "../deploy/deployContracts.ts";
+import type { DeployContractsParameters } from "../deploy/deployContracts.ts";
 import { readDeployment, writeDeployment } from "../deploy/deployment.ts";
 import { networks } from "../deploy/networks.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
@@ -68,6 +68,8 @@ async function deploy(options: Options): Promise<void> {
   const plan = await planDeployment(options);
   printPlan(plan);
   if (plan.real && !options.yes) await confirm();
+  // Loaded only now: Hardhat takes its time, and --help should not.
+  const { deployContracts } = await import("../deploy/deployContracts.ts");
   const deployment = await deployContracts(plan);
   await writeDeployment(plan.output, deployment);
   const mark = styleText("green", "✔", { stream: process.stderr });
@@ -153,8 +155,8 @@ function printPlan(plan: Plan): void {
 
 async function reachChain(options: Options) {
   const known = options.network === undefined ? undefined : networks[options.network];
-  const rpcUrl = options.rpcUrl ?? known?.rpcUrl ?? process.env.RPC_URL;
-  if (rpcUrl === undefined) {
+  const rpcUrl = options.rpcUrl ?? known?.rpcUrl ?? process.env.RPC_URL ?? "";
+  if (rpcUrl === "") {
     throw new TallystickError({
       code: "no_chain",
       message: "It is not said where to deploy to.",

@@ -47,7 +47,7 @@ function percent(rate: number | null): string {
 }
 
 /** Everything a person wants to see when the story is over. */
-export function resultText(node: DemoNode, { answer, target, rewrite }: StoryResult): string {
+export function resultText(node: DemoNode, { answer, target, rewrite }: StoryResult, keep: boolean): string {
   const ledger = answer.meta.ledgers[0];
   return [
     "",
@@ -56,15 +56,15 @@ export function resultText(node: DemoNode, { answer, target, rewrite }: StoryRes
     `${bold("Ledger")}   ${ledger?.size} entries, root ${target.root}`,
     "         the same on the chain, in the indexer, and in the file",
     `${bold("Digest")}   ${answer.meta.digest} at block ${answer.meta.block}`,
-    `${bold("Ring")}     ${nameOf(agents.find(({ name }) => name === "ring-1")?.address ?? "")}'s 20 perfect hires count 4: buyers and seller have their money from one wallet`,
+    `${bold("Ring")}     ring-1 sold 20 perfect hires; they count 4, as buyers and seller have their money from one wallet`,
     "",
     `${bold("The operator rewrites line")} ${bold(String(rewrite.line))}${bold(", a failed hire, into a success:")}`,
-    ...indent(rewrite.verifyLedger.edited),
+    ...indent(shortHashes(rewrite.verifyLedger.edited)),
     bold("It makes every later hash anew, so that the file verifies, and sends the anchor:"),
     `  transaction ${rewrite.anchor.transaction}`,
     `  refused by the contract with ${rewrite.anchor.refusedWith}`,
     "",
-    `${bold("GraphQL")}  ${node.url}/graphql`,
+    `${bold("GraphQL")}  ${node.url}/graphql${keep ? "" : dim("  (it ends with the demo; --keep leaves it running)")}`,
     ...indent(QUERY_TO_PASTE),
     "",
   ].join("\n");
@@ -84,6 +84,11 @@ export function keepText(node: DemoNode): string {
     `${bold("To stop it:")} Ctrl-C here, or kill ${process.pid}`,
     "",
   ].join("\n");
+}
+
+/** Hashes cut to what an eye can compare. */
+function shortHashes(text: string): string {
+  return text.replaceAll(/\b([0-9a-f]{12})[0-9a-f]{52}\b/g, "$1…");
 }
 
 /** The same for programs. */

@@ -122,11 +122,16 @@ function reasonOf(error: unknown): string {
 
 /** The command, as anybody would run it. */
 async function verifyLedger(file: string, signal: AbortSignal): Promise<{ code: number; said: string }> {
-  const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", ["verify-ledger", file]), {
-    env: { ...process.env, NO_COLOR: "1" },
-    stdio: ["ignore", "pipe", "pipe"],
-    signal,
-  });
+  const child = spawn(
+    process.execPath,
+    nodeProgram("scripts/cli.ts", ["verify-ledger", path.basename(file)]),
+    {
+      cwd: path.dirname(file),
+      env: { ...process.env, NO_COLOR: "1" },
+      stdio: ["ignore", "pipe", "pipe"],
+      signal,
+    },
+  );
   const [out, err, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),

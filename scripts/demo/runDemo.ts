@@ -1,0 +1,103 @@
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { printError } from "../cli/printError.ts";
+import { createProgress } from "../cli/progress.ts";
+import { type Shutdown, StoppedBySignal, watchShutdown } from "../cli/shutdown.ts";
+import { type Keeper, openKeeper } from "../processes/openKeeper.ts";
+import { serviceError } from "../processes/startService.ts";
+import { keepText, resultJson, resultText } from "./printResult.ts";
+import { createRunFolder } from "./runFolder.ts";
+import { runStory } from "./runStory.ts";
+import { startDemoNode } from "./startDemoNode.ts";
+
+/** How to run the demo. */
+export type DemoOptions = {
+  /** Leave the node running until a signal comes. */
+  keep?: boolean;
+  /** Print the result as JSON. */
+  json?: boolean;
+  /** The port of GraphQL; default any free one. */
+  port?: number;
+};
+
+/**
+ * Starts a node, lets the agents live through the story, reads everything back, prints it, and ends the node.
+ *
+ * @returns the exit code: 0 when all was as it must be, 1 when not, 128 and the signal's number when one came
+ */
+export async function runDemo({ keep = false, json = false, port }: DemoOptions): Promise<number> {
+  const began = performance.now();
+  const shutdown = watchShutdown();
+  const { signal } = shutdown;
+  const progress = createProgress();
+  const folder = await createRunFolder();
+  const keeper = await openKeeper();
+  const stopWatching = failWhenOneEnds(keeper, shutdown, path.join(folder, "logs"));
+  const close = async () => {
+    stopWatching();
+    await progress.step("stop", async () => ({
+      detail: "nothing left running",
+      value: await keeper.close(),
+    }));
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    progress.heading("A node of your own");
+    const node = await startDemoNode({
+      keeper,
+      folder,
+      progress,
+      signal,
+      ...(port !== undefined && { port }),
+    });
+    progress.heading("Agents at work");
+    const result = await runStory(node, progress, signal);
+    const seconds = (performance.now() - began) / 1000;
+    const text = json
+      ? JSON.stringify(resultJson(node, result, seconds), null, 2)
+      : resultText(node, result, keep) + (keep ? `\n${keepText(node)}` : "");
+    process.stdout.write(`${text}\n`);
+    if (keep) {
+      await untilAborted(signal);
+    }
+    await close();
+    const hint = json ? "" : " To keep the node running: npm run demo -- --keep";
+    process.stderr.write(`\nAll of it read back and as it must be, in ${seconds.toFixed(0)} s.${hint}\n`);
+    return 0;
+  } catch (error) {
+    // What is cut off by a wish to stop fails in many ways; the wish is what counts.
+    const cause: unknown = signal.aborted ? signal.reason : error;
+    if (cause instanceof StoppedBySignal) {
+      process.stderr.write("\n");
+      await close();
+      return cause.exitCode;
+    }
+    printError(cause);
+    process.stderr.write(`  logs: ${path.join(folder, "logs")}\n`);
+    stopWatching();
+    await keeper.close();
+    return 1;
+  } finally {
+    shutdown.release();
+  }
+}
+
+/** Waits for the signal, and holds the process open for as long: its children do not. */
+async function untilAborted(signal: AbortSignal): Promise<never> {
+  await sleep(2 ** 31 - 1, undefined, { signal }).catch(() => {});
+  throw signal.reason;
+}
+
+/** A service that ends in the middle of it is the reason for whatever fails next. */
+function failWhenOneEnds(keeper: Keeper, shutdown: Shutdown, logs: string): () => void {
+  return keeper.onExit(({ name, code, signal }) => {
+    if (name === "initdb") return;
+    shutdown.fail(
+      serviceError(
+        { name, logFile: path.join(logs, `${name}.log`) },
+        `${name} ended with ${signal ?? `code ${code}`}`,
+      ),
+    );
+  });
+}

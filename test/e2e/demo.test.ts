@@ -1,0 +1,174 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect } from "chai";
+import pg from "pg";
+import { actors } from "../../scripts/demo/actors.ts";
+import { askGraphql, type MetaAnswer } from "../../scripts/demo/readBack.ts";
+import { indexerService } from "../../scripts/demo/services.ts";
+import { freePort } from "../../scripts/processes/freePort.ts";
+import { openKeeper } from "../../scripts/processes/openKeeper.ts";
+import { startService } from "../../scripts/processes/startService.ts";
+import { waitUntil } from "../../scripts/processes/waitUntil.ts";
+import { untilGone } from "../scripts/fixtures/gone.ts";
+import { type DemoResult, demoResult, type Run, runTallystick } from "./support/demoProcess.ts";
+
+describe("npm run demo", function () {
+  this.timeout(240_000);
+  let kept: Run;
+  let demo: DemoResult;
+  let folder: string;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), "tallystick-e2e-"));
+    kept = runTallystick(["demo", "--keep", "--json"]);
+    demo = await demoResult(kept);
+  });
+
+  after(async () => {
+    kept.child.kill("SIGTERM");
+    await kept.ended;
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Runs a command against the kept node. */
+  async function command(...args: string[]): Promise<{ code: number | null; out: string }> {
+    const run = runTallystick(args, { DATABASE_URL: demo.databaseUrl, DATABASE_SCHEMA: "tallystick" });
+    const { code } = await run.ended;
+    return { code, out: `${run.out()}${run.err()}` };
+  }
+
+  it("has one seller in Tier 2, counts the ring's 20 hires as 4, and is refused when it rewrites history", () => {
+    const named = (name: string) => demo.agents.find((agent) => agent.name === name);
+    expect(named("scribe")).to.include({ trustTier: 2 });
+    expect(named("ring-1")).to.include({ trustTier: 0, last30dHireCount: 4, last30dHireCountRaw: 20 });
+    expect(demo.rewrite.anchor.refusedWith).to.match(/^Inconsistent\(OldRootMismatch, 50, 51\)$/);
+  });
+
+  it("gives a node whose every row follows from its log", async () => {
+    const { code, out } = await command("rederive");
+    expect(out).to.contain("no difference").and.contain(demo.digest);
+    expect(code).to.equal(0);
+  });
+
+  it("is found out when somebody changes one derived row by hand", async () => {
+    const client = new pg.Client({ connectionString: demo.databaseUrl });
+    await client.connect();
+    // As somebody would who wants no trace: Ponder's triggers do not see it.
+    await client.query("SET session_replication_role = replica");
+    const setTier = (tier: number) =>
+      client.query("UPDATE tallystick.agent SET trust_tier = $1 WHERE id = $2", [
+        tier,
+        actors.rookie.address,
+      ]);
+    try {
+      await setTier(2);
+      const { code, out } = await command("rederive", "--json");
+      expect(code).to.equal(1);
+      const { differences, first } = JSON.parse(out);
+      expect(differences).to.equal(1);
+      expect(first[0]).to.include({ table: "agent", id: actors.rookie.address, column: "trustTier" });
+    } finally {
+      await setTier(0);
+      await client.end();
+    }
+    expect((await command("rederive")).code).to.equal(0);
+  });
+
+  it("exports a log from which anyone derives the same digest", async () => {
+    const file = path.join(folder, "events.jsonl");
+    expect((await command("export", "-o", file)).code).to.equal(0);
+    const { out } = await command("derive", file, "--token", demo.deployment.token);
+    const derived = JSON.parse(out);
+    expect(derived.digest).to.equal(demo.digest);
+    expect(derived.agents[actors.scribe.address]).to.include({ trust_tier: 2, success_rate: 0.909090909 });
+  });
+
+  it("keeps a ledger that verifies, and whose bad line is named after one changed character", async () => {
+    const good = await command("verify-ledger", demo.ledgerFile);
+    expect(good.out).to.contain(`${demo.ledger.size}`).and.contain(demo.ledger.root);
+    expect(good.code).to.equal(0);
+
+    const lines = readFileSync(demo.ledgerFile, "utf8").split("\n");
+    const changed = path.join(folder, "changed.jsonl");
+    writeFileSync(changed, lines.with(30, lines[30]!.replace("swarmwage/v0.3", "swarmwage/v0.2")).join("\n"));
+    const bad = await command("verify-ledger", changed);
+    expect(bad.out).to.contain("line 31");
+    expect(bad.code).to.equal(1);
+  });
+
+  it("gives a second indexer, from scratch over the same chain and ledger, the same digest", async () => {
+    const keeper = await openKeeper();
+    try {
+      const url = new URL(demo.databaseUrl);
+      const client = new pg.Client({ connectionString: demo.databaseUrl });
+      await client.connect();
+      await client.query("CREATE DATABASE second").finally(() => client.end());
+      url.pathname = "/second";
+      const port = await freePort();
+      await startService(
+        keeper,
+        indexerService({
+          name: "second-indexer",
+          port,
+          logs: folder,
+          databaseUrl: url.href,
+          rpcUrl: demo.rpcUrl,
+          settlementUrl: demo.settlementUrl,
+          ledger: demo.ledger.id,
+          operator: actors.operator.address,
+          deployment: demo.deployment,
+        }),
+      );
+      const meta = await waitUntil(
+        async () => {
+          const answer = await askGraphql<{ meta: MetaAnswer }>(
+            `http://127.0.0.1:${port}`,
+            "{ meta { block digest } }",
+          );
+          return answer.meta.block >= demo.block && answer.meta;
+        },
+        { what: "the second indexer", withinMs: 60_000 },
+      );
+      expect(meta).to.deep.include({ block: demo.block, digest: demo.digest });
+    } finally {
+      await keeper.close();
+    }
+  });
+
+  it("runs a second time beside the first, prints a table, and ends with 0 and nothing left", async () => {
+    const run = runTallystick(["demo"]);
+    const { code } = await run.ended;
+    expect(run.err()).to.contain("nothing left running");
+    expect(run.out()).to.match(/ring-1.*│ 4 of 20 │/);
+    expect(run.out()).to.contain("/graphql").and.contain("line 20");
+    expect(code).to.equal(0);
+    const ports = [...run.err().matchAll(/on port (\d+)/g)].map((match) => Number(match[1]));
+    expect(ports).to.have.length(4);
+    await untilGone({ pids: [], ports });
+  });
+
+  it("stops what it kept when it is told to, and leaves no process and no port", async () => {
+    const ports = [demo.url, demo.rpcUrl, demo.settlementUrl, demo.databaseUrl].map((url) =>
+      Number(new URL(url).port),
+    );
+    kept.child.kill("SIGTERM");
+    expect((await kept.ended).code).to.equal(143);
+    await untilGone({ pids: [demo.pid], ports, files: [path.dirname(path.dirname(demo.ledgerFile))] });
+  });
+});
+
+describe("a demo that is killed by SIGKILL while it works", function () {
+  this.timeout(120_000);
+
+  it("leaves no process and no port", async () => {
+    const run = runTallystick(["demo"]);
+    await waitUntil(async () => run.err().includes("indexer "), { what: "the indexer", withinMs: 60_000 });
+    const ports = [...run.err().matchAll(/on port (\d+)/g)].map((match) => Number(match[1]));
+    expect(ports).to.have.length.at.least(3);
+    run.child.kill("SIGKILL");
+    await run.ended;
+    await untilGone({ pids: [], ports });
+  });
+});

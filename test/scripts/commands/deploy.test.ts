@@ -1,0 +1,93 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect } from "chai";
+import { createPublicClient, http } from "viem";
+import { chainService } from "../../../scripts/demo/services.ts";
+import { deploymentSchema } from "../../../scripts/deploy/deployment.ts";
+import { freePort } from "../../../scripts/processes/freePort.ts";
+import { type Keeper, openKeeper } from "../../../scripts/processes/openKeeper.ts";
+import { startService } from "../../../scripts/processes/startService.ts";
+import { runTallystick } from "../../e2e/support/demoProcess.ts";
+
+describe("tallystick deploy", function () {
+  this.timeout(180_000);
+  let folder: string;
+  let keeper: Keeper;
+  let rpcUrl: string;
+
+  before(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), "tallystick-deploy-"));
+    keeper = await openKeeper();
+    const port = await freePort();
+    rpcUrl = `http://127.0.0.1:${port}`;
+    await startService(keeper, chainService({ port, logs: folder }));
+  });
+
+  after(async () => {
+    await keeper.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function deploy(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
+    const run = runTallystick(["deploy", ...args], { RPC_URL: "", DEPLOYER_PRIVATE_KEY: "" });
+    const { code } = await run.ended;
+    return { code, out: run.out(), err: run.err() };
+  }
+
+  it("says what it will do, deploys, finds the contracts on the chain, and records where they are", async () => {
+    const output = path.join(folder, "out", "31337.json");
+    const { code, out, err } = await deploy(
+      "--rpc-url",
+      rpcUrl,
+      "--provider",
+      "acme-escrow",
+      "--output",
+      output,
+    );
+    expect(err)
+      .to.match(/chain +31337/)
+      .and.match(/provider +acme-escrow/)
+      .and.contain("TestUSDC");
+    expect(code).to.equal(0);
+    const deployment = deploymentSchema.parse(JSON.parse(readFileSync(output, "utf8")));
+    expect(JSON.parse(out)).to.deep.equal(deployment);
+    expect(deployment.hireEscrow.providerId).to.equal("acme-escrow");
+    const client = createPublicClient({ transport: http(rpcUrl) });
+    for (const address of [deployment.token, deployment.hireEscrow.address, deployment.anchoredLedger]) {
+      expect(await client.getCode({ address })).to.match(/^0x[0-9a-f]{20}/);
+    }
+    expect(BigInt(deployment.startBlock)).to.be.lessThan(await client.getBlockNumber());
+  });
+
+  it("goes on where it stopped: the same command again finds the same contracts", async () => {
+    const again = ["--rpc-url", rpcUrl, "--provider", "again"];
+    const first = await deploy(...again, "--output", path.join(folder, "first.json"));
+    const second = await deploy(...again, "--output", path.join(folder, "second.json"));
+    expect(second.code).to.equal(0);
+    expect(JSON.parse(second.out)).to.deep.equal(JSON.parse(first.out));
+  });
+
+  it("refuses a chain that is not the one named, or does not answer, or is not said", async () => {
+    const wrong = await deploy("--network", "base", "--rpc-url", rpcUrl);
+    expect(wrong.code).to.equal(1);
+    expect(wrong.err).to.contain("is chain 31337, but base is chain 8453").and.contain("code: wrong_chain");
+
+    const silent = await deploy("--rpc-url", `http://127.0.0.1:${await freePort()}`);
+    expect(silent.code).to.equal(1);
+    expect(silent.err).to.contain("does not answer").and.contain("code: rpc_unreachable");
+
+    const none = await deploy();
+    expect(none.code).to.equal(1);
+    expect(none.err).to.contain("code: no_chain");
+  });
+
+  it("answers a wrong option with exit code 2 and names it", async () => {
+    const token = await deploy("--token", "0x12");
+    expect(token.code).to.equal(2);
+    expect(token.err).to.contain("--token");
+    const provider = await deploy("--provider", "x".repeat(32));
+    expect(provider.code).to.equal(2);
+    expect(provider.err).to.contain("--provider must be 1 to 31 bytes");
+  });
+});

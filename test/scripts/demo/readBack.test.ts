@@ -1,0 +1,69 @@
+import { expect } from "chai";
+import { actors, agents } from "../../../scripts/demo/actors.ts";
+import {
+  EXPECTED_ENTRIES,
+  EXPECTED_ESCROWS,
+  EXPECTED_HIRES,
+  expectedAgents,
+} from "../../../scripts/demo/expectations.ts";
+import { type Answer, differences } from "../../../scripts/demo/readBack.ts";
+
+const target = { block: 70, ledger: "0x01", size: EXPECTED_ENTRIES, root: "0x02" };
+
+/** The answer the story must give. */
+function perfect(): Answer {
+  const inRing = new Set<string>(actors.ring.map(({ address }) => address));
+  return {
+    meta: {
+      block: 70,
+      indexedBlock: 71,
+      digest: "0x03",
+      ledgers: [{ id: "0x01", size: EXPECTED_ENTRIES, root: "0x02" }],
+      blockedAtSegment: null,
+    },
+    agents: {
+      nodes: agents.map(({ address }) => ({
+        address,
+        clusterId: inRing.has(address) ? "clst_A" : null,
+        ...expectedAgents.get(address)!,
+      })),
+    },
+    hires: { nodes: Array.from({ length: EXPECTED_HIRES }, (_, id) => ({ id: String(id) })) },
+    escrows: {
+      nodes: Object.entries(EXPECTED_ESCROWS).flatMap(([status, count]) =>
+        Array.from({ length: count }, () => ({ status })),
+      ),
+    },
+    clusters: {
+      nodes: [{ id: "clst_A", size: 5, members: { nodes: actors.ring.map(({ address }) => ({ address })) } }],
+    },
+  };
+}
+
+describe("scripts/demo/readBack", () => {
+  it("finds nothing wrong with the answer the story must give", () => {
+    expect(differences(perfect(), target)).to.deep.equal([]);
+  });
+
+  it("names every number that is another one", () => {
+    const answer = perfect();
+    const leader = answer.agents.nodes.find(({ address }) => address === actors.ring[0].address)!;
+    leader.last30dHireCount = 20;
+    leader.trustTier = 2;
+    answer.hires.nodes.pop();
+    expect(differences(answer, target)).to.deep.equal([
+      "ring-1's last30dHireCount is 20, not 4",
+      "ring-1's trustTier is 2, not 0",
+      "the number of hires is 37, not 38",
+    ]);
+  });
+
+  it("notices a missing agent, a stranger in the cluster, and another root", () => {
+    const answer = perfect();
+    answer.agents.nodes = answer.agents.nodes.filter(({ address }) => address !== actors.bolt.address);
+    answer.clusters.nodes[0]!.members.nodes.push({ address: actors.acme.address });
+    answer.meta.ledgers[0]!.root = "0xff";
+    const found = differences(answer, target).join("\n");
+    expect(found).to.contain("the list of agents").and.contain("the cluster's members").and.contain('"0xff"');
+  });
+});
