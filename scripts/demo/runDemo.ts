@@ -1,9 +1,11 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { TallystickError } from "../../protocol/errors.ts";
 import { printError } from "../cli/printError.ts";
 import { createProgress } from "../cli/progress.ts";
 import { type Shutdown, StoppedBySignal, watchShutdown } from "../cli/shutdown.ts";
+import { isPortFree } from "../processes/freePort.ts";
 import { type Keeper, openKeeper } from "../processes/openKeeper.ts";
 import { serviceError } from "../processes/startService.ts";
 import { keepText, resultJson, resultText } from "./printResult.ts";
@@ -28,6 +30,13 @@ export type DemoOptions = {
  */
 export async function runDemo({ keep = false, json = false, port }: DemoOptions): Promise<number> {
   const began = performance.now();
+  if (port !== undefined && !(await isPortFree(port))) {
+    throw new TallystickError({
+      code: "port_in_use",
+      message: `Port ${port} of 127.0.0.1 is taken.`,
+      hint: "Give another one by --port, or none.",
+    });
+  }
   const shutdown = watchShutdown();
   const { signal } = shutdown;
   const progress = createProgress();
