@@ -1,9 +1,12 @@
+import path from "node:path";
 import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import { type Address, addressSchema } from "../protocol/address.ts";
 import { InvalidInputError, invalidInputFromZod } from "../protocol/errors.ts";
 import type { Hex } from "../protocol/hex.ts";
 import { ledgerId } from "../protocol/ledger/anchor.ts";
+import type { SettlementMode } from "./engine/settlementEngine.ts";
+import type { RateLimitConfig } from "./http/rateLimits.ts";
 
 /** Where and how the ledger is anchored. */
 export type AnchoringConfig = {
@@ -16,8 +19,12 @@ export type AnchoringConfig = {
   maxEntries: number;
 };
 
+/** Who attests claims, and how X is asked. */
+export type ClaimsConfig = { privateKey: Hex; xApiUrl: string; xApiKey: string };
+
 /** Everything the service is told from outside. */
 export type SettlementConfig = {
+  mode: SettlementMode;
   host: string;
   port: number;
   ledgerDir: string;
@@ -25,10 +32,24 @@ export type SettlementConfig = {
   ledger: Hex | "local";
   origin: string;
   apiKeys: string[];
+  /** The file of keys that `tallystick keys` writes. */
+  keysFile: string;
+  rateLimits: RateLimitConfig;
+  /** The institutional rules; absent: only the two thresholds below. */
+  rulesFile?: string;
   minConfidence: number;
   maxDriftAllowed: number;
   devMode: boolean;
   rpcUrl?: string;
+  /** Whose reviews and parameters are settled. */
+  operator?: Address;
+  /** Signs pulses in the operator's name; absent: no pulses. */
+  operatorPrivateKey?: Hex;
+  /** Seconds between pulses; 0 for none. */
+  pulseIntervalSeconds: number;
+  /** Ed25519 seed for checkpoints; absent: one is kept in the ledger's folder. */
+  checkpointPrivateKey?: Hex;
+  claims?: ClaimsConfig;
   anchoring?: AnchoringConfig;
 };
 
@@ -42,7 +63,18 @@ const contractAddress = z
   .transform((text) => text.toLowerCase())
   .pipe(addressSchema);
 
+const privateKey = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{64}$/, "must be 0x and 64 hex digits")
+  .transform((text) => text as Hex)
+  .optional();
+const flag = z
+  .enum(["0", "1", "false", "true"])
+  .default("0")
+  .transform((text) => text === "1" || text === "true");
+
 const environmentSchema = z.object({
+  SETTLEMENT_MODE: z.enum(["sandbox", "staging", "production"]).optional(),
   SETTLEMENT_HOST: z.string().default("127.0.0.1"),
   SETTLEMENT_PORT: wholeNumber.refine((port) => port < 65_536, "must be below 65536").default(42_070),
   LEDGER_DIR: z.string().default("./.tallystick/ledger"),
@@ -64,15 +96,24 @@ const environmentSchema = z.object({
     ),
   MIN_CONFIDENCE: share.default(0.85),
   MAX_DRIFT_ALLOWED: share.default(0.15),
-  DEV_MODE: z
-    .enum(["0", "1", "false", "true"])
-    .default("0")
-    .transform((text) => text === "1" || text === "true"),
-  ANCHOR_PRIVATE_KEY: z
-    .string()
-    .regex(/^0x[0-9a-fA-F]{64}$/, "must be 0x and 64 hex digits")
-    .transform((text) => text as Hex)
-    .optional(),
+  KEYS_FILE: z.string().optional(),
+  RATE_LIMIT_PER_KEY: wholeNumber.default(6_000),
+  RATE_LIMIT_PER_ADDRESS: wholeNumber.default(6_000),
+  TRUST_PROXY: flag,
+  RULES_FILE: z.string().optional(),
+  DEV_MODE: flag,
+  OPERATOR: contractAddress.optional(),
+  OPERATOR_PRIVATE_KEY: privateKey,
+  PULSE_INTERVAL_SECONDS: wholeNumber
+    .refine((seconds) => seconds <= 86_400, "must be at most 86400")
+    .default(300),
+  CHECKPOINT_PRIVATE_KEY: privateKey,
+  CLAIM_ATTESTOR_PRIVATE_KEY: privateKey,
+  X_API_URL: z
+    .url({ protocol: /^https?$/, message: "must be an http or https address" })
+    .default("https://api.x.com"),
+  X_API_KEY: z.string().optional(),
+  ANCHOR_PRIVATE_KEY: privateKey,
   ANCHORED_LEDGER: contractAddress.optional(),
   RPC_URL: z.url({ protocol: /^https?$/, message: "must be an http or https address" }).optional(),
   CHAIN_ID: wholeNumber.optional(),
@@ -94,19 +135,65 @@ export function readConfig(environment: { [name: string]: string | undefined }):
   if (!parsed.success) throw invalidInputFromZod(parsed.error, "", "invalid_configuration");
   const env = parsed.data;
   const anchoring = readAnchoring(env);
+  const claims = readClaims(env);
+  const operator = readOperator(env);
+  // Who lets listings lead into private networks is trying things out.
+  const mode = env.SETTLEMENT_MODE ?? (env.DEV_MODE ? "staging" : "production");
+  if (mode === "production" && env.DEV_MODE)
+    refuse("DEV_MODE", "must not be set when SETTLEMENT_MODE is production");
   return {
+    mode,
     host: env.SETTLEMENT_HOST,
     port: env.SETTLEMENT_PORT,
     ledgerDir: env.LEDGER_DIR,
     ledger: anchoring ? ledgerId({ ...anchoring, origin: env.LEDGER_ORIGIN }) : "local",
     origin: env.LEDGER_ORIGIN,
     apiKeys: env.SETTLEMENT_API_KEYS,
+    keysFile: env.KEYS_FILE ?? keysFileIn(env.LEDGER_DIR),
+    rateLimits: {
+      perKey: env.RATE_LIMIT_PER_KEY,
+      perAddress: env.RATE_LIMIT_PER_ADDRESS,
+      trustProxy: env.TRUST_PROXY,
+    },
+    ...(env.RULES_FILE !== undefined && { rulesFile: env.RULES_FILE }),
     minConfidence: env.MIN_CONFIDENCE,
     maxDriftAllowed: env.MAX_DRIFT_ALLOWED,
     devMode: env.DEV_MODE,
     ...(env.RPC_URL !== undefined && { rpcUrl: env.RPC_URL }),
+    ...(operator !== undefined && { operator }),
+    ...(env.OPERATOR_PRIVATE_KEY !== undefined && { operatorPrivateKey: env.OPERATOR_PRIVATE_KEY }),
+    pulseIntervalSeconds: env.PULSE_INTERVAL_SECONDS,
+    ...(env.CHECKPOINT_PRIVATE_KEY !== undefined && { checkpointPrivateKey: env.CHECKPOINT_PRIVATE_KEY }),
+    ...(claims && { claims }),
     ...(anchoring && { anchoring }),
   };
+}
+
+/** Where the API keys are kept unless KEYS_FILE says otherwise. */
+export function keysFileIn(ledgerDir: string): string {
+  return path.join(ledgerDir, "keys.json");
+}
+
+function refuse(field: string, message: string): never {
+  throw new InvalidInputError({ issues: [{ field, message }], code: "invalid_configuration" });
+}
+
+/** Invariant: the operator's key is the operator's. */
+function readOperator(env: z.output<typeof environmentSchema>): Address | undefined {
+  const { OPERATOR: operator, OPERATOR_PRIVATE_KEY: key } = env;
+  if (key === undefined) return operator;
+  const address = privateKeyToAccount(key).address.toLowerCase() as Address;
+  if (operator !== undefined && operator !== address)
+    refuse("OPERATOR_PRIVATE_KEY", `is not ${operator}'s, but ${address}'s`);
+  return address;
+}
+
+/** Invariant: whoever attests claims can ask X. */
+function readClaims(env: z.output<typeof environmentSchema>): ClaimsConfig | undefined {
+  const { CLAIM_ATTESTOR_PRIVATE_KEY: privateKey, X_API_URL: xApiUrl, X_API_KEY: xApiKey } = env;
+  if (privateKey === undefined) return undefined;
+  if (xApiKey === undefined) refuse("X_API_KEY", "must be set when CLAIM_ATTESTOR_PRIVATE_KEY is");
+  return { privateKey, xApiUrl, xApiKey };
 }
 
 /** Invariant: whoever anchors says with which contract, on which chain, and by which RPC. */

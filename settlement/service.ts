@@ -1,17 +1,32 @@
 import path from "node:path";
 import type { Hono } from "hono";
-import { http } from "viem";
+import { http, type LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import type { Address } from "../protocol/address.ts";
+import { fromHex } from "../protocol/hex.ts";
+import type { ProofBundle } from "../protocol/proof/proofBundle.ts";
+import { recoverByWasm } from "../protocol/signatures/recoverByWasm.ts";
 import { anchorContract } from "./anchoring/anchorContract.ts";
 import { Anchorer } from "./anchoring/anchorer.ts";
+import { AnchorLog, type AnchorRecord } from "./anchoring/anchorLog.ts";
 import { contractSignature } from "./anchoring/contractSignature.ts";
 import { createApp } from "./app.ts";
-import type { AnchoringConfig, SettlementConfig } from "./config.ts";
+import { xClaimChecker } from "./claims/claimChecker.ts";
+import { ClaimDesk } from "./claims/claimDesk.ts";
+import type { AnchoringConfig, ClaimsConfig, SettlementConfig } from "./config.ts";
+import type { IsContractSignature } from "./engine/checkSignature.ts";
 import { HeldProposals } from "./engine/heldProposals.ts";
+import { defaultRules, readRules } from "./engine/institutionalRules.ts";
 import { LedgerIndex } from "./engine/ledgerIndex.ts";
+import { RuleBook } from "./engine/ruleBook.ts";
 import { SettlementEngine } from "./engine/settlementEngine.ts";
+import { ApiKeys } from "./keys/apiKeys.ts";
 import { DiskLedger } from "./ledger/diskLedger.ts";
 import type { Log } from "./log.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+import { checkpointKey } from "./proofs/checkpointKey.ts";
+import { Checkpoints } from "./proofs/checkpoints.ts";
+import { Pulse, type PulseParameters } from "./pulse.ts";
 
 /** A settlement service without its port. */
 export type SettlementService = {
@@ -41,68 +56,159 @@ const ANCHOR_GRACE_MS = 2_000;
 export async function openService(parameters: OpenServiceParameters): Promise<SettlementService> {
   const { config, now, log, onFailure } = parameters;
   const index = new LedgerIndex();
+  const { rulesFile } = config;
+  const ruleBook = new RuleBook(
+    rulesFile === undefined ? defaultRules(config) : readRules(rulesFile, config),
+  );
   const folder = path.resolve(config.ledgerDir, config.ledger);
-  const onEntry = index.add.bind(index);
-  const ledger = await DiskLedger.open({ folder, onEntry, onFailure });
-  if (ledger.repair) {
-    const { kind, line, bytes } = ledger.repair;
-    const sentence =
-      kind === "cut"
-        ? "The last line of the ledger was half written and has been cut; it had not been answered as settled."
-        : "The last line of the ledger lacked its newline and has been completed.";
-    log(sentence, { line, bytes, file: ledger.path });
-  }
-  const held = await HeldProposals.open(folder, onFailure).catch(async (error) => {
+  let metrics: Metrics | undefined;
+  const ledger = await DiskLedger.open({
+    folder,
+    onEntry: (entry, at) => {
+      index.add(entry, at);
+      ruleBook.add(entry);
+    },
+    onFailure,
+    onUndone: (error) => {
+      metrics?.countRefusedWrite();
+      log("The disk refused a write; it was undone and answered with 503.", { reason: error.message });
+    },
+  });
+  sayRepair(ledger, log);
+  try {
+    const held = await HeldProposals.open(folder, onFailure);
+    if (held.cutBytes > 0) {
+      log("The last held proposal was half written and has been cut; it had not been answered.", {
+        bytes: held.cutBytes,
+      });
+    }
+    const recover = await recoverByWasm();
+    const isContractSignature =
+      config.rpcUrl === undefined ? undefined : contractSignature(http(config.rpcUrl));
+    const attestor = config.claims && privateKeyToAccount(config.claims.privateKey);
+    const engine = new SettlementEngine({
+      ledger,
+      index,
+      ruleBook,
+      held,
+      now,
+      mode: config.mode,
+      devMode: config.devMode,
+      operator: config.operator,
+      claimAttestor: attestor && (attestor.address.toLowerCase() as Address),
+      recover,
+      ...(isContractSignature && { isContractSignature }),
+    });
+    await engine.finishReleases();
+
+    const anchorLog = await AnchorLog.open(folder);
+    const anchorer = config.anchoring && createAnchorer(config.anchoring, config, ledger, anchorLog, log);
+    const stopListening = ledger.onGrowth(() => anchorer?.grown());
+    const anchoring = anchorer && (() => anchorer.state);
+    metrics = createMetrics({ ledger, held, index, anchoring });
+    const pulse = createPulse({ config, engine, ledger, now, log, onFailure });
+
+    const app = createApp({
+      engine,
+      ledger,
+      index,
+      held,
+      ruleBook,
+      ledgerName: { ledger: config.ledger, origin: config.origin },
+      apiKeys: new ApiKeys({ keys: config.apiKeys, file: path.resolve(config.keysFile) }),
+      rateLimits: config.rateLimits,
+      checkpoints: await createCheckpoints(config, folder, ledger),
+      identity: identityOf(config),
+      lastAnchor: () => anchorer && anchorLog.last(anchorer.state),
+      ...(config.claims &&
+        attestor && {
+          claimDesk: createClaimDesk(config.claims, attestor, { engine, now, isContractSignature }),
+        }),
+      ...(anchoring && { anchoring }),
+      metrics,
+      now,
+      log,
+    });
+    anchorer?.start();
+    pulse?.start();
+    return {
+      app,
+      ledger,
+      close: async () => {
+        stopListening();
+        await pulse?.stop();
+        if (anchorer) await Promise.race([anchorer.stop(), later(ANCHOR_GRACE_MS)]);
+        await held.close();
+        await ledger.close();
+      },
+    };
+  } catch (error) {
     await ledger.close();
     throw error;
-  });
-
-  if (held.cutBytes > 0) {
-    log("The last held proposal was half written and has been cut; it had not been answered.", {
-      bytes: held.cutBytes,
-    });
   }
+}
 
-  const { minConfidence, maxDriftAllowed } = config;
-  const engine = new SettlementEngine({
-    ledger,
-    index,
-    held,
-    rules: { minConfidence, maxDriftAllowed },
-    now,
-    devMode: config.devMode,
-    ...(config.rpcUrl !== undefined && { isContractSignature: contractSignature(http(config.rpcUrl)) }),
-  });
-  const anchorer = config.anchoring && createAnchorer(config.anchoring, config, ledger, log);
-  const stopListening = ledger.onGrowth(() => anchorer?.grown());
-  anchorer?.start();
+function sayRepair({ repair, path: file }: DiskLedger, log: Log): void {
+  if (!repair) return;
+  const { kind, line, bytes } = repair;
+  const sentence =
+    kind === "cut"
+      ? "The last line of the ledger was half written and has been cut; it had not been answered as settled."
+      : "The last line of the ledger lacked its newline and has been completed.";
+  log(sentence, { line, bytes, file });
+}
 
-  const app = createApp({
+function identityOf({ ledger, anchoring }: SettlementConfig): ProofBundle["ledger"] {
+  if (!anchoring || ledger === "local") return null;
+  const { chainId: chain_id, contract, writer } = anchoring;
+  return { id: ledger, chain_id, contract, writer };
+}
+
+async function createCheckpoints(
+  { origin, anchoring, ledger: id, checkpointPrivateKey }: SettlementConfig,
+  folder: string,
+  { tree }: DiskLedger,
+): Promise<Checkpoints> {
+  const secretKey =
+    checkpointPrivateKey === undefined ? await checkpointKey(folder) : fromHex(checkpointPrivateKey, 32);
+  const writer =
+    anchoring && id !== "local"
+      ? { ...anchoring, ledgerId: id, account: privateKeyToAccount(anchoring.privateKey) }
+      : undefined;
+  return new Checkpoints({ origin, tree, secretKey, writer });
+}
+
+function createClaimDesk(
+  { privateKey, xApiUrl, xApiKey }: ClaimsConfig,
+  attestor: LocalAccount,
+  rest: { engine: SettlementEngine; now: () => number; isContractSignature: IsContractSignature | undefined },
+): ClaimDesk {
+  const { engine, now, isContractSignature } = rest;
+  return new ClaimDesk({
+    attestor,
+    secret: fromHex(privateKey, 32),
+    checker: xClaimChecker({ url: xApiUrl, apiKey: xApiKey }),
     engine,
-    ledger,
-    index,
-    held,
-    ledgerName: { ledger: config.ledger, origin: config.origin },
-    apiKeys: config.apiKeys,
-    ...(anchorer && { anchoring: () => anchorer.state }),
-    log,
+    now,
+    ...(isContractSignature && { isContractSignature }),
   });
-  return {
-    app,
-    ledger,
-    close: async () => {
-      stopListening();
-      if (anchorer) await Promise.race([anchorer.stop(), later(ANCHOR_GRACE_MS)]);
-      await held.close();
-      await ledger.close();
-    },
-  };
+}
+
+function createPulse(
+  parameters: Omit<PulseParameters, "operator" | "intervalMs"> & { config: SettlementConfig },
+): Pulse | undefined {
+  const { config, ...rest } = parameters;
+  const { operatorPrivateKey, pulseIntervalSeconds, mode } = config;
+  if (operatorPrivateKey === undefined || pulseIntervalSeconds === 0 || mode === "sandbox") return undefined;
+  const operator = privateKeyToAccount(operatorPrivateKey);
+  return new Pulse({ ...rest, operator, intervalMs: pulseIntervalSeconds * 1_000 });
 }
 
 function createAnchorer(
   anchoring: AnchoringConfig,
   { ledger, origin }: SettlementConfig,
   { tree }: DiskLedger,
+  anchorLog: AnchorLog,
   log: Log,
 ): Anchorer {
   const intervalMs = anchoring.intervalSeconds * 1_000;
@@ -116,7 +222,8 @@ function createAnchorer(
     pollingIntervalMs: Math.min(2_000, Math.max(100, intervalMs / 4)),
   });
   const { maxEntries } = anchoring;
-  return new Anchorer({ contract, tree, intervalMs, maxEntries, log });
+  const onAnchored = (anchor: AnchorRecord) => anchorLog.add(anchor);
+  return new Anchorer({ contract, tree, intervalMs, maxEntries, log, onAnchored });
 }
 
 function later(ms: number): Promise<void> {

@@ -75,6 +75,19 @@ export class MerkleTree {
   }
 
   /**
+   * The root of the complete subtree of 2^height leaves that is number `index` from the left.
+   *
+   * @throws InvalidInputError naming `index` when the tree has no such complete subtree
+   */
+  node(height: number, index: number): Uint8Array {
+    const count = Math.floor(this.#size / 2 ** height);
+    if (!Number.isSafeInteger(index) || index < 0 || index >= count) {
+      this.#refuse("index", `must be an integer below ${count}`);
+    }
+    return (this.#levels[height] as HashList).at(index);
+  }
+
+  /**
    * The root over the first `size` leaves (default: all).
    *
    * @throws InvalidInputError naming `size` when the tree has never had that size

@@ -1,10 +1,10 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { type Address, addressSchema } from "../address.ts";
 import { InvalidInputError } from "../errors.ts";
-import { fromHex, type Hex, isHex, toHex } from "../hex.ts";
+import { type Hex, isHex, toHex } from "../hex.ts";
 import type { PyJson } from "../json/pythonJson.ts";
 import {
   canonicalBody,
@@ -13,12 +13,10 @@ import {
   recordBodyToPyJson,
 } from "../json/recordBody.ts";
 import { type RecoverPublicKey, recoverByNoble } from "../signatures/recoverPublicKey.ts";
+import { recoverSigner } from "../signatures/recoverSigner.ts";
 
 /** A statement by `signer`; `body` is kept exactly as it was signed. */
 export type SignedRecord = { type: string; body: RecordBody; signer: Address; signature: Hex };
-
-/** Half the order of secp256k1, rounded down: the largest s that is not the malleable twin of another. */
-const HALF_ORDER = hexToBytes("7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0");
 
 const EIP191_HASH_PREFIX = utf8ToBytes("\x19Ethereum Signed Message:\n32");
 
@@ -77,27 +75,8 @@ export function recoverBodySigner(
   field = "signature",
   recover: RecoverPublicKey = recoverByNoble,
 ): Address {
-  const bytes = fromHex(signature, 65, field);
-  const v = bytes[64] as number;
-  const recovery = v >= 27 ? v - 27 : v;
-  if (recovery > 1) {
-    throw new InvalidInputError({ issues: [{ field, message: "must end in v = 27 or 28 (or 0 or 1)" }] });
-  }
   const hash = keccak_256(concatBytes(EIP191_HASH_PREFIX, bodyDigest(body)));
-  try {
-    if (isAbove(bytes.subarray(32, 64), HALF_ORDER)) {
-      throw new RangeError("s is in the upper half of the curve order");
-    }
-    const publicKey = recover(hash, bytes.subarray(0, 64), recovery as 0 | 1);
-    return toHex(keccak_256(publicKey.subarray(1)).subarray(12));
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new InvalidInputError({
-      issues: [{ field, message: `is not a secp256k1 signature: ${reason}` }],
-      code: "invalid_signature",
-      cause,
-    });
-  }
+  return recoverSigner(hash, signature, field, recover);
 }
 
 /**
@@ -116,12 +95,6 @@ export function isSignedBy(
   } catch {
     return false;
   }
-}
-
-/** Whether a big-endian number of 32 bytes is above another. */
-function isAbove(a: Uint8Array, b: Uint8Array): boolean {
-  for (let i = 0; i < 32; i++) if (a[i] !== b[i]) return (a[i] as number) > (b[i] as number);
-  return false;
 }
 
 /** The payload of the ledger entry that carries the record. */

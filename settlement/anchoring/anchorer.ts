@@ -4,8 +4,20 @@ import type { MerkleTree } from "../../protocol/merkle/merkleTree.ts";
 import type { Log } from "../log.ts";
 import type { AnchorContract } from "./anchorContract.ts";
 
-/** How anchoring goes: what the contract held when last read, and what went wrong since, if anything. */
-export type AnchoringState = { size: number; seq: number; error: string | null };
+/**
+ * How anchoring goes: what the contract held when last read, and what went wrong since, if anything. `failures` counts
+ * all failed rounds. `age` is how many seconds ago the contract was last known to hold all that was on disk; `stale`
+ * when that is more than twice the interval.
+ */
+export type AnchoringState = {
+  size: number;
+  seq: number;
+  root: Hex | null;
+  error: string | null;
+  failures: number;
+  age: number;
+  stale: boolean;
+};
 
 /** What one round did. */
 export type AnchorRound =
@@ -23,6 +35,10 @@ export type AnchorerParameters = {
   /** First and longest wait after a failed round, in milliseconds; it doubles in between. */
   backoffMs?: { first: number; longest: number };
   log: Log;
+  /** Told of every anchor that was mined. */
+  onAnchored?: (anchor: { size: number; root: Hex; transaction: Hex }) => Promise<void>;
+  /** A clock that only goes forward, in milliseconds. */
+  elapsedMs?: () => number;
 };
 
 /**
@@ -31,24 +47,55 @@ export type AnchorerParameters = {
  */
 export class Anchorer {
   readonly #parameters: AnchorerParameters;
-  #state: AnchoringState = { size: 0, seq: 0, error: null };
+  readonly #elapsedMs: () => number;
+  #state: { size: number; seq: number; root: Hex | null; error: string | null } = {
+    size: 0,
+    seq: 0,
+    root: null,
+    error: null,
+  };
   #running: Promise<void> | undefined;
   #stopped = false;
+  /** Failed rounds in a row, and in all. */
   #failures = 0;
+  #allFailures = 0;
   #wake: (() => void) | undefined;
+  #upToDateAt: number;
+  #saidStale = false;
+  #watch: NodeJS.Timeout | undefined;
 
   constructor(parameters: AnchorerParameters) {
     this.#parameters = parameters;
+    this.#elapsedMs = parameters.elapsedMs ?? (() => performance.now());
+    this.#upToDateAt = this.#elapsedMs();
   }
 
   /** How anchoring goes. */
   get state(): AnchoringState {
-    return { ...this.#state };
+    const age = (this.#elapsedMs() - this.#upToDateAt) / 1_000;
+    const stale = age * 1_000 > 2 * this.#parameters.intervalMs;
+    return { ...this.#state, failures: this.#allFailures, age, stale };
   }
 
   /** Starts the rounds, the first at once. */
   start(): void {
     this.#running ??= this.#run();
+    this.#watch ??= setInterval(() => this.#sayWhenStale(), this.#parameters.intervalMs).unref();
+  }
+
+  /** Says once that the anchor is too old, and once that it no longer is. A round that hangs cannot keep this quiet. */
+  #sayWhenStale(): void {
+    const { log, tree } = this.#parameters;
+    const { stale, age, size, error } = this.state;
+    if (stale === this.#saidStale) return;
+    this.#saidStale = stale;
+    const fields = {
+      ageSeconds: Math.round(age),
+      anchored: size,
+      onDisk: tree.size,
+      ...(error && { reason: error }),
+    };
+    log(stale ? "The anchor is older than twice its interval." : "The anchor is up to date again.", fields);
   }
 
   /** Tell it that the tree has grown: enough new entries start a round early, unless rounds are failing. */
@@ -59,6 +106,7 @@ export class Anchorer {
   /** Ends the rounds. Resolves when none is under way; a transaction that was sent stays sent. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    clearInterval(this.#watch);
     this.#wake?.();
     await this.#running;
   }
@@ -82,8 +130,9 @@ export class Anchorer {
         });
       }
     }
-    this.#state = { ...this.#state, size: Number(head.size), seq: Number(head.seq) };
+    this.#state = { ...this.#state, size: Number(head.size), seq: Number(head.seq), root: head.root };
 
+    const asOf = this.#elapsedMs();
     const newSize = tree.size;
     if (head.size > BigInt(newSize)) {
       throw new TallystickError({
@@ -100,12 +149,17 @@ export class Anchorer {
         hint: "The ledger's file was replaced or rewritten. Restore it from a copy; the contract takes no other history.",
       });
     }
-    if (oldSize === newSize) return { kind: "upToDate", size: oldSize };
+    if (oldSize === newSize) {
+      this.#upToDateAt = asOf;
+      return { kind: "upToDate", size: oldSize };
+    }
 
     const root = toHex(tree.root(newSize));
     const proof = tree.consistencyProof(oldSize, newSize).map(toHex);
     const transaction = await contract.anchor({ size: BigInt(newSize), root, proof });
-    this.#state = { ...this.#state, size: newSize, seq: this.#state.seq + 1 };
+    this.#state = { ...this.#state, size: newSize, seq: this.#state.seq + 1, root };
+    this.#upToDateAt = asOf;
+    await this.#parameters.onAnchored?.({ size: newSize, root, transaction });
     return { kind: "anchored", oldSize, newSize, root, transaction };
   }
 
@@ -119,9 +173,11 @@ export class Anchorer {
         else if (this.#failures > 0) log("Anchoring works again.", { size: round.size });
         this.#failures = 0;
         this.#state.error = null;
+        this.#sayWhenStale();
       } catch (error) {
         wait = Math.min(backoffMs.longest, backoffMs.first * 2 ** Math.min(this.#failures, 20));
         this.#failures++;
+        this.#allFailures++;
         this.#state.error = reasonOf(error);
         const hint = error instanceof TallystickError ? error.hint : undefined;
         log("Anchoring failed; trying again.", {

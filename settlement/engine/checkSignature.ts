@@ -7,6 +7,7 @@ import {
   recordSigningHash,
   type SignedRecord,
 } from "../../protocol/records/record.ts";
+import type { RecoverPublicKey } from "../../protocol/signatures/recoverPublicKey.ts";
 
 /** Asks a contract wallet whether a signature over a hash is its own (ERC-1271). False for an address without code. */
 export type IsContractSignature = (parameters: {
@@ -23,9 +24,10 @@ export type IsContractSignature = (parameters: {
 export async function checkSignature(
   record: SignedRecord,
   isContractSignature: IsContractSignature | undefined,
+  recover?: RecoverPublicKey,
 ): Promise<void> {
   const { body, signer, signature } = record;
-  if (isSignedBy(body, signature, signer)) return;
+  if (isSignedBy(body, signature, signer, recover)) return;
   if (await isContractSignature?.({ signer, hash: recordSigningHash(body), signature })) return;
   throw new InvalidInputError({
     code: "invalid_signature",

@@ -19,14 +19,21 @@ export const HELD_FILE = "held.jsonl";
 /** A proposal that waits for a person to look at it. `timestamp` in seconds, `divergence` from 0 to 1. */
 export type HeldProposal = { id: string; taskId: string; timestamp: number; divergence: number };
 
+/** What was held: the payload that would have been settled on `parentHash`, and what its shadow said instead. */
+export type HeldContent = { parentHash: string; payload: PyObject; shadow: PyObject };
+
+type PyObject = { [key: string]: PyJson };
+type Kept = { held: HeldProposal; start: number; length: number; durable: Promise<void> };
+
 /**
  * The proposals that were escrowed for high divergence (swarm.at §5.1): an append-only file, one canonical JSON line
  * each with both versions, on disk before the agent is answered.
  */
 export class HeldProposals {
-  readonly #byId = new Map<string, { held: HeldProposal; durable: Promise<void> }>();
+  readonly #byId = new Map<string, Kept>();
   readonly #byTask = new Map<string, HeldProposal[]>();
   readonly #file: AppendFile;
+  #end = 0;
 
   /** Bytes of a half-written last line that were cut when the file was opened. */
   readonly cutBytes: number;
@@ -47,19 +54,53 @@ export class HeldProposals {
     const text = await readFile(filePath, "latin1");
     const whole = text.lastIndexOf("\n") + 1;
     if (whole < text.length) await truncate(filePath, whole);
-    const found = text
-      .slice(0, whole)
-      .split("\n")
-      .slice(0, -1)
-      .map((line, index) => readLine(line, index + 1));
-    const held = new HeldProposals(await AppendFile.open(filePath, onFailure), text.length - whole);
-    for (const one of found) held.#remember(one, Promise.resolve());
+    const lines = text.slice(0, whole).split("\n").slice(0, -1);
+    const found = lines.map((line, index) => readLine(line, index + 1));
+    const held = new HeldProposals(await AppendFile.open({ filePath, onFailure }), text.length - whole);
+    for (const [index, line] of lines.entries()) {
+      held.#remember(found[index] as HeldProposal, line.length + 1, Promise.resolve());
+    }
     return held;
   }
 
   /** Number of proposals held. */
   get size(): number {
     return this.#byId.size;
+  }
+
+  /** Every proposal that was ever held, oldest first. */
+  get all(): HeldProposal[] {
+    return [...this.#byId.values()].map(({ held }) => held);
+  }
+
+  /** The proposal that was held under this id, undefined when there is none. */
+  get(id: string): HeldProposal | undefined {
+    return this.#byId.get(id)?.held;
+  }
+
+  /**
+   * What was held under an id, read from disk.
+   *
+   * @throws TallystickError `unknown_held` (404) when nothing was
+   */
+  async content(id: string): Promise<HeldContent> {
+    const kept = this.#byId.get(id);
+    if (kept === undefined) {
+      throw new TallystickError({
+        code: "unknown_held",
+        message: `Nothing is held under ${id}.`,
+        hint: "GET /v1/reviews lists what waits for a review.",
+      });
+    }
+    await kept.durable;
+    const bytes = await this.#file.read(kept.start, kept.length);
+    const line = parsePythonJson(bytes.toString("latin1")) as { [key: string]: PyJson };
+    const shadow = line.shadow as { data_update: PyObject };
+    return {
+      parentHash: String(line.parent_hash),
+      payload: line.proposal as PyObject,
+      shadow: shadow.data_update,
+    };
   }
 
   /** The proposals held for a task, oldest first. */
@@ -73,22 +114,21 @@ export class HeldProposals {
     shadow: ShadowProposal,
     { divergence, timestamp }: { divergence: number; timestamp: number },
   ): Promise<HeldProposal> {
-    const content = {
-      task_id: proposal.taskId,
-      parent_hash: proposal.parentHash,
-      proposal: settlementPayload(proposal),
-      shadow: { data_update: shadow.dataUpdate },
-    };
-    const id = toBareHex(sha256(utf8ToBytes(dumpsPythonJson(content))));
+    const content = contentOf(proposal, shadow);
+    const id = heldId(proposal, shadow);
     const known = this.#byId.get(id);
     if (known) {
       await known.durable;
       return known.held;
     }
     const held = { id, taskId: proposal.taskId, timestamp, divergence };
-    const durable = this.#file.append(`${dumpsPythonJson({ ...content, id, timestamp, divergence })}\n`);
-    this.#remember(held, durable);
-    await durable;
+    const line = `${dumpsPythonJson({ ...content, id, timestamp, divergence })}\n`;
+    const durable = this.#file.append(line);
+    this.#remember(held, line.length, durable);
+    await durable.catch((error) => {
+      this.#forget(held);
+      throw error;
+    });
     return held;
   }
 
@@ -97,12 +137,36 @@ export class HeldProposals {
     return this.#file.close();
   }
 
-  #remember(held: HeldProposal, durable: Promise<void>): void {
-    this.#byId.set(held.id, { held, durable });
+  #remember(held: HeldProposal, length: number, durable: Promise<void>): void {
+    this.#byId.set(held.id, { held, start: this.#end, length, durable });
+    this.#end += length;
     const ofTask = this.#byTask.get(held.taskId);
     if (ofTask) ofTask.push(held);
     else this.#byTask.set(held.taskId, [held]);
   }
+
+  /** Undoes {@link #remember} for what could not be written; what was appended behind it failed with it. */
+  #forget(held: HeldProposal): void {
+    const kept = this.#byId.get(held.id);
+    if (kept) this.#end = Math.min(this.#end, kept.start);
+    this.#byId.delete(held.id);
+    const left = this.ofTask(held.taskId).filter((one) => one !== held);
+    this.#byTask.set(held.taskId, left);
+  }
+}
+
+function contentOf(proposal: Proposal, shadow: ShadowProposal): PyObject {
+  return {
+    task_id: proposal.taskId,
+    parent_hash: proposal.parentHash,
+    proposal: settlementPayload(proposal),
+    shadow: { data_update: shadow.dataUpdate },
+  };
+}
+
+/** The id under which a proposal is held with its shadow: SHA-256 of both, so that the same pair is held once. */
+export function heldId(proposal: Proposal, shadow: ShadowProposal): string {
+  return toBareHex(sha256(utf8ToBytes(dumpsPythonJson(contentOf(proposal, shadow)))));
 }
 
 function readLine(line: string, number: number): HeldProposal {

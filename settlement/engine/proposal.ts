@@ -1,6 +1,7 @@
 import { type InputIssue, InvalidInputError } from "../../protocol/errors.ts";
 import type { PyJson } from "../../protocol/json/pythonJson.ts";
 import { isLedgerHash } from "../../protocol/ledger/entry.ts";
+import { MAX_TASK_ID_LENGTH } from "../../protocol/records/taskIdSchema.ts";
 
 type PyObject = { [key: string]: PyJson };
 
@@ -24,9 +25,6 @@ export type ShadowProposal = { dataUpdate: PyObject };
 
 /** A request to settle: the proposal, and a shadow of it when there is one. */
 export type SettleRequest = { proposal: Proposal; shadow?: ShadowProposal };
-
-/** Longest task id, in characters. */
-export const MAX_TASK_ID_LENGTH = 128;
 
 /**
  * Reads the body of `POST /v1/settle`: `{header: {task_id, parent_hash, agent_metadata?, context_hash?}, payload:

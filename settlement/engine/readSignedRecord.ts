@@ -3,7 +3,7 @@ import { type InputIssue, InvalidInputError } from "../../protocol/errors.ts";
 import { type Hex, isHex } from "../../protocol/hex.ts";
 import type { PyJson } from "../../protocol/json/pythonJson.ts";
 import { type RecordBody, recordBodyFromPyJson } from "../../protocol/json/recordBody.ts";
-import type { SignedRecord } from "../../protocol/records/record.ts";
+import { recoverBodySigner, type SignedRecord } from "../../protocol/records/record.ts";
 import type { RecordType } from "./recordRules.ts";
 
 /** A record as it was sent, and how to name its fields in errors as the sender knows them. */
@@ -13,28 +13,37 @@ type PyObject = { [key: string]: PyJson };
 
 const ENVELOPE = ["body", "signature", "signer", "type"];
 
+/** Types whose signer is the `agent_id` in their body. */
+const AGENT_TYPES: readonly RecordType[] = ["listing", "receipt"];
+
 /**
  * Reads a signed record in either of its forms: the envelope `{body, signature, signer?, type?}`, or flat, the body's
  * own keys with `signature` among them, as existing Swarmwage SDKs send listings and receipts (the signature then is
- * over everything but itself). Without `signer` the agent is taken to have signed.
+ * over everything but itself). Without `signer` it is the body's `agent_id`, and without that whoever's key it was.
  *
+ * @param beside keys of the envelope that are not signed and not kept, such as a rating's token
  * @throws InvalidInputError naming the field by the path it has in the request
  */
-export function readSignedRecord(value: PyJson, type: RecordType): ReadRecord {
+export function readSignedRecord(
+  value: PyJson,
+  type: RecordType,
+  beside: readonly string[] = [],
+): ReadRecord {
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
     throw new InvalidInputError({ issues: [{ field: "body", message: "must be a JSON object" }] });
   }
-  return isObject(value.body) ? readEnvelope(value, type) : readFlat(value, type);
+  return isObject(value.body) ? readEnvelope(value, type, beside) : readFlat(value, type);
 }
 
 function isObject(value: PyJson | undefined): value is PyObject {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
-function readEnvelope(value: PyObject, type: RecordType): ReadRecord {
+function readEnvelope(value: PyObject, type: RecordType, beside: readonly string[]): ReadRecord {
   const issues: InputIssue[] = [];
   for (const key of Object.keys(value)) {
-    if (!ENVELOPE.includes(key)) issues.push({ field: key, message: "is not signed; it belongs into body" });
+    if (!ENVELOPE.includes(key) && !beside.includes(key))
+      issues.push({ field: key, message: "is not signed; it belongs into body" });
   }
   if (value.type !== undefined && value.type !== type)
     issues.push({ field: "type", message: `must be ${type} here` });
@@ -58,10 +67,14 @@ function complete(
   issues: InputIssue[],
   prefix: string,
 ): SignedRecord {
-  const address = addressSchema.safeParse(signer ?? body.agent_id);
+  const named = signer ?? body.agent_id;
+  // The types that agents sign have agent_id, and say so when it is missing.
+  const isRecovered = named === undefined && !AGENT_TYPES.includes(type) && isHex(signature, 65);
+  const address = addressSchema.safeParse(isRecovered ? recoverBodySigner(body, signature as Hex) : named);
   if (!address.success) {
     const message = address.error.issues[0]?.message ?? "must be an address";
-    issues.push({ field: signer === undefined ? `${prefix}agent_id` : "signer", message });
+    const byAgent = signer === undefined && AGENT_TYPES.includes(type);
+    issues.push({ field: byAgent ? `${prefix}agent_id` : "signer", message });
   }
   if (!isHex(signature))
     issues.push({ field: "signature", message: "must be 0x and an even number of hex digits" });

@@ -1,15 +1,45 @@
-import { type InputIssue, InvalidInputError } from "../../protocol/errors.ts";
+import type { Address } from "../../protocol/address.ts";
+import { type InputIssue, InvalidInputError, TallystickError } from "../../protocol/errors.ts";
+import type { RecordBody } from "../../protocol/json/recordBody.ts";
+import { parseClaim } from "../../protocol/records/claim.ts";
+import { consensusTypes, isConsensusType, parseConsensus } from "../../protocol/records/consensus.ts";
 import { checkListing, type Listing } from "../../protocol/records/listing.ts";
+import { parseParams } from "../../protocol/records/params.ts";
+import { parsePulse } from "../../protocol/records/pulse.ts";
+import { parseRating } from "../../protocol/records/rating.ts";
 import { checkReceipt, completedAtSeconds, type Receipt } from "../../protocol/records/receipt.ts";
 import type { SignedRecord } from "../../protocol/records/record.ts";
+import { parseReview } from "../../protocol/records/review.ts";
+import { parseTelemetry } from "../../protocol/records/telemetry.ts";
 import { endpointProblem } from "./endpointPolicy.ts";
 import { type LedgerIndex, offerKey } from "./ledgerIndex.ts";
 
-/** What the rules of records look at besides the record. `now` in unix seconds. */
-export type RuleContext = { now: number; devMode: boolean; index: LedgerIndex };
+/** What the rules of records look at besides the record. */
+export type RuleContext = {
+  /** Unix seconds. */
+  now: number;
+  devMode: boolean;
+  index: LedgerIndex;
+  /** Who reviews, publishes parameters and pulses; undefined: nobody. */
+  operator: Address | undefined;
+  /** Whose word on claims is settled; undefined: nobody's. */
+  claimAttestor: Address | undefined;
+  /** The receipt that stands in the ledger under an entry hash, undefined when none does. */
+  receiptOf: (entryHash: string) => Promise<RecordBody | undefined>;
+};
 
 /** The record types this engine settles, and their rules. */
-export const RECORD_TYPES = ["listing", "receipt"] as const;
+export const RECORD_TYPES = [
+  "listing",
+  "receipt",
+  "rating",
+  "telemetry",
+  "claim",
+  ...consensusTypes,
+  "review",
+  "params",
+  "pulse",
+] as const;
 export type RecordType = (typeof RECORD_TYPES)[number];
 
 /** Oldest receipt that is taken, in seconds: reconciliation gives up after a day. */
@@ -25,14 +55,48 @@ const PROTOCOL_VERSION = /^swarmwage\/v0\.[123]$/;
  * Applies schema and rules to a record; the signature is checked elsewhere.
  *
  * @throws InvalidInputError naming every field at fault
+ * @throws TallystickError `consensus_refused` (409) for a stake or vote that would change nothing
  */
-export function checkRecord(record: SignedRecord, context: RuleContext): void {
-  switch (record.type) {
+export async function checkRecord(record: SignedRecord, context: RuleContext): Promise<void> {
+  const { type, body } = record;
+  if (isConsensusType(type)) {
+    parseConsensus(body);
+    checkConsensus(record, context.index);
+    return;
+  }
+  switch (type) {
     case "listing":
       refuse(listingRules(checkListing(record), context));
       break;
     case "receipt":
       receiptRules(checkReceipt(record), context);
+      break;
+    case "rating": {
+      const { receipt, side } = parseRating(body);
+      const hire = await knownReceipt(receipt, context);
+      requireSigner(record, side === "buyer" ? hire.buyer : hire.agent_id, `the receipt's ${side}`);
+      break;
+    }
+    case "telemetry": {
+      const hire = await knownReceipt(parseTelemetry(body).receipt, context);
+      requireSigner(record, hire.buyer, "the receipt's buyer");
+      break;
+    }
+    case "claim":
+      parseClaim(body);
+      requireSigner(record, context.claimAttestor, "the claim attestor of this service");
+      break;
+    case "review":
+      parseReview(body);
+      requireSigner(record, context.operator, "the operator of this service");
+      break;
+    case "params":
+      parseParams(body);
+      requireSigner(record, context.operator, "the operator of this service");
+      break;
+    case "pulse":
+      parsePulse(body);
+      requireSigner(record, context.operator, "the operator of this service");
       break;
     default:
       refuse([{ field: "type", message: `must be one of ${RECORD_TYPES.join(", ")}` }]);
@@ -41,6 +105,49 @@ export function checkRecord(record: SignedRecord, context: RuleContext): void {
 
 function refuse(issues: InputIssue[], code?: string): void {
   if (issues.length > 0) throw new InvalidInputError(code === undefined ? { issues } : { issues, code });
+}
+
+function requireSigner({ signer }: SignedRecord, wanted: unknown, who: string): void {
+  if (signer === wanted) return;
+  refuse([
+    { field: "signer", message: `must be ${who}${wanted === undefined ? "; it has none" : `, ${wanted}`}` },
+  ]);
+}
+
+async function knownReceipt(entryHash: string, { receiptOf }: RuleContext): Promise<RecordBody> {
+  const receipt = await receiptOf(entryHash);
+  if (receipt === undefined) {
+    const message = "is the entry hash of no receipt in this ledger";
+    refuse([{ field: "body.receipt", message }], "unknown_receipt");
+  }
+  return receipt as RecordBody;
+}
+
+const CONSENSUS_REFUSALS = {
+  task_final: "The task is final: nothing said of it counts any more.",
+  staked_already: "This proposal is staked already; verify or contest it.",
+  not_staked: "Nobody has staked this proposal.",
+  own_proposal: "Whoever staked a proposal has no vote on it.",
+  voted_already: "This signer has voted on this proposal.",
+};
+
+function checkConsensus({ type, body, signer }: SignedRecord, index: LedgerIndex): void {
+  const { task_id, proposal } = body;
+  const consensus = index.consensusOf(String(task_id));
+  if (!isConsensusType(type)) return;
+  const refusal = consensus
+    ? consensus.refusal({ type, proposal: String(proposal), signer })
+    : type === "stake"
+      ? undefined
+      : "not_staked";
+  if (refusal === undefined) return;
+  throw new TallystickError({
+    code: "consensus_refused",
+    message: CONSENSUS_REFUSALS[refusal],
+    field: "body.proposal",
+    hint: "GET /v1/status/{task_id} shows the proposals of a task and their votes.",
+    details: { refusal },
+  });
 }
 
 function listingRules(listing: Listing, { now, devMode, index }: RuleContext): InputIssue[] {

@@ -1,109 +1,143 @@
+import type { Address } from "../../protocol/address.ts";
+import { TallystickError } from "../../protocol/errors.ts";
+import type { RecordBody } from "../../protocol/json/recordBody.ts";
 import type { LedgerEntry } from "../../protocol/ledger/entry.ts";
-import { recordDigest, recordPayload, type SignedRecord } from "../../protocol/records/record.ts";
+import {
+  recordDigest,
+  recordFromPayload,
+  recordPayload,
+  type SignedRecord,
+} from "../../protocol/records/record.ts";
+import type { RecoverPublicKey } from "../../protocol/signatures/recoverPublicKey.ts";
 import type { DiskLedger, NewEntry } from "../ledger/diskLedger.ts";
 import { checkSignature, type IsContractSignature } from "./checkSignature.ts";
 import { divergence } from "./divergence.ts";
-import type { HeldProposals } from "./heldProposals.ts";
-import { type LedgerIndex, recordKey } from "./ledgerIndex.ts";
+import { type HeldProposals, heldId } from "./heldProposals.ts";
+import type { LedgerIndex } from "./ledgerIndex.ts";
 import { type Proposal, type ShadowProposal, settlementPayload } from "./proposal.ts";
+import { recordKey } from "./recordKey.ts";
 import { checkRecord } from "./recordRules.ts";
+import type { RuleBook } from "./ruleBook.ts";
 
-/** The institutional rules of settlement (swarm.at §4.3). */
-export type SettlementRules = { minConfidence: number; maxDriftAllowed: number };
+/** `sandbox` checks everything and writes nothing; `staging` and `production` write. */
+export type SettlementMode = "sandbox" | "staging" | "production";
 
 /** Where an entry stands: its hash, its position from 0 and its time in seconds. */
 export type SettledEntry = { hash: string; index: number; timestamp: number };
+
+/** What a sandbox answers in place of SETTLED: all checks passed, nothing was written. */
+export type Validated = { status: "VALIDATED"; mode: "sandbox" };
 
 /** What became of a proposal (swarm.at §5.1). */
 export type SettleOutcome =
   | ({ status: "SETTLED" } & SettledEntry)
   | { status: "REJECTED"; reason: string }
-  | { status: "ESCROWED"; reason: string; id: string; divergence: number };
+  | { status: "ESCROWED"; reason: string; id: string; divergence: number }
+  | Validated;
 
 /** A settled record. `known` when the ledger had it already: nothing was written then. */
 export type SettledRecord = { status: "SETTLED"; known: boolean } & SettledEntry;
 
-/** Most entries that {@link SettlementEngine.status} tells of a task: task ids may repeat without end. */
-export const MAX_HISTORY = 100;
-
-/** What is known of a task, newest last. */
-export type TaskStatus = {
-  settled: SettledEntry[];
-  held: { id: string; timestamp: number; divergence: number }[];
-};
+/** A review, and the entry its release became. */
+export type ReviewedProposal = SettledRecord & { released?: SettledEntry };
 
 export type SettlementEngineParameters = {
   ledger: DiskLedger;
   /** Fed with every entry of that ledger. */
   index: LedgerIndex;
+  /** Fed with every entry of that ledger. */
+  ruleBook: RuleBook;
   held: HeldProposals;
-  rules: SettlementRules;
   /** The time, in seconds since 1970, with fractions. */
   now: () => number;
+  mode?: SettlementMode;
   /** Lets listings name http and private addresses. */
   devMode?: boolean;
+  operator?: Address | undefined;
+  claimAttestor?: Address | undefined;
   isContractSignature?: IsContractSignature;
+  /** How signers are recovered; in plain JavaScript unless given. */
+  recover?: RecoverPublicKey;
 };
+
+/** A record on its way to disk. */
+type UnderWay = { record: SignedRecord; digest: string; settled: Promise<SettledEntry> };
 
 /** Turns proposals and signed records into entries of the ledger (swarm.at §5). */
 export class SettlementEngine {
+  readonly mode: SettlementMode;
   readonly #parameters: SettlementEngineParameters;
-  /** Records on their way to disk, so that a second copy waits for the first instead of becoming a second entry. */
-  readonly #underWay = new Map<string, Promise<SettledEntry>>();
+  /** Records on their way to disk by key, so that a second copy waits for the first instead of becoming a second entry. */
+  readonly #underWay = new Map<string, UnderWay>();
+  #finishing: Promise<void> = Promise.resolve();
 
   constructor(parameters: SettlementEngineParameters) {
     this.#parameters = parameters;
+    this.mode = parameters.mode ?? "production";
   }
 
   /**
-   * Settles a proposal (swarm.at §5.2), in this order: its parent is the head, its confidence suffices, its shadow does
-   * not diverge; then it is hashed and appended. Answers only when what it answers is on disk.
+   * Settles a proposal (swarm.at §5.2), in this order: its parent is the head, its confidence suffices and the
+   * institutional rules allow it, its shadow does not diverge; then it is hashed and appended. Answers only when what it
+   * answers is on disk.
    */
   async settle(proposal: Proposal, shadow?: ShadowProposal): Promise<SettleOutcome> {
-    const { ledger, held, rules, now } = this.#parameters;
+    const { ledger, held, ruleBook, now } = this.#parameters;
+    const { minConfidence, maxDriftAllowed } = ruleBook.rules;
     if (proposal.parentHash !== ledger.nextParent) {
       return { status: "REJECTED", reason: "State drift detected. Re-base required." };
     }
-    if (proposal.confidenceScore < rules.minConfidence) {
-      const reason = `Confidence ${proposal.confidenceScore} is below the required ${rules.minConfidence}.`;
+    if (proposal.confidenceScore < minConfidence) {
+      const reason = `Confidence ${proposal.confidenceScore} is below the required ${minConfidence}.`;
       return { status: "REJECTED", reason };
     }
+    const refusal = ruleBook.refusal(proposal.dataUpdate, now());
+    if (refusal !== undefined) return { status: "REJECTED", reason: refusal };
     if (shadow) {
       const drift = divergence(proposal.dataUpdate, shadow.dataUpdate);
-      if (drift > rules.maxDriftAllowed) {
-        const { id } = await held.hold(proposal, shadow, { divergence: drift, timestamp: now() });
+      if (drift > maxDriftAllowed) {
+        const id = heldId(proposal, shadow);
+        if (this.mode !== "sandbox")
+          await held.hold(proposal, shadow, { divergence: drift, timestamp: now() });
         return { status: "ESCROWED", reason: "High model divergence.", id, divergence: drift };
       }
     }
-    return {
-      status: "SETTLED",
-      ...(await this.#append({
-        timestamp: now(),
-        taskId: proposal.taskId,
-        payload: settlementPayload(proposal),
-      })),
-    };
+    if (this.mode === "sandbox") return { status: "VALIDATED", mode: "sandbox" };
+    const payload = settlementPayload(proposal);
+    const settled = await this.#append({ timestamp: now(), taskId: proposal.taskId, payload });
+    return { status: "SETTLED", ...settled };
   }
 
   /**
    * Settles a protocol record: schema, signature and rules stand in for the confidence, and the ledger gives the
    * parent. The same record (type, signer, body) again gives the same entry back. Its task id is its digest.
    *
-   * @throws InvalidInputError naming the field at fault; nothing is written then
+   * @throws InvalidInputError naming the field at fault; TallystickError `conflicting_record` (409) with the entry when
+   * the ledger has another record under its key. Nothing is written then.
    */
-  async settleRecord(record: SignedRecord): Promise<SettledRecord> {
-    const { now, devMode = false, index, isContractSignature } = this.#parameters;
-    const payload = recordPayload(record);
-    const key = recordKey(payload);
+  async settleRecord(record: SignedRecord): Promise<SettledRecord | Validated> {
+    const { now, devMode = false, index, operator, claimAttestor } = this.#parameters;
+    const digest = recordDigest(record.body);
+    const key = recordKey(record, digest);
     // What is in the ledger passed the rules when it came; only new records are held against today's clock.
-    const isNew = !this.#underWay.has(key) && index.indexOfRecord(key) === undefined;
-    if (isNew) checkRecord(record, { now: now(), devMode, index });
-    await checkSignature(record, isContractSignature);
+    if (!this.#underWay.has(key) && index.indexOfRecord(key) === undefined) {
+      const receiptOf = (hash: string) => this.#receiptOf(hash);
+      await checkRecord(record, { now: now(), devMode, index, operator, claimAttestor, receiptOf });
+    }
+    await checkSignature(record, this.#parameters.isContractSignature, this.#parameters.recover);
     // Looked up after the last wait: from here to the append no other copy can come in between.
-    const known = this.#find(key);
-    if (known) return { status: "SETTLED", known: true, ...(await known) };
-    const settled = this.#append({ timestamp: now(), taskId: recordDigest(record.body), payload });
-    this.#underWay.set(key, settled);
+    const underWay = this.#underWay.get(key);
+    const known = index.indexOfRecord(key);
+    if (underWay)
+      return this.#again(record, digest, underWay.record, underWay.digest, await underWay.settled);
+    if (known !== undefined) {
+      const entry = await this.#parameters.ledger.entry(known);
+      const before = recordFromPayload(entry.payload);
+      return this.#again(record, digest, before, entry.taskId, settledEntry(entry, known));
+    }
+    if (this.mode === "sandbox") return { status: "VALIDATED", mode: "sandbox" };
+    const settled = this.#append({ timestamp: now(), taskId: digest, payload: recordPayload(record) });
+    this.#underWay.set(key, { record, digest, settled });
     try {
       return { status: "SETTLED", known: false, ...(await settled) };
     } finally {
@@ -111,29 +145,66 @@ export class SettlementEngine {
     }
   }
 
-  /** What is known of a task: its newest entries and the proposals held for it, each oldest first. */
-  async status(taskId: string): Promise<TaskStatus> {
-    const { index, held } = this.#parameters;
-    const settled = await Promise.all(
-      index
-        .indexesOfTask(taskId)
-        .slice(-MAX_HISTORY)
-        .map((at) => this.#entryAt(at)),
-    );
-    const waiting = held
-      .ofTask(taskId)
-      .map(({ id, timestamp, divergence }) => ({ id, timestamp, divergence }));
-    return { settled, held: waiting };
+  /**
+   * Settles the operator's review of a held proposal (swarm.at §5.1), and behind it what it releases, on the head of
+   * the moment: what the proposal was made on has long been built upon.
+   *
+   * @throws as {@link settleRecord}; TallystickError `unknown_held` (404) when nothing is held under its id
+   */
+  async settleReview(record: SignedRecord): Promise<ReviewedProposal | Validated> {
+    const { held, index } = this.#parameters;
+    // Asked first: a review of nothing would stand in the ledger for good.
+    await held.content(String(record.body.proposal));
+    const review = await this.settleRecord(record);
+    if (review.status === "VALIDATED" || record.body.decision !== "release") return review;
+    await this.finishReleases();
+    const at = index.releaseOf(review.hash);
+    if (at === undefined) return review;
+    return { ...review, released: settledEntry(await this.#parameters.ledger.entry(at), at) };
   }
 
-  /** The entry of a record that is in the ledger or on its way; looks it up at once, the promise is for the reading. */
-  #find(key: string): Promise<SettledEntry> | undefined {
-    const index = this.#parameters.index.indexOfRecord(key);
-    return this.#underWay.get(key) ?? (index === undefined ? undefined : this.#entryAt(index));
+  /** Settles what was released but not yet settled, as a crash between the two can leave it. Call it at every start. */
+  async finishReleases(): Promise<void> {
+    if (this.mode === "sandbox") return;
+    // One after the other: two at once would both settle what neither has settled yet.
+    const before = this.#finishing;
+    this.#finishing = before.catch(() => {}).then(() => this.#finishReleases());
+    return this.#finishing;
   }
 
-  async #entryAt(index: number): Promise<SettledEntry> {
-    return settledEntry(await this.#parameters.ledger.entry(index), index);
+  async #finishReleases(): Promise<void> {
+    const { held, index, now } = this.#parameters;
+    for (const [review, id] of [...index.unfinishedReleases]) {
+      const { payload } = await held.content(id);
+      const taskId = held.get(id)?.taskId ?? id;
+      await this.#append({ timestamp: now(), taskId, payload: { ...payload, review } });
+    }
+  }
+
+  /** Answers a record whose key is taken: the entry when it is the same record, a refusal when it is another one. */
+  #again(
+    record: SignedRecord,
+    digest: string,
+    before: SignedRecord,
+    digestBefore: string,
+    entry: SettledEntry,
+  ): SettledRecord {
+    const isSame = digest === digestBefore && record.type === before.type && record.signer === before.signer;
+    if (isSame) return { status: "SETTLED", known: true, ...entry };
+    throw new TallystickError({
+      code: "conflicting_record",
+      message: `The ledger has another ${before.type} for the same thing.`,
+      hint: "What is settled stays as it is. Read it at GET /v1/ledger/entries?from=index&to=index+1.",
+      details: { existing: entry },
+    });
+  }
+
+  async #receiptOf(hash: string): Promise<RecordBody | undefined> {
+    const { index, ledger } = this.#parameters;
+    const at = index.indexOfHash(hash);
+    if (at === undefined) return undefined;
+    const { currentHash, payload } = await ledger.entry(at);
+    return currentHash === hash && payload.type === "receipt" ? recordFromPayload(payload).body : undefined;
   }
 
   async #append(entry: NewEntry): Promise<SettledEntry> {
@@ -143,6 +214,7 @@ export class SettlementEngine {
   }
 }
 
-function settledEntry({ currentHash, timestamp }: LedgerEntry, index: number): SettledEntry {
+/** Where an entry stands, from the entry. */
+export function settledEntry({ currentHash, timestamp }: LedgerEntry, index: number): SettledEntry {
   return { hash: currentHash, index, timestamp: Number(timestamp) };
 }

@@ -14,6 +14,8 @@ export type Problem = {
   hint?: string;
   /** Every field at fault, by its path in the request. */
   errors?: InputIssue[];
+  /** The entry that stands where this one would have gone. */
+  existing?: unknown;
 };
 
 /** Codes whose status is not that of their class: 400 for bad input, 500 for the rest. */
@@ -24,8 +26,15 @@ const STATUS_BY_CODE: { [code: string]: number } = {
   method_not_allowed: 405,
   payload_too_large: 413,
   malformed_json: 400,
+  conflicting_record: 409,
+  consensus_refused: 409,
+  unknown_held: 404,
+  claim_not_proven: 422,
+  rate_limited: 429,
   ledger_unavailable: 503,
   chain_unavailable: 503,
+  claims_unavailable: 503,
+  x_unavailable: 503,
 };
 
 /** What to tell the client about an error. What it was not meant to see is logged and told as `internal`. */
@@ -39,7 +48,10 @@ export function problemOf(error: unknown, log: Log): Problem {
         status,
         detail: error.message,
         ...(error.hint !== undefined && { hint: error.hint }),
-        ...(error instanceof InvalidInputError && { errors: error.issues }),
+        ...(error instanceof InvalidInputError
+          ? { errors: error.issues }
+          : error.field !== undefined && { errors: [{ field: error.field, message: error.message }] }),
+        ...(detailOf(error, "existing") !== undefined && { existing: detailOf(error, "existing") }),
       };
     }
   }
@@ -48,9 +60,20 @@ export function problemOf(error: unknown, log: Log): Problem {
   return { code: "internal", title: "Internal Server Error", status: 500, detail };
 }
 
+/** One of the things an error says besides its message. */
+function detailOf({ details }: TallystickError, name: string): unknown {
+  return details !== null && typeof details === "object" ? Reflect.get(details, name) : undefined;
+}
+
+/** The headers that an error wants its answer to have. */
+export function headersOf(error: unknown): { [name: string]: string } {
+  const headers = error instanceof TallystickError ? detailOf(error, "headers") : undefined;
+  return (headers ?? {}) as { [name: string]: string };
+}
+
 /** The answer to a failed request. */
-export function problemResponse(problem: Problem): Response {
-  const headers: { [name: string]: string } = { "content-type": "application/problem+json" };
+export function problemResponse(problem: Problem, more: { [name: string]: string } = {}): Response {
+  const headers: { [name: string]: string } = { "content-type": "application/problem+json", ...more };
   if (problem.status === 401) headers["www-authenticate"] = 'Bearer realm="tallystick"';
   return new Response(JSON.stringify(problem), { status: problem.status, headers });
 }

@@ -4,42 +4,67 @@ import { TallystickError } from "../../protocol/errors.ts";
 
 type Waiting = { bytes: Buffer; resolve: () => void; reject: (error: Error) => void };
 
+/** What an {@link AppendFile} does with its file. Node's `FileHandle` is one. */
+export type AppendTarget = Pick<
+  FileHandle,
+  "appendFile" | "datasync" | "read" | "stat" | "truncate" | "close"
+>;
+
+export type OpenAppendFileParameters = {
+  filePath: string;
+  /** Told when nobody knows any more what is on the disk: the file takes nothing more, the process should end. */
+  onFailure: (error: Error) => void;
+  /**
+   * Told when a write was refused (no space, read-only) and undone: everything that waited is rejected, and the next
+   * append will follow what is on disk.
+   */
+  onUndone?: (error: Error) => void;
+  /** How the file is opened; replaced in tests by a disk that fails. */
+  openFile?: (filePath: string) => Promise<AppendTarget>;
+};
+
 /**
  * A file that only grows, written with group commit: what comes in while one fsync is under way goes into the next, so
  * that many writers share the cost of each.
  *
- * After a failed write or fsync nobody knows what is on the disk (the kernel may have dropped the pages), so the file
- * takes nothing more: everything that waits is refused and `onFailure` is told. The next start reads what is there.
+ * When a write is refused (the disk is full, the file system read-only), what it left half-written is cut off again,
+ * everything that waits is rejected, and the next append tries anew. After a failed fsync, or when the cut fails as well,
+ * nobody knows what is on the disk (the kernel may have dropped the pages): then the file takes nothing more and
+ * `onFailure` is told. The next start reads what is there.
  */
 export class AppendFile {
-  readonly #file: FileHandle;
-  readonly #onFailure: (error: Error) => void;
+  readonly #file: AppendTarget;
+  readonly #parameters: OpenAppendFileParameters;
   #waiting: Waiting[] = [];
   #flushing: Promise<void> | undefined;
   #failure: TallystickError | undefined;
   #closed = false;
+  /** Bytes that are on disk for sure. */
+  #end: number;
 
-  private constructor(file: FileHandle, onFailure: (error: Error) => void) {
+  private constructor(file: AppendTarget, end: number, parameters: OpenAppendFileParameters) {
     this.#file = file;
-    this.#onFailure = onFailure;
+    this.#end = end;
+    this.#parameters = parameters;
   }
 
   /** Opens the file, making it if needed; a new file's name is on disk too when this resolves. */
-  static async open(filePath: string, onFailure: (error: Error) => void): Promise<AppendFile> {
-    const file = await open(filePath, "a+");
+  static async open(parameters: OpenAppendFileParameters): Promise<AppendFile> {
+    const { filePath, openFile = (at) => open(at, "a+") } = parameters;
+    const file = await openFile(filePath);
     const folder = await open(path.dirname(filePath), "r");
     try {
       await folder.sync();
     } finally {
       await folder.close();
     }
-    return new AppendFile(file, onFailure);
+    return new AppendFile(file, (await file.stat()).size, parameters);
   }
 
   /**
    * Appends text (ASCII) and resolves once it is on disk. Appends resolve in the order in which they were made.
    *
-   * @throws TallystickError `ledger_unavailable` (503) when it could not be written, or after an earlier failure
+   * @throws TallystickError `ledger_unavailable` (503) when it could not be written
    */
   append(text: string): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure);
@@ -76,32 +101,63 @@ export class AppendFile {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting;
       this.#waiting = [];
+      const bytes = Buffer.concat(batch.map((one) => one.bytes));
       try {
-        await this.#file.appendFile(Buffer.concat(batch.map(({ bytes }) => bytes)));
+        await this.#file.appendFile(bytes);
+      } catch (cause) {
+        await this.#undo(batch, cause);
+        continue;
+      }
+      try {
         await this.#file.datasync();
       } catch (cause) {
         this.#fail(batch, cause);
         break;
       }
+      this.#end += bytes.length;
       for (const { resolve } of batch) resolve();
     }
     this.#flushing = undefined;
   }
 
-  #fail(batch: Waiting[], cause: unknown): void {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    this.#failure = unavailable(`The ledger cannot be written: ${reason}.`, cause);
-    for (const { reject } of [...batch, ...this.#waiting]) reject(this.#failure);
-    this.#waiting = [];
-    this.#onFailure(this.#failure);
+  /** Cuts off what a refused write left, and rejects it with everything that was to follow it. */
+  async #undo(batch: Waiting[], cause: unknown): Promise<void> {
+    try {
+      if ((await this.#file.stat()).size !== this.#end) {
+        await this.#file.truncate(this.#end);
+        await this.#file.datasync();
+        if ((await this.#file.stat()).size !== this.#end) throw new Error("the file was not cut");
+      }
+    } catch {
+      return this.#fail(batch, cause);
+    }
+    const error = refusal(cause);
+    this.#parameters.onUndone?.(error);
+    this.#reject(batch, error);
   }
+
+  #fail(batch: Waiting[], cause: unknown): void {
+    this.#failure = refusal(cause);
+    this.#reject(batch, this.#failure);
+    this.#parameters.onFailure(this.#failure);
+  }
+
+  #reject(batch: Waiting[], error: Error): void {
+    for (const { reject } of [...batch, ...this.#waiting]) reject(error);
+    this.#waiting = [];
+  }
+}
+
+function refusal(cause: unknown): TallystickError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return unavailable(`The ledger cannot be written: ${reason}.`, cause);
 }
 
 function unavailable(message: string, cause?: unknown): TallystickError {
   return new TallystickError({
     code: "ledger_unavailable",
     message,
-    hint: "See to the disk (space, permissions, health), then start the service again: it checks what was written.",
+    hint: "Nothing of this was written. It is for the operator to see to the disk (space, permissions, health).",
     cause,
   });
 }

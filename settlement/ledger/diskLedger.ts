@@ -1,5 +1,5 @@
 import path from "node:path";
-import { InvalidInputError } from "../../protocol/errors.ts";
+import { InvalidInputError, TallystickError } from "../../protocol/errors.ts";
 import { bytesEqual } from "../../protocol/hex.ts";
 import type { PyJson } from "../../protocol/json/pythonJson.ts";
 import {
@@ -17,13 +17,19 @@ import {
 import { lineLeafHash } from "../../protocol/merkle/entryLeafHash.ts";
 import { MerkleFrontier } from "../../protocol/merkle/merkleFrontier.ts";
 import { MerkleTree } from "../../protocol/merkle/merkleTree.ts";
-import { AppendFile } from "./appendFile.ts";
+import { AppendFile, type OpenAppendFileParameters } from "./appendFile.ts";
 import { ledgerLines } from "./ledgerLines.ts";
 import { type LedgerRepair, loadLedger } from "./loadLedger.ts";
 import { lockFolder, type ReleaseLock } from "./lockFolder.ts";
 
 /** Name of the ledger's file in its folder. */
 export const LEDGER_FILE = "ledger.jsonl";
+
+/** Longest line of an entry, in bytes: C2SP tlog-tiles writes the length of an entry in 16 bits. */
+export const MAX_ENTRY_BYTES = 65_535;
+
+/** How many older entries {@link DiskLedger.verifyGrowth} reads again each time. */
+export const SCRUB_ENTRIES = 20_000;
 
 /** What goes into a new entry; parent and hash are the ledger's business. `timestamp` in seconds. */
 export type NewEntry = { timestamp: number; taskId: string; payload: { [key: string]: PyJson } };
@@ -39,8 +45,12 @@ export type OpenLedgerParameters = {
   folder: string;
   /** Told of every entry on disk, in order: first those that are there, later the new ones. */
   onEntry?: OnEntry;
-  /** Told when a later write failed: the ledger takes nothing more and the process should end. */
+  /** Told when nobody knows any more what is on disk: the ledger takes nothing more and the process should end. */
   onFailure?: (error: Error) => void;
+  /** Told when a write was refused and undone: what waited was not settled, the ledger goes on. */
+  onUndone?: (error: Error) => void;
+  /** How the file is opened; replaced in tests by a disk that fails. */
+  openFile?: OpenAppendFileParameters["openFile"];
 };
 
 /** Positions of bytes: where each line ends. Eight bytes a line. */
@@ -85,6 +95,9 @@ export class DiskLedger {
   #nextParent = GENESIS_HASH;
   #nextIndex = 0;
   #verifying: Promise<VerifiedLedger> | undefined;
+  /** Entries that were read back from disk, and how far the present round over them has come. */
+  #readBack = 0;
+  #scrubbed = 0;
 
   private constructor(folder: string, onEntry: OnEntry) {
     this.folder = folder;
@@ -97,7 +110,8 @@ export class DiskLedger {
    * @throws TallystickError `ledger_locked` when another process writes it
    * @throws LedgerLineError naming the line when the ledger is not what was written
    */
-  static async open({ folder, onEntry, onFailure }: OpenLedgerParameters): Promise<DiskLedger> {
+  static async open(parameters: OpenLedgerParameters): Promise<DiskLedger> {
+    const { folder, onEntry, onFailure = () => {}, onUndone, openFile } = parameters;
     const ledger = new DiskLedger(folder, onEntry ?? (() => {}));
     ledger.#release = await lockFolder(folder);
     try {
@@ -106,7 +120,18 @@ export class DiskLedger {
       );
       ledger.#nextParent = ledger.#head;
       ledger.#nextIndex = ledger.size;
-      ledger.#file = await AppendFile.open(ledger.path, onFailure ?? (() => {}));
+      ledger.#readBack = ledger.size;
+      ledger.#file = await AppendFile.open({
+        filePath: ledger.path,
+        onFailure,
+        onUndone: (error) => {
+          // Whatever was on its way is gone with the write: the chain goes on from what is on disk.
+          ledger.#nextParent = ledger.#head;
+          ledger.#nextIndex = ledger.size;
+          onUndone?.(error);
+        },
+        ...(openFile && { openFile }),
+      });
       return ledger;
     } catch (error) {
       await ledger.#release();
@@ -134,10 +159,21 @@ export class DiskLedger {
     return this.#nextParent;
   }
 
-  /** Gives the next entry its parent and hash, and writes it. */
+  /**
+   * Gives the next entry its parent and hash, and writes it.
+   *
+   * @throws TallystickError `payload_too_large` (413) when its line would be longer than {@link MAX_ENTRY_BYTES}
+   */
   append({ timestamp, taskId, payload }: NewEntry): Appended {
     const entry = sealEntry({ timestamp, taskId, parentHash: this.#nextParent, payload });
     const line = entryLine(entry);
+    if (line.length > MAX_ENTRY_BYTES) {
+      throw new TallystickError({
+        code: "payload_too_large",
+        message: `The entry would have ${line.length} bytes in the ledger, more than ${MAX_ENTRY_BYTES}.`,
+        hint: "Keep the content elsewhere and settle its hash. Characters beyond ASCII take six bytes each.",
+      });
+    }
     const leafHash = lineLeafHash(line);
     const index = this.#nextIndex++;
     this.#nextParent = entry.currentHash;
@@ -215,6 +251,38 @@ export class DiskLedger {
     if (frontier.size !== size)
       throw new LedgerLineError(frontier.size + 1, `the file ends here, before entry ${size}`);
     return { size, head, root: frontier.root() };
+  }
+
+  /**
+   * Reads back what was written since the last call, and the next {@link SCRUB_ENTRIES} of what is older, and compares
+   * it with the tree. What the file was opened with counts as read.
+   *
+   * @returns the size up to which everything was read back at least once
+   * @throws LedgerLineError naming the first line that is not the one that was settled
+   */
+  async verifyGrowth(): Promise<number> {
+    const size = this.size;
+    const scrubTo = Math.min(this.#readBack, this.#scrubbed + SCRUB_ENTRIES);
+    await this.#compare(this.#scrubbed, scrubTo);
+    this.#scrubbed = scrubTo === this.#readBack ? 0 : scrubTo;
+    await this.#compare(this.#readBack, size);
+    this.#readBack = size;
+    return size;
+  }
+
+  /** Compares the lines of the entries [from, to) with the tree's leaves. */
+  async #compare(from: number, to: number): Promise<void> {
+    let index = from;
+    const [start, end] = [this.#ends.endOf(from - 1), this.#ends.endOf(to - 1)];
+    for await (const lines of ledgerLines(this.path, end, start)) {
+      for (const { text } of lines) {
+        if (index >= to || !bytesEqual(lineLeafHash(text), this.tree.leaf(index))) {
+          throw new LedgerLineError(index + 1, "the entry is not the one that was settled");
+        }
+        index++;
+      }
+    }
+    if (index !== to) throw new LedgerLineError(index + 1, `the file ends here, before entry ${to}`);
   }
 
   /** Waits until everything appended is on disk, then gives the folder free. */

@@ -12,27 +12,29 @@ const NEWLINE = 0x0a;
  * canonical line has. A last line without newline comes with `terminated: false`.
  *
  * @param end stop before this byte
+ * @param from begin at this byte, where a line begins
  */
 export async function* ledgerLines(
   filePath: string,
   end = Number.POSITIVE_INFINITY,
+  from = 0,
 ): AsyncGenerator<FileLine[]> {
-  if (end === 0) return;
-  const stream = createReadStream(filePath, { highWaterMark: 1 << 20, end: end - 1 });
+  if (end <= from) return;
+  const stream = createReadStream(filePath, { highWaterMark: 1 << 20, start: from, end: end - 1 });
   let rest = "";
-  let start = 0;
+  let start = from;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     const lines: FileLine[] = [];
-    let from = 0;
-    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
-      const text = rest + chunk.toString("latin1", from, at);
+    let next = 0;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, next)) {
+      const text = rest + chunk.toString("latin1", next, at);
       rest = "";
-      from = at + 1;
+      next = at + 1;
       const lineEnd = start + text.length + 1;
       lines.push({ text, start, end: lineEnd, terminated: true });
       start = lineEnd;
     }
-    rest += chunk.toString("latin1", from);
+    rest += chunk.toString("latin1", next);
     if (lines.length > 0) yield lines;
   }
   if (rest !== "") yield [{ text: rest, start, end: start + rest.length, terminated: false }];

@@ -1,9 +1,9 @@
 import { Readable } from "node:stream";
 import { Hono } from "hono";
-import { InvalidInputError } from "../../protocol/errors.ts";
 import { toHex } from "../../protocol/hex.ts";
 import { LedgerLineError } from "../../protocol/ledger/verifyLedger.ts";
 import type { AppDependencies } from "../app.ts";
+import { positionOf } from "../http/positionOf.ts";
 
 /**
  * Reading the ledger (swarm.at §7.1).
@@ -42,14 +42,4 @@ export function ledgerRoutes({ ledger, ledgerName }: AppDependencies): Hono {
   });
 
   return app;
-}
-
-function positionOf(text: string | undefined, field: string): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^[0-9]{1,15}$/.test(text)) {
-    throw new InvalidInputError({
-      issues: [{ field, message: "must be a whole number, counting entries from 0" }],
-    });
-  }
-  return Number(text);
 }

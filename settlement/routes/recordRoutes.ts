@@ -1,30 +1,102 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import type { Context } from "hono";
 import { Hono } from "hono";
+import { type InputIssue, InvalidInputError, TallystickError } from "../../protocol/errors.ts";
+import { toBareHex } from "../../protocol/hex.ts";
+import type { PyJson } from "../../protocol/json/pythonJson.ts";
+import { parseRating } from "../../protocol/records/rating.ts";
+import { ratingToken } from "../../protocol/records/ratingToken.ts";
+import type { SignedRecord } from "../../protocol/records/record.ts";
 import type { AppDependencies } from "../app.ts";
 import { readSignedRecord } from "../engine/readSignedRecord.ts";
 import type { RecordType } from "../engine/recordRules.ts";
+import type { SettledRecord, Validated } from "../engine/settlementEngine.ts";
 import { readJson } from "../http/readJson.ts";
 
+/** The routes that settle one record each, and its type. */
+const ROUTES: [string, RecordType][] = [
+  ["/v1/listings", "listing"],
+  ["/v1/receipts", "receipt"],
+  ["/v1/rate", "rating"],
+  ["/telemetry", "telemetry"],
+  ["/v1/stake", "stake"],
+  ["/v1/verify", "verify"],
+  ["/v1/contest", "contest"],
+  ["/v1/params", "params"],
+];
+
+/** What may stand beside a rating's body without being signed. */
+const BESIDE_RATING = ["rating_token", "comment"];
+
 /**
- * Signed records: `POST /v1/listings` and `POST /v1/receipts` (SHP §6, §9).
+ * Signed records: `POST /v1/listings`, `/v1/receipts`, `/v1/rate`, `/telemetry` (SHP §6, §9), `/v1/stake`,
+ * `/v1/verify`, `/v1/contest` (swarm.at §11) and the operator's `/v1/params`.
  *
- * Both take `{body, signature, signer?}`, or the body with its `signature` inside, as existing Swarmwage SDKs send it.
- * Answers 201 with `{status: "SETTLED", type, hash, index, timestamp}`, or 200 with the same when the ledger has this
- * record already. No API key: the signature is the right to say it.
+ * All take `{body, signature, signer?}`, or the body with its `signature` inside, as existing Swarmwage SDKs send it. A
+ * rating has its `rating_token` beside the body, and may have the `comment` there whose SHA-256 is `comment_hash`: the
+ * ledger keeps the hash only. Answers 201 with `{status: "SETTLED", type, hash, index, timestamp}` (a receipt also
+ * `rating_tokens: {buyer, seller}`), or 200 with the same when the ledger has this record already; 409 with the
+ * `existing` entry when it has another one for the same thing. No API key: the signature is the right to say it.
  */
-export function recordRoutes({ engine }: AppDependencies): Hono {
+export function recordRoutes({ engine, metrics }: AppDependencies): Hono {
   const app = new Hono();
-  const routes: [string, RecordType][] = [
-    ["/v1/listings", "listing"],
-    ["/v1/receipts", "receipt"],
-  ];
-  for (const [path, type] of routes) {
+  for (const [path, type] of ROUTES) {
     app.post(path, async (c) => {
-      const { record, explain } = readSignedRecord(await readJson(c.req.raw), type);
-      const { known, ...settled } = await engine.settleRecord(record).catch((error) => {
+      const value = await readJson(c.req.raw);
+      const { record, explain } = readSignedRecord(value, type, type === "rating" ? BESIDE_RATING : []);
+      try {
+        if (type === "rating") checkRatingToken(value, record);
+        const outcome = await engine.settleRecord(record);
+        metrics.countOutcome(type, outcomeName(outcome));
+        return recordResponse(c, type, outcome);
+      } catch (error) {
+        metrics.countOutcome(type, error instanceof TallystickError ? error.code : "internal");
         throw explain(error);
-      });
-      return c.json({ type, ...settled }, known ? 200 : 201);
+      }
     });
   }
   return app;
+}
+
+/** How an outcome is counted. */
+export function outcomeName(outcome: SettledRecord | Validated): string {
+  return outcome.status === "SETTLED" && outcome.known ? "KNOWN" : outcome.status;
+}
+
+/** The answer to a record. */
+export function recordResponse(
+  c: Context,
+  type: RecordType,
+  outcome: SettledRecord | Validated,
+  more: { [key: string]: unknown } = {},
+): Response {
+  if (outcome.status === "VALIDATED") return c.json({ type, ...outcome, ...more });
+  const { known, ...settled } = outcome;
+  const tokens = type === "receipt" && {
+    rating_tokens: {
+      buyer: ratingToken(settled.hash, "buyer"),
+      seller: ratingToken(settled.hash, "seller"),
+    },
+  };
+  return c.json({ type, ...settled, ...tokens, ...more }, known ? 200 : 201);
+}
+
+/** The token and the comment say the same as what is signed. */
+function checkRatingToken(value: PyJson, { body }: SignedRecord): void {
+  const { rating_token: token, comment, body: envelope } = value as { [key: string]: PyJson };
+  const { receipt, side, comment_hash: commentHash } = parseRating(body);
+  const issues: InputIssue[] = [];
+  if (token === undefined) issues.push({ field: "rating_token", message: "is required" });
+  else if (token !== ratingToken(receipt, side)) {
+    issues.push({ field: "rating_token", message: `is not the one for this receipt and the ${side}'s side` });
+  }
+  // In the flat form the comment itself is signed, and so kept.
+  if (envelope !== undefined && comment !== undefined) {
+    if (typeof comment !== "string") issues.push({ field: "comment", message: "must be a string" });
+    else if (toBareHex(sha256(utf8ToBytes(comment))) !== commentHash) {
+      issues.push({ field: "body.comment_hash", message: "must be the SHA-256 of comment: 64 hex digits" });
+    }
+  }
+  if (issues.length > 0) throw new InvalidInputError({ issues });
 }

@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { TallystickError } from "../../protocol/errors.ts";
 import type { AppDependencies } from "../app.ts";
 import { parseSettleRequest } from "../engine/proposal.ts";
+import { readTaskStatus } from "../engine/taskStatus.ts";
 import { readJson } from "../http/readJson.ts";
 import { requireBearer } from "../http/requireBearer.ts";
 
@@ -11,36 +12,48 @@ import { requireBearer } from "../http/requireBearer.ts";
  * - `POST /v1/settle` takes a proposal, and optionally its `shadow`; answers `{status: "SETTLED", hash, index,
  *   timestamp}`, `{status: "REJECTED", reason}` or `{status: "ESCROWED", reason, id, divergence}`, all with 200:
  *   each is an outcome of the protocol, not an error of the request.
- * - `GET /v1/status/{task_id}` tells the latest of a task and its history; 404 when nothing is known of it.
+ * - `GET /v1/status/{task_id}` tells the latest of a task and its history: `{task_id, status, hash?, index?, history,
+ *   held, consensus}`; 404 when nothing is known of it. `consensus` is null, or `{final, final_at, proposals: [{proposal,
+ *   staker, index, verifies, contests}]}` (swarm.at §11), `final` being the proposal that reached finality.
  */
-export function settleRoutes({ engine, apiKeys }: AppDependencies): Hono {
+export function settleRoutes(dependencies: AppDependencies): Hono {
+  const { engine, apiKeys, metrics } = dependencies;
   const app = new Hono();
 
   app.post("/v1/settle", async (c) => {
-    requireBearer(c.req.header("authorization"), apiKeys);
+    await requireBearer(c.req.header("authorization"), apiKeys);
     const { proposal, shadow } = parseSettleRequest(await readJson(c.req.raw));
-    return c.json(await engine.settle(proposal, shadow));
+    const outcome = await engine.settle(proposal, shadow);
+    metrics.countOutcome("settlement", outcome.status);
+    return c.json(outcome);
   });
 
   app.get("/v1/status/:task_id", async (c) => {
     const taskId = c.req.param("task_id");
-    const { settled, held } = await engine.status(taskId);
+    const { settled, held, consensus } = await readTaskStatus(taskId, dependencies);
     const latest = settled.at(-1);
-    const waiting = held.at(-1);
-    if (latest === undefined && waiting === undefined) {
+    const last = held.at(-1);
+    if (latest === undefined && last === undefined && consensus === null) {
       throw new TallystickError({
         code: "unknown_task",
         message: `Nothing is known of task ${taskId}.`,
         hint: "Rejected proposals are not kept. Settle it again on the present head (GET /v1/ledger/latest).",
       });
     }
-    const isHeld = latest === undefined || (waiting !== undefined && waiting.timestamp > latest.timestamp);
+    // What was said last counts; a held proposal counts as settled or rejected once it was reviewed.
+    const isHeld = last !== undefined && (latest === undefined || last.timestamp > latest.timestamp);
+    const status = !isHeld ? (latest ? "SETTLED" : null) : last.review ? "REJECTED" : "ESCROWED";
     return c.json({
       task_id: taskId,
-      status: isHeld ? "ESCROWED" : "SETTLED",
+      status,
       ...(latest !== undefined && !isHeld && { hash: latest.hash, index: latest.index }),
       history: settled,
       held,
+      consensus: consensus && {
+        final: consensus.final,
+        final_at: consensus.finalAt,
+        proposals: consensus.proposals,
+      },
     });
   });
 

@@ -33,6 +33,10 @@ describe("the settlement service's configuration", () => {
       minConfidence: 0.85,
       maxDriftAllowed: 0.15,
       devMode: false,
+      mode: "production",
+      keysFile: ".tallystick/ledger/keys.json",
+      rateLimits: { perKey: 6000, perAddress: 6000, trustProxy: false },
+      pulseIntervalSeconds: 300,
     });
   });
 

@@ -131,7 +131,7 @@ describe("the anchorer", () => {
       const { size, root } = await head();
       expect([size, root]).to.deep.equal([BigInt(tree.size), toHex(tree.root())]);
     }
-    expect(anchorer.state).to.deep.equal({ size: 63, seq: 6, error: null });
+    expect(anchorer.state).to.deep.include({ size: 63, seq: 6, error: null });
   });
 
   it("continues from the head on chain after a restart", async () => {

@@ -7,9 +7,12 @@ import { GENESIS_HASH, type LedgerEntry } from "../../../protocol/ledger/entry.t
 import { recordDigest, type SignedRecord, signRecord } from "../../../protocol/records/record.ts";
 import type { IsContractSignature } from "../../../settlement/engine/checkSignature.ts";
 import { HeldProposals } from "../../../settlement/engine/heldProposals.ts";
+import { defaultRules } from "../../../settlement/engine/institutionalRules.ts";
 import { LedgerIndex } from "../../../settlement/engine/ledgerIndex.ts";
 import type { Proposal } from "../../../settlement/engine/proposal.ts";
-import { SettlementEngine } from "../../../settlement/engine/settlementEngine.ts";
+import { RuleBook } from "../../../settlement/engine/ruleBook.ts";
+import { type SettledRecord, SettlementEngine } from "../../../settlement/engine/settlementEngine.ts";
+import { readTaskStatus } from "../../../settlement/engine/taskStatus.ts";
 import { DiskLedger } from "../../../settlement/ledger/diskLedger.ts";
 import { buyer, listingBody, receiptBody, seller } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
@@ -20,10 +23,11 @@ describe("the settlement engine", () => {
   let ledger: DiskLedger;
   let held: HeldProposals;
   let engine: SettlementEngine;
+  let index: LedgerIndex;
   let entries: LedgerEntry[];
 
   async function start(isContractSignature?: IsContractSignature): Promise<void> {
-    const index = new LedgerIndex();
+    index = new LedgerIndex();
     entries = [];
     ledger = await DiskLedger.open({
       folder: folder.path,
@@ -33,13 +37,13 @@ describe("the settlement engine", () => {
       },
     });
     held = await HeldProposals.open(folder.path, () => {});
-    const rules = { minConfidence: 0.85, maxDriftAllowed: 0.15 };
+    const ruleBook = new RuleBook(defaultRules({ minConfidence: 0.85, maxDriftAllowed: 0.15 }));
     const now = () => NOW + 0.25;
     engine = new SettlementEngine({
       ledger,
       index,
       held,
-      rules,
+      ruleBook,
       now,
       ...(isContractSignature && { isContractSignature }),
     });
@@ -133,7 +137,7 @@ describe("the settlement engine", () => {
       const line = parsePythonJson(lines[0]!) as { [key: string]: PyJson };
       expect(line.proposal).to.have.deep.property("data_update", { budget: 100n, name: "x" });
       expect(line.shadow).to.have.deep.property("data_update", { budget: 1n, name: "y" });
-      expect((await engine.status("task-1")).held).to.have.length(1);
+      expect((await readTaskStatus("task-1", { ledger, index, held })).held).to.have.length(1);
     });
 
     it("cuts a torn last line of the held proposals and stops at any other that is wrong", async () => {
@@ -160,10 +164,15 @@ describe("the settlement engine", () => {
       signRecord({ type: "listing", body: listingBody(changes), account: seller });
     const receipt = (changes = {}) =>
       signRecord({ type: "receipt", body: receiptBody(changes), account: seller });
+    const settleRecord = async (record: SignedRecord): Promise<SettledRecord> => {
+      const outcome = await engine.settleRecord(record);
+      if (outcome.status !== "SETTLED") throw new Error("it was not settled");
+      return outcome;
+    };
     const refusal = async (record: SignedRecord | Promise<SignedRecord>) => {
       const size = ledger.size;
       try {
-        await engine.settleRecord(await record);
+        await settleRecord(await record);
       } catch (error) {
         expect(ledger.nextParent).to.equal(ledger.head);
         expect(ledger.size).to.equal(size);
@@ -175,7 +184,7 @@ describe("the settlement engine", () => {
 
     it("settles listing and receipt with the body as it was signed, on the head of the moment", async () => {
       const records = [await listing({ unknown_key: ["kept"] }), await receipt()];
-      const settled = await Promise.all(records.map((record) => engine.settleRecord(record)));
+      const settled = await Promise.all(records.map((record) => settleRecord(record)));
       expect(settled.map(({ index, known }) => [index, known])).to.deep.equal([
         [0, false],
         [1, false],
@@ -188,22 +197,22 @@ describe("the settlement engine", () => {
 
     it("gives the same entry back when the same record comes again, also after a restart and a day", async () => {
       const record = await receipt();
-      const [first, twin] = await Promise.all([engine.settleRecord(record), engine.settleRecord(record)]);
+      const [first, twin] = await Promise.all([settleRecord(record), settleRecord(record)]);
       expect({ ...first, known: true }).to.deep.equal({ ...twin, known: true });
       expect([first.known, twin.known].filter((known) => !known)).to.have.length(1);
-      expect(await engine.settleRecord(record)).to.deep.equal({ ...first, known: true });
+      expect(await settleRecord(record)).to.deep.equal({ ...first, known: true });
       await stop();
       await start();
-      expect(await engine.settleRecord(record)).to.deep.equal({ ...first, known: true });
+      expect(await settleRecord(record)).to.deep.equal({ ...first, known: true });
       expect(ledger.size).to.equal(1);
     });
 
     it("takes a second signature over the same body for the same record", async () => {
       const record = await listing();
-      await engine.settleRecord(record);
+      await settleRecord(record);
       const v = record.signature.endsWith("1b") ? "00" : "01";
       const respelled = { ...record, signature: `${record.signature.slice(0, -2)}${v}` as `0x${string}` };
-      expect((await engine.settleRecord(respelled)).known).to.equal(true);
+      expect((await settleRecord(respelled)).known).to.equal(true);
       expect(ledger.size).to.equal(1);
     });
 
@@ -215,7 +224,7 @@ describe("the settlement engine", () => {
       expect(await refusal({ ...record, body: { ...record.body, price_usdc: "0.01" } })).to.deep.equal(
         invalid,
       );
-      await engine.settleRecord(record);
+      await settleRecord(record);
       expect(await refusal({ ...record, signature: foreign.signature })).to.deep.equal(invalid);
     });
 
@@ -227,7 +236,7 @@ describe("the settlement engine", () => {
       expect((await refusal(byContract)).code).to.equal("invalid_signature");
       await stop();
       await start(async ({ signer, signature }) => signer === wallet && signature === "0x1234");
-      expect((await engine.settleRecord(byContract)).known).to.equal(false);
+      expect((await settleRecord(byContract)).known).to.equal(false);
       expect(
         (await refusal({ ...byContract, body: { ...body, price_usdc: "1" }, signature: "0x12" })).code,
       ).to.equal("invalid_signature");
@@ -243,7 +252,7 @@ describe("the settlement engine", () => {
         signer: `0x${"cc".repeat(20)}`,
         signature: "0x1234",
       };
-      const settled = await Promise.all([1, 2, 3, 4].map(() => engine.settleRecord(record)));
+      const settled = await Promise.all([1, 2, 3, 4].map(() => settleRecord(record)));
       expect(new Set(settled.map(({ hash }) => hash)).size).to.equal(1);
       expect(ledger.size).to.equal(1);
     });
@@ -275,7 +284,7 @@ describe("the settlement engine", () => {
     ];
     for (const [endpoint, good] of endpoints) {
       it(`${good ? "takes" : "refuses"} a listing at ${endpoint}`, async () => {
-        if (good) expect((await engine.settleRecord(await listing({ endpoint }))).known).to.equal(false);
+        if (good) expect((await settleRecord(await listing({ endpoint }))).known).to.equal(false);
         else
           expect(await refusal(listing({ endpoint }))).to.deep.equal({
             code: "invalid_input",
@@ -285,22 +294,22 @@ describe("the settlement engine", () => {
     }
 
     it("lets a seller take an offer down wherever its address leads", async () => {
-      expect(
-        await engine.settleRecord(await listing({ endpoint: "http://10.0.0.1/", retired: true })),
-      ).to.include({ index: 0 });
+      expect(await settleRecord(await listing({ endpoint: "http://10.0.0.1/", retired: true }))).to.include({
+        index: 0,
+      });
     });
 
     it("takes listings of one offer in the order of issued_at, other offers as they come", async () => {
-      await engine.settleRecord(await listing({ issued_at: NOW - 10 }));
+      await settleRecord(await listing({ issued_at: NOW - 10 }));
       const late = { code: "invalid_input", field: "body.issued_at" };
       expect(await refusal(listing({ issued_at: NOW - 11, price_usdc: "2" }))).to.deep.equal(late);
       expect(await refusal(listing({ price_usdc: "2" }))).to.deep.equal(late);
       expect(await refusal(listing({ issued_at: NOW + 301 }))).to.deep.equal(late);
-      await engine.settleRecord(await listing({ issued_at: NOW - 10, price_usdc: "2" }));
-      await engine.settleRecord(
+      await settleRecord(await listing({ issued_at: NOW - 10, price_usdc: "2" }));
+      await settleRecord(
         await listing({ issued_at: NOW - 20, payment_mode: "platform_escrow:swarmwage-partnered" }),
       );
-      await engine.settleRecord(await listing({ issued_at: NOW + 299, capability: "text.translate.en.fr" }));
+      await settleRecord(await listing({ issued_at: NOW + 299, capability: "text.translate.en.fr" }));
       await stop();
       await start();
       expect(await refusal(listing({ issued_at: NOW - 11, price_usdc: "2" }))).to.deep.equal(late);
@@ -308,8 +317,8 @@ describe("the settlement engine", () => {
 
     it("takes receipts from 24 hours ago to 5 minutes ahead, and no others", async () => {
       const at = (completed_at: number) => receipt({ completed_at, hire_id: `h${completed_at}` });
-      await engine.settleRecord(await at(NOW - 86_399));
-      await engine.settleRecord(await at(NOW + 300));
+      await settleRecord(await at(NOW - 86_399));
+      await settleRecord(await at(NOW + 300));
       const tooOld = { code: "receipt_too_old", field: "body.completed_at" };
       expect(await refusal(at(NOW - 86_401))).to.deep.equal(tooOld);
       expect((await refusal(at(NOW + 302))).field).to.equal("body.completed_at");
@@ -325,7 +334,7 @@ describe("the settlement engine", () => {
       expect((await refusal(receipt({ buyer: seller.address.toLowerCase() }))).field).to.equal("body.buyer");
       expect((await refusal(receipt({ amount_usdc_atomic: "0" }))).field).to.equal("body.tx_hash");
       const free = receipt({ amount_usdc_atomic: "0", tx_hash: `0x${"00".repeat(32)}` });
-      expect(await engine.settleRecord(await free)).to.include({ index: 0 });
+      expect(await settleRecord(await free)).to.include({ index: 0 });
     });
   });
 });

@@ -1,0 +1,112 @@
+import type { PyJson } from "../../protocol/json/pythonJson.ts";
+import type { LedgerEntry } from "../../protocol/ledger/entry.ts";
+import { type ActionRule, type InstitutionalRules, millionths, toPlainJson } from "./institutionalRules.ts";
+
+type PyObject = { [key: string]: PyJson };
+
+/** What was spent by one settled proposal, in millionths, at a time in seconds. */
+type Spent = { time: number; amount: bigint };
+
+/**
+ * The institutional rules held against proposals (swarm.at §2: "verified against the Institutional Logic schema"), with
+ * the budgets that were used up so far. Feed it every entry of the ledger.
+ */
+export class RuleBook {
+  readonly rules: InstitutionalRules;
+  readonly #spent = new Map<string, Spent[]>();
+
+  constructor(rules: InstitutionalRules) {
+    this.rules = rules;
+  }
+
+  /** Takes in an entry that is on disk. */
+  add({ payload, timestamp }: LedgerEntry): void {
+    const dataUpdate = payload.data_update;
+    if (dataUpdate === null || typeof dataUpdate !== "object" || Array.isArray(dataUpdate)) return;
+    const { action } = dataUpdate;
+    if (typeof action !== "string") return;
+    for (const { field } of this.#ruleOf(action)?.budget ?? []) {
+      const amount = millionths(dataUpdate[field]);
+      if (amount === undefined) continue;
+      const key = `${field} ${action}`;
+      const list = this.#spent.get(key);
+      if (list) list.push({ time: Number(timestamp), amount });
+      else this.#spent.set(key, [{ time: Number(timestamp), amount }]);
+    }
+  }
+
+  /**
+   * Why the rules refuse a `data_update`, as a sentence, or undefined when they allow it. A `type` in it chooses a
+   * schema, an `action` a rule.
+   *
+   * @param now in seconds
+   */
+  refusal(dataUpdate: PyObject, now: number): string | undefined {
+    return this.#schemaRefusal(dataUpdate) ?? this.#actionRefusal(dataUpdate, now);
+  }
+
+  #schemaRefusal(dataUpdate: PyObject): string | undefined {
+    const { types, version } = this.rules;
+    for (const type of ["*", dataUpdate.type]) {
+      const schema = typeof type === "string" ? types.get(type) : undefined;
+      const result = schema?.safeParse(toPlainJson(dataUpdate));
+      if (!result || result.success) continue;
+      const [issue] = result.error.issues;
+      const field = ["payload.data_update", ...(issue?.path ?? []).map(String)].join(".");
+      return `${field}: ${issue?.message} (rules version ${version}, type ${type}).`;
+    }
+    return undefined;
+  }
+
+  #actionRefusal(dataUpdate: PyObject, now: number): string | undefined {
+    const { action } = dataUpdate;
+    if (typeof action !== "string") return undefined;
+    const rule = this.#ruleOf(action);
+    if (!rule) return undefined;
+    const by = `(rules version ${this.rules.version}, action ${action})`;
+    if (!rule.allow) return `This action is not allowed ${by}.`;
+    const amountOf = (field: string) => millionths(dataUpdate[field]);
+    for (const [field, max] of rule.max) {
+      const amount = amountOf(field);
+      if (amount === undefined) return missing(field, by);
+      if (amount > max) return `payload.data_update.${field}: is more than ${asDecimal(max)} ${by}.`;
+    }
+    for (const { field, max, perSeconds } of rule.budget) {
+      const amount = amountOf(field);
+      if (amount === undefined) return missing(field, by);
+      const left = max - this.#spentSince(`${field} ${action}`, now - perSeconds);
+      if (amount > left) {
+        const rest = `${asDecimal(left > 0n ? left : 0n)} of ${asDecimal(max)}`;
+        return `payload.data_update.${field}: the budget of ${perSeconds} s has ${rest} left ${by}.`;
+      }
+    }
+    return undefined;
+  }
+
+  #ruleOf(action: string): ActionRule | undefined {
+    const { actions } = this.rules;
+    return actions.get(action) ?? actions.get("*");
+  }
+
+  #spentSince(key: string, since: number): bigint {
+    const list = this.#spent.get(key) ?? [];
+    let sum = 0n;
+    for (let i = list.length - 1; i >= 0; i--) {
+      const { time, amount } = list[i] as Spent;
+      if (time <= since) break;
+      sum += amount;
+    }
+    return sum;
+  }
+}
+
+function missing(field: string, by: string): string {
+  return `payload.data_update.${field}: must be an amount, 0 or more ${by}.`;
+}
+
+function asDecimal(amount: bigint): string {
+  const fraction = String(amount % 1_000_000n)
+    .padStart(6, "0")
+    .replace(/0+$/, "");
+  return `${amount / 1_000_000n}${fraction === "" ? "" : `.${fraction}`}`;
+}

@@ -1,0 +1,68 @@
+import { timingSafeEqual } from "node:crypto";
+import { statSync } from "node:fs";
+import { hashKey, readKeyFile } from "./keyFile.ts";
+
+/** How long an answer may rest on the key file as it was, in milliseconds. */
+const RECHECK_MS = 1_000;
+
+type KnownKey = { id: string; digest: Buffer };
+
+/**
+ * The keys that may settle proposals: those of the configuration, and those of the key file that are not revoked. The
+ * file is read again when it changes, so that a key given out or taken back needs no restart.
+ */
+export class ApiKeys {
+  readonly #fixed: KnownKey[];
+  readonly #file: string | undefined;
+  #fromFile: KnownKey[] = [];
+  #seen: string | undefined;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
+
+  constructor({ keys, file }: { keys: readonly string[]; file?: string }) {
+    this.#fixed = keys.map((key, index) => ({
+      id: `config-${index}`,
+      digest: Buffer.from(hashKey(key), "hex"),
+    }));
+    this.#file = file;
+  }
+
+  /** Whether nobody has a key. */
+  async isEmpty(): Promise<boolean> {
+    await this.#refresh();
+    return this.#fixed.length + this.#fromFile.length === 0;
+  }
+
+  /** The id of a key, undefined when it is not known or was revoked. */
+  async find(key: string): Promise<string | undefined> {
+    await this.#refresh();
+    const digest = Buffer.from(hashKey(key), "hex");
+    // All are compared, in constant time, so that the time of the answer tells nothing about any key.
+    const found = [...this.#fixed, ...this.#fromFile].filter((known) =>
+      timingSafeEqual(known.digest, digest),
+    );
+    return found[0]?.id;
+  }
+
+  async #refresh(): Promise<void> {
+    if (this.#file === undefined) return;
+    if (performance.now() - this.#checkedAt < RECHECK_MS) return;
+    this.#reading ??= this.#read(this.#file).finally(() => {
+      this.#reading = undefined;
+    });
+    await this.#reading;
+  }
+
+  async #read(file: string): Promise<void> {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    const seen = stat && `${stat.mtimeMs} ${stat.size} ${stat.ino}`;
+    if (seen !== this.#seen) {
+      const keys = await readKeyFile(file);
+      this.#fromFile = keys
+        .filter(({ revoked_at }) => revoked_at === null)
+        .map(({ id, sha256 }) => ({ id, digest: Buffer.from(sha256, "hex") }));
+      this.#seen = seen;
+    }
+    this.#checkedAt = performance.now();
+  }
+}

@@ -1,0 +1,126 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "chai";
+import fc from "fast-check";
+import { TallystickError } from "../../../protocol/errors.ts";
+import { verifyLedgerFile } from "../../../scripts/commands/verifyLedger.ts";
+import { type Appended, DiskLedger } from "../../../settlement/ledger/diskLedger.ts";
+import { type Faults, faultyDisk } from "../support/faultyDisk.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
+
+describe("a ledger on a disk that fails", () => {
+  const folder = temporaryFolder();
+  let ledger: DiskLedger;
+  let faults: Faults;
+  let failures: Error[];
+  let undone: number;
+  beforeEach(async () => {
+    const disk = faultyDisk();
+    faults = disk.faults;
+    failures = [];
+    undone = 0;
+    ledger = await DiskLedger.open({
+      folder: folder.path,
+      openFile: disk.openFile,
+      onFailure: (error) => failures.push(error),
+      onUndone: () => undone++,
+    });
+  });
+  afterEach(() => ledger.close());
+
+  const file = () => path.join(folder.path, "ledger.jsonl");
+  const append = (n: number): Appended => {
+    return ledger.append({ timestamp: n, taskId: `task-${n}`, payload: { padding: "x".repeat(100) } });
+  };
+  const outcome = async ({ durable }: Appended): Promise<string> => {
+    return durable.then(
+      () => "settled",
+      (error) => (error instanceof TallystickError ? error.code : String(error)),
+    );
+  };
+  async function expectWhole(size: number): Promise<void> {
+    expect(await verifyLedgerFile(file())).to.deep.include({
+      size,
+      head: ledger.head,
+      root: ledger.tree.root(),
+    });
+    expect(ledger.size).to.equal(size);
+    expect(ledger.nextParent).to.equal(ledger.head);
+  }
+
+  it("refuses with 503 what does not fit, leaves nothing half-written, and goes on when there is space", async () => {
+    expect(await outcome(append(0))).to.equal("settled");
+    const before = readFileSync(file());
+    faults.free = 450;
+    expect(await Promise.all([append(1), append(2), append(3)].map(outcome))).to.deep.equal(
+      Array(3).fill("ledger_unavailable"),
+    );
+    expect(readFileSync(file()).equals(before)).to.equal(true);
+    expect([undone, failures.length]).to.deep.equal([1, 0]);
+    faults.free = Number.POSITIVE_INFINITY;
+    expect(await outcome(append(4))).to.equal("settled");
+    await expectWhole(2);
+  });
+
+  it("refuses everything that was to follow what did not fit", async () => {
+    faults.free = 100;
+    const first = append(0);
+    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+    const later = append(1);
+    expect(await Promise.all([first, later].map(outcome))).to.deep.equal(Array(2).fill("ledger_unavailable"));
+    faults.free = Number.POSITIVE_INFINITY;
+    expect(await outcome(append(2))).to.equal("settled");
+    await expectWhole(1);
+  });
+
+  it("refuses with 503 on a read-only file system, and goes on when it is writable again", async () => {
+    expect(await outcome(append(0))).to.equal("settled");
+    faults.readOnly = true;
+    expect(await outcome(append(1))).to.equal("ledger_unavailable");
+    expect((await ledger.entry(0)).taskId).to.equal("task-0");
+    faults.readOnly = false;
+    expect(await outcome(append(2))).to.equal("settled");
+    expect(failures).to.have.length(0);
+    await expectWhole(2);
+  });
+
+  it("takes nothing more when an fsync failed: nobody knows then what is on the disk", async () => {
+    expect(await outcome(append(0))).to.equal("settled");
+    faults.syncFails = true;
+    expect(await outcome(append(1))).to.equal("ledger_unavailable");
+    faults.syncFails = false;
+    expect(await outcome(append(2))).to.equal("ledger_unavailable");
+    expect(failures).to.have.length(1);
+    expect(ledger.size).to.equal(1);
+  });
+
+  it("takes nothing more when what was half-written cannot be cut off", async () => {
+    faults.free = 100;
+    const first = append(0);
+    faults.syncFails = true;
+    expect(await outcome(first)).to.equal("ledger_unavailable");
+    expect(failures).to.have.length(1);
+  });
+
+  it("has after any run of full and free disks exactly what it answered", async () => {
+    let n = 0;
+    let settled = 0;
+    const step = fc.record({
+      appends: fc.integer({ min: 1, max: 6 }),
+      free: fc.integer({ min: 0, max: 3000 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
+        for (const { appends, free } of steps) {
+          faults.free = free;
+          const outcomes = await Promise.all(Array.from({ length: appends }, () => outcome(append(n++))));
+          settled += outcomes.filter((one) => one === "settled").length;
+        }
+        await expectWhole(settled);
+      }),
+      { numRuns: 25 },
+    );
+    expect(settled).to.be.greaterThan(0);
+  });
+});
