@@ -1,18 +1,51 @@
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
 
+type Change = Partial<Omit<Row<"agent">, "id">>;
+
+/** An agent as this step sees it, and what of it is not in the store yet. */
+export type OpenAgent = { row: Row<"agent">; change: Change; isNew: boolean };
+
+/** The agent, or null. A step reads each agent once: it is looked at and changed many times over. */
+export async function findAgent(step: Step, address: string): Promise<Row<"agent"> | null> {
+  const open = step.agents.get(address);
+  if (open !== undefined) return open.row;
+  const row = await step.store.get("agent", address);
+  if (row !== null) step.agents.set(address, { row, change: {}, isNew: false });
+  return row;
+}
+
 export async function agentRow(step: Step, address: string): Promise<Row<"agent">> {
-  const agent = await step.store.get("agent", address);
+  const agent = await findAgent(step, address);
   if (agent === null) throw new Error(`${address} is not an agent.`);
   return agent;
 }
 
+export function insertAgent(step: Step, row: Row<"agent">): void {
+  step.touchedAgents.add(row.id);
+  step.agents.set(row.id, { row, change: {}, isNew: true });
+}
+
 /** Changes an agent's row and notes that it has to be looked at again at the end of the step. */
-export async function updateAgent(
-  step: Step,
-  address: string,
-  change: Partial<Omit<Row<"agent">, "id">>,
-): Promise<void> {
+export async function updateAgent(step: Step, address: string, change: Change): Promise<void> {
   step.touchedAgents.add(address);
-  await step.store.update("agent", address, change);
+  await changeAgent(step, address, change);
+}
+
+/** Changes an agent's row in what nobody sees. */
+export async function changeAgent(step: Step, address: string, change: Change): Promise<void> {
+  const row = await agentRow(step, address);
+  const open = step.agents.get(address);
+  if (open === undefined) return;
+  open.row = { ...row, ...change };
+  Object.assign(open.change, change);
+}
+
+/** Writes the agents that this step changed, each once. */
+export async function saveAgents(step: Step): Promise<void> {
+  for (const [address, { row, change, isNew }] of step.agents) {
+    if (isNew) await step.store.insert("agent", row);
+    else if (Object.keys(change).length > 0) await step.store.update("agent", address, change);
+  }
+  step.agents.clear();
 }

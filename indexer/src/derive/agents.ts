@@ -1,4 +1,4 @@
-import { agentRow } from "./agentRow.ts";
+import { agentRow, findAgent, insertAgent } from "./agentRow.ts";
 import { evaluateFundings } from "./funding/fundings.ts";
 import { joinAsFunder } from "./funding/trips.ts";
 import { listLength } from "./lists.ts";
@@ -11,11 +11,11 @@ import { isHubOrEscrow } from "./wallets.ts";
  * escrow deposits are agents from their first appearance on. Null for hubs and escrows, which never are.
  */
 export async function ensureAgent(step: Step, address: string): Promise<Row<"agent"> | null> {
-  const found = await step.store.get("agent", address);
+  const found = await findAgent(step, address);
   if (found !== null) return found;
   if (await isHubOrEscrow(step, address)) return null;
 
-  await step.store.insert("agent", {
+  insertAgent(step, {
     id: address,
     registeredBlock: step.at.block,
     registeredTime: step.at.time,
@@ -55,7 +55,6 @@ export async function ensureAgent(step: Step, address: string): Promise<Row<"age
     refundsAfterDelivery: 0,
     touched: null,
   });
-  step.touchedAgents.add(address);
   // Fundings that came before the registration count from now on, with the times at which they came.
   await evaluateFundings(step, address);
   await joinAsFunder(step, address);

@@ -1,4 +1,5 @@
 import { runAgenda } from "./agenda.ts";
+import { saveAgents } from "./agentRow.ts";
 import { digestTick, noteTouched } from "./digest.ts";
 import {
   escrowDelivered,
@@ -34,6 +35,7 @@ export async function apply(
   for (const agent of [...step.touchedAgents]) await settleTier(step, agent);
   await noteTouched(step);
   if (event.kind === "tick") await digestTick(step);
+  await saveAgents(step);
 }
 
 async function dispatch(step: Step, event: DeriveEvent): Promise<void> {

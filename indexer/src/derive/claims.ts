@@ -1,5 +1,5 @@
 import type { Claim } from "../../../protocol/records/claim.ts";
-import { updateAgent } from "./agentRow.ts";
+import { findAgent, updateAgent } from "./agentRow.ts";
 import type { Step } from "./step.ts";
 
 /** An attestor's latest word on who owns an agent; it waits for an agent that is not registered yet (SHP §4.2). */
@@ -10,6 +10,6 @@ export async function claimSettled(step: Step, hash: string, body: Claim): Promi
   } else {
     await step.store.update("claim", body.agent_id, claim);
   }
-  if ((await step.store.get("agent", body.agent_id)) === null) return;
+  if ((await findAgent(step, body.agent_id)) === null) return;
   await updateAgent(step, body.agent_id, { claimStatus: body.state });
 }

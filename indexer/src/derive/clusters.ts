@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { base32 } from "../../../protocol/base32.ts";
-import { agentRow, updateAgent } from "./agentRow.ts";
+import { agentRow, findAgent, updateAgent } from "./agentRow.ts";
 import { append, itemsOf } from "./lists.ts";
 import { joinParties, splitParties } from "./parties.ts";
 import { STATE_ID, type Step } from "./step.ts";
@@ -23,7 +23,7 @@ export async function clusterOf(
   address: string,
   kind: ClusterKind,
 ): Promise<Row<"cluster"> | null> {
-  const first = (await step.store.get("agent", address))?.[columns[kind]] ?? null;
+  const first = (await findAgent(step, address))?.[columns[kind]] ?? null;
   return first === null ? null : findRoot(step, first);
 }
 

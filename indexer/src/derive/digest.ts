@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import canonicalize from "canonicalize";
-import { agentRow } from "./agentRow.ts";
+import { agentRow, changeAgent } from "./agentRow.ts";
 import { capabilitiesOf } from "./hires.ts";
 import { append, itemsOf } from "./lists.ts";
 import { type CapabilityPrice, digestFields } from "./reputation.ts";
@@ -26,7 +26,7 @@ export async function noteTouched(step: Step): Promise<void> {
   for (const id of step.touchedAgents) {
     const { touched } = await agentRow(step, id);
     if (touched === ticks) continue;
-    await step.store.update("agent", id, { touched: ticks });
+    await changeAgent(step, id, { touched: ticks });
     await append(step.store, touchedIn(ticks), `agent ${id}`);
   }
   for (const id of step.touchedClusters) {

@@ -15,7 +15,7 @@ import {
   rational,
   subtract,
 } from "./rational.ts";
-import { medianOf, percentileOf } from "./statistics.ts";
+import { medianOf, percentilesOf } from "./statistics.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
 
@@ -177,14 +177,15 @@ async function changeLatencies(step: Step, seller: string, latencyMs: number, by
   await (by === 1 ? addNumber : removeNumber)(step.store, set, BigInt(latencyMs));
   const agent = await agentRow(step, seller);
   const latencies = agent.latencies + by;
-  const percentile = async (percent: number) =>
-    latencies === 0 ? null : Number(await percentileOf(step.store, set, latencies, percent));
+  const [p50 = null, p95 = null, p99 = null] =
+    latencies === 0 ? [] : await percentilesOf(step.store, set, latencies, [50, 95, 99]);
+  const number = (value: bigint | null) => (value === null ? null : Number(value));
   await updateAgent(step, seller, {
     latencies,
     latencySum: agent.latencySum + BigInt(by) * BigInt(latencyMs),
-    latencyP50: await percentile(50),
-    latencyP95: await percentile(95),
-    latencyP99: await percentile(99),
+    latencyP50: number(p50),
+    latencyP95: number(p95),
+    latencyP99: number(p99),
   });
 }
 

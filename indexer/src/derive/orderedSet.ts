@@ -1,33 +1,84 @@
 import type { Store } from "./store.ts";
 
 /**
- * A set of numbers with repetition, whose n-th smallest is found without scanning: a tree of counts by length in bytes,
- * then by each byte from the highest. Adding, removing and selecting cost one row for each byte of the number.
+ * A set of numbers with repetition, whose n-th smallest is found without scanning. As long as it never held more than
+ * `SMALL` numbers it is one row, `=` and the numbers in ascending order. Then it becomes a tree of counts by length in bytes,
+ * then by each byte from the highest: adding, removing and selecting cost one row for each byte of the number.
  */
+const SMALL = 64;
+
 export async function addNumber(store: Store, set: string, value: bigint): Promise<void> {
-  await change(store, set, value, 1);
+  const row = await store.get("orderedNode", set);
+  if (row === null) return store.insert("orderedNode", { id: set, counts: `=${value}` });
+  const numbers = parseSmall(row.counts);
+  if (numbers === null) return change(store, set, value, 1);
+  numbers.splice(placeOf(numbers, value), 0, value);
+  if (numbers.length <= SMALL) return store.update("orderedNode", set, { counts: formatSmall(numbers) });
+  await store.update("orderedNode", set, { counts: "" });
+  for (const number of numbers) await change(store, set, number, 1);
 }
 
+/** Takes out one of the numbers equal to `value`, which must be in the set. */
 export async function removeNumber(store: Store, set: string, value: bigint): Promise<void> {
-  await change(store, set, value, -1);
+  const numbers = parseSmall((await store.get("orderedNode", set))?.counts ?? "");
+  if (numbers === null) return change(store, set, value, -1);
+  const place = placeOf(numbers, value);
+  if (numbers[place] !== value) throw new Error(`The set ${set} has no number ${value}.`);
+  numbers.splice(place, 1);
+  await store.update("orderedNode", set, { counts: formatSmall(numbers) });
 }
 
-/** The number at `rank`, counted from 0 in ascending order; the set must have more than `rank` numbers. */
-export async function selectNumber(store: Store, set: string, rank: number): Promise<bigint> {
+/** The numbers at `ranks`, counted from 0 in ascending order; the set must have more numbers than each. */
+export async function selectNumbers(store: Store, set: string, ranks: number[]): Promise<bigint[]> {
+  const numbers = parseSmall((await store.get("orderedNode", set))?.counts ?? "");
+  const selected: bigint[] = [];
+  for (const rank of ranks) {
+    const number = numbers === null ? await selectInTree(store, set, rank) : numbers[rank];
+    if (number === undefined) throw noSuchRank(set, rank);
+    selected.push(number);
+  }
+  return selected;
+}
+
+function noSuchRank(set: string, rank: number): Error {
+  return new Error(`The set ${set} has no number of rank ${rank}.`);
+}
+
+/** The numbers of a set that is one row, or null when it is a tree. */
+function parseSmall(text: string): bigint[] | null {
+  if (!text.startsWith("=")) return null;
+  return text.length === 1 ? [] : text.slice(1).split(",").map(BigInt);
+}
+
+function formatSmall(numbers: bigint[]): string {
+  return `=${numbers.join(",")}`;
+}
+
+/** How many numbers are below `value`. */
+function placeOf(numbers: bigint[], value: bigint): number {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((numbers[middle] as bigint) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+async function selectInTree(store: Store, set: string, rank: number): Promise<bigint> {
   let left = rank;
   let prefix = "";
   let length: number | null = null;
   while (length === null || prefix.length < 2 * length) {
     const counts = await countsAt(store, nodeId(set, length, prefix));
-    const digit = [...counts.keys()].sort().find((it) => {
-      const count = counts.get(it) ?? 0;
+    const found = counts.find(([, count]) => {
       if (left < count) return true;
       left -= count;
       return false;
     });
-    if (digit === undefined) throw new Error(`The set ${set} has no number of rank ${rank}.`);
-    if (length === null) length = Number.parseInt(digit, 16);
-    else prefix += digit;
+    if (found === undefined) throw noSuchRank(set, rank);
+    if (length === null) length = Number.parseInt(found[0], 16);
+    else prefix += found[0];
   }
   return BigInt(`0x${prefix}`);
 }
@@ -45,21 +96,25 @@ async function change(store: Store, set: string, value: bigint, by: 1 | -1): Pro
 async function changeCount(store: Store, id: string, digit: string, by: number): Promise<void> {
   const row = await store.get("orderedNode", id);
   const counts = parseCounts(row?.counts ?? "");
-  const count = (counts.get(digit) ?? 0) + by;
-  if (count === 0) counts.delete(digit);
-  else counts.set(digit, count);
-  const text = [...counts].map(([key, value]) => `${key}:${value}`).join(",");
+  let place = counts.findIndex(([it]) => it >= digit);
+  if (place < 0) place = counts.length;
+  const known = counts[place];
+  if (known === undefined || known[0] !== digit) counts.splice(place, 0, [digit, by]);
+  else if (known[1] + by === 0) counts.splice(place, 1);
+  else known[1] += by;
+  const text = counts.map(([key, value]) => `${key}:${value}`).join(",");
   if (row === null) await store.insert("orderedNode", { id, counts: text });
   else await store.update("orderedNode", id, { counts: text });
 }
 
-async function countsAt(store: Store, id: string): Promise<Map<string, number>> {
+async function countsAt(store: Store, id: string): Promise<[digit: string, count: number][]> {
   return parseCounts((await store.get("orderedNode", id))?.counts ?? "");
 }
 
-function parseCounts(text: string): Map<string, number> {
-  if (text === "") return new Map();
-  return new Map(text.split(",").map((pair) => [pair.slice(0, 2), Number(pair.slice(3))]));
+/** `<two hex digits>:<count>`, in ascending order of the digits. */
+function parseCounts(text: string): [digit: string, count: number][] {
+  if (text === "") return [];
+  return text.split(",").map((pair) => [pair.slice(0, 2), Number(pair.slice(3))]);
 }
 
 function nodeId(set: string, length: number | null, prefix: string): string {

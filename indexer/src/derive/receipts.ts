@@ -1,7 +1,7 @@
 import { ZERO_HASH } from "../../../protocol/hex.ts";
 import type { Receipt } from "../../../protocol/records/receipt.ts";
 import { schedule } from "./agenda.ts";
-import { updateAgent } from "./agentRow.ts";
+import { findAgent, updateAgent } from "./agentRow.ts";
 import { freeHiresOf } from "./agents.ts";
 import { attachReceipt } from "./escrows.ts";
 import { append, listLength } from "./lists.ts";
@@ -55,7 +55,7 @@ async function countFreeHire(step: Step, receipt: Row<"receipt">): Promise<void>
   await step.store.insert("freeHire", { id, receipt: receipt.id });
   const list = freeHiresOf(receipt.agent);
   await append(step.store, list, receipt.id);
-  if ((await step.store.get("agent", receipt.agent)) === null) return;
+  if ((await findAgent(step, receipt.agent)) === null) return;
   await updateAgent(step, receipt.agent, { freeHires: await listLength(step.store, list) });
 }
 

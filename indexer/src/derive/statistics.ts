@@ -1,20 +1,24 @@
-import { selectNumber } from "./orderedSet.ts";
+import { selectNumbers } from "./orderedSet.ts";
 import { type Rational, rational } from "./rational.ts";
 import type { Store } from "./store.ts";
 
 /** The median of a set of `size` numbers: the middle one, or the mean of the middle two. */
 export async function medianOf(store: Store, set: string, size: number): Promise<Rational> {
-  const upper = await selectNumber(store, set, Math.floor(size / 2));
-  if (size % 2 === 1) return rational(upper);
-  return rational((await selectNumber(store, set, size / 2 - 1)) + upper, 2n);
+  const upper = Math.floor(size / 2);
+  const middle = await selectNumbers(store, set, size % 2 === 1 ? [upper] : [upper - 1, upper]);
+  return rational(
+    middle.reduce((sum, it) => sum + it, 0n),
+    BigInt(middle.length),
+  );
 }
 
-/** The nearest-rank percentile: the smallest number that at least `percent` of the set do not exceed. */
-export async function percentileOf(
+/** Nearest-rank percentiles, each the smallest number that at least so many percent of the set do not exceed. */
+export async function percentilesOf(
   store: Store,
   set: string,
   size: number,
-  percent: number,
-): Promise<bigint> {
-  return selectNumber(store, set, Math.ceil((size * percent) / 100) - 1);
+  percents: number[],
+): Promise<bigint[]> {
+  const ranks = percents.map((percent) => Math.ceil((size * percent) / 100) - 1);
+  return selectNumbers(store, set, ranks);
 }

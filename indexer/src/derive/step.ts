@@ -1,5 +1,6 @@
 import { defineParams, type Params, paramsSchema } from "../../../protocol/records/params.ts";
 import { BUCKET_SECONDS } from "./agenda.ts";
+import type { OpenAgent } from "./agentRow.ts";
 import { type DeriveEvent, type Position, positionOf } from "./events.ts";
 import type { Store } from "./store.ts";
 import type { Row } from "./tables.ts";
@@ -12,6 +13,8 @@ export type Step = {
   readonly state: Row<"state">;
   /** Accept the signatures that are present, for synthetic logs. */
   readonly trustSignatures: boolean;
+  /** The agents read so far, written at the end (see `agentRow.ts`). */
+  readonly agents: Map<string, OpenAgent>;
   /** Agents and clusters whose public fields may have changed. */
   readonly touchedAgents: Set<string>;
   readonly touchedClusters: Set<string>;
@@ -36,6 +39,7 @@ export async function openStep(
     params: parseParams(state.params),
     state,
     trustSignatures,
+    agents: new Map(),
     touchedAgents: new Set(),
     touchedClusters: new Set(),
   };

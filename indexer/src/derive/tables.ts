@@ -129,7 +129,7 @@ export const tables = {
   seenListing: { id: "text" },
   /** The first position at which `<agent>/<payee>` was agreed by a payee's own signature. */
   payee: { id: "text", block: "number", log: "number" },
-  /** A payment that could be a hire's: `<tx>/<from>/<to>/<value>/<n>`. */
+  /** A payment that could be a hire's: `<tx>/<ends of from and to>/<value>/<n>`. */
   payment: {
     id: "text",
     block: "number",
@@ -277,7 +277,7 @@ export const tables = {
   },
   /** Which numbers of an ordered index are taken: a two-level bitmap (see `orderIndex.ts`). */
   orderIndex: { id: "text", bitmap: "text" },
-  /** Nodes of counted, ordered sets, for medians and percentiles (see `orderedSet.ts`). */
+  /** Ordered sets of numbers, for medians and percentiles: a list, or nodes of a tree (see `orderedSet.ts`). */
   orderedNode: { id: "text", counts: "text" },
   cluster: {
     id: "text",

@@ -1,8 +1,9 @@
 import { ZERO_ADDRESS } from "../../../protocol/address.ts";
 import { schedule } from "./agenda.ts";
+import { findAgent } from "./agentRow.ts";
 import type { TransferEvent } from "./events.ts";
 import { addFundingTransfer, isFundingSize } from "./funding/fundings.ts";
-import { itemsOf } from "./lists.ts";
+import { itemsOf, listLength } from "./lists.ts";
 import { addPayment, countDirectHire, mayClaim, paymentKey } from "./payments.ts";
 import { receiptRow, waitingFor } from "./receiptRow.ts";
 import type { Step } from "./step.ts";
@@ -55,7 +56,9 @@ export async function paymentUnclaimed(step: Step, id: string): Promise<void> {
 }
 
 async function claimByWaitingReceipt(step: Step, key: string, payment: Row<"payment">): Promise<boolean> {
-  for await (const id of itemsOf(step.store, waitingFor(key))) {
+  const waiting = waitingFor(key);
+  if ((await listLength(step.store, waiting)) === 0) return false;
+  for await (const id of itemsOf(step.store, waiting)) {
     const receipt = await receiptRow(step, id);
     if (receipt.status !== "pending" || !(await mayClaim(step, receipt, payment))) continue;
     if (await countDirectHire(step, receipt, payment)) return true;
@@ -64,7 +67,7 @@ async function claimByWaitingReceipt(step: Step, key: string, payment: Row<"paym
 }
 
 async function hasLiveListing(step: Step, address: string): Promise<boolean> {
-  return ((await step.store.get("agent", address))?.liveListings ?? 0) > 0;
+  return ((await findAgent(step, address))?.liveListings ?? 0) > 0;
 }
 
 function legOf({ from, block, time, log }: { from: string; block: number; time: number; log: number }) {

@@ -1,4 +1,4 @@
-import { agentRow } from "../agentRow.ts";
+import { agentRow, findAgent } from "../agentRow.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { ensureWallet } from "../wallets.ts";
@@ -34,7 +34,7 @@ export async function addFundingTransfer(
   const { fundings } = await ensureWallet(step, wallet);
   await step.store.insert("funding", { id: `${wallet}/${fundings}`, ...leg, payment });
   await step.store.update("wallet", wallet, { fundings: fundings + 1 });
-  const agent = await step.store.get("agent", wallet);
+  const agent = await findAgent(step, wallet);
   if (agent !== null) await evaluateLeg(step, agent, leg);
 }
 
@@ -82,7 +82,7 @@ async function paidForHire(step: Step, payment: string | null): Promise<boolean>
 }
 
 async function wasAgentAt(step: Step, address: string, leg: Leg): Promise<boolean> {
-  const agent = await step.store.get("agent", address);
+  const agent = await findAgent(step, address);
   return agent !== null && isBefore({ block: agent.registeredBlock, log: agent.registeredLog }, leg);
 }
 

@@ -1,3 +1,4 @@
+import { findAgent } from "../agentRow.ts";
 import { clusterOf, joinCluster } from "../clusters.ts";
 import { append, itemsOf, lastItem } from "../lists.ts";
 import { addEntry, type Entry, entriesDown, entriesUp } from "../orderIndex.ts";
@@ -73,7 +74,7 @@ async function nearest(entries: AsyncGenerator<Entry>, member: string, count: nu
 }
 
 async function trip(step: Step, funder: string, members: string[]): Promise<void> {
-  const funderIsAgent = (await step.store.get("agent", funder)) !== null;
+  const funderIsAgent = (await findAgent(step, funder)) !== null;
   const joined = funderIsAgent ? [...members, funder] : members;
   await joinCluster(step, { members: joined, signal: "funding_origin", funder });
   if (!funderIsAgent) await rememberTrip(step, funder, members);
