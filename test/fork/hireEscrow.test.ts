@@ -1,0 +1,186 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect } from "chai";
+import { TypedDataEncoder, ZeroHash } from "ethers";
+import hre from "hardhat";
+import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
+import { startLocalChain } from "../indexer/support/localChain.ts";
+import { type ForkedChain, forkChain } from "./support/forkedChain.ts";
+import { confirm } from "./support/forkedSafe.ts";
+import { AMOUNT, FEE, type ForkedWorld, newForkedWorld, STATUS } from "./support/forkedWorld.ts";
+import { type ForkSettings, readForkSettings } from "./support/forkSettings.ts";
+
+const DAY = 86_400n;
+
+/** On a fork of FORK_URL, with that chain's USDC and Safe; without one, of a local node with a TestUSDC. */
+describe("HireEscrow on a fork", function () {
+  this.timeout(180_000);
+  let keeper: Keeper | undefined;
+  let folder: string | undefined;
+  let settings: ForkSettings;
+  let fork: ForkedChain;
+  let world: ForkedWorld;
+
+  const enter = () => newForkedWorld(fork, settings);
+
+  before(async () => {
+    const given = readForkSettings(process.env);
+    if (given === undefined) {
+      await hre.tasks.getTask("build").run({ quiet: true });
+      folder = await mkdtemp(path.join(tmpdir(), "tallystick-fork-"));
+      keeper = await openKeeper();
+      const { rpcUrl, token } = await startLocalChain(keeper, folder);
+      settings = { url: rpcUrl, token };
+    } else {
+      settings = given;
+    }
+    fork = await forkChain(settings);
+  });
+  after(async () => {
+    await fork?.connection.close();
+    await keeper?.close();
+    if (folder) await rm(folder, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    world = await fork.networkHelpers.loadFixture(enter);
+  });
+
+  it("knows the domain that the token's signatures are in", async () => {
+    const separator = await world.token.getFunction("DOMAIN_SEPARATOR")();
+    expect(TypedDataEncoder.hashDomain(world.tokenDomain)).to.equal(separator);
+  });
+
+  it("holds exactly the amount of a deposit by allowance, by authorization and by permit", async () => {
+    const { escrow, escrowAddress, buyer, stranger, hire, held, moved, sign, signPermit, status, token } =
+      world;
+    const [byAllowance, byPermit] = [await hire(), await hire()];
+    expect(
+      await moved([buyer, escrowAddress], () => escrow.connect(buyer).deposit(byAllowance)),
+    ).to.deep.equal([-AMOUNT, AMOUNT]);
+
+    let byAuthorization = byAllowance;
+    expect(
+      await moved([buyer, escrowAddress], async () => {
+        byAuthorization = await held();
+      }),
+    ).to.deep.equal([-AMOUNT, AMOUNT]);
+
+    // Without an allowance, so that the permit is what does it.
+    await (token.connect(buyer) as typeof token).getFunction("approve")(escrowAddress, 0n);
+    const permit = await signPermit(byPermit);
+    const signature = await sign(buyer, "Hire", byPermit);
+    expect(
+      await moved([buyer, escrowAddress], () =>
+        escrow.connect(stranger).depositWithPermit(byPermit, AMOUNT, byPermit.deadline, permit, signature),
+      ),
+    ).to.deep.equal([-AMOUNT, AMOUNT]);
+    for (const terms of [byAllowance, byAuthorization, byPermit])
+      expect(await status(terms)).to.equal(STATUS.Held);
+  });
+
+  it("pays payee and fee when the buyer releases, though a stranger sends it and the deadline has passed", async () => {
+    const { escrow, escrowAddress, buyer, stranger, payee, feeRecipient, held, idOf, moved, sign, status } =
+      world;
+    const terms = await held();
+    await fork.networkHelpers.time.increaseTo(terms.deadline + 1n);
+    const signature = await sign(buyer, "Release", { escrowId: idOf(terms) });
+    expect(
+      await moved([escrowAddress, payee, feeRecipient], () =>
+        escrow.connect(stranger).release(terms, signature),
+      ),
+    ).to.deep.equal([-AMOUNT, AMOUNT - FEE, FEE]);
+    expect(await status(terms)).to.equal(STATUS.Released);
+  });
+
+  it("releases a batch, and only what the buyer signed of it", async () => {
+    const { escrow, buyer, seller, stranger, payee, held, idOf, moved, sign, status } = world;
+    const [first, second] = [await held(), await held()];
+    const signatures = [
+      await sign(buyer, "Release", { escrowId: idOf(first) }),
+      await sign(seller, "Release", { escrowId: idOf(second) }),
+    ];
+    expect(
+      await moved([payee], () => escrow.connect(stranger).releaseMany([first, second], signatures)),
+    ).to.deep.equal([AMOUNT - FEE]);
+    expect([await status(first), await status(second)]).to.deep.equal([STATUS.Released, STATUS.Held]);
+  });
+
+  it("splits as the buyer says, with the fee's share rounded down", async () => {
+    const { escrow, escrowAddress, buyer, payee, feeRecipient, held, moved, status } = world;
+    const terms = await held();
+    const toSeller = 200_001n;
+    const fee = (FEE * toSeller) / AMOUNT;
+    expect(
+      await moved([escrowAddress, payee, feeRecipient, buyer], () =>
+        escrow.connect(buyer).split(terms, toSeller, "0x"),
+      ),
+    ).to.deep.equal([-AMOUNT, toSeller - fee, fee, AMOUNT - toSeller]);
+    expect(await status(terms)).to.equal(STATUS.Split);
+  });
+
+  it("refunds all of it by the word of the buyer, the seller and the arbiter, and of nobody else", async () => {
+    const { escrow, escrowAddress, buyer, seller, arbiter, stranger, held, idOf, moved, sign, status } =
+      world;
+    for (const party of [buyer, seller, arbiter]) {
+      const terms = await held();
+      const refuse = escrow.connect(stranger).refund(terms, stranger.address, "0x");
+      await expect(refuse).to.be.revertedWithCustomError(escrow, "NotAParty");
+      const signature = await sign(party, "Refund", { escrowId: idOf(terms), signer: party.address });
+      expect(
+        await moved([escrowAddress, buyer], () =>
+          escrow.connect(stranger).refund(terms, party.address, signature),
+        ),
+      ).to.deep.equal([-AMOUNT, AMOUNT]);
+      expect(await status(terms)).to.equal(STATUS.Refunded);
+    }
+  });
+
+  it("sends everything back from the deadline on, whoever asks, delivered or not", async () => {
+    const { escrow, escrowAddress, buyer, seller, stranger, held, moved, status } = world;
+    const [terms, delivered] = [await held(), await held()];
+    await escrow.connect(seller).markDelivered(delivered, ZeroHash, "0x");
+    await expect(escrow.connect(stranger).timeoutRefund(terms)).to.be.revertedWithCustomError(
+      escrow,
+      "DeadlineNotReached",
+    );
+    await fork.networkHelpers.time.increaseTo(delivered.deadline);
+    const both = await moved([escrowAddress, buyer], () =>
+      escrow.connect(stranger).timeoutRefundMany([terms, delivered]),
+    );
+    expect(both).to.deep.equal([-2n * AMOUNT, 2n * AMOUNT]);
+    expect([await status(terms), await status(delivered)]).to.deep.equal([STATUS.TimedOut, STATUS.TimedOut]);
+  });
+
+  it("lets two owners of the Safe stop deposits, one alone nothing, and nobody the ways out", async () => {
+    const { escrow, escrowAddress, safe, owners, buyer, hire, held, status } = world;
+    const terms = await held();
+    const pause = escrow.interface.encodeFunctionData("pause", [DAY]);
+    await expect(confirm(safe, escrowAddress, pause, [owners[0]])).to.revert(fork.ethers);
+    await confirm(safe, escrowAddress, pause, [owners[0], owners[2]]);
+    const later = await hire({ deadline: terms.deadline + 10n * DAY });
+    await expect(escrow.connect(buyer).deposit(later)).to.be.revertedWithCustomError(
+      escrow,
+      "DepositsPaused",
+    );
+    await escrow.connect(buyer).release(terms, "0x");
+    expect(await status(terms)).to.equal(STATUS.Released);
+    await fork.networkHelpers.time.increaseTo(await escrow.pausedUntil());
+    await escrow.connect(buyer).deposit(later);
+    expect(await status(later)).to.equal(STATUS.Held);
+  });
+
+  it("pays a payee that the token bars as soon as it is let in again, and any other at once", async () => {
+    const { escrow, buyer, stranger, payee, held, moved, bar } = world;
+    const terms = await held();
+    const due = AMOUNT - FEE;
+    const barred = await bar(payee.address, true);
+    const paid = await moved([payee], () => escrow.connect(buyer).release(terms, "0x"));
+    expect(paid).to.deep.equal([barred ? 0n : due]);
+    expect(await escrow.credit(payee.address)).to.equal(barred ? due : 0n);
+    if (!barred) return;
+    await bar(payee.address, false);
+    const later = await moved([payee], () => escrow.connect(stranger).withdraw(payee.address));
+    expect(later).to.deep.equal([due]);
+  });
+});

@@ -1,0 +1,52 @@
+import { Contract, concat, type Signer, type Wallet, ZeroAddress } from "ethers";
+import { deployGuardianSafe } from "../../../scripts/ignition/deployGuardianSafe.ts";
+import { safeArtifact } from "../../../scripts/ignition/modules/GuardianSafe.ts";
+import type { ForkedChain } from "./forkedChain.ts";
+
+/** Safe 1.4.1 at the addresses it has on every chain that has it (safe-global/safe-deployments). */
+const CANONICAL = {
+  singleton: "0x29fcB43b46531BcA003ddC8FCB67FFE91900C762",
+  factory: "0x4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67",
+  handler: "0xfd0732Dc9E303f09fCEf3a7388Ad10A83459Ec99",
+};
+
+const safeAbi = safeArtifact("Safe.sol/Safe").abi;
+
+/** A Safe of which two of the owners have to confirm: the chain's own, or our deployment of one where it has none. */
+export async function openSafe(fork: ForkedChain, owners: string[], sender: Signer): Promise<Contract> {
+  const codes = await Promise.all(
+    Object.values(CANONICAL).map((address) => fork.ethers.provider.getCode(address)),
+  );
+  const address = codes.every((code) => code !== "0x")
+    ? await createByFactory(owners, sender)
+    : await deployGuardianSafe({ connection: fork.connection, owners });
+  return new Contract(address, safeAbi, sender);
+}
+
+async function createByFactory(owners: string[], sender: Signer): Promise<string> {
+  const factory = new Contract(
+    CANONICAL.factory,
+    safeArtifact("proxies/SafeProxyFactory.sol/SafeProxyFactory").abi,
+    sender,
+  );
+  const singleton = new Contract(CANONICAL.singleton, safeAbi, sender);
+  const zero = ZeroAddress;
+  const setup = [owners, 2, zero, "0x", CANONICAL.handler, zero, 0, zero];
+  const initializer = singleton.interface.encodeFunctionData("setup", setup);
+  const create = factory.getFunction("createProxyWithNonce");
+  const salt = BigInt(owners[0] as string);
+  const proxy: string = await create.staticCall(CANONICAL.singleton, initializer, salt);
+  await (await create(CANONICAL.singleton, initializer, salt)).wait();
+  return proxy;
+}
+
+/** One call by the Safe, with the confirmations of the given owners. */
+export async function confirm(safe: Contract, to: string, data: string, by: Wallet[]) {
+  const transaction = [to, 0n, data, 0, 0n, 0n, 0n, ZeroAddress, ZeroAddress] as const;
+  const nonce = await safe.getFunction("nonce")();
+  const hash: string = await safe.getFunction("getTransactionHash")(...transaction, nonce);
+  // The Safe wants the signatures in the order of the owners' addresses.
+  const sorted = [...by].sort((a, b) => (BigInt(a.address) < BigInt(b.address) ? -1 : 1));
+  const signatures = sorted.map((owner) => owner.signingKey.sign(hash).serialized);
+  return safe.getFunction("execTransaction")(...transaction, concat(signatures));
+}

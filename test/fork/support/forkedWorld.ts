@@ -1,0 +1,200 @@
+import { Contract, hexlify, type Provider, randomBytes, type TypedDataDomain, Wallet } from "ethers";
+import type { Address } from "../../../protocol/address.ts";
+import { receiveWithAuthorizationTypedData } from "../../../protocol/escrow/authorization.ts";
+import { escrowId, hireTypes } from "../../../protocol/escrow/hire.ts";
+import type { HireEscrow } from "../../../types/ethers-contracts/index.ts";
+import { type Hire, hireOf } from "../../contracts/support/hire.ts";
+import type { ForkedChain } from "./forkedChain.ts";
+import { openSafe } from "./forkedSafe.ts";
+import { type ForkSettings, tokenOf } from "./forkSettings.ts";
+import { fundBuyer, impersonate } from "./fundBuyer.ts";
+
+export const AMOUNT = 500_000n;
+export const FEE = 25_000n;
+export const STATUS = { Held: 1n, Released: 2n, Split: 3n, Refunded: 4n, TimedOut: 5n } as const;
+
+const tokenAbi = [
+  "function name() view returns (string)",
+  "function version() view returns (string)",
+  "function eip712Domain() view returns (bytes1, string, string, uint256, address, bytes32, uint256[])",
+  "function DOMAIN_SEPARATOR() view returns (bytes32)",
+  "function balanceOf(address) view returns (uint256)",
+  "function nonces(address) view returns (uint256)",
+  "function approve(address, uint256)",
+  "function blacklister() view returns (address)",
+  "function blacklist(address)",
+  "function unBlacklist(address)",
+];
+
+/** An escrow on a fork, for the chain's own token, guarded by a Safe, and the people around it. */
+export async function newForkedWorld(fork: ForkedChain, settings: ForkSettings) {
+  const { ethers, networkHelpers, chainId } = fork;
+  const provider = ethers.provider as unknown as Provider;
+  // Fresh keys: the well-known test accounts have EIP-7702 code on public chains, which changes whose signature counts.
+  const person = async () => {
+    const wallet = new Wallet(hexlify(randomBytes(32)), provider);
+    await networkHelpers.setBalance(wallet.address, 10n ** 18n);
+    return wallet;
+  };
+  const buyer = await person();
+  const [seller, payee, feeRecipient, arbiter, stranger] = [
+    await person(),
+    await person(),
+    await person(),
+    await person(),
+    await person(),
+  ];
+  const owners: [Wallet, Wallet, Wallet] = [await person(), await person(), await person()];
+  const token = new Contract(tokenOf(settings, chainId), tokenAbi, provider);
+  const tokenAddress = (await token.getAddress()).toLowerCase() as Address;
+  await fundBuyer(fork, {
+    token: tokenAddress,
+    buyer: buyer.address,
+    amount: 20n * AMOUNT,
+    ...(settings.holder && { holder: settings.holder }),
+  });
+  const safe = await openSafe(
+    fork,
+    owners.map((owner) => owner.address),
+    stranger,
+  );
+  const guardian = await safe.getAddress();
+  const escrow = (await (
+    await ethers.getContractFactory("HireEscrow")
+  ).deploy(tokenAddress, guardian, "swarmwage-partnered")) as unknown as HireEscrow;
+  await escrow.waitForDeployment();
+  const escrowAddress = (await escrow.getAddress()).toLowerCase() as Address;
+  await (token.connect(buyer) as Contract).getFunction("approve")(escrowAddress, 2n ** 255n);
+
+  const escrowDomain = {
+    name: "Tallystick HireEscrow",
+    version: "1",
+    chainId,
+    verifyingContract: escrowAddress,
+  };
+  const tokenDomain = await domainOf(token, chainId);
+  const now = async () => BigInt(await networkHelpers.time.latest());
+  const hire = async (terms: Partial<Hire> = {}): Promise<Hire> =>
+    hireOf({
+      buyer: buyer.address,
+      seller: seller.address,
+      payee: payee.address,
+      amount: AMOUNT,
+      fee: FEE,
+      feeRecipient: feeRecipient.address,
+      arbiter: arbiter.address,
+      deadline: (await now()) + 3_600n,
+      ...terms,
+    });
+  const idOf = (terms: Hire) => escrowId(lower(terms), { chainId, escrow: escrowAddress });
+  const balance = (account: { address: string } | string): Promise<bigint> =>
+    token.getFunction("balanceOf")(typeof account === "string" ? account : account.address);
+
+  return {
+    fork,
+    token,
+    tokenAddress,
+    tokenDomain,
+    safe,
+    escrow,
+    escrowAddress,
+    buyer,
+    seller,
+    payee,
+    feeRecipient,
+    arbiter,
+    stranger,
+    owners,
+    hire,
+    idOf,
+    balance,
+
+    /** A hire deposited by the buyer's authorization, sent by a stranger. */
+    async held(terms: Partial<Hire> = {}): Promise<Hire> {
+      const signed = await hire(terms);
+      const data = receiveWithAuthorizationTypedData(
+        {
+          from: signed.buyer as Address,
+          to: escrowAddress,
+          value: signed.amount,
+          validAfter: 0n,
+          validBefore: signed.deadline,
+          nonce: idOf(signed),
+        },
+        { name: "", version: "", chainId, token: tokenAddress },
+      );
+      const types = { [data.primaryType]: [...data.types[data.primaryType]] };
+      const signature = await buyer.signTypedData(tokenDomain, types, data.message);
+      await escrow.connect(stranger).depositWithAuthorization(signed, 0n, signed.deadline, signature);
+      return signed;
+    },
+
+    /** The buyer's permit of the amount of a hire. */
+    async signPermit(terms: Hire): Promise<string> {
+      const field = (name: string, type: string) => ({ name, type });
+      const Permit = [
+        field("owner", "address"),
+        field("spender", "address"),
+        field("value", "uint256"),
+        field("nonce", "uint256"),
+        field("deadline", "uint256"),
+      ];
+      const message = {
+        owner: terms.buyer,
+        spender: escrowAddress,
+        value: terms.amount,
+        nonce: await token.getFunction("nonces")(terms.buyer),
+        deadline: terms.deadline,
+      };
+      return buyer.signTypedData(tokenDomain, { Permit }, message);
+    },
+
+    /** Somebody's signature over one of the escrow's types. */
+    sign: (wallet: Wallet, name: keyof typeof hireTypes, message: Record<string, unknown>) =>
+      wallet.signTypedData(escrowDomain, { [name]: [...hireTypes[name]] }, message),
+
+    status: async (terms: Hire) => (await escrow.stateOf(idOf(terms))).status,
+
+    /** What an action moves, by account. */
+    async moved(accounts: ({ address: string } | string)[], action: () => Promise<unknown>) {
+      const before = await Promise.all(accounts.map(balance));
+      await action();
+      const after = await Promise.all(accounts.map(balance));
+      return after.map((value, i) => value - (before[i] as bigint));
+    },
+
+    /** Bars an account by the token's own denylist; false when it has none. */
+    async bar(account: string, barred: boolean): Promise<boolean> {
+      const blacklister: string | undefined = await token
+        .getFunction("blacklister")()
+        .catch(() => undefined);
+      if (blacklister === undefined) return false;
+      const signer = await impersonate(fork, blacklister);
+      const name = barred ? "blacklist" : "unBlacklist";
+      await (token.connect(signer as unknown as Wallet) as Contract).getFunction(name)(account);
+      return true;
+    },
+  };
+}
+
+export type ForkedWorld = Awaited<ReturnType<typeof newForkedWorld>>;
+
+/** The token's EIP-712 domain, by ERC-5267 or by `name` and `version`, which is what FiatToken has. */
+async function domainOf(token: Contract, chainId: number): Promise<TypedDataDomain> {
+  const [name, version] = await token
+    .getFunction("eip712Domain")()
+    .then((fields: unknown[]) => [fields[1], fields[2]] as [string, string])
+    .catch(
+      async () =>
+        [await token.getFunction("name")(), await token.getFunction("version")()] as [string, string],
+    );
+  return { name, version, chainId, verifyingContract: await token.getAddress() };
+}
+
+function lower(hire: Hire): Parameters<typeof escrowId>[0] {
+  const lowered = Object.entries(hire).map(([name, value]) => [
+    name,
+    typeof value === "string" ? value.toLowerCase() : value,
+  ]);
+  return Object.fromEntries(lowered);
+}
