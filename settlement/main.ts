@@ -10,6 +10,9 @@ import { openService } from "./service.ts";
 /** How long requests under way may take when the process is told to stop, in milliseconds. */
 const STOP_GRACE_MS = 5_000;
 
+/** How long answers may take to go out when the ledger has failed, in milliseconds. */
+const FAIL_GRACE_MS = 250;
+
 function end(error: unknown): never {
   if (error instanceof TallystickError) {
     process.stderr.write(`error: ${error.message}\n${error.hint ? `hint: ${error.hint}\n` : ""}`);
@@ -19,10 +22,17 @@ function end(error: unknown): never {
   process.exit(1);
 }
 
+/** Ends the process because the ledger cannot be relied on, once those who wait have their 503. */
+function fail(error: Error): void {
+  log("The ledger can no longer be written; the service ends.", { error });
+  setTimeout(() => end(error), FAIL_GRACE_MS);
+}
+
 async function main(): Promise<void> {
   const config = readConfig(process.env);
-  const service = await openService({ config, now: () => Date.now() / 1000, log, onFailure: end });
-  if (config.apiKeys.length === 0) log("POST /v1/settle is closed: SETTLEMENT_API_KEYS is empty.");
+  const service = await openService({ config, now: () => Date.now() / 1000, log, onFailure: fail });
+  if (await service.isClosed())
+    log("POST /v1/settle is closed: nobody has a key (tallystick keys add NAME).");
 
   const server = serve({ fetch: service.app.fetch, hostname: config.host, port: config.port }, ({ port }) => {
     const { ledger } = service;

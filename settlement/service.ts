@@ -32,6 +32,10 @@ import { Pulse, type PulseParameters } from "./pulse.ts";
 export type SettlementService = {
   app: Hono;
   ledger: DiskLedger;
+  /** Whether nobody has a key to settle proposals with. */
+  isClosed: () => Promise<boolean>;
+  /** Makes the ledger read itself back and settle a pulse now; absent when it has no pulse. */
+  beat?: () => Promise<void>;
   /** Ends anchoring, waits until everything is on disk, gives the ledger free. */
   close: () => Promise<void>;
 };
@@ -108,6 +112,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     metrics = createMetrics({ ledger, held, index, anchoring });
     const pulse = createPulse({ config, engine, ledger, now, log, onFailure });
 
+    const apiKeys = new ApiKeys({ keys: config.apiKeys, file: path.resolve(config.keysFile) });
     const app = createApp({
       engine,
       ledger,
@@ -115,7 +120,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       held,
       ruleBook,
       ledgerName: { ledger: config.ledger, origin: config.origin },
-      apiKeys: new ApiKeys({ keys: config.apiKeys, file: path.resolve(config.keysFile) }),
+      apiKeys,
       rateLimits: config.rateLimits,
       checkpoints: await createCheckpoints(config, folder, ledger),
       identity: identityOf(config),
@@ -134,6 +139,8 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     return {
       app,
       ledger,
+      isClosed: () => apiKeys.isEmpty(),
+      ...(pulse && { beat: () => pulse.beat() }),
       close: async () => {
         stopListening();
         await pulse?.stop();

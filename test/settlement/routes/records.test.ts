@@ -1,0 +1,254 @@
+import { createHash } from "node:crypto";
+import { expect } from "chai";
+import type { LocalAccount } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import type { RecordBody } from "../../../protocol/json/recordBody.ts";
+import { ratingToken } from "../../../protocol/records/ratingToken.ts";
+import { signBody } from "../../../protocol/records/record.ts";
+import { buyer, envelope, listingBody, receiptBody, seller } from "../support/records.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
+import { NOW, openTestService, type TestService } from "../support/testService.ts";
+
+const stranger = privateKeyToAccount(`0x${"33".repeat(32)}`);
+const agents = [4, 5, 6, 7].map((n) => privateKeyToAccount(`0x${String(n).repeat(64)}`));
+
+describe("records over HTTP", () => {
+  const folder = temporaryFolder();
+  let service: TestService;
+  beforeEach(async () => {
+    service = await openTestService(folder.path);
+  });
+  afterEach(() => service.close());
+
+  const signed = async (body: RecordBody, account: LocalAccount, more: object = {}) => {
+    return { body, signature: await signBody(body, { account }), ...more };
+  };
+  const refused = async (path: string, body: unknown, status: number, code: string, field?: string) => {
+    const size = service.ledger.size;
+    const answer = await service.post(path, body);
+    expect([answer.status, answer.json.code], answer.text).to.deep.equal([status, code]);
+    expect(answer.type).to.equal("application/problem+json");
+    if (field) expect(answer.json.errors[0].field).to.equal(field);
+    expect(service.ledger.size).to.equal(size);
+    return answer;
+  };
+  const settleReceipt = async (
+    changes: RecordBody = {},
+  ): Promise<{ hash: string; rating_tokens: { buyer: string; seller: string } }> => {
+    const answer = await service.post("/v1/receipts", await envelope(receiptBody(changes)));
+    expect(answer.status, answer.text).to.equal(201);
+    return answer.json;
+  };
+
+  it("answer another receipt of the same hire with 409 and the one that stands", async () => {
+    const first = await settleReceipt();
+    const other = await envelope(receiptBody({ amount_usdc_atomic: "500001" }));
+    const { json } = await refused("/v1/receipts", other, 409, "conflicting_record");
+    expect(json.existing).to.deep.equal({ hash: first.hash, index: 0, timestamp: NOW });
+    const both = await Promise.all(
+      ["1", "2"].map(async (amount) =>
+        service.post(
+          "/v1/receipts",
+          await envelope(receiptBody({ hire_id: "rcpt_02", amount_usdc_atomic: amount })),
+        ),
+      ),
+    );
+    expect(both.map(({ status }) => status).sort()).to.deep.equal([201, 409]);
+  });
+
+  it("take several payment modes of one capability, and a retirement", async () => {
+    for (const payment_mode of [
+      "direct",
+      "platform_escrow:swarmwage-partnered",
+      "custom_escrow:https://x.example",
+    ]) {
+      expect(
+        (await service.post("/v1/listings", await envelope(listingBody({ payment_mode })))).status,
+      ).to.equal(201);
+    }
+    const retired = await envelope(listingBody({ retired: true, issued_at: NOW }));
+    expect((await service.post("/v1/listings", retired)).status).to.equal(201);
+  });
+
+  describe("POST /v1/rate", () => {
+    const rating = (receipt: string, side: "buyer" | "seller", more: RecordBody = {}): RecordBody => {
+      return { receipt, side, stars: 5, latency_ms: 6200, ...more };
+    };
+
+    it("settles one rating a side, by the token of the receipt", async () => {
+      const { hash, rating_tokens } = await settleReceipt();
+      expect(rating_tokens).to.deep.equal({
+        buyer: ratingToken(hash, "buyer"),
+        seller: ratingToken(hash, "seller"),
+      });
+      const byBuyer = await signed(rating(hash, "buyer"), buyer, { rating_token: rating_tokens.buyer });
+      const bySeller = await signed(rating(hash, "seller"), seller, { rating_token: rating_tokens.seller });
+      const first = await service.post("/v1/rate", byBuyer);
+      expect([first.status, first.json.type], first.text).to.deep.equal([201, "rating"]);
+      expect((await service.post("/v1/rate", bySeller)).status).to.equal(201);
+      expect((await service.post("/v1/rate", byBuyer)).status).to.equal(200);
+      const second = await signed(rating(hash, "buyer", { stars: 1 }), buyer, {
+        rating_token: rating_tokens.buyer,
+      });
+      expect((await refused("/v1/rate", second, 409, "conflicting_record")).json.existing.index).to.equal(1);
+    });
+
+    it("takes the token among the signed keys too, as the flat form has it", async () => {
+      const { hash, rating_tokens } = await settleReceipt();
+      const body = {
+        ...rating(hash, "buyer"),
+        rating_token: rating_tokens.buyer,
+        comment: "fast and accurate",
+      };
+      const signature = await signBody(body, { account: buyer });
+      const answer = await service.post("/v1/rate", { ...body, signature });
+      expect(answer.status, answer.text).to.equal(201);
+    });
+
+    it("keeps of a comment beside the body its hash", async () => {
+      const { hash, rating_tokens } = await settleReceipt();
+      const comment = "schnell & gut ✓";
+      const comment_hash = createHash("sha256").update(comment).digest("hex");
+      const more = { rating_token: rating_tokens.buyer, comment };
+      const wrong = await signed(rating(hash, "buyer"), buyer, more);
+      await refused("/v1/rate", wrong, 400, "invalid_input", "body.comment_hash");
+      const answer = await service.post(
+        "/v1/rate",
+        await signed(rating(hash, "buyer", { comment_hash }), buyer, more),
+      );
+      expect(answer.status, answer.text).to.equal(201);
+      expect((await service.ledger.entry(1)).payload).not.to.have.property("comment");
+    });
+
+    it("refuses a wrong token, other stars, an unknown receipt and everybody but that side", async () => {
+      const { hash, rating_tokens } = await settleReceipt();
+      const token = { rating_token: rating_tokens.buyer };
+      const good = rating(hash, "buyer");
+      const cases: [unknown, string, string][] = [
+        [await signed(good, buyer), "invalid_input", "rating_token"],
+        [await signed(good, buyer, { rating_token: rating_tokens.seller }), "invalid_input", "rating_token"],
+        [await signed({ ...good, stars: 0 }, buyer, token), "invalid_input", "body.stars"],
+        [await signed({ ...good, stars: 6 }, buyer, token), "invalid_input", "body.stars"],
+        [await signed(good, seller, token), "invalid_input", "signer"],
+        [await signed(good, stranger, token), "invalid_input", "signer"],
+        [
+          await signed(rating("ab".repeat(32), "buyer"), buyer, {
+            rating_token: ratingToken("ab".repeat(32), "buyer"),
+          }),
+          "unknown_receipt",
+          "body.receipt",
+        ],
+        [
+          { ...(await signed(good, stranger, token)), signer: buyer.address.toLowerCase() },
+          "invalid_signature",
+          "signature",
+        ],
+        [{ body: good, ...token }, "invalid_input", "signer"],
+        [await signed(good, buyer, { ...token, note: "x" }), "invalid_input", "note"],
+      ];
+      for (const [body, code, field] of cases) await refused("/v1/rate", body, 400, code, field);
+    });
+
+    it("does not take another record's hash for a receipt's", async () => {
+      const { json } = await service.post("/v1/listings", await envelope(listingBody()));
+      const body = await signed(rating(json.hash, "buyer"), buyer, {
+        rating_token: ratingToken(json.hash, "buyer"),
+      });
+      await refused("/v1/rate", body, 400, "unknown_receipt", "body.receipt");
+    });
+  });
+
+  describe("POST /telemetry", () => {
+    it("settles what the receipt's buyer measured, once", async () => {
+      const { hash: receipt } = await settleReceipt();
+      const body = { receipt, latency_ms: 812, verification: { all_passed: true } };
+      expect((await service.post("/telemetry", await signed(body, buyer))).status).to.equal(201);
+      expect((await service.post("/telemetry", await signed(body, buyer))).status).to.equal(200);
+      await refused("/telemetry", await signed({ ...body, latency_ms: 1 }, buyer), 409, "conflicting_record");
+    });
+
+    it("refuses everybody else's word, and figures that are none", async () => {
+      const { hash: receipt } = await settleReceipt();
+      await refused("/telemetry", await signed({ receipt }, seller), 400, "invalid_input", "signer");
+      await refused(
+        "/telemetry",
+        await signed({ receipt, latency_ms: -1 }, buyer),
+        400,
+        "invalid_input",
+        "body.latency_ms",
+      );
+      await refused(
+        "/telemetry",
+        await signed({ receipt: "x" }, buyer),
+        400,
+        "invalid_input",
+        "body.receipt",
+      );
+    });
+  });
+
+  describe("consensus", () => {
+    const proposal = "cd".repeat(32);
+    const say = async (type: string, account: LocalAccount, body: RecordBody = {}) =>
+      service.post(`/v1/${type}`, await signed({ task_id: "task-9", proposal, ...body }, account));
+    const consensus = async () => (await service.get("/v1/status/task-9")).json.consensus;
+
+    it("goes from a stake over two verifies to finality, readable at every step", async () => {
+      expect((await service.get("/v1/status/task-9")).status).to.equal(404);
+      const [staker, one, two, late] = agents as [LocalAccount, LocalAccount, LocalAccount, LocalAccount];
+      expect((await say("stake", staker)).status).to.equal(201);
+      expect(await consensus()).to.deep.include({ final: null, final_at: null });
+      expect((await say("verify", one, { verdict: "same result" })).status).to.equal(201);
+      expect((await say("verify", two)).status).to.equal(201);
+      const { final, final_at, proposals } = await consensus();
+      expect({ final, final_at }).to.deep.equal({ final: proposal, final_at: 2 });
+      expect(proposals[0]).to.deep.include({ staker: staker.address.toLowerCase(), contests: [] });
+      const answer = await say("contest", late);
+      expect([answer.status, answer.json.code]).to.deep.equal([409, "consensus_refused"]);
+      await service.close();
+      service = await openTestService(folder.path);
+      expect(await consensus()).to.deep.equal({ final, final_at, proposals });
+    });
+
+    it("refuses a vote by the staker, a second one by a signer, and one on nothing", async () => {
+      const [staker, one] = agents as [LocalAccount, LocalAccount];
+      expect((await say("verify", one)).json.code).to.equal("consensus_refused");
+      await say("stake", staker);
+      expect((await say("stake", one)).status).to.equal(409);
+      expect((await say("verify", staker)).json.code).to.equal("consensus_refused");
+      expect((await say("verify", one)).status).to.equal(201);
+      expect((await say("verify", one)).status).to.equal(200);
+      expect((await say("contest", one)).status).to.equal(409);
+      expect((await say("stake", one, { proposal: "short" })).json.errors[0].field).to.equal("body.proposal");
+      expect((await say("stake", one, { task_id: "" })).json.errors[0].field).to.equal("body.task_id");
+      expect(service.ledger.size).to.equal(2);
+    });
+  });
+
+  it("of the operator are settled for the operator only", async () => {
+    const params = await signed({ version: 2 }, stranger);
+    await refused("/v1/params", params, 400, "invalid_input", "signer");
+    await service.close();
+    service = await openTestService(folder.path, { OPERATOR: stranger.address });
+    expect((await service.post("/v1/params", params)).status).to.equal(201);
+    await refused(
+      "/v1/params",
+      await signed({ version: -1 }, stranger),
+      400,
+      "invalid_input",
+      "body.version",
+    );
+  });
+
+  it("are checked and not written in a sandbox", async () => {
+    await service.close();
+    service = await openTestService(folder.path, { SETTLEMENT_MODE: "sandbox" });
+    const answer = await service.post("/v1/listings", await envelope(listingBody()));
+    expect([answer.status, answer.json]).to.deep.equal([
+      200,
+      { type: "listing", status: "VALIDATED", mode: "sandbox" },
+    ]);
+    await refused("/v1/listings", await envelope(listingBody({ capability: "x" })), 400, "invalid_input");
+    expect(service.ledger.size).to.equal(0);
+  });
+});
