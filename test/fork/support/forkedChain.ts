@@ -7,18 +7,18 @@ import type { ForkSettings } from "./forkSettings.ts";
 /** Chains of the OP stack, whose blocks carry transactions that a plain EVM does not know. */
 const OP_CHAINS = [10, 8_453, 84_532, 11_155_420];
 
-/** Chains whose hardforks Hardhat knows by itself. Of any other, only that it has cancun, which the contracts need. */
-const KNOWN_CHAINS = [1, 560_048, 11_155_111, ...OP_CHAINS];
-
 /** Opens an in-memory chain that begins where the given one stands, under the same chain id. */
 export async function forkChain({ url, blockNumber }: ForkSettings) {
   const chainId = await createPublicClient({ transport: http(url) }).getChainId();
   const chainType = OP_CHAINS.includes(chainId) ? "op" : "l1";
-  const descriptor = { name: "forked", chainType, hardforkHistory: { cancun: { blockNumber: 0 } } } as const;
+  // Says under which rules Hardhat may call into the forked block, which it has to know of every chain: any that
+  // have what the contracts need.
+  const rules = chainType === "op" ? "isthmus" : "cancun";
+  const descriptor = { name: "forked", chainType, hardforkHistory: { [rules]: { blockNumber: 0 } } } as const;
   const hre = await createHardhatRuntimeEnvironment(
     {
       ...userConfig,
-      ...(!KNOWN_CHAINS.includes(chainId) && { chainDescriptors: { [chainId]: descriptor } }),
+      chainDescriptors: { [chainId]: descriptor },
       networks: {
         fork: {
           type: "edr-simulated",
