@@ -1,0 +1,96 @@
+import { readFileSync, statSync } from "node:fs";
+import path from "node:path";
+import { expect } from "chai";
+import { GENESIS_HASH } from "../../../protocol/ledger/entry.ts";
+import { RateCounter } from "../../../settlement/http/rateLimits.ts";
+import { ApiKeys } from "../../../settlement/keys/apiKeys.ts";
+import { addKey, readKeyFile, revokeKey } from "../../../settlement/keys/keyFile.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
+import { API_KEY, openTestService } from "../support/testService.ts";
+
+describe("API keys", () => {
+  const folder = temporaryFolder();
+  const file = () => path.join(folder.path, "keys.json");
+
+  it("are kept by their hash only, in a file for its owner only", async () => {
+    const { key, stored } = await addKey(file(), "Ada", 1000);
+    expect(key).to.match(/^tsk_[0-9A-HJKMNP-TV-Z]{32}$/);
+    expect(readFileSync(file(), "utf8")).not.to.contain(key).and.not.to.contain(key.slice(4));
+    expect(statSync(file()).mode & 0o777).to.equal(0o600);
+    expect(await readKeyFile(file())).to.deep.equal([stored]);
+  });
+
+  it("work until they are revoked, and never again", async () => {
+    const first = await addKey(file(), "Ada", 1000);
+    const second = await addKey(file(), "Bob", 1001);
+    expect(await new ApiKeys({ keys: [], file: file() }).find(first.key)).to.equal(first.stored.id);
+    await revokeKey(file(), first.stored.id, 1002);
+    await revokeKey(file(), first.stored.id, 9999);
+    const keys = new ApiKeys({ keys: ["fixed"], file: file() });
+    expect(await keys.find(first.key)).to.equal(undefined);
+    expect(await keys.find(second.key)).to.equal(second.stored.id);
+    expect(await keys.find("fixed")).to.equal("config-0");
+    expect(await keys.find(first.stored.sha256)).to.equal(undefined);
+    expect((await readKeyFile(file()))[0]?.revoked_at).to.equal(1002);
+  });
+
+  it("are nobody's while there is no file", async () => {
+    const keys = new ApiKeys({ keys: [], file: file() });
+    expect(await keys.isEmpty()).to.equal(true);
+    expect(await keys.find("")).to.equal(undefined);
+  });
+
+  it("open POST /v1/settle of a service", async () => {
+    const { key } = await addKey(file(), "Ada", 1000);
+    const service = await openTestService(folder.path, { KEYS_FILE: file() });
+    const proposal = {
+      header: { task_id: "t", parent_hash: GENESIS_HASH },
+      payload: { data_update: {}, confidence_score: 1 },
+    };
+    const answer = await service.post("/v1/settle", proposal, { authorization: `Bearer ${key}` });
+    expect(answer.json.status).to.equal("SETTLED");
+    await service.close();
+  });
+});
+
+describe("rate limits", () => {
+  const folder = temporaryFolder();
+
+  it("count each caller by itself, in windows of a minute", () => {
+    const counter = new RateCounter();
+    expect(counter.take("a", 2, 0)).to.deep.equal({ allowed: true, remaining: 1, reset: 60 });
+    expect(counter.take("a", 2, 30)).to.deep.equal({ allowed: true, remaining: 0, reset: 30 });
+    expect(counter.take("a", 2, 59.5)).to.deep.equal({ allowed: false, remaining: 0, reset: 1 });
+    expect(counter.take("b", 2, 59.5).allowed).to.equal(true);
+    expect(counter.take("a", 2, 60).allowed).to.equal(true);
+  });
+
+  it("are answered with 429 and told in RateLimit headers, per key and per address", async () => {
+    const service = await openTestService(folder.path, {
+      RATE_LIMIT_PER_KEY: "2",
+      RATE_LIMIT_PER_ADDRESS: "1",
+      TRUST_PROXY: "1",
+    });
+    const post = (headers: { [name: string]: string }) =>
+      service.app.request("/v1/listings", { method: "POST", body: "{}", headers });
+    const key = { authorization: `Bearer ${API_KEY}` };
+    const first = await post(key);
+    expect(first.status).to.equal(400);
+    expect(first.headers.get("ratelimit-policy")).to.equal("2;w=60");
+    expect(first.headers.get("ratelimit")).to.equal("limit=2, remaining=1, reset=60");
+    expect((await post(key)).status).to.equal(400);
+    const refused = await post(key);
+    expect(refused.status).to.equal(429);
+    expect(refused.headers.get("retry-after")).to.equal("60");
+    expect(refused.headers.get("ratelimit")).to.contain("remaining=0");
+    expect(await refused.json()).to.include({ code: "rate_limited" });
+    expect((await post({ authorization: "Bearer guess" })).status).to.equal(400);
+    expect((await post({ authorization: "Bearer other-guess" })).status).to.equal(429);
+    expect((await post({ "x-forwarded-for": "1.2.3.4, 5.6.7.8" })).status).to.equal(400);
+    expect((await post({ "x-forwarded-for": "9.9.9.9, 5.6.7.8" })).status).to.equal(429);
+    expect((await service.get("/v1/ledger/latest")).status).to.equal(200);
+    service.clock.now += 60;
+    expect((await post(key)).status).to.equal(400);
+    await service.close();
+  });
+});

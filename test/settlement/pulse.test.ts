@@ -1,0 +1,54 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { expect } from "chai";
+import { privateKeyToAccount } from "viem/accounts";
+import { toHex } from "../../protocol/hex.ts";
+import { LedgerLineError } from "../../protocol/ledger/verifyLedger.ts";
+import { envelope, listingBody } from "./support/records.ts";
+import { temporaryFolder } from "./support/temporaryFolder.ts";
+import { NOW, openTestService, type TestService } from "./support/testService.ts";
+
+const OPERATOR_KEY = `0x${"66".repeat(32)}` as const;
+
+describe("the pulse", () => {
+  const folder = temporaryFolder();
+  let service: TestService;
+  beforeEach(async () => {
+    service = await openTestService(folder.path, { OPERATOR_PRIVATE_KEY: OPERATOR_KEY });
+  });
+  afterEach(() => service.close());
+  const publish = async (capability: string) =>
+    service.post("/v1/listings", await envelope(listingBody({ capability })));
+
+  it("settles that the ledger was read back from disk, its size and its root", async () => {
+    await publish("text.pulse.a");
+    const root = toHex(service.ledger.tree.root());
+    await service.beat?.();
+    const { payload } = await service.ledger.entry(1);
+    expect(payload.type).to.equal("pulse");
+    expect(payload.body).to.deep.equal({ size: 1n, root, verified_at: BigInt(NOW) });
+    expect(payload.signer).to.equal(privateKeyToAccount(OPERATOR_KEY).address.toLowerCase());
+    service.clock.now += 300;
+    await service.beat?.();
+    expect((await service.ledger.entry(2)).payload.body).to.deep.include({ size: 2n });
+  });
+
+  it("settles nothing when a line on disk is not the one that was settled", async () => {
+    for (const one of ["a", "b", "c"]) await publish(`text.pulse.${one}`);
+    const text = readFileSync(service.ledger.path, "latin1");
+    writeFileSync(service.ledger.path, text.replace("text.pulse.b", "text.pulse.x"));
+    const error = await service.beat?.().catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(LedgerLineError).with.property("line", 2);
+    writeFileSync(service.ledger.path, text);
+    await service.beat?.();
+    writeFileSync(service.ledger.path, text.replace("text.pulse.a", "text.pulse.x") + text.slice(0, 0));
+    const old = await service.beat?.().catch((reason: unknown) => reason);
+    expect(old, "an older line is read again").to.be.instanceOf(LedgerLineError).with.property("line", 1);
+    expect(service.ledger.size).to.equal(4);
+  });
+
+  it("is nobody's without the operator's key", async () => {
+    await service.close();
+    service = await openTestService(folder.path);
+    expect(service.beat).to.equal(undefined);
+  });
+});

@@ -1,0 +1,110 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "chai";
+import { InvalidInputError } from "../../../protocol/errors.ts";
+import { parsePythonJson } from "../../../protocol/json/pythonJson.ts";
+import { parseRules } from "../../../settlement/engine/institutionalRules.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
+import { API_KEY, openTestService, type TestService } from "../support/testService.ts";
+
+const RULES = {
+  version: 3,
+  min_confidence: 0.5,
+  core_logic: "be kind",
+  brand_voice: { tone: "plain" },
+  types: {
+    article: {
+      type: "object",
+      required: ["title"],
+      properties: { title: { type: "string", maxLength: 10 } },
+    },
+  },
+  actions: {
+    delete_files: { allow: false },
+    payment: {
+      max: { amount_usdc: "100" },
+      budget: [{ field: "amount_usdc", max: "150.5", per_seconds: 3600 }],
+    },
+  },
+};
+
+describe("institutional rules", () => {
+  const folder = temporaryFolder();
+  let service: TestService;
+  beforeEach(async () => {
+    const file = path.join(folder.path, "rules.json");
+    writeFileSync(file, JSON.stringify(RULES));
+    service = await openTestService(folder.path, { RULES_FILE: file });
+  });
+  afterEach(() => service.close());
+
+  const settle = async (data_update: object, confidence_score = 0.9) => {
+    const header = { task_id: "t", parent_hash: service.ledger.head };
+    const body = { header, payload: { data_update, confidence_score } };
+    return (await service.post("/v1/settle", body, { authorization: `Bearer ${API_KEY}` })).json;
+  };
+
+  it("are read by agents as slices that no settlement can overwrite", async () => {
+    await settle({ core_logic: "be rude", budget: 7, min_confidence: 0 });
+    const { json } = await service.get("/v1/context?keywords=brand_voice,budget,min_confidence,nothing");
+    expect(json).to.deep.equal({
+      core_logic: "be kind",
+      brand_voice: { tone: "plain" },
+      budget: 7,
+      min_confidence: 0.5,
+    });
+    const whole = await service.app.request("/v1/rules");
+    expect(whole.headers.get("x-rules-version")).to.equal("3");
+    expect(await whole.json()).to.deep.equal({ ...RULES, max_drift_allowed: 0.15 });
+  });
+
+  it("set the confidence that is needed", async () => {
+    expect((await settle({}, 0.5)).status).to.equal("SETTLED");
+    expect(await settle({}, 0.49)).to.include({ status: "REJECTED" });
+  });
+
+  it("hold a type to its schema, and say what is wrong with it", async () => {
+    const { status, reason } = await settle({ type: "article", title: "far too long a title" });
+    expect(status).to.equal("REJECTED");
+    expect(reason).to.match(/^payload\.data_update\.title: .*\(rules version 3, type article\)\.$/);
+    expect((await settle({ type: "article" })).status).to.equal("REJECTED");
+    expect((await settle({ type: "article", title: "short" })).status).to.equal("SETTLED");
+    expect((await settle({ type: "poem" })).status).to.equal("SETTLED");
+  });
+
+  it("deny an action, bound an amount, and keep a budget over its window and over restarts", async () => {
+    expect((await settle({ action: "delete_files" })).reason).to.contain("not allowed");
+    const pay = async (amount_usdc: unknown) => (await settle({ action: "payment", amount_usdc })).status;
+    expect(await pay("100.000001")).to.equal("REJECTED");
+    expect(await pay(undefined)).to.equal("REJECTED");
+    expect(await pay("-1")).to.equal("REJECTED");
+    expect(await pay("100")).to.equal("SETTLED");
+    expect(await pay(51)).to.equal("REJECTED");
+    expect(await pay("50.5")).to.equal("SETTLED");
+    expect(await pay("0.000001")).to.equal("REJECTED");
+    await service.close();
+    service = await openTestService(folder.path, { RULES_FILE: path.join(folder.path, "rules.json") });
+    expect((await settle({ action: "payment", amount_usdc: 1 })).reason).to.contain("0 of 150.5 left");
+    service.clock.now += 3600;
+    expect(await pay(1)).to.equal("SETTLED");
+  });
+
+  it("name the field that is wrong in their file", () => {
+    const defaults = { minConfidence: 0.85, maxDriftAllowed: 0.15 };
+    for (const [text, field] of [
+      ["{}", "rules.version"],
+      ['{"version": 1, "min_confidence": 2}', "rules.min_confidence"],
+      ['{"version": 1, "actions": {"a": {"alow": false}}}', "rules.actions.a"],
+      ['{"version": 1, "actions": {"a": {"max": {"x": "-1"}}}}', "rules.actions.a.max.x"],
+      ['{"version": 1, "types": {"a": 1}}', "rules.types.a"],
+    ]) {
+      try {
+        parseRules(parsePythonJson(text as string), defaults);
+        expect.fail(`it was taken: ${text}`);
+      } catch (error) {
+        expect(error, text).to.be.instanceOf(InvalidInputError);
+        expect((error as InvalidInputError).issues.map((issue) => issue.field)).to.include(field);
+      }
+    }
+  });
+});
