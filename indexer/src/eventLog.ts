@@ -1,8 +1,13 @@
 import type { Context } from "ponder:registry";
+import { recoverByWasm } from "../../protocol/signatures/recoverByWasm.ts";
+import { remembered } from "../../protocol/signatures/remembered.ts";
 import { eventLog } from "../ponder.schema.ts";
 import { apply } from "./derive/apply.ts";
 import type { DeriveEvent } from "./derive/events.ts";
 import { ponderStore } from "./ponderStore.ts";
+
+/** A record's signer is asked for when it is loaded, for contracts, and again when it is applied. */
+export const recover = remembered(await recoverByWasm());
 
 /** Behind every log of a block. */
 const LAST_SLOT = 99_999_999;
@@ -24,5 +29,5 @@ function digits(value: number, width: number): string {
 /** Appends an event to the log and applies it: the one way by which anything reaches the derivation. */
 export async function logEvent(db: Context["db"], event: DeriveEvent): Promise<void> {
   await db.insert(eventLog).values({ position: positionKey(event), json: JSON.stringify(event) });
-  await apply(ponderStore(db), event);
+  await apply(ponderStore(db), event, { recover });
 }

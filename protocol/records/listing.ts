@@ -5,6 +5,7 @@ import { capabilitySchema } from "../capability.ts";
 import { type InputIssue, InvalidInputError, invalidInputFromZod } from "../errors.ts";
 import { isHex } from "../hex.ts";
 import type { RecordBody } from "../json/recordBody.ts";
+import type { RecoverPublicKey } from "../signatures/recoverPublicKey.ts";
 import { checkNestedSignature, signatureSchema } from "./nestedSignature.ts";
 import { paymentModeSchema } from "./paymentMode.ts";
 import type { SignedRecord } from "./record.ts";
@@ -83,10 +84,10 @@ export function listingPayee(listing: Listing): Address {
  * Whether the payee consented: `payee_signature` is the payee's own over the body without it. True as well when no
  * payee other than the agent is named, since then there is nothing to consent to.
  */
-export function checkPayeeSignature(body: RecordBody): boolean {
+export function checkPayeeSignature(body: RecordBody, recover?: RecoverPublicKey): boolean {
   const { payee } = body;
   if (payee === undefined || payee === body.agent_id) return true;
-  return isHex(payee, 20) && checkNestedSignature(body, "payee_signature", payee);
+  return isHex(payee, 20) && checkNestedSignature(body, "payee_signature", payee, recover);
 }
 
 /**

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Address } from "../address.ts";
 import { type Hex, isHex } from "../hex.ts";
 import type { RecordBody } from "../json/recordBody.ts";
+import { type RecoverPublicKey, recoverByNoble } from "../signatures/recoverPublicKey.ts";
 import { isSignedBy } from "./record.ts";
 
 /** A signature inside a body: `0x` hex. 65 bytes for a wallet key, any length for a contract wallet. */
@@ -20,8 +21,15 @@ export function bodyWithout(body: RecordBody, key: string): RecordBody {
 /**
  * Whether `body[key]` is `signer`'s EIP-191 signature over the body without that key. False when it is absent;
  * contract wallets are asked on chain, not here.
+ *
+ * @param recover how the key is recovered: in plain JavaScript unless the caller has something faster
  */
-export function checkNestedSignature(body: RecordBody, key: string, signer: Address): boolean {
+export function checkNestedSignature(
+  body: RecordBody,
+  key: string,
+  signer: Address,
+  recover: RecoverPublicKey = recoverByNoble,
+): boolean {
   const signature = Object.hasOwn(body, key) ? body[key] : undefined;
-  return typeof signature === "string" && isSignedBy(bodyWithout(body, key), signature, signer);
+  return typeof signature === "string" && isSignedBy(bodyWithout(body, key), signature, signer, recover);
 }

@@ -5,6 +5,7 @@ import { capabilitySchema } from "../capability.ts";
 import { type InputIssue, InvalidInputError, invalidInputFromZod } from "../errors.ts";
 import { type Hex, isHex, ZERO_HASH } from "../hex.ts";
 import type { RecordBody } from "../json/recordBody.ts";
+import type { RecoverPublicKey } from "../signatures/recoverPublicKey.ts";
 import { checkNestedSignature, signatureSchema } from "./nestedSignature.ts";
 import { paymentModeSchema } from "./paymentMode.ts";
 import type { SignedRecord } from "./record.ts";
@@ -104,9 +105,9 @@ export function isFreeReceipt(receipt: Receipt): boolean {
 }
 
 /** Whether the buyer confirmed the receipt: `buyer_signature` is the buyer's over the same body without it. */
-export function checkBuyerSignature(body: RecordBody): boolean {
+export function checkBuyerSignature(body: RecordBody, recover?: RecoverPublicKey): boolean {
   const { buyer } = body;
-  return isHex(buyer, 20) && checkNestedSignature(body, "buyer_signature", buyer);
+  return isHex(buyer, 20) && checkNestedSignature(body, "buyer_signature", buyer, recover);
 }
 
 /**

@@ -4,6 +4,7 @@ import { MemoryStore } from "../../indexer/src/derive/memoryStore.ts";
 import { parseEvent } from "../../indexer/src/derive/parseEvent.ts";
 import type { Address } from "../../protocol/address.ts";
 import { InvalidInputError, TallystickError } from "../../protocol/errors.ts";
+import { recoverByWasm } from "../../protocol/signatures/recoverByWasm.ts";
 
 export type DeriveLogOptions = {
   /** Transfers of other tokens are left out; without it, every transfer of the log counts. */
@@ -32,6 +33,7 @@ export async function deriveLog(
   { token, atBlock, trustSignatures = false }: DeriveLogOptions = {},
 ): Promise<DerivedLog> {
   const derived: DerivedLog = { store: new MemoryStore(), events: 0, otherTokens: new Map() };
+  const recover = await recoverByWasm();
   let line = 0;
   let last: DeriveEvent | undefined;
   for await (const text of lines) {
@@ -46,7 +48,7 @@ export async function deriveLog(
       continue;
     }
     try {
-      await apply(derived.store, event, { trustSignatures });
+      await apply(derived.store, event, { trustSignatures, recover });
     } catch (cause) {
       throw contradicts(line, cause);
     }

@@ -14,7 +14,7 @@ import { markRoots } from "./paramsRecord.ts";
 import { leaveStars } from "./ratings.ts";
 import { receiptWaited } from "./receipts.ts";
 import { recordSettled } from "./records.ts";
-import { openStep, STATE_ID, type Step } from "./step.ts";
+import { type ApplyOptions, openStep, STATE_ID, type Step } from "./step.ts";
 import type { Store } from "./store.ts";
 import { settleTier } from "./tiers.ts";
 import { paymentUnclaimed, transferred } from "./transfers.ts";
@@ -22,14 +22,8 @@ import { paymentUnclaimed, transferred } from "./transfers.ts";
 /**
  * Applies one event to the rows in `store`: the whole derivation is this function folded over the event log. It reads
  * nothing but the event and the rows, so the same log gives the same rows anywhere.
- *
- * @param options.trustSignatures accept the signatures that are present, for synthetic logs
  */
-export async function apply(
-  store: Store,
-  event: DeriveEvent,
-  options: { trustSignatures?: boolean } = {},
-): Promise<void> {
+export async function apply(store: Store, event: DeriveEvent, options: ApplyOptions = {}): Promise<void> {
   const step = await openStep(store, event, options);
   await dispatch(step, event);
   for (const agent of [...step.touchedAgents]) await settleTier(step, agent);

@@ -57,7 +57,8 @@ async function readRecord(step: Step, event: RecordEvent): Promise<(() => Promis
   switch (event.type) {
     case "listing": {
       const body = checkListing(record);
-      const payeeSigned = isPresent(event, "payee_signature", step) || checkPayeeSignature(event.body);
+      const payeeSigned =
+        isPresent(event, "payee_signature", step) || checkPayeeSignature(event.body, step.recover);
       const { hash, seq } = event;
       return () => listingSettled(step, { hash, seq, raw: event.body, body, payeeSigned });
     }
@@ -67,7 +68,8 @@ async function readRecord(step: Step, event: RecordEvent): Promise<(() => Promis
         throw new InvalidRecord("the same entry counted in another ledger before");
       }
       if (body.payee === body.buyer) throw new InvalidRecord("body.payee must not be the buyer");
-      const buyerSigned = isPresent(event, "buyer_signature", step) || checkBuyerSignature(event.body);
+      const buyerSigned =
+        isPresent(event, "buyer_signature", step) || checkBuyerSignature(event.body, step.recover);
       const completedAt = completedAtSeconds(body);
       return () => receiptSettled(step, { hash: event.hash, body, completedAt, buyerSigned });
     }
@@ -128,7 +130,7 @@ function checkLedger({ params }: Step, event: RecordEvent): void {
 
 function checkSignature(step: Step, event: RecordEvent): void {
   if (step.trustSignatures || event.erc1271 === true) return;
-  if (!isSignedBy(event.body, event.signature, event.signer)) {
+  if (!isSignedBy(event.body, event.signature, event.signer, step.recover)) {
     throw new InvalidRecord(`signature is not ${event.signer}'s over the body`);
   }
 }

@@ -1,9 +1,18 @@
 import { defineParams, type Params, paramsSchema } from "../../../protocol/records/params.ts";
+import { type RecoverPublicKey, recoverByNoble } from "../../../protocol/signatures/recoverPublicKey.ts";
 import { BUCKET_SECONDS } from "./agenda.ts";
 import type { OpenAgent } from "./agentRow.ts";
 import { type DeriveEvent, type Position, positionOf } from "./events.ts";
 import type { Store } from "./store.ts";
 import type { Row } from "./tables.ts";
+
+/** How an event is applied. */
+export type ApplyOptions = {
+  /** Accept the signatures that are present, for synthetic logs. */
+  trustSignatures?: boolean;
+  /** How signers are recovered; in plain JavaScript unless given. */
+  recover?: RecoverPublicKey;
+};
 
 /** One event being applied: where we stand, what holds, and which rows it has touched so far. */
 export type Step = {
@@ -11,8 +20,8 @@ export type Step = {
   readonly at: Position;
   readonly params: Params;
   readonly state: Row<"state">;
-  /** Accept the signatures that are present, for synthetic logs. */
   readonly trustSignatures: boolean;
+  readonly recover: RecoverPublicKey;
   /** The agents read so far, written at the end (see `agentRow.ts`). */
   readonly agents: Map<string, OpenAgent>;
   /** Agents and clusters whose public fields may have changed. */
@@ -26,7 +35,7 @@ export const STATE_ID = "state";
 export async function openStep(
   store: Store,
   event: DeriveEvent,
-  { trustSignatures = false }: { trustSignatures?: boolean } = {},
+  { trustSignatures = false, recover = recoverByNoble }: ApplyOptions = {},
 ): Promise<Step> {
   let state = await store.get("state", STATE_ID);
   if (state === null) {
@@ -39,6 +48,7 @@ export async function openStep(
     params: parseParams(state.params),
     state,
     trustSignatures,
+    recover,
     agents: new Map(),
     touchedAgents: new Set(),
     touchedClusters: new Set(),

@@ -7,7 +7,7 @@ import { config, operations } from "../../environment.ts";
 import { anchor, equivocation, ledger, ledgerEntry, openedLedger } from "../../ponder.schema.ts";
 import { logInfo, logWarning, shutdownSignal } from "../../ponderProcess.ts";
 import type { RecordEvent } from "../derive/events.ts";
-import { logEvent } from "../eventLog.ts";
+import { logEvent, recover } from "../eventLog.ts";
 import { EMPTY_LEDGER, type LedgerHead } from "../segments/checkSegment.ts";
 import { contractSignature } from "../segments/contractSignature.ts";
 import { loadSegment } from "../segments/loadSegment.ts";
@@ -101,7 +101,7 @@ async function readEntries(
     const row = { id: `${ledger}/${seq}`, ledger, seq, hash: entry.currentHash, type: entryType(entry) };
     const event = recordEvent(entry, { block, time, log, ledger, seq });
     if (event !== null && event.error === undefined) {
-      const erc1271 = await contractSignature(context.client, event);
+      const erc1271 = await contractSignature(context.client, event, recover);
       if (erc1271 !== undefined) event.erc1271 = erc1271;
     }
     read.push({ row, event });

@@ -1,5 +1,6 @@
 import { BaseError, encodeFunctionData, type Hex, parseAbi } from "viem";
 import { isSignedBy, recordSigningHash, type SignedRecord } from "../../../protocol/records/record.ts";
+import type { RecoverPublicKey } from "../../../protocol/signatures/recoverPublicKey.ts";
 
 const erc1271Abi = parseAbi([
   "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",
@@ -15,14 +16,16 @@ export type ChainReader = {
 /**
  * Whether a contract vouches for a record's signature (ERC-1271), asked at the block of the anchor.
  *
+ * @param recover how a wallet key is recovered
  * @returns undefined when a wallet key signed it, or when the signer is no contract: then the signature speaks for itself
  * @throws when the chain cannot be asked; a contract that reverts has answered no
  */
 export async function contractSignature(
   chain: ChainReader,
   record: SignedRecord,
+  recover?: RecoverPublicKey,
 ): Promise<boolean | undefined> {
-  if (isSignedBy(record.body, record.signature, record.signer)) return undefined;
+  if (isSignedBy(record.body, record.signature, record.signer, recover)) return undefined;
   const code = await chain.getCode({ address: record.signer });
   if (code === undefined || code === "0x") return undefined;
   const data = encodeFunctionData({
