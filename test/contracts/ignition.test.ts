@@ -1,9 +1,11 @@
 import { expect } from "chai";
 import { deployTallystick } from "../../scripts/ignition/deployTallystick.ts";
-import { freshChain } from "./support/chain.ts";
+import { BUILD_TIMEOUT, freshChain } from "./support/chain.ts";
 import { newWorld, PROVIDER } from "./support/world.ts";
 
-describe("The contracts as Ignition deploys them", () => {
+describe("The contracts as Ignition deploys them", function () {
+  this.timeout(BUILD_TIMEOUT);
+
   it("should be a token, an escrow for it and a ledger contract on a chain without USDC", async () => {
     const chain = await freshChain();
     const [, guardian] = await chain.ethers.getSigners();

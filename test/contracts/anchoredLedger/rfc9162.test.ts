@@ -5,7 +5,7 @@ import { EMPTY_ROOT, leafHash, nodeHash } from "../../../protocol/merkle/hash.ts
 import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
 import { verifyConsistency } from "../../../protocol/merkle/verifyConsistency.ts";
 import { verifyInclusion } from "../../../protocol/merkle/verifyInclusion.ts";
-import { freshChain } from "../support/chain.ts";
+import { BUILD_TIMEOUT, freshChain } from "../support/chain.ts";
 import { SpelledOutTree } from "../support/rfc6962.ts";
 import type { LibrariesHarness } from "../support/world.ts";
 
@@ -34,7 +34,7 @@ const MAX = 128;
 const LIMIT = 2n ** 63n;
 
 describe("Rfc9162", function () {
-  this.timeout(120_000);
+  this.timeout(BUILD_TIMEOUT);
   let harness: LibrariesHarness;
   const tree = new MerkleTree();
 

@@ -3,7 +3,7 @@ import { Contract, concat } from "ethers";
 import { deployGuardianSafe } from "../../../scripts/ignition/deployGuardianSafe.ts";
 import { safeArtifact } from "../../../scripts/ignition/modules/GuardianSafe.ts";
 import type { HireEscrow } from "../../../types/ethers-contracts/index.ts";
-import { freshChain, type HardhatEthersSigner } from "../support/chain.ts";
+import { BUILD_TIMEOUT, freshChain, type HardhatEthersSigner } from "../support/chain.ts";
 import { newWorld, PROVIDER, STATUS, useWorld, ZeroAddress } from "../support/world.ts";
 
 const DAY = 86_400n;
@@ -127,7 +127,9 @@ describe("HireEscrow: pause and unpause", () => {
   });
 });
 
-describe("HireEscrow: a Safe of 2 out of 3 as guardian", () => {
+describe("HireEscrow: a Safe of 2 out of 3 as guardian", function () {
+  this.timeout(BUILD_TIMEOUT);
+
   async function guarded() {
     const chain = await freshChain();
     const { ethers } = chain;

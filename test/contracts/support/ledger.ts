@@ -2,7 +2,7 @@ import { hexlify, type TypedDataDomain } from "ethers";
 import { anchorTypes, ledgerId } from "../../../protocol/ledger/anchor.ts";
 import { leafHash } from "../../../protocol/merkle/hash.ts";
 import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
-import { type Chain, freshChain, type HardhatEthersSigner } from "./chain.ts";
+import { BUILD_TIMEOUT, type Chain, freshChain, type HardhatEthersSigner } from "./chain.ts";
 import type { ContractWallet } from "./world.ts";
 
 export const ORIGIN = "tallystick.local/demo";
@@ -89,7 +89,8 @@ export function useLedger(): () => Awaited<ReturnType<typeof newLedger>> {
   let chain: Chain;
   let world: Awaited<ReturnType<typeof newLedger>>;
   const deploy = () => newLedger(chain);
-  before(async () => {
+  before(async function () {
+    this.timeout(BUILD_TIMEOUT);
     chain = await freshChain();
   });
   beforeEach(async () => {

@@ -7,7 +7,7 @@ import type {
   LibrariesHarness,
   TestUSDC,
 } from "../../../types/ethers-contracts/test/index.ts";
-import { type Chain, freshChain } from "./chain.ts";
+import { BUILD_TIMEOUT, type Chain, freshChain } from "./chain.ts";
 import { type Hire, hireOf } from "./hire.ts";
 
 export const PROVIDER = "swarmwage-partnered";
@@ -185,7 +185,8 @@ export function useWorld(token: "TestUSDC" | "HostileToken" = "TestUSDC") {
   let chain: Chain;
   let world: unknown;
   const deploy = () => newWorld(chain, token);
-  before(async () => {
+  before(async function () {
+    this.timeout(BUILD_TIMEOUT);
     chain = await freshChain();
   });
   beforeEach(async () => {
