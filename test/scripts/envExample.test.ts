@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "chai";
+import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+
+const read = (file: string) => readFileSync(path.join(repositoryRoot, file), "utf8");
+
+/** The variables that a configuration reads: the keys of its `environmentSchema`. */
+function variablesOf(file: string): string[] {
+  const schema = /environmentSchema = z\.object\(\{\n([\s\S]*?)\n\}\);/.exec(read(file))?.[1] ?? "";
+  return [...schema.matchAll(/^ {2}([A-Z][A-Z0-9_]*):/gm)].map((match) => match[1] as string);
+}
+
+describe(".env.example", () => {
+  const listed = [...read(".env.example").matchAll(/^#?([A-Z][A-Z0-9_]*)=/gm)].map(
+    (match) => match[1] as string,
+  );
+
+  it("lists every variable of settlement and indexer, and no other but the deployer's key", () => {
+    const wanted = new Set([
+      ...variablesOf("settlement/config.ts"),
+      ...variablesOf("indexer/config.ts"),
+      "DEPLOYER_PRIVATE_KEY",
+    ]);
+    expect(wanted).to.have.property("size").that.is.greaterThan(20);
+    expect([...listed].sort()).to.deep.equal([...wanted].sort());
+  });
+});
