@@ -1,0 +1,59 @@
+import path from "node:path";
+import Table from "cli-table3";
+import type { Command } from "commander";
+import { keysFileIn } from "../../settlement/config.ts";
+import { addKey, readKeyFile, revokeKey } from "../../settlement/keys/keyFile.ts";
+
+/** `tallystick keys add|list|revoke`: who may settle proposals. A running service follows within a second. */
+export function registerKeys(program: Command): void {
+  const keys = program
+    .command("keys")
+    .description("Give out and take back the API keys of POST /v1/settle.")
+    .option("--file <file>", "the file of keys (default: KEYS_FILE, else keys.json in LEDGER_DIR)");
+
+  const file = (): string => {
+    const { KEYS_FILE, LEDGER_DIR = "./.tallystick/ledger" } = process.env;
+    return path.resolve(keys.opts<{ file?: string }>().file ?? (KEYS_FILE || keysFileIn(LEDGER_DIR)));
+  };
+  const now = (): number => Date.now() / 1000;
+
+  keys
+    .command("add")
+    .description("Make a key and print it, this once: only its hash is kept.")
+    .argument("<name>", "who it is for")
+    .action(async (name: string) => {
+      const { key, stored } = await addKey(file(), name, now());
+      process.stderr.write(`Key ${stored.id} for ${name}. It is shown only now:\n`);
+      process.stdout.write(`${key}\n`);
+    });
+
+  keys
+    .command("list")
+    .description("List the keys, without the keys themselves.")
+    .option("--json", "print JSON")
+    .action(async ({ json }: { json?: boolean }) => {
+      const stored = await readKeyFile(file());
+      if (json) {
+        process.stdout.write(`${JSON.stringify(stored.map(({ sha256: _, ...rest }) => rest))}\n`);
+        return;
+      }
+      const table = new Table({ head: ["id", "name", "made", "revoked"], style: { head: [], border: [] } });
+      for (const { id, name, created_at, revoked_at } of stored) {
+        table.push([id, name, asTime(created_at), revoked_at === null ? "" : asTime(revoked_at)]);
+      }
+      process.stdout.write(`${table.toString()}\n`);
+    });
+
+  keys
+    .command("revoke")
+    .description("Take a key back, for good.")
+    .argument("<id>", "as tallystick keys list shows it")
+    .action(async (id: string) => {
+      const { name } = await revokeKey(file(), id, now());
+      process.stdout.write(`Key ${id} of ${name} is revoked.\n`);
+    });
+}
+
+function asTime(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " ");
+}

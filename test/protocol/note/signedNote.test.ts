@@ -1,0 +1,62 @@
+import { expect } from "chai";
+import {
+  formatSignedNote,
+  formatVerifierKey,
+  isNoteSignedBy,
+  noteVerifierKey,
+  parseSignedNote,
+  parseVerifierKey,
+  signNote,
+} from "../../../protocol/note/signedNote.ts";
+
+/** The example of C2SP signed-note and of Go's sumdb/note package. */
+const VKEY = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW";
+const NOTE =
+  "If you think cryptography is the answer to your problem,\n" +
+  "then you don't know what your problem is.\n" +
+  "\n" +
+  "— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n";
+
+describe("a signed note", () => {
+  it("of C2SP's own example is signed by its key", () => {
+    const key = parseVerifierKey(VKEY);
+    expect(formatVerifierKey(key)).to.equal(VKEY);
+    const note = parseSignedNote(NOTE);
+    expect(isNoteSignedBy(note, key)).to.equal(true);
+    expect(formatSignedNote(note)).to.equal(NOTE);
+    expect(isNoteSignedBy({ ...note, text: note.text.replace("If", "Of") }, key)).to.equal(false);
+  });
+
+  it("is read with signatures of others and of types unknown here", () => {
+    const secretKey = new Uint8Array(32).fill(7);
+    const text = "origin\n1\nAAAA\n";
+    const mine = signNote(text, "me", secretKey);
+    const foreign = {
+      name: "witness.example/w1",
+      keyId: Uint8Array.of(1, 2, 3, 4),
+      signature: new Uint8Array(72),
+    };
+    const note = parseSignedNote(formatSignedNote({ text, signatures: [foreign, mine] }));
+    expect(note.signatures).to.have.length(2);
+    const key = parseVerifierKey(VKEY);
+    expect(isNoteSignedBy(note, { ...noteVerifierKey("me", key.publicKey), keyId: mine.keyId })).to.equal(
+      false,
+    );
+    expect(isNoteSignedBy(note, key)).to.equal(false);
+  });
+
+  for (const [what, note] of [
+    ["no signatures", "text\n"],
+    ["no newline at its end", NOTE.trimEnd()],
+    ["a hyphen for the dash", NOTE.replace("— ", "- ")],
+    ["bad base 64", NOTE.replace("x08go", "x08g!")],
+    ["a tab", NOTE.replace("If you", "If\tyou")],
+    ["four bytes for a signature", "text\n\n— a AAAAAA==\n"],
+  ]) {
+    it(`is refused with ${what}`, () => {
+      expect(() => parseSignedNote(note as string))
+        .to.throw()
+        .with.property("code", "invalid_input");
+    });
+  }
+});
