@@ -1,5 +1,7 @@
 import { expect } from "chai";
-import { atLeast, findNpm, missingPackages, nodePackage } from "../../scripts/bootstrap.mjs";
+import { missingPackages } from "../../scripts/bootstrap/ensureDependencies.mjs";
+import { atLeast, nodePackage } from "../../scripts/bootstrap/findNode.mjs";
+import { findNpm } from "../../scripts/bootstrap/npm.mjs";
 
 describe("scripts/bootstrap", () => {
   it("accepts Node from 22.13 on, whatever its patch or suffix", () => {
