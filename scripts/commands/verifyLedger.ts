@@ -8,6 +8,7 @@ import {
   type VerifiedLedger,
   verifyLedgerLines,
 } from "../../protocol/ledger/verifyLedger.ts";
+import { hashTextByNode } from "../../settlement/ledger/hashTextByNode.ts";
 import { type FileLine, ledgerLines } from "../../settlement/ledger/ledgerLines.ts";
 
 /** `tallystick verify-ledger FILE`: the whole chain of a ledger, offline. */
@@ -48,7 +49,7 @@ export async function verifyLedgerFile(file: string): Promise<VerifiedLedger | L
   try {
     // Opened first, so that a folder or a missing file is told apart from a bad ledger.
     await (await open(file, "r")).close();
-    return await verifyLedgerLines(texts(), { form: "python" });
+    return await verifyLedgerLines(texts(), { form: "python", hashText: hashTextByNode });
   } catch (error) {
     if (error instanceof LedgerLineError) return isTorn(error, last) ? torn(error) : error;
     if (!(error instanceof Error) || !("syscall" in error)) throw error;

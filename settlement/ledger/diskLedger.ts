@@ -9,6 +9,7 @@ import {
   parseEntryLine,
   sealEntry,
 } from "../../protocol/ledger/entry.ts";
+import { type CanonicalLine, verifyCanonicalLine } from "../../protocol/ledger/verifyCanonicalLine.ts";
 import {
   LedgerLineError,
   type VerifiedLedger,
@@ -18,6 +19,7 @@ import { lineLeafHash } from "../../protocol/merkle/entryLeafHash.ts";
 import { MerkleFrontier } from "../../protocol/merkle/merkleFrontier.ts";
 import { MerkleTree } from "../../protocol/merkle/merkleTree.ts";
 import { AppendFile, type OpenAppendFileParameters } from "./appendFile.ts";
+import { hashTextByNode } from "./hashTextByNode.ts";
 import { ledgerLines } from "./ledgerLines.ts";
 import { type LedgerRepair, loadLedger } from "./loadLedger.ts";
 import { lockFolder, type ReleaseLock } from "./lockFolder.ts";
@@ -52,6 +54,12 @@ export type OpenLedgerParameters = {
   /** How the file is opened; replaced in tests by a disk that fails. */
   openFile?: OpenAppendFileParameters["openFile"];
 };
+
+/** Says of a line that was not found good at once whether it is, and if not why. */
+function slowly(text: string, parentHash: string, lineNumber: number): CanonicalLine {
+  const { entry, leafHash } = verifyLedgerLine(text, parentHash, lineNumber);
+  return { leafHash, currentHash: entry.currentHash };
+}
 
 /** Positions of bytes: where each line ends. Eight bytes a line. */
 class Offsets {
@@ -239,13 +247,14 @@ export class DiskLedger {
     let head = GENESIS_HASH;
     for await (const lines of ledgerLines(this.path, this.#ends.endOf(size - 1))) {
       for (const { text } of lines) {
-        const { entry, leafHash } = verifyLedgerLine(text, head, frontier.size + 1);
+        const { leafHash, currentHash } =
+          verifyCanonicalLine(text, head, hashTextByNode) ?? slowly(text, head, frontier.size + 1);
         // A forger can make a chain that holds together; it is another one than was written here.
         if (!bytesEqual(leafHash, this.tree.leaf(frontier.size))) {
           throw new LedgerLineError(frontier.size + 1, "the entry is not the one that was settled");
         }
         frontier.append(leafHash);
-        head = entry.currentHash;
+        head = currentHash;
       }
     }
     if (frontier.size !== size)
@@ -276,7 +285,7 @@ export class DiskLedger {
     const [start, end] = [this.#ends.endOf(from - 1), this.#ends.endOf(to - 1)];
     for await (const lines of ledgerLines(this.path, end, start)) {
       for (const { text } of lines) {
-        if (index >= to || !bytesEqual(lineLeafHash(text), this.tree.leaf(index))) {
+        if (index >= to || !bytesEqual(hashTextByNode(`\0${text}`), this.tree.leaf(index))) {
           throw new LedgerLineError(index + 1, "the entry is not the one that was settled");
         }
         index++;

@@ -2,6 +2,7 @@ import { appendFile, open, truncate } from "node:fs/promises";
 import { JsonSyntaxError } from "../../protocol/json/pythonJson.ts";
 import { GENESIS_HASH, type LedgerEntry } from "../../protocol/ledger/entry.ts";
 import { LedgerLineError, verifyLedgerLine } from "../../protocol/ledger/verifyLedger.ts";
+import { hashTextByNode } from "./hashTextByNode.ts";
 import { type FileLine, ledgerLines } from "./ledgerLines.ts";
 
 /** Told of every good entry. `end` is the byte behind its line. */
@@ -45,7 +46,7 @@ export async function loadLedger(
 
 function check(line: FileLine, head: string, number: number) {
   try {
-    return verifyLedgerLine(line.text, head, number);
+    return verifyLedgerLine(line.text, head, number, "canonical", hashTextByNode);
   } catch (error) {
     const halfWritten = error instanceof LedgerLineError && error.cause instanceof JsonSyntaxError;
     if (halfWritten && !line.terminated) return "torn" as const;

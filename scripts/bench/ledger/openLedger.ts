@@ -1,0 +1,22 @@
+// A process that opens the service on a ledger and says what that took: `openLedger.ts LEDGER_DIR`.
+import { readConfig } from "../../../settlement/config.ts";
+import { openService } from "../../../settlement/service.ts";
+
+const config = readConfig({ LEDGER_DIR: process.argv[2] });
+const start = performance.now();
+const service = await openService({
+  config,
+  now: () => Date.now() / 1000,
+  log: () => {},
+  onFailure: () => {},
+});
+const opened = performance.now();
+const { size } = service.ledger;
+// As the operating system counts, and at its highest.
+const rssMb = process.resourceUsage().maxRSS / 1024;
+const proofs = 1_000;
+const proofStart = performance.now();
+for (let i = 0; i < proofs; i++) service.ledger.tree.inclusionProof(Math.floor((i / proofs) * size), size);
+const proofMs = (performance.now() - proofStart) / proofs;
+await service.close();
+process.stdout.write(JSON.stringify({ seconds: (opened - start) / 1000, rssMb, proofMs }));

@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism, cpus, tmpdir } from "node:os";
+import path from "node:path";
+import Table from "cli-table3";
+import type { Command } from "commander";
+import { openLedger, pythonRate, verifyRate, writeLedger } from "../bench/ledger/largeLedger.ts";
+import { receiptRates, settleRates, signatureLimits } from "../bench/ledger/throughput.ts";
+
+/** `npm run bench:ledger`: the settlement service and its ledger in figures; every ratio is of one run. */
+export function registerBenchLedger(program: Command): void {
+  program
+    .command("bench-ledger")
+    .description("Measure the settlement service and its ledger on this machine.")
+    .option("--entries <count>", "entries of the large ledger", "1000000")
+    .option("--receipts <count>", "receipts per number of clients", "4000")
+    .option("--seconds <count>", "how long to settle proposals", "5")
+    .action(async (options: { entries: string; receipts: string; seconds: string }) => {
+      const say = (text: string): void => void process.stderr.write(`${text}\n`);
+      const table = new Table({ head: ["what", "figure", "goal"], style: { head: [], border: [] } });
+      const whole = (value: number): string => Math.round(value).toLocaleString("en");
+
+      say("signature checks …");
+      const { noble, wasm } = await signatureLimits();
+      table.push(["signature checks/s, one core, plain JavaScript", whole(noble), ""]);
+      table.push(["signature checks/s, one core, as the service does", whole(wasm), ""]);
+
+      say("durable receipts …");
+      for (const { clients, rate } of await receiptRates([1, 16, 64], Number(options.receipts))) {
+        table.push([
+          `durable signed receipts/s, ${clients} clients`,
+          `${whole(rate)} (${whole((100 * rate) / wasm)} % of the checks, ${(rate / noble).toFixed(1)} × plain)`,
+          clients === 64 ? "≥ 1,500 and ≥ 80 %" : "",
+        ]);
+      }
+
+      say("proposals …");
+      const seconds = Number(options.seconds);
+      const one = await settleRates(1, seconds);
+      table.push(["settled proposals/s, one re-basing client", whole(one.settled), "≥ 300"]);
+      const many = await settleRates(64, 2 * seconds);
+      table.push([
+        "64 contending clients: settled/s, rejected/s",
+        `${whole(many.settled)}, ${whole(many.rejected)}`,
+        "",
+      ]);
+      table.push(["  fewest settled by one of them", whole(many.least), "≥ 1"]);
+
+      const entries = Number(options.entries);
+      const folder = mkdtempSync(path.join(tmpdir(), "tallystick-bench-"));
+      try {
+        say(`writing a ledger of ${whole(entries)} entries …`);
+        const file = await writeLedger(path.join(folder, "local"), entries);
+        say("verifying it …");
+        const ours = await verifyRate(file, entries);
+        const python = pythonRate(file);
+        table.push([
+          `verified entries/s of ${whole(entries)}, with the Merkle root`,
+          python === undefined
+            ? `${whole(ours)} (no python3)`
+            : `${whole(ours)} (${(ours / python).toFixed(2)} × Python)`,
+          "≥ 2 × Python",
+        ]);
+        if (python !== undefined)
+          table.push(["  the reference in Python, without a root", whole(python), ""]);
+        say("opening it …");
+        const opened = await openLedger(folder);
+        table.push(["opening it: seconds", opened.seconds.toFixed(1), ""]);
+        table.push(["opening it: highest memory, MB", whole(opened.rssMb), "< 300"]);
+        table.push(["an inclusion proof from it, ms", opened.proofMs.toFixed(3), "O(log n)"]);
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+      const machine = `${availableParallelism()} cores, ${cpus()[0]?.model ?? "unknown"}, Node ${process.version}`;
+      process.stdout.write(`${table.toString()}\n${machine}; clients and service share the cores.\n`);
+    });
+}

@@ -1,0 +1,120 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { scanCanonical } from "../../../protocol/json/canonicalScan.ts";
+import { dumpsPythonJson, type PyJson, parsePythonJson } from "../../../protocol/json/pythonJson.ts";
+
+const scalar = fc.oneof(
+  fc.constant(null),
+  fc.boolean(),
+  fc.string({ unit: "binary" }),
+  fc.string(),
+  fc.bigInt(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+);
+const { value } = fc.letrec<{ value: PyJson }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    scalar as fc.Arbitrary<PyJson>,
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.dictionary(fc.oneof(fc.string(), fc.constantFrom("a", "b", "B", "é", "__proto__", "")), tie("value"), {
+      maxKeys: 4,
+    }),
+  ),
+}));
+
+/** Whether the slow way finds the text canonical. */
+function isCanonical(text: string): boolean {
+  try {
+    return dumpsPythonJson(parsePythonJson(text)) === text;
+  } catch {
+    return false;
+  }
+}
+
+describe("passing over canonical JSON", () => {
+  it("accepts what Python prints, but for keys that need escapes", () => {
+    fc.assert(
+      fc.property(value, (json) => {
+        const text = dumpsPythonJson(json);
+        const end = scanCanonical(text, 0);
+        expect(end === text.length || end === -1).to.equal(true);
+        if (!text.includes("\\")) expect(end, text).to.equal(text.length);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("never accepts what reading and printing would change, with anything put in, left out or exchanged", () => {
+    const piece = fc.constantFrom(
+      " ",
+      ",",
+      ":",
+      '"',
+      "{",
+      "}",
+      "[",
+      "]",
+      "0",
+      "-",
+      ".",
+      "e",
+      "1",
+      "\\",
+      "\\u00e9",
+      "\\u0041",
+      "\\/",
+      "\\u000a",
+      "\u007f",
+      "é",
+      "null",
+      "-0",
+      "1.0",
+      "1e5",
+    );
+    fc.assert(
+      fc.property(value, fc.nat(), fc.nat({ max: 3 }), piece, (json, position, cut, put) => {
+        const text = dumpsPythonJson(json);
+        const at = position % (text.length + 1);
+        const changed = text.slice(0, at) + put + text.slice(at + cut);
+        if (scanCanonical(changed, 0) === changed.length)
+          expect(isCanonical(changed), changed).to.equal(true);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  for (const text of [
+    "-0",
+    "-0.0",
+    "1e16",
+    "1e+16",
+    "1E5",
+    "01",
+    "1.",
+    "1.50",
+    "0.1",
+    "1e400",
+    '{"a":1}',
+    '{"b": 1, "a": 1}',
+    '{"a": 1, "a": 1}',
+    '"\\u00E9"',
+    '"\\/"',
+    '"\\u007f"',
+    '"\\u0009"',
+    "[1,2]",
+    "[1, ]",
+    "nul",
+    "",
+    '"',
+  ]) {
+    it(`agrees with the slow way on ${JSON.stringify(text)}`, () => {
+      expect(scanCanonical(text, 0) === text.length && text !== "").to.equal(isCanonical(text));
+    });
+  }
+
+  it("leaves nesting beyond the reader's limit to the reader", () => {
+    const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+    expect(scanCanonical(nested(128), 0)).to.equal(256);
+    expect(scanCanonical(nested(129), 0)).to.equal(-1);
+  });
+});
