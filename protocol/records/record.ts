@@ -4,7 +4,7 @@ import type { LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { type Address, addressSchema } from "../address.ts";
 import { InvalidInputError } from "../errors.ts";
-import { type Hex, isHex, toHex } from "../hex.ts";
+import { fromHex, type Hex, isHex, toHex } from "../hex.ts";
 import type { PyJson } from "../json/pythonJson.ts";
 import {
   canonicalBody,
@@ -77,6 +77,21 @@ export function recoverBodySigner(
 ): Address {
   const hash = keccak_256(concatBytes(EIP191_HASH_PREFIX, bodyDigest(body)));
   return recoverSigner(hash, signature, field, recover);
+}
+
+/** {@link isSignedBy} for a caller that has the body's {@link recordDigest} already. */
+export function isDigestSignedBy(
+  digest: Hex,
+  signature: string,
+  signer: Address,
+  recover: RecoverPublicKey = recoverByNoble,
+): boolean {
+  try {
+    const hash = keccak_256(concatBytes(EIP191_HASH_PREFIX, fromHex(digest, 32)));
+    return recoverSigner(hash, signature, "signature", recover) === signer;
+  } catch {
+    return false;
+  }
 }
 
 /**

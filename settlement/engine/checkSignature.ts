@@ -2,7 +2,7 @@ import type { Address } from "../../protocol/address.ts";
 import { InvalidInputError } from "../../protocol/errors.ts";
 import type { Hex } from "../../protocol/hex.ts";
 import {
-  isSignedBy,
+  isDigestSignedBy,
   recordDigest,
   recordSigningHash,
   type SignedRecord,
@@ -19,21 +19,24 @@ export type IsContractSignature = (parameters: {
 /**
  * Whether `signature` is `signer`'s: by its key, else by its contract when there is a chain to ask.
  *
+ * @param recover how keys are recovered; in plain JavaScript unless given
+ * @param digest the body's `recordDigest`, when it is at hand
  * @throws InvalidInputError `invalid_signature` naming `signature`, with the digest that should have been signed
  */
 export async function checkSignature(
   record: SignedRecord,
   isContractSignature: IsContractSignature | undefined,
   recover?: RecoverPublicKey,
+  digest: Hex = recordDigest(record.body),
 ): Promise<void> {
   const { body, signer, signature } = record;
-  if (isSignedBy(body, signature, signer, recover)) return;
+  if (isDigestSignedBy(digest, signature, signer, recover)) return;
   if (await isContractSignature?.({ signer, hash: recordSigningHash(body), signature })) return;
   throw new InvalidInputError({
     code: "invalid_signature",
     issues: [{ field: "signature", message: `is not ${signer}'s over this body` }],
     hint:
-      `Sign the 32 bytes ${recordDigest(body)} as a message (EIP-191): keccak256 of the body as JSON with its keys ` +
+      `Sign the 32 bytes ${digest} as a message (EIP-191): keccak256 of the body as JSON with its keys ` +
       "sorted at every level and no spaces.",
   });
 }

@@ -31,7 +31,7 @@ export type Validated = { status: "VALIDATED"; mode: "sandbox" };
 /** What became of a proposal (swarm.at §5.1). */
 export type SettleOutcome =
   | ({ status: "SETTLED" } & SettledEntry)
-  | { status: "REJECTED"; reason: string }
+  | { status: "REJECTED"; reason: string; head?: string }
   | { status: "ESCROWED"; reason: string; id: string; divergence: number }
   | Validated;
 
@@ -85,7 +85,8 @@ export class SettlementEngine {
     const { ledger, held, ruleBook, now } = this.#parameters;
     const { minConfidence, maxDriftAllowed } = ruleBook.rules;
     if (proposal.parentHash !== ledger.nextParent) {
-      return { status: "REJECTED", reason: "State drift detected. Re-base required." };
+      const reason = "State drift detected. Re-base required.";
+      return { status: "REJECTED", reason, head: ledger.head };
     }
     if (proposal.confidenceScore < minConfidence) {
       const reason = `Confidence ${proposal.confidenceScore} is below the required ${minConfidence}.`;
@@ -124,7 +125,7 @@ export class SettlementEngine {
       const receiptOf = (hash: string) => this.#receiptOf(hash);
       await checkRecord(record, { now: now(), devMode, index, operator, claimAttestor, receiptOf });
     }
-    await checkSignature(record, this.#parameters.isContractSignature, this.#parameters.recover);
+    await checkSignature(record, this.#parameters.isContractSignature, this.#parameters.recover, digest);
     // Looked up after the last wait: from here to the append no other copy can come in between.
     const underWay = this.#underWay.get(key);
     const known = index.indexOfRecord(key);

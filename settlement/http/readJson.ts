@@ -27,7 +27,14 @@ export async function readJson(request: Request): Promise<PyJson> {
 }
 
 async function readBody(request: Request): Promise<Uint8Array> {
-  if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  const announced = request.headers.get("content-length");
+  if (Number(announced ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  // The server cuts the connection at the announced length, so all of it may be read at once, which is much quicker.
+  if (announced !== null && request.headers.get("transfer-encoding") === null) {
+    const bytes = new Uint8Array(await request.arrayBuffer());
+    if (bytes.length > MAX_BODY_BYTES) throw tooLarge();
+    return bytes;
+  }
   if (!request.body) return new Uint8Array(0);
   const pieces: Uint8Array[] = [];
   let length = 0;

@@ -10,7 +10,7 @@ import { requireBearer } from "../http/requireBearer.ts";
  * Generic settlement (swarm.at §7.1).
  *
  * - `POST /v1/settle` takes a proposal, and optionally its `shadow`; answers `{status: "SETTLED", hash, index,
- *   timestamp}`, `{status: "REJECTED", reason}` or `{status: "ESCROWED", reason, id, divergence}`, all with 200:
+ *   timestamp}`, `{status: "REJECTED", reason, head?}` (`head`, after a drift, is what to re-base on) or `{status: "ESCROWED", reason, id, divergence}`, all with 200:
  *   each is an outcome of the protocol, not an error of the request.
  * - `GET /v1/status/{task_id}` tells the latest of a task and its history: `{task_id, status, hash?, index?, history,
  *   held, consensus}`; 404 when nothing is known of it. `consensus` is null, or `{final, final_at, proposals: [{proposal,

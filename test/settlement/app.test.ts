@@ -157,7 +157,10 @@ describe("the settlement service over HTTP", () => {
     it("answers REJECTED and ESCROWED with 200: they are outcomes, not errors", async () => {
       const drifted = await service.post("/v1/settle", proposal("ab".repeat(32)), KEY);
       const reason = "State drift detected. Re-base required.";
-      expect([drifted.status, drifted.json]).to.deep.equal([200, { status: "REJECTED", reason }]);
+      expect([drifted.status, drifted.json]).to.deep.equal([
+        200,
+        { status: "REJECTED", reason, head: GENESIS_HASH },
+      ]);
       const shadow = { payload: { data_update: { core_logic: "be rude", budget: 1 } } };
       const escrowed = await service.post("/v1/settle", proposal(GENESIS_HASH, { shadow }), KEY);
       expect(escrowed.status).to.equal(200);

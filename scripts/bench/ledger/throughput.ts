@@ -98,7 +98,7 @@ export function settleRates(clients: number, duration: number): Promise<SettleRa
           parent = json.hash;
         } else {
           counts.rejected++;
-          parent = (await client.send("GET", "/v1/ledger/latest")).json.hash;
+          parent = json.head;
         }
       }
       client.close();

@@ -96,7 +96,11 @@ describe("the settlement engine", () => {
       await engine.settle(proposal());
       const late = proposal({ parentHash: GENESIS_HASH, confidenceScore: 0.1 });
       const reason = "State drift detected. Re-base required.";
-      expect(await engine.settle(late, shadow({}))).to.deep.equal({ status: "REJECTED", reason });
+      expect(await engine.settle(late, shadow({}))).to.deep.equal({
+        status: "REJECTED",
+        reason,
+        head: ledger.head,
+      });
       expect([ledger.size, held.size]).to.deep.equal([1, 0]);
     });
 
