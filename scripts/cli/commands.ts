@@ -49,6 +49,31 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/verifyLedger.ts")).registerVerifyLedger,
   },
   {
+    name: "verify-proof",
+    summary: "verify that an entry stands in a ledger, offline or against the chain",
+    ignoresEnvFile: true,
+    load: async () => (await import("../commands/verifyProof.ts")).registerVerifyProof,
+  },
+  {
+    name: "keys",
+    summary: "give out and take back the API keys of settlement",
+    load: async () => (await import("../commands/keys.ts")).registerKeys,
+  },
+  {
+    name: "bench-ledger",
+    summary: "measure the settlement service and its ledger",
+    hidden: true,
+    ignoresEnvFile: true,
+    load: async () => (await import("../commands/benchLedger.ts")).registerBenchLedger,
+  },
+  {
+    name: "soak-ledger",
+    summary: "kill the settlement service many times under load and look for losses",
+    hidden: true,
+    ignoresEnvFile: true,
+    load: async () => (await import("../commands/soakLedger.ts")).registerSoakLedger,
+  },
+  {
     name: "test",
     summary: "lint, types, Solidity and TypeScript tests of this repository",
     hidden: true,
