@@ -109,6 +109,8 @@ export function indexerService(parameters: IndexerServiceParameters): Service {
     }),
     logFile: path.join(logs, `${name}.log`),
     isReady: async (signal) => (await fetch(`http://127.0.0.1:${port}/health`, { signal })).ok,
+    // Six seconds of work on an idle machine; a busy one takes its time.
+    readyWithinMs: 180_000,
     stop: [{ signal: "SIGTERM", waitMs: 8_000 }],
   };
 }

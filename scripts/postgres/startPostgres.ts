@@ -99,7 +99,6 @@ export async function startPostgres(parameters: StartPostgresParameters = {}): P
         const service = {
           ...spec("postgres", "postgres", flags),
           isReady: () => answers(url()),
-          readyWithinMs: 30_000,
         };
         const pid = await startService(keeper, service, signal);
         const stop = () => (parameters.keeper ? keeper.stop("postgres") : keeper.close());

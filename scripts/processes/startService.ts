@@ -8,7 +8,7 @@ import { waitUntil } from "./waitUntil.ts";
 export type Service = ProcessSpec & {
   /** Whether it answers now; an error means no. */
   isReady: (signal: AbortSignal) => Promise<boolean>;
-  /** Milliseconds it may take. Default 60,000. */
+  /** Milliseconds it may take. Default 120,000. */
   readyWithinMs?: number;
 };
 
@@ -19,7 +19,7 @@ export type Service = ProcessSpec & {
  * @throws TallystickError `service_failed` with the end of its log when it ends or does not answer in time
  */
 export async function startService(keeper: Keeper, service: Service, signal?: AbortSignal): Promise<number> {
-  const { isReady, readyWithinMs = 60_000, ...spec } = service;
+  const { isReady, readyWithinMs = 120_000, ...spec } = service;
   const ended = new AbortController();
   const stopListening = keeper.onExit((exit) => {
     if (exit.name !== spec.name) return;

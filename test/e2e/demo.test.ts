@@ -15,7 +15,7 @@ import { untilGone } from "../scripts/fixtures/gone.ts";
 import { type DemoResult, demoResult, type Run, runTallystick } from "./support/demoProcess.ts";
 
 describe("npm run demo", function () {
-  this.timeout(240_000);
+  this.timeout(400_000);
   let kept: Run;
   let demo: DemoResult;
   let folder: string;
@@ -129,7 +129,7 @@ describe("npm run demo", function () {
           );
           return answer.meta.block >= demo.block && answer.meta;
         },
-        { what: "the second indexer", withinMs: 60_000 },
+        { what: "the second indexer", withinMs: 120_000 },
       );
       expect(meta).to.deep.include({ block: demo.block, digest: demo.digest });
     } finally {
@@ -160,11 +160,11 @@ describe("npm run demo", function () {
 });
 
 describe("a demo that is killed by SIGKILL while it works", function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
 
   it("leaves no process and no port", async () => {
     const run = runTallystick(["demo"]);
-    await waitUntil(async () => run.err().includes("indexer "), { what: "the indexer", withinMs: 60_000 });
+    await waitUntil(async () => run.err().includes("indexer "), { what: "the indexer", withinMs: 180_000 });
     const ports = [...run.err().matchAll(/on port (\d+)/g)].map((match) => Number(match[1]));
     expect(ports).to.have.length.at.least(3);
     run.child.kill("SIGKILL");
