@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createWriteStream, mkdirSync } from "node:fs";
 import path from "node:path";
 import { text } from "node:stream/consumers";
+import type { RecordBody } from "../../../protocol/json/recordBody.ts";
 import { entryLine, GENESIS_HASH, sealEntry } from "../../../protocol/ledger/entry.ts";
 import { LedgerLineError } from "../../../protocol/ledger/verifyLedger.ts";
 import { recordPayload } from "../../../protocol/records/record.ts";
@@ -22,7 +23,7 @@ export async function writeLedger(folder: string, entries: number): Promise<stri
     const lines: string[] = [];
     for (const end = Math.min(entries, i + 1000); i < end; i++) {
       const id = i.toString(16).padStart(64, "0");
-      const body = { ...receipt.body, hire_id: `rcpt_${i}`, tx_hash: `0x${id}` };
+      const body: RecordBody = { ...receipt.body, hire_id: `rcpt_${i}`, tx_hash: `0x${id}` };
       const signer = body.agent_id as `0x${string}`;
       const payload = recordPayload({ type: "receipt", body, signer, signature: receipt.signature });
       const entry = sealEntry({ timestamp: 1.7e9 + i + 0.25, taskId: `0x${id}`, parentHash, payload });

@@ -1,0 +1,67 @@
+import { TallystickError } from "../protocol/errors.ts";
+
+/** The platform's `fetch`, or one that stands in for it. */
+export type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
+
+/** The service refused, or could not be reached: then `status` is 0, and nobody knows what became of the request. */
+export class ServiceError extends TallystickError {
+  readonly status: number;
+
+  constructor(parameters: { code: string; message: string; status: number; hint?: string; cause?: unknown }) {
+    super(parameters);
+    this.status = parameters.status;
+  }
+
+  /** Whether the request may have been carried out all the same. */
+  get isUncertain(): boolean {
+    return this.status === 0 || this.status === 502 || this.status === 504;
+  }
+}
+
+export type ServiceRequest = {
+  baseUrl: string;
+  /** With its query. */
+  path: string;
+  apiKey?: string | undefined;
+  /** Sent as JSON by POST; without it, GET. */
+  body?: unknown;
+  fetch?: Fetch | undefined;
+};
+
+/**
+ * Sends one request and gives back its answer's text.
+ *
+ * @throws ServiceError with the problem's `code` when the answer is no success
+ */
+export async function requestService(request: ServiceRequest): Promise<{ text: string; headers: Headers }> {
+  const { baseUrl, path, apiKey, body, fetch = globalThis.fetch } = request;
+  const headers: { [name: string]: string } = { accept: "application/json" };
+  if (apiKey !== undefined) headers.authorization = `Bearer ${apiKey}`;
+  if (body !== undefined) headers["content-type"] = "application/json";
+  const post = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(`${baseUrl.replace(/\/$/, "")}${path}`, { headers, ...post });
+    text = await response.text();
+  } catch (cause) {
+    const message = `${baseUrl} could not be reached: ${cause instanceof Error ? cause.message : String(cause)}`;
+    throw new ServiceError({ code: "unreachable", message, status: 0, cause });
+  }
+  if (response.ok) return { text, headers: response.headers };
+  const problem = parseProblem(text);
+  throw new ServiceError({
+    code: problem.code ?? "http_error",
+    message: problem.detail ?? `${path} answered ${response.status}`,
+    status: response.status,
+    ...(problem.hint !== undefined && { hint: problem.hint }),
+  });
+}
+
+function parseProblem(text: string): { code?: string; detail?: string; hint?: string } {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,24 @@
+import type { Draft, Work } from "./settle.ts";
+
+export type ShadowAuditParameters = {
+  /** The same task by another, cheaper model. Its result is compared, never settled. */
+  shadow: Work;
+  /** Whether this draft is to be audited. Default: every one. */
+  when?: (draft: Draft) => boolean;
+};
+
+/**
+ * Wraps work so that its drafts come with a shadow (swarm.at §6.3, §9.1): the service compares the two, and holds the
+ * proposal for a person when they diverge too far. Both see the same context. A shadow that fails fails the work: an
+ * audit that was asked for is not skipped.
+ *
+ * @example settle({ …, work: shadowAudit(research, { shadow: researchByHaiku, when: (draft) => draft.confidenceScore < 0.95 }) })
+ */
+export function shadowAudit(work: Work, { shadow, when = () => true }: ShadowAuditParameters): Work {
+  return async (context) => {
+    const draft = await work(context);
+    if (!when(draft)) return draft;
+    const { dataUpdate } = await shadow(context);
+    return { ...draft, shadow: { dataUpdate } };
+  };
+}

@@ -1,0 +1,168 @@
+import { createHash } from "node:crypto";
+import { expect } from "chai";
+import { contextSlice, fetchContextSlice } from "../../sdk/contextSlice.ts";
+import { ServiceError } from "../../sdk/requestService.ts";
+import { type Draft, type SettleParameters, settle } from "../../sdk/settle.ts";
+import { shadowAudit } from "../../sdk/shadowAudit.ts";
+import { temporaryFolder } from "../settlement/support/temporaryFolder.ts";
+import { API_KEY, openTestService, type TestService } from "../settlement/support/testService.ts";
+
+describe("an agent's loop of settlement", () => {
+  const folder = temporaryFolder();
+  let service: TestService;
+  let memory: { [key: string]: unknown };
+  beforeEach(async () => {
+    service = await openTestService(folder.path);
+    memory = {};
+    Object.assign(network, { lose: 0, drop: 0 });
+  });
+  afterEach(() => service.close());
+
+  /** The service without a network. `lose` drops the next answer after the service has seen the request. */
+  const network = { lose: 0, drop: 0 };
+  const fetch = async (input: string, init?: RequestInit): Promise<Response> => {
+    const isSettle = input.endsWith("/v1/settle");
+    if (isSettle && network.drop > 0) {
+      network.drop--;
+      throw new Error("connect ECONNREFUSED");
+    }
+    const response = await service.app.request(input, init);
+    if (isSettle && network.lose > 0) {
+      network.lose--;
+      throw new Error("socket hang up");
+    }
+    return response;
+  };
+
+  const run = (changes: Partial<SettleParameters>) =>
+    settle({
+      baseUrl: "http://tallystick.test/",
+      apiKey: API_KEY,
+      taskId: "task-1",
+      keywords: ["count"],
+      work: async ({ slice }) => ({
+        dataUpdate: { count: Number(slice.count ?? 0) + 1 },
+        confidenceScore: 0.9,
+      }),
+      onSettled: ({ draft, hash }) => {
+        Object.assign(memory, draft.dataUpdate, { hash });
+      },
+      fetch,
+      ...changes,
+    });
+  const draft = (dataUpdate: Draft["dataUpdate"], more: Partial<Draft> = {}): Draft => {
+    return { dataUpdate, confidenceScore: 0.9, ...more };
+  };
+
+  it("changes local state with the settled hash, and says in the ledger what it worked with", async () => {
+    const result = await run({});
+    expect(result).to.include({ status: "SETTLED", hash: service.ledger.head, index: 0, attempts: 1 });
+    expect(memory).to.deep.equal({ count: 1, hash: service.ledger.head });
+    const { payload } = await service.ledger.entry(0);
+    expect(payload.context_hash).to.equal(createHash("sha256").update("{}").digest("hex"));
+  });
+
+  it("reads again and does the work again when the state has moved on", async () => {
+    let worked = 0;
+    const result = await run({
+      work: async ({ slice }) => {
+        // Another agent comes first, the first two times.
+        if (worked++ < 2) await run({ taskId: "other", onSettled: () => {} });
+        return draft({ count: Number(slice.count ?? 0) + 10 });
+      },
+    });
+    expect(result).to.include({ status: "SETTLED", attempts: 3 });
+    expect(memory.count).to.equal(12);
+    expect(
+      (await fetchContextSlice({ baseUrl: "http://x.test", keywords: ["count"], fetch })).slice,
+    ).to.deep.equal({
+      count: 12,
+    });
+  });
+
+  it("gives up on a head that keeps moving, with local state as it was", async () => {
+    const result = await run({
+      maxAttempts: 2,
+      work: async () => {
+        await run({ taskId: "other", onSettled: () => {} });
+        return draft({ count: 0 });
+      },
+    });
+    expect(result).to.deep.include({ status: "REJECTED", attempts: 2 });
+    expect(memory).to.deep.equal({});
+  });
+
+  it("changes nothing on any other answer, and does the work once", async () => {
+    expect(await run({ work: async () => draft({}, { confidenceScore: 0.1 }) })).to.deep.include({
+      status: "REJECTED",
+      attempts: 1,
+    });
+    const shadow = { dataUpdate: { other: 1 } };
+    expect(await run({ work: async () => draft({ count: 1 }, { shadow }) })).to.include({
+      status: "ESCROWED",
+    });
+    expect(memory).to.deep.equal({});
+  });
+
+  it("finds out what became of a proposal whose answer was lost, and settles it once", async () => {
+    network.lose = 1;
+    expect(await run({})).to.include({ status: "SETTLED", index: 0, attempts: 1 });
+    expect(memory.count).to.equal(1);
+    expect(service.ledger.size).to.equal(1);
+  });
+
+  it("does it again when the lost proposal was rejected, and fails when nobody can know", async () => {
+    let first = true;
+    const result = await run({
+      work: async ({ slice }) => {
+        if (first) {
+          first = false;
+          await run({ taskId: "other", onSettled: () => {} });
+          network.lose = 1;
+        }
+        return draft({ count: Number(slice.count ?? 0) + 1 });
+      },
+    });
+    expect(result).to.include({ status: "SETTLED", attempts: 2 });
+    network.drop = 1;
+    const error = await run({}).catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(ServiceError).with.property("code", "unreachable");
+    expect(memory.count).to.equal(2);
+  });
+
+  it("passes on why the service refuses", async () => {
+    const error = await run({ apiKey: "wrong" }).catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(ServiceError).and.include({ code: "unauthorized", status: 401 });
+  });
+
+  describe("with a shadow audit", () => {
+    const work = async () => draft({ price: 100 });
+
+    it("settles what both models agree on, and holds what they do not", async () => {
+      const close = shadowAudit(work, { shadow: async () => draft({ price: 95 }) });
+      expect((await run({ work: close })).status).to.equal("SETTLED");
+      const far = shadowAudit(work, { shadow: async () => draft({ price: 50 }) });
+      expect((await run({ work: far })).status).to.equal("ESCROWED");
+    });
+
+    it("asks the other model only when it is to, and does not settle when that fails", async () => {
+      const never = async (): Promise<Draft> => {
+        throw new Error("out of credit");
+      };
+      const unaudited = shadowAudit(work, {
+        shadow: never,
+        when: ({ confidenceScore }) => confidenceScore < 0.9,
+      });
+      expect((await run({ work: unaudited })).status).to.equal("SETTLED");
+      const error = await run({ work: shadowAudit(work, { shadow: never }) }).catch(
+        (reason: Error) => reason.message,
+      );
+      expect(error).to.equal("out of credit");
+    });
+  });
+
+  it("slices a state by keywords, core_logic always", () => {
+    const state = { core_logic: "be kind", budget: 3, secret: 1 };
+    expect(contextSlice(state, ["budget", "nothing"])).to.deep.equal({ core_logic: "be kind", budget: 3 });
+  });
+});
