@@ -1,0 +1,166 @@
+import type { Mutant } from "./mutant.ts";
+
+/** A node of solc's syntax tree, as far as it is read here. `src` is `start:length:file`, in bytes. */
+export type AstNode = { nodeType: string; src?: string; nativeSrc?: string } & Record<string, unknown>;
+
+type Change = Pick<Mutant, "operator" | "start" | "end" | "replacement">;
+
+/** What each binary operator is replaced by: its opposite, and for an order also the neighbour at equality. */
+const OPERATORS: Record<string, string[]> = {
+  "<": ["<=", ">="],
+  "<=": ["<", ">"],
+  ">": [">=", "<="],
+  ">=": [">", "<"],
+  "==": ["!="],
+  "!=": ["=="],
+  "&&": ["||"],
+  "||": ["&&"],
+  "+": ["-"],
+  "-": ["+"],
+  "*": ["/"],
+  "/": ["*"],
+  "%": ["/"],
+  "&": ["|"],
+  "+=": ["-="],
+  "-=": ["+="],
+  ">>=": ["<<="],
+};
+
+/** Every field of a hire that is an address, and which other one to put in its place. */
+const OTHER_PARTY: Record<string, string> = {
+  buyer: "seller",
+  seller: "buyer",
+  payee: "buyer",
+  feeRecipient: "seller",
+  arbiter: "seller",
+};
+
+/**
+ * Every mutant of one source file, in the order of the file: operators, conditions held true or false, statements and
+ * modifiers left out, constants, members of enums, and addresses.
+ *
+ * @param ast solc's syntax tree of it, analysed (`stopAfter` not set)
+ */
+export function findMutants(file: string, source: string, ast: AstNode): Mutant[] {
+  const bytes = Buffer.from(source);
+  const text = (start: number, end: number) => bytes.subarray(start, end).toString();
+  const changes: (Change & { where: string })[] = [];
+
+  const visit = (node: AstNode, where: string): void => {
+    const inside = nameOf(node) ?? where;
+    for (const change of changesOf(node, text)) changes.push({ ...change, where: inside });
+    for (const child of childrenOf(node)) visit(child, inside);
+  };
+  visit(ast, "");
+
+  changes.sort((a, b) => a.start - b.start || a.end - b.end);
+  const seen = new Map<string, number>();
+  return changes.map(({ where, ...change }) => {
+    const original = text(change.start, change.end);
+    const flat = (part: string) => part.replace(/\s+/g, " ");
+    const name = `${where}|${change.operator}|${flat(original)} → ${flat(change.replacement)}`;
+    const occurrence = (seen.get(name) ?? 0) + 1;
+    seen.set(name, occurrence);
+    const line = bytes.subarray(0, change.start).toString().split("\n").length;
+    return { id: `${name}|${occurrence}`, file, line, original, ...change };
+  });
+}
+
+function changesOf(node: AstNode, text: (start: number, end: number) => string): Change[] {
+  const [start, end] = rangeOf(node);
+  const whole = (operator: string, replacement: string): Change => ({ operator, start, end, replacement });
+  switch (node.nodeType) {
+    case "BinaryOperation":
+    case "Assignment": {
+      const [left, right] =
+        node.nodeType === "Assignment"
+          ? [node.leftHandSide, node.rightHandSide]
+          : [node.leftExpression, node.rightExpression];
+      const [from, to] = [rangeOf(left as AstNode)[1], rangeOf(right as AstNode)[0]];
+      const operator = node.operator as string;
+      const at = from + Buffer.byteLength(text(from, to).split(operator)[0] ?? "");
+      return (OPERATORS[operator] ?? []).map((replacement) => ({
+        operator: "operator",
+        start: at,
+        end: at + operator.length,
+        replacement,
+      }));
+    }
+    case "IfStatement":
+    case "WhileStatement": {
+      const [from, to] = rangeOf(node.condition as AstNode);
+      // A loop that is never left says nothing that one with too little gas does not.
+      const held = node.nodeType === "IfStatement" ? ["true", "false"] : ["false"];
+      return held.map((replacement) => ({ operator: "condition", start: from, end: to, replacement }));
+    }
+    case "Conditional": {
+      const [a, b] = [rangeOf(node.trueExpression as AstNode), rangeOf(node.falseExpression as AstNode)];
+      return [whole("branch", text(...a)), whole("branch", text(...b))];
+    }
+    case "UnaryOperation":
+      return node.operator === "!"
+        ? [whole("negation", text(...rangeOf(node.subExpression as AstNode)))]
+        : [];
+    case "ExpressionStatement":
+    case "EmitStatement":
+      return [whole("statement", text(end, end + 1) === ";" ? "" : "{}")];
+    case "ModifierInvocation":
+      return node.kind === "modifierInvocation" ? [whole("modifier", "")] : [];
+    case "Literal":
+      return literal(node, text(start, end)).map((replacement) => whole("constant", replacement));
+    case "YulLiteral":
+      return node.kind === "number" ? [whole("constant", `add(${text(start, end)}, 1)`)] : [];
+    case "YulExpressionStatement":
+      return [whole("statement", "")];
+    case "MemberAccess":
+      return member(node, text(start, end)).map(([operator, replacement]) => whole(operator, replacement));
+    default:
+      return [];
+  }
+}
+
+function literal(node: AstNode, original: string): string[] {
+  if (node.kind === "bool") return [original === "true" ? "false" : "true"];
+  if (node.kind === "string") return [`${original.slice(0, -1)}x"`];
+  if (node.kind !== "number") return [];
+  // An address or a hash in one literal has no arithmetic: change its last digit.
+  if (/^0x/.test(original) && original.length > 18) {
+    return [`${original.slice(0, -1)}${original.endsWith("1") ? "2" : "1"}`];
+  }
+  return [`(${original} + 1)`];
+}
+
+function member(node: AstNode, original: string): [string, string][] {
+  const name = node.memberName as string;
+  const type = (node.typeDescriptions as { typeString?: string } | undefined)?.typeString ?? "";
+  const prefix = original.slice(0, original.length - name.length);
+  if (original === "msg.sender") return [["address", "address(this)"]];
+  if (type === "address" && OTHER_PARTY[name]) return [["address", `${prefix}${OTHER_PARTY[name]}`]];
+  if (type.startsWith("enum ") && prefix.endsWith("Status.")) {
+    const statuses = ["None", "Held", "Released", "Split", "Refunded", "TimedOut"];
+    return [["status", `${prefix}${statuses[(statuses.indexOf(name) + 1) % statuses.length]}`]];
+  }
+  if (type.startsWith("enum ") && prefix.endsWith("Verdict.")) {
+    return [["status", `${prefix}${name === "Valid" ? "RootMismatch" : "Valid"}`]];
+  }
+  return [];
+}
+
+function nameOf(node: AstNode): string | undefined {
+  if (node.nodeType === "FunctionDefinition") return (node.name as string) || (node.kind as string);
+  if (node.nodeType === "ModifierDefinition") return node.name as string;
+  if (node.nodeType === "VariableDeclaration" && node.stateVariable === true) return node.name as string;
+  return undefined;
+}
+
+function childrenOf(node: AstNode): AstNode[] {
+  return Object.entries(node)
+    .filter(([key]) => key !== "documentation" && key !== "typeDescriptions")
+    .flatMap(([, value]) => (Array.isArray(value) ? value : [value]))
+    .filter((value): value is AstNode => typeof value?.nodeType === "string");
+}
+
+function rangeOf(node: AstNode): [number, number] {
+  const [start = 0, length = 0] = (node.nativeSrc ?? node.src ?? "0:0:0").split(":").map(Number);
+  return [start, start + length];
+}

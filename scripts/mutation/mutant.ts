@@ -1,0 +1,26 @@
+/** One small change of a contract's source that no test should let pass. */
+export type Mutant = {
+  /** Names the change and survives edits elsewhere in the file: `function|operator|original → replacement|occurrence`. */
+  id: string;
+  /** Source file, relative to contracts/. */
+  file: string;
+  /** What kind of change. */
+  operator: string;
+  /** 1-based. */
+  line: number;
+  /** Byte offsets of what is replaced. */
+  start: number;
+  end: number;
+  original: string;
+  replacement: string;
+};
+
+/** The source with a mutant's change made. */
+export function applyMutant(source: string, mutant: Pick<Mutant, "start" | "end" | "replacement">): string {
+  const bytes = Buffer.from(source);
+  return Buffer.concat([
+    bytes.subarray(0, mutant.start),
+    Buffer.from(mutant.replacement),
+    bytes.subarray(mutant.end),
+  ]).toString();
+}

@@ -1,0 +1,34 @@
+import type { Target } from "./compiler.ts";
+
+/**
+ * A source file to mutate, what is compiled from it, and the tests that have to notice: quick ones that notice much
+ * first, since a mutant's round ends with the first test that fails.
+ */
+export type Subject = { file: string; targets: Target[]; tests: string[] };
+
+const escrow: Target = { source: "contracts/HireEscrow.sol", contract: "HireEscrow" };
+const ledger: Target = { source: "contracts/AnchoredLedger.sol", contract: "AnchoredLedger" };
+const harness: Target = { source: "contracts/test/LibrariesHarness.sol", contract: "LibrariesHarness" };
+
+const escrowTests = [
+  "test/contracts/hireEscrow/{split,refund,deposit,timeoutRefund,markDelivered,construction,mutants}.test.ts",
+  "test/contracts/hireEscrow/*.test.ts",
+];
+const ledgerTests = ["test/contracts/anchoredLedger/{open,anchor,proveEquivocation,mutants}.test.ts"];
+
+/** Every contract that is deployed, and the libraries in it. */
+export const subjects: Subject[] = [
+  { file: "EscrowBook.sol", targets: [escrow], tests: escrowTests },
+  { file: "HireEscrow.sol", targets: [escrow], tests: escrowTests },
+  { file: "AnchoredLedger.sol", targets: [ledger], tests: ledgerTests },
+  {
+    file: "libraries/Rfc9162.sol",
+    targets: [ledger, harness],
+    tests: ["test/contracts/anchoredLedger/*.test.ts"],
+  },
+  {
+    file: "libraries/Signatures.sol",
+    targets: [escrow, harness],
+    tests: ["test/contracts/hireEscrow/{signers,depositWithAuthorization,depositWithPermit,mutants}.test.ts"],
+  },
+];

@@ -1,0 +1,29 @@
+import type { Mutant } from "./mutant.ts";
+
+/** Why a mutant that survives is no gap. */
+export type Argument = { file: string; id: string; reason: string };
+
+type Run = Mutant & { outcome: string };
+
+/**
+ * Holds what became of mutants to what is argued about them.
+ *
+ * @param known the ids of all mutants of the files that were looked at, run or not
+ * @returns survivors that nobody argues for, and arguments about mutants that were killed or do not exist
+ */
+export function judge<R extends Run>(
+  outcomes: R[],
+  argued: Argument[],
+  known: { file: string; ids: string[] }[],
+): { unargued: R[]; stale: Argument[] } {
+  const same = (a: { file: string; id: string }) => (b: { file: string; id: string }) =>
+    a.file === b.file && a.id === b.id;
+  const unargued = outcomes.filter((one) => one.outcome === "survived" && !argued.some(same(one)));
+  const stale = argued.filter((argument) => {
+    const file = known.find((one) => one.file === argument.file);
+    if (file === undefined) return false;
+    const run = outcomes.find(same(argument));
+    return !file.ids.includes(argument.id) || (run !== undefined && run.outcome !== "survived");
+  });
+  return { unargued, stale };
+}

@@ -1,0 +1,66 @@
+import { expect } from "chai";
+import { type AstNode, findMutants } from "../../../scripts/mutation/findMutants.ts";
+import { applyMutant } from "../../../scripts/mutation/mutant.ts";
+
+describe("scripts/mutation/findMutants", () => {
+  const source = "if (a <= b) revert(); // ≤\nx = hire.buyer;\nif (a <= b) revert();\n";
+  const at = (text: string, from = 0) => {
+    const start = Buffer.from(source).indexOf(text, from);
+    return { start, src: `${start}:${Buffer.byteLength(text)}:0` };
+  };
+  const identifier = (name: string, from: number): AstNode => ({
+    nodeType: "Identifier",
+    src: at(name, from).src,
+  });
+  const comparison = (from: number): AstNode => {
+    const { start, src } = at("a <= b", from);
+    return {
+      nodeType: "IfStatement",
+      src,
+      condition: {
+        nodeType: "BinaryOperation",
+        operator: "<=",
+        src,
+        leftExpression: identifier("a", start),
+        rightExpression: identifier("b", start),
+      },
+    };
+  };
+  const buyer: AstNode = {
+    nodeType: "MemberAccess",
+    src: at("hire.buyer").src,
+    memberName: "buyer",
+    typeDescriptions: { typeString: "address" },
+  };
+  const body = (statements: AstNode[]): AstNode => ({
+    nodeType: "FunctionDefinition",
+    name: "check",
+    src: "0:0:0",
+    statements,
+  });
+
+  it("changes operators to their opposite and neighbour, conditions to true and false, addresses to others", () => {
+    const mutants = findMutants("A.sol", source, body([comparison(0), buyer]));
+    expect(
+      mutants.map((mutant) => applyMutant(source, mutant).split("\n").slice(0, 2).join(" ")),
+    ).to.have.members([
+      "if (true) revert(); // ≤ x = hire.buyer;",
+      "if (false) revert(); // ≤ x = hire.buyer;",
+      "if (a < b) revert(); // ≤ x = hire.buyer;",
+      "if (a > b) revert(); // ≤ x = hire.buyer;",
+      "if (a <= b) revert(); // ≤ x = hire.seller;",
+    ]);
+  });
+
+  it("counts bytes, not characters", () => {
+    const [mutant] = findMutants("A.sol", source, body([buyer]));
+    expect(mutant).to.include({ original: "hire.buyer", line: 2 });
+  });
+
+  it("tells equal changes in one function apart, and names them alike wherever they stand", () => {
+    const second = at("a <= b").start + 10;
+    const ids = findMutants("A.sol", source, body([comparison(0), comparison(second)])).map(({ id }) => id);
+    expect(ids).to.include.members(["check|operator|<= → <|1", "check|operator|<= → <|2"]);
+    expect(new Set(ids).size).to.equal(ids.length);
+  });
+});
