@@ -59,6 +59,10 @@ export async function rewriteHistory(
   };
   const honest = await verifyLedger(node.ledgerFile, signal);
   require(honest.code === 0, `verify-ledger refuses the ledger as it is: ${honest.said}`);
+  const before = await chain.anchoredHead();
+  require(honest.said.includes(
+    before.root,
+  ), `verify-ledger gives another root than the chain: ${honest.said}`);
   const changed = await verifyLedger(await write("edited.jsonl", edited), signal);
   require(changed.code === 1, "verify-ledger accepts the changed ledger");
   require(new RegExp(`\\bline ${line}\\b`).test(
@@ -67,7 +71,6 @@ export async function rewriteHistory(
   const perfect = await verifyLedger(await write("resealed.jsonl", resealed), signal);
   require(perfect.code === 0, `verify-ledger refuses a perfect chain: ${perfect.said}`);
 
-  const before = await chain.anchoredHead();
   const anchor = await sendAnchor(node, chain, resealed, before);
   const after = await chain.anchoredHead();
   require(anchor.status === "reverted", "the contract took the anchor of a rewritten ledger");
