@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect } from "chai";
+import { loadEnvFile } from "../../../scripts/cli/loadEnvFile.ts";
+
+describe("scripts/cli/loadEnvFile", () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "tallystick-env-"));
+  const file = path.join(folder, ".env");
+  const names = ["TALLYSTICK_TEST_FROM_FILE", "TALLYSTICK_TEST_FROM_SHELL"];
+
+  after(() => {
+    rmSync(folder, { recursive: true, force: true });
+    for (const name of names) delete process.env[name];
+  });
+
+  it("takes settings from the file, but what the shell has set stays", () => {
+    process.env.TALLYSTICK_TEST_FROM_SHELL = "shell";
+    writeFileSync(file, names.map((name) => `${name}=file\n`).join(""));
+    loadEnvFile(file);
+    expect(names.map((name) => process.env[name])).to.deep.equal(["file", "shell"]);
+  });
+
+  it("does nothing without a file", () => {
+    loadEnvFile(path.join(folder, "missing"));
+  });
+});
