@@ -103,7 +103,10 @@ function changesOf(node: AstNode, text: (start: number, end: number) => string):
         : [];
     case "ExpressionStatement":
     case "EmitStatement":
-      return [whole("statement", text(end, end + 1) === ";" ? "" : "{}")];
+      // Up to and with the semicolon; the step of a loop has none and stays.
+      return text(end, end + 1) === ";"
+        ? [{ operator: "statement", start, end: end + 1, replacement: "{}" }]
+        : [];
     case "ModifierInvocation":
       return node.kind === "modifierInvocation" ? [whole("modifier", "")] : [];
     case "Literal":

@@ -52,6 +52,16 @@ describe("scripts/mutation/findMutants", () => {
     ]);
   });
 
+  it("leaves statements out, semicolon and all, but for the step of a loop", () => {
+    const step = "for (;;i++) {}\nrun();\n";
+    const statement = (text: string): AstNode => ({
+      nodeType: "ExpressionStatement",
+      src: `${step.indexOf(text)}:${text.length}:0`,
+    });
+    const mutants = findMutants("A.sol", step, body([statement("i++"), statement("run()")]));
+    expect(mutants.map((mutant) => applyMutant(step, mutant))).to.deep.equal(["for (;;i++) {}\n{}\n"]);
+  });
+
   it("counts bytes, not characters", () => {
     const [mutant] = findMutants("A.sol", source, body([buyer]));
     expect(mutant).to.include({ original: "hire.buyer", line: 2 });
