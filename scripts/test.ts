@@ -1,47 +1,77 @@
+import { availableParallelism } from "node:os";
 import { styleText } from "node:util";
 import { runStep, type StepResult } from "./testing/runStep.ts";
-import { checks, type TestStep, testRunners } from "./testing/steps.ts";
+import { chosenTests, preparations, sideBySide, type TestStep } from "./testing/steps.ts";
 
 /** What to run; without files and grep everything. */
 export type RunAllTestsParameters = { files?: string[]; grep?: string };
 
+/** More than two at a time would measure the machine, not the code: many tests start a chain, a Postgres or a node. */
+const LANES = Math.min(2, availableParallelism());
+
 /**
- * Runs every check and test of the repository one after the other, each with its output visible, and closes with one
- * line that counts them: `N passed, N failed`. A check (lint, build, types) counts one.
+ * Runs every check and test of the repository, each with its output visible, and closes with one line that counts
+ * them: `N passed, N failed`. A check (lint, build, types) counts one. The folders of test/ run two at a time.
  *
  * @returns the exit code: 0 only when nothing failed and every runner ran at least one test
  */
 export async function runAllTests({ files = [], grep }: RunAllTestsParameters = {}): Promise<number> {
   const chosen = files.length > 0 || grep !== undefined;
-  const runners = testRunners({ files, ...(grep !== undefined && { grep }) });
-  const steps: TestStep[] = chosen
-    ? runners.filter((step) => step.name === "TypeScript tests")
-    : [...checks, ...runners];
-
   const stop = new AbortController();
   const onSignal = (signal: NodeJS.Signals) => stop.abort(signal);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
 
-  const results: { step: TestStep; result: StepResult }[] = [];
-  let built = true;
-  for (const step of steps) {
-    if (step.needsBuild && !built) {
-      results.push({
-        step,
-        result: { passed: 0, failed: 1, skipped: 0, ms: 0, note: "not run: the contracts do not build" },
-      });
-      continue;
-    }
-    heading(step.name);
-    const result = await runStep(step, stop.signal);
-    if (stop.signal.aborted) {
-      process.stdout.write(`\nstopped by ${stop.signal.reason}\n`);
-      return 130;
-    }
-    results.push({ step, result });
-    if (step.name === "build") built = result.failed === 0;
+  const results: Results = [];
+  if (chosen) {
+    await runInLanes([chosenTests({ files, ...(grep !== undefined && { grep }) })], 1, stop.signal, results);
+  } else {
+    await runInLanes(preparations, 1, stop.signal, results);
+    await runInLanes(sideBySide(), LANES, stop.signal, results);
   }
+  if (stop.signal.aborted) {
+    process.stdout.write(`\nstopped by ${stop.signal.reason}\n`);
+    return 130;
+  }
+  return conclude(results);
+}
 
+type Results = { step: TestStep; result: StepResult }[];
+
+async function runInLanes(
+  steps: TestStep[],
+  lanes: number,
+  stop: AbortSignal,
+  results: Results,
+): Promise<void> {
+  const waiting = [...steps];
+  const width = Math.max(...steps.map((step) => step.name.length));
+  const lane = async () => {
+    for (let step = waiting.shift(); step && !stop.aborted; step = waiting.shift()) {
+      if (
+        step.needsBuild &&
+        results.some(({ step: done, result }) => done.name === "build" && result.failed > 0)
+      ) {
+        results.push({ step, result: NOT_BUILT });
+        continue;
+      }
+      heading(step.name);
+      const prefix = lanes > 1 ? `${styleText("dim", step.name.padEnd(width))}  ` : undefined;
+      results.push({ step, result: await runStep(step, stop, prefix) });
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+}
+
+const NOT_BUILT: StepResult = {
+  passed: 0,
+  failed: 1,
+  skipped: 0,
+  ms: 0,
+  note: "not run: the contracts do not build",
+};
+
+/** Prints how each step went and what all came to; answers with the exit code. */
+function conclude(results: Results): number {
   heading("all");
   const total = { passed: 0, failed: 0, skipped: 0 };
   for (const { step, result } of results) {

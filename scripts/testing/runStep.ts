@@ -3,19 +3,24 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { repositoryRoot } from "../repositoryRoot.ts";
+import { prefixLines } from "./prefixLines.ts";
 import type { TestStep } from "./steps.ts";
 import { readTestCounts, type TestCounts } from "./testCounts.ts";
 
 /** How a step went. `note` says what the counts do not. */
 export type StepResult = TestCounts & { ms: number; note?: string };
 
-/** Runs one step with its output on ours; a signal to stop is passed on to it. */
-export async function runStep(step: TestStep, signal: AbortSignal): Promise<StepResult> {
+/**
+ * Runs one step with its output on ours; a signal to stop is passed on to it.
+ *
+ * @param prefix what goes before each line of its output, when other steps write at the same time
+ */
+export async function runStep(step: TestStep, signal: AbortSignal, prefix?: string): Promise<StepResult> {
   const folder = mkdtempSync(path.join(tmpdir(), "tallystick-test-"));
   const countsFile = path.join(folder, "counts.json");
   const began = performance.now();
   try {
-    const code = await run(step, countsFile, signal);
+    const code = await run(step, countsFile, signal, prefix);
     const ms = performance.now() - began;
     return { ...judge(step, code, readTestCounts(countsFile)), ms };
   } finally {
@@ -38,20 +43,42 @@ export function judge(
   return counts;
 }
 
-function run(step: TestStep, countsFile: string, signal: AbortSignal): Promise<number> {
+function run(
+  step: TestStep,
+  countsFile: string,
+  signal: AbortSignal,
+  prefix: string | undefined,
+): Promise<number> {
+  const env: NodeJS.ProcessEnv = {
+    ...process.env,
+    TALLYSTICK_TEST_COUNTS: countsFile,
+    TALLYSTICK_LIFELINE: "3",
+  };
+  // Behind a pipe a program cannot see that its output ends in a terminal.
+  if (prefix !== undefined && process.stdout.isTTY) env.FORCE_COLOR = "1";
+  const output = prefix === undefined ? "inherit" : "pipe";
+  // The fourth is the lifeline: it closes when this process ends.
   const child = spawn(process.execPath, step.args, {
     cwd: repositoryRoot,
-    env: { ...process.env, TALLYSTICK_TEST_COUNTS: countsFile, TALLYSTICK_LIFELINE: "3" },
-    // The fourth is the lifeline: it closes when this process ends.
-    stdio: ["ignore", "inherit", "inherit", "pipe"],
+    env,
+    stdio: ["ignore", output, output, "pipe"],
+  });
+  const ends = [child.stdout, child.stderr].map((stream) => {
+    const lines = prefixLines(prefix ?? "", (text) => process.stdout.write(text));
+    stream?.on("data", (chunk: Uint8Array) => lines.write(chunk));
+    return () => lines.end();
   });
   const stop = () => child.kill("SIGTERM");
   signal.addEventListener("abort", stop, { once: true });
   return new Promise((resolve, reject) => {
     child.on("error", reject);
+    // Not "close": something that the step left behind may hold its output open.
     child.on("exit", (code) => {
       signal.removeEventListener("abort", stop);
-      resolve(code ?? 1);
+      setImmediate(() => {
+        for (const end of ends) end();
+        resolve(code ?? 1);
+      });
     });
   });
 }

@@ -1,3 +1,7 @@
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import { repositoryRoot } from "../repositoryRoot.ts";
+
 /** One program of the test run. */
 export type TestStep = {
   name: string;
@@ -9,42 +13,66 @@ export type TestStep = {
   needsBuild: boolean;
 };
 
-/** The checks, which pass or fail as a whole. */
-export const checks: TestStep[] = [
-  {
-    name: "lint and format",
-    args: ["node_modules/@biomejs/biome/bin/biome", "check", "."],
-    counts: false,
-    needsBuild: false,
-  },
+const builtIn = { lint: "node_modules/@biomejs/biome/bin/biome", types: "node_modules/typescript/bin/tsc" };
+
+/** What comes before the tests, one after the other: each of these uses every core by itself. */
+export const preparations: TestStep[] = [
+  { name: "lint and format", args: [builtIn.lint, "check", "."], counts: false, needsBuild: false },
   {
     name: "build",
     args: ["node_modules/hardhat/dist/src/cli.js", "build"],
     counts: false,
     needsBuild: false,
   },
-  { name: "types", args: ["node_modules/typescript/bin/tsc", "--noEmit"], counts: false, needsBuild: true },
+  {
+    name: "Solidity tests",
+    args: [
+      "--import",
+      "tsx",
+      "--import",
+      "./scripts/testing/endWithParent.ts",
+      "scripts/testing/solidityTests.ts",
+    ],
+    counts: true,
+    needsBuild: true,
+  },
 ];
 
-/** The test runners, which count their tests. */
-export function testRunners({ files, grep }: { files: string[]; grep?: string }): TestStep[] {
+/** The steps that may run side by side: the types, and the tests of each folder of test/. */
+export function sideBySide(): TestStep[] {
+  const types = { name: "types", args: [builtIn.types, "--noEmit"], counts: false, needsBuild: true };
+  return [
+    ...testFolders().map((folder) => mochaStep(`test/${folder}`, [`test/${folder}/**/*.test.ts`])),
+    types,
+  ];
+}
+
+/** The TypeScript tests of the files or globs given, by one mocha. */
+export function chosenTests({ files, grep }: { files: string[]; grep?: string }): TestStep {
+  return mochaStep("TypeScript tests", files.length > 0 ? files : ["test/**/*.test.ts"], grep);
+}
+
+const testRoot = path.join(repositoryRoot, "test");
+
+/** The longest first, so that the last to end ends early; a folder that is not named here comes after them. */
+const LONGEST_FIRST = ["indexer", "settlement", "contracts", "e2e"];
+
+function testFolders(): string[] {
+  const rank = (folder: string) =>
+    LONGEST_FIRST.includes(folder) ? LONGEST_FIRST.indexOf(folder) : LONGEST_FIRST.length;
+  return readdirSync(testRoot, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && holdsTests(path.join(testRoot, entry.name)))
+    .map((entry) => entry.name)
+    .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+}
+
+function holdsTests(folder: string): boolean {
+  return readdirSync(folder, { recursive: true }).some((file) => String(file).endsWith(".test.ts"));
+}
+
+function mochaStep(name: string, files: string[], grep?: string): TestStep {
   const mocha = ["--import", "./scripts/testing/endWithParent.ts", "node_modules/mocha/lib/cli/cli.js"];
   mocha.push("--reporter", "./scripts/testing/countingReporter.ts");
   if (grep !== undefined) mocha.push("--fgrep", grep);
-  mocha.push(...(files.length > 0 ? files : ["test/**/*.test.ts"]));
-  return [
-    {
-      name: "Solidity tests",
-      args: [
-        "--import",
-        "tsx",
-        "--import",
-        "./scripts/testing/endWithParent.ts",
-        "scripts/testing/solidityTests.ts",
-      ],
-      counts: true,
-      needsBuild: true,
-    },
-    { name: "TypeScript tests", args: ["--import", "tsx", ...mocha], counts: true, needsBuild: true },
-  ];
+  return { name, args: ["--import", "tsx", ...mocha, ...files], counts: true, needsBuild: true };
 }
