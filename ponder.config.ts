@@ -24,7 +24,12 @@ const escrows = Object.keys(config.params.escrows) as `0x${string}`[];
 export default createConfig({
   database: { kind: "postgres", connectionString: config.databaseUrl },
   chains: {
-    main: { id: config.chainId, rpc: config.rpcUrl, pollingInterval: config.pollingIntervalMs },
+    main: {
+      id: config.chainId,
+      rpc: config.rpcUrl,
+      pollingInterval: config.pollingIntervalMs,
+      ...(config.logsBlockRange !== null && { ethGetLogsBlockRange: config.logsBlockRange }),
+    },
   },
   contracts: {
     Token: { chain: "main", abi: [...tokenAbi, version], address: config.token, startBlock },

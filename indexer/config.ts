@@ -15,6 +15,8 @@ export type IndexerConfig = {
   rpcUrl: string;
   chainId: number;
   pollingIntervalMs: number;
+  /** Blocks asked for at once; null: found out by trying, which fails where a few hundred hold more than 10 MiB of logs. */
+  logsBlockRange: number | null;
   startBlock: number;
   token: Address;
   anchoredLedger: Address | null;
@@ -97,6 +99,7 @@ const environmentSchema = z.object({
   RPC_URL: httpUrl,
   CHAIN_ID: integer(1),
   POLLING_INTERVAL_MS: integer(100, 600_000).default(1_000),
+  LOGS_BLOCK_RANGE: integer(1, 100_000).optional(),
   START_BLOCK: integer(0).default(0),
   TOKEN_ADDRESS: addressText,
   ESCROWS: listOf(pair.pipe(z.tuple([addressText, z.string().min(1).max(31)]))),
@@ -151,6 +154,7 @@ export function readConfig(env: Record<string, string | undefined>): IndexerConf
     rpcUrl: it.RPC_URL,
     chainId: it.CHAIN_ID,
     pollingIntervalMs: it.POLLING_INTERVAL_MS,
+    logsBlockRange: it.LOGS_BLOCK_RANGE ?? null,
     startBlock: it.START_BLOCK,
     token: it.TOKEN_ADDRESS,
     anchoredLedger: it.ANCHORED_LEDGER ?? null,

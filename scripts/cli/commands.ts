@@ -74,6 +74,13 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/soakLedger.ts")).registerSoakLedger,
   },
   {
+    name: "bench-index",
+    summary: "measure the indexer on a generated chain",
+    hidden: true,
+    ignoresEnvFile: true,
+    load: async () => (await import("../commands/benchIndex.ts")).registerBenchIndex,
+  },
+  {
     name: "test",
     summary: "lint, types, Solidity and TypeScript tests of this repository",
     hidden: true,

@@ -1,0 +1,11 @@
+import { snapshotOf } from "../../../indexer/src/derive/snapshot.ts";
+import { deriveLog } from "../../eventLog/deriveLog.ts";
+import { readLines } from "../../eventLog/readLines.ts";
+
+// A process of its own for each run, so that its memory is its own: FILE [trust].
+const [file = "-", trust] = process.argv.slice(2);
+const began = performance.now();
+const { events, store } = await deriveLog(readLines(file), { trustSignatures: trust === "trust" });
+const seconds = (performance.now() - began) / 1000;
+const peakMegabytes = process.resourceUsage().maxRSS / 1024;
+process.stdout.write(JSON.stringify({ events, seconds, peakMegabytes, digest: snapshotOf(store).digest }));

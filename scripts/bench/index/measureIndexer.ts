@@ -1,0 +1,99 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { childEnvironment } from "../../processes/childEnvironment.ts";
+import { freePort } from "../../processes/freePort.ts";
+import type { Keeper } from "../../processes/openKeeper.ts";
+import { startService } from "../../processes/startService.ts";
+import { waitUntil } from "../../processes/waitUntil.ts";
+import { repositoryRoot } from "../../repositoryRoot.ts";
+
+/** Longest that a backfill may take. */
+const PATIENCE_MS = 3_600_000;
+
+export type BackfillFigures = {
+  /** From the start of the process until it says it is ready. */
+  seconds: number;
+  /** Mean time in the handler of Transfer, as Ponder itself measures it. */
+  handlerMicroseconds: number;
+  peakMegabytes: number;
+};
+
+/** A Ponder app under measurement: `root` is its folder. */
+export async function startMeasured(
+  keeper: Keeper,
+  { name, root, folder, env }: { name: string; root: string; folder: string; env: Record<string, string> },
+) {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const began = performance.now();
+  const pid = await startService(keeper, {
+    name,
+    command: process.execPath,
+    args: [
+      "node_modules/ponder/dist/esm/bin/ponder.js",
+      "--root",
+      root,
+      "--log-level",
+      "warn",
+      "start",
+      "--port",
+      String(port),
+      "--hostname",
+      "127.0.0.1",
+    ],
+    cwd: repositoryRoot,
+    env: childEnvironment({ PONDER_TELEMETRY_DISABLED: "1", INDEXER_PORT: String(port), ...env }),
+    logFile: path.join(folder, `${name}.log`),
+    isReady: async (signal) => (await fetch(`${url}/health`, { signal })).ok,
+    readyWithinMs: 120_000,
+  });
+  const alive = new AbortController();
+  const stopListening = keeper.onExit((exit) => {
+    if (exit.name === name) alive.abort(new Error(`${name} ended; see ${path.join(folder, `${name}.log`)}`));
+  });
+  const until = (what: string, look: () => Promise<boolean>) =>
+    waitUntil(look, { what, withinMs: PATIENCE_MS, everyMs: 100, signal: alive.signal });
+
+  return {
+    backfilled: async (): Promise<BackfillFigures> => {
+      await until(`${name} to be ready`, async () => (await fetch(`${url}/ready`)).ok);
+      const seconds = (performance.now() - began) / 1000;
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      return { seconds, handlerMicroseconds: transferHandler(metrics), peakMegabytes: peakMegabytes(pid) };
+    },
+    untilBlock: (block: number) =>
+      until(`${name} to reach block ${block}`, async () => {
+        const status = (await (await fetch(`${url}/status`)).json()) as {
+          main: { block: { number: number } };
+        };
+        return status.main.block.number >= block;
+      }),
+    peakMegabytes: () => peakMegabytes(pid),
+    stop: async () => {
+      stopListening();
+      await keeper.stop(name);
+    },
+  };
+}
+
+/** The most memory that a process has had resident; where the system does not say, what it has now. */
+export function peakMegabytes(pid: number): number {
+  try {
+    const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return Number(kilobytes) / 1024;
+  } catch {
+    return Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) / 1024;
+  }
+}
+
+function transferHandler(metrics: string): number {
+  const value = (suffix: string) => {
+    const pattern = new RegExp(
+      `^ponder_indexing_function_duration_${suffix}\\{[^}]*Token:Transfer[^}]*\\} (\\S+)$`,
+      "m",
+    );
+    return Number(pattern.exec(metrics)?.[1] ?? Number.NaN);
+  };
+  return (value("sum") / value("count")) * 1000;
+}

@@ -1,0 +1,109 @@
+import { apply } from "../../../indexer/src/derive/apply.ts";
+import type { DeriveEvent } from "../../../indexer/src/derive/events.ts";
+import { MemoryStore } from "../../../indexer/src/derive/memoryStore.ts";
+import type { Address } from "../../../protocol/address.ts";
+import { type Hex, ZERO_HASH } from "../../../protocol/hex.ts";
+
+/** Microseconds an event, over the first and the last tenth: what grows with the past shows in their ratio. */
+export type MicroFigures = { name: string; events: number; mean: number; first: number; last: number };
+
+const TOKEN: Address = `0x${"70".repeat(20)}`;
+const NOBODY: Address = `0x${"0".repeat(40)}`;
+const ESCROW: Address = `0x${"e5".repeat(20)}`;
+const LEDGER: Hex = `0x${"1e".repeat(32)}`;
+const START = 1_767_225_600;
+
+/** Derivations in memory that are as bad as their input allows. `count` is their size, 100,000 in a full run. */
+export async function microBenches(count: number): Promise<MicroFigures[]> {
+  return [
+    await funderOfMany(count),
+    await receiverOfMany(count, "an agent receives the same again and again", () => 1_000_000n),
+    // Each is a quarter of all before it, for as long as numbers last, so that as many as can be are fundings.
+    await receiverOfMany(count, "an agent receives ever more", (n) =>
+      n < 500 ? 10n ** 6n + 4n ** BigInt(n) / 3n ** BigInt(n) : 1n,
+    ),
+    await listings(count),
+  ];
+}
+
+/** One wallet funds agent after agent, minutes apart, so that a day holds hundreds of them. */
+function funderOfMany(count: number): Promise<MicroFigures> {
+  const funder = address(1);
+  const setUp = Array.from({ length: count }, (_, n) => deposit(n, address(2 + n)));
+  const events = Array.from({ length: count }, (_, n) =>
+    transfer(count + n, funder, address(2 + n), 1_000_000n),
+  );
+  return timed("a funder funds one agent after another", setUp, events);
+}
+
+function receiverOfMany(count: number, name: string, value: (n: number) => bigint): Promise<MicroFigures> {
+  const receiver = address(1);
+  const events = Array.from({ length: count }, (_, n) => transfer(1 + n, address(2 + n), receiver, value(n)));
+  return timed(name, [deposit(0, receiver)], events);
+}
+
+/** Listings of as many agents, each of its own host, over some capabilities, prices and latencies. */
+function listings(count: number): Promise<MicroFigures> {
+  const events = Array.from({ length: count }, (_, n): DeriveEvent => {
+    const agent = address(1 + n);
+    const body = {
+      agent_id: agent,
+      capability: `work.kind${n % 200}`,
+      price_usdc: `${(n * 7) % 900}.25`,
+      max_latency_ms: 50 + ((n * 131) % 60_000),
+      endpoint: `https://agent-${n}.example`,
+    };
+    const place = { block: 1 + Math.floor(n / 100), time: START + n, log: 0, seq: n };
+    const record = { ledger: LEDGER, hash: n.toString(16).padStart(64, "0"), type: "listing", body };
+    return { ...place, kind: "record", ...record, signer: agent, signature: "0x01" };
+  });
+  return timed("an agent lists what no other does", [], events);
+}
+
+async function timed(name: string, setUp: DeriveEvent[], events: DeriveEvent[]): Promise<MicroFigures> {
+  const store = new MemoryStore();
+  const options = { trustSignatures: true };
+  for (const event of setUp) await apply(store, event, options);
+  const tenth = Math.max(1, Math.floor(events.length / 10));
+  const tenths: number[] = [];
+  for (let from = 0; from + tenth <= events.length; from += tenth) {
+    const began = performance.now();
+    for (const event of events.slice(from, from + tenth)) await apply(store, event, options);
+    tenths.push(((performance.now() - began) * 1000) / tenth);
+  }
+  const mean = tenths.reduce((sum, it) => sum + it, 0) / tenths.length;
+  return { name, events: events.length, mean, first: tenths[0] ?? 0, last: tenths.at(-1) ?? 0 };
+}
+
+function address(n: number): Address {
+  return `0x${n.toString(16).padStart(40, "0")}`;
+}
+
+function transfer(n: number, from: Address, to: Address, value: bigint): DeriveEvent {
+  const place = { block: 1 + n, time: START + n * 60, log: 0 };
+  const tx: Hex = `0x${n.toString(16).padStart(64, "0")}`;
+  return { ...place, kind: "transfer", token: TOKEN, from, to, value: String(value), tx, authorized: false };
+}
+
+/** Makes `buyer` an agent. */
+function deposit(n: number, buyer: Address): DeriveEvent {
+  return {
+    block: 1 + n,
+    time: START + n * 60,
+    log: 0,
+    kind: "escrow.deposited",
+    provider: "bench",
+    escrow: ESCROW,
+    escrowId: `0x${n.toString(16).padStart(64, "e")}`,
+    hireId: ZERO_HASH,
+    buyer,
+    seller: NOBODY,
+    payee: NOBODY,
+    amount: "1000000",
+    fee: "0",
+    feeRecipient: NOBODY,
+    deadline: START,
+    arbiter: NOBODY,
+    tx: ZERO_HASH,
+  };
+}
