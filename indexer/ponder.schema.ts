@@ -16,7 +16,10 @@ export const tierChange = deriveTable("tierChange", (table) => ({
 }));
 export const capability = deriveTable("capability", (table) => ({ byAgent: index().on(table.agent) }));
 export const custom = deriveTable("custom");
-export const listing = deriveTable("listing", (table) => ({ byAgent: index().on(table.agent, table.id) }));
+export const listing = deriveTable("listing", (table) => ({
+  byAgent: index().on(table.agent, table.id),
+  byRank: index().on(table.capability, table.live, table.rank, table.price, table.id),
+}));
 export const seenListing = deriveTable("seenListing");
 export const payee = deriveTable("payee");
 export const payment = deriveTable("payment");
@@ -26,7 +29,9 @@ export const escrow = deriveTable("escrow", (table) => ({
   byBuyer: index().on(table.buyer, table.depositedBlock, table.id),
 }));
 export const record = deriveTable("record", (table) => ({ byHash: index().on(table.hash) }));
-export const receipt = deriveTable("receipt");
+export const receipt = deriveTable("receipt", (table) => ({
+  byAgent: index().on(table.agent, table.time, table.id),
+}));
 export const hire = deriveTable("hire", (table) => ({
   byTime: index().on(table.time, table.id),
   bySeller: index().on(table.seller, table.time, table.id),

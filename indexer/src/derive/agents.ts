@@ -2,9 +2,20 @@ import { agentRow, findAgent, insertAgent } from "./agentRow.ts";
 import { evaluateFundings } from "./funding/fundings.ts";
 import { joinAsFunder } from "./funding/trips.ts";
 import { listLength } from "./lists.ts";
+import { standingOf } from "./standing.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
 import { isHubOrEscrow } from "./wallets.ts";
+
+/** Where an agent stands without a hire. */
+const NO_STANDING = standingOf({
+  trustTier: 0,
+  ratedWeight: "0",
+  successWeight: "0",
+  windowWeight: "0",
+  avgStars: null,
+  privateListings: 0,
+});
 
 /**
  * The agent, registered now if it was not: signers of valid listings, buyers and sellers of counted hires and buyers of
@@ -53,6 +64,7 @@ export async function ensureAgent(step: Step, address: string): Promise<Row<"age
     escrowBought: 0,
     silentTimeouts: 0,
     refundsAfterDelivery: 0,
+    ...NO_STANDING,
     touched: null,
   });
   // Fundings that came before the registration count from now on, with the times at which they came.

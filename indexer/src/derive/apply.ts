@@ -10,6 +10,7 @@ import {
 } from "./escrows.ts";
 import type { DeriveEvent, TickEvent } from "./events.ts";
 import { leaveDay, leaveWindow } from "./hires.ts";
+import { settleStanding } from "./listings.ts";
 import { markRoots } from "./paramsRecord.ts";
 import { leaveStars } from "./ratings.ts";
 import { receiptWaited } from "./receipts.ts";
@@ -26,7 +27,10 @@ import { paymentUnclaimed, transferred } from "./transfers.ts";
 export async function apply(store: Store, event: DeriveEvent, options: ApplyOptions = {}): Promise<void> {
   const step = await openStep(store, event, options);
   await dispatch(step, event);
-  for (const agent of [...step.touchedAgents]) await settleTier(step, agent);
+  for (const agent of [...step.touchedAgents]) {
+    await settleTier(step, agent);
+    await settleStanding(step, agent);
+  }
   await noteTouched(step);
   if (event.kind === "tick") await digestTick(step);
   await saveAgents(step);

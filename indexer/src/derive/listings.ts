@@ -1,10 +1,12 @@
+import { parseUsdc } from "../../../protocol/amount.ts";
 import type { RecordBody } from "../../../protocol/json/recordBody.ts";
 import type { Listing } from "../../../protocol/records/listing.ts";
 import { recordDigest } from "../../../protocol/records/record.ts";
-import { agentRow, updateAgent } from "./agentRow.ts";
+import { agentRow, changeAgent, updateAgent } from "./agentRow.ts";
 import { ensureAgent } from "./agents.ts";
 import { updateFingerprint } from "./fingerprint/membership.ts";
 import { append, itemsOf } from "./lists.ts";
+import { standingOf } from "./standing.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
 
@@ -28,7 +30,7 @@ export async function listingSettled(step: Step, facts: ListingFacts): Promise<v
   if ((await ensureAgent(step, body.agent_id)) === null) return;
   if (body.payee !== undefined && facts.payeeSigned) await agreePayee(step, body.agent_id, body.payee);
 
-  const listing = rowOf(step, facts);
+  const listing = rowOf(step, facts, await agentRow(step, body.agent_id));
   const current = await step.store.get("listing", listing.id);
   if (current === null) {
     await step.store.insert("listing", listing);
@@ -44,6 +46,22 @@ export async function listingSettled(step: Step, facts: ListingFacts): Promise<v
   await updateFingerprint(step, body.agent_id, await liveListingsOf(step, body.agent_id));
 }
 
+/** Copies an agent's standing, if it changed, to its listings. */
+export async function settleStanding(step: Step, address: string): Promise<void> {
+  const agent = await agentRow(step, address);
+  const standing = standingOf(agent);
+  const isSame =
+    standing.rank === agent.rank &&
+    standing.successPercent === agent.successPercent &&
+    standing.starTenths === agent.starTenths;
+  if (isSame) return;
+  await changeAgent(step, address, standing);
+  const { trustTier } = agent;
+  for await (const id of itemsOf(step.store, listingsOf(address))) {
+    await step.store.update("listing", id, { ...standing, trustTier });
+  }
+}
+
 async function liveListingsOf(step: Step, agent: string): Promise<Row<"listing">[]> {
   const live: Row<"listing">[] = [];
   for await (const id of itemsOf(step.store, listingsOf(agent))) {
@@ -54,7 +72,7 @@ async function liveListingsOf(step: Step, agent: string): Promise<Row<"listing">
 }
 
 /** The list of all listings that an agent ever had. */
-function listingsOf(agent: string): string {
+export function listingsOf(agent: string): string {
   return `listings/${agent}`;
 }
 
@@ -68,7 +86,7 @@ async function agreePayee(step: Step, agent: string, payee: string): Promise<voi
   await step.store.insert("payee", { id, block: step.at.block, log: step.at.log ?? 0 });
 }
 
-function rowOf(step: Step, { hash, seq, body }: ListingFacts): Row<"listing"> {
+function rowOf(step: Step, { hash, seq, body }: ListingFacts, agent: Row<"agent">): Row<"listing"> {
   const paymentMode = body.payment_mode ?? "direct";
   return {
     id: `${body.agent_id}/${body.capability}/${paymentMode}`,
@@ -76,10 +94,14 @@ function rowOf(step: Step, { hash, seq, body }: ListingFacts): Row<"listing"> {
     capability: body.capability,
     paymentMode,
     priceUsdc: body.price_usdc,
+    price: parseUsdc(body.price_usdc),
     maxLatencyMs: body.max_latency_ms,
     endpoint: body.endpoint,
     firstCallFree: body.first_call_free ?? false,
     privateMetrics: body.private_metrics ?? false,
+    clarificationSupported: body.clarification_supported ?? false,
+    verificationVersion: body.verification_version ?? null,
+    verificationRank: verificationRank(body.verification_version),
     payee: body.payee ?? null,
     live: body.retired !== true,
     issuedAt: body.issued_at ?? 0,
@@ -87,5 +109,15 @@ function rowOf(step: Step, { hash, seq, body }: ListingFacts): Row<"listing"> {
     block: step.at.block,
     log: step.at.log ?? 0,
     seq,
+    rank: agent.rank,
+    trustTier: agent.trustTier,
+    successPercent: agent.successPercent,
+    starTenths: agent.starTenths,
   };
+}
+
+/** v0 is the permissive version (SHP §8.2), and what a listing that names none is taken to mean. */
+function verificationRank(version = "v0"): number | null {
+  const [, digits] = /^v(0|[1-9][0-9]{0,8})$/.exec(version) ?? [];
+  return digits === undefined ? null : Number(digits);
 }

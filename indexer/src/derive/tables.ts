@@ -80,6 +80,10 @@ export const tables = {
     escrowBought: "number",
     silentTimeouts: "number",
     refundsAfterDelivery: "number",
+    /** Its place in a search, lower is better, and rates cut to whole percent and tenths (see `standing.ts`). */
+    rank: "number",
+    successPercent: "number?",
+    starTenths: "number?",
     /** The tick count at which it was last put on the list of rows to digest. */
     touched: "number?",
   },
@@ -106,10 +110,16 @@ export const tables = {
     capability: "text",
     paymentMode: "text",
     priceUsdc: "text",
+    /** The same in atomic units. */
+    price: "bigint",
     maxLatencyMs: "number",
     endpoint: "text",
     firstCallFree: "boolean",
     privateMetrics: "boolean",
+    clarificationSupported: "boolean",
+    verificationVersion: "text?",
+    /** N of a version `vN`; 0 without one, null for one that cannot be compared. */
+    verificationRank: "number?",
     payee: "text?",
     live: "boolean",
     issuedAt: "number",
@@ -117,6 +127,11 @@ export const tables = {
     block: "number",
     log: "number",
     seq: "number",
+    /** Copied from its agent, so that a search reads them in order from one index. */
+    rank: "number",
+    trustTier: "number",
+    successPercent: "number?",
+    starTenths: "number?",
   },
   /**
    * A class of agents whose live listings have the same set of tokens, by the hash of the set. `around` counts its members

@@ -1,0 +1,44 @@
+import { compare, parseRational, rational, roundHalfUp, ZERO } from "./rational.ts";
+import type { Row } from "./tables.ts";
+
+/**
+ * Where an agent stands in a search, in steps coarse enough that a hire seldom changes them: they are copied to each of its
+ * listings, so that a search reads its results in order from one index.
+ */
+export type Standing = Pick<Row<"agent">, "rank" | "successPercent" | "starTenths">;
+
+type Figures = Pick<
+  Row<"agent">,
+  "trustTier" | "ratedWeight" | "successWeight" | "windowWeight" | "avgStars" | "privateListings"
+>;
+
+const MOST_TIERS = 2;
+const NANO = 1_000_000_000n;
+const MOST_DIGITS = 31;
+
+/**
+ * The published ranking: higher tier first, then higher success rate in whole percent (none comes last), then more digits in
+ * the weighted count of hires. Rates are cut from their published nine decimals; of agents with private metrics, from the
+ * published bucket, so that a search tells no more of them than their page does.
+ */
+export function standingOf(agent: Figures): Standing {
+  const isPrivate = agent.privateListings > 0;
+  const rated = parseRational(agent.ratedWeight);
+  const successes = parseRational(agent.successWeight);
+  let successPercent: number | null = null;
+  if (compare(rated, ZERO) > 0) {
+    const rate = roundHalfUp(rational(successes.n * rated.d, successes.d * rated.n), 9);
+    successPercent = isPrivate ? Number((rate * 10n) / NANO) * 10 : Number((rate * 100n) / NANO);
+  }
+  let starTenths: number | null = null;
+  if (agent.avgStars !== null) {
+    const stars = roundHalfUp(parseRational(agent.avgStars), 9);
+    starTenths = isPrivate ? Number((stars * 2n) / NANO) * 5 : Number((stars * 10n) / NANO);
+  }
+  const { n, d } = parseRational(agent.windowWeight);
+  const hires = n / d;
+  const digits = Math.min(hires === 0n ? 0 : hires.toString().length, MOST_DIGITS);
+  const byRate = successPercent === null ? 101 : 100 - successPercent;
+  const rank = ((MOST_TIERS - agent.trustTier) * 102 + byRate) * (MOST_DIGITS + 1) + (MOST_DIGITS - digits);
+  return { rank, successPercent, starTenths };
+}
