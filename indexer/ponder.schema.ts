@@ -142,3 +142,10 @@ export const ledgerEntry = onchainTable(
   }),
   (table) => ({ byHash: index().on(table.hash) }),
 );
+
+/** Nodes of the followed ledgers' Merkle trees, `<ledger>/<height>/<index>`: enough of them to prove any entry (see
+ * `src/segments/storedTree.ts`). */
+export const ledgerNode = onchainTable("ledger_node", (p) => ({
+  id: p.text().primaryKey(),
+  hash: p.text().notNull(),
+}));

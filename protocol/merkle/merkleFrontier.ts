@@ -39,8 +39,13 @@ export class MerkleFrontier {
     return this.#roots;
   }
 
-  /** Adds a leaf by its hash. */
-  append(leafHash: Uint8Array): void {
+  /**
+   * Adds a leaf by its hash.
+   *
+   * @param onComplete called with every subtree that the leaf completes, itself first: the root of 2^height leaves, number
+   * `index` from the left. Who keeps these can prove later what the frontier alone cannot.
+   */
+  append(leafHash: Uint8Array, onComplete?: (height: number, index: number, hash: Uint8Array) => void): void {
     if (leafHash.length !== 32) {
       throw new TallystickError({
         code: "not_a_hash",
@@ -48,9 +53,15 @@ export class MerkleFrontier {
       });
     }
     let hash = leafHash;
+    let height = 0;
+    let index = this.#size;
+    onComplete?.(height, index, hash);
     // Every trailing one bit of the old size is a subtree that this leaf completes into one of twice its size.
-    for (let size = this.#size; size % 2 === 1; size = Math.floor(size / 2)) {
+    while (index % 2 === 1) {
       hash = nodeHash(this.#roots.pop() as Uint8Array, hash);
+      index = (index - 1) / 2;
+      height++;
+      onComplete?.(height, index, hash);
     }
     this.#roots.push(hash);
     this.#size++;

@@ -4,7 +4,7 @@ import { createPublicClient, http } from "viem";
 import type { Hex } from "../../../protocol/hex.ts";
 import type { LedgerEntry } from "../../../protocol/ledger/entry.ts";
 import { config, operations } from "../../environment.ts";
-import { anchor, equivocation, ledger, ledgerEntry, openedLedger } from "../../ponder.schema.ts";
+import { anchor, equivocation, ledger, ledgerEntry, ledgerNode, openedLedger } from "../../ponder.schema.ts";
 import { logInfo, logWarning, shutdownSignal } from "../../ponderProcess.ts";
 import type { RecordEvent } from "../derive/events.ts";
 import { logEvent, recover } from "../eventLog.ts";
@@ -13,6 +13,7 @@ import { contractSignature } from "../segments/contractSignature.ts";
 import { loadSegment } from "../segments/loadSegment.ts";
 import { entryType, recordEvent } from "../segments/recordEvent.ts";
 import { openSegmentSource } from "../segments/segmentSource.ts";
+import { nodeKey } from "../segments/storedTree.ts";
 import { lower, placeOf } from "./place.ts";
 
 // What an earlier process waited for when it ended is no longer waited for, until this one comes to it again.
@@ -55,11 +56,17 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
     },
     head,
     source: openSegmentSource(sourceConfig),
-    read: (entries) => readEntries(context, entries, { ...place, ledger: ledgerId, first: head.size }),
+    read: async (entries, nodes) => ({
+      read: await readEntries(context, entries, { ...place, ledger: ledgerId, first: head.size }),
+      nodes,
+    }),
     ...waiting(context, event, sourceConfig.kind === "http" ? sourceConfig.url : sourceConfig.path),
   });
   if (loaded === null) return;
-  for (const { row, event: record } of loaded.result) {
+  for (const { height, index, hash } of loaded.result.nodes) {
+    await context.db.insert(ledgerNode).values({ id: nodeKey(ledgerId, height, index), hash });
+  }
+  for (const { row, event: record } of loaded.result.read) {
     await context.db.insert(ledgerEntry).values(row);
     if (record !== null) await logEvent(context.db, record);
   }

@@ -4,6 +4,7 @@ import { GENESIS_HASH, type LedgerEntry } from "../../../protocol/ledger/entry.t
 import { LedgerLineError, verifyLedgerLines } from "../../../protocol/ledger/verifyLedger.ts";
 import { EMPTY_ROOT } from "../../../protocol/merkle/hash.ts";
 import { MerkleFrontier } from "../../../protocol/merkle/merkleFrontier.ts";
+import { isStoredHeight, type TreeNode } from "./storedTree.ts";
 
 /** How far a ledger is loaded: what the next segment has to continue. */
 export type LedgerHead = {
@@ -39,15 +40,20 @@ export class SegmentContradictionError extends TallystickError {
  * the Merkle root of the new size.
  *
  * @param root the root that was anchored for `head.size + lines.length` entries
- * @returns the entries, and the head that the next segment continues
+ * @returns the entries, the nodes of the tree to keep for proofs (leaves first come first), and the head that the next
+ * segment continues
  * @throws SegmentContradictionError with the first thing that is wrong
  */
 export async function checkSegment(
   head: LedgerHead,
   lines: string[],
   root: Hex,
-): Promise<{ entries: LedgerEntry[]; head: LedgerHead }> {
+): Promise<{ entries: LedgerEntry[]; nodes: TreeNode[]; head: LedgerHead }> {
   const entries: LedgerEntry[] = [];
+  const nodes: TreeNode[] = [];
+  const keep = (height: number, index: number, hash: Uint8Array) => {
+    if (isStoredHeight(height)) nodes.push({ height, index, hash: toHex(hash) });
+  };
   const frontier = MerkleFrontier.restore(
     head.size,
     head.frontier.map((hash) => fromHex(hash, 32)),
@@ -58,7 +64,7 @@ export async function checkSegment(
     firstIndex: head.size,
     onEntry: (entry: LedgerEntry, line: string, leaf: Uint8Array) => {
       entries.push(entry);
-      frontier.append(leaf);
+      frontier.append(leaf, keep);
       // Canonical lines are ASCII: characters are bytes.
       bytes += line.length + 1;
     },
@@ -76,6 +82,7 @@ export async function checkSegment(
   const roots = frontier.roots.map((hash) => toHex(hash));
   return {
     entries,
+    nodes,
     head: { size: frontier.size, root: computed, frontier: roots, head: checked.head, bytes },
   };
 }

@@ -4,6 +4,7 @@ import type { Hex } from "../../../protocol/hex.ts";
 import type { LedgerEntry } from "../../../protocol/ledger/entry.ts";
 import { checkSegment, type LedgerHead } from "./checkSegment.ts";
 import type { SegmentSource } from "./segmentSource.ts";
+import type { TreeNode } from "./storedTree.ts";
 
 /** One anchor of a followed ledger: its entries `[oldSize, newSize)` are to be loaded. */
 export type Anchor = {
@@ -20,7 +21,7 @@ export type LoadSegmentParameters<Result> = {
   head: LedgerHead;
   source: SegmentSource;
   /** Makes of the checked entries what the caller needs; if it fails, that is waited for too (the chain does not answer). */
-  read: (entries: LedgerEntry[]) => Promise<Result>;
+  read: (entries: LedgerEntry[], nodes: TreeNode[]) => Promise<Result>;
   /**
    * Whether the anchor's block is still on the chain. Only a certain no (another block has its number) counts: a segment is
    * never skipped because a node lags behind.
@@ -73,7 +74,7 @@ async function attempt<Result>(
   anchor: Anchor,
   head: LedgerHead,
   source: SegmentSource,
-  read: (entries: LedgerEntry[]) => Promise<Result>,
+  read: LoadSegmentParameters<Result>["read"],
   signal: AbortSignal,
 ): Promise<{ result: Result; head: LedgerHead }> {
   if (anchor.oldSize !== BigInt(head.size)) {
@@ -95,7 +96,7 @@ async function attempt<Result>(
   // A heartbeat anchors the same size again: nothing to read, but the root has to be ours.
   const lines = to === head.size ? [] : await source(request);
   const checked = await checkSegment(head, lines, anchor.root);
-  return { result: await read(checked.entries), head: checked.head };
+  return { result: await read(checked.entries, checked.nodes), head: checked.head };
 }
 
 function reasonOf(error: unknown): string {
