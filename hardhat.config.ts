@@ -39,6 +39,8 @@ export default defineConfig({
       evmVersion: "cancun",
       viaIR: true,
       optimizer: { enabled: true, runs: 1_000_000 },
+      // No hash of the comments in the bytecode: deterministic addresses change only when the code does.
+      metadata: { bytecodeHash: "none" },
     },
   },
 });

@@ -255,7 +255,8 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
 
     /// @inheritdoc IHireEscrow
     function stateOf(bytes32 id) external view returns (State memory) {
-        return _state(id);
+        (uint8 status, bool delivered, uint128 amount) = _state(id);
+        return State({status: Status(status), delivered: delivered, amount: amount});
     }
 
     /// @inheritdoc IHireEscrow
@@ -359,10 +360,7 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         if (current + amount == before) return;
 
         if (gasBefore < _gasFor(PUSH_GAS)) revert NotEnoughGas(gasBefore, _gasFor(PUSH_GAS));
-        // Reverts when more left than was to be paid: others' money would be missing.
-        if (current + amount < before) revert AmountMoved(before - current, amount);
-        uint256 missing = current < before ? current + amount - before : amount;
-        _addCredit(to, missing);
+        uint256 missing = _creditRest(to, amount, before, current);
         emit Credited(to, id, missing);
     }
 

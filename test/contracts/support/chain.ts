@@ -12,7 +12,7 @@ let built: Promise<unknown> | undefined;
 export async function freshChain() {
   built ??= hre.tasks.getTask("build").run({ quiet: true });
   await built;
-  return network.connect();
+  return network.create();
 }
 
 export type Chain = Awaited<ReturnType<typeof freshChain>>;
