@@ -1,20 +1,22 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { logWarning } from "../../ponderProcess.ts";
 import { forwardSettlement } from "./forwardSettlement.ts";
 import type { QueryContext } from "./graphql/context.ts";
 import { graphqlServer } from "./graphql/server.ts";
-import { problem } from "./problem.ts";
+import { problem, problemResponse } from "./problem.ts";
+import { createRestApi } from "./rest/createRestApi.ts";
 
 export type ApiDependencies = Pick<QueryContext, "db" | "operations" | "node"> & {
   /** Where settlement routes go, without a trailing slash; null: they answer 503. */
   settlementUrl: string | null;
+  /** Of the code and configuration that make answers, for tags of cached ones. */
+  version?: string;
 };
 
 const MAX_QUERY_BYTES = 64 * 1024;
 
 /** The public HTTP app of the indexer. Ponder adds `/health`, `/ready`, `/status` and `/metrics`. */
-export function createApi({ settlementUrl, ...base }: ApiDependencies): Hono {
+export function createApi({ settlementUrl, version = "0", ...base }: ApiDependencies): Hono {
   const app = new Hono();
   const graphql = graphqlServer(base);
   const limit = bodyLimit({
@@ -26,12 +28,10 @@ export function createApi({ settlementUrl, ...base }: ApiDependencies): Hono {
       ),
   });
   app.on(["GET", "POST", "OPTIONS"], "/graphql", limit, (context) => graphql.fetch(context.req.raw));
+  app.route("/", createRestApi({ ...base, version }));
   app.route("/", forwardSettlement(settlementUrl));
   // A route, not a `notFound` handler: Ponder mounts this app in its own, whose handler would answer instead.
   app.all("*", ({ req }) => problem(404, "not_found", `There is nothing at ${req.method} ${req.path}.`));
-  app.onError((error) => {
-    logWarning({ msg: "A request failed", error: error.stack ?? error.message });
-    return problem(500, "internal", "The request could not be served. The cause is in the log.");
-  });
+  app.onError(problemResponse);
   return app;
 }

@@ -1,0 +1,79 @@
+import { OpenAPIHono } from "@hono/zod-openapi";
+import { bodyLimit } from "hono/body-limit";
+import { cors } from "hono/cors";
+import { invalidInputFromZod } from "../../../../protocol/errors.ts";
+import type { QueryContext } from "../graphql/context.ts";
+import { queryContext } from "../graphql/context.ts";
+import { problem, problemResponse } from "../problem.ts";
+import { cluster, listings, receipts, reputation } from "./agents.ts";
+import { etagByBlock } from "./etag.ts";
+import { publishedParams } from "./params.ts";
+import * as routes from "./routes.ts";
+import { search } from "./search.ts";
+
+export type RestDependencies = Pick<QueryContext, "db" | "operations" | "node"> & {
+  /** Changes whenever the code or configuration that makes answers does. */
+  version: string;
+};
+
+const MAX_BODY_BYTES = 16 * 1024;
+
+const DESCRIPTION =
+  "What agents ask before they hire: who sells a capability, how well, and who stands behind it. Everything is derived " +
+  "from a chain and from ledgers anchored in it, and can be computed again by anyone. Reads need no key.";
+
+/** The REST routes of SHP §4.5.2, §6 and §9.2, with their description at `/openapi.json`. */
+export function createRestApi({ version, ...base }: RestDependencies): OpenAPIHono {
+  const { db } = base;
+  const app = new OpenAPIHono({
+    defaultHook: (result) => {
+      return result.success ? undefined : problemResponse(invalidInputFromZod(result.error));
+    },
+  });
+  app.onError(problemResponse);
+
+  // Ponder's server lets every origin read; this adds what its browsers may see besides.
+  app.use("/v1/*", cors({ origin: "*", exposeHeaders: ["etag", "link"], maxAge: 86_400 }));
+  const limit = bodyLimit({
+    maxSize: MAX_BODY_BYTES,
+    onError: () => problem(413, "payload_too_large", "A search may have at most 16 KiB."),
+  });
+  const etag = etagByBlock(db, version);
+  app.on("POST", "/v1/search", limit);
+  app.on("GET", ["/v1/agents/*", "/v1/params"], etag);
+
+  app.openapi(routes.searchRoute, async (context) =>
+    context.json(await search(db, clustersOf(base), context.req.valid("json")), 200),
+  );
+  app.openapi(routes.reputationRoute, async (context) =>
+    context.json(await reputation(db, clustersOf(base), context.req.valid("param").id), 200),
+  );
+  app.openapi(routes.clusterRoute, async (context) => {
+    const page = context.req.valid("query");
+    return context.json(await cluster(db, clustersOf(base), context.req.valid("param").id, page), 200);
+  });
+  app.openapi(routes.listingsRoute, async (context) =>
+    context.json(await listings(db, context.req.valid("param").id, context.req.valid("query")), 200),
+  );
+  app.openapi(routes.receiptsRoute, async (context) =>
+    context.json(await receipts(db, context.req.valid("param").id, context.req.valid("query")), 200),
+  );
+  app.openapi(routes.paramsRoute, async (context) => context.json(await publishedParams(db), 200));
+
+  app.doc31("/openapi.json", {
+    openapi: "3.1.0",
+    info: {
+      title: "Tallystick",
+      version: "0.1.0",
+      description: DESCRIPTION,
+      license: { name: "MIT", url: "https://spdx.org/licenses/MIT.html" },
+    },
+    servers: [{ url: "/" }],
+  });
+  return app;
+}
+
+/** Clusters looked up together, for one request. */
+function clustersOf(base: Pick<QueryContext, "db" | "operations" | "node">) {
+  return queryContext(base).load.cluster;
+}

@@ -1,0 +1,24 @@
+import type { Row } from "../../derive/tables.ts";
+import type { ListingsResponse, SearchResponse } from "./schemas.ts";
+
+/** What a listing offers, as search results show it (SHP §6.2). */
+export function offerJson(row: Row<"listing">): SearchResponse["agents"][number]["listing"] {
+  return {
+    capability: row.capability,
+    price_usdc: row.priceUsdc,
+    max_latency_ms: row.maxLatencyMs,
+    payment_mode: row.paymentMode,
+    first_call_free: row.firstCallFree,
+    endpoint: row.endpoint,
+    payee: row.payee,
+    verification_version: row.verificationVersion,
+    clarification_supported: row.clarificationSupported,
+    private_metrics: row.privateMetrics,
+    entry_hash: row.hash,
+  };
+}
+
+/** A listing with its fate, retired ones too. */
+export function listingJson(row: Row<"listing">): ListingsResponse["listings"][number] {
+  return { ...offerJson(row), retired: !row.live, issued_at: row.issuedAt, block: row.block };
+}

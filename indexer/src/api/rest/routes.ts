@@ -1,0 +1,104 @@
+import { createRoute, type z } from "@hono/zod-openapi";
+import * as schemas from "./schemas.ts";
+
+// Every REST route, as data: the app serves them, and /openapi.json describes them.
+
+function json(description: string, schema: z.ZodType) {
+  return { description, content: { "application/json": { schema } } };
+}
+
+function problem(description: string) {
+  return { description, content: { "application/problem+json": { schema: schemas.problemSchema } } };
+}
+
+const badRequest = { 400: problem("A field is missing or wrong; `errors` names every one") };
+const notModified = { 304: { description: "Nothing new since the block of the tag in If-None-Match" } };
+const unknownAgent = { 404: problem("Nothing made this address an agent") };
+
+export const searchRoute = createRoute({
+  method: "post",
+  path: "/v1/search",
+  tags: ["Discovery"],
+  summary: "Search live listings of a capability",
+  description:
+    "All filters are optional but `capability`; a rate that is null passes no minimum. The order is published by /v1/params " +
+    "(`search_ranking`) and the same on every node (SHP §6).",
+  request: { body: { required: true, content: { "application/json": { schema: schemas.searchRequest } } } },
+  responses: { 200: json("Matches in the published order", schemas.searchResponse), ...badRequest },
+});
+
+export const reputationRoute = createRoute({
+  method: "get",
+  path: "/v1/agents/{id}/reputation",
+  tags: ["Agents"],
+  summary: "An agent's reputation",
+  description:
+    "The fields of SHP §9.2. When one of its live listings asks for private metrics, the values are published buckets.",
+  request: { params: schemas.agentParams },
+  responses: {
+    200: json("The agent's fields as of the last tick", schemas.reputationResponse),
+    ...notModified,
+    ...badRequest,
+    ...unknownAgent,
+  },
+});
+
+export const clusterRoute = createRoute({
+  method: "get",
+  path: "/v1/agents/{id}/cluster",
+  tags: ["Agents"],
+  summary: "The cluster an agent is in, and the other members",
+  description: "Clusters are public (SHP §4.5.2). Hires inside one weigh 1/cluster_size.",
+  request: { params: schemas.agentParams, query: schemas.pageQuery },
+  responses: {
+    200: json("The cluster; cluster_id is null outside", schemas.clusterResponse),
+    ...notModified,
+    ...badRequest,
+    ...unknownAgent,
+  },
+});
+
+export const listingsRoute = createRoute({
+  method: "get",
+  path: "/v1/agents/{id}/listings",
+  tags: ["Agents"],
+  summary: "All listings of an agent",
+  request: { params: schemas.agentParams, query: schemas.pageQuery },
+  responses: {
+    200: json("Its listings, retired ones too", schemas.listingsResponse),
+    ...notModified,
+    ...badRequest,
+    ...unknownAgent,
+  },
+});
+
+export const receiptsRoute = createRoute({
+  method: "get",
+  path: "/v1/agents/{id}/receipts",
+  tags: ["Agents"],
+  summary: "The receipts an agent signed as the seller",
+  description:
+    "The latest first, each with the hire it counted as. Receipts are public: they stand in the ledger.",
+  request: { params: schemas.agentParams, query: schemas.pageQuery },
+  responses: {
+    200: json("Its receipts", schemas.receiptsResponse),
+    ...notModified,
+    ...badRequest,
+    ...unknownAgent,
+  },
+});
+
+export const paramsRoute = createRoute({
+  method: "get",
+  path: "/v1/params",
+  tags: ["Node"],
+  summary: "The parameters and trust roots in force",
+  responses: {
+    200: json(
+      "Parameters, where reputation fields come from, and the order of search results",
+      schemas.paramsResponse,
+    ),
+    ...notModified,
+    503: problem("Nothing has been indexed yet"),
+  },
+});

@@ -1,0 +1,278 @@
+import { z } from "@hono/zod-openapi";
+import { addressSchema } from "../../../../protocol/address.ts";
+import { priceUsdcSchema } from "../../../../protocol/amount.ts";
+import { capabilitySchema } from "../../../../protocol/capability.ts";
+import { paymentModeSchema } from "../../../../protocol/records/paymentMode.ts";
+
+// What the REST routes take and give, in the shapes of SHP. Requests are checked against these, and /openapi.json is made of
+// them, so the description cannot drift from what is served.
+
+/** Any platform escrow, whoever runs it (SHP §6.1). */
+export const ANY_PLATFORM_ESCROW = "platform_escrow:*";
+
+export const MAX_LIMIT = 100;
+
+const address = z.string().openapi({
+  description: "Wallet address, lower case",
+  example: "0x52908400098527886e0f7030069857d2e4169ee7",
+});
+const hash = z.string().openapi({ description: "64 hex digits" });
+const usdc = z.string().openapi({ description: "USDC, at most six decimals", example: "0.50" });
+const rate = (description: string) => z.number().nullable().openapi({ description });
+const seconds = z.int().openapi({ description: "Unix seconds" });
+
+/** An agent in a path: any spelling of its address. */
+export const agentParams = z.object({
+  id: z
+    .string()
+    .transform((text) => text.toLowerCase())
+    .pipe(addressSchema)
+    .openapi({
+      param: { name: "id", in: "path" },
+      type: "string",
+      description: "The agent's wallet address",
+      example: "0x52908400098527886e0f7030069857d2e4169ee7",
+    }),
+});
+
+const cursor = z.string().max(600).openapi({ description: "`next_cursor` of the page before" });
+
+/** How a list is paged. */
+export const pageQuery = z.object({
+  limit: z
+    .string()
+    .regex(/^[1-9][0-9]{0,2}$/, "must be a whole number from 1 to 100")
+    .transform(Number)
+    .refine((it) => it <= MAX_LIMIT, `must be at most ${MAX_LIMIT}; go on with next_cursor`)
+    .default(20)
+    .openapi({ param: { name: "limit", in: "query" }, type: "integer", minimum: 1, maximum: MAX_LIMIT }),
+  cursor: cursor.optional(),
+});
+
+const nextCursor = z
+  .string()
+  .nullable()
+  .openapi({ description: "Give it as `cursor` for the next page; null: this was the last" });
+
+export const searchRequest = z
+  .strictObject({
+    capability: capabilitySchema.openapi({ example: "text.translate.en.it" }),
+    max_price_usdc: priceUsdcSchema.nullish(),
+    max_latency_ms: z.int().positive().nullish(),
+    min_success_rate: z.number().min(0).max(1).nullish(),
+    min_avg_stars: z.number().min(0).max(5).nullish(),
+    min_trust_tier: z.int().min(0).max(2).nullish(),
+    payment_mode: z
+      .union([z.literal(ANY_PLATFORM_ESCROW), paymentModeSchema])
+      .nullish()
+      .openapi({
+        type: "string",
+        description: "An exact mode, or `platform_escrow:*` for any escrow service",
+        example: ANY_PLATFORM_ESCROW,
+      }),
+    min_verification_version: z
+      .string()
+      .regex(/^v(0|[1-9][0-9]{0,8})$/, "must be v and a number, like v1")
+      .nullish()
+      .openapi({ example: "v1" }),
+    clarification_supported: z.boolean().nullish(),
+    limit: z.int().min(1).max(MAX_LIMIT).default(20),
+    cursor: cursor.nullish(),
+  })
+  .openapi("SearchRequest");
+
+export type SearchRequest = z.output<typeof searchRequest>;
+
+const offerFields = {
+  capability: z.string(),
+  price_usdc: usdc,
+  max_latency_ms: z.int(),
+  payment_mode: z.string(),
+  first_call_free: z.boolean(),
+  endpoint: z.string(),
+  payee: address.nullable().openapi({ description: "Who is paid, if not the agent itself" }),
+  verification_version: z.string().nullable(),
+  clarification_supported: z.boolean(),
+  private_metrics: z.boolean(),
+  entry_hash: hash.openapi({ description: "The ledger entry that carries the signed listing" }),
+};
+
+const clusterFields = {
+  cluster_id: z.string().nullable(),
+  cluster_size: z.int().openapi({ description: "1 outside clusters" }),
+};
+
+export const searchResponse = z
+  .object({
+    agents: z.array(
+      z
+        .object({
+          agent_id: address,
+          ...clusterFields,
+          listing: z.object(offerFields),
+          reputation: z.object({
+            success_rate: rate("Of the last 30 days; null without hires"),
+            avg_latency_ms: rate("Of the last 30 days"),
+            last_30d_hire_count: z.number(),
+            avg_stars: rate("Newer days weigh more"),
+            total_ratings: z.int(),
+            claim_status: z.string(),
+            claimed: z.boolean(),
+            trust_tier: z.int(),
+            ...clusterFields,
+          }),
+        })
+        .openapi("SearchResult"),
+    ),
+    next_cursor: nextCursor,
+  })
+  .openapi("SearchResponse");
+
+export type SearchResponse = z.infer<typeof searchResponse>;
+
+const asOf = z
+  .object({ block: z.int(), time: seconds })
+  .openapi({ description: "The last tick: windows and expiries are as of here" });
+
+/** The fields of SHP §9.2, and those of a buyer. */
+export const reputationFields = z.object({
+  registered_block: z.int(),
+  registered_time: seconds,
+  success_rate: rate("Successes of rated hires, weighted, 30 days"),
+  avg_latency_ms: rate("Mean, 30 days"),
+  avg_latency_ms_p50: rate("Nearest rank, 30 days"),
+  avg_latency_ms_p95: rate("Nearest rank, 30 days"),
+  avg_latency_ms_p99: rate("Nearest rank, 30 days"),
+  avg_cost_per_capability: z
+    .record(z.string(), usdc)
+    .openapi({ description: "Capability to the median price paid" }),
+  last_24h_volume_usdc: usdc,
+  last_30d_hire_count: z.number().openapi({ description: "Weighted: 1/cluster_size inside a cluster" }),
+  last_30d_hire_count_raw: z.int(),
+  free_hires: z.int(),
+  distinct_buyers: z.int().openapi({ description: "A cluster is one" }),
+  total_ratings: z.int(),
+  avg_stars: rate("Newer days weigh more"),
+  ...clusterFields,
+  signals_tripped: z.array(z.string()),
+  audit_pass_rate: rate("Passed of audited, 30 days"),
+  refund_rate: rate("Refunded of escrow hires, 30 days"),
+  dispute_rate: rate("Found bad by audit, 30 days"),
+  claim_status: z.string().openapi({ description: "unclaimed, claimed or verified" }),
+  claimed: z.boolean(),
+  trust_tier: z.int(),
+  hires_bought: z.int().openapi({ description: "As a buyer" }),
+  silent_timeout_rate: rate("As a buyer: escrow hires left to time out after delivery"),
+  refund_after_delivery_rate: rate("As a buyer: escrow hires refunded after delivery"),
+});
+
+export const reputationResponse = z
+  .object({
+    agent_id: address,
+    ...reputationFields.shape,
+    private_metrics: z.boolean().openapi({ description: "True: the values are published buckets" }),
+    as_of: asOf,
+  })
+  .openapi("Reputation");
+
+export type ReputationResponse = z.infer<typeof reputationResponse>;
+
+export const clusterResponse = z
+  .object({
+    agent_id: address,
+    ...clusterFields,
+    signals_tripped: z.array(z.string()),
+    co_members: z.array(address).openapi({ description: "The others, in the order of their registration" }),
+    next_cursor: nextCursor,
+  })
+  .openapi("Cluster");
+
+export type ClusterResponse = z.infer<typeof clusterResponse>;
+
+export const listingsResponse = z
+  .object({
+    agent_id: address,
+    listings: z.array(
+      z
+        .object({
+          ...offerFields,
+          retired: z.boolean(),
+          issued_at: z.int().openapi({ description: "0: the listing names none" }),
+          block: z.int().openapi({ description: "Block of the anchor from which on it counts" }),
+        })
+        .openapi("Listing"),
+    ),
+    next_cursor: nextCursor,
+  })
+  .openapi("Listings");
+
+export type ListingsResponse = z.infer<typeof listingsResponse>;
+
+export const receiptsResponse = z
+  .object({
+    agent_id: address,
+    receipts: z.array(
+      z
+        .object({
+          receipt_hash: hash,
+          agent_id: address,
+          buyer: address,
+          capability: z.string(),
+          hire_id: z.string(),
+          tx_hash: z.string(),
+          log_index: z.int().nullable(),
+          amount_usdc_atomic: z.string(),
+          payee: address,
+          escrow_id: z.string().nullable(),
+          completed_at: seconds,
+          time: seconds.openapi({ description: "Block time of the anchor from which on it counts" }),
+          verification: z.object({ all_passed: z.boolean() }),
+          latency_ms: z.int().nullable(),
+          buyer_signed: z.boolean(),
+          status: z.string().openapi({ description: "pending, counted, free, unmatched or duplicate" }),
+          hire: z
+            .object({
+              id: z.string(),
+              outcome: z.string().openapi({ description: "success, failure or neutral" }),
+              evidence: z
+                .string()
+                .openapi({ description: "Whose word it rests on: escrow, buyer or seller" }),
+              dispute: z.boolean(),
+              dispute_source: z.string().nullable(),
+              weight: z.number(),
+              time: seconds.openapi({ description: "When it was paid, or its escrow settled" }),
+            })
+            .nullable()
+            .openapi({ description: "What it counted as; null until it is reconciled with a payment" }),
+        })
+        .openapi("Receipt"),
+    ),
+    next_cursor: nextCursor,
+  })
+  .openapi("Receipts");
+
+export type ReceiptsResponse = z.infer<typeof receiptsResponse>;
+
+export const paramsResponse = z
+  .object({
+    version: z.int(),
+    params: z
+      .record(z.string(), z.unknown())
+      .openapi({ description: "Every threshold of the derivation, and its trust roots" }),
+    reputation_fields: z.record(z.string(), z.object({ source: z.array(z.string()), cadence: z.string() })),
+    search_ranking: z.array(z.string()),
+    as_of: asOf,
+  })
+  .openapi("Params");
+
+export type ParamsResponse = z.infer<typeof paramsResponse>;
+
+export const problemSchema = z
+  .object({
+    code: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+  })
+  .openapi("Problem");

@@ -1,0 +1,277 @@
+import { expect } from "chai";
+import type { Hono } from "hono";
+import { createApi } from "../../../../indexer/src/api/app.ts";
+import type { SearchResponse } from "../../../../indexer/src/api/rest/schemas.ts";
+import type { Snapshot } from "../../../../indexer/src/derive/snapshot.ts";
+import { type PostgresServer, startPostgres } from "../../../../scripts/postgres/startPostgres.ts";
+import { EventLog, wallet } from "../../derive/eventLog.ts";
+import { openApiDatabase } from "../../support/apiDatabase.ts";
+
+const CAPABILITY = "text.translate.en.it";
+const OTHER = "code.review";
+
+/** Sellers by what sets them apart. */
+const seller = {
+  tier2: wallet(1),
+  good: wallet(2),
+  fair: wallet(3),
+  fresh: wallet(4),
+  dear: wallet(5),
+  retired: wallet(6),
+  secret: wallet(7),
+  claimed: wallet(8),
+  ring: [11, 12, 13, 14].map(wallet),
+};
+const attestor = wallet(90);
+
+function market(): EventLog {
+  const log = new EventLog({ claimAttestors: [attestor] });
+  const list = (agent: `0x${string}`, more: object = {}) =>
+    log.after(1).listing(agent, CAPABILITY, { ...more });
+  list(seller.tier2, { price_usdc: "0.9", payment_mode: "platform_escrow:swarmwage-partnered" });
+  list(seller.tier2, { price_usdc: "0.7" });
+  list(seller.good, { price_usdc: "0.50", max_latency_ms: 8000, verification_version: "v2" });
+  list(seller.fair, {
+    price_usdc: "0.30",
+    payment_mode: "platform_escrow:bridge",
+    verification_version: "v1",
+  });
+  list(seller.fresh, { price_usdc: "0.05", clarification_supported: true, first_call_free: true });
+  list(seller.dear, { price_usdc: "25", payment_mode: "custom_escrow:https://escrow.example/x" });
+  list(seller.retired, { retired: true });
+  list(seller.secret, { private_metrics: true, price_usdc: "0.6" });
+  list(seller.claimed, { price_usdc: "0.04", verification_version: "beta" });
+  log.after(1).listing(seller.good, OTHER);
+  for (const member of seller.ring) log.after(1).transfer(wallet(99), member, 5_000_000);
+  for (const member of seller.ring) log.after(1).listing(member, "ring.task");
+
+  let buyer = 20;
+  const hires = (agent: `0x${string}`, count: number, failures: number, stars = 0, tasks = 4) => {
+    for (let n = 0; n < count; n++) {
+      const options = { passed: n >= failures, capability: `text.task${n % tasks}`, latency_ms: 100 + n };
+      const receipt = log.after(1).hire(agent, wallet(buyer), options);
+      if (stars > 0) log.record("rating", wallet(buyer), { receipt, side: "buyer", stars });
+      buyer = 20 + ((buyer + 1) % 40);
+    }
+  };
+  hires(seller.tier2, 20, 1, 5);
+  hires(seller.good, 8, 0, 4);
+  hires(seller.fair, 8, 2);
+  hires(seller.secret, 37, 2, 4, 2);
+  const handle = { x_handle: "someone", verification_hash: "ab".repeat(32), state: "verified" };
+  log.after(1).record("claim", attestor, { agent_id: seller.claimed, ...handle });
+  return log.after(60).tick();
+}
+
+describe("POST /v1/search", () => {
+  let postgres: PostgresServer;
+  let database: Awaited<ReturnType<typeof openApiDatabase>>;
+  let app: Hono;
+  let derived: Snapshot;
+
+  before(async function () {
+    this.timeout(60_000);
+    postgres = await startPostgres();
+    database = await openApiDatabase(await postgres.createDatabase("search"));
+    const node = { chainId: 31_337, token: wallet(0x70) };
+    app = createApi({
+      db: database.db,
+      operations: { readBlocked: async () => null },
+      node,
+      settlementUrl: null,
+    });
+    const result = await market().derive();
+    derived = result;
+    await database.fill(result.store);
+  });
+  after(async () => {
+    await database?.close();
+    await postgres?.stop();
+  });
+
+  const post = (body: unknown) =>
+    app.request("/v1/search", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+
+  async function search(filters: object = {}): Promise<SearchResponse> {
+    const response = await post({ capability: CAPABILITY, limit: 100, ...filters });
+    expect(response.status, await response.clone().text()).to.equal(200);
+    return (await response.json()) as SearchResponse;
+  }
+
+  const found = async (filters: object) => (await search(filters)).agents.map((it) => it.agent_id);
+
+  it("gives live listings of the capability in the published order", async () => {
+    const { agents, next_cursor } = await search();
+    expect(agents.map((it) => [it.agent_id, it.listing.price_usdc])).to.deep.equal([
+      [seller.tier2, "0.7"],
+      [seller.tier2, "0.9"],
+      [seller.claimed, "0.04"],
+      [seller.good, "0.50"],
+      [seller.secret, "0.6"],
+      [seller.fair, "0.30"],
+      [seller.fresh, "0.05"],
+      [seller.dear, "25"],
+    ]);
+    expect(next_cursor).to.equal(null);
+    expect(await found({ capability: "no.such" })).to.deep.equal([]);
+  });
+
+  it("shows the listing and the reputation as the derivation gives it", async () => {
+    const { agents } = await search({ payment_mode: "direct" });
+    const fields = derived.agents[seller.tier2];
+    expect(agents[0]).to.deep.include({ agent_id: seller.tier2, cluster_id: null, cluster_size: 1 });
+    expect(agents[0]?.listing).to.deep.include({
+      capability: CAPABILITY,
+      price_usdc: "0.7",
+      max_latency_ms: 1000,
+      payment_mode: "direct",
+      first_call_free: false,
+      endpoint: `https://${seller.tier2}.example`,
+      payee: null,
+    });
+    for (const result of agents) {
+      const { reputation, agent_id } = result;
+      expect(derived.agents[agent_id], agent_id).to.deep.include(reputation);
+    }
+    expect(fields).to.include({ trust_tier: 2, success_rate: 0.95 });
+    expect((await search({ capability: "ring.task" })).agents[0]).to.deep.include({
+      cluster_id: derived.agents[seller.ring[0] ?? ""]?.cluster_id,
+      cluster_size: 4,
+    });
+  });
+
+  it("shows whether a human claims the agent", async () => {
+    const { agents } = await search({ max_price_usdc: "0.05" });
+    expect(agents.map((it) => [it.agent_id, it.reputation.claimed])).to.deep.equal([
+      [seller.claimed, true],
+      [seller.fresh, false],
+    ]);
+  });
+
+  it("filters by price, inclusive, at any size", async () => {
+    expect(await found({ max_price_usdc: "0.05" })).to.deep.equal([seller.claimed, seller.fresh]);
+    expect(await found({ max_price_usdc: "0.049999" })).to.deep.equal([seller.claimed]);
+    expect(await found({ max_price_usdc: `1${"0".repeat(70)}` })).to.have.length(8);
+  });
+
+  it("filters by latency, inclusive", async () => {
+    expect(await found({ max_latency_ms: 1000 })).to.not.include(seller.good);
+    expect(await found({ max_latency_ms: 8000 })).to.include(seller.good);
+  });
+
+  it("filters by success rate as it is published; null passes no minimum", async () => {
+    expect(await found({ min_success_rate: 0.95 })).to.deep.equal([seller.tier2, seller.tier2, seller.good]);
+    expect(await found({ min_success_rate: 0.950000001 })).to.deep.equal([seller.good]);
+    expect(await found({ min_success_rate: 0 })).to.not.include(seller.fresh);
+    // 35 of 37 is published as 0.9 by an agent with private metrics.
+    expect(await found({ min_success_rate: 0.9 })).to.include(seller.secret);
+    expect(await found({ min_success_rate: 0.91 })).to.not.include(seller.secret);
+  });
+
+  it("filters by stars; null passes no minimum", async () => {
+    expect(await found({ min_avg_stars: 4 })).to.deep.equal([
+      seller.tier2,
+      seller.tier2,
+      seller.good,
+      seller.secret,
+    ]);
+    expect(await found({ min_avg_stars: 4.5 })).to.deep.equal([seller.tier2, seller.tier2]);
+    expect(await found({ min_avg_stars: 0 })).to.not.include(seller.fair);
+  });
+
+  it("filters by trust tier", async () => {
+    expect(await found({ min_trust_tier: 1 })).to.deep.equal([seller.tier2, seller.tier2, seller.claimed]);
+    expect(await found({ min_trust_tier: 2 })).to.deep.equal([seller.tier2, seller.tier2]);
+    expect(await found({ min_trust_tier: 0 })).to.have.length(8);
+  });
+
+  it("filters by payment mode, exactly or any platform escrow", async () => {
+    expect(await found({ payment_mode: "platform_escrow:bridge" })).to.deep.equal([seller.fair]);
+    expect(await found({ payment_mode: "platform_escrow:*" })).to.deep.equal([seller.tier2, seller.fair]);
+    expect(await found({ payment_mode: "custom_escrow:https://escrow.example/x" })).to.deep.equal([
+      seller.dear,
+    ]);
+    expect(await found({ payment_mode: "platform_escrow:brid" })).to.deep.equal([]);
+  });
+
+  it("filters by verification version; none counts as v0, one that is no version passes nothing", async () => {
+    expect(await found({ min_verification_version: "v1" })).to.deep.equal([seller.good, seller.fair]);
+    expect(await found({ min_verification_version: "v2" })).to.deep.equal([seller.good]);
+    const all = await found({ min_verification_version: "v0" });
+    expect(all).to.include(seller.fresh).and.to.not.include(seller.claimed);
+  });
+
+  it("filters by clarification support", async () => {
+    expect(await found({ clarification_supported: true })).to.deep.equal([seller.fresh]);
+    expect(await found({ clarification_supported: false })).to.have.length(7);
+  });
+
+  it("takes filters that are null as not given, and combines the others", async () => {
+    const none = { max_price_usdc: null, min_success_rate: null, payment_mode: null, min_trust_tier: null };
+    expect(await found(none)).to.have.length(8);
+    const all = { min_success_rate: 0.9, max_price_usdc: "0.8", payment_mode: "direct" };
+    expect(await found(all)).to.deep.equal([seller.tier2, seller.good, seller.secret]);
+  });
+
+  it("pages through any search, each result once, in one order", async () => {
+    for (const filters of [{}, { min_success_rate: 0.5 }, { payment_mode: "platform_escrow:*" }]) {
+      const whole = await search(filters);
+      for (const limit of [1, 2, 3, 7]) {
+        const pages: SearchResponse["agents"] = [];
+        let cursor: string | null = null;
+        do {
+          const page: SearchResponse = await search({ ...filters, limit, cursor });
+          expect(page.agents.length).to.be.at.most(limit);
+          pages.push(...page.agents);
+          cursor = page.next_cursor;
+        } while (cursor !== null);
+        expect(pages).to.deep.equal(whole.agents);
+      }
+    }
+  });
+
+  it("finds what the index's percents let through but the published rate does not", async () => {
+    // 6 of 8 is 0.75: in the same whole percent as what is asked for.
+    expect(await found({ min_success_rate: 0.755, limit: 1 })).to.deep.equal([seller.tier2]);
+    expect(await found({ min_success_rate: 0.755 })).to.not.include(seller.fair);
+    const { agents, next_cursor } = await search({ min_success_rate: 0.755, max_price_usdc: "0.30" });
+    expect({ agents, next_cursor }).to.deep.equal({ agents: [], next_cursor: null });
+  });
+
+  it("names every field at fault", async () => {
+    const wrong = {
+      capability: "Text",
+      max_price_usdc: 1,
+      min_success_rate: 1.5,
+      limit: 101,
+      payment_mode: "escrow",
+      max_price: "1.00",
+    };
+    const response = await post(wrong);
+    expect(response.status).to.equal(400);
+    expect(response.headers.get("content-type")).to.equal("application/problem+json");
+    const { code, errors } = (await response.json()) as { code: string; errors: { field: string }[] };
+    expect(code).to.equal("invalid_input");
+    expect(new Set(errors.map((it) => it.field))).to.deep.equal(
+      new Set(["capability", "max_price_usdc", "min_success_rate", "limit", "payment_mode", ""]),
+    );
+  });
+
+  it("refuses what is no JSON, no search, too long, or no cursor of its own", async () => {
+    const answer = async (body: unknown) => {
+      const response = await post(body);
+      return [response.status, ((await response.json()) as { code: string }).code];
+    };
+    expect(await answer("{")).to.deep.equal([400, "malformed_json"]);
+    expect(await answer({})).to.deep.equal([400, "invalid_input"]);
+    expect(await answer({ capability: `a.${"b".repeat(20_000)}` })).to.deep.equal([413, "payload_too_large"]);
+    const cursors = ["x", "bnVsbA", Buffer.from('[1,"1","\\u0000"]').toString("base64url")];
+    for (const cursor of cursors) {
+      expect(await answer({ capability: CAPABILITY, cursor })).to.deep.equal([400, "invalid_cursor"]);
+    }
+  });
+});
