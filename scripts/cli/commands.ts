@@ -60,6 +60,13 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/keys.ts")).registerKeys,
   },
   {
+    name: "bench-gas",
+    summary: "measure the gas of every verb of the contracts",
+    hidden: true,
+    ignoresEnvFile: true,
+    load: async () => (await import("../commands/benchGas.ts")).registerBenchGas,
+  },
+  {
     name: "bench-ledger",
     summary: "measure the settlement service and its ledger",
     hidden: true,

@@ -1,0 +1,30 @@
+import type { GasFigures } from "./measureEscrow.ts";
+import { derivedFigures } from "./measureEscrow.ts";
+import { anchorFigure, OLD_SIZES } from "./measureLedger.ts";
+
+/** A figure and what it may not exceed. */
+export type Goal = { name: string; actual: number; limit: number };
+
+/**
+ * What the contracts are to cost at most.
+ *
+ * AuthCaptureEscrow (base/commerce-payments) takes 178,656 gas for authorize and capture on that project's own mock
+ * token, the comparison for TestUSDC, and 211,834 on Circle's FiatToken behind its proxy.
+ */
+export function goals(figures: GasFigures): Goal[] {
+  const derived = derivedFigures(figures);
+  const anchors = OLD_SIZES.map((oldSize) => (figures[anchorFigure(oldSize, 1_000)] ?? Number.NaN) / 1_000);
+  return [
+    {
+      name: "depositWithAuthorization + release by the buyer, against 0.88 × 178,656",
+      actual: derived.perHire,
+      limit: Math.floor(0.88 * 178_656),
+    },
+    {
+      name: "each of a batch of 50 releases, as a share of a single one",
+      actual: derived.batchShare,
+      limit: 0.6,
+    },
+    { name: "per anchored entry at 1,000 a batch, by the writer", actual: Math.max(...anchors), limit: 70 },
+  ];
+}

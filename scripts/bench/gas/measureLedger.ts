@@ -1,0 +1,69 @@
+import { hexlify } from "ethers";
+import { anchorTypes } from "../../../protocol/ledger/anchor.ts";
+import { leafHash } from "../../../protocol/merkle/hash.ts";
+import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
+import { type BenchChain, gasOf } from "./chain.ts";
+import type { GasFigures } from "./measureEscrow.ts";
+
+export const OLD_SIZES = [1_000, 10_000, 100_000, 1_000_000];
+export const GROWTHS = [1, 100, 1_000];
+
+export const anchorFigure = (oldSize: number, growth: number) => `anchor ${growth} onto ${oldSize}`;
+
+/** Every verb of the ledger contract once, and the writer's anchors of several sizes onto ledgers of several sizes. */
+export async function measureLedger({ ethers, relayer, guardian: writer }: BenchChain): Promise<GasFigures> {
+  const ledger = await ethers.deployContract("AnchoredLedger");
+  const tree = benchTree(Math.max(...OLD_SIZES) + Math.max(...GROWTHS));
+  const root = (size: number) => hexlify(tree.root(size));
+  const figures: GasFigures = {};
+  let opened = 0;
+
+  /** A ledger that has been anchored twice, so that no slot is filled for the first time. */
+  const ledgerOf = async (size: number): Promise<string> => {
+    const origin = `bench.example/${String(opened++).padStart(4, "0")}`;
+    const id = await ledger.open.staticCall(origin, writer);
+    figures.open = await gasOf(ledger.open(origin, writer));
+    await ledger.connect(writer).anchor(id, size, root(size), [], "0x");
+    return id;
+  };
+
+  for (const oldSize of OLD_SIZES) {
+    for (const growth of GROWTHS) {
+      const id = await ledgerOf(oldSize);
+      const size = oldSize + growth;
+      const proof = tree.consistencyProof(oldSize, size).map((node) => hexlify(node));
+      figures[anchorFigure(oldSize, growth)] = await gasOf(
+        ledger.connect(writer).anchor(id, size, root(size), proof, "0x"),
+      );
+    }
+  }
+
+  const id = await ledgerOf(1_000);
+  figures["anchor, heartbeat"] = await gasOf(ledger.connect(writer).anchor(id, 1_000, root(1_000), [], "0x"));
+  const { chainId } = await ethers.provider.getNetwork();
+  const verifyingContract = await ledger.getAddress();
+  const domain = { name: "Tallystick AnchoredLedger", version: "1", chainId, verifyingContract };
+  const terms = { ledgerId: id, seq: 3n, newSize: 2_000, newRoot: root(2_000) };
+  const signature = await writer.signTypedData(domain, { Anchor: [...anchorTypes.Anchor] }, terms);
+  const proof = tree.consistencyProof(1_000, 2_000).map((node) => hexlify(node));
+  figures["anchor 1000 onto 1000, relayed"] = await gasOf(
+    ledger.connect(relayer).anchor(id, 2_000, root(2_000), proof, signature),
+  );
+  const lie = { ledgerId: id, size: 2_000, root: root(1_999) };
+  const evidence = await writer.signTypedData(domain, { Head: [...anchorTypes.Head] }, lie);
+  figures["proveEquivocation against the anchored head"] = await gasOf(
+    ledger.connect(relayer)["proveEquivocation((bytes32,uint64,bytes32),bytes)"](lie, evidence),
+  );
+  return figures;
+}
+
+function benchTree(size: number): MerkleTree {
+  const tree = new MerkleTree();
+  const bytes = new Uint8Array(4);
+  const view = new DataView(bytes.buffer);
+  for (let i = 0; i < size; i++) {
+    view.setUint32(0, i);
+    tree.append(leafHash(bytes));
+  }
+  return tree;
+}

@@ -1,0 +1,68 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { AbiCoder, concat, getCreate2Address, id, keccak256 } from "ethers";
+import type { Artifact } from "hardhat/types/artifacts";
+import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
+import { hireEscrowAbi } from "../../protocol/abi/hireEscrowAbi.ts";
+import { repositoryRoot } from "../repositoryRoot.ts";
+
+/** A contract as it is deployed to the same address on every chain. */
+export type FrozenContract = {
+  contractName: string;
+  sourceName: string;
+  compiler: { version: string; evmVersion: string; viaIR: boolean; optimizer: object };
+  initCodeHash: string;
+  /** Without constructor arguments. */
+  initCode: string;
+};
+
+export const frozenNames = ["HireEscrow", "AnchoredLedger"] as const;
+export type FrozenName = (typeof frozenNames)[number];
+
+const abis = { HireEscrow: hireEscrowAbi, AnchoredLedger: anchoredLedgerAbi };
+
+/** The factory that Ignition deploys through: CreateX, at this address on most chains. */
+export const CREATEX = "0xba5Ed099633D3B313e4D5F7bdc1305d3c28ba5Ed";
+
+/** The salt of the project's own deployments. Not bound to a deployer: whoever is first deploys the same thing. */
+export const DEPLOYMENT_SALT = id("tallystick contracts, version 1");
+
+export function frozenFile(name: string): string {
+  return path.join(repositoryRoot, "contracts", "frozen", `${name}.json`);
+}
+
+export function readFrozen(name: FrozenName): FrozenContract {
+  return JSON.parse(readFileSync(frozenFile(name), "utf8"));
+}
+
+/** The frozen contract as an artifact that Ignition deploys. */
+export function frozenArtifact(name: FrozenName): Artifact {
+  const { contractName, sourceName, initCode } = readFrozen(name);
+  return {
+    _format: "hh3-artifact-1",
+    contractName,
+    sourceName,
+    abi: [...abis[name]],
+    bytecode: initCode as `0x${string}`,
+    deployedBytecode: "0x",
+    linkReferences: {},
+    deployedLinkReferences: {},
+  };
+}
+
+/**
+ * Where CreateX deploys a frozen contract with these constructor arguments, on every chain and for every sender. The
+ * address is a hash of the init code and the arguments: code there is that code, constructed so.
+ */
+export function frozenAddress(
+  name: FrozenName,
+  constructorArguments: readonly string[],
+  salt: string,
+): string {
+  const coder = AbiCoder.defaultAbiCoder();
+  const types = name === "HireEscrow" ? ["address", "address", "string"] : [];
+  const initCode = concat([readFrozen(name).initCode, coder.encode(types, constructorArguments)]);
+  // CreateX hashes a salt that names neither a deployer nor the zero address.
+  const guarded = keccak256(coder.encode(["bytes32"], [salt]));
+  return getCreate2Address(CREATEX, guarded, keccak256(initCode));
+}

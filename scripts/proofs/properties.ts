@@ -1,0 +1,178 @@
+/** A bug that somebody could write, as a change of text in one file; the text occurs there once. */
+export type PlantedBug = { what: string; file: string; find: string; replace: string };
+
+/** Something that is proved of a contract as it is deployed. */
+export type Property = {
+  /** The harness contract that asserts it. */
+  contract: string;
+  source: string;
+  /** The property, in one sentence. */
+  claim: string;
+  /** Each of them has to lose the proof: else the proof would say nothing. */
+  bugs: PlantedBug[];
+};
+
+const escrowProofs = "contracts/test/proofs/EscrowBookProofs.sol";
+const ledgerProofs = "contracts/test/proofs/LedgerBookProofs.sol";
+const escrowBook = "contracts/EscrowBook.sol";
+const ledgerBook = "contracts/LedgerBook.sol";
+
+/** All that is proved, in the order of docs/SECURITY.md. */
+export const properties: Property[] = [
+  {
+    contract: "OpenedOnce",
+    source: escrowProofs,
+    claim: "A hire is opened only when it never was, and then holds exactly its amount, which is not zero.",
+    bugs: [
+      {
+        what: "a settled hire can be opened again",
+        file: escrowBook,
+        find: "_requireStatus(id, _slots[id].status, IHireEscrow.Status.None);",
+        replace: "",
+      },
+    ],
+  },
+  {
+    contract: "ClosedOnce",
+    source: escrowProofs,
+    claim: "A hire is closed only while it is held, for exactly what it holds, and holds nothing afterwards.",
+    bugs: [
+      {
+        what: "what was paid out stays in the book",
+        file: escrowBook,
+        find: "_slots[id].amount = 0;",
+        replace: "",
+      },
+    ],
+  },
+  {
+    contract: "NeverTwice",
+    source: escrowProofs,
+    claim: "Through any sequence of calls, a hire is opened at most once and closed at most once.",
+    bugs: [
+      {
+        what: "closing a hire makes it as good as new",
+        file: escrowBook,
+        find: "_slots[id].status = uint8(outcome);",
+        replace: "_slots[id].status = uint8(IHireEscrow.Status.None);",
+      },
+    ],
+  },
+  {
+    contract: "DeliveryMovesNothing",
+    source: escrowProofs,
+    claim: "Marking delivery works once, on a held hire, and changes neither its status nor its amount.",
+    bugs: [
+      {
+        what: "a mark settles the hire",
+        file: escrowBook,
+        find: "_slots[id].delivered = true;",
+        replace: "_slots[id].delivered = true;\n_slots[id].status = uint8(IHireEscrow.Status.Released);",
+      },
+    ],
+  },
+  {
+    contract: "OthersUntouched",
+    source: escrowProofs,
+    claim: "What is done for one hire changes no other hire and no credit.",
+    bugs: [
+      {
+        what: "closing a hire clears another",
+        file: escrowBook,
+        find: "_slots[id].amount = 0;",
+        replace: "_slots[id].amount = 0;\n_slots[bytes32(0)].amount = 0;",
+      },
+    ],
+  },
+  {
+    contract: "PartsAddUp",
+    source: escrowProofs,
+    claim: "The parts of a split add up to the amount, and the payee's is no more than the buyer gave.",
+    bugs: [
+      {
+        what: "the fee is paid twice",
+        file: escrowBook,
+        find: "toBuyer = amount - toSeller;",
+        replace: "toBuyer = amount - toPayee;",
+      },
+    ],
+  },
+  {
+    contract: "RestIsCredited",
+    source: escrowProofs,
+    claim: "What a payment did not move, and no more, is credited to whom it was for, and nobody else.",
+    bugs: [
+      {
+        what: "a payment made in part is credited in full",
+        file: escrowBook,
+        find: "missing = amount - taken;",
+        replace: "missing = amount;",
+      },
+    ],
+  },
+  {
+    contract: "CreditTakenOnce",
+    source: escrowProofs,
+    claim: "A credit is taken once, for all that was put there, and no other credit changes.",
+    bugs: [
+      {
+        what: "a credit can be withdrawn again",
+        file: escrowBook,
+        find: "_credits[account] = 0;",
+        replace: "",
+      },
+    ],
+  },
+  {
+    contract: "OwesWhatItHas",
+    source: escrowProofs,
+    claim: "Through any sequence of calls, what came in less what went out is Σ held + Σ credits.",
+    bugs: [
+      {
+        what: "a payment made in part is credited in full",
+        file: escrowBook,
+        find: "missing = amount - taken;",
+        replace: "missing = amount;",
+      },
+    ],
+  },
+  {
+    contract: "NeverShrinks",
+    source: ledgerProofs,
+    claim: "An anchor never shrinks a ledger, changes its root only by growing it, and has the next number.",
+    bugs: [
+      {
+        what: "a proof may lead to a smaller tree",
+        file: "contracts/libraries/Rfc9162.sol",
+        find: "if (oldSize > newSize) return Verdict.SizeShrinks;",
+        replace: "",
+      },
+    ],
+  },
+  {
+    contract: "MarkedForGood",
+    source: ledgerProofs,
+    claim: "A marked ledger is never extended, no mark is ever cleared, and marking changes no head.",
+    bugs: [
+      {
+        what: "a marked ledger can be anchored on",
+        file: ledgerBook,
+        find: "require(!_ledgers[id].equivocated, IAnchoredLedger.LedgerEquivocated(id));",
+        replace: "",
+      },
+    ],
+  },
+  {
+    contract: "WriterStays",
+    source: ledgerProofs,
+    claim: "A ledger is opened once, keeps its writer, and is changed by nothing done to another.",
+    bugs: [
+      {
+        what: "opening again replaces the writer",
+        file: ledgerBook,
+        find: "require(_ledgers[id].writer == address(0), IAnchoredLedger.AlreadyOpen(id));",
+        replace: "",
+      },
+    ],
+  },
+];

@@ -1,0 +1,73 @@
+import { expect } from "chai";
+import hre from "hardhat";
+import { compiledContract } from "../../scripts/freeze-contracts.ts";
+import { deployFrozen, frozenAddresses } from "../../scripts/ignition/deployFrozen.ts";
+import { DEPLOYMENT_SALT, frozenNames, readFrozen } from "../../scripts/ignition/frozenContract.ts";
+import { BUILD_TIMEOUT, freshChain } from "./support/chain.ts";
+import { newWorld, PROVIDER, STATUS } from "./support/world.ts";
+
+describe("The frozen contracts", function () {
+  this.timeout(BUILD_TIMEOUT);
+  before(freshChain);
+
+  // Instrumented for coverage the contracts are other ones.
+  if (!hre.globalOptions.coverage) {
+    for (const name of frozenNames) {
+      it(`should be what the source of ${name} compiles to (else decide, and: npm run freeze)`, async () => {
+        expect(await compiledContract(name)).to.deep.equal(readFrozen(name));
+      });
+    }
+  }
+
+  /** Deploys as another sender than usual, on a chain of its own. */
+  async function deployed(transactionsBefore: number) {
+    const chain = await freshChain();
+    const world = await newWorld(chain, "TestUSDC");
+    for (let i = 0; i < transactionsBefore; i++) {
+      await world.deployer.sendTransaction({ to: world.deployer.address });
+    }
+    const parameters = { token: world.tokenAddress, guardian: world.guardian.address, providerId: PROVIDER };
+    return { ...world, parameters, addresses: await deployFrozen({ connection: chain, ...parameters }) };
+  }
+
+  it("should get the same addresses on every chain, known beforehand, whatever was sent before", async () => {
+    const [one, other] = [await deployed(0), await deployed(3)];
+    expect(one.addresses).to.deep.equal(other.addresses);
+    expect(one.addresses).to.deep.equal(frozenAddresses(one.parameters));
+  });
+
+  it("should get another escrow address for every argument, and for another salt", async () => {
+    const { parameters, stranger } = await deployed(0);
+    const escrows = [
+      parameters,
+      { ...parameters, token: stranger.address },
+      { ...parameters, guardian: stranger.address },
+      { ...parameters, providerId: "another" },
+      { ...parameters, salt: `0x${"5a".repeat(32)}` },
+    ].map((terms) => frozenAddresses(terms).hireEscrow);
+    expect(new Set(escrows).size).to.equal(escrows.length);
+  });
+
+  it("should be used when somebody has deployed them already", async () => {
+    const { chain, parameters, addresses, ethers } = await deployed(0);
+    const block = await ethers.provider.getBlockNumber();
+    expect(await deployFrozen({ connection: chain, ...parameters, salt: DEPLOYMENT_SALT })).to.deep.equal(
+      addresses,
+    );
+    expect(await ethers.provider.getBlockNumber()).to.equal(block);
+  });
+
+  it("should work: a hire is held and released", async () => {
+    const { ethers, addresses, token, buyer, hire, guardian } = await deployed(0);
+    const escrow = await ethers.getContractAt("HireEscrow", addresses.hireEscrow);
+    expect(await escrow.guardian()).to.equal(guardian.address);
+    expect(await escrow.token()).to.equal(addresses.token);
+    await token.connect(buyer).approve(addresses.hireEscrow, 2n ** 256n - 1n);
+    const terms = await hire();
+    await escrow.connect(buyer).deposit(terms);
+    await escrow.connect(buyer).release(terms, "0x");
+    expect((await escrow.stateOf(await escrow.escrowId(terms))).status).to.equal(STATUS.Released);
+    const ledger = await ethers.getContractAt("AnchoredLedger", addresses.anchoredLedger);
+    await expect(ledger.open("tallystick.local/demo", guardian.address)).to.emit(ledger, "Opened");
+  });
+});
