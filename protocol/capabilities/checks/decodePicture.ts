@@ -1,0 +1,186 @@
+import { decode } from "fast-png";
+import { Unzlib } from "fflate";
+
+/** Most pixels of an image that a verification function decodes: 2048 × 2048, so that it stays fast (SHP §8.1). */
+export const MAX_PIXELS = 4_194_304;
+
+/** Longest base 64 text of an image: that of 10 MB. */
+export const MAX_IMAGE_BASE64 = 13_981_016;
+
+/** A decoded image. */
+export type Picture = {
+  width: number;
+  height: number;
+  /** The colour of a pixel as 0xRRGGBB; what is transparent lets a light grey through. */
+  rgbAt: (x: number, y: number) => number;
+};
+
+const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
+/** The chunks that make the picture. Others are left out before decoding: nothing may hide a bomb in a colour profile. */
+const NEEDED = new Set(["IHDR", "PLTE", "tRNS", "IDAT", "IEND"]);
+/** What transparent pixels lie on: neither black nor white, so that drawings in both show. */
+const GROUND = 188;
+/** Compressed bytes handed over at once. Deflate makes at most 1,032 bytes of one, so a slice stays small. */
+const SLICE = 4096;
+
+type Chunk = { type: string; start: number; end: number };
+type Header = { width: number; height: number; bitsPerPixel: number; interlaced: boolean };
+
+/**
+ * Decodes a PNG (W3C PNG, third edition) out of base 64: signature, chunk order, checksums, a complete image and
+ * nothing behind what the header promises. A file that inflates to more is left at once.
+ *
+ * @throws Error saying what is wrong with it
+ */
+export function decodePicture(base64: string): Picture {
+  const bytes = bytesOf(base64);
+  const chunks = chunksOf(bytes);
+  const header = headerOf(bytes, chunks);
+  if (header.width * header.height > MAX_PIXELS) throw new Error(`has more than ${MAX_PIXELS} pixels`);
+  checkImageData(bytes, chunks, header);
+  const png = decode(pick(bytes, chunks), { checkCrc: true });
+  return asPicture(png);
+}
+
+function bytesOf(base64: string): Uint8Array {
+  let binary: string;
+  try {
+    binary = atob(base64);
+  } catch {
+    throw new Error("is no base 64");
+  }
+  const bytes = new Uint8Array(binary.length);
+  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
+  return bytes;
+}
+
+function chunksOf(bytes: Uint8Array): Chunk[] {
+  if (!SIGNATURE.every((byte, at) => bytes[at] === byte)) throw new Error("is no PNG: wrong signature");
+  const view = new DataView(bytes.buffer);
+  const chunks: Chunk[] = [];
+  for (let at = SIGNATURE.length; at < bytes.length; ) {
+    if (at + 12 > bytes.length) throw new Error("ends within a chunk");
+    const end = at + 12 + view.getUint32(at);
+    if (end > bytes.length) throw new Error("ends within a chunk");
+    const type = String.fromCharCode(...bytes.subarray(at + 4, at + 8));
+    chunks.push({ type, start: at, end });
+    if (type === "IEND") return chunks;
+    at = end;
+  }
+  throw new Error("has no end: IEND is missing");
+}
+
+const CHANNELS: { [colourType: number]: number } = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
+
+function headerOf(bytes: Uint8Array, chunks: Chunk[]): Header {
+  const first = chunks[0];
+  if (first?.type !== "IHDR" || first.end - first.start !== 25) throw new Error("does not begin with IHDR");
+  const view = new DataView(bytes.buffer, first.start + 8, 13);
+  const [width, height] = [view.getUint32(0), view.getUint32(4)];
+  const channels = CHANNELS[view.getUint8(9)];
+  if (width === 0 || height === 0) throw new Error("has no width or no height");
+  if (channels === undefined) throw new Error("has an unknown colour type");
+  return { width, height, bitsPerPixel: view.getUint8(8) * channels, interlaced: view.getUint8(12) === 1 };
+}
+
+/** The offsets and steps of the seven passes of Adam7 (PNG §8.1). */
+const ADAM7 = [
+  [0, 0, 8, 8],
+  [4, 0, 8, 8],
+  [0, 4, 4, 8],
+  [2, 0, 4, 4],
+  [0, 2, 2, 4],
+  [1, 0, 2, 2],
+  [0, 1, 1, 2],
+] as const;
+
+/** How many bytes the scan lines have, each with its filter byte. */
+function scanLineBytes({ width, height, bitsPerPixel, interlaced }: Header): number {
+  const passes = interlaced ? ADAM7 : ([[0, 0, 1, 1]] as const);
+  let total = 0;
+  for (const [x, y, stepX, stepY] of passes) {
+    const columns = Math.ceil((width - x) / stepX);
+    const rows = Math.ceil((height - y) / stepY);
+    if (columns > 0 && rows > 0) total += rows * (1 + Math.ceil((columns * bitsPerPixel) / 8));
+  }
+  return total;
+}
+
+/** Inflates in small slices and counts, so that neither too little nor a bomb passes. */
+function checkImageData(bytes: Uint8Array, chunks: Chunk[], header: Header): void {
+  const expected = scanLineBytes(header);
+  let inflated = 0;
+  const inflator = new Unzlib((part) => {
+    inflated += part.length;
+  });
+  for (const { type, start, end } of chunks) {
+    if (type !== "IDAT") continue;
+    for (let at = start + 8; at < end - 4; at += SLICE) {
+      inflator.push(bytes.subarray(at, Math.min(at + SLICE, end - 4)), false);
+      if (inflated > expected) throw new Error("has more image data than its header says");
+    }
+  }
+  if (inflated < expected) throw new Error("has less image data than its header says");
+}
+
+function pick(bytes: Uint8Array, chunks: Chunk[]): Uint8Array {
+  const kept = chunks.filter(({ type }) => NEEDED.has(type));
+  const size = kept.reduce((sum, { start, end }) => sum + end - start, SIGNATURE.length);
+  const picked = new Uint8Array(size);
+  picked.set(SIGNATURE);
+  let at = SIGNATURE.length;
+  for (const { start, end } of kept) {
+    picked.set(bytes.subarray(start, end), at);
+    at += end - start;
+  }
+  return picked;
+}
+
+function asPicture(png: ReturnType<typeof decode>): Picture {
+  const { width, height, channels, depth, palette } = png;
+  const data = png.data as ArrayLike<number>;
+  if (palette) {
+    const perRow = Math.ceil((width * depth) / 8);
+    const indexAt = (x: number, y: number): number => {
+      const bit = x * depth;
+      const byte = data[y * perRow + (bit >> 3)] ?? 0;
+      return (byte >> (8 - depth - (bit & 7))) & ((1 << depth) - 1);
+    };
+    const wide = depth < 8;
+    const rgbAt = (x: number, y: number): number => {
+      const [red = 0, green = 0, blue = 0, alpha = 255] =
+        palette[wide ? indexAt(x, y) : (data[y * width + x] ?? 0)] ?? [];
+      return blend(red, green, blue, alpha);
+    };
+    return { width, height, rgbAt };
+  }
+  if (depth < 8) return greyPicture(png);
+  const shift = depth === 16 ? 8 : 0;
+  const byteAt = (at: number): number => (data[at] ?? 0) >> shift;
+  const rgbAt = (x: number, y: number): number => {
+    const at = (y * width + x) * channels;
+    const grey = byteAt(at);
+    if (channels <= 2) return blend(grey, grey, grey, channels === 2 ? byteAt(at + 1) : 255);
+    return blend(grey, byteAt(at + 1), byteAt(at + 2), channels === 4 ? byteAt(at + 3) : 255);
+  };
+  return { width, height, rgbAt };
+}
+
+/** One channel of 1, 2 or 4 bits. */
+function greyPicture({ width, height, depth, data }: ReturnType<typeof decode>): Picture {
+  const perRow = Math.ceil((width * depth) / 8);
+  const max = (1 << depth) - 1;
+  const rgbAt = (x: number, y: number): number => {
+    const bit = x * depth;
+    const value = ((data[y * perRow + (bit >> 3)] ?? 0) >> (8 - depth - (bit & 7))) & max;
+    const grey = Math.round((value * 255) / max);
+    return blend(grey, grey, grey, 255);
+  };
+  return { width, height, rgbAt };
+}
+
+function blend(red: number, green: number, blue: number, alpha: number): number {
+  if (alpha === 255) return (red << 16) | (green << 8) | blue;
+  const over = (value: number): number => Math.round((value * alpha + GROUND * (255 - alpha)) / 255);
+  return (over(red) << 16) | (over(green) << 8) | over(blue);
+}

@@ -1,0 +1,56 @@
+import { detectAll } from "tinyld";
+
+/** Languages by ISO 639-1 that capability ids and outputs may name, and that can be told apart. */
+export const LANGUAGES = [
+  ..."ar bg cs da de el en es fi fr he hi hu id it ja ko nl no pl pt ro ru sv tr uk vi zh".split(" "),
+] as const;
+
+/** Below this many letters a language cannot be told reliably, only its script. */
+const MIN_LETTERS = 20;
+
+/** Longest part of a text that is looked at: enough to tell, and quick. */
+const LOOKED_AT = 4000;
+
+const SCRIPTS: { [language: string]: RegExp } = {
+  ar: /\p{Script=Arabic}/u,
+  bg: /\p{Script=Cyrillic}/u,
+  el: /\p{Script=Greek}/u,
+  he: /\p{Script=Hebrew}/u,
+  hi: /\p{Script=Devanagari}/u,
+  ja: /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u,
+  ko: /\p{Script=Hangul}/u,
+  ru: /\p{Script=Cyrillic}/u,
+  uk: /\p{Script=Cyrillic}/u,
+  zh: /\p{Script=Han}/u,
+};
+
+/** Guesses at a text's language, best first; `confidence` is the share of the best one's score. */
+export type LanguageGuess = { language: string; confidence: number };
+
+/** Ranks the languages a text may be in. Empty when nothing can be said. */
+export function detectLanguages(text: string): LanguageGuess[] {
+  const guesses = detectAll(text.slice(0, LOOKED_AT), { only: [...LANGUAGES] });
+  const best = guesses[0]?.accuracy ?? 0;
+  return guesses.map(({ lang, accuracy }) => ({
+    language: lang,
+    confidence: best === 0 ? 0 : accuracy / best,
+  }));
+}
+
+/**
+ * Whether a text is in a language as far as can be told. `floor` is the least confidence beside the best guess: 1 wants
+ * the best guess itself. Texts of fewer than 20 letters have only their script checked.
+ */
+export function isInLanguage(text: string, language: string, floor: number): boolean {
+  const letters = [...text.slice(0, LOOKED_AT)].filter((character) => /\p{L}/u.test(character));
+  if (letters.length === 0) return false;
+  const script = SCRIPTS[language] ?? /\p{Script=Latin}/u;
+  const inScript = letters.filter((letter) => script.test(letter)).length;
+  if (inScript < letters.length / 2) return false;
+  // A sign of Chinese, Japanese or Korean says as much as several letters.
+  const isDense = language === "zh" || language === "ja" || language === "ko";
+  if (letters.length * (isDense ? 4 : 1) < MIN_LETTERS) return true;
+  const guesses = detectLanguages(text);
+  if (guesses.length === 0) return true;
+  return guesses.some((guess) => guess.language === language && guess.confidence >= floor);
+}

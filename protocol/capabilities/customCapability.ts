@@ -1,0 +1,134 @@
+import { InvalidInputError, TallystickError } from "../errors.ts";
+import { isCustomCapability } from "./capabilityOf.ts";
+import type { JsonSchema } from "./schemaType.ts";
+import { validateJson } from "./validateJson.ts";
+import type { Verification } from "./verification.ts";
+
+/** The schemas that the seller of a `custom.*` capability publishes at `ENDPOINT/capabilities/ID/schema` (SHP §5.2). */
+export type CustomSchemas = { input: JsonSchema; output: JsonSchema };
+
+/** Largest schema that is taken from a seller, in characters of its JSON. */
+export const MAX_SCHEMA_LENGTH = 65_536;
+
+const MAX_DEPTH = 32;
+const MAX_PATTERN_LENGTH = 256;
+
+/**
+ * Reads the schemas a seller published for a `custom.*` capability. They come from a stranger, so nothing in them may
+ * cost the buyer time or lead elsewhere: references stay inside the schema and in no circle, and regular expressions are of the
+ * simple kind that cannot be made to run long.
+ *
+ * @param value the parsed answer, `{input, output}` (`input_schema` and `output_schema` are understood too)
+ * @throws TallystickError `unknown_capability` for a standard-looking id; InvalidInputError `invalid_schema` naming the field
+ */
+export function readCustomSchemas(capabilityId: string, value: unknown): CustomSchemas {
+  if (!isCustomCapability(capabilityId)) {
+    throw new TallystickError({
+      code: "unknown_capability",
+      message: `${capabilityId} is no custom capability: only custom.* brings its own schemas.`,
+      field: "capability",
+    });
+  }
+  const answer = asObject(value, "schema");
+  const input = asObject(answer.input ?? answer.input_schema, "schema.input");
+  const output = asObject(answer.output ?? answer.output_schema, "schema.output");
+  for (const [name, schema] of Object.entries({ input, output })) {
+    if (JSON.stringify(schema).length > MAX_SCHEMA_LENGTH) {
+      throw invalid(`schema.${name}`, `must have at most ${MAX_SCHEMA_LENGTH} characters`);
+    }
+    checkSchema(schema, `schema.${name}`, 0);
+    tryOut(schema, `schema.${name}`);
+  }
+  return { input, output };
+}
+
+/**
+ * Checks the `params` for a custom capability, before anything is paid.
+ *
+ * @throws InvalidInputError `invalid_params` naming every field at fault
+ */
+export function checkCustomInput({ input }: CustomSchemas, params: unknown): void {
+  const issues = validateJson(input, params, "params");
+  if (issues.length > 0) throw new InvalidInputError({ code: "invalid_params", issues });
+}
+
+/** Checks what came back against the seller's own schema, which is all that is known of a custom capability. */
+export function verifyCustomOutput({ output: schema }: CustomSchemas, output: unknown): Verification {
+  let misfit: string | undefined;
+  try {
+    const [issue] = validateJson(schema, output, "output");
+    misfit = issue && `${issue.field}: ${issue.message}`;
+  } catch {
+    misfit = "is no JSON";
+  }
+  return {
+    all_passed: misfit === undefined,
+    checks: { matches_schema: misfit === undefined },
+    details: misfit === undefined ? {} : { matches_schema: misfit },
+  };
+}
+
+function checkSchema(value: unknown, field: string, depth: number): void {
+  if (depth > MAX_DEPTH) throw invalid(field, `must not be nested deeper than ${MAX_DEPTH} levels`);
+  if (Array.isArray(value)) {
+    for (const [at, inner] of value.entries()) checkSchema(inner, `${field}.${at}`, depth + 1);
+    return;
+  }
+  if (value === null || typeof value !== "object") return;
+  for (const [key, inner] of Object.entries(value)) {
+    const at = `${field}.${key}`;
+    // Following references could go in circles for ever; a schema for params does without them.
+    if (/^\$(ref|dynamicRef|recursiveRef|id|dynamicAnchor|recursiveAnchor)$/.test(key)) {
+      throw invalid(at, "is not taken from strangers: write the schema out");
+    }
+    if (key === "pattern" && typeof inner === "string") checkPattern(inner, at);
+    if (key === "patternProperties" && inner !== null && typeof inner === "object") {
+      for (const pattern of Object.keys(inner)) checkPattern(pattern, `${at}.${pattern}`);
+    }
+    if (key === "format" && typeof inner === "string" && !FORMATS.includes(inner)) {
+      throw invalid(at, `must be one of ${FORMATS.join(", ")}`);
+    }
+    checkSchema(inner, at, depth + 1);
+  }
+}
+
+/** Formats whose check takes time in proportion to the text. */
+const FORMATS = ["date", "time", "date-time", "email", "ipv4", "uuid"];
+
+/**
+ * Regular expressions that take time in proportion to the text: anchored at the start, without groups, alternatives
+ * and references, and with one unbounded repetition at most.
+ */
+function checkPattern(pattern: string, field: string): void {
+  const bare = pattern.replace(/\\./gu, "a").replace(/\[[^\]]*\]/gu, "a");
+  const unbounded = bare.match(/[*+]|\{\d+,\}/gu)?.length ?? 0;
+  const isSimple =
+    pattern.length <= MAX_PATTERN_LENGTH &&
+    bare.startsWith("^") &&
+    !/[()|]/u.test(bare) &&
+    !/\\[1-9kK]/u.test(pattern) &&
+    unbounded <= 1 &&
+    !/\{\d+,\d{4,}\}/u.test(bare);
+  if (!isSimple) {
+    throw invalid(field, "must begin with ^ and have no groups, no | and one of *, + and {n,} at most");
+  }
+}
+
+function tryOut(schema: JsonSchema, field: string): void {
+  try {
+    for (const value of [{}, [], "", 0, null]) validateJson(schema, value, field);
+  } catch (error) {
+    throw invalid(field, `is no JSON Schema that is understood here: ${(error as Error).message}`);
+  }
+}
+
+function asObject(value: unknown, field: string): { [key: string]: unknown } {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) {
+    throw invalid(field, "must be a JSON object");
+  }
+  return value as { [key: string]: unknown };
+}
+
+function invalid(field: string, message: string): InvalidInputError {
+  return new InvalidInputError({ code: "invalid_schema", issues: [{ field, message }] });
+}

@@ -1,0 +1,91 @@
+import {
+  imageSchema,
+  isNotBlank,
+  isNotNoise,
+  isValidPng,
+  matchesDimensions,
+  measured,
+  measuresOf,
+} from "../checks/pictureChecks.ts";
+import { defineCapability } from "../defineCapability.ts";
+
+const CHART_TYPES = ["bar", "line", "pie"] as const;
+
+/** `chart.generate.from-data`: a chart of a series as PNG. */
+export const chartGenerateFromData = defineCapability({
+  id: "chart.generate.from-data",
+  patterns: ["chart.generate.from-data"],
+  summary: "a bar, line or pie chart of a series, as PNG",
+  input: {
+    type: "object",
+    properties: {
+      title: { type: "string", maxLength: 200 },
+      data: {
+        type: "array",
+        minItems: 1,
+        maxItems: 1000,
+        items: {
+          type: "object",
+          properties: {
+            x: { anyOf: [{ type: "string", maxLength: 100 }, { type: "number" }] },
+            y: { type: "number" },
+          },
+          required: ["x", "y"],
+          additionalProperties: false,
+        },
+      },
+      chart_type: { enum: CHART_TYPES },
+      width: { type: "integer", minimum: 64, maximum: 2048 },
+      height: { type: "integer", minimum: 64, maximum: 2048 },
+      x_label: { type: "string", maxLength: 100 },
+      y_label: { type: "string", maxLength: 100 },
+      theme: { enum: ["light", "dark"] },
+    },
+    required: ["data", "chart_type", "width", "height"],
+    additionalProperties: false,
+  },
+  output: {
+    type: "object",
+    properties: {
+      image_b64: imageSchema,
+      width: { type: "integer", minimum: 1 },
+      height: { type: "integer", minimum: 1 },
+      chart_type: { type: "string" },
+    },
+    required: ["image_b64", "width", "height", "chart_type"],
+  },
+  inputRules: ({ data, chart_type }) =>
+    chart_type === "pie" && data.some(({ y }) => y < 0)
+      ? [{ field: "params.data", message: "must have no negative y in a pie" }]
+      : [],
+  checks: {
+    is_valid_png: isValidPng(),
+    matches_dimensions: matchesDimensions(),
+    is_asked_type: {
+      since: "v0",
+      test: ({ input, output }) =>
+        input.chart_type === output.chart_type
+          ? undefined
+          : `is a ${output.chart_type}, not a ${input.chart_type}`,
+    },
+    is_not_blank: isNotBlank(),
+    is_not_noise: isNotNoise(),
+    // Charts are drawn with few colours on a plain ground; photographs and gradients are not.
+    is_drawn: measured(
+      ({ commonest, commonestEight }) => commonest >= 0.2 && commonestEight >= 0.8,
+      "has no plain ground and few colours, as charts do",
+    ),
+    is_across_the_chart: measured(
+      ({ commonest, inkWidth, inkHeight }) => commonest <= 0.985 && inkWidth >= 0.35 && inkHeight >= 0.35,
+      "has almost nothing drawn on it",
+    ),
+    // Axes and grid lines run through; only a series changes along its way.
+    has_series: {
+      since: "v1",
+      test: (context) => {
+        const wanted = Math.min(3, new Set(context.input.data.map(({ y }) => y)).size);
+        return measuresOf(context).rowPatterns >= wanted ? undefined : "has no series between its axes";
+      },
+    },
+  },
+});

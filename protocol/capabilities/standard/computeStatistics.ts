@@ -1,0 +1,97 @@
+import { defineCapability } from "../defineCapability.ts";
+
+const OPERATIONS = ["mean", "median", "stddev", "variance", "percentile-95"] as const;
+
+/** Relative difference that rounding may make. */
+const TOLERANCE = 1e-9;
+
+/**
+ * `compute.statistics.*`: one number about a list of numbers. Variance and deviation may be of the population or of a
+ * sample; the percentile may be the nearest rank or interpolated: sellers differ, and all of them are right.
+ */
+export const computeStatistics = defineCapability({
+  id: "compute.statistics",
+  patterns: ["compute.statistics.{operation}"],
+  values: { operation: OPERATIONS },
+  summary: "mean, median, deviation, variance or 95th percentile of numbers",
+  input: {
+    type: "object",
+    properties: {
+      data: { type: "array", minItems: 1, maxItems: 10_000, items: { type: "number" } },
+    },
+    required: ["data"],
+    additionalProperties: false,
+  },
+  output: {
+    type: "object",
+    properties: { result: { type: "number" } },
+    required: ["result"],
+  },
+  inputRules: ({ data }, { operation }) =>
+    data.length < 2 && (operation === "stddev" || operation === "variance")
+      ? [{ field: "params.data", message: "must have at least 2 numbers" }]
+      : [],
+  checks: {
+    is_possible: {
+      since: "v0",
+      test: ({ input, output, parts }) => {
+        const [low, high] = boundsOf(parts.operation ?? "", input.data);
+        const slack = TOLERANCE * Math.max(1, Math.abs(low), Math.abs(high));
+        const fits = output.result >= low - slack && output.result <= high + slack;
+        return fits ? undefined : `lies outside of ${low} to ${high}`;
+      },
+    },
+    matches_recomputation: {
+      since: "v1",
+      test: ({ input, output, parts }) => {
+        const right = rightAnswers(parts.operation ?? "", input.data);
+        const scale = Math.max(...input.data.map(Math.abs), Number.MIN_VALUE);
+        const unit = parts.operation === "variance" ? scale * scale : scale;
+        const fits = right.some((value) => Math.abs(value - output.result) <= TOLERANCE * unit);
+        return fits ? undefined : `is not ${right[0]}`;
+      },
+    },
+  },
+});
+
+function boundsOf(operation: string, data: number[]): [low: number, high: number] {
+  const sorted = [...data].sort((a, b) => a - b);
+  const [low, high] = [sorted[0] as number, sorted.at(-1) as number];
+  if (operation === "stddev") return [0, high - low];
+  if (operation === "variance") return [0, (high - low) ** 2];
+  return [low, high];
+}
+
+function rightAnswers(operation: string, data: number[]): number[] {
+  const sorted = [...data].sort((a, b) => a - b);
+  const at = (index: number): number => sorted[Math.min(Math.max(index, 0), sorted.length - 1)] as number;
+  const count = data.length;
+  const mean = sum(data) / count;
+  if (operation === "mean") return [mean];
+  if (operation === "median") return [(at(Math.floor((count - 1) / 2)) + at(Math.floor(count / 2))) / 2];
+  if (operation === "percentile-95") return percentiles95(at, count);
+  const squares = sum(data.map((value) => (value - mean) ** 2));
+  const variances = [squares / count, squares / (count - 1)];
+  return operation === "variance" ? variances : variances.map(Math.sqrt);
+}
+
+/** The definitions in use: nearest rank, and interpolation between n − 1, n or n + 1 steps. */
+function percentiles95(at: (index: number) => number, count: number): number[] {
+  const between = (position: number): number => {
+    const floor = Math.floor(position);
+    return at(floor) + (position - floor) * (at(floor + 1) - at(floor));
+  };
+  const nearest = at(Math.ceil((95 * count) / 100) - 1);
+  return [nearest, between(0.95 * (count - 1)), between(0.95 * count - 1), between(0.95 * (count + 1) - 1)];
+}
+
+/** A sum whose error does not grow with the count (Neumaier). */
+function sum(values: number[]): number {
+  let [total, lost] = [0, 0];
+  for (const value of values) {
+    const next = total + value;
+    lost += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
+    total = next;
+  }
+  return total + lost;
+}

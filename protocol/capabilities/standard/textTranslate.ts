@@ -1,0 +1,90 @@
+import { isInLanguage, LANGUAGES } from "../checks/detectLanguage.ts";
+import { endsSentence, linksIn, normalized, numbersIn, textLength } from "../checks/textMeasures.ts";
+import { defineCapability } from "../defineCapability.ts";
+
+const LEVELS = ["literal", "fluent", "business", "casual", "technical"] as const;
+
+/** `text.translate.{source}.{target}`, optionally with the register: `text.translate.en.it.business`. */
+export const textTranslate = defineCapability({
+  id: "text.translate",
+  patterns: ["text.translate.{source}.{target}", "text.translate.{source}.{target}.{level}"],
+  values: { source: LANGUAGES, target: LANGUAGES, level: LEVELS },
+  summary: "a text in another language",
+  input: {
+    type: "object",
+    properties: { text: { type: "string", minLength: 1, maxLength: 100_000 } },
+    required: ["text"],
+    additionalProperties: false,
+  },
+  output: {
+    type: "object",
+    properties: {
+      text: { type: "string", maxLength: 400_000 },
+      detected_lang: { type: "string", maxLength: 16 },
+    },
+    required: ["text"],
+  },
+  inputRules: ({ text }) =>
+    /[\p{L}\p{N}]/u.test(text) ? [] : [{ field: "params.text", message: "has no words in it" }],
+  checks: {
+    is_not_empty: {
+      since: "v0",
+      test: ({ output }) => (/[\p{L}\p{N}]/u.test(output.text) ? undefined : "has no words in it"),
+    },
+    has_plausible_length: {
+      since: "v0",
+      test: ({ input, output }) => lengthComplaint(input.text, output.text, 0.3, 3),
+    },
+    is_in_target_language: {
+      since: "v0",
+      test: ({ output, parts }) =>
+        isInLanguage(output.text, parts.target ?? "", 0.5) ? undefined : `is not in ${parts.target}`,
+    },
+    is_clearly_in_target_language: {
+      since: "v1",
+      test: ({ output, parts }) =>
+        isInLanguage(output.text, parts.target ?? "", 1)
+          ? undefined
+          : `reads as another than ${parts.target}`,
+    },
+    is_about_as_long: {
+      since: "v1",
+      test: ({ input, output }) =>
+        textLength(input.text) < 20 ? undefined : lengthComplaint(input.text, output.text, 0.5, 2.2),
+    },
+    is_translated: {
+      since: "v1",
+      test: ({ input, output, parts }) =>
+        parts.source !== parts.target &&
+        textLength(input.text) >= 20 &&
+        normalized(output.text) === normalized(input.text)
+          ? "is the same text"
+          : undefined,
+    },
+    keeps_numbers: {
+      since: "v1",
+      test: ({ input, output }) => {
+        const kept = new Set(numbersIn(output.text));
+        const lost = numbersIn(input.text).find((number) => !kept.has(number));
+        return lost === undefined ? undefined : `has lost the number ${lost}`;
+      },
+    },
+    keeps_links: {
+      since: "v1",
+      test: ({ input, output }) => {
+        const lost = linksIn(input.text).find((link) => !output.text.includes(link));
+        return lost === undefined ? undefined : `has lost ${lost}`;
+      },
+    },
+    is_complete: {
+      since: "v1",
+      test: ({ input, output }) =>
+        endsSentence(input.text) && !endsSentence(output.text) ? "stops within a sentence" : undefined,
+    },
+  },
+});
+
+function lengthComplaint(source: string, text: string, low: number, high: number): string | undefined {
+  const ratio = textLength(text) / Math.max(1, textLength(source));
+  return ratio >= low && ratio <= high ? undefined : `is ${ratio.toFixed(2)} times as long as the source`;
+}
