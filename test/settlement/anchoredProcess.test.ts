@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { expect } from "chai";
 import hre, { network } from "hardhat";
 import { createPublicClient, createWalletClient, type Hex, http } from "viem";
@@ -7,26 +8,36 @@ import { hardhat } from "viem/chains";
 import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
 import type { Address } from "../../protocol/address.ts";
 import { toHex } from "../../protocol/hex.ts";
-import { ledgerId } from "../../protocol/ledger/anchor.ts";
+import { headTypedData, ledgerId } from "../../protocol/ledger/anchor.ts";
 import { LedgerLineError } from "../../protocol/ledger/verifyLedger.ts";
+import { headSignatureOf, isHeadSignedBy } from "../../protocol/note/headSignature.ts";
+import { parseSignedNote } from "../../protocol/note/signedNote.ts";
+import { type ProofBundle, ProofError, parseProofBundle } from "../../protocol/proof/proofBundle.ts";
 import { verifyLedgerFile } from "../../scripts/commands/verifyLedger.ts";
+import { verifyProofFile } from "../../scripts/commands/verifyProof.ts";
 import { freePort } from "../../scripts/processes/freePort.ts";
 import { settle, settlementProcesses, stop } from "./support/settlementProcess.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 
 /** The first account of Hardhat's local chain, which has money. */
 const KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
-const ORIGIN = "tallystick.test/process";
 
-describe("the settlement process with a chain", () => {
+describe("the settlement process with a chain", function () {
+  this.timeout(60_000);
   const folder = temporaryFolder();
   const writer = privateKeyToAccount(KEY);
   let rpcUrl: string;
+  /** Another one for every test: the chain remembers the ledgers of all. */
+  let origin: string;
+  let ledgers = 0;
+  beforeEach(() => {
+    origin = `tallystick.test/process-${ledgers++}`;
+  });
   let contract: Address;
   let server: Awaited<ReturnType<typeof network.createServer>>;
   const { start } = settlementProcesses(() => ({
     LEDGER_DIR: folder.path,
-    LEDGER_ORIGIN: ORIGIN,
+    LEDGER_ORIGIN: origin,
     ANCHOR_PRIVATE_KEY: KEY,
     ANCHORED_LEDGER: contract,
     RPC_URL: rpcUrl,
@@ -54,7 +65,7 @@ describe("the settlement process with a chain", () => {
       chainId: hardhat.id,
       contract,
       writer: writer.address.toLowerCase() as Address,
-      origin: ORIGIN,
+      origin,
     });
     for (;;) {
       const head = await client
@@ -86,5 +97,61 @@ describe("the settlement process with a chain", () => {
     if (result instanceof LedgerLineError) throw result;
     expect(toHex(result.root)).to.equal(root);
     expect(readFileSync(second.file, "latin1").trimEnd().split("\n")).to.have.length(4);
+  });
+
+  it("proves an entry by a file, offline and against the chain, and convicts a writer who signs two heads", async () => {
+    const { url, ledger, child } = await start();
+    for (const task of ["one", "two", "three"]) await settle(url, task);
+    const root = await anchored(3);
+    const file = path.join(folder.path, "entry.proof");
+    const bundle = async (): Promise<ProofBundle> => {
+      for (;;) {
+        const text = await (await fetch(`${url}/v1/ledger/bundle?index=1`)).text();
+        writeFileSync(file, text);
+        // The contract may hold the root some moments before the service knows by which transaction.
+        if (parseProofBundle(text).anchor !== null) return parseProofBundle(text);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    };
+    const made = await bundle();
+    const result = await verifyProofFile(file, { ledger, rpcUrl });
+    expect(result).to.include({
+      valid: true,
+      index: 1,
+      size: 3,
+      root,
+      ledger,
+      writer: writer.address.toLowerCase(),
+    });
+    expect(result.anchored?.transaction).to.equal(made.anchor?.transaction);
+
+    const elsewhere = { ...made, anchor: { transaction: `0x${"ab".repeat(32)}` } };
+    writeFileSync(file, JSON.stringify(elsewhere));
+    expect(await verifyProofFile(file, { rpcUrl }).catch((error) => error)).to.be.instanceOf(ProofError);
+    writeFileSync(file, JSON.stringify({ ...made, ledger: { ...made.ledger, chain_id: 1 } }));
+    expect(await verifyProofFile(file, {}).catch((error) => error)).to.be.instanceOf(ProofError);
+
+    // The head in the checkpoint is the one the contract takes as evidence: signed again for another root, it convicts.
+    const note = parseSignedNote(made.checkpoint);
+    const address = writer.address.toLowerCase() as Address;
+    const signature = headSignatureOf(note, origin, address) as Hex;
+    const head = { ledgerId: ledger as Hex, size: 3n, root };
+    expect(isHeadSignedBy(address, head, { chainId: hardhat.id, contract }, signature)).to.equal(true);
+    const other = { ...head, root: `0x${"cd".repeat(32)}` as Hex };
+    const typed = headTypedData(other, { chainId: hardhat.id, contract });
+    const client = createPublicClient({ transport: http(rpcUrl) });
+    await client.simulateContract({
+      address: contract,
+      abi: anchoredLedgerAbi,
+      functionName: "proveEquivocation",
+      args: [head, signature, other, await writer.signTypedData(typed)],
+    });
+
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics)
+      .to.match(/^tallystick_anchored_entries 3$/m)
+      .and.match(/^tallystick_anchor_stale 0$/m);
+    expect(metrics).to.match(/^tallystick_settlements_total\{type="settlement",outcome="SETTLED"\} 3$/m);
+    expect(await stop(child, "SIGTERM")).to.equal(0);
   });
 });

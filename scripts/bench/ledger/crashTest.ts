@@ -15,14 +15,16 @@ export type CrashCounts = { kills: number; answers: number; entries: number; los
 export type CrashTestParameters = {
   ledgerDir: string;
   kills: number;
-  /** A number from 0 to 1 that says when the next kill comes. */
+  /** A number from 0 to 1 that says when the next kill comes; asked twice a kill. */
   random: () => number;
+  /** How many answers a process lives to give at most, before it is killed. Default 400. */
+  lifeAnswers?: number;
   /** Told after every kill. */
   onKill?: (counts: CrashCounts) => void;
 };
 
-/** Longest life of a process, in milliseconds after it began to listen. */
-const LIFE_MS = 700;
+/** Longest time that a process lives on after its last answer was counted, in milliseconds: kills come in any of its steps. */
+const AFTER_MS = 25;
 const RECEIPT_CLIENTS = 8;
 const SETTLE_CLIENTS = 2;
 
@@ -30,20 +32,24 @@ const SETTLE_CLIENTS = 2;
  * Kills the settlement process at random points under load, and compares after every restart: what was answered as
  * settled is in the file, the chain verifies, and the tree that the new process built is the file's.
  *
- * @throws TallystickError `crash_test_failed` when the file and the new process do not agree; LedgerLineError
+ * A process's life is counted in answers, not in time, so that a busy machine kills as late in a life as an idle one.
+ *
+ * @throws TallystickError `crash_test_failed` when the file and the new process do not agree, or a process ended before
+ * it was killed; LedgerLineError
  */
 export async function crashTest({
   ledgerDir,
   kills,
   random,
+  lifeAnswers = 400,
   onKill,
 }: CrashTestParameters): Promise<CrashCounts> {
-  const answered = new Set<string>();
+  const answered = new Answers();
   const counts: CrashCounts = { kills: 0, answers: 0, entries: 0, losses: 0 };
   let numbered = 0;
   for (;;) {
     const server = await startSettlement(ledgerDir);
-    await compare(server, ledgerDir, answered, counts);
+    await compare(server, ledgerDir, answered.hashes, counts);
     if (counts.kills === kills) {
       await server.kill();
       return counts;
@@ -56,19 +62,48 @@ export async function crashTest({
         propose(server.port, `${counts.kills}-${who}`, answered),
       ),
     ];
-    await new Promise((resolve) => setTimeout(resolve, random() * LIFE_MS));
+    const ended = Promise.all(load).then(() => {
+      throw failure(`After kill ${counts.kills} the process ended by itself.`);
+    });
+    await Promise.race([answered.more(Math.floor(random() * lifeAnswers)), ended]);
+    await new Promise((resolve) => setTimeout(resolve, random() * AFTER_MS));
     await server.kill();
-    await Promise.all(load);
+    await ended.catch(() => {});
     counts.kills++;
-    counts.answers = answered.size;
+    counts.answers = answered.hashes.size;
     onKill?.(counts);
   }
+}
+
+/** The hashes that were answered as settled. */
+class Answers {
+  readonly hashes = new Set<string>();
+  #wanted = 0;
+  #reached: (() => void) | undefined;
+
+  add(hash: string): void {
+    this.hashes.add(hash);
+    if (this.hashes.size >= this.#wanted) this.#reached?.();
+  }
+
+  /** Resolves once there are so many more than now. */
+  more(count: number): Promise<void> {
+    this.#wanted = this.hashes.size + count;
+    return new Promise((resolve) => {
+      this.#reached = resolve;
+      if (count === 0) resolve();
+    });
+  }
+}
+
+function failure(message: string): TallystickError {
+  return new TallystickError({ code: "crash_test_failed", message });
 }
 
 async function sendReceipts(
   port: number,
   receipts: Awaited<ReturnType<typeof signReceipts>>,
-  answered: Set<string>,
+  answered: Answers,
 ): Promise<void> {
   const client = createClient(port);
   try {
@@ -83,7 +118,7 @@ async function sendReceipts(
   }
 }
 
-async function propose(port: number, task: string, answered: Set<string>): Promise<void> {
+async function propose(port: number, task: string, answered: Answers): Promise<void> {
   const client = createClient(port);
   try {
     let parent = (await client.send("GET", "/v1/ledger/latest")).json.hash;
@@ -119,10 +154,7 @@ async function compare(
     `${verified.size} ${verified.head} ${toHex(verified.root)}`,
   ];
   if (actual !== expected) {
-    throw new TallystickError({
-      code: "crash_test_failed",
-      message: `After kill ${counts.kills} the service tells ${actual}, its file ${expected}.`,
-    });
+    throw failure(`After kill ${counts.kills} the service tells ${actual}, its file ${expected}.`);
   }
   let found = 0;
   for await (const line of createInterface({ input: createReadStream(file) })) {

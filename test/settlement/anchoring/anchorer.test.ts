@@ -225,6 +225,23 @@ describe("the anchorer", () => {
     expect((await head()).size).to.equal(2n);
   });
 
+  it("says once when the anchor is older than twice the interval, and once when it no longer is", async () => {
+    const said = (words: string) => log.filter((sentence) => sentence.includes(words)).length;
+    const { anchorer, log } = create({ intervalMs: 20 });
+    await anchorer.anchorOnce();
+    anchorer.start();
+    onRequest = () => {
+      throw new Error("connect ECONNREFUSED");
+    };
+    await until(() => anchorer.state.stale && said("older than twice") === 1);
+    expect(anchorer.state.age).to.be.greaterThan(0.04);
+    await until(() => anchorer.state.failures >= 3);
+    expect(said("older than twice")).to.equal(1);
+    onRequest = () => {};
+    await until(() => said("up to date again") === 1);
+    expect(anchorer.state.error).to.equal(null);
+  });
+
   it("replaces a transaction that nobody mines by one that pays more", async () => {
     const { anchorer } = create();
     await anchorer.anchorOnce();
