@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { compressJson } from "./compressJson.ts";
 import { forwardSettlement } from "./forwardSettlement.ts";
 import type { QueryContext } from "./graphql/context.ts";
 import { graphqlServer } from "./graphql/server.ts";
@@ -18,6 +19,7 @@ const MAX_QUERY_BYTES = 64 * 1024;
 /** The public HTTP app of the indexer. Ponder adds `/health`, `/ready`, `/status` and `/metrics`. */
 export function createApi({ settlementUrl, version = "0", ...base }: ApiDependencies): Hono {
   const app = new Hono();
+  app.use(compressJson());
   const graphql = graphqlServer(base);
   const limit = bodyLimit({
     maxSize: MAX_QUERY_BYTES,
@@ -28,7 +30,7 @@ export function createApi({ settlementUrl, version = "0", ...base }: ApiDependen
       ),
   });
   app.on(["GET", "POST", "OPTIONS"], "/graphql", limit, (context) => graphql.fetch(context.req.raw));
-  app.route("/", createRestApi({ ...base, version }));
+  app.route("/", createRestApi({ db: base.db, version }));
   app.route("/", forwardSettlement(settlementUrl));
   // A route, not a `notFound` handler: Ponder mounts this app in its own, whose handler would answer instead.
   app.all("*", ({ req }) => problem(404, "not_found", `There is nothing at ${req.method} ${req.path}.`));

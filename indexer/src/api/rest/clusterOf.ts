@@ -1,7 +1,16 @@
+import DataLoader from "dataloader";
+import { inArray } from "ponder";
+import * as schema from "../../../ponder.schema.ts";
 import type { Row } from "../../derive/tables.ts";
+import type { Database } from "../graphql/context.ts";
 
 /** Finds the cluster that an id stands for now, many at once. */
 export type ClusterLoader = { load: (id: string) => Promise<Row<"cluster"> | null> };
+
+/** A loader for the answers of one request. */
+export function clusterLoader(db: Database): ClusterLoader {
+  return new DataLoader((ids: readonly string[]) => clusterRoots(db, ids));
+}
 
 /** The cluster an agent goes by: of shared ownership, else of listings alike. */
 export async function clusterOf(
@@ -10,4 +19,19 @@ export async function clusterOf(
 ): Promise<Row<"cluster"> | null> {
   const first = ownershipCluster ?? fingerprintCluster;
   return first === null ? null : clusters.load(first);
+}
+
+/** Follows `parent` for all ids together: as many queries as the longest way, which the derivation keeps short. */
+async function clusterRoots(db: Database, ids: readonly string[]): Promise<(Row<"cluster"> | null)[]> {
+  const known = new Map<string, Row<"cluster">>();
+  for (let wanted = [...new Set(ids)]; wanted.length > 0; ) {
+    const rows = await db.select().from(schema.cluster).where(inArray(schema.cluster.id, wanted));
+    for (const row of rows) known.set(row.id, row);
+    wanted = [...new Set(rows.map((row) => row.parent))].filter((id) => !known.has(id));
+  }
+  const rootOf = (id: string): Row<"cluster"> | null => {
+    const row = known.get(id);
+    return row === undefined || row.parent === row.id ? (row ?? null) : rootOf(row.parent);
+  };
+  return ids.map(rootOf);
 }

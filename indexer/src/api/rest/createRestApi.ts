@@ -2,16 +2,17 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import { bodyLimit } from "hono/body-limit";
 import { cors } from "hono/cors";
 import { invalidInputFromZod } from "../../../../protocol/errors.ts";
-import type { QueryContext } from "../graphql/context.ts";
-import { queryContext } from "../graphql/context.ts";
+import type { Database } from "../graphql/context.ts";
 import { problem, problemResponse } from "../problem.ts";
 import { cluster, listings, receipts, reputation } from "./agents.ts";
+import { clusterLoader } from "./clusterOf.ts";
 import { etagByBlock } from "./etag.ts";
 import { publishedParams } from "./params.ts";
 import * as routes from "./routes.ts";
 import { search } from "./search.ts";
 
-export type RestDependencies = Pick<QueryContext, "db" | "operations" | "node"> & {
+export type RestDependencies = {
+  db: Database;
   /** Changes whenever the code or configuration that makes answers does. */
   version: string;
 };
@@ -23,8 +24,7 @@ const DESCRIPTION =
   "from a chain and from ledgers anchored in it, and can be computed again by anyone. Reads need no key.";
 
 /** The REST routes of SHP §4.5.2, §6 and §9.2, with their description at `/openapi.json`. */
-export function createRestApi({ version, ...base }: RestDependencies): OpenAPIHono {
-  const { db } = base;
+export function createRestApi({ db, version }: RestDependencies): OpenAPIHono {
   const app = new OpenAPIHono({
     defaultHook: (result) => {
       return result.success ? undefined : problemResponse(invalidInputFromZod(result.error));
@@ -40,17 +40,17 @@ export function createRestApi({ version, ...base }: RestDependencies): OpenAPIHo
   });
   const etag = etagByBlock(db, version);
   app.on("POST", "/v1/search", limit);
-  app.on("GET", ["/v1/agents/*", "/v1/params"], etag);
+  app.on("GET", ["/v1/agents/:id/:part", "/v1/params"], etag);
 
   app.openapi(routes.searchRoute, async (context) =>
-    context.json(await search(db, clustersOf(base), context.req.valid("json")), 200),
+    context.json(await search(db, clusterLoader(db), context.req.valid("json")), 200),
   );
   app.openapi(routes.reputationRoute, async (context) =>
-    context.json(await reputation(db, clustersOf(base), context.req.valid("param").id), 200),
+    context.json(await reputation(db, clusterLoader(db), context.req.valid("param").id), 200),
   );
   app.openapi(routes.clusterRoute, async (context) => {
     const page = context.req.valid("query");
-    return context.json(await cluster(db, clustersOf(base), context.req.valid("param").id, page), 200);
+    return context.json(await cluster(db, clusterLoader(db), context.req.valid("param").id, page), 200);
   });
   app.openapi(routes.listingsRoute, async (context) =>
     context.json(await listings(db, context.req.valid("param").id, context.req.valid("query")), 200),
@@ -71,9 +71,4 @@ export function createRestApi({ version, ...base }: RestDependencies): OpenAPIHo
     servers: [{ url: "/" }],
   });
   return app;
-}
-
-/** Clusters looked up together, for one request. */
-function clustersOf(base: Pick<QueryContext, "db" | "operations" | "node">) {
-  return queryContext(base).load.cluster;
 }

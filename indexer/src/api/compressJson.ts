@@ -1,0 +1,41 @@
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { MiddlewareHandler } from "hono";
+
+/** About one network packet: below, nothing is gained. */
+const LEAST_BYTES = 1_400;
+const JSON_TYPE = /^application\/(?:[a-z.-]+\+)?json\b/;
+
+const compressed = promisify(gzip);
+
+/**
+ * Gzips JSON answers for clients that take it. Answers here have bounded sizes, so each is compressed as a whole, by a thread
+ * that is not ours; streams of events and what settlement answers in other formats pass as they are.
+ */
+export function compressJson(): MiddlewareHandler {
+  return async (context, next) => {
+    await next();
+    const { res } = context;
+    const type = res.headers.get("content-type") ?? "";
+    if (res.body === null || !JSON_TYPE.test(type) || res.headers.has("content-encoding")) return;
+    res.headers.append("vary", "Accept-Encoding");
+    if (context.req.method === "HEAD" || !takesGzip(context.req.header("accept-encoding"))) return;
+    const plain = new Uint8Array(await res.arrayBuffer());
+    const isWorthIt = plain.length >= LEAST_BYTES;
+    const headers = new Headers(res.headers);
+    headers.delete("content-length");
+    if (isWorthIt) headers.set("content-encoding", "gzip");
+    const body = isWorthIt ? await compressed(plain, { level: 4 }) : plain;
+    context.res = undefined;
+    context.res = new Response(body, { status: res.status, headers });
+  };
+}
+
+/** Whether `Accept-Encoding` names gzip, or anything, and not with weight 0 (RFC 9110 §12.5.3). */
+function takesGzip(accepted = ""): boolean {
+  return accepted.split(",").some((it) => {
+    const [coding = "", ...parameters] = it.split(";").map((part) => part.trim().toLowerCase());
+    const refused = parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+    return (coding === "gzip" || coding === "*") && !refused;
+  });
+}
