@@ -1,7 +1,7 @@
 import type { Row } from "../../derive/tables.ts";
 import type { ListingsResponse, SearchResponse } from "./schemas.ts";
 
-/** What a listing offers, as search results show it (SHP §6.2). */
+/** What a listing offers, as search results show it (SHP §6.2); what it does not name is left out, as in its body. */
 export function offerJson(row: Row<"listing">): SearchResponse["agents"][number]["listing"] {
   return {
     capability: row.capability,
@@ -10,8 +10,8 @@ export function offerJson(row: Row<"listing">): SearchResponse["agents"][number]
     payment_mode: row.paymentMode,
     first_call_free: row.firstCallFree,
     endpoint: row.endpoint,
-    payee: row.payee,
-    verification_version: row.verificationVersion,
+    ...(row.payee !== null && { payee: row.payee }),
+    ...(row.verificationVersion !== null && { verification_version: row.verificationVersion }),
     clarification_supported: row.clarificationSupported,
     private_metrics: row.privateMetrics,
     entry_hash: row.hash,

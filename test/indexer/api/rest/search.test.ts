@@ -3,6 +3,7 @@ import type { Hono } from "hono";
 import { createApi } from "../../../../indexer/src/api/app.ts";
 import type { SearchResponse } from "../../../../indexer/src/api/rest/schemas.ts";
 import type { Snapshot } from "../../../../indexer/src/derive/snapshot.ts";
+import { parseListing } from "../../../../protocol/records/listing.ts";
 import { type PostgresServer, startPostgres } from "../../../../scripts/postgres/startPostgres.ts";
 import { EventLog, wallet } from "../../derive/eventLog.ts";
 import { openApiDatabase } from "../../support/apiDatabase.ts";
@@ -131,8 +132,9 @@ describe("POST /v1/search", () => {
       payment_mode: "direct",
       first_call_free: false,
       endpoint: `https://${seller.tier2}.example`,
-      payee: null,
     });
+    expect(agents[0]?.listing).to.not.have.any.keys("payee", "verification_version");
+    for (const { agent_id, listing } of agents) parseListing({ agent_id, ...listing });
     for (const result of agents) {
       const { reputation, agent_id } = result;
       expect(derived.agents[agent_id], agent_id).to.deep.include(reputation);

@@ -1,0 +1,165 @@
+/** What is asked of `POST /v1/search` (SHP §6.1). A rate that is null passes no minimum. */
+export type SearchRequest = {
+  capability: string;
+  /** USDC, like "1.00". */
+  max_price_usdc?: string | null;
+  max_latency_ms?: number | null;
+  /** From 0 to 1. */
+  min_success_rate?: number | null;
+  /** From 0 to 5. */
+  min_avg_stars?: number | null;
+  /** 0, 1 or 2. */
+  min_trust_tier?: number | null;
+  /** An exact mode, or `platform_escrow:*` for any escrow service. */
+  payment_mode?: string | null;
+  /** Like "v1" (SHP §8.2). */
+  min_verification_version?: string | null;
+  clarification_supported?: boolean | null;
+  /** At most 100; 20 unless given. */
+  limit?: number;
+  /** `next_cursor` of the page before. */
+  cursor?: string | null;
+};
+
+/** What a listing offers. */
+export type Offer = {
+  capability: string;
+  price_usdc: string;
+  max_latency_ms: number;
+  payment_mode: string;
+  first_call_free: boolean;
+  endpoint: string;
+  /** Who is paid, if not the agent itself. */
+  payee?: string | undefined;
+  verification_version?: string | undefined;
+  clarification_supported: boolean;
+  private_metrics: boolean;
+  /** The ledger entry that carries the signed listing. */
+  entry_hash: string;
+};
+
+/** One offer with its seller's reputation (SHP §6.2). Unknown figures are null. */
+export type SearchResult = {
+  agent_id: string;
+  cluster_id: string | null;
+  cluster_size: number;
+  listing: Offer;
+  reputation: {
+    success_rate: number | null;
+    avg_latency_ms: number | null;
+    last_30d_hire_count: number;
+    avg_stars: number | null;
+    total_ratings: number;
+    claim_status: string;
+    claimed: boolean;
+    trust_tier: number;
+    cluster_id: string | null;
+    cluster_size: number;
+  };
+};
+
+export type SearchAnswer = { agents: SearchResult[]; next_cursor: string | null };
+
+/** The block and time of the last tick: windows and expiries are as of here. */
+export type AsOf = { block: number; time: number };
+
+/** An agent's public fields (SHP §9.2). Rates are null when there is nothing to divide by. */
+export type ReputationAnswer = {
+  agent_id: string;
+  registered_block: number;
+  registered_time: number;
+  success_rate: number | null;
+  avg_latency_ms: number | null;
+  avg_latency_ms_p50: number | null;
+  avg_latency_ms_p95: number | null;
+  avg_latency_ms_p99: number | null;
+  /** Capability → median price in USDC. */
+  avg_cost_per_capability: { [capability: string]: string };
+  last_24h_volume_usdc: string;
+  last_30d_hire_count: number;
+  last_30d_hire_count_raw: number;
+  free_hires: number;
+  distinct_buyers: number;
+  total_ratings: number;
+  avg_stars: number | null;
+  cluster_id: string | null;
+  cluster_size: number;
+  signals_tripped: string[];
+  audit_pass_rate: number | null;
+  refund_rate: number | null;
+  dispute_rate: number | null;
+  claim_status: string;
+  claimed: boolean;
+  trust_tier: number;
+  hires_bought: number;
+  silent_timeout_rate: number | null;
+  refund_after_delivery_rate: number | null;
+  /** True: the values are published buckets. */
+  private_metrics: boolean;
+  as_of: AsOf;
+};
+
+/** An agent's cluster and the others in it (SHP §4.5.2). */
+export type ClusterAnswer = {
+  agent_id: string;
+  cluster_id: string | null;
+  cluster_size: number;
+  signals_tripped: string[];
+  co_members: string[];
+  next_cursor: string | null;
+};
+
+export type ListingsAnswer = {
+  agent_id: string;
+  listings: (Offer & { retired: boolean; issued_at: number; block: number })[];
+  next_cursor: string | null;
+};
+
+/** A receipt in the ledger, and what it counted as. Times are unix seconds. */
+export type ReceiptAnswer = {
+  receipt_hash: string;
+  agent_id: string;
+  buyer: string;
+  capability: string;
+  hire_id: string;
+  tx_hash: string;
+  log_index: number | null;
+  amount_usdc_atomic: string;
+  payee: string;
+  escrow_id: string | null;
+  completed_at: number;
+  time: number;
+  verification: { all_passed: boolean };
+  latency_ms: number | null;
+  buyer_signed: boolean;
+  /** `pending`, `counted`, `free`, `unmatched` or `duplicate`. */
+  status: string;
+  hire: {
+    id: string;
+    outcome: string;
+    evidence: string;
+    dispute: boolean;
+    dispute_source: string | null;
+    weight: number;
+    time: number;
+  } | null;
+};
+
+export type ReceiptsAnswer = { agent_id: string; receipts: ReceiptAnswer[]; next_cursor: string | null };
+
+/** The parameters in force, where reputation fields come from, and the order of search results. */
+export type ParamsAnswer = {
+  version: number;
+  params: { [name: string]: unknown };
+  reputation_fields: { [field: string]: { source: string[]; cadence: string } };
+  search_ranking: string[];
+  as_of: AsOf;
+};
+
+/** Which part of a list is asked for. */
+export type Page = {
+  /** At most 100; 20 unless given. */
+  limit?: number;
+  /** `next_cursor` of the page before. */
+  cursor?: string | null;
+};

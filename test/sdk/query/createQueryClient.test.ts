@@ -1,0 +1,96 @@
+import { expect } from "chai";
+import type { Hono } from "hono";
+import type { z } from "zod";
+import { createApi } from "../../../indexer/src/api/app.ts";
+import type * as schemas from "../../../indexer/src/api/rest/schemas.ts";
+import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
+import type * as answers from "../../../sdk/query/answers.ts";
+import { createQueryClient, type QueryClient } from "../../../sdk/query/createQueryClient.ts";
+import type { ServiceError } from "../../../sdk/requestService.ts";
+import { EventLog, wallet } from "../../indexer/derive/eventLog.ts";
+import { openApiDatabase } from "../../indexer/support/apiDatabase.ts";
+
+/** Compiles only when each can stand for the other. */
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
+
+/** The client's types are those of the schemas that the node checks requests by and describes its answers with. */
+const same: [
+  Same<answers.SearchRequest, z.input<typeof schemas.searchRequest>>,
+  Same<answers.SearchAnswer, schemas.SearchResponse>,
+  Same<answers.ReputationAnswer, schemas.ReputationResponse>,
+  Same<answers.ClusterAnswer, schemas.ClusterResponse>,
+  Same<answers.ListingsAnswer, schemas.ListingsResponse>,
+  Same<answers.ReceiptsAnswer, schemas.ReceiptsResponse>,
+  Same<answers.ParamsAnswer, schemas.ParamsResponse>,
+] = [true, true, true, true, true, true, true];
+
+const [seller, buyer] = [wallet(1), wallet(2)];
+
+describe("createQueryClient", () => {
+  let postgres: PostgresServer;
+  let database: Awaited<ReturnType<typeof openApiDatabase>>;
+  let app: Hono;
+  let client: QueryClient;
+
+  before(async function () {
+    this.timeout(60_000);
+    postgres = await startPostgres();
+    database = await openApiDatabase(await postgres.createDatabase("query"));
+    const node = { chainId: 31_337, token: wallet(0x70) };
+    const log = new EventLog();
+    for (let n = 0; n < 3; n++) log.after(1).listing(seller, `text.task${n}`);
+    for (let n = 0; n < 5; n++) log.after(1).hire(seller, buyer, { passed: n > 0 });
+    const { store } = await log.after(60).tick().derive();
+    await database.fill(store);
+    app = createApi({
+      db: database.db,
+      operations: { readBlocked: async () => null },
+      node,
+      settlementUrl: null,
+    });
+    client = createQueryClient({
+      baseUrl: "http://node.example/",
+      fetch: async (url, init) => app.request(url, init),
+    });
+  });
+  after(async () => {
+    await database?.close();
+    await postgres?.stop();
+  });
+
+  it("has the types of the node's schemas", () => {
+    expect(same).to.not.include(false);
+  });
+
+  it("searches", async () => {
+    const { agents, next_cursor } = await client.search({ capability: "text.task1", min_success_rate: 0.8 });
+    expect(agents.map((it) => it.agent_id)).to.deep.equal([seller]);
+    expect(agents[0]?.listing).to.include({ capability: "text.task1", price_usdc: "0.50" });
+    expect(next_cursor).to.equal(null);
+  });
+
+  it("tells of an agent's reputation, cluster, listings and receipts, page by page", async () => {
+    expect(await client.reputation(seller)).to.include({ success_rate: 0.8, private_metrics: false });
+    expect(await client.cluster(seller)).to.include({ cluster_id: null });
+    const first = await client.listings(seller, { limit: 2 });
+    const rest = await client.listings(seller, { limit: 2, cursor: first.next_cursor });
+    expect([...first.listings, ...rest.listings].map((it) => it.capability)).to.deep.equal([
+      "text.task0",
+      "text.task1",
+      "text.task2",
+    ]);
+    const { receipts } = await client.receipts(seller, { limit: 1 });
+    expect(receipts[0]?.hire).to.include({ outcome: "success" });
+  });
+
+  it("tells the parameters in force", async () => {
+    expect(await client.params()).to.include({ version: 1 });
+  });
+
+  it("throws the node's problem, with its code", async () => {
+    const refused = await client.reputation(wallet(99)).catch((error: ServiceError) => error);
+    expect(refused).to.include({ name: "ServiceError", code: "unknown_agent", status: 404 });
+    const wrong = await client.search({ capability: "x" }).catch((error: ServiceError) => error);
+    expect(wrong).to.include({ code: "invalid_input", status: 400 });
+  });
+});
