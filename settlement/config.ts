@@ -99,7 +99,12 @@ const environmentSchema = z.object({
   KEYS_FILE: z.string().optional(),
   RATE_LIMIT_PER_KEY: wholeNumber.default(6_000),
   RATE_LIMIT_PER_ADDRESS: wholeNumber.default(6_000),
-  TRUST_PROXY: flag,
+  TRUST_PROXY: z
+    .enum(["0", "1", "2", "3", "4", "false", "true"], {
+      error: "must be the number of proxies in front of this service, 0 to 4",
+    })
+    .default("0")
+    .transform((text) => (text === "true" ? 1 : text === "false" ? 0 : Number(text))),
   RULES_FILE: z.string().optional(),
   DEV_MODE: flag,
   OPERATOR: contractAddress.optional(),
@@ -153,7 +158,7 @@ export function readConfig(environment: { [name: string]: string | undefined }):
     rateLimits: {
       perKey: env.RATE_LIMIT_PER_KEY,
       perAddress: env.RATE_LIMIT_PER_ADDRESS,
-      trustProxy: env.TRUST_PROXY,
+      trustedProxies: env.TRUST_PROXY,
     },
     ...(env.RULES_FILE !== undefined && { rulesFile: env.RULES_FILE }),
     minConfidence: env.MIN_CONFIDENCE,

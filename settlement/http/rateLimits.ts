@@ -1,10 +1,14 @@
+import { isIP } from "node:net";
 import type { Context, MiddlewareHandler } from "hono";
 import { TallystickError } from "../../protocol/errors.ts";
 import type { ApiKeys } from "../keys/apiKeys.ts";
 import { bearerKey } from "./requireBearer.ts";
 
-/** Requests a minute; 0 for no limit. */
-export type RateLimitConfig = { perKey: number; perAddress: number; trustProxy: boolean };
+/**
+ * Requests a minute; 0 for no limit. `trustedProxies`: how many proxies, one behind the other, stand in front of this
+ * service and say in `X-Forwarded-For` who asked them; 0 when clients come straight here, and could write anything there.
+ */
+export type RateLimitConfig = { perKey: number; perAddress: number; trustedProxies: number };
 
 /** The window in which requests are counted, in seconds. */
 export const RATE_WINDOW = 60;
@@ -56,7 +60,7 @@ export function rateLimits(
     const id = config.perKey > 0 && key !== undefined ? await apiKeys.find(key) : undefined;
     const limit = id === undefined ? config.perAddress : config.perKey;
     if (limit === 0) return next();
-    const caller = id === undefined ? `address ${clientAddress(c, config.trustProxy)}` : `key ${id}`;
+    const caller = id === undefined ? `address ${clientAddress(c, config.trustedProxies)}` : `key ${id}`;
     const { allowed, remaining, reset } = counter.take(caller, limit, now());
     const headers = {
       "ratelimit-policy": `${limit};w=${RATE_WINDOW}`,
@@ -75,10 +79,31 @@ export function rateLimits(
   };
 }
 
-/** Who is asking: the peer of the connection, or what the proxy in front of this service says of its own peer. */
-function clientAddress(c: Context, trustProxy: boolean): string {
-  const forwarded = c.req.header("x-forwarded-for")?.split(",").at(-1)?.trim();
-  if (trustProxy && forwarded) return forwarded;
+/**
+ * Who is asking: the peer of the connection, or what the outermost trusted proxy says of its own peer. Every proxy adds
+ * its peer at the end, so what stands further left was written by the client and counts for nothing.
+ */
+function clientAddress(c: Context, trustedProxies: number): string {
+  const forwarded =
+    trustedProxies > 0 ? c.req.header("x-forwarded-for")?.split(",").at(-trustedProxies)?.trim() : undefined;
   const incoming = (c.env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined)?.incoming;
-  return incoming?.socket?.remoteAddress ?? "unknown";
+  const address = forwarded !== undefined && isIP(forwarded) ? forwarded : incoming?.socket?.remoteAddress;
+  return address === undefined ? "unknown" : callerOf(address);
+}
+
+/** Whoever has one IPv6 address has 2^64 of them: they count as one caller. */
+function callerOf(address: string): string {
+  const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (isIP(address) !== 6) return address;
+  const [head = "", tail] = (address.split("%")[0] as string).split("::");
+  const groups = head === "" ? [] : head.split(":");
+  const behind =
+    tail === undefined || tail === "" ? 0 : tail.split(":").length + (tail.includes(".") ? 1 : 0);
+  const zeros = tail === undefined ? 0 : 8 - groups.length - behind;
+  const full = [...groups, ...Array<string>(zeros).fill("0"), ...(tail?.split(":") ?? [])];
+  return full
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(":");
 }

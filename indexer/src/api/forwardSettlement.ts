@@ -15,6 +15,15 @@ const ROUTES: [method: string, path: string][] = [
   ["POST", "/v1/claim"],
   ["POST", "/v1/claim/verify"],
   ["POST", "/telemetry"],
+  ["POST", "/v1/stake"],
+  ["POST", "/v1/verify"],
+  ["POST", "/v1/contest"],
+  ["POST", "/v1/params"],
+  ["GET", "/v1/rules"],
+  ["GET", "/v1/reviews"],
+  ["GET", "/v1/reviews/:id"],
+  ["POST", "/v1/reviews/:id"],
+  ["GET", "/tlog/*"],
 ];
 
 /** Settlement refuses bodies over 64 KiB itself, and says so; this only keeps far larger ones from being read here. */
@@ -25,11 +34,17 @@ const TIMEOUT_MS = 30_000;
 const REQUEST_HEADERS = ["accept", "authorization", "content-type", "if-none-match", "idempotency-key"];
 const RESPONSE_HEADERS = [
   "cache-control",
+  "content-disposition",
   "content-type",
   "etag",
   "location",
+  "ratelimit",
+  "ratelimit-policy",
   "retry-after",
   "www-authenticate",
+  "x-ledger-size",
+  "x-parent-hash",
+  "x-rules-version",
 ];
 
 /**
@@ -48,7 +63,7 @@ export function forwardSettlement(settlementUrl: string | null): Hono {
   return app;
 }
 
-async function forward({ req }: Context, settlementUrl: string | null): Promise<Response> {
+async function forward({ req, env }: Context, settlementUrl: string | null): Promise<Response> {
   if (settlementUrl === null) {
     return problem(
       503,
@@ -58,10 +73,12 @@ async function forward({ req }: Context, settlementUrl: string | null): Promise<
   }
   const { pathname, search } = new URL(req.url);
   const body = req.method === "GET" || req.method === "HEAD" ? null : await req.arrayBuffer();
+  const headers = pick(req.raw.headers, REQUEST_HEADERS);
+  headers.set("x-forwarded-for", forwardedFor(req.header("x-forwarded-for"), env));
   try {
     const response = await fetch(`${settlementUrl}${pathname}${search}`, {
       method: req.method,
-      headers: pick(req.raw.headers, REQUEST_HEADERS),
+      headers,
       body,
       redirect: "manual",
       signal: AbortSignal.any([req.raw.signal, AbortSignal.timeout(TIMEOUT_MS)]),
@@ -80,6 +97,13 @@ async function forward({ req }: Context, settlementUrl: string | null): Promise<
     }
     return problem(502, "settlement_unreachable", "The settlement service does not answer; try again later.");
   }
+}
+
+/** Who asked, behind whatever was said of that before: settlement believes the last of these only, when told to. */
+function forwardedFor(before: string | undefined, env: unknown): string {
+  const { incoming } = (env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };
+  const peer = incoming?.socket?.remoteAddress ?? "unknown";
+  return before === undefined ? peer : `${before}, ${peer}`;
 }
 
 function pick(headers: Headers, names: string[]): Headers {

@@ -44,6 +44,15 @@ describe("the settlement routes of the indexer's origin", () => {
     ["POST", "/v1/claim"],
     ["POST", "/v1/claim/verify"],
     ["POST", "/telemetry"],
+    ["POST", "/v1/stake"],
+    ["POST", "/v1/verify"],
+    ["POST", "/v1/contest"],
+    ["POST", "/v1/params"],
+    ["GET", "/v1/rules"],
+    ["GET", "/v1/reviews"],
+    ["GET", "/v1/reviews/ab"],
+    ["POST", "/v1/reviews/ab"],
+    ["GET", "/tlog/tile/entries/x001/000.p/17"],
   ];
   for (const [method, path] of routes) {
     it(`${method} ${path} goes to settlement as it is, and its answer comes back`, async () => {

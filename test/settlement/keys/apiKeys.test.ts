@@ -93,4 +93,39 @@ describe("rate limits", () => {
     expect((await post(key)).status).to.equal(400);
     await service.close();
   });
+
+  const statuses = async (trustProxy: string, forwarded: string[]): Promise<number[]> => {
+    const settings = { RATE_LIMIT_PER_ADDRESS: "1", TRUST_PROXY: trustProxy };
+    const service = await openTestService(folder.path, settings);
+    const found: number[] = [];
+    for (const value of forwarded) {
+      const answer = await service.post("/v1/listings", "{}", { "x-forwarded-for": value });
+      found.push(answer.status);
+    }
+    await service.close();
+    return found;
+  };
+
+  it("believe X-Forwarded-For only when told how many proxies write it, and only their part of it", async () => {
+    expect(await statuses("0", ["1.1.1.1", "2.2.2.2"])).to.deep.equal([400, 429]);
+    expect(await statuses("1", ["1.1.1.1", "9.9.9.9, 2.2.2.2", "8.8.8.8, 2.2.2.2"])).to.deep.equal([
+      400, 400, 429,
+    ]);
+    const two = ["1.1.1.1, 10.0.0.1", "9.9.9.9, 1.1.1.1, 10.0.0.1", "2.2.2.2, 10.0.0.1"];
+    expect(await statuses("2", two)).to.deep.equal([400, 429, 400]);
+    // Whoever went round the outer proxy, or writes no addresses, gets no limit of his own.
+    expect(await statuses("2", ["1.1.1.1", "2.2.2.2", "x, y", "z, y"])).to.deep.equal([400, 429, 429, 429]);
+  });
+
+  it("take a /64 of IPv6 for one caller, and a mapped IPv4 address for what it is", async () => {
+    const same = ["2001:db8:1:2::1", "2001:DB8:1:2:ffff:1:2:3", "2001:db8:1:3::1"];
+    expect(await statuses("1", same)).to.deep.equal([400, 429, 400]);
+    expect(await statuses("1", ["::1", "::2", "0:0:0:0:0:0:0:3", "1::"])).to.deep.equal([400, 429, 429, 400]);
+    expect(await statuses("1", ["64:ff9b::192.0.2.1", "64:ff9b::1", "1::2:3:4:5:6:7"])).to.deep.equal([
+      400, 429, 400,
+    ]);
+    expect(await statuses("1", ["::ffff:1.2.3.4", "1.2.3.4", "::ffff:1.2.3.5"])).to.deep.equal([
+      400, 429, 400,
+    ]);
+  });
 });
