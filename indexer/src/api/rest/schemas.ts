@@ -56,7 +56,8 @@ const nextCursor = z
 
 export const searchRequest = z
   .strictObject({
-    capability: capabilitySchema.openapi({ example: "text.translate.en.it" }),
+    // A copy, because it may have been made before this module taught zod to describe itself.
+    capability: capabilitySchema.clone().openapi({ example: "text.translate.en.it" }),
     max_price_usdc: priceUsdcSchema.nullish(),
     max_latency_ms: z.int().positive().nullish(),
     min_success_rate: z.number().min(0).max(1).nullish(),
