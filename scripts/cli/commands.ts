@@ -60,6 +60,20 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/keys.ts")).registerKeys,
   },
   {
+    name: "prove",
+    summary: "prove the bookkeeping of the contracts",
+    hidden: true,
+    ignoresEnvFile: true,
+    load: async () => (await import("../commands/prove.ts")).registerProve,
+  },
+  {
+    name: "mutate",
+    summary: "change the contracts in every small way and see whether a test notices",
+    hidden: true,
+    ignoresEnvFile: true,
+    load: async () => (await import("../commands/mutate.ts")).registerMutate,
+  },
+  {
     name: "bench-gas",
     summary: "measure the gas of every verb of the contracts",
     hidden: true,

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import hardhatConfig from "../../hardhat.config.ts";
-import { repositoryRoot } from "../repositoryRoot.ts";
 import type { AstNode } from "./findMutants.ts";
 
 const require = createRequire(import.meta.url);
@@ -13,8 +12,16 @@ export type Target = { source: string; contract: string };
 /** The init and runtime code of a target, without 0x. */
 export type Code = { bytecode: string; deployedBytecode: string };
 
+/** What solc says against a source; `start` is a byte offset in it. */
+export type CompileError = { file?: string; start?: number; message: string };
+
+type Message = {
+  severity: string;
+  formattedMessage: string;
+  sourceLocation?: { file: string; start: number };
+};
 type Output = {
-  errors?: { severity: string; formattedMessage: string }[];
+  errors?: Message[];
   sources: Record<string, { ast: AstNode }>;
   contracts?: Record<
     string,
@@ -22,33 +29,50 @@ type Output = {
   >;
 };
 
+export type CompileParameters = {
+  /** The copy of the repository whose sources these are. */
+  folder: string;
+  source: string;
+  targets: Target[];
+  /** Texts that take the place of files, by name. */
+  replaced?: Record<string, string>;
+  /** Without the optimizer: almost twice as fast, and constants stand in the code as they are written. */
+  quick?: boolean;
+};
+
 /**
  * Compiles sources under contracts/ by solc-js with the settings of hardhat.config.ts, except that no hash of the source
  * ends up in the code: a mutant that compiles to the same code is the same contract.
  *
- * @returns undefined when it does not compile
+ * @returns the code of each target, or why there is none
  */
-export function compile(
-  source: string,
-  targets: Target[],
-  replaced: Record<string, string> = {},
-): Code[] | undefined {
+export function compile(parameters: CompileParameters): { codes: Code[] } | { errors: CompileError[] } {
+  const { folder, source, targets, replaced = {}, quick = false } = parameters;
   const outputs = ["evm.bytecode.object", "evm.deployedBytecode.object"];
   const selection: Record<string, Record<string, string[]>> = {};
   for (const target of targets)
     selection[target.source] = { ...selection[target.source], [target.contract]: outputs };
-  const output = run([source, ...targets.map((target) => target.source)], selection, replaced);
-  if (output.errors?.some((error) => error.severity === "error")) return undefined;
-  return targets.map((target) => {
+  const output = run(folder, [source, ...targets.map((it) => it.source)], selection, replaced, quick);
+  const errors = (output.errors ?? []).filter(({ severity }) => severity === "error");
+  if (errors.length > 0) {
+    return {
+      errors: errors.map(({ formattedMessage, sourceLocation }) => ({
+        message: formattedMessage,
+        ...sourceLocation,
+      })),
+    };
+  }
+  const codes = targets.map((target) => {
     const evm = output.contracts?.[target.source]?.[target.contract]?.evm;
     if (evm === undefined) throw new Error(`solc gave no code for ${target.contract}`);
     return { bytecode: evm.bytecode.object, deployedBytecode: evm.deployedBytecode.object };
   });
+  return { codes };
 }
 
 /** solc's syntax tree of a source under contracts/. */
-export function parse(source: string): AstNode {
-  const output = run([source], { [source]: { "": ["ast"] } }, {});
+export function parse(folder: string, source: string): AstNode {
+  const output = run(folder, [source], { [source]: { "": ["ast"] } }, {}, false);
   const failed = output.errors?.find((error) => error.severity === "error");
   if (failed) throw new Error(failed.formattedMessage);
   const ast = output.sources[source]?.ast;
@@ -58,15 +82,22 @@ export function parse(source: string): AstNode {
 
 let solc: { compile: (input: string, callbacks: unknown) => string } | undefined;
 
-function run(names: string[], selection: object, replaced: Record<string, string>): Output {
+function run(
+  folder: string,
+  names: string[],
+  selection: object,
+  replaced: Record<string, string>,
+  quick: boolean,
+): Output {
   solc ??= require("solc") as NonNullable<typeof solc>;
-  const read = (name: string) => replaced[name] ?? readFileSync(fileOf(name), "utf8");
+  const read = (name: string) => replaced[name] ?? readFileSync(fileOf(folder, name), "utf8");
   const { settings } = hardhatConfig.solidity as { settings: object };
   const input = {
     language: "Solidity",
     sources: Object.fromEntries(names.map((name) => [name, { content: read(name) }])),
     settings: {
       ...settings,
+      ...(quick && { optimizer: { enabled: false } }),
       metadata: { bytecodeHash: "none", appendCBOR: false },
       outputSelection: selection,
     },
@@ -75,6 +106,6 @@ function run(names: string[], selection: object, replaced: Record<string, string
   return JSON.parse(solc.compile(JSON.stringify(input), { import: findImports })) as Output;
 }
 
-function fileOf(name: string): string {
-  return path.join(repositoryRoot, name.startsWith("contracts/") ? name : path.join("node_modules", name));
+function fileOf(folder: string, name: string): string {
+  return path.join(folder, name.startsWith("contracts/") ? name : path.join("node_modules", name));
 }

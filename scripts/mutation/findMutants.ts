@@ -1,9 +1,9 @@
-import type { Mutant } from "./mutant.ts";
+import type { Choice, Mutant } from "./mutant.ts";
 
 /** A node of solc's syntax tree, as far as it is read here. `src` is `start:length:file`, in bytes. */
 export type AstNode = { nodeType: string; src?: string; nativeSrc?: string } & Record<string, unknown>;
 
-type Change = Pick<Mutant, "operator" | "start" | "end" | "replacement">;
+type Change = Pick<Mutant, "operator" | "start" | "end" | "replacement" | "choice">;
 
 /** What each binary operator is replaced by: its opposite, and for an order also the neighbour at equality. */
 const OPERATORS: Record<string, string[]> = {
@@ -46,12 +46,15 @@ export function findMutants(file: string, source: string, ast: AstNode): Mutant[
   const text = (start: number, end: number) => bytes.subarray(start, end).toString();
   const changes: (Change & { where: string })[] = [];
 
-  const visit = (node: AstNode, where: string): void => {
+  const visit = (node: AstNode, where: string, constant: boolean): void => {
     const inside = nameOf(node) ?? where;
-    for (const change of changesOf(node, text)) changes.push({ ...change, where: inside });
-    for (const child of childrenOf(node)) visit(child, inside);
+    const fixed = constant || node.constant === true;
+    for (const { choice, ...change } of changesOf(node, text)) {
+      changes.push({ ...change, where: inside, ...(choice && !fixed && { choice }) });
+    }
+    for (const child of childrenOf(node)) visit(child, inside, fixed);
   };
-  visit(ast, "");
+  visit(ast, "", false);
 
   changes.sort((a, b) => a.start - b.start || a.end - b.end);
   const seen = new Map<string, number>();
@@ -68,7 +71,14 @@ export function findMutants(file: string, source: string, ast: AstNode): Mutant[
 
 function changesOf(node: AstNode, text: (start: number, end: number) => string): Change[] {
   const [start, end] = rangeOf(node);
-  const whole = (operator: string, replacement: string): Change => ({ operator, start, end, replacement });
+  const chosen = (form: Choice["form"]) => ({ choice: { form, start, end } });
+  const whole = (operator: string, replacement: string): Change => ({
+    operator,
+    start,
+    end,
+    replacement,
+    ...chosen("expression"),
+  });
   switch (node.nodeType) {
     case "BinaryOperation":
     case "Assignment": {
@@ -84,14 +94,21 @@ function changesOf(node: AstNode, text: (start: number, end: number) => string):
         start: at,
         end: at + operator.length,
         replacement,
+        ...chosen("expression"),
       }));
     }
     case "IfStatement":
     case "WhileStatement": {
       const [from, to] = rangeOf(node.condition as AstNode);
       // A loop that is never left says nothing that one with too little gas does not.
-      const held = node.nodeType === "IfStatement" ? ["true", "false"] : ["false"];
-      return held.map((replacement) => ({ operator: "condition", start: from, end: to, replacement }));
+      return held(from, to, node.nodeType === "IfStatement" ? ["true", "false"] : ["false"]);
+    }
+    case "FunctionCall": {
+      const called = (node.expression as AstNode).name;
+      const [condition] = node.arguments as AstNode[];
+      if ((called !== "require" && called !== "assert") || condition === undefined) return [];
+      const [from, to] = rangeOf(condition);
+      return held(from, to, ["true", "false"]);
     }
     case "Conditional": {
       const [a, b] = [rangeOf(node.trueExpression as AstNode), rangeOf(node.falseExpression as AstNode)];
@@ -105,21 +122,39 @@ function changesOf(node: AstNode, text: (start: number, end: number) => string):
     case "EmitStatement":
       // Up to and with the semicolon; the step of a loop has none and stays.
       return text(end, end + 1) === ";"
-        ? [{ operator: "statement", start, end: end + 1, replacement: "{}" }]
+        ? [
+            {
+              operator: "statement",
+              start,
+              end: end + 1,
+              replacement: "{}",
+              choice: { form: "statement", start, end: end + 1 },
+            },
+          ]
         : [];
     case "ModifierInvocation":
-      return node.kind === "modifierInvocation" ? [whole("modifier", "")] : [];
+      return node.kind === "modifierInvocation"
+        ? [{ operator: "modifier", start, end, replacement: "" }]
+        : [];
     case "Literal":
       return literal(node, text(start, end)).map((replacement) => whole("constant", replacement));
     case "YulLiteral":
-      return node.kind === "number" ? [whole("constant", `add(${text(start, end)}, 1)`)] : [];
+      return node.kind === "number"
+        ? [{ ...whole("constant", `add(${text(start, end)}, 1)`), ...chosen("yulLiteral") }]
+        : [];
     case "YulExpressionStatement":
-      return [whole("statement", "")];
+      return [{ ...whole("statement", ""), ...chosen("yulStatement") }];
     case "MemberAccess":
       return member(node, text(start, end)).map(([operator, replacement]) => whole(operator, replacement));
     default:
       return [];
   }
+}
+
+/** A condition held at each of the values. */
+function held(start: number, end: number, values: string[]): Change[] {
+  const choice: Choice = { form: "expression", start, end };
+  return values.map((replacement) => ({ operator: "condition", start, end, replacement, choice }));
 }
 
 function literal(node: AstNode, original: string): string[] {

@@ -13,6 +13,18 @@ export type Mutant = {
   end: number;
   original: string;
   replacement: string;
+  /**
+   * The part of the source that has the change in it and can be chosen between when the code runs; absent where nothing
+   * can be chosen, as in a modifier or a constant.
+   */
+  choice?: Choice;
+};
+
+/** `start` and `end` are byte offsets. */
+export type Choice = {
+  form: "expression" | "statement" | "yulLiteral" | "yulStatement";
+  start: number;
+  end: number;
 };
 
 /** The source with a mutant's change made. */

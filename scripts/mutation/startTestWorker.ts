@@ -1,12 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { childEnvironment } from "../processes/childEnvironment.ts";
 
-/** How a round of tests went; `failed` is the first test that did. */
-export type Round = { passed: number; failed?: string };
+/** How a round of tests went; `failed` is the first test that did, and the file it stands in ("" when none did it). */
+export type Round = { passed: number; failed?: { test: string; file: string } };
 
 export type TestWorker = {
-  /** Runs all tests up to the first that fails; one that takes too long counts as failed. */
-  round: () => Promise<Round>;
+  /**
+   * Runs all tests up to the first that fails; one that takes too long counts as failed.
+   *
+   * @param first the files to begin with, as their paths end
+   */
+  round: (first?: string[]) => Promise<Round>;
   stop: () => Promise<void>;
 };
 
@@ -46,22 +50,27 @@ export function startTestWorker(folder: string, files: string[]): TestWorker {
 
   return {
     stop,
-    round: async () => {
+    round: async (first = []) => {
       if (rounds >= ROUNDS_PER_PROCESS) await stop();
       child ??= await start();
       rounds++;
       const running = child;
       const outcome = await new Promise<Round>((resolve) => {
-        const timer = setTimeout(() => resolve({ passed: 0, failed: "(no end in sight)" }), PATIENCE_MS);
-        running.once("exit", (code) => resolve({ passed: 0, failed: `(the process ended with ${code})` }));
+        const timer = setTimeout(
+          () => resolve({ passed: 0, failed: { test: "(no end in sight)", file: "" } }),
+          PATIENCE_MS,
+        );
+        running.once("exit", (code) =>
+          resolve({ passed: 0, failed: { test: `(the process ended with ${code})`, file: "" } }),
+        );
         running.once("message", (message) => {
           clearTimeout(timer);
           resolve(message as Round);
         });
-        running.send({});
+        running.send({ first });
       });
       running.removeAllListeners("exit");
-      if (outcome.failed?.startsWith("(")) await stop();
+      if (outcome.failed?.file === "") await stop();
       return outcome;
     },
   };

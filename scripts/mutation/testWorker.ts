@@ -6,17 +6,29 @@ const mocha = new Mocha({ bail: true, timeout: 60_000, reporter: class {} as nev
 mocha.cleanReferencesAfterRun(false);
 for (const file of process.argv.slice(2)) mocha.addFile(file);
 await mocha.loadFilesAsync();
+const inOrder = [...mocha.suite.suites];
 
-process.on("message", () => {
+process.on("message", ({ first }: { first: string[] }) => {
+  const rank = (suite: Mocha.Suite) => {
+    const at = first.findIndex((file) => suite.file?.endsWith(file));
+    return at < 0 ? first.length : at;
+  };
+  mocha.suite.suites = inOrder.toSorted((a, b) => rank(a) - rank(b));
   let passed = 0;
-  let failed: string | undefined;
+  let failed: { test: string; file: string } | undefined;
   const runner = mocha.run(() => process.send?.({ passed, failed }));
   runner.on("pass", () => {
     passed++;
   });
   runner.on("fail", (test) => {
-    failed ??= test.fullTitle();
+    failed ??= { test: test.fullTitle(), file: fileOf(test) };
   });
 });
 process.on("disconnect", () => process.exit());
 process.send?.({ ready: true });
+
+function fileOf(test: Mocha.Runnable): string {
+  let suite = test.parent;
+  while (suite && suite.file === undefined) suite = suite.parent;
+  return suite?.file ?? "";
+}

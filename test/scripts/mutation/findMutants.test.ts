@@ -62,6 +62,32 @@ describe("scripts/mutation/findMutants", () => {
     expect(mutants.map((mutant) => applyMutant(step, mutant))).to.deep.equal(["for (;;i++) {}\n{}\n"]);
   });
 
+  it("holds what is required to be true and false", () => {
+    const call = "require(ok, No());";
+    const node: AstNode = {
+      nodeType: "FunctionCall",
+      src: "0:17:0",
+      expression: { nodeType: "Identifier", name: "require", src: "0:7:0" },
+      arguments: [
+        { nodeType: "Identifier", src: "8:2:0" },
+        { nodeType: "Identifier", src: "12:4:0" },
+      ],
+    };
+    const mutants = findMutants("A.sol", call, body([node]));
+    expect(mutants.map((mutant) => applyMutant(call, mutant))).to.deep.equal([
+      "require(true, No());",
+      "require(false, No());",
+    ]);
+  });
+
+  it("says within what the code can choose, and that it cannot in a constant", () => {
+    const [mutant] = findMutants("A.sol", source, body([buyer]));
+    const { start } = at("hire.buyer");
+    expect(mutant?.choice).to.deep.equal({ form: "expression", start, end: start + "hire.buyer".length });
+    const constant = { nodeType: "VariableDeclaration", name: "C", constant: true, value: buyer };
+    expect(findMutants("A.sol", source, body([constant]))[0]).not.to.have.property("choice");
+  });
+
   it("counts bytes, not characters", () => {
     const [mutant] = findMutants("A.sol", source, body([buyer]));
     expect(mutant).to.include({ original: "hire.buyer", line: 2 });

@@ -1,0 +1,51 @@
+import { styleText } from "node:util";
+import Table from "cli-table3";
+import { openSolver } from "./openSolver.ts";
+import type { Property } from "./properties.ts";
+import { type ProofResult, proveProperty } from "./proveProperty.ts";
+
+type Line = Pick<Property, "contract" | "source" | "claim"> &
+  ProofResult & { bugs: ({ what: string; found: boolean } & Pick<ProofResult, "assertions" | "ms">)[] };
+
+/** Proves and prints; the exit code is 0 when every property is proved and every planted bug loses its proof. */
+export async function prove(chosen: Property[], json: boolean): Promise<number> {
+  const solver = await openSolver();
+  const lines: Line[] = [];
+  try {
+    for (const property of chosen) {
+      const { contract, source, claim } = property;
+      const proof = await proveProperty(property, solver);
+      const bugs = [];
+      for (const bug of property.bugs) {
+        const { proved, assertions, ms } = await proveProperty(property, solver, bug);
+        bugs.push({ what: bug.what, found: !proved, assertions, ms });
+      }
+      lines.push({ contract, source, claim, ...proof, bugs });
+      if (!json) process.stderr.write(`${contract} …\n`);
+    }
+  } finally {
+    solver.close();
+  }
+  process.stdout.write(json ? `${JSON.stringify(lines, null, 2)}\n` : `${table(lines)}\n`);
+  return lines.every(({ proved, bugs }) => proved && bugs.every(({ found }) => found)) ? 0 : 1;
+}
+
+function table(lines: Line[]): string {
+  const head = ["property", "", "s", "planted bug", "", "s"];
+  const rows = new Table({ head, style: { head: [], border: [] }, colWidths: [58], wordWrap: true });
+  for (const { contract, claim, proved, ms, bugs } of lines) {
+    bugs.forEach(({ what, found, ms: bugMs }, i) => {
+      const own = i > 0 ? ["", "", ""] : [`${contract}: ${claim}`, mark(proved, "proved"), seconds(ms)];
+      rows.push([...own, what, mark(found, "found"), seconds(bugMs)]);
+    });
+  }
+  return rows.toString();
+}
+
+function mark(good: boolean, word: string): string {
+  return good ? styleText("green", word) : styleText("red", `not ${word}`);
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(1);
+}
