@@ -69,6 +69,15 @@ export const eventLog = onchainTable("event_log", (p) => ({
   json: p.text().notNull(),
 }));
 
+/** What is told to those who follow the node live, in the order of `position`: which row of which table (see src/timeline.ts). */
+export const timeline = onchainTable("timeline", (p) => ({
+  position: p.text().primaryKey(),
+  kind: p.text().notNull(),
+  subject: p.text().notNull(),
+  agent: p.text().notNull(),
+  counterpart: p.text(),
+}));
+
 /** One row, `last`: the latest AuthorizationUsed, for the Transfer that follows it. */
 export const authorization = onchainTable("authorization", (p) => ({
   id: p.text().primaryKey(),

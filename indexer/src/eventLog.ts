@@ -1,10 +1,11 @@
 import type { Context } from "ponder:registry";
 import { recoverByWasm } from "../../protocol/signatures/recoverByWasm.ts";
 import { remembered } from "../../protocol/signatures/remembered.ts";
-import { eventLog } from "../ponder.schema.ts";
+import { eventLog, timeline } from "../ponder.schema.ts";
 import { apply } from "./derive/apply.ts";
 import type { DeriveEvent } from "./derive/events.ts";
 import { ponderStore } from "./ponderStore.ts";
+import { type Moment, observed, timelineKey } from "./timeline.ts";
 
 /** A record's signer is asked for when it is loaded, for contracts, and again when it is applied. */
 export const recover = remembered(await recoverByWasm());
@@ -26,8 +27,20 @@ function digits(value: number, width: number): string {
   return String(value).padStart(width, "0");
 }
 
-/** Appends an event to the log and applies it: the one way by which anything reaches the derivation. */
+/**
+ * Appends an event to the log and applies it: the one way by which anything reaches the derivation. What it brings about is
+ * noted on the timeline.
+ */
 export async function logEvent(db: Context["db"], event: DeriveEvent): Promise<void> {
-  await db.insert(eventLog).values({ position: positionKey(event), json: JSON.stringify(event) });
-  await apply(ponderStore(db), event, { recover });
+  const position = positionKey(event);
+  await db.insert(eventLog).values({ position, json: JSON.stringify(event) });
+  const moments: Moment[] = [];
+  await apply(
+    observed(ponderStore(db), (moment) => moments.push(moment)),
+    event,
+    { recover },
+  );
+  for (const [n, moment] of moments.entries()) {
+    await db.insert(timeline).values({ position: timelineKey(position, n + 1), ...moment });
+  }
 }

@@ -4,7 +4,15 @@ import { createPublicClient, http } from "viem";
 import type { Hex } from "../../../protocol/hex.ts";
 import type { LedgerEntry } from "../../../protocol/ledger/entry.ts";
 import { config, operations } from "../../environment.ts";
-import { anchor, equivocation, ledger, ledgerEntry, ledgerNode, openedLedger } from "../../ponder.schema.ts";
+import {
+  anchor,
+  equivocation,
+  ledger,
+  ledgerEntry,
+  ledgerNode,
+  openedLedger,
+  timeline,
+} from "../../ponder.schema.ts";
 import { logInfo, logWarning, shutdownSignal } from "../../ponderProcess.ts";
 import type { RecordEvent } from "../derive/events.ts";
 import { logEvent, recover } from "../eventLog.ts";
@@ -14,6 +22,7 @@ import { loadSegment } from "../segments/loadSegment.ts";
 import { entryType, recordEvent } from "../segments/recordEvent.ts";
 import { openSegmentSource } from "../segments/segmentSource.ts";
 import { nodeKey } from "../segments/storedTree.ts";
+import { anchorKey } from "../timeline.ts";
 import { lower, placeOf } from "./place.ts";
 
 // What an earlier process waited for when it ended is no longer waited for, until this one comes to it again.
@@ -63,6 +72,8 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
     ...waiting(context, event, sourceConfig.kind === "http" ? sourceConfig.url : sourceConfig.path),
   });
   if (loaded === null) return;
+  const noted = { kind: "anchor", subject: id, agent: ledgerId, counterpart: null };
+  await context.db.insert(timeline).values({ position: anchorKey(place), ...noted });
   for (const { height, index, hash } of loaded.result.nodes) {
     await context.db.insert(ledgerNode).values({ id: nodeKey(ledgerId, height, index), hash });
   }

@@ -1,0 +1,39 @@
+import { z } from "@hono/zod-openapi";
+import { addressSchema } from "../../../../protocol/address.ts";
+import { TOPICS } from "./messages.ts";
+
+const POSITION = /^\d{12}\/\d{8}\/\d{16}\/\d{6}$/;
+
+/** What a client of `/v1/stream` may ask for in the URL. */
+export const streamQuery = z.object({
+  topics: z
+    .string()
+    .transform((text) => text.split(","))
+    .pipe(z.array(z.enum(TOPICS)))
+    .optional()
+    .openapi({
+      param: { name: "topics", in: "query" },
+      type: "string",
+      description: `Comma separated, of ${TOPICS.join(", ")}; all unless given`,
+    }),
+  agent: z
+    .string()
+    .transform((text) => text.toLowerCase())
+    .pipe(addressSchema)
+    .optional()
+    .openapi({
+      param: { name: "agent", in: "query" },
+      type: "string",
+      description: "Only what concerns this agent, on either side",
+    }),
+  from: z
+    .string()
+    .refine((text) => text === "0" || POSITION.test(text), "must be a position of this stream, or 0")
+    .optional()
+    .openapi({
+      param: { name: "from", in: "query" },
+      description: "Begin after this `position`; 0: from the beginning. Without it, with what happens next",
+    }),
+});
+
+export type StreamQuery = z.output<typeof streamQuery>;

@@ -1,0 +1,116 @@
+import type { StreamMessage } from "./messages.ts";
+import type { TimelineFeed } from "./timelineFeed.ts";
+
+/** The part of a WebSocket that a subscriber writes to. */
+export type Outlet = {
+  send: (text: string) => void;
+  /** Bytes handed over that the network has not taken. */
+  readonly bufferedAmount: number;
+  readonly isOpen: boolean;
+  close: (code: number, reason: string) => void;
+};
+
+export type SubscriberOptions = {
+  feed: TimelineFeed;
+  outlet: Outlet;
+  /** The position after which to begin. */
+  from: string;
+  wants: (message: StreamMessage) => boolean;
+  /** Bytes that may wait for the network before nothing more is read for this client. */
+  mostBuffered: number;
+  /** How long a client may take nothing before it is let go. */
+  patienceMs: number;
+};
+
+/** Close code "try again later" (RFC 6455, IANA registry). */
+const TRY_AGAIN_LATER = 1013;
+const BATCH = 200;
+const LOOK_AGAIN_MS = 50;
+
+/**
+ * Carries one client through the timeline at its own pace: what it has not taken yet is not even read, so a slow client
+ * costs no more than `mostBuffered`, and one that takes nothing for `patienceMs` is let go with the position to resume from.
+ *
+ * @returns a function that stops it
+ */
+export function carrySubscriber(options: SubscriberOptions): () => void {
+  const { feed, outlet, wants, mostBuffered, patienceMs } = options;
+  let position = options.from;
+  let takenBack: string | null = null;
+  let isRunning = false;
+  let hasNews = true;
+  let isStopped = false;
+
+  const isDone = () => isStopped || !outlet.isOpen;
+
+  /** False when the client takes nothing. */
+  async function room(): Promise<boolean> {
+    for (let waited = 0; outlet.bufferedAmount > mostBuffered; waited += LOOK_AGAIN_MS) {
+      if (isDone() || waited >= patienceMs) return false;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS).unref());
+    }
+    return !isDone();
+  }
+
+  async function send(text: string): Promise<boolean> {
+    if (await room()) {
+      outlet.send(text);
+      return true;
+    }
+    if (!isDone()) outlet.close(TRY_AGAIN_LATER, `too slow; resume from ${position}`);
+    stop();
+    return false;
+  }
+
+  async function sendAll(messages: StreamMessage[]): Promise<void> {
+    for (const message of messages) {
+      if (takenBack !== null || isDone()) return;
+      if (wants(message) && !(await send(message.text))) return;
+      position = message.position;
+    }
+  }
+
+  async function tellReorg(): Promise<void> {
+    if (takenBack === null) return;
+    const to = takenBack;
+    takenBack = null;
+    if (position <= to) return;
+    position = to;
+    await send(JSON.stringify({ type: "reorg", position: to }));
+  }
+
+  async function run(): Promise<void> {
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      while (hasNews && !isDone()) {
+        hasNews = false;
+        for (;;) {
+          await tellReorg();
+          const messages = await feed.after(position, BATCH);
+          if (messages.length === 0 || isDone()) break;
+          await sendAll(messages);
+        }
+      }
+    } catch {
+      if (!isDone()) outlet.close(1011, `the node could not read on; resume from ${position}`);
+      stop();
+    } finally {
+      isRunning = false;
+    }
+  }
+
+  const unsubscribe = feed.subscribe((reorg) => {
+    if (reorg !== null && (takenBack === null || reorg.position < takenBack)) takenBack = reorg.position;
+    hasNews = true;
+    void run();
+  });
+
+  function stop(): void {
+    isStopped = true;
+    unsubscribe();
+  }
+
+  void run();
+  return stop;
+}

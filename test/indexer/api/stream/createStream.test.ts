@@ -1,0 +1,213 @@
+import { createServer, type Server } from "node:http";
+import { expect } from "chai";
+import { WebSocket } from "ws";
+import * as schema from "../../../../indexer/ponder.schema.ts";
+import { attachStream } from "../../../../indexer/src/api/stream/attachStream.ts";
+import {
+  createStream,
+  type Stream,
+  type StreamOptions,
+} from "../../../../indexer/src/api/stream/createStream.ts";
+import { apply } from "../../../../indexer/src/derive/apply.ts";
+import { MemoryStore } from "../../../../indexer/src/derive/memoryStore.ts";
+import { observed, timelineKey } from "../../../../indexer/src/timeline.ts";
+import { type PostgresServer, startPostgres } from "../../../../scripts/postgres/startPostgres.ts";
+import { waitUntil } from "../../../../scripts/processes/waitUntil.ts";
+import { EventLog, wallet } from "../../derive/eventLog.ts";
+import { openApiDatabase } from "../../support/apiDatabase.ts";
+
+type Message = { type: string; position: string; data?: Record<string, unknown>; [more: string]: unknown };
+
+const [seller, other, buyer] = [wallet(1), wallet(2), wallet(9)];
+
+/** Hires, a rating and a tier change; the timeline rows that a node would have written. */
+async function story() {
+  const log = new EventLog({ tier2MinSuccesses: 2, tier2MinCapabilities: 1 });
+  log.after(1).listing(seller, "text.task");
+  const receipt = log.after(1).hire(seller, buyer);
+  log.after(1).record("rating", buyer, { receipt, side: "buyer", stars: 4 });
+  for (let n = 0; n < 6; n++) log.after(1).hire(n % 2 === 0 ? other : seller, buyer);
+  log.after(60).tick();
+  const store = new MemoryStore();
+  const rows: (typeof schema.timeline.$inferInsert)[] = [];
+  for (const [n, event] of log.events.entries()) {
+    const position = `${String(event.block).padStart(12, "0")}/${"0".repeat(8)}/${String(n).padStart(16, "0")}`;
+    await apply(
+      observed(store, (moment) => rows.push({ position: timelineKey(position, rows.length), ...moment })),
+      event,
+      { trustSignatures: true },
+    );
+  }
+  return { store, rows };
+}
+
+describe("the WebSocket stream", () => {
+  let postgres: PostgresServer;
+  let database: Awaited<ReturnType<typeof openApiDatabase>>;
+  let rows: (typeof schema.timeline.$inferInsert)[];
+  const closing: (() => void)[] = [];
+
+  before(async function () {
+    this.timeout(60_000);
+    postgres = await startPostgres();
+    database = await openApiDatabase(await postgres.createDatabase("stream"));
+    const told = await story();
+    rows = told.rows;
+    expect(rows.map((row) => row.kind)).to.deep.equal([
+      "hire",
+      "rating",
+      "hire",
+      "hire",
+      "tier_change",
+      "hire",
+      "tier_change",
+      "hire",
+      "hire",
+      "hire",
+    ]);
+    await database.fill(told.store);
+    await database.pool.query(
+      "INSERT INTO _ponder_checkpoint VALUES ('1767225900' || lpad('31337', 16, '0') || lpad('77', 16, '0') || repeat('9', 33))",
+    );
+  });
+  after(async () => {
+    await database?.close();
+    await postgres?.stop();
+  });
+  beforeEach(() => database.database.delete(schema.timeline));
+  afterEach(() => {
+    for (const close of closing.splice(0)) close();
+  });
+
+  const insert = (some: typeof rows) => database.database.insert(schema.timeline).values(some);
+
+  async function open(options: Partial<StreamOptions> = {}): Promise<{ url: string; stream: Stream }> {
+    const stream = createStream({ db: database.db, pollMs: 20, ...options });
+    const server: Server = createServer((_, response) => response.end("plain"));
+    attachStream(server, stream);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    closing.push(() => {
+      stream.close();
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as { port: number };
+    return { url: `ws://127.0.0.1:${port}/v1/stream`, stream };
+  }
+
+  /** A client that keeps everything it hears. */
+  function listen(url: string) {
+    const socket = new WebSocket(url);
+    const heard: Message[] = [];
+    const closed = new Promise<{ code: number; reason: string }>((resolve) =>
+      socket.on("close", (code, reason) => resolve({ code, reason: String(reason) })),
+    );
+    socket.on("message", (text) => heard.push(JSON.parse(String(text))));
+    socket.on("error", () => {});
+    closing.push(() => socket.terminate());
+    const news = () => heard.filter(({ type }) => type !== "hello" && type !== "heartbeat");
+    const until = (count: number) =>
+      waitUntil(async () => news().length >= count && news(), {
+        what: `${count} messages`,
+        withinMs: 10_000,
+        everyMs: 10,
+      });
+    const greeted = () =>
+      waitUntil(async () => heard.length >= 2, { what: "the greeting", withinMs: 10_000, everyMs: 10 });
+    return { socket, heard, news, until, greeted, closed };
+  }
+
+  it("begins with what happens next, and tells where the node stands", async () => {
+    await insert(rows.slice(0, 3));
+    const { url } = await open();
+    const client = listen(url);
+    await client.greeted();
+    await insert(rows.slice(3, 5));
+    const [hire, change] = await client.until(2);
+    expect(client.heard[0]).to.deep.equal({
+      type: "hello",
+      position: rows[2]?.position,
+      head: rows[2]?.position,
+    });
+    expect(client.heard[1]).to.deep.include({
+      type: "heartbeat",
+      indexed_block: 77,
+      position: rows[2]?.position,
+    });
+    expect(hire).to.deep.include({ type: "hire", position: rows[3]?.position });
+    expect(hire?.data).to.deep.include({ seller, buyer, price_usdc: "0.50", outcome: "success", weight: 1 });
+    expect(change?.data).to.deep.include({ agent: seller, from: 0, to: 2 });
+  });
+
+  it("resumes after any position, from memory or from the database, without a gap or a double", async () => {
+    await insert(rows);
+    const { url } = await open();
+    const all = await listen(`${url}?from=0`).until(rows.length);
+    expect(all.map((it) => it.position)).to.deep.equal(rows.map((it) => it.position));
+    for (const [n, row] of rows.entries()) {
+      const rest = await listen(`${url}?from=${row.position}`).until(rows.length - n - 1);
+      expect(rest).to.deep.equal(all.slice(n + 1));
+    }
+  });
+
+  it("sends only the topics and the agent that were asked for", async () => {
+    await insert(rows);
+    const { url } = await open();
+    const tiers = await listen(`${url}?from=0&topics=tiers,ratings`).until(3);
+    expect(tiers.map((it) => it.type)).to.deep.equal(["rating", "tier_change", "tier_change"]);
+    const client = listen(`${url}?from=0&agent=${other}`);
+    const of = await client.until(4);
+    expect(of.map((it) => it.data?.seller ?? it.data?.agent)).to.deep.equal([other, other, other, other]);
+    const bought = await listen(
+      `${url}?from=0&topics=hires&agent=${buyer.toUpperCase().replace("X", "x")}`,
+    ).until(7);
+    expect(bought).to.have.length(7);
+  });
+
+  it("says what was taken back by a reorg, and goes on from there", async () => {
+    await insert(rows.slice(0, 6));
+    const { url } = await open();
+    const client = listen(`${url}?from=0`);
+    await client.until(6);
+    await database.pool.query("DELETE FROM timeline WHERE position > $1", [rows[2]?.position]);
+    await insert(rows.slice(4));
+    const heard = await client.until(6 + 1 + 6);
+    expect(heard[6]).to.deep.equal({ type: "reorg", position: rows[2]?.position });
+    expect(heard.slice(7).map((it) => it.position)).to.deep.equal(rows.slice(4).map((it) => it.position));
+  });
+
+  it("beats, and lets go of clients that do not answer", async () => {
+    const { url, stream } = await open({ heartbeatMs: 40 });
+    const client = listen(url);
+    await waitUntil(async () => client.heard.filter(({ type }) => type === "heartbeat").length >= 3, {
+      what: "three heartbeats",
+      withinMs: 10_000,
+    });
+    expect(stream.clients).to.equal(1);
+    const silent = new WebSocket(url, { autoPong: false });
+    const gone = new Promise<number>((resolve) => silent.on("close", resolve));
+    expect(await gone).to.equal(1006);
+    expect(client.socket.readyState).to.equal(WebSocket.OPEN);
+  });
+
+  it("refuses what is no stream of its own, and more clients than it can serve", async () => {
+    const { url, stream } = await open({ mostClients: 1 });
+    const refusal = (target: string) =>
+      new Promise<number>((resolve) => {
+        const socket = new WebSocket(target);
+        socket.on("unexpected-response", (_, response) => {
+          resolve(response.statusCode ?? 0);
+          socket.terminate();
+        });
+        socket.on("error", () => {});
+      });
+    expect(await refusal(`${url}?topics=gossip`)).to.equal(400);
+    expect(await refusal(`${url}?from=5`)).to.equal(400);
+    expect(await refusal(url.replace("/v1/stream", "/v2/stream"))).to.equal(404);
+    const client = listen(url);
+    await client.greeted();
+    expect(await refusal(url)).to.equal(503);
+    stream.close();
+    expect(await client.closed).to.deep.equal({ code: 1001, reason: "the node stops" });
+  });
+});

@@ -1,0 +1,106 @@
+import { expect } from "chai";
+import type { StreamMessage } from "../../../../indexer/src/api/stream/messages.ts";
+import { carrySubscriber } from "../../../../indexer/src/api/stream/subscriber.ts";
+import type { TimelineFeed } from "../../../../indexer/src/api/stream/timelineFeed.ts";
+import { waitUntil } from "../../../../scripts/processes/waitUntil.ts";
+
+const key = (n: number) => String(n).padStart(6, "0");
+
+/** A thousand messages, and how many of them were read. */
+function openFeed() {
+  const messages = Array.from({ length: 1_000 }, (_, n): StreamMessage => {
+    const text = `${n}`.padEnd(100, ".");
+    return { position: key(n + 1), kind: "hire", subject: key(n), agent: "a", counterpart: null, text };
+  });
+  let read = 0;
+  const feed: TimelineFeed = {
+    head: () => key(1_000),
+    poll: async () => {},
+    subscribe: () => () => {},
+    after: async (position, limit) => {
+      const page = messages.filter((it) => it.position > position).slice(0, limit);
+      read = Math.max(read, ...page.map((it) => Number(it.position)));
+      return page;
+    },
+  };
+  return { feed, read: () => read };
+}
+
+/** A client whose network takes as much as it is told to. */
+function openOutlet() {
+  const sent: string[] = [];
+  let taken = 0;
+  let closed: { code: number; reason: string } | null = null;
+  const size = () => sent.reduce((sum, text) => sum + text.length, 0);
+  return {
+    sent,
+    take: (bytes: number) => {
+      taken = Math.min(size(), taken + bytes);
+    },
+    closed: () => closed,
+    outlet: {
+      send: (text: string) => void sent.push(text),
+      get bufferedAmount() {
+        return size() - taken;
+      },
+      get isOpen() {
+        return closed === null;
+      },
+      close: (code: number, reason: string) => {
+        closed = { code, reason };
+      },
+    },
+  };
+}
+
+const everything = { from: "", wants: () => true, mostBuffered: 2_000 };
+
+describe("a client that reads slowly", () => {
+  it("gets everything at its own pace, and no more is read for it than it has room for", async () => {
+    const { feed, read } = openFeed();
+    const client = openOutlet();
+    const stop = carrySubscriber({ feed, outlet: client.outlet, ...everything, patienceMs: 60_000 });
+    await waitUntil(async () => client.sent.length >= 21, {
+      what: "room to be used up",
+      withinMs: 5_000,
+      everyMs: 5,
+    });
+    expect(client.sent).to.have.length(21);
+    expect(read()).to.be.at.most(200);
+    await waitUntil(
+      async () => {
+        client.take(10_000);
+        return client.sent.length === 1_000;
+      },
+      { what: "the rest", withinMs: 15_000, everyMs: 5 },
+    );
+    expect(client.closed()).to.equal(null);
+    stop();
+  });
+
+  it("is let go when it takes nothing, with the position to resume from", async () => {
+    const { feed } = openFeed();
+    const client = openOutlet();
+    carrySubscriber({ feed, outlet: client.outlet, ...everything, patienceMs: 100 });
+    const closed = await waitUntil(async () => client.closed() ?? undefined, {
+      what: "it to be let go",
+      withinMs: 5_000,
+      everyMs: 5,
+    });
+    expect(closed).to.deep.equal({ code: 1013, reason: `too slow; resume from ${key(21)}` });
+    expect(client.sent).to.have.length(21);
+  });
+
+  it("is told, and let go, when the database cannot be read", async () => {
+    const { feed } = openFeed();
+    const client = openOutlet();
+    const broken = { ...feed, after: () => Promise.reject(new Error("gone")) };
+    carrySubscriber({ feed: broken, outlet: client.outlet, ...everything, from: key(7), patienceMs: 100 });
+    const closed = await waitUntil(async () => client.closed() ?? undefined, {
+      what: "it",
+      withinMs: 5_000,
+      everyMs: 5,
+    });
+    expect(closed).to.deep.equal({ code: 1011, reason: `the node could not read on; resume from ${key(7)}` });
+  });
+});

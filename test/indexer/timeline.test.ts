@@ -1,0 +1,66 @@
+import { expect } from "chai";
+import { apply } from "../../indexer/src/derive/apply.ts";
+import { MemoryStore } from "../../indexer/src/derive/memoryStore.ts";
+import { anchorKey, type Moment, observed, timelineKey } from "../../indexer/src/timeline.ts";
+import { EventLog, wallet } from "./derive/eventLog.ts";
+
+const [seller, buyer] = [wallet(1), wallet(2)];
+
+async function momentsOf(log: EventLog): Promise<Moment[]> {
+  const moments: Moment[] = [];
+  const store = observed(new MemoryStore(), (moment) => moments.push(moment));
+  for (const event of log.events) await apply(store, event, { trustSignatures: true });
+  return moments;
+}
+
+describe("the timeline", () => {
+  it("notes hires, tier changes, and ratings once they count", async () => {
+    const log = new EventLog({ tier2MinSuccesses: 1, tier2MinCapabilities: 1 });
+    const tx = log.after(1).transfer(buyer, seller, 500_000, { authorized: true });
+    // Rated before the payment is known would be later; here the receipt counts at once.
+    const receipt = log.receipt(seller, buyer, { tx });
+    log.after(1).record("rating", buyer, { receipt, side: "buyer", stars: 5 });
+    const waiting = log.after(1).receipt(seller, buyer, { tx: log.hash() });
+    log.record("rating", seller, { receipt: waiting, side: "seller", stars: 1 });
+    const moments = await momentsOf(log);
+    expect(moments.map(({ kind, agent, counterpart }) => [kind, agent, counterpart])).to.deep.equal([
+      ["hire", seller, buyer],
+      ["tier_change", seller, null],
+      ["rating", seller, buyer],
+    ]);
+    expect(moments[2]?.subject).to.equal(`${receipt}/buyer`);
+  });
+
+  it("changes nothing in what it watches", async () => {
+    const log = new EventLog();
+    for (let n = 0; n < 5; n++) log.after(1).hire(seller, buyer, { passed: n > 1 });
+    log.after(60).tick();
+    const watched = new MemoryStore();
+    for (const event of log.events)
+      await apply(
+        observed(watched, () => {}),
+        event,
+        { trustSignatures: true },
+      );
+    const { store } = await log.derive();
+    for (const table of ["agent", "hire", "digest"] as const) {
+      expect([...watched.rows(table)]).to.deep.equal([...store.rows(table)]);
+    }
+  });
+
+  it("puts an anchor before what its entries bring about, and after the log before", () => {
+    const key = (log: number, seq: number) =>
+      [String(7).padStart(12, "0"), String(log + 1).padStart(8, "0"), String(seq).padStart(16, "0")].join(
+        "/",
+      );
+    const keys = [
+      timelineKey(key(2, 0), 3),
+      anchorKey({ block: 7, log: 3 }),
+      timelineKey(key(3, 0), 1),
+      timelineKey(key(3, 9), 1),
+      timelineKey(key(3, 10), 1),
+      timelineKey(key(3, 10), 12),
+    ];
+    expect(keys).to.deep.equal([...keys].sort());
+  });
+});
