@@ -11,7 +11,8 @@ const file = path.join(repositoryRoot, ".tallystick", "mutation.jsonl");
 export type Results = { find: (mutant: Mutant) => Outcome | undefined; add: (outcome: Outcome) => void };
 
 /**
- * Opens the results of earlier runs on the same contracts and tests; those on others do not count.
+ * Opens the results of earlier runs. Those on other contracts do not count; a mutant that was killed stays killed as long
+ * as the test file that killed it is the same, and one that survived counts only for all the same tests.
  *
  * @param folder the copy of the repository that is run
  * @param forget begin anew
@@ -19,18 +20,25 @@ export type Results = { find: (mutant: Mutant) => Outcome | undefined; add: (out
 export function openResults(folder: string, forget: boolean): Results {
   if (forget) rmSync(file, { force: true });
   mkdirSync(path.dirname(file), { recursive: true });
-  const of = digest(folder);
-  const known = new Map<string, Outcome>();
+  const contracts = digest(folder, ["contracts/{*,interfaces/*,libraries/*}.sol"]);
+  const support = digest(folder, ["test/contracts/support/*.ts", "contracts/test/*.sol"]);
+  const tests = digest(folder, ["test/contracts/**/*.ts", "contracts/test/*.sol"]);
+  /** What has to be the same for an outcome to be. */
+  const ground = ({ outcome, killer }: Outcome): string => {
+    if (outcome === "killed") return `${contracts} ${support} ${killer ? digest(folder, [killer]) : tests}`;
+    return outcome === "survived" ? `${contracts} ${tests}` : contracts;
+  };
   const key = (mutant: Mutant) => `${mutant.file} ${mutant.id}`;
+  const known = new Map<string, Outcome>();
   for (const text of readLines()) {
-    const { of: itsOf, ...outcome } = JSON.parse(text) as Outcome & { of: string };
-    if (itsOf === of) known.set(key(outcome), outcome);
+    const { ground: its, ...outcome } = JSON.parse(text) as Outcome & { ground: string };
+    if (its === ground(outcome)) known.set(key(outcome), outcome);
   }
   return {
     find: (mutant) => known.get(key(mutant)),
     add: (outcome) => {
       known.set(key(outcome), outcome);
-      appendFileSync(file, `${JSON.stringify({ of, ...outcome })}\n`);
+      appendFileSync(file, `${JSON.stringify({ ground: ground(outcome), ...outcome })}\n`);
     },
   };
 }
@@ -45,10 +53,16 @@ function readLines(): string[] {
   }
 }
 
-function digest(folder: string): string {
+const digests = new Map<string, string>();
+
+function digest(folder: string, globs: string[]): string {
+  const known = digests.get(globs.join());
+  if (known !== undefined) return known;
   const hash = createHash("sha256");
-  for (const name of globSync(["contracts/**/*.sol", "test/contracts/**/*.ts"], { cwd: folder }).sort()) {
+  for (const name of globSync(globs, { cwd: folder }).sort()) {
     hash.update(`${name}\0`).update(readFileSync(path.join(folder, name)));
   }
-  return hash.digest("hex").slice(0, 16);
+  const answer = hash.digest("hex").slice(0, 16);
+  digests.set(globs.join(), answer);
+  return answer;
 }

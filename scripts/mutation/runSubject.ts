@@ -4,11 +4,18 @@ import { type Choosable, chooseMutants, fillChoice, groupMutants } from "./choos
 import { type Code, compile } from "./compiler.ts";
 import { applyMutant, type Mutant } from "./mutant.ts";
 import type { ScratchCopy } from "./scratchCopy.ts";
-import { startTestWorker, type TestWorker } from "./startTestWorker.ts";
+import { type Round, startTestWorker, type TestWorker } from "./startTestWorker.ts";
 import type { Subject } from "./subjects.ts";
 
-/** What became of a mutant. `same` compiles to the contract's own code, `invalid` does not compile. */
-export type Outcome = Mutant & { outcome: "killed" | "survived" | "same" | "invalid"; by?: string };
+/**
+ * What became of a mutant. `same` compiles to the contract's own code, `invalid` does not compile. `by` is the test that
+ * killed it, `killer` that test's file in the repository.
+ */
+export type Outcome = Mutant & {
+  outcome: "killed" | "survived" | "same" | "invalid";
+  by?: string;
+  killer?: string;
+};
 
 /** As many as leave a contract of ours below the chain's limit of code, mostly. */
 const GROUP = 50;
@@ -122,7 +129,7 @@ async function runGroup(
   const passed: Mutant[] = [];
   for (const [i, mutant] of group.entries()) {
     const { failed } = await bench.test(filled(i + 1), mutant);
-    if (failed) report({ ...mutant, outcome: "killed", by: failed.test });
+    if (failed) report(killed(mutant, failed));
     else passed.push(mutant);
   }
   return passed;
@@ -145,7 +152,12 @@ async function runAlone(bench: Bench, mutant: Mutant): Promise<Outcome> {
   if (JSON.stringify(compiled.codes) === JSON.stringify(bench.baseline))
     return { ...mutant, outcome: "same" };
   const { failed } = await bench.test(compiled.codes, mutant);
-  return failed ? { ...mutant, outcome: "killed", by: failed.test } : { ...mutant, outcome: "survived" };
+  return failed ? killed(mutant, failed) : { ...mutant, outcome: "survived" };
+}
+
+function killed(mutant: Mutant, { test, file }: NonNullable<Round["failed"]>): Outcome {
+  const at = file.indexOf("test/contracts/");
+  return { ...mutant, outcome: "killed", by: test, ...(at >= 0 && { killer: file.slice(at) }) };
 }
 
 function isChoosable(mutant: Mutant): mutant is Choosable {
