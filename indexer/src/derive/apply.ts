@@ -19,6 +19,7 @@ import { type ApplyOptions, openStep, STATE_ID, type Step } from "./step.ts";
 import type { Store } from "./store.ts";
 import { settleTier } from "./tiers.ts";
 import { paymentUnclaimed, transferred } from "./transfers.ts";
+import { saveWallets } from "./wallets.ts";
 
 /**
  * Applies one event to the rows in `store`: the whole derivation is this function folded over the event log. It reads
@@ -34,6 +35,7 @@ export async function apply(store: Store, event: DeriveEvent, options: ApplyOpti
   await noteTouched(step);
   if (event.kind === "tick") await digestTick(step);
   await saveAgents(step);
+  await saveWallets(step);
 }
 
 async function dispatch(step: Step, event: DeriveEvent): Promise<void> {

@@ -1,25 +1,25 @@
 import type { Store } from "./store.ts";
 import type { Row, TableName } from "./tables.ts";
+import { tables } from "./tables.ts";
 
-/** A store in memory, for recomputing a log offline. */
+type Tables = { [T in TableName]: Map<string, Row<T>> };
+
+/** A store in memory, for recomputing a log offline. It answers at once, without promises. */
 export class MemoryStore implements Store {
-  readonly #tables = new Map<TableName, Map<string, Row<TableName>>>();
+  readonly #tables = Object.fromEntries(Object.keys(tables).map((name) => [name, new Map()])) as Tables;
 
-  async get<T extends TableName>(table: T, id: string): Promise<Row<T> | null> {
-    return (this.rows(table).get(id) as Row<T> | undefined) ?? null;
+  get<T extends TableName>(table: T, id: string): Row<T> | null {
+    return this.rows(table).get(id) ?? null;
   }
 
-  async insert<T extends TableName>(table: T, row: Row<T>): Promise<void> {
+  insert<T extends TableName>(table: T, row: Row<T>): void {
     const rows = this.rows(table);
-    if (rows.has(row.id)) throw new Error(`The row ${row.id} is in ${table} already.`);
+    const { size } = rows;
     rows.set(row.id, row);
+    if (rows.size === size) throw new Error(`The row ${row.id} is in ${table} already.`);
   }
 
-  async update<T extends TableName>(
-    table: T,
-    id: string,
-    change: Partial<Omit<Row<T>, "id">>,
-  ): Promise<void> {
+  update<T extends TableName>(table: T, id: string, change: Partial<Omit<Row<T>, "id">>): void {
     const rows = this.rows(table);
     const row = rows.get(id);
     if (row === undefined) throw new Error(`There is no row ${id} in ${table} to update.`);
@@ -28,11 +28,6 @@ export class MemoryStore implements Store {
 
   /** All rows of a table by id, in order of insertion. */
   rows<T extends TableName>(table: T): Map<string, Row<T>> {
-    let rows = this.#tables.get(table);
-    if (rows === undefined) {
-      rows = new Map();
-      this.#tables.set(table, rows);
-    }
-    return rows as unknown as Map<string, Row<T>>;
+    return this.#tables[table] as Map<string, Row<T>>;
   }
 }

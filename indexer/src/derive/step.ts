@@ -5,6 +5,7 @@ import type { OpenAgent } from "./agentRow.ts";
 import { type DeriveEvent, type Position, positionOf } from "./events.ts";
 import type { Store } from "./store.ts";
 import type { Row } from "./tables.ts";
+import type { OpenWallet } from "./wallets.ts";
 
 /** How an event is applied. */
 export type ApplyOptions = {
@@ -24,6 +25,8 @@ export type Step = {
   readonly recover: RecoverPublicKey;
   /** The agents read so far, written at the end (see `agentRow.ts`). */
   readonly agents: Map<string, OpenAgent>;
+  /** The wallets, likewise (see `wallets.ts`). */
+  readonly wallets: Map<string, OpenWallet>;
   /** Agents and clusters whose public fields may have changed. */
   readonly touchedAgents: Set<string>;
   readonly touchedClusters: Set<string>;
@@ -50,6 +53,7 @@ export async function openStep(
     trustSignatures,
     recover,
     agents: new Map(),
+    wallets: new Map(),
     touchedAgents: new Set(),
     touchedClusters: new Set(),
   };

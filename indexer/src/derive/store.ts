@@ -1,14 +1,17 @@
 import type { Row, TableName } from "./tables.ts";
 
+/** A store in memory answers at once, a database later. */
+type Answer<T> = T | Promise<T>;
+
 /**
  * All the derivation knows of storage: rows by table and primary key. There is no delete and no listing, so the same code
  * runs over an indexer's database, which rolls back on a reorg, and over a map in memory.
  */
 export type Store = {
   /** The row, or null. The caller must not change what it gets. */
-  get<T extends TableName>(table: T, id: string): Promise<Row<T> | null>;
+  get<T extends TableName>(table: T, id: string): Answer<Row<T> | null>;
   /** Adds a row; its id must be new. */
-  insert<T extends TableName>(table: T, row: Row<T>): Promise<void>;
+  insert<T extends TableName>(table: T, row: Row<T>): Answer<void>;
   /** Changes some columns of a row that exists. */
-  update<T extends TableName>(table: T, id: string, change: Partial<Omit<Row<T>, "id">>): Promise<void>;
+  update<T extends TableName>(table: T, id: string, change: Partial<Omit<Row<T>, "id">>): Answer<void>;
 };

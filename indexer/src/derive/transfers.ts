@@ -8,7 +8,7 @@ import { addPayment, countDirectHire, mayClaim, paymentKey } from "./payments.ts
 import { receiptRow, waitingFor } from "./receiptRow.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
-import { ensureWallet, isHubOrEscrow } from "./wallets.ts";
+import { changeWallet, findWallet, isHubOrEscrow } from "./wallets.ts";
 
 /**
  * A transfer of the token is a hire payment when a receipt claims it; else it may fund its receiver. An authorized one to a
@@ -16,10 +16,11 @@ import { ensureWallet, isHubOrEscrow } from "./wallets.ts";
  */
 export async function transferred(step: Step, event: TransferEvent): Promise<void> {
   const value = BigInt(event.value);
-  const wallet = await ensureWallet(step, event.to);
-  const received = wallet.received + value;
-  await step.store.update("wallet", event.to, { received });
-  if (wallet.kind !== null || event.from === ZERO_ADDRESS || (await isHubOrEscrow(step, event.from))) return;
+  const before = await findWallet(step, event.to);
+  const { kind, received } = await changeWallet(step, event.to, {
+    received: (before?.received ?? 0n) + value,
+  });
+  if (kind !== null || event.from === ZERO_ADDRESS || (await isHubOrEscrow(step, event.from))) return;
 
   const funds = isFundingSize(step, value, received);
   const presumed = event.authorized && (await hasLiveListing(step, event.to));

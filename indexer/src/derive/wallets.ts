@@ -1,25 +1,56 @@
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
 
-export async function ensureWallet(step: Step, address: string): Promise<Row<"wallet">> {
-  const found = await step.store.get("wallet", address);
-  if (found !== null) return found;
-  const wallet: Row<"wallet"> = { id: address, kind: null, received: 0n, fundings: 0 };
-  await step.store.insert("wallet", wallet);
-  return wallet;
+/** A wallet as this step sees it, and as it is in the store; null when nothing is known of it. */
+export type OpenWallet = { row: Row<"wallet"> | null; stored: Row<"wallet"> | null };
+
+/** The wallet, or null. A step reads each wallet once: a transfer looks at its receiver over and over. */
+export async function findWallet(step: Step, address: string): Promise<Row<"wallet"> | null> {
+  return (await openWallet(step, address)).row;
+}
+
+/** Changes a wallet, which is there from its first change on. */
+export async function changeWallet(
+  step: Step,
+  address: string,
+  change: Partial<Omit<Row<"wallet">, "id">>,
+): Promise<Row<"wallet">> {
+  const open = await openWallet(step, address);
+  const row = { ...(open.row ?? { id: address, kind: null, received: 0n, fundings: 0 }), ...change };
+  open.row = row;
+  return row;
+}
+
+/** Writes the wallets that this step changed, each once. */
+export async function saveWallets(step: Step): Promise<void> {
+  for (const [address, { row, stored }] of step.wallets) {
+    if (row === stored || row === null) continue;
+    const { id: _, ...columns } = row;
+    if (stored === null) await step.store.insert("wallet", row);
+    else await step.store.update("wallet", address, columns);
+  }
 }
 
 /** Hubs (exchanges, bridges, faucets) and escrows are never agents, fund nobody and hire nobody. */
 export async function isHubOrEscrow(step: Step, address: string): Promise<boolean> {
-  return ((await step.store.get("wallet", address))?.kind ?? null) !== null;
+  return ((await findWallet(step, address))?.kind ?? null) !== null;
 }
 
+/** Notes what a wallet is. An escrow is one for good, whatever is published of it. */
 export async function markWallet(step: Step, address: string, kind: "hub" | "escrow"): Promise<void> {
-  const wallet = await ensureWallet(step, address);
-  if (wallet.kind === null) await step.store.update("wallet", address, { kind });
+  const known = (await findWallet(step, address))?.kind;
+  if (known !== "escrow" && known !== kind) await changeWallet(step, address, { kind });
 }
 
 export async function unmarkHub(step: Step, address: string): Promise<void> {
-  const wallet = await step.store.get("wallet", address);
-  if (wallet?.kind === "hub") await step.store.update("wallet", address, { kind: null });
+  if ((await findWallet(step, address))?.kind === "hub") await changeWallet(step, address, { kind: null });
+}
+
+async function openWallet(step: Step, address: string): Promise<OpenWallet> {
+  const known = step.wallets.get(address);
+  if (known !== undefined) return known;
+  const row = await step.store.get("wallet", address);
+  const open = { row, stored: row };
+  step.wallets.set(address, open);
+  return open;
 }

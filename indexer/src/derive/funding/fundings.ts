@@ -1,7 +1,7 @@
 import { agentRow, findAgent } from "../agentRow.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
-import { ensureWallet } from "../wallets.ts";
+import { changeWallet, findWallet } from "../wallets.ts";
 import { recordFunding } from "./trips.ts";
 
 /** One leg of a funding path: a funding transfer into some wallet. */
@@ -31,9 +31,9 @@ export async function addFundingTransfer(
   leg: Leg,
   payment: string | null,
 ): Promise<void> {
-  const { fundings } = await ensureWallet(step, wallet);
+  const fundings = (await findWallet(step, wallet))?.fundings ?? 0;
   await step.store.insert("funding", { id: `${wallet}/${fundings}`, ...leg, payment });
-  await step.store.update("wallet", wallet, { fundings: fundings + 1 });
+  await changeWallet(step, wallet, { fundings: fundings + 1 });
   const agent = await findAgent(step, wallet);
   if (agent !== null) await evaluateLeg(step, agent, leg);
 }
@@ -67,7 +67,7 @@ async function collectFunders(
 }
 
 async function fundingsInto(step: Step, wallet: string): Promise<Leg[]> {
-  const count = (await step.store.get("wallet", wallet))?.fundings ?? 0;
+  const count = (await findWallet(step, wallet))?.fundings ?? 0;
   const legs: Leg[] = [];
   for (let n = 0; n < count; n++) {
     const row: Row<"funding"> | null = await step.store.get("funding", `${wallet}/${n}`);

@@ -13,7 +13,12 @@ export type Transfer = Position & {
   ordinary: boolean;
   /** All that the receiver ever got, this one included. */
   receivedSoFar: bigint;
-  presumed: boolean;
+  /** Large enough to fund its receiver, by the parameters of its arrival. */
+  large: boolean;
+  /** A hire payment until that time has passed, unless a receipt claims it; null when it is presumed none. */
+  presumedUntil: number | null;
+  /** Worth at least a hire, by the parameters of its arrival. */
+  mayBePayment: boolean;
   claimed: boolean;
   /** No receipt claimed it in time, which decided for good that it is funding. */
   decided: boolean;
@@ -52,6 +57,7 @@ export type Receipt = {
   latency: number | null;
   buyerSigned: boolean;
   time: number;
+  waitsUntil: number;
   status: "pending" | "counted" | "free" | "unmatched" | "duplicate";
   hire: Hire | null;
 };
@@ -71,9 +77,22 @@ export type Hire = {
   size: number;
   latency: number | null;
   time: number;
+  /** When it is out of the 30 days and of the 24 hours, by the parameters under which it was counted. */
+  leavesWindow: number;
+  leavesDay: number;
 };
 
-export type Rating = { receipt: Receipt; side: string; stars: number; time: number; size: number | null };
+export type Rating = {
+  receipt: Receipt;
+  side: string;
+  stars: number;
+  time: number;
+  size: number | null;
+  leavesWindow: number;
+};
+
+/** Agents that a signal found to be one: `funder` is whose money showed it, null for listings alike. */
+export type Group = { signal: string; funder: string | null; members: Set<string> };
 
 export type Listing = {
   agent: string;
@@ -111,6 +130,6 @@ export type Facts = {
   escrowContracts: Set<string>;
   /** Every `funder agent time` that was ever seen: a receipt that comes later undoes none. */
   fundings: Set<string>;
-  /** Groups that listings alike made so far. */
-  stars: Set<string>[];
+  /** Groups found so far; only a funder that is published as a hub takes its own away. */
+  groups: Group[];
 };

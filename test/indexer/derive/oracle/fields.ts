@@ -1,7 +1,7 @@
 import { bucketed } from "../../../../indexer/src/derive/buckets.ts";
 import type { Reputation } from "../../../../indexer/src/derive/reputation.ts";
 import type { Facts, Hire } from "./facts.ts";
-import { components, ownershipGroups } from "./groups.ts";
+import { components, fingerprintGroups, ownershipGroups, signalsOf } from "./groups.ts";
 
 const DAY = 86_400;
 /** All weights as multiples of one small unit, so that sums are plain integers: sizes up to 16 divide it. */
@@ -26,8 +26,8 @@ function usdc(atomic: bigint): string {
 
 export type Expected = Omit<Reputation, "cluster_id"> & { cluster: string[] | null };
 
-export function inWindow(facts: Facts, hire: { time: number }): boolean {
-  return hire.time > facts.asOf - facts.params.windowSeconds;
+export function inWindow(facts: Facts, it: { leavesWindow: number }): boolean {
+  return facts.asOf < it.leavesWindow;
 }
 
 /** Every field of one agent straight from its definition (SHP §9.2), over all hires there are. */
@@ -41,13 +41,13 @@ export function fieldsOf(facts: Facts, address: string): Expected {
   const latencies = sold.flatMap((it) => it.latency ?? []).sort((a, b) => a - b);
   const percentile = (percent: number) =>
     latencies[Math.ceil((latencies.length * percent) / 100) - 1] ?? null;
-  const today = facts.hires.filter((it) => it.seller === address && it.time > facts.asOf - DAY);
+  const today = facts.hires.filter((it) => it.seller === address && facts.asOf < it.leavesDay);
   const volume = sum(today.map((it) => weightOf(it) * it.price));
   const stars = facts.ratings.filter(
     (it) => it.side === "buyer" && it.receipt.agent === address && it.size !== null,
   );
   const ownership = ownershipGroups(facts).find((it) => it.has(address));
-  const fingerprint = components(facts.stars).find((it) => it.has(address));
+  const fingerprint = fingerprintGroups(facts).find((it) => it.has(address));
   const cluster = ownership ?? fingerprint ?? null;
   const registered = facts.agents.get(address);
 
@@ -76,7 +76,7 @@ export function fieldsOf(facts: Facts, address: string): Expected {
     cluster_id: null,
     cluster_size: cluster?.size ?? 1,
     cluster: cluster === null ? null : [...cluster].sort(),
-    signals_tripped: [],
+    signals_tripped: signalsOf(facts, address),
     audit_pass_rate: null,
     refund_rate: rate(weight(inEscrow.filter((it) => it.refunded)), weight(inEscrow)),
     dispute_rate: rate(weight(sold.filter((it) => it.byAudit)), weight(sold)),
@@ -122,7 +122,7 @@ function medians(sold: Hire[]): { [capability: string]: string } {
 }
 
 function distinctParties(facts: Facts, buyers: string[]): number {
-  const parties = components([...ownershipGroups(facts), ...facts.stars]);
+  const parties = components([...ownershipGroups(facts), ...fingerprintGroups(facts)]);
   const names = buyers.map((buyer) => {
     const at = parties.findIndex((it) => it.has(buyer));
     return at < 0 ? buyer : `party ${at}`;

@@ -139,24 +139,48 @@ const action = fc.oneof(
       state: fc.constantFrom("claimed", "verified", "unclaimed"),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("hub" as const), hub: someone }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("params" as const),
+      hub: fc.option(someone),
+      unhub: fc.boolean(),
+      thresholds: fc.record(
+        {
+          windowSeconds: fc.constantFrom(15 * DAY, 30 * DAY),
+          volumeWindowSeconds: fc.constantFrom(DAY / 2, DAY),
+          reconcileSeconds: fc.constantFrom(DAY / 2, DAY),
+          minHireAtomic: fc.constantFrom("1000", "2001"),
+          minFundingAtomic: fc.constantFrom("100000", "500000"),
+          fundingShare: fc.constantFrom({ numerator: 1, denominator: 4 }, { numerator: 1, denominator: 2 }),
+          maxIntermediaries: fc.constantFrom(0, 1, 2, 3),
+        },
+        { requiredKeys: [] },
+      ),
+    }),
+  },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("tick" as const) }) },
 );
 
 const step = fc.record({ wait, blocks: fc.constantFrom(0, 0, 1, 1, 1, 60, 256), action });
 
 /** A log of agents that fund, list, pay, deposit, settle, rate and wait, with every edge of every window among the waits. */
-export const generatedLog = fc.array(step, { minLength: 5, maxLength: 60 }).map((steps) => {
-  const log = new EventLog({ operator: OPERATOR, claimAttestors: [ATTESTOR], auditArbiters: [ARBITER] });
-  const build = new Builder(log);
-  for (const { wait: seconds, blocks, action: it } of steps) {
-    // A new block has a later time, and only a new block has.
-    if (blocks > 0) log.after(seconds, blocks);
-    build.add(it);
-  }
-  log.after(1).tick();
-  return log;
-});
+export const generatedLog = generatedLogOf({ minLength: 5, maxLength: 60 });
+
+/** Such logs of so many actions; most actions are an event or two, a few are dozens. */
+export function generatedLogOf(length: { minLength: number; maxLength: number }): fc.Arbitrary<EventLog> {
+  return fc.array(step, length).map((steps) => {
+    const log = new EventLog({ operator: OPERATOR, claimAttestors: [ATTESTOR], auditArbiters: [ARBITER] });
+    const build = new Builder(log);
+    for (const { wait: seconds, blocks, action: it } of steps) {
+      // A new block has a later time, and only a new block has.
+      if (blocks > 0) log.after(seconds, blocks);
+      build.add(it);
+    }
+    log.after(1).tick();
+    return log;
+  });
+}
 
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 type Receipt = { hash: string; seller: Address; buyer: Address };
@@ -283,15 +307,16 @@ class Builder {
         log.record("claim", ATTESTOR, claim);
         return;
       }
-      case "hub": {
-        this.#hubs.push(it.hub);
+      case "params": {
+        if (it.unhub) this.#hubs.shift();
+        if (it.hub !== null && !this.#hubs.includes(it.hub)) this.#hubs.push(it.hub);
         const roots = {
           operator: OPERATOR,
           claimAttestors: [ATTESTOR],
           auditArbiters: [ARBITER],
-          hubs: this.#hubs,
+          hubs: [...this.#hubs],
         };
-        log.record("params", OPERATOR, { version: ++this.#version, ...roots });
+        log.record("params", OPERATOR, { version: ++this.#version, ...it.thresholds, ...roots });
         return;
       }
       case "tick":

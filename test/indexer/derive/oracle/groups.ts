@@ -1,4 +1,4 @@
-import type { Facts, Listing, Transfer } from "./facts.ts";
+import type { Facts, Group, Listing, Transfer } from "./facts.ts";
 
 /** Merges sets that have a member in common, until none have. */
 export function components(sets: Iterable<Set<string>>): Set<string>[] {
@@ -11,44 +11,40 @@ export function components(sets: Iterable<Set<string>>): Set<string>[] {
   return merged;
 }
 
-/** Shared ownership: all paths, all funders, all spans (SHP §4.5.1). */
+/** Shared ownership: the clusters of all groups that fundings made, each with its funder if that is an agent. */
 export function ownershipGroups(facts: Facts): Set<string>[] {
   noteFundings(facts);
-  const groups: Set<string>[] = [];
-  const fundings = [...facts.fundings].map((it) => {
-    const [funder = "", agent = "", time] = it.split(" ");
-    return { funder, agent, time: Number(time) };
-  });
-  const byFunder = Map.groupBy(fundings, (it) => it.funder);
-  for (const [funder, funded] of byFunder) {
-    if (facts.hubs.has(funder)) continue;
-    for (const start of funded) {
-      const span = funded.filter(
-        (it) => it.time >= start.time && it.time - start.time <= facts.params.fundingSpanSeconds,
-      );
-      const agents = new Set(span.map((it) => it.agent));
-      if (agents.size > facts.params.clusterOthers) {
-        groups.push(facts.agents.has(funder) ? agents.add(funder) : agents);
-      }
-    }
-    for (const start of funded) {
-      const block = facts.agents.get(start.agent)?.block ?? 0;
-      const batch = funded.filter((it) => {
-        const other = facts.agents.get(it.agent)?.block ?? 0;
-        return other >= block && other - block < facts.params.deployBatchBlocks;
-      });
-      const agents = new Set(batch.map((it) => it.agent));
-      if (agents.size > facts.params.clusterOthers) groups.push(agents);
-    }
-  }
-  return components(groups);
+  return components(fundedGroups(facts).map((it) => it.members));
 }
 
-/** Adds every (funder, agent, time) there is by now: each way back from each transfer to an agent. */
+/** Listings alike. */
+export function fingerprintGroups(facts: Facts): Set<string>[] {
+  return components(facts.groups.filter((it) => it.funder === null).map((it) => it.members));
+}
+
+/** The signals that an agent tripped, in order. */
+export function signalsOf(facts: Facts, address: string): string[] {
+  const groups = [...fundedGroups(facts), ...facts.groups.filter((it) => it.funder === null)];
+  const tripped = groups.filter(({ members }) => members.has(address));
+  return [...new Set(tripped.map((it) => it.signal))].sort();
+}
+
+function fundedGroups(facts: Facts): Group[] {
+  return facts.groups.flatMap(({ funder, signal, members }) => {
+    if (funder === null) return [];
+    const joins = signal === "funding_origin" && facts.agents.has(funder);
+    return [{ funder, signal, members: joins ? new Set([...members, funder]) : members }];
+  });
+}
+
+/**
+ * Adds every (funder, agent, time) that this event shows: each way back from each funding transfer to an agent, when the
+ * transfer becomes plain or the agent is registered.
+ */
 export function noteFundings(facts: Facts): void {
   const legs = facts.transfers.filter((it) => isFunding(facts, it));
   const walk = (leg: Transfer, last: Transfer, intermediaries: number) => {
-    if (leg.from !== last.to) facts.fundings.add(`${leg.from} ${last.to} ${last.time}`);
+    if (leg.from !== last.to) addFunding(facts, leg.from, last.to, last.time);
     if (intermediaries === 0) return;
     const passer = facts.agents.get(leg.from);
     if (passer !== undefined && before(passer, leg)) return;
@@ -57,19 +53,59 @@ export function noteFundings(facts: Facts): void {
     }
   };
   for (const last of legs) {
-    if (facts.agents.has(last.to)) walk(last, last, facts.params.maxIntermediaries);
+    const agent = facts.agents.get(last.to);
+    if (agent === undefined) continue;
+    if (last.plainFrom === facts.now || agent.index === facts.now) {
+      walk(last, last, facts.params.maxIntermediaries);
+    }
   }
 }
 
-function isFunding(facts: Facts, it: Transfer): boolean {
+/** Looks at every span, of times and of registrations, that holds a funding which was not known before (SHP §4.5.1). */
+function addFunding(facts: Facts, funder: string, agent: string, time: number): void {
+  const key = `${funder} ${agent} ${time}`;
+  if (facts.fundings.has(key)) return;
+  const known = [...facts.fundings].some((it) => it.startsWith(`${funder} ${agent} `));
+  facts.fundings.add(key);
+  if (facts.hubs.has(funder) || facts.escrowContracts.has(funder)) return;
+  const { fundingSpanSeconds, deployBatchBlocks } = facts.params;
+  const funded = [...facts.fundings].flatMap((it) => {
+    const [by = "", who = "", at] = it.split(" ");
+    return by === funder ? [{ agent: who, at: Number(at) }] : [];
+  });
+  addSpans(facts, { signal: "funding_origin", funder }, funded, time, fundingSpanSeconds);
+  if (known) return;
+  const blockOf = (it: string) => facts.agents.get(it)?.block ?? 0;
+  const registered = funded.map((it) => ({ agent: it.agent, at: blockOf(it.agent) }));
+  addSpans(facts, { signal: "deploy_batch", funder }, registered, blockOf(agent), deployBatchBlocks - 1);
+}
+
+function addSpans(
+  facts: Facts,
+  group: Omit<Group, "members">,
+  entries: { agent: string; at: number }[],
+  at: number,
+  length: number,
+): void {
+  for (const start of entries) {
+    if (start.at > at || at - start.at > length) continue;
+    const span = entries.filter((it) => it.at >= start.at && it.at - start.at <= length);
+    const members = new Set(span.map((it) => it.agent));
+    if (members.size > facts.params.clusterOthers) facts.groups.push({ ...group, members });
+  }
+}
+
+/** Whether a transfer of `value` is enough, of all that its receiver got by then, to fund it. */
+export function isLarge(facts: Facts, value: bigint, receivedSoFar: bigint): boolean {
   const { minFundingAtomic, fundingShare } = facts.params;
   return (
-    it.plainFrom !== null &&
-    it.plainFrom <= facts.now &&
-    (it.decided || !it.claimed) &&
-    it.value >= BigInt(minFundingAtomic) &&
-    it.value * BigInt(fundingShare.denominator) >= it.receivedSoFar * BigInt(fundingShare.numerator)
+    value >= BigInt(minFundingAtomic) &&
+    value * BigInt(fundingShare.denominator) >= receivedSoFar * BigInt(fundingShare.numerator)
   );
+}
+
+function isFunding(facts: Facts, it: Transfer): boolean {
+  return it.large && it.plainFrom !== null && it.plainFrom <= facts.now && (it.decided || !it.claimed);
 }
 
 function before(a: { block: number; log: number }, b: { block: number; log: number }): boolean {
@@ -111,6 +147,6 @@ function tokens({ capability, price, latency, mode, host }: Listing): string[] {
 
 /** The size of the group that both are in, the largest of either kind, else 1. */
 export function sharedSize(facts: Facts, a: string, b: string): number {
-  const groups = [...ownershipGroups(facts), ...components(facts.stars)];
+  const groups = [...ownershipGroups(facts), ...fingerprintGroups(facts)];
   return Math.max(1, ...groups.filter((it) => it.has(a) && it.has(b)).map((it) => it.size));
 }

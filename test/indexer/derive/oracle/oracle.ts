@@ -7,9 +7,8 @@ import { parseReceipt } from "../../../../protocol/records/receipt.ts";
 import { parseTelemetry } from "../../../../protocol/records/telemetry.ts";
 import type { Facts, Hire, Receipt, Transfer } from "./facts.ts";
 import { type Expected, fieldsOf, tierOf } from "./fields.ts";
-import { fingerprintStars, noteFundings, sharedSize } from "./groups.ts";
+import { fingerprintStars, isLarge, noteFundings, sharedSize } from "./groups.ts";
 
-const DAY = 86_400;
 const ZERO = `0x${"0".repeat(40)}`;
 
 /**
@@ -36,7 +35,7 @@ export function oracle(log: DeriveEvent[]): Map<string, Expected> {
     hubs: new Set(),
     escrowContracts: new Set(),
     fundings: new Set(),
-    stars: [],
+    groups: [],
   };
   for (const [index, event] of log.entries()) {
     facts.now = index;
@@ -102,11 +101,12 @@ function read(facts: Facts, event: DeriveEvent): void {
       facts.asOf = event.time;
       for (const receipt of facts.receipts) {
         const waits = receipt.escrowId !== null && facts.escrows.get(receipt.escrowId)?.receipt === receipt;
-        if (receipt.status === "pending" && !waits && event.time - receipt.time > DAY)
+        if (receipt.status === "pending" && !waits && event.time > receipt.waitsUntil)
           receipt.status = "unmatched";
       }
       for (const it of facts.transfers) {
-        if (it.presumed && !it.claimed && it.plainFrom === null && event.time - it.time > DAY) {
+        const { presumedUntil, claimed, plainFrom } = it;
+        if (presumedUntil !== null && !claimed && plainFrom === null && event.time > presumedUntil) {
           it.plainFrom = facts.now;
           it.decided = true;
         }
@@ -130,7 +130,12 @@ function readTransfer(facts: Facts, event: Extract<DeriveEvent, { kind: "transfe
     authorized: event.authorized,
     ordinary: event.from !== ZERO && !known(event.from) && !known(event.to),
     receivedSoFar: before + value,
-    presumed: event.authorized && facts.listings.some((it) => it.agent === event.to && it.live),
+    large: isLarge(facts, value, before + value),
+    presumedUntil:
+      event.authorized && facts.listings.some((it) => it.agent === event.to && it.live)
+        ? event.time + facts.params.reconcileSeconds
+        : null,
+    mayBePayment: value >= BigInt(facts.params.minHireAtomic),
     claimed: false,
     decided: false,
     plainFrom: null,
@@ -141,12 +146,12 @@ function readTransfer(facts: Facts, event: Extract<DeriveEvent, { kind: "transfe
     if (receipt.status === "pending" && pays(facts, transfer, receipt))
       countDirect(facts, receipt, transfer, event);
   }
-  const waits = transfer.presumed && value >= BigInt(facts.params.minHireAtomic);
+  const waits = transfer.presumedUntil !== null && transfer.mayBePayment;
   if (!transfer.claimed && !waits) transfer.plainFrom = facts.now;
 }
 
 function pays(facts: Facts, it: Transfer, receipt: Receipt): boolean {
-  if (it.claimed || !it.ordinary || it.value < BigInt(facts.params.minHireAtomic)) return false;
+  if (it.claimed || !it.ordinary || !it.mayBePayment) return false;
   if (receipt.escrowId !== null || it.tx !== receipt.tx || it.from !== receipt.buyer) return false;
   if (it.to !== receipt.payee || it.value !== receipt.amount) return false;
   if (receipt.logIndex !== null && receipt.logIndex !== it.log) return false;
@@ -238,9 +243,18 @@ function countEscrow(facts: Facts, id: string, at: Place): void {
   if (receipt !== null && escrow.hire !== null) close(facts, receipt, escrow.hire);
 }
 
-function count(facts: Facts, at: Place, hire: Omit<Hire, "size">): Hire | null {
+function count(
+  facts: Facts,
+  at: Place,
+  hire: Omit<Hire, "size" | "leavesWindow" | "leavesDay">,
+): Hire | null {
   if (!register(facts, hire.seller, at) || !register(facts, hire.buyer, at)) return null;
-  const counted = { ...hire, size: sharedSize(facts, hire.buyer, hire.seller) };
+  const counted = {
+    ...hire,
+    size: sharedSize(facts, hire.buyer, hire.seller),
+    leavesWindow: hire.time + facts.params.windowSeconds,
+    leavesDay: hire.time + facts.params.volumeWindowSeconds,
+  };
   facts.hires.push(counted);
   return counted;
 }
@@ -248,8 +262,11 @@ function count(facts: Facts, at: Place, hire: Omit<Hire, "size">): Hire | null {
 function close(facts: Facts, receipt: Receipt, hire: Hire): void {
   receipt.status = "counted";
   receipt.hire = hire;
-  for (const it of facts.ratings)
-    if (it.receipt === receipt) it.size = sharedSize(facts, hire.buyer, hire.seller);
+  for (const it of facts.ratings) {
+    if (it.receipt !== receipt) continue;
+    it.size = sharedSize(facts, hire.buyer, hire.seller);
+    it.leavesWindow = it.time + facts.params.windowSeconds;
+  }
 }
 
 function isTaken(facts: Facts, receipt: Receipt): boolean {
@@ -292,7 +309,8 @@ function readRecord(facts: Facts, event: RecordEvent): void {
         return;
       if (facts.ratings.some((it) => it.receipt === receipt && it.side === side)) return;
       const size = receipt.hire === null ? null : sharedSize(facts, receipt.buyer, receipt.agent);
-      facts.ratings.push({ receipt, side, stars, time: event.time, size });
+      const leavesWindow = event.time + facts.params.windowSeconds;
+      facts.ratings.push({ receipt, side, stars, time: event.time, size, leavesWindow });
       return;
     }
     case "telemetry": {
@@ -320,6 +338,9 @@ function readParams(facts: Facts, event: RecordEvent): void {
   const params = parseParams(event.body);
   if (event.signer !== facts.params.operator || params.version <= facts.params.version) return;
   facts.params = params;
+  const isNewHub = (it: string | null) =>
+    it !== null && !facts.hubs.has(it) && params.hubs.some((hub) => hub === it);
+  facts.groups = facts.groups.filter(({ funder }) => !isNewHub(funder));
   facts.hubs = new Set(params.hubs);
 }
 
@@ -351,7 +372,9 @@ function readListing(facts: Facts, event: RecordEvent): void {
   };
   if (at >= 0) facts.listings[at] = listing;
   else facts.listings.push(listing);
-  facts.stars.push(...fingerprintStars(facts));
+  for (const members of fingerprintStars(facts)) {
+    facts.groups.push({ signal: "listing_fingerprint", funder: null, members });
+  }
 }
 
 function readReceipt(facts: Facts, event: RecordEvent): void {
@@ -373,6 +396,7 @@ function readReceipt(facts: Facts, event: RecordEvent): void {
     latency: body.latency_ms ?? null,
     buyerSigned: body.buyer_signature !== undefined,
     time: event.time,
+    waitsUntil: event.time + facts.params.reconcileSeconds,
     status: "pending",
     hire: null,
   };
