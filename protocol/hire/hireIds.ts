@@ -1,0 +1,28 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import type { Address } from "../address.ts";
+import { base32 } from "../base32.ts";
+import { type Hex, toHex } from "../hex.ts";
+
+/**
+ * The public id of a hire: keccak256 of buyer and nonce. It names the hire in the receipt, in the escrow's terms and as
+ * the nonce of the direct payment, so that one hire can be paid once, whoever signs how often. Nobody who has not seen
+ * the nonce can make the id of somebody else's hire.
+ */
+export function hireId(buyer: Address, nonce: string): Hex {
+  return toHex(keccak_256(utf8ToBytes(`hire|${buyer}|${nonce}`)));
+}
+
+/**
+ * The id under which buyer and seller look the hire up (`GET /jobs/{job_id}`). Only those who know the nonce can
+ * compute it: the public hire id does not lead to it, so a result is for its buyer alone.
+ */
+export function jobId(buyer: Address, nonce: string): string {
+  return `job_${base32(sha256(utf8ToBytes(`job|${buyer}|${nonce}`))).slice(0, 26)}`;
+}
+
+/** The id of a receipt in answers (SHP §7.1), from the digest of its body. */
+export function receiptId(digest: Hex): string {
+  return `rcpt_${base32(sha256(utf8ToBytes(digest))).slice(0, 26)}`;
+}

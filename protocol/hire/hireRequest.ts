@@ -1,0 +1,106 @@
+import { z } from "zod";
+import { type Address, addressSchema } from "../address.ts";
+import { priceUsdcSchema } from "../amount.ts";
+import { capabilitySchema } from "../capability.ts";
+import { InvalidInputError, invalidInputFromZod, TallystickError } from "../errors.ts";
+import type { RecordBody } from "../json/recordBody.ts";
+import { checkNestedSignature, signatureSchema } from "../records/nestedSignature.ts";
+import { paymentModeSchema } from "../records/paymentMode.ts";
+import { type RecordSigner, signBody } from "../records/record.ts";
+import { paramsHash } from "./paramsHash.ts";
+import { isSignedVersion, requireHireProtocol } from "./protocolVersion.ts";
+
+/** The longest address a callback may have, in characters. */
+const MAX_URL_LENGTH = 2048;
+
+/**
+ * The body of `POST {endpoint}/hire` (SHP §7.1). Prices are decimal USDC, latencies milliseconds. `seller_id` binds the
+ * request to one seller, `nonce` to one hire, `issued_at` (unix seconds) to a time; keys it does not know are kept and
+ * signed.
+ */
+export const hireRequestSchema = z.looseObject({
+  protocol: z.string(),
+  buyer_id: addressSchema,
+  seller_id: addressSchema.optional(),
+  capability: capabilitySchema,
+  params: z.record(z.string(), z.unknown()),
+  max_price_usdc: priceUsdcSchema.optional(),
+  max_latency_ms: z.int().min(1, "must be at least 1 millisecond").optional(),
+  preferred_payment_mode: paymentModeSchema.nullish(),
+  budget_token: z.unknown().optional(),
+  callback_url: z
+    .url({ protocol: /^https?$/ })
+    .max(MAX_URL_LENGTH)
+    .nullish(),
+  quote_token: z.string().max(256).optional(),
+  nonce: z
+    .string()
+    .regex(/^0x[0-9a-f]{32,64}$/, "must be 0x and 32 to 64 lower-case hex digits")
+    .optional(),
+  issued_at: z.int().nonnegative().optional(),
+  signature: signatureSchema.optional(),
+});
+
+export type HireRequest = z.output<typeof hireRequestSchema>;
+
+/** A request as it is before its buyer signs it. */
+export type HireTerms = Omit<z.input<typeof hireRequestSchema>, "signature">;
+
+/** What the signature covers: everything but itself, with the hash of `params` in their place, since they may have floats. */
+function signedPart(request: { [key: string]: unknown }): RecordBody {
+  const { params, signature: _, ...rest } = request;
+  return { ...rest, params_hash: paramsHash(params) } as RecordBody;
+}
+
+/** Signs a hire as its buyer: EIP-191 like a record, over the request with `params_hash` for `params` (SHP §12). */
+export async function signHireRequest(terms: HireTerms, by: RecordSigner): Promise<HireRequest> {
+  const given = Object.fromEntries(Object.entries(terms).filter(([, value]) => value !== undefined));
+  return hireRequestSchema.parse({ ...given, signature: await signBody(signedPart(given), by) });
+}
+
+/** A request that was understood, and whether its buyer signed it. Unsigned ones count by their payment only. */
+export type ReadHireRequest = { request: HireRequest; signed: boolean };
+
+/**
+ * Reads the body of a hire: shape, version, and the signature when there is one. From v0.3 on there has to be one, and a
+ * nonce with it (SHP §12).
+ *
+ * @param seller whose endpoint it was sent to: a request bound to another is refused
+ * @throws InvalidInputError naming every field at fault
+ * @throws TallystickError `unsupported_protocol`
+ */
+export function readHireRequest(value: unknown, seller: Address): ReadHireRequest {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) {
+    throw new InvalidInputError({ issues: [{ field: "", message: "must be a JSON object" }] });
+  }
+  requireHireProtocol(Reflect.get(value, "protocol"));
+  const result = hireRequestSchema.safeParse(value);
+  if (!result.success) throw invalidInputFromZod(result.error);
+  const request = result.data;
+  if (request.seller_id !== undefined && request.seller_id !== seller) {
+    throw new InvalidInputError({
+      issues: [{ field: "seller_id", message: `must be ${seller}, who this is` }],
+    });
+  }
+  return { request, signed: checkSignature(request, value as RecordBody) };
+}
+
+function checkSignature(request: HireRequest, value: RecordBody): boolean {
+  if (request.signature === undefined || request.nonce === undefined) {
+    if (!isSignedVersion(request.protocol)) return false;
+    const field = request.nonce === undefined ? "nonce" : "signature";
+    throw new TallystickError({
+      code: "signature_required",
+      message: `${field}: is required in a hire of ${request.protocol}`,
+      field,
+      hint: "Sign the hire and give it a fresh nonce, or send it as swarmwage/v0.2 and pay for it.",
+    });
+  }
+  const { signature, ...rest } = value;
+  const body = { ...signedPart(rest), signature: signature as string };
+  if (checkNestedSignature(body, "signature", request.buyer_id)) return true;
+  throw new InvalidInputError({
+    code: "invalid_signature",
+    issues: [{ field: "signature", message: `is not ${request.buyer_id}'s over this request` }],
+  });
+}

@@ -1,0 +1,74 @@
+import type { LocalAccount } from "viem";
+import type { Address } from "../../protocol/address.ts";
+import {
+  type Authorization,
+  transferWithAuthorizationTypedData,
+} from "../../protocol/escrow/authorization.ts";
+import type { Hex } from "../../protocol/hex.ts";
+import { type PaymentNetwork, tokenDomainOf } from "../chain/paymentNetwork.ts";
+import type { BuyerMode } from "./buyerContext.ts";
+import { judgeTerms, validUntil } from "./judgeTerms.ts";
+
+/** How far a chain's clock may be behind this one. */
+const EXPIRY_MARGIN_SECONDS = 60;
+
+/**
+ * Direct payment (SHP §7.3.2): one EIP-3009 authorization to the listing's payee. Its nonce is the hire's id, so the
+ * token itself refuses a second payment for one hire, however often it is signed.
+ */
+export function directPayment(parameters: {
+  account: LocalAccount;
+  network: PaymentNetwork;
+  /** Milliseconds since 1970. */
+  now: () => number;
+  /** Whether an authorization was used; without an answer it is taken to be, once it has expired. */
+  isUsed?: ((payer: Address, nonce: Hex) => Promise<boolean>) | undefined;
+}): BuyerMode {
+  const { account, network, now, isUsed = async () => true } = parameters;
+  return {
+    pay: async (required, agreed, hireId, reserve) => {
+      const option = judgeTerms(required, agreed);
+      const amount = BigInt(option.amount);
+      await reserve(amount);
+      const until = validUntil(option, agreed, Math.floor(now() / 1000));
+      const authorization: Authorization = {
+        from: account.address.toLowerCase() as Address,
+        to: option.payTo.toLowerCase() as Address,
+        value: amount,
+        validAfter: 0n,
+        validBefore: until,
+        nonce: hireId,
+      };
+      const typedData = transferWithAuthorizationTypedData(authorization, tokenDomainOf(network));
+      const signature = await account.signTypedData(typedData);
+      const { from, to, value, validAfter, validBefore, nonce } = authorization;
+      const written = {
+        from,
+        to,
+        value: String(value),
+        validAfter: String(validAfter),
+        validBefore: String(validBefore),
+        nonce,
+      };
+      return {
+        amount,
+        validUntil: Number(until),
+        payload: {
+          x402Version: 2,
+          ...(required.resource.url !== "" && { resource: required.resource }),
+          accepted: option,
+          payload: { signature, authorization: written },
+        },
+      };
+    },
+    whenSent: "authorized",
+    isOver: async ({ payload, validUntil: until }) => {
+      if (now() / 1000 < until + EXPIRY_MARGIN_SECONDS) return false;
+      const { from, nonce } = (payload.payload as { authorization: { from: Address; nonce: Hex } })
+        .authorization;
+      return (await isUsed(from, nonce)) ? "paid" : "unpaid";
+    },
+    // The money is the seller's; what the verification found feeds its reputation (SHP §7.3.2).
+    conclude: async () => ({ money: "paid" }),
+  };
+}

@@ -1,0 +1,90 @@
+import { formatUsdc, parseUsdc } from "../../protocol/amount.ts";
+import { type Listing, listingSchema } from "../../protocol/records/listing.ts";
+import { escrowProviderOf } from "../../protocol/records/paymentMode.ts";
+import { NoSellerError } from "../errors.ts";
+import type { SearchRequest } from "../query/answers.ts";
+import type { FoundAgent, SearchClient } from "./searchClient.ts";
+
+/** An offer that a hire may take. */
+export type Candidate = { listing: Listing; price: bigint; reputation: FoundAgent["reputation"] };
+
+/** What a hire wants of its seller. `mode` is `direct`, `escrow` (any that is allowed) or one payment mode. */
+export type Wishes = {
+  capability: string;
+  maxPrice: bigint;
+  maxLatencyMs: number;
+  mode: string;
+  seller?: string | undefined;
+  minSuccessRate?: number | undefined;
+  minAvgStars?: number | undefined;
+  minTrustTier?: number | undefined;
+  /** Whether an escrow payment mode may be used. */
+  allowsEscrow: (paymentMode: string) => boolean;
+  /** Whose own offers these are: nobody hires itself. */
+  buyer: string;
+};
+
+/**
+ * The sellers that a hire may go to, in the search's order, which is the published ranking. What the search answers is
+ * held to the wishes again.
+ *
+ * @throws NoSellerError `no_seller`, or `no_recovery` when there are some but none by an escrow that is allowed
+ */
+export async function findSellers(client: SearchClient, wishes: Wishes): Promise<Candidate[]> {
+  const request: SearchRequest = {
+    capability: wishes.capability,
+    max_price_usdc: formatUsdc(wishes.maxPrice),
+    max_latency_ms: wishes.maxLatencyMs,
+    ...(wishes.minSuccessRate !== undefined && { min_success_rate: wishes.minSuccessRate }),
+    ...(wishes.minAvgStars !== undefined && { min_avg_stars: wishes.minAvgStars }),
+    ...(wishes.minTrustTier !== undefined && { min_trust_tier: wishes.minTrustTier }),
+    ...(wishes.mode === "escrow" ? {} : { payment_mode: wishes.mode }),
+    limit: 50,
+  };
+  const { agents } = await client.search(request);
+  const found = agents.map(readCandidate).filter((it) => it !== undefined);
+  const fitting = found.filter((it) => fits(it, wishes));
+  if (fitting.length === 0) throw noSeller(found, wishes);
+  return fitting;
+}
+
+function readCandidate({ agent_id, listing, reputation }: FoundAgent): Candidate | undefined {
+  const read = listingSchema.safeParse({ ...listing, agent_id });
+  return read.success
+    ? { listing: read.data, price: parseUsdc(read.data.price_usdc), reputation: reputation ?? {} }
+    : undefined;
+}
+
+function fits({ listing, price }: Candidate, wishes: Wishes): boolean {
+  const { agent_id: agent, payment_mode: mode } = listing;
+  return (
+    listing.capability === wishes.capability &&
+    !listing.retired &&
+    agent !== wishes.buyer &&
+    (wishes.seller === undefined || agent === wishes.seller) &&
+    price <= wishes.maxPrice &&
+    listing.max_latency_ms <= wishes.maxLatencyMs &&
+    (wishes.mode === "escrow" ? mode !== "direct" : mode === wishes.mode) &&
+    (mode === "direct" || wishes.allowsEscrow(mode))
+  );
+}
+
+function noSeller(found: readonly Candidate[], wishes: Wishes): NoSellerError {
+  const { capability, maxPrice, maxLatencyMs, mode } = wishes;
+  const refusedEscrows = found
+    .map(({ listing }) => listing.payment_mode)
+    .filter((it) => it !== "direct" && !wishes.allowsEscrow(it));
+  if (mode !== "direct" && refusedEscrows.length > 0) {
+    const providers = [...new Set(refusedEscrows.map((it) => escrowProviderOf(it) ?? it))].join(", ");
+    return new NoSellerError({
+      code: "no_recovery",
+      message: `${capability} is only sold by escrows that are not on the list: ${providers}.`,
+      hint: "Check the provider's contract, audit and guardians, then add it to `escrows` of createBuyer.",
+    });
+  }
+  return new NoSellerError({
+    code: "no_seller",
+    message: `Nobody sells ${capability} for at most ${formatUsdc(maxPrice)} USDC within ${maxLatencyMs} ms (${mode}).`,
+    hint: "Raise maxPriceUsdc or maxLatencyMs, or ask for another mode.",
+  });
+}

@@ -1,0 +1,13 @@
+import type { SearchRequest } from "../query/answers.ts";
+
+/** One offer with its seller's reputation, as far as a buyer looks at it (SHP §6.2). Unknown figures are null. */
+export type FoundAgent = {
+  agent_id: string;
+  listing: { [key: string]: unknown };
+  reputation: { success_rate?: number | null; trust_tier?: number; [key: string]: unknown };
+};
+
+/** Finds sellers: a query client (`createQueryClient`), or whatever else can. */
+export type SearchClient = {
+  search: (request: SearchRequest) => Promise<{ agents: readonly FoundAgent[] }>;
+};

@@ -1,0 +1,63 @@
+import type { Address } from "../protocol/address.ts";
+import { TallystickError, type TallystickErrorParameters } from "../protocol/errors.ts";
+import type { Hex } from "../protocol/hex.ts";
+
+/**
+ * Where the buyer's money is when a hire fails: `none` moved or can be moved; `authorized`: the seller holds a signature
+ * and may still use it until it expires; `paid` to the seller; `held` by the escrow and back by itself after the
+ * deadline; `refunded`.
+ */
+export type MoneyState = "none" | "authorized" | "paid" | "held" | "refunded";
+
+/** Nobody sells this within the limits. Nothing was asked of anybody. Codes: `no_seller`, `no_recovery`. */
+export class NoSellerError extends TallystickError {}
+
+/** What the seller asks for is not what was agreed. Nothing was signed. The code says what: `overcharged`, … */
+export class PaymentRefusedError extends TallystickError {
+  readonly seller: Address;
+
+  constructor(parameters: TallystickErrorParameters & { seller: Address }) {
+    super(parameters);
+    this.seller = parameters.seller;
+  }
+}
+
+/** The budget does not allow it. Nothing was signed. Codes: `budget_exceeded`, `budget_token_refused`. */
+export class BudgetError extends TallystickError {}
+
+/**
+ * The hire failed with the seller. `money` says where the buyer's money is. Codes: `seller_unreachable`,
+ * `seller_timeout`, `seller_refused`, `garbage_answer`, `settlement_failed`, …
+ */
+export class HireFailedError extends TallystickError {
+  readonly seller: Address;
+  readonly money: MoneyState;
+  /** With these the hire can be looked up, and what it became. */
+  readonly hireId: Hex;
+  readonly jobId: string;
+
+  constructor(
+    parameters: TallystickErrorParameters & {
+      seller: Address;
+      money: MoneyState;
+      hireId: Hex;
+      jobId: string;
+    },
+  ) {
+    super(parameters);
+    this.seller = parameters.seller;
+    this.money = parameters.money;
+    this.hireId = parameters.hireId;
+    this.jobId = parameters.jobId;
+  }
+}
+
+/** A transaction was not carried out. `reason` is the contract's error name when it gave one. */
+export class ChainError extends TallystickError {
+  readonly reason?: string;
+
+  constructor(parameters: TallystickErrorParameters & { reason?: string | undefined }) {
+    super(parameters);
+    if (parameters.reason !== undefined) this.reason = parameters.reason;
+  }
+}

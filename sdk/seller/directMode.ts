@@ -1,0 +1,124 @@
+import { type FacilitatorClient, FacilitatorTimeoutError } from "@x402/core/server";
+import { z } from "zod";
+import type { Address } from "../../protocol/address.ts";
+import { type Hex, isHex } from "../../protocol/hex.ts";
+import { listingPayee } from "../../protocol/records/listing.ts";
+import { networkId, type PaymentNetwork } from "../chain/paymentNetwork.ts";
+import type { PaymentPayload, PaymentRequirements } from "../x402/paymentHeaders.ts";
+import type { FindPayment } from "./findPayment.ts";
+import type { Job, SettlementMode } from "./job.ts";
+import { HireRefusedError, PaymentInvalidError } from "./sellerErrors.ts";
+
+/** Seconds that a buyer's authorization has to outlast the work, for the payment to get into a block. */
+const SETTLEMENT_SECONDS = 60;
+
+const lower = z.string().transform((text) => text.toLowerCase() as Hex);
+const authorizationSchema = z.looseObject({
+  signature: z.string(),
+  authorization: z.looseObject({ from: lower, to: lower, value: z.string(), nonce: lower }),
+});
+
+export type DirectModeParameters = {
+  network: PaymentNetwork;
+  facilitator: FacilitatorClient;
+  /** Asked after a crash in the middle of a settlement, when the facilitator says that the nonce is used. */
+  findPayment?: FindPayment | undefined;
+};
+
+/**
+ * Direct settlement (SHP §7.3.2): x402 `exact` with EIP-3009. The payment is verified before the work and settled after
+ * it, so work that fails costs the buyer nothing.
+ */
+export function directMode({ network, facilitator, findPayment }: DirectModeParameters): SettlementMode {
+  return {
+    requirements: async ({ listing, price }) => ({
+      scheme: "exact",
+      network: networkId(network),
+      asset: network.token,
+      amount: String(price),
+      payTo: listingPayee(listing),
+      maxTimeoutSeconds: Math.ceil(listing.max_latency_ms / 1000) + SETTLEMENT_SECONDS,
+      extra: { name: network.name, version: network.version },
+    }),
+
+    check: async ({ payload, requirements, buyer }) => {
+      requireSameTerms(payload.accepted, requirements);
+      const { from, nonce } = authorizationOf(payload);
+      if (from !== buyer) {
+        throw new PaymentInvalidError({
+          code: "payer_is_not_buyer",
+          message: `The payment is ${from}'s, the hire ${buyer}'s.`,
+          hint: "Sign the payment with the wallet of buyer_id.",
+        });
+      }
+      const verified = await ask("verify", () => facilitator.verify(payload, requirements));
+      if (!verified.isValid) {
+        const code = verified.invalidReason ?? "invalid_payment";
+        throw new PaymentInvalidError({ code, message: verified.invalidMessage ?? code });
+      }
+      return { payer: from, key: `${from}-${nonce}` };
+    },
+
+    secure: async () => ({}),
+
+    collect: async ({ payment }) => {
+      const { payload, requirements } = payment as NonNullable<Job["payment"]>;
+      const settled = await ask("settle", () => facilitator.settle(payload, requirements));
+      if (settled.success && isHex(settled.transaction, 32)) return { tx: settled.transaction };
+      const { from, nonce } = authorizationOf(payload);
+      const terms = {
+        payee: requirements.payTo.toLowerCase() as Address,
+        value: BigInt(requirements.amount),
+      };
+      const earlier = await findPayment?.({ payer: from, nonce, ...terms });
+      if (earlier !== undefined) return { tx: earlier };
+      const code = settled.errorReason ?? "settlement_failed";
+      throw new PaymentInvalidError({ code, message: `The payment could not be settled: ${code}` });
+    },
+
+    // An authorization that nobody submits moves nothing.
+    giveUp: async () => {},
+  };
+}
+
+/** The buyer must have accepted what is asked for now, not what was once, or what it would like. */
+function requireSameTerms(accepted: PaymentRequirements, wanted: PaymentRequirements): void {
+  for (const field of ["scheme", "network", "asset", "amount", "payTo"] as const) {
+    if (String(accepted[field]).toLowerCase() === String(wanted[field]).toLowerCase()) continue;
+    throw new PaymentInvalidError({
+      code: "terms_differ",
+      message: `${field} is ${String(accepted[field]).slice(0, 80)}, but ${wanted[field]} is asked for.`,
+      field: `accepted.${field}`,
+      hint: "Accept the terms of the PAYMENT-REQUIRED header as they are.",
+    });
+  }
+}
+
+/** The authorization in a payment of the scheme `exact`. */
+export function authorizationOf(payload: PaymentPayload): { from: Address; nonce: Hex } {
+  const read = authorizationSchema.safeParse(payload.payload);
+  const authorization = read.data?.authorization;
+  if (!authorization || !isHex(authorization.from, 20) || !isHex(authorization.nonce, 32)) {
+    throw new PaymentInvalidError({
+      code: "invalid_payload",
+      message: "The payment has no EIP-3009 authorization.",
+      hint: "Pay with the scheme exact and EIP-3009.",
+    });
+  }
+  return { from: authorization.from, nonce: authorization.nonce };
+}
+
+async function ask<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    const isLate = cause instanceof FacilitatorTimeoutError;
+    throw new HireRefusedError({
+      status: isLate ? 504 : 502,
+      code: "facilitator_unavailable",
+      message: `The facilitator did not ${what}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      hint: "Send the same request again later.",
+      cause,
+    });
+  }
+}

@@ -1,0 +1,323 @@
+import { decodePaymentRequiredHeader } from "@x402/core/http";
+import { expect } from "chai";
+import { parseUsdc } from "../../protocol/amount.ts";
+import { type HireTerms, signHireRequest } from "../../protocol/hire/hireRequest.ts";
+import { paramsHash } from "../../protocol/hire/paramsHash.ts";
+import { checkBuyerSignature } from "../../protocol/records/receipt.ts";
+import { createSeller } from "../../sdk/createSeller.ts";
+import { memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { type Market, MEAN, mean, openMarket, PURSE } from "./support/market.ts";
+import { newWallet, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
+import { rejection } from "./support/tamper.ts";
+
+const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
+const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
+const PRICE = parseUsdc("0.05");
+
+describe("a seller's app", () => {
+  let chain: SdkChain;
+  let market: Market;
+  before(async function () {
+    this.timeout(180_000);
+    chain = await startSdkChain();
+  });
+  after(() => chain.close());
+  beforeEach(async () => {
+    market = await openMarket(chain);
+  });
+  afterEach(() => market.close());
+
+  const buyer = newWallet();
+  const terms = (changes: Partial<HireTerms> = {}): HireTerms => ({
+    protocol: "swarmwage/v0.3",
+    buyer_id: buyer.address,
+    capability: MEAN,
+    params: { data: [1, 2.5] },
+    max_price_usdc: "1.00",
+    max_latency_ms: 10_000,
+    nonce: `0x${"ab".repeat(32)}`,
+    ...changes,
+  });
+  const signed = (changes: Partial<HireTerms> = {}) => signHireRequest(terms(changes), buyer);
+  const open = () => market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
+  const post = async (app: { request: Market["hosts"][string]["request"] }, body: unknown) => {
+    const response = await app.request("http://seller.test/hire", {
+      method: "POST",
+      body: typeof body === "string" ? body : JSON.stringify(body),
+      headers: { "content-type": "application/json" },
+    });
+    return { response, status: response.status, json: await response.json() };
+  };
+
+  it("answers an unpaid hire by 402: terms in the v2 header and the v1 body, and the hints of SHP §7.1", async () => {
+    const { app, address } = await open();
+    const { response, status, json } = await post(app, await signed());
+    expect(status).to.equal(402);
+    const required = decodePaymentRequiredHeader(response.headers.get("PAYMENT-REQUIRED") ?? "");
+    expect(required.accepts).to.deep.equal([
+      {
+        scheme: "exact",
+        network: "eip155:31337",
+        asset: chain.token,
+        amount: "50000",
+        payTo: address,
+        maxTimeoutSeconds: 62,
+        extra: { name: "USD Coin", version: "2" },
+      },
+    ]);
+    expect(json).to.include({ x402Version: 1 });
+    expect(json.accepts[0]).to.include({ scheme: "exact", maxAmountRequired: "50000", payTo: address });
+    expect(response.headers.get("X-402-Amount")).to.equal("50000");
+    expect(response.headers.get("X-402-Address")).to.equal(address);
+    expect(response.headers.get("X-402-Network")).to.equal("eip155:31337");
+    expect(response.headers.get("X-402-Capability-Hash")).to.equal(paramsHash({ data: [1, 2.5] }));
+  });
+
+  it("names the networks that have a short name as SHP §7.1 does", async () => {
+    const seller = await createSeller({
+      account: newWallet().account,
+      endpoint: "https://seller.example",
+      baseUrl: "http://node.test",
+      network: { ...chain.network, chainId: 8453 },
+      facilitator: chain.facilitator,
+      store: memoryStore(),
+      listings: [LISTING],
+      handlers: { [MEAN]: mean },
+    });
+    const { response, json } = await post(seller.app, await signed());
+    expect(response.headers.get("X-402-Network")).to.equal("base");
+    expect(json.accepts[0].network).to.equal("base");
+  });
+
+  const refusals: [string, () => Promise<unknown> | unknown, number, string, string?][] = [
+    ["no JSON", () => "{", 400, "invalid_input"],
+    [
+      "another major version",
+      () => terms({ protocol: "swarmwage/v1.0" }),
+      400,
+      "unsupported_protocol",
+      "protocol",
+    ],
+    ["a v0.3 hire without a signature", () => terms(), 400, "signature_required", "signature"],
+    ["a v0.3 hire without a nonce", () => signed({ nonce: undefined }), 400, "signature_required", "nonce"],
+    [
+      "a signature over other params",
+      async () => ({ ...(await signed()), params: { data: [1] } }),
+      400,
+      "invalid_signature",
+      "signature",
+    ],
+    [
+      "somebody else's signature",
+      async () => ({ ...(await signed()), buyer_id: newWallet().address }),
+      400,
+      "invalid_signature",
+      "signature",
+    ],
+    [
+      "a request bound to another seller",
+      () => signed({ seller_id: newWallet().address }),
+      400,
+      "invalid_input",
+      "seller_id",
+    ],
+    ["an old request", () => signed({ issued_at: 1_700_000_000 }), 400, "stale_request", "issued_at"],
+    [
+      "a checksummed buyer",
+      () => ({ ...terms(), buyer_id: buyer.account.address }),
+      400,
+      "invalid_input",
+      "buyer_id",
+    ],
+    [
+      "params that the capability does not take",
+      () => signed({ params: { data: ["x"] } }),
+      400,
+      "invalid_params",
+      "params.data.0",
+    ],
+    [
+      "what is not offered",
+      () => signed({ capability: "compute.statistics.median" }),
+      404,
+      "not_offered",
+      "capability",
+    ],
+    [
+      "a mode that is not offered",
+      () => signed({ preferred_payment_mode: "platform_escrow:x" }),
+      409,
+      "payment_mode_not_offered",
+      "preferred_payment_mode",
+    ],
+    [
+      "a maximum below the price",
+      () => signed({ max_price_usdc: "0.049999" }),
+      409,
+      "price_above_maximum",
+      "max_price_usdc",
+    ],
+    [
+      "a maximum below the latency",
+      () => signed({ max_latency_ms: 1_999 }),
+      409,
+      "latency_above_maximum",
+      "max_latency_ms",
+    ],
+    ["a quote that nobody gave", () => signed({ quote_token: "qt_1" }), 409, "unknown_quote", "quote_token"],
+  ];
+  it("refuses what it cannot serve before it speaks of money, naming the field", async () => {
+    const { app } = await open();
+    for (const [what, body, status, code, field] of refusals) {
+      const answer = await post(app, await body());
+      expect(answer.status, what).to.equal(status);
+      expect(answer.json.code, what).to.equal(code);
+      if (field) expect(answer.json.errors[0].field, what).to.equal(field);
+    }
+  });
+
+  it("takes older hires without a signature, which count by their payment", async () => {
+    const { app } = await open();
+    const { nonce: _, ...old } = terms({ protocol: "swarmwage/v0.1" });
+    expect((await post(app, old)).status).to.equal(402);
+  });
+
+  it("publishes listings and schemas, and knows no jobs but its own", async () => {
+    const { app, address } = await open();
+    const get = async (path: string) => {
+      const response = await app.request(path);
+      return { status: response.status, json: await response.json() };
+    };
+    expect((await get("/listings")).json.listings[0].body).to.include({
+      agent_id: address,
+      capability: MEAN,
+    });
+    expect((await get(`/capabilities/${MEAN}/schema`)).json.input.required).to.deep.equal(["data"]);
+    expect((await get("/capabilities/custom.unknown/schema")).status).to.equal(404);
+    expect((await get("/jobs/job_00000000000000000000000000")).json.code).to.equal("unknown_job");
+    expect((await get("/jobs/..%2F..%2Fetc")).status).to.equal(404);
+    expect((await get("/nothing")).json.code).to.equal("not_found");
+  });
+
+  it("does not open with offers that nobody would serve", async () => {
+    const open = (listings: object[], handlers = {}) =>
+      rejection(market.openSeller({ listings: listings as never, handlers }));
+    expect(await open([LISTING])).to.include({ code: "no_handler" });
+    expect(await open([{ ...LISTING, price_usdc: "1.0000001" }], { [MEAN]: mean })).to.include({
+      field: "listings.0.price_usdc",
+    });
+    expect(await open([LISTING, LISTING], { [MEAN]: mean })).to.include({ field: "listings.1" });
+    expect(await open([{ ...LISTING, payment_mode: "platform_escrow:x" }], { [MEAN]: mean })).to.include({
+      code: "mode_not_configured",
+    });
+    const unknown = "weather.forecast";
+    expect(await open([{ ...LISTING, capability: unknown }], { [unknown]: mean })).to.include({
+      code: "unknown_capability",
+    });
+  });
+
+  it("serves custom capabilities by the schemas it publishes", async () => {
+    const capability = "custom.acme.reverse";
+    const schema = (name: string) => ({
+      type: "object",
+      properties: { [name]: { type: "string" } },
+      required: [name],
+    });
+    await market.openSeller({
+      listings: [{ ...LISTING, capability }],
+      handlers: { [capability]: ({ text }) => ({ reversed: [...String(text)].reverse().join("") }) },
+      schemas: { [capability]: { input: schema("text"), output: schema("reversed") } },
+    });
+    const buyer = await market.openBuyer();
+    const hire = await buyer.hire({ ...ORDER, capability, params: { text: "abc" } });
+    expect(hire.result).to.deep.equal({ reversed: "cba" });
+    const error = await rejection(buyer.hire({ ...ORDER, capability, params: { text: 3 } }));
+    expect(error).to.include({ code: "invalid_params", money: "none" });
+  });
+
+  describe("with first_call_free", () => {
+    const free = { ...LISTING, first_call_free: true };
+
+    it("gives each buyer one call; its receipt has both signatures and no payment, also after a restart", async () => {
+      const seller = await market.openSeller({ listings: [free], handlers: { [MEAN]: mean } });
+      const buyer = await market.openBuyer();
+      const first = await buyer.hire(ORDER);
+      expect(first).to.include({ amount: 0n, pricePaidUsdc: "0.00", money: "none", tx: null });
+      expect(first.receipt).to.include({ price_paid_usdc: "0.00" });
+      expect(first.ratingToken).to.match(/^rtt_/);
+      const entry = JSON.parse((await market.ledger.get("/v1/ledger/entries?from=1&to=2")).text);
+      expect(entry.payload.body).to.include({ amount_usdc_atomic: "0", tx_hash: `0x${"0".repeat(64)}` });
+      expect(checkBuyerSignature(entry.payload.body)).to.equal(true);
+      expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
+
+      const again = await createSeller(seller.parameters);
+      market.hosts[seller.host] = {
+        request: (input, init) => again.app.request(input.replace("/v1", ""), init),
+      };
+      expect(await buyer.hire(ORDER)).to.include({ amount: PRICE, money: "paid" });
+      expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - PRICE);
+      await again.close();
+    });
+
+    it("gives the call back when the work fails, gives none to who has hired before, and only so many a day", async () => {
+      let fail = true;
+      const known = newWallet();
+      await chain.mint(known, PURSE);
+      await market.openSeller({
+        listings: [free],
+        handlers: {
+          [MEAN]: (params) => {
+            if (fail) throw new Error("not today");
+            return mean(params);
+          },
+        },
+        freeCallsPerDay: 2,
+        hasHired: async (buyer) => buyer === known.address,
+      });
+      const buyer = await market.openBuyer();
+      expect(await rejection(buyer.hire(ORDER))).to.include({ code: "handler_failed", money: "none" });
+      fail = false;
+      expect((await buyer.hire(ORDER)).amount).to.equal(0n);
+      expect((await (await market.openBuyer({ account: known.account })).hire(ORDER)).amount).to.equal(PRICE);
+      expect((await (await market.openBuyer()).hire(ORDER)).amount).to.equal(PRICE);
+    });
+  });
+
+  describe("with a ledger that is away", () => {
+    it("keeps receipts on the disk and submits them when it is back, also from the next process", async () => {
+      const seller = await open();
+      const buyer = await market.openBuyer();
+      const node = market.hosts["node.test"]!;
+      market.hosts["node.test"] = { request: () => new Response("gone", { status: 502 }) };
+      const hire = await buyer.hire(ORDER);
+      expect(hire).to.include({ money: "paid", receiptHash: null, ratingToken: null, reported: false });
+      expect(await seller.waitingReceipts()).to.equal(1);
+      await seller.close();
+
+      market.hosts["node.test"] = node;
+      const again = await createSeller(seller.parameters);
+      await again.resume();
+      while ((await again.waitingReceipts()) > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      const job = await (await again.app.request(`/jobs/${hire.jobId}`)).json();
+      expect(job.rating_token).to.match(/^rtt_/);
+      const entry = JSON.parse((await market.ledger.get("/v1/ledger/entries?from=1&to=2")).text);
+      expect(entry.current_hash).to.equal(job.receipt_hash);
+      await again.close();
+    });
+
+    it("puts a receipt aside that the ledger will never take", async () => {
+      const seller = await open();
+      const buyer = await market.openBuyer();
+      const node = market.hosts["node.test"]!;
+      market.hosts["node.test"] = {
+        request: (input, init) =>
+          input.endsWith("/v1/receipts")
+            ? Response.json({ code: "conflicting_record", detail: "no" }, { status: 409 })
+            : node.request(input, init),
+      };
+      expect((await buyer.hire(ORDER)).receiptHash).to.equal(null);
+      expect(await seller.waitingReceipts()).to.equal(0);
+      expect(await seller.parameters.store.keys("refused")).to.have.length(1);
+    });
+  });
+});

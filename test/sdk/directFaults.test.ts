@@ -1,0 +1,369 @@
+import { expect } from "chai";
+import { parseUsdc } from "../../protocol/amount.ts";
+import { memoryBudget } from "../../sdk/budget/budget.ts";
+import { BudgetError, HireFailedError, NoSellerError, PaymentRefusedError } from "../../sdk/errors.ts";
+import { fileStore } from "../../sdk/store/fileStore.ts";
+import { type Market, MEAN, mean, openMarket, PURSE } from "./support/market.ts";
+import { newWallet, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
+import { between, isPaid, rejection, withBody, withTerms } from "./support/tamper.ts";
+
+const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
+const PRICE = parseUsdc("0.05");
+const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
+
+describe("a hire in direct mode when somebody misbehaves", () => {
+  let chain: SdkChain;
+  let market: Market;
+  before(async function () {
+    this.timeout(180_000);
+    chain = await startSdkChain();
+  });
+  after(() => chain.close());
+  beforeEach(async () => {
+    market = await openMarket(chain);
+  });
+  afterEach(() => market.close());
+
+  const scene = async () => {
+    const seller = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
+    const buyer = await market.openBuyer({ budget: memoryBudget(1_000_000n) });
+    const balances = async () => [await chain.balanceOf(buyer.wallet), await chain.balanceOf(seller.wallet)];
+    return { seller, buyer, balances };
+  };
+  const UNTOUCHED = [PURSE, 0n];
+  const PAID = [PURSE - PRICE, PRICE];
+
+  describe("seller", () => {
+    const lies: [
+      string,
+      string,
+      (option: { amount: string; payTo: string; asset: string; network: string }) => object,
+    ][] = [
+      ["asks for more than its listing", "overcharged", () => ({ amount: String(PRICE + 1n) })],
+      ["asks for less than nothing", "overcharged", () => ({ amount: "-1" })],
+      ["wants somebody else to be paid", "payee_changed", () => ({ payTo: newWallet().address })],
+      ["wants another token", "wrong_token", () => ({ asset: newWallet().address })],
+      ["wants another network", "wrong_network", () => ({ network: "eip155:1" })],
+      ["wants an allowance instead", "wrong_token", () => ({ extra: { assetTransferMethod: "permit2" } })],
+      ["wants another scheme", "unsupported_scheme", () => ({ scheme: "upto" })],
+    ];
+    for (const [what, code, lie] of lies) {
+      it(`${what}: nothing is signed`, async () => {
+        const { seller, buyer, balances } = await scene();
+        const { asked } = between(market, seller, async (ask, ...request) =>
+          withTerms(await ask(...request), (option) => ({ ...option, ...lie(option) }) as typeof option),
+        );
+        const error = await rejection(buyer.hire(ORDER));
+        expect(error).to.be.instanceOf(PaymentRefusedError).and.include({ code });
+        expect(asked).to.deep.equal(["POST /v1/hire"]);
+        expect(await balances()).to.deep.equal(UNTOUCHED);
+      });
+    }
+
+    it("asks for less than its listing: that is paid", async () => {
+      const { seller, buyer } = await scene();
+      const cheaper = await market.openSeller({
+        listings: [{ ...LISTING, price_usdc: "0.04" }],
+        handlers: { [MEAN]: mean },
+      });
+      market.offers.splice(0, 2, { ...market.offers[0]!, agent_id: cheaper.address });
+      market.offers[0] = {
+        ...market.offers[0]!,
+        listing: {
+          ...seller.listings[0]!.body,
+          agent_id: cheaper.address,
+          endpoint: `http://${cheaper.host}/v1`,
+        },
+      };
+      expect(await buyer.hire(ORDER)).to.include({ amount: parseUsdc("0.04"), money: "paid" });
+      expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - parseUsdc("0.04"));
+    });
+
+    it("fails before it is paid: the next one is hired", async () => {
+      const { seller, buyer } = await scene();
+      const second = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
+      between(market, seller, () => Response.json({ code: "busy", detail: "no" }, { status: 503 }));
+      const hire = await buyer.hire(ORDER);
+      expect(hire.listing.agent_id).to.equal(second.address);
+      expect(await chain.balanceOf(second.wallet)).to.equal(PRICE);
+      expect(await chain.balanceOf(seller.wallet)).to.equal(0n);
+    });
+
+    it("fails after it was given the payment: nobody else is hired", async () => {
+      const { seller, buyer } = await scene();
+      const second = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
+      between(market, seller, (ask, input, init) =>
+        isPaid(init) ? Response.json({ code: "broken", detail: "no" }, { status: 500 }) : ask(input, init),
+      );
+      const error = await rejection(buyer.hire(ORDER));
+      expect(error).to.be.instanceOf(HireFailedError).and.include({ code: "broken", money: "authorized" });
+      expect(await chain.balanceOf(second.wallet)).to.equal(0n);
+      expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
+    });
+
+    it("answers garbage after it was paid: the error says that the money is gone", async () => {
+      const { seller, buyer, balances } = await scene();
+      between(market, seller, async (ask, input, init) => {
+        const response = await ask(input, init);
+        return isPaid(init) ? new Response("<html>", { status: 200 }) : response;
+      });
+      const error = await rejection(buyer.hire(ORDER));
+      expect(error).to.be.instanceOf(HireFailedError).and.include({ code: "garbage_answer", money: "paid" });
+      expect(await balances()).to.deep.equal(PAID);
+    });
+
+    it("delivers what does not verify: the result says so, and the ledger is told", async () => {
+      const { seller, buyer, balances } = await scene();
+      await seller.close();
+      const liar = await market.openSeller({
+        listings: [{ ...LISTING, price_usdc: "0.01" }],
+        handlers: { [MEAN]: () => ({ result: 1e9 }) },
+      });
+      const hire = await buyer.hire({ ...ORDER, seller: liar.address });
+      expect(hire.verification.all_passed).to.equal(false);
+      expect(hire.reported).to.equal(true);
+      expect(await balances()).to.deep.equal([PURSE - parseUsdc("0.01"), 0n]);
+    });
+
+    it("hangs before it is paid: nothing is signed", async () => {
+      const { buyer, balances, seller } = await scene();
+      between(market, seller, () => new Promise<Response>(() => {}));
+      const signal = AbortSignal.timeout(200);
+      const error = await rejection(buyer.hire({ ...ORDER, signal }));
+      expect(error.name).to.equal("TimeoutError");
+      expect(await balances()).to.deep.equal(UNTOUCHED);
+    });
+
+    it("works longer than it promised: it is stopped and takes no money", async () => {
+      let stopped = false;
+      const slow = await market.openSeller({
+        listings: [{ ...LISTING, max_latency_ms: 100 }],
+        handlers: {
+          [MEAN]: (_, { signal }) =>
+            new Promise((resolve) => {
+              signal.addEventListener("abort", () => {
+                stopped = true;
+                resolve({ result: 3 });
+              });
+            }),
+        },
+      });
+      const buyer = await market.openBuyer();
+      const error = await rejection(buyer.hire(ORDER));
+      expect(error).to.be.instanceOf(HireFailedError).and.include({ code: "too_late" });
+      expect(stopped).to.equal(true);
+      expect(await chain.balanceOf(slow.wallet)).to.equal(0n);
+      expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
+    });
+
+    it("throws in its work: the buyer is not charged and learns nothing of the cause", async () => {
+      const broken = await market.openSeller({
+        listings: [LISTING],
+        handlers: {
+          [MEAN]: () => {
+            throw new Error("secret path");
+          },
+        },
+      });
+      const buyer = await market.openBuyer();
+      const error = await rejection(buyer.hire(ORDER));
+      expect(error).to.include({ code: "handler_failed", money: "authorized" });
+      expect(error.message).not.to.contain("secret");
+      expect(await chain.balanceOf(broken.wallet)).to.equal(0n);
+    });
+
+    it("replays the receipt of another hire: the buyer sees it, and rates nothing with it", async () => {
+      const { seller, buyer, balances } = await scene();
+      const first = await buyer.hire(ORDER);
+      between(market, seller, async (ask, input, init) => {
+        const response = await ask(input, init);
+        if (!isPaid(init)) return response;
+        return await withBody(response, (body) => ({
+          ...body,
+          receipt: first.receipt,
+          receipt_hash: first.receiptHash,
+          rating_token: first.ratingToken,
+          signed_receipt: {
+            ...body.signed_receipt,
+            body: { ...body.signed_receipt.body, hire_id: first.hireId },
+          },
+        }));
+      });
+      const second = await buyer.hire(ORDER);
+      expect(second.receiptIssues[0]).to.contain("hire_id");
+      expect(second).to.include({ receiptHash: null, ratingToken: null, reported: false });
+      expect(await balances()).to.deep.equal([PURSE - 2n * PRICE, 2n * PRICE]);
+    });
+  });
+
+  describe("buyer", () => {
+    /** What the buyer of a scene sends, so that it can be sent again, or otherwise. */
+    const recorded = async () => {
+      const it = await scene();
+      const requests: { input: string; init: RequestInit }[] = [];
+      const { asked } = between(market, it.seller, (ask, input, init) => {
+        requests.push({ input, init: init! });
+        return ask(input, init);
+      });
+      return { ...it, requests, asked };
+    };
+
+    it("pays twice with one request: the nonce is refused, and says where the first went", async () => {
+      const { buyer, requests, balances } = await recorded();
+      const hire = await buyer.hire(ORDER);
+      const paid = requests.find(({ init }) => isPaid(init))!;
+      const again = await market.fetch(paid.input, paid.init);
+      expect(again.status).to.equal(409);
+      expect(await again.json()).to.include({ code: "duplicate_nonce", job_id: hire.jobId });
+      expect(await balances()).to.deep.equal(PAID);
+    });
+
+    /** The same payment for an older, unsigned hire, which has no nonce to be known by. */
+    const unsigned = ({ input, init }: { input: string; init: RequestInit }) => {
+      const { signature: _, nonce: __, issued_at: ___, ...body } = JSON.parse(String(init.body));
+      return market.fetch(input, {
+        ...init,
+        body: JSON.stringify({ ...body, protocol: "swarmwage/v0.2", callback_url: null }),
+      });
+    };
+
+    it("uses one payment again: the token refuses it", async () => {
+      const { buyer, requests, balances } = await recorded();
+      await buyer.hire(ORDER);
+      const again = await unsigned(requests.find(({ init }) => isPaid(init))!);
+      expect(again.status).to.equal(402);
+      expect((await again.json()).code).to.match(/^invalid_exact_evm_/);
+      expect(await balances()).to.deep.equal(PAID);
+    });
+
+    it("uses one payment for two hires at once: one is worked on", async () => {
+      const started = Promise.withResolvers<void>();
+      const go = Promise.withResolvers<void>();
+      let worked = 0;
+      const seller = await market.openSeller({
+        listings: [LISTING],
+        handlers: {
+          [MEAN]: async (params) => {
+            worked++;
+            started.resolve();
+            await go.promise;
+            return mean(params);
+          },
+        },
+      });
+      const buyer = await market.openBuyer();
+      const requests: { input: string; init: RequestInit }[] = [];
+      between(market, seller, (ask, input, init) => {
+        requests.push({ input, init: init! });
+        return ask(input, init);
+      });
+      const first = buyer.hire(ORDER);
+      await started.promise;
+      const again = await unsigned(requests.find(({ init }) => isPaid(init))!);
+      go.resolve();
+      expect(again.status).to.equal(402);
+      expect(await again.json()).to.include({ code: "payment_replayed" });
+      expect((await first).money).to.equal("paid");
+      expect(worked).to.equal(1);
+      expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - PRICE);
+      expect(await chain.balanceOf(seller.wallet)).to.equal(PRICE);
+    });
+
+    it("underpays: it gets neither work nor charge", async () => {
+      const { buyer, balances, seller } = await scene();
+      between(market, seller, async (ask, input, init) =>
+        withTerms(await ask(input, init), (option) => ({ ...option, amount: String(PRICE - 1n) })),
+      );
+      const error = await rejection(buyer.hire(ORDER));
+      expect(error).to.include({ code: "terms_differ", money: "authorized" });
+      expect(await balances()).to.deep.equal(UNTOUCHED);
+    });
+
+    it("has not got the money: it gets no work", async () => {
+      let worked = 0;
+      const seller = await market.openSeller({
+        listings: [{ ...LISTING, price_usdc: "20.00" }],
+        handlers: { [MEAN]: () => ({ result: worked++ }) },
+      });
+      const buyer = await market.openBuyer();
+      const error = await rejection(buyer.hire({ ...ORDER, maxPriceUsdc: "20.00" }));
+      expect(error.code).to.match(/^invalid_exact_evm_/);
+      expect(error.money).to.equal("authorized");
+      expect(worked).to.equal(0);
+      expect(await chain.balanceOf(seller.wallet)).to.equal(0n);
+    });
+
+    it("moves its money away while the seller works: it gets no result", async () => {
+      const buyer = await market.openBuyer();
+      const seller = await market.openSeller({
+        listings: [LISTING],
+        handlers: {
+          [MEAN]: async (params) => {
+            await chain.transfer(buyer.wallet, newWallet(), PURSE);
+            return mean(params);
+          },
+        },
+      });
+      const error = await rejection(buyer.hire(ORDER));
+      expect(error).to.be.instanceOf(HireFailedError).and.include({ money: "authorized" });
+      expect(error.message).not.to.contain("result");
+      expect(await chain.balanceOf(seller.wallet)).to.equal(0n);
+    });
+
+    it("has a budget: it is held to it exactly, and asks for nothing it could not pay", async () => {
+      const { seller, balances } = await scene();
+      const buyer = await market.openBuyer({ budget: memoryBudget(2n * PRICE + PRICE / 2n) });
+      await buyer.hire(ORDER);
+      await buyer.hire(ORDER);
+      const error = await rejection(buyer.hire(ORDER));
+      expect(error).to.be.instanceOf(BudgetError).and.include({ code: "budget_exceeded" });
+      expect(error.details).to.deep.equal({ amount: String(PRICE), left: String(PRICE / 2n) });
+      expect(await chain.balanceOf(seller.wallet)).to.equal(2n * PRICE);
+      expect((await balances())[1]).to.equal(2n * PRICE);
+    });
+
+    it("wants it cheaper than anybody sells it: nobody is asked", async () => {
+      const { buyer, seller } = await scene();
+      const { asked } = between(market, seller, (ask, ...request) => ask(...request));
+      const error = await rejection(buyer.hire({ ...ORDER, maxPriceUsdc: "0.049999" }));
+      expect(error).to.be.instanceOf(NoSellerError).and.include({ code: "no_seller" });
+      expect(asked).to.deep.equal([]);
+    });
+
+    it("loses the answer: the hire is looked up, not paid again", async () => {
+      const { seller, buyer, balances } = await scene();
+      between(market, seller, async (ask, input, init) => {
+        const response = await ask(input, init);
+        if (isPaid(init)) throw new TypeError("socket hang up");
+        return response;
+      });
+      const hire = await buyer.hire(ORDER);
+      expect(hire.result).to.deep.equal({ result: 3 });
+      expect(await balances()).to.deep.equal(PAID);
+    });
+
+    it("crashes between payment and verification: the next process concludes the hire from its journal", async () => {
+      const { seller, balances } = await scene();
+      const journal = fileStore(`${market.folder}/journal`);
+      const crashing = await market.openBuyer({ journal });
+      const { wallet } = crashing;
+      // The process is gone before the answer comes.
+      between(market, seller, async (ask, input, init) => {
+        const response = await ask(input, init);
+        if (isPaid(init) || input.includes("/jobs/")) throw new Error("the process is gone");
+        return response;
+      });
+      await rejection(crashing.hire({ ...ORDER, signal: AbortSignal.timeout(400) }));
+      expect(await chain.balanceOf(wallet)).to.equal(PURSE - PRICE);
+
+      market.hosts[seller.host] = seller.direct;
+      const next = await market.openBuyer({ account: wallet.account, journal });
+      const [outcome] = await next.resume();
+      expect(outcome).to.have.nested.property("hire.result").that.deep.equals({ result: 3 });
+      expect(outcome).to.have.nested.property("hire.verification.all_passed", true);
+      expect(await chain.balanceOf(wallet)).to.equal(PURSE - PRICE);
+      expect((await balances())[1]).to.equal(PRICE);
+      expect(await next.resume()).to.deep.equal([]);
+    });
+  });
+});

@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { Hono } from "hono";
+import type { FoundAgent, SearchClient } from "../../../sdk/buyer/searchClient.ts";
+import { type CreateBuyerParameters, createBuyer } from "../../../sdk/createBuyer.ts";
+import { type CreateSellerParameters, createSeller, type Seller } from "../../../sdk/createSeller.ts";
+import type { Fetch } from "../../../sdk/requestService.ts";
+import { fileStore } from "../../../sdk/store/fileStore.ts";
+import { openTestService, type TestService } from "../../settlement/support/testService.ts";
+import { newWallet, type SdkChain, type Wallet } from "./sdkChain.ts";
+
+export const NODE = "http://node.test";
+export const MEAN = "compute.statistics.mean";
+
+/** A handler for {@link MEAN} that really computes. */
+export function mean({ data }: { [key: string]: unknown }): { result: number } {
+  const numbers = data as number[];
+  return { result: numbers.reduce((sum, value) => sum + value, 0) / numbers.length };
+}
+
+/** Sellers and buyers on one chain, with a real settlement service, and a network that only exists in this process. */
+export type Market = {
+  chain: SdkChain;
+  ledger: TestService;
+  /** Reaches the apps by the name of their host. Replace an entry to change who answers. */
+  hosts: { [host: string]: { request: (input: string, init?: RequestInit) => Response | Promise<Response> } };
+  fetch: Fetch;
+  folder: string;
+  search: SearchClient;
+  /** Offers that the search finds, by every seller that was opened. */
+  offers: FoundAgent[];
+  openSeller: (
+    changes: Partial<CreateSellerParameters> & Pick<CreateSellerParameters, "listings" | "handlers">,
+  ) => Promise<OpenSeller>;
+  openBuyer: (changes?: Partial<CreateBuyerParameters>) => Promise<OpenBuyer>;
+  close: () => Promise<void>;
+};
+
+export type OpenSeller = Seller & {
+  wallet: Wallet;
+  host: string;
+  direct: Market["hosts"][string];
+  parameters: CreateSellerParameters;
+};
+export type OpenBuyer = ReturnType<typeof createBuyer> & { wallet: Wallet };
+
+/** What every buyer starts with: 10 USDC. */
+export const PURSE = 10_000_000n;
+
+export async function openMarket(chain: SdkChain): Promise<Market> {
+  const folder = mkdtempSync(path.join(tmpdir(), "tallystick-sdk-"));
+  const ledger = await openTestService(path.join(folder, "ledger"), { DEV_MODE: "1" });
+  Object.defineProperty(ledger.clock, "now", { get: () => Math.floor(Date.now() / 1000) });
+  const hosts: Market["hosts"] = { "node.test": ledger.app as unknown as Hono };
+  const offers: FoundAgent[] = [];
+  const sellers: Seller[] = [];
+
+  const fetch: Fetch = async (input, init) => {
+    const { host } = new URL(input);
+    const app = hosts[host];
+    if (!app) throw new TypeError(`fetch failed: nobody listens at ${host}`);
+    init?.signal?.throwIfAborted();
+    return await app.request(input, init);
+  };
+  const search: SearchClient = {
+    search: async ({ capability, payment_mode: mode }) => ({
+      agents: offers.filter(
+        ({ listing }) =>
+          listing.capability === capability && (mode === undefined || listing.payment_mode === mode),
+      ),
+      next_cursor: null,
+    }),
+  };
+
+  return {
+    chain,
+    ledger,
+    hosts,
+    fetch,
+    folder,
+    search,
+    offers,
+    openSeller: async (changes) => {
+      const wallet = newWallet();
+      const host = `seller${sellers.length}.test`;
+      const parameters: CreateSellerParameters = {
+        account: wallet.account,
+        endpoint: `http://${host}/v1`,
+        baseUrl: NODE,
+        network: chain.network,
+        facilitator: chain.facilitator,
+        store: fileStore(path.join(folder, host)),
+        devMode: true,
+        fetch,
+        ...changes,
+      };
+      const seller = await createSeller(parameters);
+      sellers.push(seller);
+      // What serves an endpoint with a path strips it, as a reverse proxy does.
+      const direct: Market["hosts"][string] = {
+        request: (input, init) =>
+          seller.app.request(input.replace(`http://${host}/v1`, `http://${host}`), init),
+      };
+      hosts[host] = direct;
+      await seller.publish();
+      for (const { body } of seller.listings) {
+        offers.push({ agent_id: seller.address, listing: body, reputation: { success_rate: null } });
+      }
+      return { ...seller, wallet, host, direct, parameters };
+    },
+    openBuyer: async (changes = {}) => {
+      const wallet = newWallet();
+      await chain.mint(wallet, PURSE);
+      const buyer = createBuyer({
+        account: wallet.account,
+        baseUrl: NODE,
+        network: chain.network,
+        search,
+        devMode: true,
+        fetch,
+        ...changes,
+      });
+      return { ...buyer, wallet };
+    },
+    close: async () => {
+      await Promise.all(sellers.map((seller) => seller.close()));
+      await ledger.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { decodePaymentRequiredHeader, encodePaymentRequiredHeader } from "@x402/core/http";
+import type { PaymentRequirements } from "@x402/core/types";
+import type { Market, OpenSeller } from "./market.ts";
+
+type Answer = (input: string, init?: RequestInit) => Response | Promise<Response>;
+
+/** Puts somebody between a seller and its buyers. Gives how often it was asked. */
+export function between(
+  market: Market,
+  seller: Pick<OpenSeller, "host">,
+  answer: (ask: Answer, input: string, init?: RequestInit) => Response | Promise<Response>,
+): { asked: string[] } {
+  const honest = market.hosts[seller.host]!;
+  const asked: string[] = [];
+  market.hosts[seller.host] = {
+    request: (input, init) => {
+      asked.push(`${init?.method ?? "GET"} ${new URL(input).pathname}`);
+      return answer((i, o) => honest.request(i, o), input, init);
+    },
+  };
+  return { asked };
+}
+
+/** The same 402 with other terms. */
+export async function withTerms(
+  response: Response,
+  change: (option: PaymentRequirements) => PaymentRequirements,
+): Promise<Response> {
+  if (response.status !== 402) return response;
+  const required = decodePaymentRequiredHeader(response.headers.get("PAYMENT-REQUIRED") ?? "");
+  const headers = new Headers(response.headers);
+  headers.set(
+    "PAYMENT-REQUIRED",
+    encodePaymentRequiredHeader({ ...required, accepts: required.accepts.map(change) }),
+  );
+  return new Response(await response.text(), { status: 402, headers });
+}
+
+/** Whether a request carries a payment. */
+export function isPaid(init?: RequestInit): boolean {
+  const headers = new Headers(init?.headers);
+  return headers.has("PAYMENT-SIGNATURE") || headers.has("X-PAYMENT");
+}
+
+/** The same answer with another JSON body. */
+export async function withBody(
+  response: Response,
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+  change: (body: any) => unknown,
+): Promise<Response> {
+  const body = change(await response.json());
+  return Response.json(body, { status: response.status, headers: new Headers(response.headers) });
+}
+
+/** What a promise is rejected with. */
+// biome-ignore lint/suspicious/noExplicitAny: errors of every class
+export async function rejection(work: Promise<unknown>): Promise<any> {
+  try {
+    await work;
+  } catch (error) {
+    return error;
+  }
+  throw new Error("it was not rejected");
+}
