@@ -1,5 +1,6 @@
 import { index, onchainTable } from "ponder";
 import { deriveTable } from "./src/deriveTable.ts";
+import { publishedFigures } from "./src/publishedFigures.ts";
 
 // What the derivation keeps, one table for each in src/derive/tables.ts, which says what the columns mean. A table that is
 // missing here fails the type check in src/ponderStore.ts. The indexes are for the API: handlers use primary keys only.
@@ -10,9 +11,15 @@ export const agent = deriveTable("agent", (table) => ({
   byRegistration: index().on(table.registeredBlock, table.registeredLog, table.id),
   byOwnership: index().on(table.ownershipCluster, table.registeredBlock, table.registeredLog, table.id),
   byFingerprint: index().on(table.fingerprintCluster, table.registeredBlock, table.registeredLog, table.id),
+  byRank: index().on(table.rank, table.id),
+  bySuccessRate: index("agent_success_rate_index").on(publishedFigures.successRate(table), table.id),
+  byHires: index("agent_hires_index").on(publishedFigures.hires(table), table.id),
+  byVolume: index("agent_volume_index").on(publishedFigures.volume(table), table.id),
+  byStars: index("agent_stars_index").on(publishedFigures.stars(table), table.id),
 }));
 export const tierChange = deriveTable("tierChange", (table) => ({
   byAgent: index().on(table.agent, table.block, table.id),
+  byBlock: index().on(table.block, table.id),
 }));
 export const capability = deriveTable("capability", (table) => ({ byAgent: index().on(table.agent) }));
 export const custom = deriveTable("custom");
@@ -27,6 +34,7 @@ export const escrow = deriveTable("escrow", (table) => ({
   byDeposit: index().on(table.depositedBlock, table.id),
   bySeller: index().on(table.seller, table.depositedBlock, table.id),
   byBuyer: index().on(table.buyer, table.depositedBlock, table.id),
+  byStatus: index().on(table.status, table.depositedBlock, table.id),
 }));
 export const record = deriveTable("record", (table) => ({ byHash: index().on(table.hash) }));
 export const receipt = deriveTable("receipt", (table) => ({
@@ -36,6 +44,7 @@ export const hire = deriveTable("hire", (table) => ({
   byTime: index().on(table.time, table.id),
   bySeller: index().on(table.seller, table.time, table.id),
   byBuyer: index().on(table.buyer, table.time, table.id),
+  byCapability: index().on(table.capability, table.time, table.id),
 }));
 export const hireKey = deriveTable("hireKey");
 export const freeHire = deriveTable("freeHire");
@@ -111,7 +120,10 @@ export const anchor = onchainTable(
     log: p.int8({ mode: "number" }).notNull(),
     tx: p.text().notNull(),
   }),
-  (table) => ({ byLedger: index().on(table.ledger, table.seq) }),
+  (table) => ({
+    byLedger: index().on(table.ledger, table.seq),
+    byBlock: index().on(table.block, table.log, table.id),
+  }),
 );
 
 /** Ledgers whose writer was shown to have signed two histories: nothing more of them is loaded. */

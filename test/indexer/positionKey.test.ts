@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { DeriveEvent } from "../../indexer/src/derive/events.ts";
-import { positionKey } from "../../indexer/src/eventLog.ts";
+import { positionKey } from "../../indexer/src/positionKey.ts";
 
 type Place = { block: number; log: number; seq: number };
 

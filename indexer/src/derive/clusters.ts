@@ -190,7 +190,8 @@ async function tripRow(step: Step, id: string): Promise<Row<"trip">> {
   return trip;
 }
 
-function tripsBy(funder: string): string {
+/** The list of all trips that a funder's money caused. */
+export function tripsBy(funder: string): string {
   return `tripsBy/${funder}`;
 }
 

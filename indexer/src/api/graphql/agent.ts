@@ -1,16 +1,13 @@
-import type { SQL } from "drizzle-orm";
-import { and } from "ponder";
-import * as schema from "../../../ponder.schema.ts";
 import { type Reputation, reputationOf } from "../../derive/reputation.ts";
 import type { Row } from "../../derive/tables.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
-import { keysetPage, type PageArgs } from "./keyset.ts";
+import { NodeRef } from "./node.ts";
 
 /** An agent's row with the public fields it stands for. Those that need other rows are resolved when asked for. */
 export type Agent = { row: Row<"agent">; fields: Reputation };
 
-const toAgent = (row: Row<"agent">): Agent => ({ row, fields: reputationOf(row, null, []) });
+export const toAgent = (row: Row<"agent">): Agent => ({ row, fields: reputationOf(row, null, []) });
 
 /** The cluster it goes by: of shared ownership, else of listings alike. */
 export function clusterOf({ row }: Agent, { load }: QueryContext): Promise<Row<"cluster"> | null> | null {
@@ -28,15 +25,21 @@ const CapabilityCostRef = builder
   });
 
 export const AgentRef = builder.objectRef<Agent>("Agent").implement({
+  interfaces: [NodeRef],
   description:
     "A wallet that published a listing, took part in a counted hire or paid into an escrow. Rates and counts are those of " +
     "the rolling 30-day window as of the last tick, weighted inside clusters, and as a seller unless said otherwise; a rate " +
     "is null when there is nothing to divide by.",
   fields: (t) => ({
-    id: t.id({ resolve: ({ row }) => row.id }),
+    id: t.id({ description: "Its address.", resolve: ({ row }) => row.id }),
     address: t.field({ type: "Address", resolve: ({ row }) => row.id }),
     registeredBlock: t.field({ type: "SafeInt", resolve: ({ fields }) => fields.registered_block }),
     registeredTime: t.field({ type: "SafeInt", resolve: ({ fields }) => fields.registered_time }),
+    privateMetrics: t.boolean({
+      description:
+        "A listing of its asks for private metrics: every figure is given as the published bucket it is in.",
+      resolve: ({ row }) => row.privateListings > 0,
+    }),
     trustTier: t.int({ resolve: ({ fields }) => fields.trust_tier }),
     successRate: t.float({ nullable: true, resolve: ({ fields }) => fields.success_rate }),
     last30dHireCount: t.float({
@@ -115,44 +118,17 @@ export const AgentConnection = builder.connectionObject(
   { name: "AgentEdge" },
 );
 
-/** Agents in the order in which they registered; `where` narrows them. */
-export function agentPage(args: PageArgs, context: QueryContext, where?: SQL) {
-  const { agent } = schema;
-  return keysetPage(args, context, {
-    order: [agent.registeredBlock, agent.registeredLog, agent.id],
-    direction: "asc",
-    select: async ({ after, order, limit }) => {
-      const rows = await context.db
-        .select()
-        .from(agent)
-        .where(and(where, after))
-        .orderBy(...order)
-        .limit(limit);
-      return rows.map(toAgent);
-    },
-    keyOf: ({ row }) => [row.registeredBlock, row.registeredLog, row.id],
-  });
-}
-
 /** The agent at an address, or null when nothing made it one. */
 export async function findAgent(address: string, { load }: QueryContext): Promise<Agent | null> {
   const row = await load.agent.load(address);
   return row === null ? null : toAgent(row);
 }
 
-builder.queryFields((t) => ({
-  agent: t.field({
+builder.queryField("agent", (t) =>
+  t.field({
     type: AgentRef,
     nullable: true,
     args: { address: t.arg({ type: "Address", required: true }) },
     resolve: (_, { address }, context) => findAgent(address, context),
   }),
-  agents: t.connection(
-    {
-      description: "All agents, in the order in which they registered.",
-      type: AgentRef,
-      resolve: (_, args, context) => agentPage(args, context),
-    },
-    AgentConnection,
-  ),
-}));
+);

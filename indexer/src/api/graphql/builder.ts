@@ -1,5 +1,7 @@
 import SchemaBuilder from "@pothos/core";
 import RelayPlugin from "@pothos/plugin-relay";
+import { parseUsdc, priceUsdcSchema } from "../../../../protocol/amount.ts";
+import { capabilitySchema } from "../../../../protocol/capability.ts";
 import type { QueryContext } from "./context.ts";
 import { queryError } from "./errors.ts";
 
@@ -9,12 +11,16 @@ export const builder = new SchemaBuilder<{
   DefaultFieldNullability: false;
   DefaultEdgesNullability: { list: false; items: false };
   DefaultNodeNullability: false;
+  Connection: { countAll: () => Promise<number | null> };
   Scalars: {
     ID: { Input: string; Output: string };
     Address: { Input: string; Output: string };
+    Capability: { Input: string; Output: string };
+    JSON: { Input: unknown; Output: unknown };
     BigInt: { Input: bigint; Output: bigint };
     SafeInt: { Input: number; Output: number };
-    Usdc: { Input: string; Output: string };
+    /** Questions are read into atomic units. */
+    Usdc: { Input: bigint; Output: string };
   };
 }>({
   plugins: [RelayPlugin],
@@ -29,6 +35,15 @@ export const builder = new SchemaBuilder<{
   },
 });
 
+builder.globalConnectionField("totalCount", (t) =>
+  t.int({
+    nullable: true,
+    description:
+      "Length of the whole list, counted only when asked for. Null when it is above 10,000: counting that would read it all.",
+    resolve: ({ countAll }) => countAll(),
+  }),
+);
+
 builder.queryType({
   description: "What this node has derived from the chain and the anchored ledgers, as of its last tick.",
 });
@@ -40,6 +55,24 @@ builder.scalarType("Address", {
   parseValue: (value) => {
     if (typeof value === "string" && /^0x[0-9a-fA-F]{40}$/.test(value)) return value.toLowerCase();
     throw queryError("INVALID_ARGUMENT", "An address is 0x and 40 hex digits.");
+  },
+});
+
+builder.scalarType("Capability", {
+  description: 'What an agent can be hired for, such as "text.translate.en.it".',
+  serialize: (value) => value,
+  parseValue: (value) => {
+    const result = capabilitySchema.safeParse(value);
+    if (result.success) return result.data;
+    throw queryError("INVALID_ARGUMENT", "A capability is lower-case words with dots between them.");
+  },
+});
+
+builder.scalarType("JSON", {
+  description: "Any JSON value.",
+  serialize: (value) => value,
+  parseValue: () => {
+    throw queryError("INVALID_ARGUMENT", "No question takes JSON.");
   },
 });
 
@@ -63,6 +96,11 @@ builder.scalarType("SafeInt", {
 
 builder.scalarType("Usdc", {
   description:
-    'An amount of USDC as an exact decimal string, such as "0.50": at least two decimals, at most six.',
+    'An amount of USDC as an exact decimal string, such as "0.50": at most six decimals, and in answers at least two.',
   serialize: (value) => value,
+  parseValue: (value) => {
+    const result = priceUsdcSchema.safeParse(value);
+    if (result.success) return parseUsdc(result.data);
+    throw queryError("INVALID_ARGUMENT", 'An amount of USDC is a decimal string, such as "0.50".');
+  },
 });

@@ -1,41 +1,56 @@
-import { and, gt, isNull, sql } from "ponder";
+import { and, eq, gt, gte, isNull, sql } from "ponder";
 import * as schema from "../../../ponder.schema.ts";
 import type { Row } from "../../derive/tables.ts";
-import { AgentConnection, AgentRef, agentPage, clusterOf } from "./agent.ts";
+import { AgentConnection, AgentRef, clusterOf, toAgent } from "./agent.ts";
+import { memberColumn } from "./agentList.ts";
 import { builder } from "./builder.ts";
-import { keysetPage } from "./keyset.ts";
+import { listPage } from "./list.ts";
+import { NodeRef, registerNode } from "./node.ts";
+
+const ClusterKind = builder.enumType("ClusterKind", {
+  values: {
+    OWNERSHIP: { value: "ownership", description: "One wallet's money is behind them." },
+    FINGERPRINT: { value: "fingerprint", description: "Their listings are alike." },
+  } as const,
+});
 
 export const ClusterRef = builder.objectRef<Row<"cluster">>("Cluster").implement({
+  interfaces: [NodeRef],
   description: "Agents that signals bind together (SHP §4.5). Hires among its members count 1/size each.",
   fields: (t) => ({
     id: t.exposeID("id"),
-    kind: t.exposeString("kind", {
-      description: "ownership: one wallet's money is behind them; fingerprint: their listings are alike.",
-    }),
+    kind: t.field({ type: ClusterKind, resolve: ({ kind }) => kind as "ownership" }),
     size: t.exposeInt("size"),
     formedBlock: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
     formedTime: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
+    mergedIds: t.idList({
+      description: "Its own id and those of the clusters that were merged into it: each still leads here.",
+      resolve: ({ id }, _, { load }) => load.clusterParts.load(id),
+    }),
     members: t.connection(
       {
+        description:
+          "Agents in it, by the cluster they joined first, then in the order in which they registered.",
         type: AgentRef,
-        resolve: ({ id }, args, context) => {
-          const { agent, cluster } = schema;
-          // An agent names the cluster it joined first; merges are followed here, instead of rewriting every member.
-          const merged = sql`(WITH RECURSIVE merged AS (
-          SELECT ${id}::text AS id
-          UNION ALL SELECT c.id FROM ${cluster} c JOIN merged ON c.merged_into = merged.id
-        ) SELECT id FROM merged)`;
-          return agentPage(
-            args,
-            context,
-            sql`(${agent.ownershipCluster} IN ${merged} OR ${agent.fingerprintCluster} IN ${merged})`,
-          );
+        resolve: async (cluster, args, context) => {
+          const { agent } = schema;
+          const column = memberColumn(cluster);
+          const parts = await context.load.clusterParts.load(cluster.id);
+          return listPage(args, context, {
+            table: agent,
+            order: [column, agent.registeredBlock, agent.registeredLog, agent.id],
+            direction: "asc",
+            where: sql`${column} = ANY (${sql.param(parts)}::text[])`,
+            toNode: toAgent,
+          });
         },
       },
       AgentConnection,
     ),
   }),
 });
+
+registerNode("Cluster", { form: /^clst_/, find: (id, { load }) => load.cluster.load(id) });
 
 const ClusterConnection = builder.connectionObject(
   { type: ClusterRef, name: "ClusterConnection" },
@@ -50,6 +65,10 @@ builder.objectField(AgentRef, "cluster", (t) =>
   }),
 );
 
+const ClusterFilter = builder.inputType("ClusterFilter", {
+  fields: (t) => ({ kind: t.field({ type: ClusterKind }), minSize: t.int() }),
+});
+
 builder.queryFields((t) => ({
   cluster: t.field({
     description: "The cluster of that id, or the older one it was merged into.",
@@ -60,21 +79,23 @@ builder.queryFields((t) => ({
   }),
   clusters: t.connection(
     {
-      description: "All clusters that were not merged into another, in the order in which they formed.",
+      description: "Clusters that were not merged into another, in the order in which they formed.",
       type: ClusterRef,
-      resolve: (_, args, context) => {
+      args: { where: t.arg({ type: ClusterFilter }) },
+      resolve: (_, { where, ...args }, context) => {
         const { cluster } = schema;
-        return keysetPage(args, context, {
-          order: [cluster.ordinal],
+        const { kind, minSize } = where ?? {};
+        return listPage(args, context, {
+          table: cluster,
+          order: [cluster.ordinal, cluster.id],
           direction: "asc",
-          select: ({ after, order, limit }) =>
-            context.db
-              .select()
-              .from(cluster)
-              .where(and(isNull(cluster.mergedInto), gt(cluster.size, 0), after))
-              .orderBy(...order)
-              .limit(limit),
-          keyOf: ({ ordinal }) => [ordinal],
+          filter: and(
+            isNull(cluster.mergedInto),
+            gt(cluster.size, 0),
+            kind ? eq(cluster.kind, kind) : undefined,
+            minSize ? gte(cluster.size, minSize) : undefined,
+          ),
+          toNode: (row) => row,
         });
       },
     },

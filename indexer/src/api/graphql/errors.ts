@@ -9,9 +9,23 @@ export type QueryErrorCode =
   | "QUERY_TOO_COSTLY"
   | "QUERY_TOO_LONG"
   | "TOO_MANY_ALIASES"
-  | "TOO_MANY_ROWS";
+  | "TOO_MANY_ROWS"
+  | "TOO_MANY_SUBSCRIPTIONS"
+  | "SLOW_CONSUMER"
+  | "QUERY_TIMEOUT"
+  | "RESPONSE_TOO_LARGE";
 
 /** An error the client sees as it is, with `extensions.code`. */
 export function queryError(code: QueryErrorCode, message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code } });
+}
+
+/**
+ * Text that a database can look for.
+ *
+ * @throws GraphQLError `INVALID_ARGUMENT` when it is long or has a zero byte
+ */
+export function plainText(text: string, name: string): string {
+  if (text.length <= 256 && !text.includes("\0")) return text;
+  throw queryError("INVALID_ARGUMENT", `${name} must have at most 256 characters, none of them NUL.`);
 }

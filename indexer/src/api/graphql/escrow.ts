@@ -4,8 +4,10 @@ import { formatUsdc } from "../../../../protocol/amount.ts";
 import * as schema from "../../../ponder.schema.ts";
 import type { Row } from "../../derive/tables.ts";
 import { builder } from "./builder.ts";
+import { plainText } from "./errors.ts";
 import { HireRef } from "./hire.ts";
-import { keysetPage } from "./keyset.ts";
+import { listPage } from "./list.ts";
+import { NodeRef, registerNode } from "./node.ts";
 
 const EscrowStatus = builder.enumType("EscrowStatus", {
   values: {
@@ -20,6 +22,7 @@ const orNull = (address: string) => (address === ZERO_ADDRESS ? null : address);
 const usdcOrNull = (atomic: bigint | null) => (atomic === null ? null : formatUsdc(atomic));
 
 export const EscrowRef = builder.objectRef<Row<"escrow">>("Escrow").implement({
+  interfaces: [NodeRef],
   description: "Money held for a hire by a configured HireEscrow contract, and what became of it.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "EIP-712 digest of the hire's terms." }),
@@ -68,8 +71,15 @@ const EscrowConnection = builder.connectionObject(
   { name: "EscrowEdge" },
 );
 
+registerNode("Escrow", { form: /^0x[0-9a-f]{64}$/, find: (id, { load }) => load.escrow.load(id) });
+
 const EscrowFilter = builder.inputType("EscrowFilter", {
-  fields: (t) => ({ seller: t.field({ type: "Address" }), buyer: t.field({ type: "Address" }) }),
+  fields: (t) => ({
+    seller: t.field({ type: "Address" }),
+    buyer: t.field({ type: "Address" }),
+    status: t.field({ type: EscrowStatus }),
+    provider: t.string(),
+  }),
 });
 
 builder.queryFields((t) => ({
@@ -81,29 +91,27 @@ builder.queryFields((t) => ({
   }),
   escrows: t.connection(
     {
-      description: "Escrows, the latest deposit first.",
+      description:
+        "Escrows, the latest deposit first. A page narrowed by several filters may be short (see agents).",
       type: EscrowRef,
       args: { where: t.arg({ type: EscrowFilter }) },
       resolve: (_, { where, ...args }, context) => {
         const { escrow } = schema;
-        const { seller, buyer } = where ?? {};
-        return keysetPage(args, context, {
+        const { seller, buyer, status, provider } = where ?? {};
+        // The first of these is read along its index, the others are looked up row by row.
+        const [along, ...others] = [
+          seller && eq(escrow.seller, seller),
+          buyer && eq(escrow.buyer, buyer),
+          status && eq(escrow.status, status),
+        ].filter((it) => it instanceof Object);
+        const rest = [...others, provider ? eq(escrow.provider, plainText(provider, "provider")) : undefined];
+        return listPage(args, context, {
+          table: escrow,
           order: [escrow.depositedBlock, escrow.id],
           direction: "desc",
-          select: ({ after, order, limit }) =>
-            context.db
-              .select()
-              .from(escrow)
-              .where(
-                and(
-                  seller ? eq(escrow.seller, seller) : undefined,
-                  buyer ? eq(escrow.buyer, buyer) : undefined,
-                  after,
-                ),
-              )
-              .orderBy(...order)
-              .limit(limit),
-          keyOf: ({ depositedBlock, id }) => [depositedBlock, id],
+          where: along,
+          filter: and(...rest),
+          toNode: (row) => row,
         });
       },
     },

@@ -1,12 +1,18 @@
+import DataLoader from "dataloader";
 import { inArray } from "ponder";
+import { formatUsdc } from "../../../../protocol/amount.ts";
 import * as schema from "../../../ponder.schema.ts";
+import { tripsBy } from "../../derive/clusters.ts";
+import type { TransferEvent } from "../../derive/events.ts";
 import type { Row } from "../../derive/tables.ts";
+import { positionKey } from "../../positionKey.ts";
+import { AgentRef, toAgent } from "./agent.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { queryError } from "./errors.ts";
 
 /** A funding transfer, from whom to whom. */
-type Edge = Row<"funding"> & { to: string };
+type Edge = Row<"funding"> & { to: string; agent: string };
 
 type Node = { address: string; agent: Row<"agent"> | null };
 
@@ -16,8 +22,37 @@ const MAX_DEPTH = 3;
 /** How many transfers into one wallet are shown; a wallet that has more is no ordinary one. */
 const MAX_INBOUND = 100;
 
+/** How many of a funder's latest trips are looked at. */
+const MAX_TRIPS = 50;
+
+const EdgeReason = builder.enumType("FundingReason", {
+  values: {
+    FUNDING: { description: "At least the least funding, and the share of all that its receiver had got." },
+    PAID_FOR_HIRE: { description: "A receipt shows that it paid for a hire: it funds nobody." },
+    FROM_HUB: { description: "Its sender is published as a hub: it binds nobody." },
+  },
+});
+
+const SignalRef = builder.objectRef<Row<"trip">>("FundingSignal").implement({
+  description: "Agents of one funder that were put into a cluster together (SHP §4.5.1).",
+  fields: (t) => ({
+    signal: t.exposeString("signal", {
+      description: "funding_origin: funded within a day; deploy_batch: registered within 256 blocks.",
+    }),
+    funder: t.field({ type: "Address", resolve: ({ funder }) => funder }),
+    members: t.field({ type: ["Address"], resolve: ({ members }) => members.split(",") }),
+    dropped: t.exposeBoolean("dropped", { description: "Its funder was published as a hub since." }),
+    clusterId: t.id({
+      nullable: true,
+      description: "The cluster they are in by it now.",
+      resolve: async ({ cluster, dropped }, _, { load }) =>
+        dropped ? null : ((await load.cluster.load(cluster))?.id ?? null),
+    }),
+  }),
+});
+
 const EdgeRef = builder.objectRef<Edge>("FundingEdge").implement({
-  description: "A transfer large enough to fund its receiver (SHP §4.5.1).",
+  description: "A transfer large enough to fund its receiver (SHP §4.5.1), and what came of it.",
   fields: (t) => ({
     id: t.exposeID("id"),
     from: t.field({ type: "Address", resolve: (it) => it.from }),
@@ -25,12 +60,77 @@ const EdgeRef = builder.objectRef<Edge>("FundingEdge").implement({
     block: t.field({ type: "SafeInt", resolve: (it) => it.block }),
     time: t.field({ type: "SafeInt", resolve: (it) => it.time }),
     log: t.field({ type: "SafeInt", resolve: (it) => it.log }),
+    amountUsdc: t.field({
+      type: "Usdc",
+      nullable: true,
+      resolve: async ({ block, log }, _, { load }) => {
+        const json = await load.event.load(positionKey({ kind: "transfer", block, log } as TransferEvent));
+        return json === null ? null : formatUsdc(BigInt(JSON.parse(json).value));
+      },
+    }),
+    reason: t.field({ type: EdgeReason, resolve: (it, _, context) => reasonOf(it, context) }),
+    signals: t.field({
+      type: [SignalRef],
+      description:
+        "What its sender's fundings tripped with this receiver or the agent asked for, among the sender's latest 50.",
+      resolve: async ({ from, to, agent }, _, context) =>
+        (await tripsOf(from, context)).filter(({ members }) => {
+          const together = members.split(",");
+          return together.includes(to) || together.includes(agent);
+        }),
+    }),
   }),
 });
 
-const NodeRef = builder.objectRef<Node>("FundingNode").implement({
+async function reasonOf({ from, payment }: Edge, { load }: QueryContext) {
+  if (payment !== null && (await load.payment.load(payment))?.receipt) return "PAID_FOR_HIRE";
+  return (await load.wallet.load(from))?.kind ? "FROM_HUB" : "FUNDING";
+}
+
+/** The latest trips of a funder; all funders of a request are read together. */
+function tripsOf(funder: string, context: QueryContext): Promise<Row<"trip">[]> {
+  const { lists, db, takeRows } = context;
+  let loader = lists.get("FundingEdge.signals") as DataLoader<string, Row<"trip">[]> | undefined;
+  if (loader === undefined) {
+    loader = new DataLoader(async (funders: readonly string[]) => {
+      const { list, item, trip } = schema;
+      const names = funders.map(tripsBy);
+      const known = await db.select().from(list).where(inArray(list.id, names));
+      const lengths = new Map(known.map(({ id, length }) => [id, length]));
+      const places = names.map((name) => {
+        const length = lengths.get(name) ?? 0;
+        const shown = Math.min(length, MAX_TRIPS);
+        return Array.from({ length: shown }, (_, n) => `${name}/${length - 1 - n}`);
+      });
+      takeRows(places.flat().length);
+      if (places.flat().length === 0) return funders.map(() => []);
+      const items = await db.select().from(item).where(inArray(item.id, places.flat()));
+      const ids = new Map(items.map(({ id, value }) => [id, value]));
+      const rows = await db
+        .select()
+        .from(trip)
+        .where(inArray(trip.id, [...ids.values()]));
+      const trips = new Map(rows.map((row) => [row.id, row]));
+      return places.map((at) => at.flatMap((place) => trips.get(ids.get(place) ?? "") ?? []));
+    });
+    lists.set("FundingEdge.signals", loader as DataLoader<string, unknown>);
+  }
+  return loader.load(funder);
+}
+
+const WalletRef = builder.objectRef<Node>("FundingNode").implement({
   fields: (t) => ({
     address: t.field({ type: "Address", resolve: (it) => it.address }),
+    agent: t.field({
+      type: AgentRef,
+      nullable: true,
+      resolve: ({ agent }) => (agent === null ? null : toAgent(agent)),
+    }),
+    kind: t.string({
+      nullable: true,
+      description: "hub or escrow, if it is one: neither funds anybody.",
+      resolve: async ({ address }, _, { load }) => (await load.wallet.load(address))?.kind ?? null,
+    }),
     isAgent: t.boolean({ resolve: ({ agent }) => agent !== null }),
     clusterId: t.id({
       nullable: true,
@@ -45,7 +145,7 @@ const NodeRef = builder.objectRef<Node>("FundingNode").implement({
 const GraphRef = builder.objectRef<{ nodes: Node[]; edges: Edge[] }>("FundingGraph").implement({
   description: "Who funded an agent, and who funded those.",
   fields: (t) => ({
-    nodes: t.field({ type: [NodeRef], resolve: (it) => it.nodes }),
+    nodes: t.field({ type: [WalletRef], resolve: (it) => it.nodes }),
     edges: t.field({ type: [EdgeRef], resolve: (it) => it.edges }),
   }),
 });
@@ -71,7 +171,7 @@ async function fundingGraph(context: QueryContext, agent: string, depth: number)
   const seen = new Set([agent]);
   const edges: Edge[] = [];
   for (let level = [agent]; level.length > 0 && depth > 0; depth--) {
-    const inbound = await inboundOf(context, level);
+    const inbound = await inboundOf(context, level, agent);
     edges.push(...inbound);
     level = [...new Set(inbound.map((it) => it.from))].filter((it) => !seen.has(it));
     for (const address of level) seen.add(address);
@@ -83,7 +183,7 @@ async function fundingGraph(context: QueryContext, agent: string, depth: number)
 }
 
 /** Funding rows are numbered, `<wallet>/<n>`, so those of a wallet are one range of keys. */
-async function inboundOf({ db, takeRows }: QueryContext, wallets: string[]): Promise<Edge[]> {
+async function inboundOf({ db, takeRows }: QueryContext, wallets: string[], agent: string): Promise<Edge[]> {
   const { funding, wallet } = schema;
   const counts = await db.select().from(wallet).where(inArray(wallet.id, wallets));
   const ids = counts.flatMap(({ id, fundings }) =>
@@ -93,6 +193,6 @@ async function inboundOf({ db, takeRows }: QueryContext, wallets: string[]): Pro
   if (ids.length === 0) return [];
   const rows = await db.select().from(funding).where(inArray(funding.id, ids));
   return rows
-    .map((row) => ({ ...row, to: row.id.slice(0, row.id.indexOf("/")) }))
+    .map((row) => ({ ...row, agent, to: row.id.slice(0, row.id.indexOf("/")) }))
     .sort((a, b) => a.block - b.block || a.log - b.log);
 }

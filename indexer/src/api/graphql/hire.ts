@@ -1,13 +1,15 @@
-import { and, eq } from "ponder";
+import { and, eq, gte, lt } from "ponder";
 import { formatUsdc } from "../../../../protocol/amount.ts";
 import * as schema from "../../../ponder.schema.ts";
 import type { Row } from "../../derive/tables.ts";
-import { AgentRef, findAgent } from "./agent.ts";
+import { type Agent, AgentRef, findAgent } from "./agent.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
-import { keysetPage, type PageArgs } from "./keyset.ts";
+import { listPage } from "./list.ts";
+import { NodeRef, registerNode } from "./node.ts";
+import type { PageArgs } from "./pageArgs.ts";
 
-const HireOutcome = builder.enumType("HireOutcome", {
+export const HireOutcome = builder.enumType("HireOutcome", {
   values: {
     SUCCESS: { value: "success" },
     FAILURE: { value: "failure" },
@@ -21,10 +23,12 @@ const HireEvidence = builder.enumType("HireEvidence", {
 });
 
 export const HireRef = builder.objectRef<Row<"hire">>("Hire").implement({
+  interfaces: [NodeRef],
   description: "A counted hire: a payment on the chain with the record that says what it was for.",
   fields: (t) => ({
-    id: t.exposeID("id", {
-      description: "The escrow's id, or the payment's transaction and log: `<tx>-<log>`.",
+    id: t.id({
+      description: "Of a direct hire the payment's `<tx>-<log>`, of one over an escrow `<escrow>-hire`.",
+      resolve: ({ id, escrowId }) => (escrowId === null ? id : `${id}-hire`),
     }),
     hireId: t.exposeString("hireId", { description: "The id that buyer and seller gave it." }),
     sellerAddress: t.field({ type: "Address", resolve: ({ seller }) => seller }),
@@ -78,60 +82,116 @@ export const HireRef = builder.objectRef<Row<"hire">>("Hire").implement({
   }),
 });
 
-const HireConnection = builder.connectionObject(
+export const HireConnection = builder.connectionObject(
   { type: HireRef, name: "HireConnection" },
   { name: "HireEdge" },
 );
 
+/** A hire by the id that GraphQL gives it, or by the escrow's. */
+const findHire = (id: string, { load }: QueryContext) => load.hire.load(id.replace(/-hire$/, ""));
+
+registerNode("Hire", { form: /^0x[0-9a-f]{64}-([0-9]+|hire)$/, find: findHire });
+
 const HireFilter = builder.inputType("HireFilter", {
-  fields: (t) => ({ seller: t.field({ type: "Address" }), buyer: t.field({ type: "Address" }) }),
+  fields: (t) => ({
+    seller: t.field({ type: "Address" }),
+    buyer: t.field({ type: "Address" }),
+    capability: t.field({ type: "Capability" }),
+    outcome: t.field({ type: HireOutcome }),
+    evidence: t.field({ type: HireEvidence }),
+    paidFrom: t.field({ type: "SafeInt", description: "Unix seconds, inclusive." }),
+    paidBefore: t.field({ type: "SafeInt", description: "Unix seconds, exclusive." }),
+  }),
 });
 
+export type HireWhere = Partial<{
+  seller: string | null;
+  buyer: string | null;
+  capability: string | null;
+  outcome: string | null;
+  evidence: string | null;
+  paidFrom: number | null;
+  paidBefore: number | null;
+}>;
+
 /** Hires, the latest first. */
-function hirePage(
-  args: PageArgs,
-  context: QueryContext,
-  where: { seller?: string | null; buyer?: string | null } = {},
-) {
+export async function hirePage(args: PageArgs, context: QueryContext, where: HireWhere = {}) {
   const { hire } = schema;
-  const { seller, buyer } = where;
-  return keysetPage(args, context, {
+  const { seller, buyer, capability, outcome, evidence, paidFrom, paidBefore } = where;
+  // The first of these is read along its index, which goes on by time; the others are looked up row by row.
+  const [along, ...others] = [
+    buyer ? eq(hire.buyer, buyer) : undefined,
+    seller ? eq(hire.seller, seller) : undefined,
+    capability ? eq(hire.capability, capability) : undefined,
+  ].filter((it) => it !== undefined);
+  const times = [
+    typeof paidFrom === "number" ? gte(hire.time, paidFrom) : undefined,
+    typeof paidBefore === "number" ? lt(hire.time, paidBefore) : undefined,
+  ];
+  return listPage(args, context, {
+    table: hire,
     order: [hire.time, hire.id],
     direction: "desc",
-    select: ({ after, order, limit }) =>
-      context.db
-        .select()
-        .from(hire)
-        .where(
-          and(seller ? eq(hire.seller, seller) : undefined, buyer ? eq(hire.buyer, buyer) : undefined, after),
-        )
-        .orderBy(...order)
-        .limit(limit),
-    keyOf: ({ time, id }) => [time, id],
+    where: and(along, ...times),
+    filter: and(
+      ...others,
+      outcome ? eq(hire.outcome, outcome) : undefined,
+      evidence ? eq(hire.evidence, evidence) : undefined,
+    ),
+    coarseCount: (await isPrivate(seller, context)) || (await isPrivate(buyer, context)),
+    toNode: (row) => row,
   });
 }
 
-builder.objectField(AgentRef, "hires", (t) =>
-  t.connection(
+async function isPrivate(address: string | null | undefined, { load }: QueryContext): Promise<boolean> {
+  return address ? ((await load.agent.load(address))?.privateListings ?? 0) > 0 : false;
+}
+
+/** An agent's hires on one side, those of all agents of a request read together. */
+function hiresOf({ row }: Agent, side: "seller" | "buyer", args: PageArgs, context: QueryContext) {
+  const { hire } = schema;
+  return listPage(args, context, {
+    table: hire,
+    of: { name: `Agent.hires ${side}`, column: hire[side], id: row.id },
+    order: [hire.time, hire.id],
+    direction: "desc",
+    coarseCount: row.privateListings > 0,
+    toNode: (it) => it,
+  });
+}
+
+builder.objectFields(AgentRef, (t) => ({
+  hires: t.connection(
     {
       description: "Its counted hires as the seller, the latest first.",
       type: HireRef,
-      resolve: ({ row }, args, context) => hirePage(args, context, { seller: row.id }),
+      resolve: (agent, args, context) => hiresOf(agent, "seller", args, context),
     },
     HireConnection,
   ),
-);
+  hiresAsBuyer: t.connection(
+    {
+      description: "Its counted hires as the buyer, the latest first.",
+      type: HireRef,
+      resolve: (agent, args, context) => hiresOf(agent, "buyer", args, context),
+    },
+    HireConnection,
+  ),
+}));
 
 builder.queryFields((t) => ({
   hire: t.field({
     type: HireRef,
     nullable: true,
-    args: { id: t.arg.id({ required: true }) },
-    resolve: (_, { id }, { load }) => load.hire.load(id),
+    args: {
+      id: t.arg.id({ required: true, description: "As `Hire.id` gives it, or the id of its escrow." }),
+    },
+    resolve: (_, { id }, context) => findHire(id, context),
   }),
   hires: t.connection(
     {
-      description: "Counted hires, the latest first.",
+      description:
+        "Counted hires, the latest first. A page narrowed by several filters may be short (see agents).",
       type: HireRef,
       args: { where: t.arg({ type: HireFilter }) },
       resolve: (_, { where, ...args }, context) => hirePage(args, context, where ?? {}),

@@ -1,23 +1,11 @@
-import { asc, eq, sql } from "ponder";
+import { asc, sql } from "ponder";
 import type { BlockedSegment } from "../../../operations.ts";
 import * as schema from "../../../ponder.schema.ts";
 import { STATE_ID } from "../../derive/step.ts";
 import type { Row } from "../../derive/tables.ts";
 import { builder } from "./builder.ts";
 import type { Database } from "./context.ts";
-
-const LedgerRef = builder.objectRef<typeof schema.ledger.$inferSelect>("Ledger").implement({
-  description: "A followed ledger as far as it is anchored and loaded.",
-  fields: (t) => ({
-    id: t.exposeID("id"),
-    size: t.field({ type: "SafeInt", resolve: ({ size }) => size }),
-    root: t.exposeString("root", {
-      description: "RFC 6962 root over its entries, as anchored on the chain.",
-    }),
-    head: t.exposeString("head", { description: "Hash of its last entry." }),
-    block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
-  }),
-});
+import { LedgerRef } from "./ledger.ts";
 
 const BlockedSegmentRef = builder.objectRef<BlockedSegment>("BlockedSegment").implement({
   description:
@@ -84,9 +72,6 @@ async function indexedBlock(db: Database): Promise<number> {
 builder.queryField("meta", (t) =>
   t.field({
     type: MetaRef,
-    resolve: async (_, __, { db }) => {
-      const [state] = await db.select().from(schema.state).where(eq(schema.state.id, STATE_ID));
-      return { state };
-    },
+    resolve: async (_, __, { load }) => ({ state: (await load.state.load(STATE_ID)) ?? undefined }),
   }),
 );

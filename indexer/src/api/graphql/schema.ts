@@ -1,6 +1,7 @@
 import { type GraphQLSchema, lexicographicSortSchema, printSchema } from "graphql";
 import { builder } from "./builder.ts";
 import "./agent.ts";
+import "./agentList.ts";
 import "./listing.ts";
 import "./cluster.ts";
 import "./hire.ts";
@@ -8,6 +9,11 @@ import "./escrow.ts";
 import "./tierChange.ts";
 import "./rating.ts";
 import "./fundingGraph.ts";
+import "./receipt.ts";
+import "./payment.ts";
+import "./ledger.ts";
+import "./explain.ts";
+import "./params.ts";
 import "./meta.ts";
 
 /** The executable schema. */

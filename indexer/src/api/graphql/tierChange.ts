@@ -1,15 +1,23 @@
-import { and, eq } from "ponder";
 import * as schema from "../../../ponder.schema.ts";
 import type { Row } from "../../derive/tables.ts";
-import { AgentRef } from "./agent.ts";
+import { AgentRef, findAgent } from "./agent.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
-import { keysetPage, type PageArgs } from "./keyset.ts";
+import { listPage } from "./list.ts";
+import { NodeRef, registerNode } from "./node.ts";
+import type { PageArgs } from "./pageArgs.ts";
 
-const TierChangeRef = builder.objectRef<Row<"tierChange">>("TierChange").implement({
+export const TierChangeRef = builder.objectRef<Row<"tierChange">>("TierChange").implement({
+  interfaces: [NodeRef],
   description: "A step up or down between trust tiers, and why (SHP §4.3).",
   fields: (t) => ({
     id: t.exposeID("id"),
+    agentAddress: t.field({ type: "Address", resolve: (it) => it.agent }),
+    agent: t.field({
+      type: AgentRef,
+      nullable: true,
+      resolve: (it, _, context) => findAgent(it.agent, context),
+    }),
     from: t.exposeInt("from"),
     to: t.exposeInt("to"),
     reason: t.exposeString("reason"),
@@ -25,25 +33,25 @@ const TierChangeConnection = builder.connectionObject(
   { name: "TierChangeEdge" },
 );
 
-function tierChangePage(agent: string, args: PageArgs, context: QueryContext) {
+function tierChangePage(args: PageArgs, context: QueryContext, of?: string) {
   const { tierChange } = schema;
-  return keysetPage(args, context, {
+  return listPage(args, context, {
+    table: tierChange,
+    ...(of !== undefined && { of: { name: "Agent.tierChanges", column: tierChange.agent, id: of } }),
     order: [tierChange.block, tierChange.id],
     direction: "desc",
-    select: ({ after, order, limit }) =>
-      context.db
-        .select()
-        .from(tierChange)
-        .where(and(eq(tierChange.agent, agent), after))
-        .orderBy(...order)
-        .limit(limit),
-    keyOf: (it) => [it.block, it.id],
+    toNode: (it) => it,
   });
 }
 
+registerNode("TierChange", {
+  form: /^0x[0-9a-f]{40}\/[0-9]+$/,
+  find: (id, { load }) => load.tierChange.load(id),
+});
+
 builder.objectField(AgentRef, "tierChanges", (t) =>
   t.connection(
-    { type: TierChangeRef, resolve: ({ row }, args, context) => tierChangePage(row.id, args, context) },
+    { type: TierChangeRef, resolve: ({ row }, args, context) => tierChangePage(args, context, row.id) },
     TierChangeConnection,
   ),
 );
@@ -51,10 +59,10 @@ builder.objectField(AgentRef, "tierChanges", (t) =>
 builder.queryField("tierChanges", (t) =>
   t.connection(
     {
-      description: "An agent's tier changes, latest first.",
+      description: "Tier changes of one agent, or of all, the latest first.",
       type: TierChangeRef,
-      args: { agent: t.arg({ type: "Address", required: true }) },
-      resolve: (_, { agent, ...args }, context) => tierChangePage(agent, args, context),
+      args: { agent: t.arg({ type: "Address" }) },
+      resolve: (_, { agent, ...args }, context) => tierChangePage(args, context, agent ?? undefined),
     },
     TierChangeConnection,
   ),

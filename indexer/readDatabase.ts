@@ -1,0 +1,54 @@
+import { drizzle } from "drizzle-orm/node-postgres";
+import pg from "pg";
+import * as schema from "./ponder.schema.ts";
+import { logWarning } from "./ponderProcess.ts";
+import type { Database } from "./src/api/graphql/context.ts";
+
+export type ReadDatabase = { db: Database; close: () => Promise<void> };
+
+/** No answer is worth more: what takes longer was refused before, or is stuck. Milliseconds. */
+export const STATEMENT_TIMEOUT_MS = 5_000;
+
+/**
+ * Opens the database for the API: read-only, through a pool of its own. Ponder's pool lets a statement run for half a minute
+ * and take 512 MB for every sort; with strangers asking, a few of those would be all the memory there is.
+ *
+ * @param parameters.databaseSchema where Ponder's tables (or the views on them) are
+ * @param parameters.connections at most; each process of the API has its own
+ */
+export function openReadDatabase(parameters: {
+  databaseUrl: string;
+  databaseSchema: string;
+  connections?: number;
+  statementTimeoutMs?: number;
+}): ReadDatabase {
+  const { databaseUrl, databaseSchema, connections = 10 } = parameters;
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    application_name: `${databaseSchema}_api`,
+    max: connections,
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: parameters.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+    lock_timeout: 1_000,
+    allowExitOnIdle: true,
+  });
+  pool.on("connect", (client) => {
+    // A connection runs its queries in order: this comes before the first one that it is taken for. Compiling a statement
+    // takes longer than any of ours.
+    client
+      .query(
+        `SET search_path = ${pg.escapeIdentifier(databaseSchema)}; SET default_transaction_read_only = on; SET jit = off`,
+      )
+      .catch((error) => lost(error));
+  });
+  // An idle connection that breaks must not end the process; the next query opens a new one.
+  pool.on("error", lost);
+  return {
+    db: drizzle(pool, { schema, casing: "snake_case" }) as unknown as Database,
+    close: () => pool.end(),
+  };
+}
+
+function lost(error: Error): void {
+  logWarning({ msg: "Lost a connection of the API to the database", error: error.message });
+}

@@ -1,0 +1,262 @@
+import { and, desc, eq, inArray } from "ponder";
+import { toBase64 } from "../../../../protocol/base64.ts";
+import { fromHex, type Hex, toHex } from "../../../../protocol/hex.ts";
+import { verifyInclusion } from "../../../../protocol/merkle/verifyInclusion.ts";
+import * as schema from "../../../ponder.schema.ts";
+import type { RecordEvent } from "../../derive/events.ts";
+import type { Row } from "../../derive/tables.ts";
+import { positionKey } from "../../positionKey.ts";
+import { nodeKey, storedInclusionProof } from "../../segments/storedTree.ts";
+import { builder } from "./builder.ts";
+import type { Database, QueryContext } from "./context.ts";
+import { plainText } from "./errors.ts";
+import { listPage } from "./list.ts";
+import { NodeRef, registerNode } from "./node.ts";
+import { ReceiptRef } from "./receipt.ts";
+
+type Ledger = typeof schema.ledger.$inferSelect;
+type Anchor = typeof schema.anchor.$inferSelect;
+type Entry = typeof schema.ledgerEntry.$inferSelect;
+type Proof = { entry: Entry; leafHash: Hex; hashes: Hex[]; head: Ledger };
+
+const EquivocationRef = builder.objectRef<typeof schema.equivocation.$inferSelect>("Equivocation").implement({
+  description: "Its writer signed two histories of this size: nothing more of the ledger is loaded.",
+  fields: (t) => ({
+    size: t.field({ type: "BigInt", resolve: ({ size }) => size }),
+    rootA: t.exposeString("rootA"),
+    rootB: t.exposeString("rootB"),
+    block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
+  }),
+});
+
+export const LedgerRef = builder.objectRef<Ledger>("Ledger").implement({
+  description: "A followed ledger as far as it is anchored and loaded.",
+  fields: (t) => ({
+    id: t.exposeID("id"),
+    size: t.field({ type: "SafeInt", resolve: ({ size }) => size }),
+    root: t.exposeString("root", {
+      description: "RFC 6962 root over its entries, as anchored on the chain.",
+    }),
+    head: t.exposeString("head", { description: "Hash of its last entry." }),
+    block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
+    time: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
+    origin: t.string({
+      nullable: true,
+      resolve: async ({ id }, _, { load }) => (await load.openedLedger.load(id))?.origin ?? null,
+    }),
+    writer: t.field({
+      type: "Address",
+      nullable: true,
+      resolve: async ({ id }, _, { load }) => (await load.openedLedger.load(id))?.writer ?? null,
+    }),
+    equivocation: t.field({
+      type: EquivocationRef,
+      nullable: true,
+      resolve: ({ id }, _, { load }) => load.equivocation.load(id),
+    }),
+  }),
+});
+
+const CheckpointRef = builder.objectRef<Anchor>("Checkpoint").implement({
+  interfaces: [NodeRef],
+  description: "A head of a ledger, as its writer anchored it in the contract.",
+  fields: (t) => ({
+    id: t.id({ resolve: ({ ledger, seq }) => `${ledger}@${seq}` }),
+    ledger: t.exposeID("ledger"),
+    seq: t.field({ type: "BigInt", resolve: ({ seq }) => seq }),
+    oldSize: t.field({ type: "BigInt", resolve: ({ oldSize }) => oldSize }),
+    size: t.field({ type: "BigInt", resolve: ({ newSize }) => newSize }),
+    root: t.exposeString("root"),
+    block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
+    time: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
+    log: t.field({ type: "SafeInt", resolve: ({ log }) => log }),
+    tx: t.exposeString("tx"),
+    followed: t.boolean({
+      description: "Whether this node loads the ledger's entries.",
+      resolve: async ({ ledger }, _, { load }) => (await load.ledger.load(ledger)) !== null,
+    }),
+    note: t.string({
+      nullable: true,
+      description: "The text that a C2SP tlog-checkpoint of this head signs.",
+      resolve: async ({ ledger, newSize, root }, _, { load }) => {
+        const opened = await load.openedLedger.load(ledger);
+        return opened === null ? null : `${opened.origin}\n${newSize}\n${toBase64(fromHex(root, 32))}\n`;
+      },
+    }),
+  }),
+});
+
+registerNode("Checkpoint", {
+  form: /^0x[0-9a-f]{64}@[0-9]+$/,
+  find: (id, { load }) => load.anchor.load(id.replace("@", "/")),
+});
+
+const CheckpointConnection = builder.connectionObject(
+  { type: CheckpointRef, name: "CheckpointConnection" },
+  { name: "CheckpointEdge" },
+);
+
+const ProofRef = builder.objectRef<Proof>("InclusionProof").implement({
+  description:
+    "That an entry is in the ledger whose root is anchored (RFC 9162 §2.1.3): hash the leaf with these, one after the other, " +
+    "and the root comes out. AnchoredLedger.verifyInclusion checks the same on the chain.",
+  fields: (t) => ({
+    leafHash: t.exposeString("leafHash"),
+    index: t.field({ type: "SafeInt", resolve: ({ entry }) => entry.seq }),
+    size: t.field({ type: "SafeInt", resolve: ({ head }) => head.size }),
+    root: t.string({ resolve: ({ head }) => head.root }),
+    hashes: t.exposeStringList("hashes"),
+    checkpoint: t.field({
+      type: CheckpointRef,
+      nullable: true,
+      description: "The anchor of that root.",
+      resolve: async ({ head }, _, { db }) => {
+        const { anchor } = schema;
+        const [found] = await db
+          .select()
+          .from(anchor)
+          .where(and(eq(anchor.ledger, head.id), eq(anchor.newSize, BigInt(head.size))))
+          .orderBy(desc(anchor.seq))
+          .limit(1);
+        return found ?? null;
+      },
+    }),
+  }),
+});
+
+const RecordRef = builder.objectRef<Row<"record">>("LedgerRecord").implement({
+  description: "What a protocol record says, and whether it counts.",
+  fields: (t) => ({
+    type: t.exposeString("type"),
+    signer: t.field({ type: "Address", resolve: ({ signer }) => signer }),
+    valid: t.boolean({ resolve: ({ status }) => status === "valid" }),
+    reason: t.exposeString("reason", { nullable: true, description: "Why it counts for nothing." }),
+    block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
+    time: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
+    log: t.field({ type: "SafeInt", resolve: ({ log }) => log }),
+    body: t.field({
+      type: "JSON",
+      nullable: true,
+      description: "As it was signed.",
+      resolve: async (record, _, context) => (await eventOf(record, context))?.body ?? null,
+    }),
+    signature: t.string({
+      nullable: true,
+      resolve: async (record, _, context) => (await eventOf(record, context))?.signature ?? null,
+    }),
+  }),
+});
+
+async function eventOf(
+  { block, log, seq }: Row<"record">,
+  { load }: QueryContext,
+): Promise<RecordEvent | null> {
+  const json = await load.event.load(positionKey({ kind: "record", block, log, seq } as RecordEvent));
+  return json === null ? null : JSON.parse(json);
+}
+
+export const EntryRef = builder.objectRef<Entry>("LedgerEntry").implement({
+  interfaces: [NodeRef],
+  description: "An entry of a followed ledger.",
+  fields: (t) => ({
+    id: t.exposeID("id"),
+    ledger: t.exposeID("ledger"),
+    seq: t.field({ type: "SafeInt", resolve: ({ seq }) => seq }),
+    hash: t.exposeString("hash", { description: "Its `current_hash`." }),
+    type: t.exposeString("type", { nullable: true }),
+    record: t.field({
+      type: RecordRef,
+      nullable: true,
+      description: "Null for generic work.",
+      resolve: ({ id }, _, { load }) => load.record.load(id),
+    }),
+    inclusionProof: t.field({
+      type: ProofRef,
+      nullable: true,
+      description: "Against the anchored head.",
+      resolve: (entry, _, context) => proofOf(entry, context),
+    }),
+  }),
+});
+
+registerNode("LedgerEntry", {
+  form: /^0x[0-9a-f]{64}\/[0-9]+$/,
+  find: (id, { load }) => load.ledgerEntry.load(id),
+});
+
+async function proofOf(entry: Entry, { db, load, takeRows }: QueryContext): Promise<Proof | null> {
+  const head = await load.ledger.load(entry.ledger);
+  if (head === null || entry.seq >= head.size) return null;
+  const leaf = { height: 0, index: entry.seq };
+  let leafHash: Uint8Array | undefined;
+  const hashes = await storedInclusionProof(entry.seq, head.size, async (places) => {
+    takeRows(places.length);
+    const nodes = await readNodes(db, entry.ledger, [leaf, ...places]);
+    leafHash = fromHex(nodes[0]?.hash ?? "0x");
+    return nodes.slice(1);
+  });
+  const sound =
+    leafHash !== undefined &&
+    verifyInclusion({ leafHash, index: entry.seq, size: head.size, proof: hashes, root: fromHex(head.root) });
+  if (!sound || leafHash === undefined)
+    throw new Error(`The stored tree of ${entry.ledger} is not its root's.`);
+  return { entry, leafHash: toHex(leafHash), hashes: hashes.map(toHex), head };
+}
+
+async function readNodes(db: Database, ledger: string, places: { height: number; index: number }[]) {
+  const { ledgerNode } = schema;
+  const keys = places.map(({ height, index }) => nodeKey(ledger, height, index));
+  const rows = await db.select().from(ledgerNode).where(inArray(ledgerNode.id, keys));
+  const hashes = new Map(rows.map(({ id, hash }) => [id, hash as Hex]));
+  return places.flatMap((place, index) => {
+    const hash = hashes.get(keys[index] as string);
+    return hash === undefined ? [] : [{ ...place, hash }];
+  });
+}
+
+builder.objectField(ReceiptRef, "entry", (t) =>
+  t.field({
+    type: EntryRef,
+    nullable: true,
+    description: "Where it stands in a ledger.",
+    resolve: async ({ id }, _, { load }) => {
+      const record = await load.recordByHash.load(id);
+      return record === null ? null : load.ledgerEntry.load(record.id);
+    },
+  }),
+);
+
+builder.queryFields((t) => ({
+  ledger: t.field({
+    type: LedgerRef,
+    nullable: true,
+    description: "A followed ledger.",
+    args: { id: t.arg.id({ required: true }) },
+    resolve: (_, { id }, { load }) => load.ledger.load(id.toLowerCase()),
+  }),
+  ledgerEntry: t.field({
+    type: EntryRef,
+    nullable: true,
+    description: "The entry at `seq`, counted from 0, of a followed ledger.",
+    args: { ledger: t.arg.id({ required: true }), seq: t.arg({ type: "SafeInt", required: true }) },
+    resolve: (_, { ledger, seq }, { load }) => load.ledgerEntry.load(`${ledger.toLowerCase()}/${seq}`),
+  }),
+  checkpoints: t.connection(
+    {
+      description: "Anchored heads, the latest first: of one ledger, or of all, followed or not.",
+      type: CheckpointRef,
+      args: { ledger: t.arg.id() },
+      resolve: (_, { ledger, ...args }, context) => {
+        const { anchor } = schema;
+        return listPage(args, context, {
+          table: anchor,
+          order: ledger ? [anchor.seq] : [anchor.block, anchor.log, anchor.id],
+          direction: "desc",
+          where: ledger ? eq(anchor.ledger, plainText(ledger.toLowerCase(), "ledger")) : undefined,
+          toNode: (row) => row,
+        });
+      },
+    },
+    CheckpointConnection,
+  ),
+}));

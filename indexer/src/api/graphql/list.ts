@@ -1,0 +1,208 @@
+import DataLoader from "dataloader";
+import { getTableColumns, type SQL } from "drizzle-orm";
+import { toSnakeCase } from "drizzle-orm/casing";
+import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
+import { sql } from "ponder";
+import type { QueryContext } from "./context.ts";
+import { type Key, type KeyType, readCursor, writeCursor } from "./cursor.ts";
+import { type PageArgs, type PageRequest, readPageArgs } from "./pageArgs.ts";
+
+/** A column to order by, or an expression that an index has. */
+export type OrderKey = PgColumn | { expression: SQL; type: KeyType };
+
+export type ListOptions<T extends PgTable, Found> = {
+  table: T;
+  /** What the list is ordered by, all in one direction; together they tell every row from every other. */
+  order: OrderKey[];
+  direction: "asc" | "desc";
+  /** What an index answers together with the order. */
+  where?: SQL | undefined;
+  /** What every row has to be looked at for: then a page looks at no more than {@link SCAN} rows for each it may give. */
+  filter?: SQL | undefined;
+  /** The list belongs to one of many objects, by this column; all of one request are read by one statement. */
+  of?: { name: string; column: PgColumn; id: string };
+  /** Whether the exact length may be told. */
+  coarseCount?: boolean | undefined;
+  toNode: (row: T["$inferSelect"]) => Found;
+};
+
+/** Rows looked at for each row that a page may have. */
+const SCAN = 10;
+
+/** A longer list is not counted: that would read all of it. */
+export const MAX_COUNT = 10_000;
+
+type ListRow = { row: Record<string, unknown>; key: Key; keep: boolean; last: boolean };
+type Select<T extends PgTable, Found> = Omit<ListOptions<T, Found>, "of"> & { page: PageRequest };
+
+/**
+ * One page of a list, found by where the last page ended instead of by counting rows: page 1,000 costs what page 1 costs, and
+ * rows that arrive meanwhile move nothing. A page of a filtered list may have fewer rows than asked for, even none, while
+ * there are more behind its end: `hasNextPage` and `endCursor` say so.
+ *
+ * @throws GraphQLError `PAGE_TOO_LARGE`, `INVALID_CURSOR`, `INVALID_ARGUMENT`, `TOO_MANY_ROWS`
+ */
+export async function listPage<T extends PgTable, Found>(
+  args: PageArgs,
+  context: QueryContext,
+  options: ListOptions<T, Found>,
+) {
+  const page = readPageArgs(args);
+  const after = page.cursor === null ? null : readCursor(page.cursor, options.order.map(typeOf));
+  context.takeRows(page.size);
+  const found = page.size === 0 ? [] : await rowsOf(context, options, page, after);
+  const kept = found.filter(({ keep }) => keep);
+  const rows = kept.slice(0, page.size);
+  const cut = kept.length > page.size;
+  const scanned = found.find(({ last }) => last);
+  const more = cut || scanned !== undefined;
+  const end = cut ? rows.at(-1) : (scanned ?? rows.at(-1));
+  if (page.backward) rows.reverse();
+  const edges = rows.map(({ row, key }) => ({
+    cursor: writeCursor(key),
+    node: options.toNode(row as T["$inferSelect"]),
+  }));
+  const [first, last] = [edges[0]?.cursor ?? null, edges.at(-1)?.cursor ?? null];
+  const beyond = end === undefined ? null : writeCursor(end.key);
+  return {
+    edges,
+    pageInfo: {
+      startCursor: page.backward ? beyond : first,
+      endCursor: page.backward ? last : beyond,
+      hasNextPage: page.backward ? page.cursor !== null : more,
+      hasPreviousPage: page.backward ? more : page.cursor !== null,
+    },
+    countAll: async () => coarse(await countOf(context, options), options.coarseCount === true),
+  };
+}
+
+async function rowsOf<T extends PgTable, Found>(
+  context: QueryContext,
+  options: ListOptions<T, Found>,
+  page: PageRequest,
+  after: Key | null,
+): Promise<ListRow[]> {
+  const { of } = options;
+  const select = selectRows({ ...options, page }, after, of?.column);
+  if (of === undefined) {
+    const { rows } = await context.db.execute<RawRow>(select);
+    return rows.map((raw) => decode(options.table, raw));
+  }
+  const name = `${of.name} ${JSON.stringify([page, after])}`;
+  return await batch(context, name, of.id, async (parents) => {
+    const { rows } = await context.db.execute<RawRow & { parent: string }>(
+      sql`SELECT parents.parent, page.* FROM unnest(${sql.param([...parents])}::text[]) AS parents (parent) CROSS JOIN LATERAL (${select}) AS page`,
+    );
+    const byParent = Map.groupBy(rows, ({ parent }) => parent);
+    return parents.map((parent) =>
+      (byParent.get(parent) ?? [])
+        .sort((a, b) => Number(a.list_place) - Number(b.list_place))
+        .map((raw) => decode(options.table, raw)),
+    );
+  });
+}
+
+/** Rows after the cursor, numbered in the order of the list. With a filter also the last row looked at, to go on from. */
+function selectRows<T extends PgTable, Found>(
+  { table, order, direction, where, filter, page }: Select<T, Found>,
+  after: Key | null,
+  parent: PgColumn | undefined,
+): SQL {
+  const descending = (direction === "desc") !== page.backward;
+  const expressions = order.map(expressionOf);
+  const orderBy = commas(expressions.map((it) => (descending ? sql`${it} DESC` : sql`${it} ASC`)));
+  const conditions = [
+    parent === undefined ? undefined : sql`${parent} = parents.parent`,
+    where,
+    after === null ? undefined : beyond(order, after, descending),
+  ].filter((it) => it !== undefined);
+  const limit = filter === undefined ? page.size + 1 : SCAN * page.size;
+  const key = sql`ARRAY[${commas(expressions.map((it) => sql`${it}::text`))}] AS list_key`;
+  const place = sql`row_number() OVER (ORDER BY ${orderBy}) AS list_place`;
+  const keep = filter === undefined ? sql`true AS list_keep` : sql`(${filter}) IS TRUE AS list_keep`;
+  const inner = sql`SELECT ${table}.*, ${key}, ${place}, ${keep} FROM ${table}${
+    conditions.length === 0 ? sql`` : sql` WHERE ${sql.join(conditions, sql` AND `)}`
+  } ORDER BY ${orderBy} LIMIT ${sql.raw(String(limit))}`;
+  if (filter === undefined) return inner;
+  const scanned = sql`list_place = ${sql.raw(String(limit))}`;
+  return sql`SELECT *, ${scanned} AS list_last FROM (${inner}) AS scanned WHERE list_keep OR ${scanned} ORDER BY list_place LIMIT ${sql.raw(String(page.size + 2))}`;
+}
+
+/** `(a, b) > (1, 2)`: the row comparison that an index over (a, b) answers. */
+function beyond(order: OrderKey[], key: Key, descending: boolean): SQL {
+  const columns = commas(order.map(expressionOf));
+  const values = commas(order.map((it, index) => sql`${key[index]}::${sql.raw(typeOf(it))}`));
+  return descending ? sql`(${columns}) < (${values})` : sql`(${columns}) > (${values})`;
+}
+
+async function countOf<T extends PgTable, Found>(
+  context: QueryContext,
+  { table, where, filter, of }: ListOptions<T, Found>,
+): Promise<number | null> {
+  context.takeRows(1);
+  const conditions = [of === undefined ? undefined : sql`${of.column} = parents.parent`, where];
+  const all = conditions.filter((it) => it !== undefined);
+  const counted = sql`(SELECT ${filter === undefined ? sql`true` : sql`(${filter}) IS TRUE`} AS keep FROM ${table}${
+    all.length === 0 ? sql`` : sql` WHERE ${sql.join(all, sql` AND `)}`
+  } LIMIT ${sql.raw(String(MAX_COUNT + 1))}) AS counted`;
+  const count = sql`SELECT count(*) FILTER (WHERE keep) AS found, count(*) AS looked_at FROM ${counted}`;
+  type Counts = { found: string; looked_at: string };
+  const known = (it: Counts) => (Number(it.looked_at) > MAX_COUNT ? null : Number(it.found));
+  if (of === undefined) {
+    const { rows } = await context.db.execute<Counts>(count);
+    return known(rows[0] as Counts);
+  }
+  return await batch(context, `${of.name} count`, of.id, async (parents) => {
+    const { rows } = await context.db.execute<Counts & { parent: string }>(
+      sql`SELECT parents.parent, counts.* FROM unnest(${sql.param([...parents])}::text[]) AS parents (parent) CROSS JOIN LATERAL (${count}) AS counts`,
+    );
+    const byParent = new Map(rows.map((row) => [row.parent, known(row)]));
+    return parents.map((parent) => byParent.get(parent) ?? null);
+  });
+}
+
+/** Of a private list no more than the power of ten that its length reaches. */
+function coarse(count: number | null, isCoarse: boolean): number | null {
+  return !isCoarse || count === null || count === 0 ? count : 10 ** (String(count).length - 1);
+}
+
+/** Everything asked for under one name in one tick of the event loop is read together. */
+function batch<Found>(
+  { lists }: QueryContext,
+  name: string,
+  parent: string,
+  read: (parents: readonly string[]) => Promise<Found[]>,
+): Promise<Found> {
+  let loader = lists.get(name) as DataLoader<string, Found> | undefined;
+  if (loader === undefined) {
+    loader = new DataLoader<string, Found>(read);
+    lists.set(name, loader as DataLoader<string, unknown>);
+  }
+  return loader.load(parent);
+}
+
+type RawRow = Record<string, unknown> & { list_key: string[]; list_keep: boolean; list_last?: boolean };
+
+/** A row as drizzle would have given it. */
+function decode(table: PgTable, raw: RawRow): ListRow {
+  const row: Record<string, unknown> = {};
+  for (const [name, column] of Object.entries(getTableColumns(table))) {
+    const value = raw[toSnakeCase(name)] ?? null;
+    row[name] = value === null ? null : column.mapFromDriverValue(value);
+  }
+  return { row, key: raw.list_key, keep: raw.list_keep, last: raw.list_last === true };
+}
+
+function expressionOf(key: OrderKey): SQL {
+  return "expression" in key ? key.expression : sql`${key}`;
+}
+
+function typeOf(key: OrderKey): KeyType {
+  if ("expression" in key) return key.type;
+  const type = key.getSQLType();
+  return type === "bigint" ? "bigint" : type.startsWith("numeric") ? "numeric" : "text";
+}
+
+function commas(parts: SQL[]): SQL {
+  return sql.join(parts, sql`, `);
+}

@@ -1,0 +1,57 @@
+import { builder } from "./builder.ts";
+import type { QueryContext } from "./context.ts";
+
+/** What `node(id)` finds: the object and the name of its type. */
+type Found = { type: string; node: object };
+
+type Finder = {
+  /** The form of its ids, by which they are told from all others. */
+  form: RegExp;
+  find: (id: string, context: QueryContext) => Promise<object | null> | object | null;
+};
+
+const finders = new Map<string, Finder>();
+const types = new WeakMap<object, string>();
+
+/**
+ * Objects that can be asked for again by their id alone (Relay). Ids are the readable names that the chain, the ledger and the
+ * REST API use; each type's have a form of their own.
+ */
+export const NodeRef = builder.interfaceRef<object>("Node").implement({
+  description:
+    "Anything with an id: an agent's is its address, a cluster's `clst_…`, a hire's `<tx>-<log>` or `<escrow>-hire`, an " +
+    "escrow's its digest, a receipt's the hash of its entry, a listing's `<agent>/<capability>/<mode>`, a tier change's " +
+    "`<agent>/<n>`, a rating's `<receipt>/<side>`, an entry's `<ledger>/<seq>`, a checkpoint's `<ledger>@<seq>`.",
+  fields: (t) => ({ id: t.id() }),
+  resolveType: (value) => types.get(value as object),
+});
+
+/** Makes a type's objects to be had by `node(id)`. */
+export function registerNode(type: string, finder: Finder): void {
+  finders.set(type, finder);
+}
+
+/** The object that has this id, or null. */
+async function findNode(id: string, context: QueryContext): Promise<Found | null> {
+  for (const [type, { form, find }] of finders) {
+    if (!form.test(id)) continue;
+    const node = await find(id, context);
+    return node === null ? null : { type, node };
+  }
+  return null;
+}
+
+builder.queryField("node", (t) =>
+  t.field({
+    type: NodeRef,
+    nullable: true,
+    description: "Any object by its id.",
+    args: { id: t.arg.id({ required: true }) },
+    resolve: async (_, { id }, context) => {
+      const found = await findNode(id, context);
+      if (found === null) return null;
+      types.set(found.node, found.type);
+      return found.node;
+    },
+  }),
+);

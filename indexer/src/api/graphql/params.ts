@@ -1,0 +1,79 @@
+import { formatUsdc } from "../../../../protocol/amount.ts";
+import { type Params, paramsSchema } from "../../../../protocol/records/params.ts";
+import { STATE_ID } from "../../derive/step.ts";
+import { builder } from "./builder.ts";
+
+type Fraction = { numerator: number; denominator: number };
+
+const FractionRef = builder.objectRef<Fraction>("Fraction").implement({
+  description: "An exact share.",
+  fields: (t) => ({
+    numerator: t.field({ type: "SafeInt", resolve: ({ numerator }) => numerator }),
+    denominator: t.field({ type: "SafeInt", resolve: ({ denominator }) => denominator }),
+  }),
+});
+
+const EscrowRootRef = builder.objectRef<{ address: string; provider: string }>("EscrowRoot").implement({
+  fields: (t) => ({
+    address: t.field({ type: "Address", resolve: ({ address }) => address }),
+    provider: t.exposeString("provider"),
+  }),
+});
+
+const LedgerRootRef = builder.objectRef<{ id: string; types: string[] }>("LedgerRoot").implement({
+  fields: (t) => ({
+    id: t.exposeID("id"),
+    recordTypes: t.exposeStringList("types", { description: "The only ones that are listened to there." }),
+  }),
+});
+
+const ParamsRef = builder.objectRef<Params>("Params").implement({
+  description:
+    "The parameters in force, and the roots: whom this node listens to. Their version is part of the digest. Times are " +
+    "seconds; the meaning of each is in docs/specification.md.",
+  fields: (t) => ({
+    version: t.field({ type: "SafeInt", resolve: (it) => it.version }),
+    windowSeconds: t.field({ type: "SafeInt", resolve: (it) => it.windowSeconds }),
+    volumeWindowSeconds: t.field({ type: "SafeInt", resolve: (it) => it.volumeWindowSeconds }),
+    reconcileSeconds: t.field({ type: "SafeInt", resolve: (it) => it.reconcileSeconds }),
+    minHireUsdc: t.field({ type: "Usdc", resolve: (it) => formatUsdc(BigInt(it.minHireAtomic)) }),
+    clusterOthers: t.field({ type: "SafeInt", resolve: (it) => it.clusterOthers }),
+    fundingSpanSeconds: t.field({ type: "SafeInt", resolve: (it) => it.fundingSpanSeconds }),
+    maxIntermediaries: t.field({ type: "SafeInt", resolve: (it) => it.maxIntermediaries }),
+    minFundingUsdc: t.field({ type: "Usdc", resolve: (it) => formatUsdc(BigInt(it.minFundingAtomic)) }),
+    fundingShare: t.field({ type: FractionRef, resolve: (it) => it.fundingShare }),
+    deployBatchBlocks: t.field({ type: "SafeInt", resolve: (it) => it.deployBatchBlocks }),
+    fingerprintSimilarity: t.field({ type: FractionRef, resolve: (it) => it.fingerprintSimilarity }),
+    tier2MinSuccesses: t.field({ type: "SafeInt", resolve: (it) => it.tier2MinSuccesses }),
+    tier2MinSuccessRate: t.field({ type: FractionRef, resolve: (it) => it.tier2MinSuccessRate }),
+    tier2MinCapabilities: t.field({ type: "SafeInt", resolve: (it) => it.tier2MinCapabilities }),
+    tier2MinBuyers: t.field({ type: "SafeInt", resolve: (it) => it.tier2MinBuyers }),
+    tier2RequiresClaim: t.exposeBoolean("tier2RequiresClaim"),
+    starDecay: t.field({ type: FractionRef, resolve: (it) => it.starDecay }),
+    tickBlocks: t.field({ type: "SafeInt", resolve: (it) => it.tickBlocks }),
+    operator: t.field({ type: "Address", nullable: true, resolve: (it) => it.operator }),
+    claimAttestors: t.field({ type: ["Address"], resolve: (it) => it.claimAttestors }),
+    auditArbiters: t.field({ type: ["Address"], resolve: (it) => it.auditArbiters }),
+    hubs: t.field({ type: ["Address"], resolve: (it) => it.hubs }),
+    escrows: t.field({
+      type: [EscrowRootRef],
+      resolve: (it) => Object.entries(it.escrows).map(([address, provider]) => ({ address, provider })),
+    }),
+    ledgers: t.field({
+      type: [LedgerRootRef],
+      resolve: (it) => Object.entries(it.ledgers).map(([id, types]) => ({ id, types })),
+    }),
+  }),
+});
+
+builder.queryField("params", (t) =>
+  t.field({
+    type: ParamsRef,
+    nullable: true,
+    description: "Null before anything was indexed.",
+    resolve: async (_, __, { load }) => {
+      const state = await load.state.load(STATE_ID);
+      return state === null ? null : paramsSchema.parse(JSON.parse(state.params));
+    },
+  }),
+);

@@ -1,0 +1,47 @@
+import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
+
+/**
+ * The published figures of an agent as SQL over its row, for lists in their order: the same numbers as `reputationOf` gives,
+ * buckets for private agents among them, so that no order and no cursor tells more than the page of the agent. −1 stands for
+ * null and comes last. Both the indexes in ponder.schema.ts and the queries use these, or the index would not be found.
+ */
+export const publishedFigures = {
+  successRate: ({
+    successWeight,
+    ratedWeight,
+    privateListings,
+  }: Columns<"successWeight" | "ratedWeight">) => {
+    const [part, whole] = [fraction(successWeight), fraction(ratedWeight)];
+    const rate = sql`round((${part.n} * ${whole.d}) / (${part.d} * ${whole.n}), 9)`;
+    return sql`(CASE WHEN ${ratedWeight} = '0' THEN -1 WHEN ${privateListings} > 0 THEN floor(${rate} * 10) / 10 ELSE ${rate} END)`;
+  },
+  hires: ({ windowWeight, privateListings }: Columns<"windowWeight">) => {
+    const { n, d } = fraction(windowWeight);
+    return sql`(CASE WHEN ${privateListings} > 0 THEN ${powerOfTen(sql`trunc(${n} / ${d})`)} ELSE round(${n} / ${d}, 9) END)`;
+  },
+  /** In atomic units. */
+  volume: ({ dayVolume, privateListings }: Columns<"dayVolume">) => {
+    const { n, d } = fraction(dayVolume);
+    const units = sql`trunc(round(${n} / ${d}) / 1000000)`;
+    return sql`(CASE WHEN ${privateListings} > 0 THEN ${powerOfTen(units)} * 1000000 ELSE round(${n} / ${d}) END)`;
+  },
+  stars: ({ avgStars, privateListings }: Columns<"avgStars">) => {
+    const { n, d } = fraction(avgStars);
+    return sql`(CASE WHEN ${avgStars} IS NULL THEN -1 WHEN ${privateListings} > 0 THEN floor(round(${n} / ${d}, 9) * 2) / 2 ELSE round(${n} / ${d}, 9) END)`;
+  },
+};
+
+type Columns<Name extends string> = { [column in Name | "privateListings"]: SQLWrapper };
+
+/** A fraction stored as text, `n` or `n/d`. */
+function fraction(column: SQLWrapper): { n: SQL; d: SQL } {
+  return {
+    n: sql`split_part(${column}, '/', 1)::numeric`,
+    d: sql`coalesce(nullif(split_part(${column}, '/', 2), ''), '1')::numeric`,
+  };
+}
+
+/** The largest power of ten that a whole number reaches; 0 for 0. */
+function powerOfTen(whole: SQL): SQL {
+  return sql`(CASE WHEN ${whole} = 0 THEN 0 ELSE ('1' || repeat('0', length(${whole}::text) - 1))::numeric END)`;
+}
