@@ -1,7 +1,7 @@
 import type { Context } from "ponder:registry";
 import * as schema from "../ponder.schema.ts";
 import type { Store } from "./derive/store.ts";
-import type { Row, TableName } from "./derive/tables.ts";
+import { tables as columnsOf, type Row, type TableName } from "./derive/tables.ts";
 
 type Tables = { [T in TableName]: { $inferSelect: Row<T> } };
 
@@ -16,8 +16,10 @@ export function ponderStore(db: Context["db"]): Store {
   // The table's type depends on the name, which TypeScript cannot follow through Ponder's generics.
   const tableOf = (name: TableName) => tables[name] as typeof tables.item;
   return {
-    get: async <T extends TableName>(table: T, id: string) =>
-      (await db.find(tableOf(table), { id })) as Row<T> | null,
+    get: async <T extends TableName>(table: T, id: string) => {
+      const row = await db.find(tableOf(table), { id });
+      return row === null ? null : asItIsNow(table, row as Row<TableName>);
+    },
     insert: async (table, row) => {
       await db.insert(tableOf(table)).values(row as unknown as Row<"item">);
     },
@@ -26,3 +28,22 @@ export function ponderStore(db: Context["db"]): Store {
     },
   };
 }
+
+const columns = Object.fromEntries(
+  Object.entries(columnsOf).map(([name, kinds]) => [name, Object.keys(kinds)]),
+) as { [T in TableName]: (keyof Row<T>)[] };
+
+/**
+ * A copy of the row. Ponder gives a view of the row in its cache, which a later update changes under the reader's hands,
+ * while the derivation goes on with what it has read.
+ */
+function asItIsNow<T extends TableName>(table: T, row: Row<TableName>): Row<T> {
+  // The row behind the view: reading column by column through it costs a trap each.
+  const source = ((row as { [VIEWED]?: Row<T> })[VIEWED] ?? row) as Row<T>;
+  const copy = {} as Row<T>;
+  for (const column of columns[table]) copy[column] = source[column];
+  return copy;
+}
+
+/** How Ponder's view gives what it is a view of. */
+const VIEWED = Symbol.for("ponder:copyOnWrite");

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { RecordBody } from "../../../protocol/json/recordBody.ts";
-import { EventLog, wallet } from "./eventLog.ts";
+import { DAY, EventLog, wallet } from "./eventLog.ts";
 
 const operator = wallet(900);
 const seller = wallet(1);
@@ -63,6 +63,54 @@ describe("params records", () => {
     ({ agents } = await log.derive());
     expect(agents[seller]?.last_30d_hire_count).to.equal(Number((4 / 6 + 1 + 1 / 4).toFixed(9)));
     expect((await log.derive()).agents[seller]?.distinct_buyers).to.equal(3);
+  });
+
+  it("that take a hub back do not bring its trips back, neither for those it funded nor for itself", async () => {
+    const hub = wallet(100);
+    const log = new EventLog({ operator });
+    for (const n of [1, 2, 3, 4]) log.transfer(hub, wallet(n), 1_000_000);
+    for (const n of [1, 2, 3, 4]) log.after(1, 300).listing(wallet(n), "text.translate");
+    publish(log, { version: 2, hubs: [hub] });
+    publish(log, { version: 3, hubs: [] });
+    log.after(1, 300).listing(hub, "text.translate");
+    let { agents } = await log.derive();
+    expect([hub, wallet(1)].map((it) => agents[it]?.cluster_id)).to.deep.equal([null, null]);
+
+    for (const n of [5, 6, 7, 8]) log.transfer(hub, wallet(n), 1_000_000);
+    for (const n of [5, 6, 7, 8]) log.after(1, 300).listing(wallet(n), "text.translate");
+    ({ agents } = await log.derive());
+    expect(agents[hub]?.cluster_size, "what it does from then on counts").to.be.greaterThan(4);
+  });
+
+  it("never make an escrow anything else", async () => {
+    const log = new EventLog({ operator });
+    const escrow = log.deposit(seller, wallet(2)) && log.events.find((it) => it.kind === "escrow.deposited");
+    const contract = escrow?.kind === "escrow.deposited" ? escrow.escrow : seller;
+    publish(log, { version: 2, hubs: [contract] });
+    publish(log, { version: 3, hubs: [] });
+    log.listing(contract, "text.translate");
+    expect((await log.derive()).agents).to.not.have.property(contract);
+  });
+
+  it("leave what was counted or is waiting to the windows and waiting times of its own day", async () => {
+    const log = new EventLog({ operator });
+    log.hire(seller, wallet(2), { amount: 5_000 });
+    const late = log.transfer(wallet(3), seller, 7_000, { authorized: true });
+    log.receipt(seller, wallet(4), { amount: 9_000, tx: log.hash() });
+    publish(log, { version: 2, windowSeconds: 10 * DAY, reconcileSeconds: 10 });
+    log.hire(seller, wallet(2), { amount: 6_000 });
+    const counts = async () => {
+      const { agents, store } = await log.tick().derive();
+      const statuses = [...store.rows("receipt").values()].map((it) => it.status);
+      return [agents[seller]?.last_30d_hire_count_raw, ...statuses];
+    };
+    log.after(11);
+    expect(await counts()).to.deep.equal([2, "counted", "pending", "counted"]);
+    log.receipt(seller, wallet(3), { amount: 7_000, tx: late });
+    log.after(10 * DAY);
+    expect(await counts()).to.deep.equal([1, "counted", "unmatched", "counted", "counted"]);
+    log.after(20 * DAY);
+    expect(await counts()).to.deep.equal([0, "counted", "unmatched", "counted", "counted"]);
   });
 });
 

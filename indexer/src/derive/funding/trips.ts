@@ -85,17 +85,29 @@ async function rememberTrip(step: Step, funder: string, members: string[]): Prom
   const member = members[0];
   if (member === undefined) return;
   const last = await lastItem(step.store, tripsOf(funder));
-  const known = last === null ? null : await clusterOf(step, last, "ownership");
+  const known = last === null || last === FORGOTTEN ? null : await clusterOf(step, last, "ownership");
   if (known !== null && known.id === (await clusterOf(step, member, "ownership"))?.id) return;
   await append(step.store, tripsOf(funder), member);
 }
 
+/** A funder that is published as a hub has tripped with nobody. */
+export async function forgetTrips(step: Step, funder: string): Promise<void> {
+  if ((await lastItem(step.store, tripsOf(funder))) === null) return;
+  await append(step.store, tripsOf(funder), FORGOTTEN);
+}
+
 export async function joinAsFunder(step: Step, funder: string): Promise<void> {
-  const members: string[] = [];
-  for await (const member of itemsOf(step.store, tripsOf(funder))) members.push(member);
+  let members: string[] = [];
+  for await (const member of itemsOf(step.store, tripsOf(funder))) {
+    if (member === FORGOTTEN) members = [];
+    else members.push(member);
+  }
   if (members.length === 0) return;
   await joinCluster(step, { members: [...members, funder], signal: "funding_origin", funder });
 }
+
+/** In the list below: what stands before it is void. */
+const FORGOTTEN = "";
 
 function tripsOf(funder: string): string {
   return `trips/${funder}`;
