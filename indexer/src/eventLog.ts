@@ -5,8 +5,8 @@ import { eventLog, timeline } from "../ponder.schema.ts";
 import { apply } from "./derive/apply.ts";
 import type { DeriveEvent } from "./derive/events.ts";
 import { ponderStore } from "./ponderStore.ts";
-import { type Moment, observed, timelineKey } from "./timeline.ts";
 import { positionKey } from "./positionKey.ts";
+import { type Moment, observed, timelineKey } from "./timeline.ts";
 
 /** A record's signer is asked for when it is loaded, for contracts, and again when it is applied. */
 export const recover = remembered(await recoverByWasm());
