@@ -54,3 +54,10 @@ export function isInLanguage(text: string, language: string, floor: number): boo
   if (guesses.length === 0) return true;
   return guesses.some((guess) => guess.language === language && guess.confidence >= floor);
 }
+
+/** The language a text is most likely in; undefined when it is too short or too mixed to say. */
+export function bestLanguage(text: string): string | undefined {
+  const [first, second] = detectLanguages(text);
+  if (!first || text.length < 2 * MIN_LETTERS) return undefined;
+  return second !== undefined && second.confidence > 0.8 ? undefined : first.language;
+}

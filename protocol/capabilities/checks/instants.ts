@@ -1,0 +1,32 @@
+/** 2020-01-01 and 2100-01-01 in unix seconds: anything else is milliseconds, or no time of a lookup. */
+const [FIRST, LAST] = [1_577_836_800, 4_102_444_800];
+
+/** Whether a number can be the unix seconds of a lookup. */
+export function isUnixSeconds(value: number): boolean {
+  return Number.isInteger(value) && value >= FIRST && value < LAST;
+}
+
+const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/;
+
+/** Unix seconds of an ISO 8601 date or time (taken as UTC without a zone), undefined when it is none. */
+export function isoSeconds(text: unknown): number | undefined {
+  const match = typeof text === "string" ? ISO.exec(text) : null;
+  if (!match) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0));
+  const milliseconds = Date.UTC(year, month - 1, day, hour, minute, second);
+  const date = new Date(milliseconds);
+  // Date.UTC rolls over: 31 February would become 3 March.
+  const isReal =
+    date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24 && minute < 60 && second < 61;
+  return isReal ? milliseconds / 1000 : undefined;
+}
+
+/** How old an answer may be when the buyer says when it asked, in seconds. */
+export const MAX_AGE_SECONDS = 3600;
+
+/** Whether an answer of `time` is as fresh as `askedAt` wants; true when that is not said. */
+export function isFresh(time: number, askedAt: number | undefined, maxAge = MAX_AGE_SECONDS): boolean {
+  return askedAt === undefined || Math.abs(time - askedAt) <= maxAge;
+}

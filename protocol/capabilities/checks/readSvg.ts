@@ -1,0 +1,154 @@
+import { SaxesParser, type SaxesTagNS } from "saxes";
+import { isPathData } from "./svgPath.ts";
+
+const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
+const SHAPES = new Set(["path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "use"]);
+/** Elements whose content is not drawn where it stands. */
+const UNSHOWN = new Set([
+  "defs",
+  "symbol",
+  "clipPath",
+  "mask",
+  "pattern",
+  "marker",
+  "linearGradient",
+  "radialGradient",
+]);
+
+/** What an SVG document holds. */
+export type SvgContents = {
+  /** Shapes that are drawn and can be seen. */
+  visible: number;
+  paths: number;
+  /** Fills and strokes as they are written. */
+  colours: Set<string>;
+  hasSize: boolean;
+  /** The first thing that runs or is loaded from elsewhere. */
+  active: string | undefined;
+  /** The first path or number that is malformed. */
+  malformed: string | undefined;
+};
+
+type Inherited = { fill: string; stroke: string; shown: boolean };
+type Attributes = { [name: string]: string };
+
+/**
+ * Reads an SVG document (SVG 2). Entities are not expanded and nothing is loaded.
+ *
+ * @throws Error when it is no well-formed XML or its root is no svg
+ */
+export function readSvg(text: string): SvgContents {
+  const contents: SvgContents = {
+    visible: 0,
+    paths: 0,
+    colours: new Set(),
+    hasSize: false,
+    active: undefined,
+    malformed: undefined,
+  };
+  const stack: Inherited[] = [];
+  const parser = new SaxesParser({ xmlns: true });
+  parser.on("error", (error) => {
+    throw new Error(`is no well-formed XML: ${error.message}`);
+  });
+  parser.on("doctype", (doctype) => {
+    if (doctype.includes("[")) contents.active ??= "a document type with entities";
+  });
+  parser.on("opentag", (tag) => {
+    const attributes = plainAttributes(tag);
+    if (stack.length === 0) readRoot(tag, attributes, contents);
+    stack.push(readElement(tag.local, attributes, stack.at(-1), contents));
+  });
+  parser.on("closetag", () => stack.pop());
+  parser.write(text).close();
+  return contents;
+}
+
+function plainAttributes(tag: SaxesTagNS): Attributes {
+  const attributes: Attributes = {};
+  for (const { local, value } of Object.values(tag.attributes)) attributes[local] = value;
+  for (const declaration of (attributes.style ?? "").split(";")) {
+    const [name, value] = declaration.split(":").map((part) => part.trim());
+    if (name && value) attributes[name] = value;
+  }
+  return attributes;
+}
+
+function readRoot({ local, uri }: SaxesTagNS, attributes: Attributes, contents: SvgContents): void {
+  if (local !== "svg" || uri !== SVG_NAMESPACE) throw new Error("does not begin with an svg element");
+  const box = (attributes.viewBox ?? "")
+    .trim()
+    .split(/[\s,]+/)
+    .map(Number);
+  const hasBox = box.length === 4 && box.every(Number.isFinite) && (box[2] ?? 0) > 0 && (box[3] ?? 0) > 0;
+  const isLength = (length: string | undefined): boolean => Number.parseFloat(length ?? "") > 0;
+  contents.hasSize = hasBox || (isLength(attributes.width) && isLength(attributes.height));
+}
+
+function readElement(
+  name: string,
+  attributes: Attributes,
+  parent: Inherited | undefined,
+  contents: SvgContents,
+): Inherited {
+  contents.active ??= activePart(name, attributes);
+  contents.malformed ??= malformedPart(name, attributes);
+  const own: Inherited = {
+    fill: attributes.fill ?? parent?.fill ?? "black",
+    stroke: attributes.stroke ?? parent?.stroke ?? "none",
+    shown: (parent?.shown ?? true) && !UNSHOWN.has(name) && !isHidden(attributes),
+  };
+  if (name === "path") contents.paths++;
+  for (const colour of [attributes.fill, attributes.stroke, attributes["stop-color"]]) {
+    if (colour !== undefined && colour !== "none") contents.colours.add(colour.toLowerCase());
+  }
+  const isPainted = own.fill !== "none" || own.stroke !== "none";
+  if (SHAPES.has(name) && own.shown && isPainted && hasExtent(name, attributes)) contents.visible++;
+  return own;
+}
+
+function activePart(name: string, attributes: Attributes): string | undefined {
+  if (/^(script|foreignObject|iframe|object|embed|audio|video)$/i.test(name)) return `a ${name} element`;
+  for (const [attribute, value] of Object.entries(attributes)) {
+    if (/^on/i.test(attribute)) return `the attribute ${attribute}`;
+    if (attribute === "href" && !/^(#|data:image\/(png|jpeg|gif|webp);base64,)/i.test(value.trim())) {
+      return `the address ${value.slice(0, 80)}`;
+    }
+    if (/url\(\s*['"]?(?!#)/i.test(value) && attribute !== "href") return `the address in ${attribute}`;
+  }
+  return undefined;
+}
+
+function malformedPart(name: string, attributes: Attributes): string | undefined {
+  for (const [attribute, value] of Object.entries(attributes)) {
+    if (/\b(NaN|undefined|Infinity)\b/.test(value)) return `${attribute}="${value.slice(0, 80)}"`;
+  }
+  if (name !== "path" || attributes.d === undefined || isPathData(attributes.d)) return undefined;
+  return `d="${attributes.d.slice(0, 80)}"`;
+}
+
+function isHidden({ display, visibility, opacity }: Attributes): boolean {
+  return display === "none" || visibility === "hidden" || Number.parseFloat(opacity ?? "1") === 0;
+}
+
+/** Whether a shape covers anything at all. */
+function hasExtent(name: string, attributes: Attributes): boolean {
+  const number = (attribute: string): number => Number.parseFloat(attributes[attribute] ?? "0");
+  switch (name) {
+    case "rect":
+      return number("width") > 0 && number("height") > 0;
+    case "circle":
+      return number("r") > 0;
+    case "ellipse":
+      return number("rx") > 0 && number("ry") > 0;
+    case "line":
+      return number("x1") !== number("x2") || number("y1") !== number("y2");
+    case "polyline":
+    case "polygon":
+      return (attributes.points ?? "").trim().split(/[\s,]+/).length >= 4;
+    case "path":
+      return /[lhvcsqtaz]/i.test(attributes.d ?? "");
+    default:
+      return true;
+  }
+}

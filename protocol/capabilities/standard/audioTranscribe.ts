@@ -1,0 +1,120 @@
+import { bestLanguage, isInLanguage, LANGUAGES } from "../checks/detectLanguage.ts";
+import { normalized, textLength } from "../checks/textMeasures.ts";
+import { isWebAddress } from "../checks/webAddress.ts";
+import { defineCapability } from "../defineCapability.ts";
+
+/** Nobody speaks faster than this, in letters a second; readers of news reach 20. */
+const FASTEST = 45;
+
+/** `audio.transcribe.json-with-timestamps`, or with the language in the id: what is said in a recording, and when. */
+export const audioTranscribe = defineCapability({
+  id: "audio.transcribe.json-with-timestamps",
+  patterns: ["audio.transcribe.json-with-timestamps", "audio.transcribe.{language}.json-with-timestamps"],
+  values: { language: LANGUAGES },
+  summary: "what is said in a recording, and when",
+  input: {
+    type: "object",
+    properties: {
+      audio_url: { type: "string", minLength: 8, maxLength: 4096 },
+      language_hint: { enum: LANGUAGES },
+      /** How long the recording is, when the buyer knows. */
+      duration_ms: { type: "integer", minimum: 1, maximum: 86_400_000 },
+    },
+    required: ["audio_url"],
+    additionalProperties: false,
+  },
+  output: {
+    type: "object",
+    properties: {
+      language: { type: "string", pattern: "^[a-z]{2}$" },
+      segments: {
+        type: "array",
+        minItems: 1,
+        maxItems: 100_000,
+        items: {
+          type: "object",
+          properties: {
+            start_ms: { type: "integer", minimum: 0 },
+            end_ms: { type: "integer", minimum: 0 },
+            text: { type: "string", maxLength: 10_000 },
+          },
+          required: ["start_ms", "end_ms", "text"],
+        },
+      },
+    },
+    required: ["language", "segments"],
+  },
+  inputRules: ({ audio_url }) =>
+    isWebAddress(audio_url)
+      ? []
+      : [{ field: "params.audio_url", message: "must be an http or https address" }],
+  checks: {
+    has_words: {
+      since: "v0",
+      test: ({ output }) =>
+        output.segments.some(({ text }) => /\p{L}/u.test(text)) ? undefined : "has no words in it",
+    },
+    is_in_order: {
+      since: "v0",
+      test: ({ output }) => {
+        let last = 0;
+        for (const [at, { start_ms, end_ms }] of output.segments.entries()) {
+          if (start_ms < last || end_ms < start_ms)
+            return `segment ${at} runs from ${start_ms} to ${end_ms} ms`;
+          last = start_ms;
+        }
+        return undefined;
+      },
+    },
+    is_in_the_asked_language: {
+      since: "v0",
+      test: ({ input, output, parts }) => {
+        const asked = parts.language ?? input.language_hint ?? output.language;
+        return output.language === asked ? undefined : `is in ${output.language}, not ${asked}`;
+      },
+    },
+    reads_as_its_language: {
+      since: "v1",
+      test: ({ output }) => {
+        const text = output.segments.map((segment) => segment.text).join(" ");
+        if (isInLanguage(text, output.language, 0.7)) return undefined;
+        return `does not read as ${output.language}, but as ${bestLanguage(text) ?? "something else"}`;
+      },
+    },
+    does_not_overlap: {
+      since: "v1",
+      test: ({ output: { segments } }) => {
+        const at = segments.findIndex(({ start_ms }, index) => start_ms < (segments[index - 1]?.end_ms ?? 0));
+        return at < 0 ? undefined : `segment ${at} begins before the one before it ends`;
+      },
+    },
+    is_speakable: {
+      since: "v1",
+      test: ({ output }) => {
+        const fast = output.segments.find(
+          ({ start_ms, end_ms, text }) => textLength(text) * 1000 > FASTEST * Math.max(1, end_ms - start_ms),
+        );
+        return fast ? `${textLength(fast.text)} letters in ${fast.end_ms - fast.start_ms} ms` : undefined;
+      },
+    },
+    does_not_loop: {
+      since: "v1",
+      test: ({ output: { segments } }) => {
+        const counts = new Map<string, number>();
+        for (const { text } of segments)
+          counts.set(normalized(text), (counts.get(normalized(text)) ?? 0) + 1);
+        const most = Math.max(...counts.values());
+        return segments.length >= 4 && most * 2 > segments.length ? `says the same ${most} times` : undefined;
+      },
+    },
+    covers_the_recording: {
+      since: "v1",
+      test: ({ input: { duration_ms }, output }) => {
+        if (duration_ms === undefined) return undefined;
+        const end = output.segments.at(-1)?.end_ms ?? 0;
+        if (end > duration_ms + 1000) return `ends ${end - duration_ms} ms after the recording`;
+        return end >= duration_ms / 2 ? undefined : `ends after ${end} of ${duration_ms} ms`;
+      },
+    },
+  },
+});

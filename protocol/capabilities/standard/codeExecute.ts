@@ -1,0 +1,112 @@
+import { mustPrint } from "../checks/programOutput.ts";
+import { defineCapability } from "../defineCapability.ts";
+
+/** What a seller may need beyond the time limit to stop a program, in milliseconds. */
+const GRACE_MS = 500;
+const DEFAULT_TIMEOUT_MS = 5000;
+
+/** Exit codes that have a meaning of their own: success, an uncaught exception, the time limit. */
+const [SUCCESS, EXCEPTION, TIMED_OUT] = [0, 1, 124];
+
+/** `code.execute.sandboxed`: runs a program that may neither read files nor reach the network. */
+export const codeExecute = defineCapability({
+  id: "code.execute.sandboxed",
+  patterns: ["code.execute.sandboxed"],
+  summary: "what a program prints, run in a sandbox",
+  input: {
+    type: "object",
+    properties: {
+      code: { type: "string", minLength: 1, maxLength: 100_000 },
+      language: { enum: ["python", "javascript"] },
+      stdin: { type: "string", maxLength: 1_000_000 },
+      timeout_ms: { type: "integer", minimum: 1, maximum: 30_000 },
+    },
+    required: ["code"],
+    additionalProperties: false,
+  },
+  output: {
+    type: "object",
+    properties: {
+      stdout: { type: "string", maxLength: 10_000_000 },
+      stderr: { type: "string", maxLength: 10_000_000 },
+      exit_code: { type: "integer", minimum: 0, maximum: 255 },
+      duration_ms: { type: "integer", minimum: 0 },
+      truncated: { type: "boolean" },
+    },
+    required: ["stdout", "stderr", "exit_code", "duration_ms", "truncated"],
+  },
+  checks: {
+    kept_the_time_limit: {
+      since: "v0",
+      test: ({ input, output }) => {
+        const limit = input.timeout_ms ?? DEFAULT_TIMEOUT_MS;
+        return output.duration_ms <= limit + GRACE_MS
+          ? undefined
+          : `took ${output.duration_ms} of ${limit} ms`;
+      },
+    },
+    has_a_known_exit: {
+      since: "v1",
+      test: ({ input, output }) => {
+        const exits = /\bexit\b|\bquit\b|SystemExit|_exit/.test(input.code);
+        const isKnown = [SUCCESS, EXCEPTION, TIMED_OUT].includes(output.exit_code);
+        return isKnown || exits ? undefined : `ended with ${output.exit_code}, which it never asks for`;
+      },
+    },
+    agrees_with_its_errors: {
+      since: "v1",
+      test: ({ input, output }) => {
+        const exits = /\bexit\b|\bquit\b|SystemExit|_exit/.test(input.code);
+        if (output.exit_code === EXCEPTION && !exits && output.stderr.trim() === "") {
+          return "failed without a word on stderr";
+        }
+        const hasTraceback = /^Traceback \(most recent call last\):$/m.test(output.stderr);
+        const handles = /traceback|logging|stderr|warn/i.test(input.code);
+        if (output.exit_code === SUCCESS && hasTraceback && !handles)
+          return "succeeded with a traceback on stderr";
+        return undefined;
+      },
+    },
+    agrees_with_its_time: {
+      since: "v1",
+      test: ({ input, output }) => {
+        const limit = input.timeout_ms ?? DEFAULT_TIMEOUT_MS;
+        const exits = /124/.test(input.code);
+        if (output.exit_code === TIMED_OUT && !exits && output.duration_ms < limit * 0.9) {
+          return `gave up for time after ${output.duration_ms} of ${limit} ms`;
+        }
+        return undefined;
+      },
+    },
+    printed_what_it_must: {
+      since: "v1",
+      test: ({ input, output }) => {
+        if (output.exit_code !== SUCCESS || output.truncated) return undefined;
+        const missing = missingLine(mustPrint(input.code, input.language ?? "python"), output.stdout);
+        return missing === undefined ? undefined : `does not print ${JSON.stringify(missing.slice(0, 80))}`;
+      },
+    },
+    printed_nothing_unasked: {
+      since: "v1",
+      test: ({ input, output }) => {
+        const mayPrint =
+          /print|write|stdout|log|console|exec|eval|import|require|input|dump|show|dir|info|help/;
+        return output.stdout === "" || mayPrint.test(input.code)
+          ? undefined
+          : "printed, though it has no way to";
+      },
+    },
+  },
+});
+
+/** The first of `lines` that is not among the printed ones, each of which counts once and in order. */
+function missingLine(lines: string[], stdout: string): string | undefined {
+  const printed = stdout.split(/\r?\n/);
+  let at = 0;
+  for (const line of lines) {
+    const found = printed.indexOf(line, at);
+    if (found < 0) return line;
+    at = found + 1;
+  }
+  return undefined;
+}

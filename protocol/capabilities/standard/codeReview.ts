@@ -1,0 +1,90 @@
+import { defineCapability } from "../defineCapability.ts";
+
+const LANGUAGES =
+  "python javascript typescript go rust java ruby php csharp swift kotlin c cpp solidity sql bash".split(" ");
+
+/** `code.review`, and `code.review.{language}`: findings about a program. */
+export const codeReview = defineCapability({
+  id: "code.review",
+  patterns: ["code.review", "code.review.{language}"],
+  values: { language: LANGUAGES },
+  summary: "findings about a program, each at its line",
+  input: {
+    type: "object",
+    properties: { code: { type: "string", minLength: 1, maxLength: 200_000 } },
+    required: ["code"],
+    additionalProperties: false,
+  },
+  output: {
+    type: "object",
+    properties: {
+      findings: {
+        type: "array",
+        maxItems: 1000,
+        items: {
+          type: "object",
+          properties: {
+            severity: { enum: ["info", "low", "medium", "high", "critical"] },
+            line: { type: "integer", minimum: 1 },
+            message: { type: "string", minLength: 1, maxLength: 4000 },
+          },
+          required: ["severity", "line", "message"],
+        },
+      },
+    },
+    required: ["findings"],
+  },
+  inputRules: ({ code }) => (code.trim() === "" ? [{ field: "params.code", message: "is empty" }] : []),
+  checks: {
+    points_into_the_code: {
+      since: "v0",
+      test: ({ input, output }) => {
+        const count = input.code.split(/\r?\n/).length;
+        const beyond = output.findings.find(({ line }) => line > count);
+        return beyond ? `has a finding at line ${beyond.line} of ${count}` : undefined;
+      },
+    },
+    points_at_something: {
+      since: "v1",
+      test: ({ input, output }) => {
+        const lines = input.code.split(/\r?\n/);
+        const empty = output.findings.find(({ line }) => (lines[line - 1] ?? "").trim() === "");
+        return empty ? `has a finding at the empty line ${empty.line}` : undefined;
+      },
+    },
+    explains_itself: {
+      since: "v1",
+      test: ({ output }) => {
+        const mute = output.findings.find(({ message }) => (message.match(/\p{L}{2,}/gu)?.length ?? 0) < 3);
+        return mute ? `has a finding that says ${JSON.stringify(mute.message.slice(0, 60))}` : undefined;
+      },
+    },
+    repeats_nothing: {
+      since: "v1",
+      test: ({ output }) => {
+        const places = output.findings.map(({ line, message }) => `${line} ${message.trim().toLowerCase()}`);
+        if (new Set(places).size < places.length) return "says the same of the same line twice";
+        const messages = new Set(output.findings.map(({ message }) => message.trim().toLowerCase()));
+        return messages.size === 1 && output.findings.length > 3 ? "says the same of every line" : undefined;
+      },
+    },
+    is_about_the_code: {
+      since: "v1",
+      test: ({ input, output }) => {
+        if (output.findings.length === 0) return undefined;
+        const names = new Set(input.code.match(/[A-Za-z_]\w{2,}/g) ?? []);
+        const isAbout = output.findings.some(({ message }) =>
+          (message.match(/[A-Za-z_]\w{2,}/g) ?? []).some((word) => names.has(word) && !COMMON.has(word)),
+        );
+        return isAbout ? undefined : "names nothing that is in the code";
+      },
+    },
+  },
+});
+
+/** Words of programs that are words of any English sentence as well. */
+const COMMON = new Set(
+  "the and for not with from this that return use else while else new none true false class function type value name data list in is or if".split(
+    " ",
+  ),
+);

@@ -1,0 +1,131 @@
+import { isoSeconds } from "../checks/instants.ts";
+import { CURRENCIES } from "../checks/isoCodes.ts";
+import { isPublicAddress, isWebAddress } from "../checks/webAddress.ts";
+import { defineCapability } from "../defineCapability.ts";
+
+/** `data.extract.from-url`: named fields of a public page. A field that the page has not is null. */
+export const dataExtractFromUrl = defineCapability({
+  id: "data.extract.from-url",
+  patterns: ["data.extract.from-url"],
+  summary: "named fields of a public page",
+  input: {
+    type: "object",
+    properties: {
+      url: { type: "string", minLength: 8, maxLength: 4096 },
+      fields: {
+        type: "array",
+        minItems: 1,
+        maxItems: 50,
+        uniqueItems: true,
+        items: { type: "string", minLength: 1, maxLength: 64 },
+      },
+      max_response_kb: { type: "integer", minimum: 1, maximum: 4096 },
+    },
+    required: ["url", "fields"],
+    additionalProperties: false,
+  },
+  output: {
+    type: "object",
+    properties: {
+      url: { type: "string" },
+      extracted: { type: "object" },
+      confidence: { type: "number", minimum: 0, maximum: 1 },
+      extracted_at: { type: "string", maxLength: 40 },
+    },
+    required: ["url", "extracted", "confidence", "extracted_at"],
+  },
+  inputRules: ({ url }) =>
+    isPublicAddress(url)
+      ? []
+      : [{ field: "params.url", message: "must be the http or https address of a public page" }],
+  checks: {
+    is_of_the_asked_page: {
+      since: "v0",
+      test: ({ input, output }) =>
+        output.url === input.url ? undefined : `is of ${output.url.slice(0, 200)}`,
+    },
+    has_every_field: {
+      since: "v0",
+      test: ({ input, output }) => {
+        const missing = input.fields.find((field) => !Object.hasOwn(output.extracted, field));
+        return missing === undefined ? undefined : `has no ${missing}`;
+      },
+    },
+    has_a_time: {
+      since: "v0",
+      test: ({ output }) =>
+        isoSeconds(output.extracted_at) === undefined ? "has no ISO 8601 time of extraction" : undefined,
+    },
+    has_fields_of_their_kind: {
+      since: "v0",
+      test: ({ input, output }) => {
+        for (const field of input.fields) {
+          const complaint = fieldComplaint(field, output.extracted[field]);
+          if (complaint !== undefined) return `${field} ${complaint}`;
+        }
+        return undefined;
+      },
+    },
+    has_found_something: {
+      since: "v1",
+      test: ({ input, output }) => {
+        const isEmpty = (value: unknown): boolean =>
+          value === null || value === undefined || (typeof value === "string" && value.trim() === "");
+        return input.fields.every((field) => isEmpty(output.extracted[field])) ? "found nothing" : undefined;
+      },
+    },
+    has_clean_values: {
+      since: "v1",
+      test: ({ input, output }) => {
+        const dirty = input.fields.find((field) => isDirty(output.extracted[field]));
+        return dirty === undefined ? undefined : `${dirty} has markup or a placeholder in it`;
+      },
+    },
+    has_distinct_values: {
+      since: "v1",
+      test: ({ input, output }) => {
+        const texts = input.fields
+          .map((field) => output.extracted[field])
+          .filter((value) => typeof value === "string");
+        return texts.length > 2 && new Set(texts).size === 1 ? "has the same in every field" : undefined;
+      },
+    },
+  },
+});
+
+/** The conventions for names of fields; null is always right. */
+function fieldComplaint(field: string, value: unknown): string | undefined {
+  if (value === null || value === undefined) return undefined;
+  const holds = (isRight: boolean, complaint: string): string | undefined =>
+    isRight ? undefined : complaint;
+  if (field.endsWith("_currency")) {
+    return holds(typeof value === "string" && CURRENCIES.has(value), "is no ISO 4217 currency");
+  }
+  if (field.endsWith("_amount")) {
+    return holds(typeof value === "number" && Number.isFinite(value) && value >= 0, "is no amount");
+  }
+  if (field === "availability") {
+    return holds(
+      ["in_stock", "out_of_stock", "unknown"].includes(value as string),
+      "is none of the three states",
+    );
+  }
+  if (field.endsWith("_url")) {
+    return holds(isWebAddress(value) && value.startsWith("https://"), "is no https address");
+  }
+  if (field === "description_short") {
+    return holds(typeof value === "string" && [...value].length <= 280, "is longer than 280 characters");
+  }
+  if (field.endsWith("_at")) return holds(isoSeconds(value) !== undefined, "is no ISO 8601 time");
+  const isPlain = ["string", "number", "boolean"].includes(typeof value) || Array.isArray(value);
+  return holds(isPlain || typeof value === "object", "is no value");
+}
+
+function isDirty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(isDirty);
+  if (typeof value !== "string") return false;
+  return (
+    /<\/?[a-z][^>]*>|&(?:amp|lt|gt|quot|nbsp|#\d+);|\{\{|undefined|\[object Object\]/i.test(value) ||
+    /^(n\/?a|null|none|todo|tbd|unknown|lorem ipsum.*|\?+|-+)$/i.test(value.trim())
+  );
+}

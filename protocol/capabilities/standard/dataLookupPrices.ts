@@ -1,0 +1,142 @@
+import { isFresh, isUnixSeconds } from "../checks/instants.ts";
+import { CURRENCIES, EXCHANGE_CURRENCIES } from "../checks/isoCodes.ts";
+import { type Check, defineCapability } from "../defineCapability.ts";
+
+type Quote = { price: number; timestamp: number };
+
+/** When the buyer asked, so that the age of an answer can be checked without a clock. */
+const askedAt = { type: "integer", minimum: 1_577_836_800 } as const;
+
+const isPositive: Check<unknown, Quote> = {
+  since: "v0",
+  test: ({ output }) =>
+    output.price > 0 && Number.isFinite(output.price) ? undefined : `is ${output.price}`,
+};
+const hasATime: Check<unknown, Quote> = {
+  since: "v0",
+  test: ({ output }) =>
+    isUnixSeconds(output.timestamp) ? undefined : `${output.timestamp} are no unix seconds`,
+};
+const isFreshQuote: Check<{ asked_at?: number }, Quote> = {
+  since: "v1",
+  test: ({ input, output }) =>
+    isFresh(output.timestamp, input.asked_at)
+      ? undefined
+      : `is ${Math.abs(output.timestamp - (input.asked_at ?? 0))} seconds from when it was asked`,
+};
+
+/** Coins that are meant to be worth one dollar, and what they may stray. */
+const DOLLARS = new Set(["USDC", "USDT", "DAI", "PYUSD", "USDP"]);
+const [LEAST_DOLLAR, MOST_DOLLAR] = [0.8, 1.2];
+
+/** `data.lookup.crypto-price`: the price of a coin. */
+export const dataLookupCryptoPrice = defineCapability({
+  id: "data.lookup.crypto-price",
+  patterns: ["data.lookup.crypto-price"],
+  summary: "the price of a coin in a currency",
+  input: {
+    type: "object",
+    properties: {
+      symbol: { type: "string", pattern: "^[A-Za-z0-9]{1,16}$" },
+      vs: { type: "string", pattern: "^[A-Za-z0-9]{2,8}$" },
+      asked_at: askedAt,
+    },
+    required: ["symbol"],
+    additionalProperties: false,
+  },
+  output: {
+    type: "object",
+    properties: {
+      symbol: { type: "string", maxLength: 16 },
+      price: { type: "number" },
+      vs: { type: "string", maxLength: 8 },
+      timestamp: { type: "integer" },
+    },
+    required: ["symbol", "price", "vs", "timestamp"],
+  },
+  checks: {
+    is_positive: isPositive,
+    has_a_time: hasATime,
+    is_of_the_asked_coin: {
+      since: "v0",
+      test: ({ input, output }) =>
+        output.symbol.toUpperCase() === input.symbol.toUpperCase() ? undefined : `is of ${output.symbol}`,
+    },
+    is_in_the_asked_currency: {
+      since: "v0",
+      test: ({ input, output }) =>
+        output.vs.toUpperCase() === (input.vs ?? "usd").toUpperCase() ? undefined : `is in ${output.vs}`,
+    },
+    is_fresh: isFreshQuote,
+    is_plausible: {
+      since: "v1",
+      test: ({ input, output }) => {
+        const [symbol, vs] = [input.symbol.toUpperCase(), (input.vs ?? "usd").toUpperCase()];
+        if (symbol === vs) return output.price === 1 ? undefined : "is not 1 for the same coin";
+        const isDollar = DOLLARS.has(symbol) && (vs === "USD" || DOLLARS.has(vs));
+        const fits = output.price >= LEAST_DOLLAR && output.price <= MOST_DOLLAR;
+        return isDollar && !fits ? `is ${output.price} for a dollar coin` : undefined;
+      },
+    },
+  },
+});
+
+/** `data.lookup.stock-price`: the price of a share. */
+export const dataLookupStockPrice = defineCapability({
+  id: "data.lookup.stock-price",
+  patterns: ["data.lookup.stock-price"],
+  summary: "the price of a share",
+  input: {
+    type: "object",
+    properties: {
+      ticker: { type: "string", pattern: "^[A-Za-z0-9][A-Za-z0-9.-]{0,15}$" },
+      asked_at: askedAt,
+    },
+    required: ["ticker"],
+    additionalProperties: false,
+  },
+  output: {
+    type: "object",
+    properties: {
+      ticker: { type: "string", maxLength: 16 },
+      price: { type: "number" },
+      currency: { type: "string", maxLength: 8 },
+      timestamp: { type: "integer" },
+    },
+    required: ["ticker", "price", "currency", "timestamp"],
+  },
+  checks: {
+    is_positive: isPositive,
+    has_a_time: hasATime,
+    is_of_the_asked_share: {
+      since: "v0",
+      test: ({ input, output }) =>
+        output.ticker.toUpperCase() === input.ticker.toUpperCase() ? undefined : `is of ${output.ticker}`,
+    },
+    has_a_currency: {
+      since: "v0",
+      test: ({ output }) => (isCurrency(output.currency) ? undefined : `${output.currency} is no currency`),
+    },
+    is_fresh: {
+      since: "v1",
+      // Exchanges close: the last price of a long weekend is four days old.
+      test: ({ input, output }) =>
+        isFresh(output.timestamp, input.asked_at, 5 * 86_400) ? undefined : "is older than five days",
+    },
+    is_in_the_currency_of_the_exchange: {
+      since: "v1",
+      test: ({ input, output }) => {
+        const suffix = /\.([A-Za-z]{1,2})$/.exec(input.ticker)?.[1]?.toUpperCase();
+        const expected = suffix === undefined ? undefined : EXCHANGE_CURRENCIES[suffix];
+        const currency = output.currency === "GBX" || output.currency === "GBp" ? "GBP" : output.currency;
+        return expected === undefined || expected.includes(currency)
+          ? undefined
+          : `is in ${output.currency}, not ${expected.join(" or ")}`;
+      },
+    },
+  },
+});
+
+function isCurrency(text: string): boolean {
+  return CURRENCIES.has(text) || text === "GBX" || text === "GBp";
+}

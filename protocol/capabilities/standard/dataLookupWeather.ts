@@ -1,0 +1,183 @@
+import { isFresh, isoSeconds } from "../checks/instants.ts";
+import { countWords, endsSentence, normalized } from "../checks/textMeasures.ts";
+import { type Check, type CheckContext, defineCapability } from "../defineCapability.ts";
+
+/** What is asked; `asked_at`, unix seconds, lets the age of an answer be checked without a clock. */
+const input = {
+  type: "object",
+  properties: {
+    location: { type: "string", minLength: 2, maxLength: 200 },
+    date: { type: "string", format: "date" },
+    asked_at: { type: "integer", minimum: 1_577_836_800 },
+  },
+  required: ["location"],
+  additionalProperties: false,
+} as const;
+
+const readingProperties = {
+  location: { type: "string", minLength: 1, maxLength: 200 },
+  observed_at: { type: "string", maxLength: 40 },
+  temperature_c: { type: "number" },
+  conditions: { type: "string", minLength: 1, maxLength: 200 },
+  humidity_percent: { type: "number" },
+  wind_speed_ms: { type: "number" },
+} as const;
+const required = ["location", "observed_at", "temperature_c", "conditions"] as const;
+
+type Asked = { location: string; date?: string; asked_at?: number };
+type Reading = {
+  location: string;
+  observed_at: string;
+  temperature_c: number;
+  conditions: string;
+  humidity_percent?: number;
+  wind_speed_ms?: number;
+};
+
+/** The coldest and hottest air and the strongest wind ever measured, with a little room (°C, m/s). */
+const [COLDEST, HOTTEST, STRONGEST] = [-92, 58, 115];
+
+/** How old a reading of the present may be, in seconds. */
+const MAX_AGE = 6 * 3600;
+
+/** The checks of a reading, wherever in the output it stands. */
+function readingChecks<Output>(readingOf: (output: Output) => Reading): {
+  [name: string]: Check<Asked, Output>;
+} {
+  const check = (since: "v0" | "v1", complaint: (asked: Asked, reading: Reading) => string | undefined) => ({
+    since,
+    test: (context: CheckContext<Asked, Output>) => complaint(context.input, readingOf(context.output)),
+  });
+  return {
+    has_a_time: check("v0", (_asked, { observed_at }) =>
+      isoSeconds(observed_at) === undefined ? "has no ISO 8601 time of observation" : undefined,
+    ),
+    is_possible: check("v0", (_asked, reading) => {
+      const { temperature_c, humidity_percent = 50, wind_speed_ms = 0 } = reading;
+      if (!(temperature_c >= COLDEST && temperature_c <= HOTTEST)) return `${temperature_c} °C is impossible`;
+      if (!(humidity_percent >= 0 && humidity_percent <= 100))
+        return `${humidity_percent} % humidity is impossible`;
+      return wind_speed_ms >= 0 && wind_speed_ms <= STRONGEST
+        ? undefined
+        : `${wind_speed_ms} m/s is impossible`;
+    }),
+    is_of_the_asked_place: check("v1", (asked, { location }) =>
+      namesPlace(location, asked.location) ? undefined : `is of ${location}`,
+    ),
+    is_of_the_asked_day: check("v1", (asked, { observed_at }) =>
+      asked.date === undefined || observed_at.startsWith(asked.date) ? undefined : `is of ${observed_at}`,
+    ),
+    is_fresh: check("v1", (asked, { observed_at }) =>
+      asked.date !== undefined || isFresh(isoSeconds(observed_at) ?? 0, asked.asked_at, MAX_AGE)
+        ? undefined
+        : `is of ${observed_at}`,
+    ),
+    agrees_with_itself: check("v1", (_asked, { conditions, temperature_c }) => {
+      if (!/\p{L}{3}/u.test(conditions)) return "has no words for the conditions";
+      if (/\b(snow|sleet|blizzard)/i.test(conditions) && temperature_c > 12)
+        return `snow at ${temperature_c} °C`;
+      const isHot = /\b(hot|heat|scorching)\b/i.test(conditions);
+      return isHot && temperature_c < 15 ? `heat at ${temperature_c} °C` : undefined;
+    }),
+  };
+}
+
+/** Whether an answer's place is the one asked for, by the first part of either name. */
+function namesPlace(answered: string, asked: string): boolean {
+  const first = (text: string): string =>
+    normalized(text.split(",")[0] ?? "")
+      .normalize("NFD")
+      .replace(/\p{M}/gu, "");
+  const [a, b] = [first(answered), first(asked)];
+  return a !== "" && b !== "" && (a.includes(b) || b.includes(a));
+}
+
+/** `data.lookup.weather.json`, and `data.lookup.weather` for short. */
+export const dataLookupWeatherJson = defineCapability({
+  id: "data.lookup.weather.json",
+  patterns: ["data.lookup.weather.json", "data.lookup.weather"],
+  summary: "the weather at a place, as JSON",
+  input,
+  output: { type: "object", properties: readingProperties, required },
+  checks: readingChecks<Reading>((output) => output),
+});
+
+/** `data.lookup.weather.geojson`: a feature (RFC 7946) whose point is the place. */
+export const dataLookupWeatherGeojson = defineCapability({
+  id: "data.lookup.weather.geojson",
+  patterns: ["data.lookup.weather.geojson"],
+  summary: "the weather at a place, as a GeoJSON feature",
+  input,
+  output: {
+    type: "object",
+    properties: {
+      type: { const: "Feature" },
+      geometry: {
+        type: "object",
+        properties: {
+          type: { const: "Point" },
+          coordinates: { type: "array", minItems: 2, maxItems: 3, items: { type: "number" } },
+        },
+        required: ["type", "coordinates"],
+      },
+      properties: { type: "object", properties: readingProperties, required },
+    },
+    required: ["type", "geometry", "properties"],
+  },
+  checks: {
+    is_on_earth: {
+      since: "v0",
+      test: ({ output }) => {
+        const [longitude = 999, latitude = 999] = output.geometry.coordinates;
+        if (Math.abs(longitude) > 180 || Math.abs(latitude) > 90)
+          return `${longitude}, ${latitude} is nowhere`;
+        return longitude === 0 && latitude === 0 ? "is at 0, 0: no place was found" : undefined;
+      },
+    },
+    ...readingChecks<{ properties: Reading }>(({ properties }) => properties),
+  },
+});
+
+/** `data.lookup.weather.summary-text`: the weather in a sentence or two, in English. */
+export const dataLookupWeatherText = defineCapability({
+  id: "data.lookup.weather.summary-text",
+  patterns: ["data.lookup.weather.summary-text"],
+  summary: "the weather at a place, in a sentence",
+  input,
+  output: {
+    type: "object",
+    properties: { text: { type: "string", maxLength: 4000 } },
+    required: ["text"],
+  },
+  checks: {
+    is_not_empty: {
+      since: "v0",
+      test: ({ output }) => (countWords(output.text) >= 4 ? undefined : "has fewer than four words"),
+    },
+    names_the_place: {
+      since: "v1",
+      test: ({ input: asked, output }) => {
+        const place = normalized(asked.location.split(",")[0] ?? "");
+        return normalized(output.text).includes(place) ? undefined : `does not name ${place}`;
+      },
+    },
+    gives_a_temperature: {
+      since: "v1",
+      test: ({ output }) => {
+        const match =
+          /(-|−)?(\d+(?:\.\d+)?)\s*(?:°\s*([CF])?|degrees(?:\s+(Celsius|Fahrenheit))?|([CF])\b)/.exec(
+            output.text,
+          );
+        if (!match) return "gives no temperature in degrees";
+        const value = Number(match[2]) * (match[1] ? -1 : 1);
+        const isFahrenheit = (match[3] ?? match[4] ?? match[5] ?? "C").startsWith("F");
+        const celsius = isFahrenheit ? ((value - 32) * 5) / 9 : value;
+        return celsius >= COLDEST && celsius <= HOTTEST ? undefined : `${match[0]} is impossible`;
+      },
+    },
+    is_complete: {
+      since: "v1",
+      test: ({ output }) => (endsSentence(output.text) ? undefined : "stops within a sentence"),
+    },
+  },
+});

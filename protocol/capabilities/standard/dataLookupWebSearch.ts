@@ -1,0 +1,108 @@
+import { stemsOf } from "../checks/textMeasures.ts";
+import { isPublicAddress, isWebAddress } from "../checks/webAddress.ts";
+import { defineCapability } from "../defineCapability.ts";
+
+/** `data.lookup.web-search`: pages found for a query. */
+export const dataLookupWebSearch = defineCapability({
+  id: "data.lookup.web-search",
+  patterns: ["data.lookup.web-search"],
+  summary: "pages found for a query",
+  input: {
+    type: "object",
+    properties: {
+      query: { type: "string", minLength: 1, maxLength: 1000 },
+      limit: { type: "integer", minimum: 1, maximum: 100 },
+    },
+    required: ["query"],
+    additionalProperties: false,
+  },
+  output: {
+    type: "object",
+    properties: {
+      results: {
+        type: "array",
+        maxItems: 100,
+        items: {
+          type: "object",
+          properties: {
+            url: { type: "string", maxLength: 4096 },
+            title: { type: "string", maxLength: 1000 },
+            snippet: { type: "string", maxLength: 10_000 },
+          },
+          required: ["url", "title", "snippet"],
+        },
+      },
+    },
+    required: ["results"],
+  },
+  checks: {
+    has_addresses: {
+      since: "v0",
+      test: ({ output }) => {
+        const wrong = output.results.find(({ url }) => !isWebAddress(url));
+        return wrong ? `${JSON.stringify(wrong.url.slice(0, 80))} is no address` : undefined;
+      },
+    },
+    keeps_the_limit: {
+      since: "v0",
+      test: ({ input, output }) =>
+        output.results.length <= (input.limit ?? 100) ? undefined : `has ${output.results.length} results`,
+    },
+    has_found_something: {
+      since: "v1",
+      test: ({ output }) => (output.results.length > 0 ? undefined : "found nothing"),
+    },
+    has_public_addresses: {
+      since: "v1",
+      test: ({ output }) => {
+        const inner = output.results.find(({ url }) => !isPublicAddress(url));
+        return inner ? `${inner.url.slice(0, 80)} is no public address` : undefined;
+      },
+    },
+    repeats_nothing: {
+      since: "v1",
+      test: ({ output }) => {
+        const pages = output.results.map(({ url }) => url.replace(/#.*$/, "").replace(/\/$/, ""));
+        return new Set(pages).size < pages.length ? "has the same page twice" : undefined;
+      },
+    },
+    has_titles: {
+      since: "v1",
+      test: ({ output }) => {
+        const isClean = (text: string): boolean =>
+          /[\p{L}\p{N}]/u.test(text) && !/<\/?[a-z][^>]*>/i.test(text);
+        const bare = output.results.find(({ title }) => !isClean(title));
+        return bare ? `${bare.url.slice(0, 80)} has no title, or markup in it` : undefined;
+      },
+    },
+    is_about_the_query: {
+      since: "v1",
+      test: ({ input, output }) => {
+        const wanted = wordsOf(input.query);
+        if (wanted.size === 0 || output.results.length === 0) return undefined;
+        const about = output.results.filter(({ url, title, snippet }) => {
+          const found = wordsOf(`${title} ${snippet} ${url}`);
+          return [...wanted].some((word) => found.has(word));
+        });
+        return about.length * 2 >= output.results.length
+          ? undefined
+          : `only ${about.length} of ${output.results.length} results have a word of the query`;
+      },
+    },
+  },
+});
+
+/** The longer words' stems, and the shorter words of at least three letters. */
+function wordsOf(text: string): Set<string> {
+  const words = stemsOf(text);
+  for (const word of text.toLowerCase().match(/[\p{L}\p{N}]{3,4}/gu) ?? []) {
+    if (!STOP.has(word)) words.add(word);
+  }
+  return words;
+}
+
+const STOP = new Set(
+  "the and for with how what from that this are was who why when come der die das und les des per che con una los las".split(
+    " ",
+  ),
+);

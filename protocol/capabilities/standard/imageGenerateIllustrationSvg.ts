@@ -1,0 +1,76 @@
+import { readSvg, type SvgContents } from "../checks/readSvg.ts";
+import { type CheckContext, defineCapability } from "../defineCapability.ts";
+
+type Context = CheckContext<unknown, { svg: string }>;
+
+const contentsOf = ({ output, once }: Context): SvgContents => once("svg", () => readSvg(output.svg));
+
+/** `image.generate.illustration.svg`: a drawing as SVG that any browser may show. */
+export const imageGenerateIllustrationSvg = defineCapability({
+  id: "image.generate.illustration.svg",
+  patterns: ["image.generate.illustration.svg"],
+  summary: "a drawing, as SVG",
+  input: {
+    type: "object",
+    properties: {
+      prompt: { type: "string", minLength: 1, maxLength: 4000 },
+      max_paths: { type: "integer", minimum: 1, maximum: 100_000 },
+    },
+    required: ["prompt"],
+    additionalProperties: false,
+  },
+  output: {
+    type: "object",
+    properties: { svg: { type: "string", minLength: 1, maxLength: 1_000_000 } },
+    required: ["svg"],
+  },
+  checks: {
+    is_svg: {
+      since: "v0",
+      test: (context) => {
+        contentsOf(context);
+        return undefined;
+      },
+    },
+    draws_something: {
+      since: "v0",
+      test: (context) => (contentsOf(context).visible > 0 ? undefined : "has no shape that can be seen"),
+    },
+    has_few_enough_paths: {
+      since: "v0",
+      test: (context) => {
+        const { paths } = contentsOf(context);
+        const most = context.input.max_paths ?? Number.POSITIVE_INFINITY;
+        return paths <= most ? undefined : `has ${paths} paths, not ${most} at most`;
+      },
+    },
+    is_inert: {
+      since: "v0",
+      test: (context) => {
+        const { active } = contentsOf(context);
+        return active === undefined ? undefined : `contains ${active}`;
+      },
+    },
+    has_size: {
+      since: "v1",
+      test: (context) =>
+        contentsOf(context).hasSize ? undefined : "has neither viewBox nor width and height",
+    },
+    is_well_drawn: {
+      since: "v1",
+      test: (context) => {
+        const { malformed } = contentsOf(context);
+        return malformed === undefined ? undefined : `contains ${malformed}`;
+      },
+    },
+    is_an_illustration: {
+      since: "v1",
+      test: (context) => {
+        const { visible, colours } = contentsOf(context);
+        return visible >= 3 && colours.size >= 2
+          ? undefined
+          : `has ${visible} shapes in ${colours.size} colours`;
+      },
+    },
+  },
+});

@@ -1,0 +1,91 @@
+import { bestLanguage, isInLanguage } from "../checks/detectLanguage.ts";
+import {
+  endsSentence,
+  linksIn,
+  normalized,
+  numbersIn,
+  sharedStems,
+  textLength,
+} from "../checks/textMeasures.ts";
+import { defineCapability } from "../defineCapability.ts";
+
+const STYLES = ["formal", "casual"] as const;
+
+/** `text.rewrite.formal` and `.casual`: the same said in another register. */
+export const textRewrite = defineCapability({
+  id: "text.rewrite",
+  patterns: ["text.rewrite.{style}"],
+  values: { style: STYLES },
+  summary: "the same said in another register, in the same language",
+  input: {
+    type: "object",
+    properties: { text: { type: "string", minLength: 1, maxLength: 100_000 } },
+    required: ["text"],
+    additionalProperties: false,
+  },
+  output: {
+    type: "object",
+    properties: { text: { type: "string", maxLength: 300_000 } },
+    required: ["text"],
+  },
+  inputRules: ({ text }) =>
+    /\p{L}/u.test(text) ? [] : [{ field: "params.text", message: "has no words in it" }],
+  checks: {
+    is_not_empty: {
+      since: "v0",
+      test: ({ output }) => (/\p{L}/u.test(output.text) ? undefined : "has no words in it"),
+    },
+    has_plausible_length: {
+      since: "v0",
+      test: ({ input, output }) => {
+        const ratio = textLength(output.text) / Math.max(1, textLength(input.text));
+        return ratio >= 0.4 && ratio <= 2.5 ? undefined : `is ${ratio.toFixed(2)} times as long`;
+      },
+    },
+    is_changed: {
+      since: "v1",
+      test: ({ input, output }) =>
+        normalized(input.text) === normalized(output.text) ? "is the same text" : undefined,
+    },
+    is_in_the_same_language: {
+      since: "v1",
+      test: ({ input, output }) => {
+        const language = bestLanguage(input.text);
+        return language === undefined || isInLanguage(output.text, language, 1)
+          ? undefined
+          : `is not in ${language}`;
+      },
+    },
+    is_about_the_same: {
+      since: "v1",
+      test: ({ input, output }) => {
+        // Little of a short text need stay when its register changes.
+        if (textLength(input.text) < 60) return undefined;
+        const shared = Math.max(sharedStems(output.text, input.text), sharedStems(input.text, output.text));
+        return shared >= 0.15
+          ? undefined
+          : `shares ${(100 * shared).toFixed(0)} % of its words with the source`;
+      },
+    },
+    keeps_numbers: {
+      since: "v1",
+      test: ({ input, output }) => {
+        const kept = new Set(numbersIn(output.text));
+        const lost = numbersIn(input.text).find((number) => !kept.has(number));
+        return lost === undefined ? undefined : `has lost the number ${lost}`;
+      },
+    },
+    keeps_links: {
+      since: "v1",
+      test: ({ input, output }) => {
+        const lost = linksIn(input.text).find((link) => !output.text.includes(link));
+        return lost === undefined ? undefined : `has lost ${lost}`;
+      },
+    },
+    is_complete: {
+      since: "v1",
+      test: ({ input, output }) =>
+        endsSentence(input.text) && !endsSentence(output.text) ? "stops within a sentence" : undefined,
+    },
+  },
+});
