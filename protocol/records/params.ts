@@ -37,6 +37,9 @@ export const paramsSchema = z.strictObject({
   /** Listing fingerprint (SHP §4.5.1): cosine similarity of token sets, at least this. */
   fingerprintSimilarity: share.default({ numerator: 23, denominator: 25 }),
 
+  /** Listings that an agent may have, live or retired: what it lists is looked through whenever it lists more. */
+  maxListings: positive.default(100),
+
   /** Tier 2 (SHP §4.3). */
   tier2MinSuccesses: positive.default(10),
   tier2MinSuccessRate: share.default({ numerator: 9, denominator: 10 }),

@@ -49,18 +49,16 @@ export async function joinCluster(step: Step, trip: Trip): Promise<void> {
   const members = [...new Set(trip.members)];
   const ordinal = (await step.store.get("state", STATE_ID))?.trips ?? 0;
   await step.store.update("state", STATE_ID, { trips: ordinal + 1 });
-  const name = clusterId(step, members, kindOf(trip.signal));
-  if (trip.funder !== null) await keepTrip(step, ordinal, name, { ...trip, members, funder: trip.funder });
+  const name = () => clusterId(step, members, kindOf(trip.signal));
+  if (trip.funder !== null) await keepTrip(step, ordinal, name(), { ...trip, members, funder: trip.funder });
   await unite(step, members, trip.signal, { id: name, ordinal });
   for (const member of members.slice(1)) await joinParties(step, members[0] ?? member, member);
 }
 
-async function unite(
-  step: Step,
-  members: string[],
-  signal: ClusterSignal,
-  birth: { id: string; ordinal: number },
-): Promise<void> {
+/** What a group calls its cluster if it starts one, and its place in the order of groups. */
+type Birth = { id: () => string; ordinal: number };
+
+async function unite(step: Step, members: string[], signal: ClusterSignal, birth: Birth): Promise<void> {
   const kind = kindOf(signal);
   const roots = new Map<string, Row<"cluster">>();
   const singles: string[] = [];
@@ -85,11 +83,9 @@ async function unite(
   if (kind === "ownership") await append(step.store, tripsIn(root.id), String(birth.ordinal));
 }
 
-async function createCluster(
-  step: Step,
-  kind: ClusterKind,
-  { id, ordinal }: { id: string; ordinal: number },
-): Promise<Row<"cluster">> {
+async function createCluster(step: Step, kind: ClusterKind, birth: Birth): Promise<Row<"cluster">> {
+  const { ordinal } = birth;
+  const id = birth.id();
   const known = await step.store.get("cluster", id);
   if (known !== null) return known;
   const { block, time } = step.at;
@@ -155,7 +151,7 @@ export async function dropTrips(step: Step, funder: string): Promise<void> {
   for (const member of released) await release(step, member);
   for (const [ordinal, trip] of [...trips].sort(([a], [b]) => a - b)) {
     if (trip.dropped) continue;
-    const birth = { id: trip.cluster, ordinal };
+    const birth = { id: () => trip.cluster, ordinal };
     await unite(step, trip.members.split(","), trip.signal as ClusterSignal, birth);
   }
   await splitParties(step, released, (address) => clusterIdsOf(step, address));

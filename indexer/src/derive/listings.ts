@@ -71,6 +71,11 @@ async function liveListingsOf(step: Step, agent: string): Promise<Row<"listing">
   return live;
 }
 
+/** One listing for each agent, capability and payment mode. */
+export function listingId(body: Listing): string {
+  return `${body.agent_id}/${body.capability}/${body.payment_mode ?? "direct"}`;
+}
+
 /** The list of all listings that an agent ever had. */
 export function listingsOf(agent: string): string {
   return `listings/${agent}`;
@@ -89,7 +94,7 @@ async function agreePayee(step: Step, agent: string, payee: string): Promise<voi
 function rowOf(step: Step, { hash, seq, body }: ListingFacts, agent: Row<"agent">): Row<"listing"> {
   const paymentMode = body.payment_mode ?? "direct";
   return {
-    id: `${body.agent_id}/${body.capability}/${paymentMode}`,
+    id: listingId(body),
     agent: body.agent_id,
     capability: body.capability,
     paymentMode,

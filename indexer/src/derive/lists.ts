@@ -9,6 +9,13 @@ export async function append(store: Store, list: string, value: string): Promise
   else await store.update("list", list, { length: length + 1 });
 }
 
+/** Adds one to the length of a list whose items are of no interest. */
+export async function countIn(store: Store, list: string): Promise<void> {
+  const row = await store.get("list", list);
+  if (row === null) await store.insert("list", { id: list, length: 1 });
+  else await store.update("list", list, { length: row.length + 1 });
+}
+
 export async function listLength(store: Store, list: string): Promise<number> {
   return (await store.get("list", list))?.length ?? 0;
 }

@@ -1,6 +1,6 @@
 import { InvalidInputError } from "../../../protocol/errors.ts";
 import { parseClaim } from "../../../protocol/records/claim.ts";
-import { checkListing, checkPayeeSignature } from "../../../protocol/records/listing.ts";
+import { checkListing, checkPayeeSignature, type Listing } from "../../../protocol/records/listing.ts";
 import { parseParams } from "../../../protocol/records/params.ts";
 import { parseRating } from "../../../protocol/records/rating.ts";
 import { checkBuyerSignature, checkReceipt, completedAtSeconds } from "../../../protocol/records/receipt.ts";
@@ -8,7 +8,8 @@ import { isSignedBy } from "../../../protocol/records/record.ts";
 import { parseTelemetry } from "../../../protocol/records/telemetry.ts";
 import { claimSettled } from "./claims.ts";
 import type { RecordEvent } from "./events.ts";
-import { listingSettled } from "./listings.ts";
+import { listingId, listingSettled, listingsOf } from "./listings.ts";
+import { listLength } from "./lists.ts";
 import { paramsSettled } from "./paramsRecord.ts";
 import { ratingId, ratingSettled } from "./ratings.ts";
 import { receiptSettled } from "./receipts.ts";
@@ -57,6 +58,7 @@ async function readRecord(step: Step, event: RecordEvent): Promise<(() => Promis
   switch (event.type) {
     case "listing": {
       const body = checkListing(record);
+      await checkListingCount(step, body);
       const payeeSigned =
         isPresent(event, "payee_signature", step) || checkPayeeSignature(event.body, step.recover);
       const { hash, seq } = event;
@@ -125,6 +127,15 @@ function checkLedger({ params }: Step, event: RecordEvent): void {
   if (types === undefined) throw new InvalidRecord(`ledger ${event.ledger} is not followed`);
   if (!types.includes(event.type)) {
     throw new InvalidRecord(`ledger ${event.ledger} may not carry records of type ${event.type}`);
+  }
+}
+
+/** What an agent lists is looked through whenever it lists more, so there is an end to it. */
+async function checkListingCount(step: Step, body: Listing): Promise<void> {
+  if ((await step.store.get("listing", listingId(body))) !== null) return;
+  const count = await listLength(step.store, listingsOf(body.agent_id));
+  if (count >= step.params.maxListings) {
+    throw new InvalidRecord(`the agent has ${count} listings, which is the most that one may have`);
   }
 }
 

@@ -82,6 +82,20 @@ describe("listing fingerprint", () => {
     expect(agents[wallet(9)]?.signals_tripped).to.deep.equal([]);
   });
 
+  it("takes a hundred listings of an agent, live or retired, and no more new ones", async () => {
+    const log = new EventLog();
+    for (let n = 0; n < 100; n++) log.listing(wallet(1), `work.kind${n}`, { retired: n === 0 });
+    const refused = log.listing(wallet(1), "work.more");
+    log.listing(wallet(1), "work.kind0", { price_usdc: "2.00" });
+    const { store } = await log.derive();
+    expect(store.rows("listing").size).to.equal(100);
+    expect(store.rows("agent").get(wallet(1))?.liveListings).to.equal(100);
+    const reasons = [...store.rows("record").values()].filter((it) => it.status === "invalid");
+    expect(reasons.map(({ hash, reason }) => ({ hash, reason }))).to.deep.equal([
+      { hash: refused, reason: "the agent has 100 listings, which is the most that one may have" },
+    ]);
+  });
+
   it("finds the same clusters as comparing all pairs after every change", async () => {
     const change = fc.record({
       agent: fc.integer({ min: 1, max: 9 }),
@@ -128,7 +142,7 @@ function mergeStars(groups: Set<string>[], store: MemoryStore): Set<string>[] {
   let merged = groups;
   for (const a of sets) {
     const alike = sets.filter((b) => {
-      const shared = overlapOf(a.tokens, b.tokens);
+      const shared = overlapOf(new Set(a.tokens), b.tokens);
       return b !== a && 625 * shared * shared >= 529 * a.tokens.length * b.tokens.length;
     });
     if (alike.length < 3) continue;

@@ -24,6 +24,7 @@ describe("protocol/records/params", () => {
       fundingSpanSeconds: 86_400,
       maxIntermediaries: 2,
       deployBatchBlocks: 256,
+      maxListings: 100,
       tier2MinSuccesses: 10,
       tier2MinSuccessRate: { numerator: 9, denominator: 10 },
       tier2MinCapabilities: 3,

@@ -43,6 +43,7 @@ const ParamsRef = builder.objectRef<Params>("Params").implement({
     minFundingUsdc: t.field({ type: "Usdc", resolve: (it) => formatUsdc(BigInt(it.minFundingAtomic)) }),
     fundingShare: t.field({ type: FractionRef, resolve: (it) => it.fundingShare }),
     deployBatchBlocks: t.field({ type: "SafeInt", resolve: (it) => it.deployBatchBlocks }),
+    maxListings: t.field({ type: "SafeInt", resolve: (it) => it.maxListings }),
     fingerprintSimilarity: t.field({ type: FractionRef, resolve: (it) => it.fingerprintSimilarity }),
     tier2MinSuccesses: t.field({ type: "SafeInt", resolve: (it) => it.tier2MinSuccesses }),
     tier2MinSuccessRate: t.field({ type: FractionRef, resolve: (it) => it.tier2MinSuccessRate }),

@@ -1,6 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { append, itemsOf, listLength } from "../lists.ts";
+import { append, countIn, itemsOf, listLength } from "../lists.ts";
+import { addEntry, entriesUp } from "../orderIndex.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { neededOverlap, overlapOf } from "./tokens.ts";
@@ -14,72 +15,92 @@ export async function ensureClass(step: Step, tokens: string[]): Promise<Row<"fi
   const known = await step.store.get("fingerprint", id);
   if (known !== null) return known;
 
+  const { store } = step;
   const near = await findNear(step, tokens);
   let around = 0;
   for (const other of near) {
-    await append(step.store, nearOf(id), other.id);
-    await append(step.store, nearOf(other.id), id);
+    await append(store, nearOf(id), other.id);
+    await append(store, nearOf(other.id), id);
     around += other.members;
   }
   const created = { id, tokens: tokens.join("\n"), members: 0, around, core: false };
-  await step.store.insert("fingerprint", created);
-  for (const token of tokens) await append(step.store, posting(token, tokens.length), id);
+  await store.insert("fingerprint", created);
+  await addEntry(store, SIZES, { at: tokens.length, member: "" });
+  for (const token of tokens) {
+    await countIn(store, withToken(token));
+    await append(store, posting(token, tokens.length), id);
+  }
   return created;
 }
 
 /** The classes linked to one. */
-export async function* nearClasses(step: Step, id: string): AsyncGenerator<Row<"fingerprint">> {
+export async function nearClasses(step: Step, id: string): Promise<Row<"fingerprint">[]> {
+  const found: Row<"fingerprint">[] = [];
   for await (const near of itemsOf(step.store, nearOf(id))) {
     const row = await step.store.get("fingerprint", near);
-    if (row !== null) yield row;
+    if (row !== null) found.push(row);
   }
+  return found;
 }
 
 /**
  * Every class whose cosine with `tokens` is high enough. A set that shares at least `needed` of n tokens shares one of any
- * n − needed + 1 of them, so only the rarest that many are looked up, and no pair is missed.
+ * n − needed + 1 of them, so only the rarest that many are looked up, among the classes of each size there is, and no pair
+ * is missed.
  */
 async function findNear(step: Step, tokens: string[]): Promise<Row<"fingerprint">[]> {
   const { fingerprintSimilarity: similarity } = step.params;
   const n = tokens.length;
   const found = new Map<string, Row<"fingerprint">>();
+  const own = new Set(tokens);
+  const rarestFirst = await byRarity(step, tokens);
   // Sets so much smaller or larger that even containing each other would not do are out of range.
-  for (const size of sizesInRange(n, similarity)) {
+  const [least, most] = sizesInRange(n, similarity);
+  for await (const { at: size } of entriesUp(step.store, SIZES, least, most)) {
     const needed = neededOverlap(n, size, similarity);
     if (size === n && needed === n) continue;
-    for (const token of await rarest(step, tokens, size, n - needed + 1)) {
+    for (const token of rarestFirst.slice(0, n - needed + 1)) {
       for await (const id of itemsOf(step.store, posting(token, size))) {
         if (found.has(id)) continue;
         const other = await step.store.get("fingerprint", id);
-        if (other !== null && overlapOf(tokens, other.tokens.split("\n")) >= needed) found.set(id, other);
+        if (other !== null && overlapOf(own, other.tokens.split("\n")) >= needed) found.set(id, other);
       }
     }
   }
   return [...found.values()];
 }
 
-function sizesInRange(n: number, similarity: { numerator: number; denominator: number }): number[] {
-  const sizes: number[] = [];
-  for (let size = n; size >= 1 && neededOverlap(n, size, similarity) <= size; size--) sizes.push(size);
-  for (let size = n + 1; neededOverlap(n, size, similarity) <= n; size++) sizes.push(size);
-  return sizes;
+/** The smallest and the largest size that a set alike to one of `n` tokens can have. */
+function sizesInRange(
+  n: number,
+  similarity: { numerator: number; denominator: number },
+): [least: number, most: number] {
+  let [least, most] = [n, n];
+  while (least > 1 && neededOverlap(n, least - 1, similarity) <= least - 1) least--;
+  while (neededOverlap(n, most + 1, similarity) <= n) most++;
+  return [least, most];
 }
 
-async function rarest(step: Step, tokens: string[], size: number, count: number): Promise<string[]> {
-  const counted = await Promise.all(
-    tokens.map(async (token) => ({ token, length: await listLength(step.store, posting(token, size)) })),
-  );
-  return counted
-    .sort((a, b) => a.length - b.length)
-    .slice(0, count)
-    .map((it) => it.token);
+async function byRarity(step: Step, tokens: string[]): Promise<string[]> {
+  const counted: { token: string; classes: number }[] = [];
+  for (const token of tokens)
+    counted.push({ token, classes: await listLength(step.store, withToken(token)) });
+  return counted.sort((a, b) => a.classes - b.classes).map((it) => it.token);
 }
 
 function nearOf(id: string): string {
   return `near/${id}`;
 }
 
+/** The sizes that classes have, in order. */
+const SIZES = "classSizes";
+
+/** The length of this list is the number of classes that have a token. */
+function withToken(token: string): string {
+  return `token/${token}`;
+}
+
 /** The list of classes of one size that have a token. */
 function posting(token: string, size: number): string {
-  return `token/${size}/${token}`;
+  return `classes/${size}/${token}`;
 }

@@ -1,5 +1,5 @@
 import { agentRow, updateAgent } from "../agentRow.ts";
-import { joinCluster } from "../clusters.ts";
+import { clusterOf, joinCluster } from "../clusters.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { ensureClass, nearClasses } from "./classes.ts";
@@ -35,41 +35,59 @@ async function enterClass(step: Step, address: string, id: string): Promise<void
   }
   await updateAgent(step, address, { fingerprint: id, fingerprintPlace: members });
   await step.store.update("fingerprint", id, { members: members + 1 });
-  await changeAround(step, id, 1);
-
-  await tripIfCore(step, id, address);
-  for await (const near of nearClasses(step, id)) await tripIfCore(step, near.id, address);
+  await joinAlike(step, await changeAround(step, id, 1), address);
 }
 
-async function changeAround(step: Step, id: string, by: 1 | -1): Promise<void> {
-  const classes = [await classRow(step, id)];
-  for await (const near of nearClasses(step, id)) classes.push(near);
-  for (const it of classes) {
-    const around = it.around + by;
-    const core = it.core && it.members > 0 && around > step.params.clusterOthers;
-    await step.store.update("fingerprint", it.id, { around, core });
+/** The class and those near it, with one member more or less around; `wasCore` as before, for the classes that were. */
+async function changeAround(
+  step: Step,
+  id: string,
+  by: 1 | -1,
+): Promise<{ row: Row<"fingerprint">; wasCore: boolean }[]> {
+  const changed: { row: Row<"fingerprint">; wasCore: boolean }[] = [];
+  for (const row of [await classRow(step, id), ...(await nearClasses(step, id))]) {
+    const around = row.around + by;
+    // A class that loses members becomes no core, whatever was published meanwhile: nobody joins it now.
+    const core = row.members > 0 && around > step.params.clusterOthers && (by === 1 || row.core);
+    await step.store.update("fingerprint", row.id, { around, core });
+    changed.push({ row: { ...row, around, core }, wasCore: row.core });
   }
+  return changed;
 }
 
 /**
- * A class with members is a core when each of them has `clusterOthers` others alike: all of them are one cluster then. Once
- * it is, only the newcomer has to be joined to it.
+ * A class with members is a core when each of them has `clusterOthers` others alike: all of them are one cluster then. All
+ * that a newcomer makes one, or enters, are alike to it, so they are one group; of a class that was a core before, one
+ * member stands for the others, and for those of other such classes in its cluster.
  */
-async function tripIfCore(step: Step, id: string, newcomer: string): Promise<void> {
-  const { members, around, core } = await classRow(step, id);
-  if (members === 0 || around <= step.params.clusterOthers) return;
-  const alike = core ? [await memberAt(step, id, 0)] : await membersAround(step, id);
-  await step.store.update("fingerprint", id, { core: true });
-  await joinCluster(step, { members: [...alike, newcomer], signal: "listing_fingerprint", funder: null });
+async function joinAlike(
+  step: Step,
+  classes: { row: Row<"fingerprint">; wasCore: boolean }[],
+  newcomer: string,
+): Promise<void> {
+  const members = new Set<string>();
+  const clusters = new Set<string>();
+  for (const { row, wasCore } of classes) {
+    if (!row.core) continue;
+    if (!wasCore) {
+      for (const alike of await membersAround(step, row)) members.add(alike);
+      continue;
+    }
+    const member = await memberAt(step, row.id, 0);
+    const cluster = await clusterOf(step, member, "fingerprint");
+    if (cluster === null || !clusters.has(cluster.id)) members.add(member);
+    if (cluster !== null) clusters.add(cluster.id);
+  }
+  if (members.size === 0) return;
+  members.add(newcomer);
+  await joinCluster(step, { members: [...members], signal: "listing_fingerprint", funder: null });
 }
 
 /** All members of a class and of those near it; one stands for a near class that is in one cluster already. */
-async function membersAround(step: Step, id: string): Promise<string[]> {
+async function membersAround(step: Step, own: Row<"fingerprint">): Promise<string[]> {
   const found: string[] = [];
-  const classes = [await classRow(step, id)];
-  for await (const near of nearClasses(step, id)) classes.push(near);
-  for (const it of classes) {
-    const count = it.core && it.id !== id ? Math.min(1, it.members) : it.members;
+  for (const it of [own, ...(await nearClasses(step, own.id))]) {
+    const count = it.core && it.id !== own.id ? Math.min(1, it.members) : it.members;
     for (let place = 0; place < count; place++) found.push(await memberAt(step, it.id, place));
   }
   return found;

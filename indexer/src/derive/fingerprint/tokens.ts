@@ -29,13 +29,17 @@ export function neededOverlap(
 ): number {
   // |A∩B| / √(|A||B|) ≥ n/d, so d²·|A∩B|² ≥ n²·|A||B|.
   const bound = BigInt(numerator) ** 2n * BigInt(a) * BigInt(b);
-  let overlap = 0;
-  while (BigInt(denominator) ** 2n * BigInt(overlap) ** 2n < bound) overlap++;
+  const holds = (overlap: number) => BigInt(denominator) ** 2n * BigInt(overlap) ** 2n >= bound;
+  // From about there, and settled exactly.
+  let overlap = Math.floor((numerator / denominator) * Math.sqrt(a * b));
+  while (overlap > 0 && holds(overlap - 1)) overlap--;
+  while (!holds(overlap)) overlap++;
   return overlap;
 }
 
-/** How many tokens two sorted sets share. */
-export function overlapOf(a: string[], b: string[]): number {
-  const other = new Set(b);
-  return a.filter((token) => other.has(token)).length;
+/** How many tokens two sets share. */
+export function overlapOf(a: ReadonlySet<string>, b: string[]): number {
+  let shared = 0;
+  for (const token of b) if (a.has(token)) shared++;
+  return shared;
 }

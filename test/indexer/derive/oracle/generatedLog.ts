@@ -154,6 +154,7 @@ const action = fc.oneof(
           minFundingAtomic: fc.constantFrom("100000", "500000"),
           fundingShare: fc.constantFrom({ numerator: 1, denominator: 4 }, { numerator: 1, denominator: 2 }),
           maxIntermediaries: fc.constantFrom(0, 1, 2, 3),
+          maxListings: fc.constantFrom(2, 100),
         },
         { requiredKeys: [] },
       ),

@@ -347,7 +347,11 @@ function readParams(facts: Facts, event: RecordEvent): void {
 function readListing(facts: Facts, event: RecordEvent): void {
   const body = parseListing(event.body);
   const text = JSON.stringify(event.body, Object.keys(event.body).sort());
-  if (event.signer !== body.agent_id || facts.seenListings.has(text)) return;
+  if (event.signer !== body.agent_id) return;
+  const own = facts.listings.filter((it) => it.agent === event.signer);
+  const isNew = !own.some((it) => it.capability === body.capability && it.mode === body.payment_mode);
+  if (isNew && own.length >= facts.params.maxListings) return;
+  if (facts.seenListings.has(text)) return;
   facts.seenListings.add(text);
   if (!register(facts, event.signer, event)) return;
   const consent = `${body.agent_id}/${body.payee}`;
