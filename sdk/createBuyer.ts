@@ -9,6 +9,7 @@ import { signRecord } from "../protocol/records/record.ts";
 import type { Budget } from "./budget/budget.ts";
 import type { BuyerContext, BuyerMode } from "./buyer/buyerContext.ts";
 import { directPayment } from "./buyer/directPayment.ts";
+import { type AllowedEscrow, escrowPayment } from "./buyer/escrowPayment.ts";
 import { type RateParameters, ratingBody } from "./buyer/report.ts";
 import { type ResumedHire, resumeHires } from "./buyer/resumeHires.ts";
 import type { SearchClient } from "./buyer/searchClient.ts";
@@ -30,8 +31,8 @@ export type CreateBuyerParameters = {
   budget?: Budget;
   /** The operator's leave to spend, shown to sellers; the budget made from it enforces it. */
   budgetToken?: BudgetToken;
-  /** Escrows that may hold this buyer's money, by payment mode; see `escrowPayment`. */
-  escrows?: { [paymentMode: string]: BuyerMode };
+  /** The escrows that may hold this buyer's money, by payment mode (`platform_escrow:ID`). No other is ever paid into. */
+  escrows?: { [paymentMode: string]: AllowedEscrow };
   /** Remembers hires that are paid for: `fileStore(folder)` to survive a crash between payment and verification. */
   journal?: KeyValueStore;
   /** Finds sellers. Default: the node's `POST /v1/search`. */
@@ -72,6 +73,10 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
   const isUsed =
     client && ((payer: Address, nonce: Hex) => isAuthorizationUsed(client, network, payer, nonce));
   const direct = directPayment({ account, network, now, isUsed });
+  const modes: { [paymentMode: string]: BuyerMode } = { direct };
+  for (const [mode, allowed] of Object.entries(escrows)) {
+    modes[mode] = escrowPayment({ account, network, allowed, now });
+  }
   const search = parameters.search ?? createQueryClient({ baseUrl, fetch });
   const allowsEscrow = (mode: string): boolean => Object.hasOwn(escrows, mode);
   const context: BuyerContext = {
@@ -85,7 +90,7 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
     journal: parameters.journal ?? memoryStore(),
     allowsEscrow,
     modeOf: (mode) => {
-      const found = mode === "direct" ? direct : allowsEscrow(mode) ? escrows[mode] : undefined;
+      const found = Object.hasOwn(modes, mode) ? modes[mode] : undefined;
       if (found) return found;
       throw new NoSellerError({
         code: "no_recovery",

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { addressSchema } from "../address.ts";
 import { atomicSchema } from "../amount.ts";
 import { invalidInputFromZod } from "../errors.ts";
+import { feeScheduleSchema, PUBLISHED_FEES } from "../escrow/feeSchedule.ts";
 import type { RecordBody } from "../json/recordBody.ts";
 
 const positive = z.int().positive();
@@ -52,6 +53,9 @@ export const paramsSchema = z.strictObject({
 
   /** Blocks between two ticks. */
   tickBlocks: positive.default(150),
+
+  /** What platform escrows may charge; buyers refuse more. */
+  escrowFees: feeScheduleSchema.default(() => PUBLISHED_FEES.map((band) => ({ ...band }))),
 
   /** Trust roots: the only ones whose word is taken. */
   operator: addressSchema.nullable().default(null),

@@ -58,6 +58,8 @@ export type BuyerMode = {
   ) => Promise<SignedPayment>;
   /** Where the money is once the payment was sent. */
   whenSent: MoneyState;
+  /** Does what can be done for the money of a hire that failed after its payment was sent; says where the money is. */
+  abandon: (payment: SignedPayment) => Promise<MoneyState>;
   /** Whether a payment whose hire was never finished is settled: not used and never to be, back, or the seller's. */
   isOver: (payment: SignedPayment) => Promise<false | "unpaid" | "back" | "paid">;
   /** Acts on what the verification found: in escrow mode it releases or refunds. */

@@ -62,6 +62,8 @@ export function directPayment(parameters: {
       };
     },
     whenSent: "authorized",
+    // What is signed cannot be taken back; it expires.
+    abandon: async () => "authorized",
     isOver: async ({ payload, validUntil: until }) => {
       if (now() / 1000 < until + EXPIRY_MARGIN_SECONDS) return false;
       const { from, nonce } = (payload.payload as { authorization: { from: Address; nonce: Hex } })

@@ -101,15 +101,34 @@ export async function hireOnce(
 
   const mode = context.modeOf(candidate.listing.payment_mode);
   const { listing, price } = candidate;
-  const agreed = { listing, price, maxPrice: order.maxPrice, network: context.network };
+  const isAsync = order.callbackUrl !== undefined;
+  const agreed = { listing, price, maxPrice: order.maxPrice, network: context.network, isAsync };
   const payment = await mode.pay(asked.required, agreed, hiring.hireId, async (amount) => {
     await context.budget?.reserve(hiring.hireId, amount);
   });
   const entry = journalEntry(hiring, payment);
   await context.journal.put(`hire/${hiring.jobId}`, entry);
   const headers = paymentHeaders(payment.payload, asked.version, context.network);
-  const response = await sendPaid(hiring, headers, mode.whenSent);
+  const response = await sendPaid(hiring, headers, mode.whenSent).catch((error) =>
+    abandon(hiring, payment, error),
+  );
   return await conclude(hiring, response, payment);
+}
+
+/** Brings the money of a failed hire back where that can be done, and says where it is. */
+async function abandon(
+  { context, candidate, hireId, jobId }: Hiring,
+  payment: SignedPayment,
+  error: unknown,
+): Promise<never> {
+  if (!(error instanceof HireFailedError)) throw error;
+  const money = await context.modeOf(candidate.listing.payment_mode).abandon(payment);
+  if (money === "refunded") {
+    await context.budget?.giveBack(hireId);
+    await context.journal.delete(`hire/${jobId}`);
+  }
+  const { code, message, seller, cause } = error;
+  throw new HireFailedError({ code, message, hint: MONEY_HINTS[money], seller, money, hireId, jobId, cause });
 }
 
 async function begin(context: BuyerContext, candidate: Candidate, order: Order): Promise<Hiring> {
@@ -252,7 +271,8 @@ export async function conclude(
     : verdict("readable", false, "The answer is neither a result nor an answer of the protocol.");
   const conclusion = payment ? await mode.conclude(payment, verification) : { money: "none" as const };
   if (conclusion.money === "refunded") await context.budget?.giveBack(hireId);
-  await context.journal.delete(`hire/${jobId}`);
+  // Money that is still held is for the next start to release or refund.
+  if (conclusion.money !== "held") await context.journal.delete(`hire/${jobId}`);
   if (!delivery) {
     const message = `The seller answered what nobody can read (${response.status}).`;
     throw failed(hiring, { code: "garbage_answer", message, money: moneyOf(conclusion.money) });

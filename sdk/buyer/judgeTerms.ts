@@ -1,41 +1,54 @@
+import type { Address } from "../../protocol/address.ts";
 import { formatUsdc } from "../../protocol/amount.ts";
-import type { TallystickErrorParameters } from "../../protocol/errors.ts";
 import { type Listing, listingPayee } from "../../protocol/records/listing.ts";
 import { networkId, type PaymentNetwork } from "../chain/paymentNetwork.ts";
 import { PaymentRefusedError } from "../errors.ts";
 import type { PaymentRequired, PaymentRequirements } from "../x402/paymentHeaders.ts";
 
 /** What a buyer agreed to before it asked. */
-export type Agreed = { listing: Listing; price: bigint; maxPrice: bigint; network: PaymentNetwork };
+export type Agreed = {
+  listing: Listing;
+  price: bigint;
+  maxPrice: bigint;
+  network: PaymentNetwork;
+  /** Whether the result comes later (SHP §7.2). */
+  isAsync: boolean;
+};
 
 /** Longest validity of a signature beyond the seller's promised latency, in seconds. */
 const MAX_EXTRA_SECONDS = 300;
 
 /**
- * The one option of a 402 that a buyer may sign for: scheme `exact`, on the buyer's network and in its token, to the
- * payee of the listing, for at most the listing's price and the caller's maximum. Only these values are ever signed.
+ * The one option of a 402 that a buyer may sign for: this scheme, on the buyer's network and in its token, to the one
+ * who may be paid, for at most the listing's price and the caller's maximum. Only these values are ever signed.
  *
+ * @param scheme `exact`, or {@link ESCROW_SCHEME}
+ * @param payee the listing's payee, or the escrow
  * @throws PaymentRefusedError `overcharged`, `payee_changed`, `wrong_token`, `wrong_network`, `unsupported_scheme`
  */
-export function judgeTerms(required: PaymentRequired, agreed: Agreed): PaymentRequirements {
-  const exact = required.accepts.filter(({ scheme }) => scheme === "exact");
-  const refuse = refusal(agreed);
-  if (exact.length === 0) {
-    throw refuse("unsupported_scheme", "It does not take x402's scheme exact.");
+export function judgeTerms(
+  required: PaymentRequired,
+  agreed: Agreed,
+  scheme = "exact",
+  payee: Address = listingPayee(agreed.listing),
+): PaymentRequirements {
+  const offered = required.accepts.filter((option) => option.scheme === scheme);
+  const refuse = refusal(agreed.listing);
+  if (offered.length === 0) {
+    throw refuse("unsupported_scheme", `It does not take x402's scheme ${scheme}.`);
   }
-  const here = exact.filter(({ network }) => network === networkId(agreed.network));
+  const here = offered.filter(({ network }) => network === networkId(agreed.network));
   if (here.length === 0) {
-    const asked = exact.map(({ network }) => network).join(", ");
+    const asked = offered.map(({ network }) => network).join(", ");
     throw refuse("wrong_network", `It wants to be paid on ${asked}, not on ${networkId(agreed.network)}.`);
   }
   const ours = here.filter((option) => isOurToken(option, agreed.network));
   if (ours.length === 0) {
     throw refuse("wrong_token", `It does not take the token ${agreed.network.token} by EIP-3009.`);
   }
-  const payee = listingPayee(agreed.listing);
   const toPayee = ours.filter(({ payTo }) => String(payTo).toLowerCase() === payee);
   if (toPayee.length === 0) {
-    throw refuse("payee_changed", `It wants ${ours[0]?.payTo} to be paid; its listing says ${payee}.`);
+    throw refuse("payee_changed", `It wants ${ours[0]?.payTo} to be paid, not ${payee}.`);
   }
   const option = toPayee.find(({ amount }) => isAtMost(amount, agreed));
   if (!option) {
@@ -48,15 +61,15 @@ export function judgeTerms(required: PaymentRequired, agreed: Agreed): PaymentRe
   return option;
 }
 
-function refusal({ listing }: Agreed) {
-  return (code: string, message: string): PaymentRefusedError => {
-    const parameters: TallystickErrorParameters = {
+/** Makes the errors of one seller's terms. */
+export function refusal({ agent_id: seller }: Listing) {
+  return (code: string, message: string): PaymentRefusedError =>
+    new PaymentRefusedError({
       code,
       message,
       hint: "Nothing was signed. Hire somebody else, or search again: the listing may have changed.",
-    };
-    return new PaymentRefusedError({ ...parameters, seller: listing.agent_id });
-  };
+      seller,
+    });
 }
 
 function isOurToken({ asset, extra }: PaymentRequirements, network: PaymentNetwork): boolean {

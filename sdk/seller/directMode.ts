@@ -82,7 +82,7 @@ export function directMode({ network, facilitator, findPayment }: DirectModePara
 }
 
 /** The buyer must have accepted what is asked for now, not what was once, or what it would like. */
-function requireSameTerms(accepted: PaymentRequirements, wanted: PaymentRequirements): void {
+export function requireSameTerms(accepted: PaymentRequirements, wanted: PaymentRequirements): void {
   for (const field of ["scheme", "network", "asset", "amount", "payTo"] as const) {
     if (String(accepted[field]).toLowerCase() === String(wanted[field]).toLowerCase()) continue;
     throw new PaymentInvalidError({

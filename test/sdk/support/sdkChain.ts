@@ -55,6 +55,7 @@ export async function startSdkChain({ chainId = 31_337 }: { chainId?: number } =
   return {
     connection,
     client,
+    transport,
     sender,
     token,
     escrow,

@@ -1,0 +1,102 @@
+import { hireEscrowAbi } from "../../protocol/abi/hireEscrowAbi.ts";
+import type { Address } from "../../protocol/address.ts";
+import { type EscrowDeployment, escrowId, type Hire } from "../../protocol/escrow/hire.ts";
+import { type Hex, ZERO_HASH } from "../../protocol/hex.ts";
+import type { TransactionSender } from "../chain/transactionSender.ts";
+import type { DepositAuthorization, DepositPermit } from "./signEscrow.ts";
+
+/** How an escrow stands. */
+export type EscrowState = {
+  status: "none" | "held" | "released" | "split" | "refunded" | "timedOut";
+  delivered: boolean;
+  /** Atomic units held now. */
+  amount: bigint;
+};
+
+const STATUSES = ["none", "held", "released", "split", "refunded", "timedOut"] as const;
+
+/** The events that say so. A split is a release. */
+const EVENTS = {
+  deposit: ["Deposited"],
+  settlement: ["Released", "Refunded", "TimedOut"],
+} as const;
+
+/** An empty signature: the word of whoever sends the transaction. */
+const BY_SENDER: Hex = "0x";
+
+export type EscrowCalls = ReturnType<typeof createEscrowCalls>;
+
+/**
+ * Every verb of a HireEscrow as a transaction, waited for. A signature left out means that the sender itself speaks.
+ *
+ * @throws ChainError with the contract's error as `reason`; what the contract would refuse is not sent
+ * @example
+ * const escrow = createEscrowCalls({ sender, deployment });
+ * await escrow.depositWithAuthorization(hire, authorization);
+ * await escrow.release(hire, signature);
+ */
+export function createEscrowCalls(parameters: { sender: TransactionSender; deployment: EscrowDeployment }) {
+  const { sender, deployment } = parameters;
+  const address = deployment.escrow;
+  const send = async (functionName: string, args: readonly unknown[]): Promise<Hex> =>
+    (await sender.sendAndWait({ address, abi: hireEscrowAbi, functionName, args })).transactionHash;
+
+  return {
+    deployment,
+    idOf: (hire: Hire): Hex => escrowId(hire, deployment),
+    state: async (hire: Hire | Hex): Promise<EscrowState> => {
+      const id = typeof hire === "string" ? hire : escrowId(hire, deployment);
+      const state = await sender.client.readContract({
+        address,
+        abi: hireEscrowAbi,
+        functionName: "stateOf",
+        args: [id],
+      });
+      const { status, delivered, amount } = state;
+      return { status: STATUSES[status] ?? "none", delivered, amount };
+    },
+
+    /** The transaction in which an escrow was deposited or settled, if that was in the last `blocks` blocks. */
+    findEvent: async (id: Hex, what: "deposit" | "settlement", blocks = 5_000n): Promise<Hex | undefined> => {
+      const head = await sender.client.getBlockNumber();
+      const fromBlock = head > blocks ? head - blocks : 0n;
+      for (const eventName of EVENTS[what]) {
+        const of = { address, abi: hireEscrowAbi, eventName, args: { escrowId: id }, fromBlock } as const;
+        const [log] = await sender.client.getContractEvents(of);
+        if (log) return log.transactionHash;
+      }
+      return undefined;
+    },
+
+    /** By the buyer itself, with an allowance. */
+    deposit: (hire: Hire) => send("deposit", [hire]),
+    depositWithAuthorization: (hire: Hire, { validAfter, validBefore, signature }: DepositAuthorization) =>
+      send("depositWithAuthorization", [hire, validAfter, validBefore, signature]),
+    depositWithPermit: (hire: Hire, permit: DepositPermit) =>
+      send("depositWithPermit", [
+        hire,
+        permit.permitValue,
+        permit.permitDeadline,
+        permit.permitSignature,
+        permit.signature,
+      ]),
+    markDelivered: (hire: Hire, resultHash: Hex = ZERO_HASH, signature: Hex = BY_SENDER) =>
+      send("markDelivered", [hire, resultHash, signature]),
+    release: (hire: Hire, signature: Hex = BY_SENDER) => send("release", [hire, signature]),
+    split: (hire: Hire, toSeller: bigint, signature: Hex = BY_SENDER) =>
+      send("split", [hire, toSeller, signature]),
+    refund: (hire: Hire, signer: Address, signature: Hex = BY_SENDER) =>
+      send("refund", [hire, signer, signature]),
+    /** From the deadline on, by anybody. */
+    timeoutRefund: (hire: Hire) => send("timeoutRefund", [hire]),
+    /** Items that fail are skipped; the events say which. */
+    releaseMany: (items: readonly { hire: Hire; signature: Hex }[]) =>
+      send("releaseMany", [items.map(({ hire }) => hire), items.map(({ signature }) => signature)]),
+    timeoutRefundMany: (hires: readonly Hire[]) => send("timeoutRefundMany", [hires]),
+    /** Pays an account what could not be pushed to it. */
+    withdraw: (account: Address) => send("withdraw", [account]),
+    /** By the guardian: stops deposits for so many seconds, 30 days at most. */
+    pause: (seconds: bigint) => send("pause", [seconds]),
+    unpause: () => send("unpause", []),
+  };
+}

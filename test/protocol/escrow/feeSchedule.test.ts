@@ -1,0 +1,56 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { formatUsdc, parseUsdc } from "../../../protocol/amount.ts";
+import { escrowFee, feeScheduleSchema, PUBLISHED_FEES } from "../../../protocol/escrow/feeSchedule.ts";
+import { defineParams } from "../../../protocol/records/params.ts";
+
+describe("the fees of platform escrows", () => {
+  it("are the published ones, an edge belonging to the band above it", () => {
+    const fees: [amount: string, fee: string][] = [
+      ["0.000001", "0.000001"],
+      ["0.0005", "0.0005"],
+      ["0.02", "0.001"],
+      ["0.099999", "0.001"],
+      ["0.10", "0.005"],
+      ["0.50", "0.005"],
+      ["0.999999", "0.005"],
+      ["1.00", "0.005"],
+      ["1.25", "0.005"],
+      ["2.00", "0.008"],
+      ["9.999999", "0.039999"],
+      ["10.00", "0.03"],
+      ["100.00", "0.30"],
+    ];
+    for (const [amount, fee] of fees) {
+      expect(formatUsdc(escrowFee(parseUsdc(amount))), amount).to.equal(formatUsdc(parseUsdc(fee)));
+    }
+    expect(escrowFee(0n)).to.equal(0n);
+  });
+
+  it("stand in the published parameters", () => {
+    expect(defineParams().escrowFees).to.deep.equal(PUBLISHED_FEES);
+  });
+
+  it("never take more than the amount, nor more than the band says", () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 15n }), (amount) => {
+        const fee = escrowFee(amount);
+        expect(fee >= 0n && fee <= amount).to.equal(true);
+        expect(fee <= 5_000n || fee * 1_000_000n <= amount * 5_000n).to.equal(true);
+      }),
+    );
+  });
+
+  it("come as bands that begin at zero and rise", () => {
+    const band = { rateMillionths: 1, minAtomic: "0" };
+    const isGood = (from: string[]) =>
+      feeScheduleSchema.safeParse(from.map((fromAtomic) => ({ ...band, fromAtomic }))).success;
+    expect(isGood(["0", "5", "10"])).to.equal(true);
+    expect(isGood([])).to.equal(false);
+    expect(isGood(["1"])).to.equal(false);
+    expect(isGood(["0", "10", "5"])).to.equal(false);
+    expect(
+      feeScheduleSchema.safeParse([{ ...band, fromAtomic: "0", rateMillionths: 1_000_001 }]).success,
+    ).to.equal(false);
+  });
+});

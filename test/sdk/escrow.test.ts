@@ -1,0 +1,346 @@
+import { expect } from "chai";
+import { parseUsdc } from "../../protocol/amount.ts";
+import { escrowFee } from "../../protocol/escrow/feeSchedule.ts";
+import { memoryBudget } from "../../sdk/budget/budget.ts";
+import { HireFailedError, NoSellerError, PaymentRefusedError } from "../../sdk/errors.ts";
+import { createEscrowCalls } from "../../sdk/escrow/escrowCalls.ts";
+import { type EscrowRelay, walletRelay } from "../../sdk/escrow/escrowRelay.ts";
+import { escrowMode } from "../../sdk/seller/escrowMode.ts";
+import type { Handler } from "../../sdk/seller/jobRunner.ts";
+import { fileStore } from "../../sdk/store/fileStore.ts";
+import { type Market, MEAN, mean, openMarket, PURSE } from "./support/market.ts";
+import { newWallet, PROVIDER, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
+import { between, isPaid, rejection, withTerms } from "./support/tamper.ts";
+
+const MODE = `platform_escrow:${PROVIDER}`;
+const LISTING = { capability: MEAN, price_usdc: "0.50", max_latency_ms: 2_000, payment_mode: MODE };
+const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "1.00", maxLatencyMs: 5_000 };
+const PRICE = parseUsdc("0.50");
+const FEE = escrowFee(PRICE);
+
+describe("a hire in escrow mode", () => {
+  let chain: SdkChain;
+  let market: Market;
+  let relay: EscrowRelay;
+  const treasury = newWallet();
+  before(async function () {
+    this.timeout(180_000);
+    chain = await startSdkChain();
+    const deployment = { chainId: chain.network.chainId, escrow: chain.escrow };
+    relay = walletRelay(createEscrowCalls({ sender: chain.sender, deployment }));
+  });
+  after(() => chain.close());
+  beforeEach(async () => {
+    market = await openMarket(chain);
+    market.chain = chain;
+  });
+  afterEach(() => market.close());
+
+  /** The wall clock, moved on with the chain's. */
+  let ahead = 0;
+  const now = () => Date.now() + ahead * 1000;
+
+  const scene = async (handler: Handler = mean, changes: { sellerRelay?: EscrowRelay } = {}) => {
+    const wallet = newWallet();
+    const mode = escrowMode({
+      account: wallet.account,
+      network: chain.network,
+      escrow: chain.escrow,
+      relay: changes.sellerRelay ?? relay,
+      feeRecipient: treasury.address,
+      now,
+    });
+    const seller = await market.openSeller({
+      account: wallet.account,
+      listings: [LISTING],
+      handlers: { [MEAN]: handler },
+      modes: { [MODE]: mode },
+      now,
+    });
+    const allowed = { escrow: chain.escrow, relay, feeRecipient: treasury.address };
+    const budget = memoryBudget(1_000_000n);
+    const buyer = await market.openBuyer({ escrows: { [MODE]: allowed }, budget, now });
+    const treasuryBefore = await chain.balanceOf(treasury);
+    const heldBefore = await chain.balanceOf({ address: chain.escrow });
+    /** What buyer, seller, fee recipient and escrow have more than before. */
+    const balances = async () => [
+      (await chain.balanceOf(buyer.wallet)) - PURSE,
+      await chain.balanceOf(wallet),
+      (await chain.balanceOf(treasury)) - treasuryBefore,
+      (await chain.balanceOf({ address: chain.escrow })) - heldBefore,
+    ];
+    return { seller, buyer, balances, wallet, allowed, budget };
+  };
+  const UNTOUCHED = [0n, 0n, 0n, 0n];
+  const RELEASED = [-PRICE, PRICE - FEE, FEE, 0n];
+  const HELD = [-PRICE, 0n, 0n, PRICE];
+
+  it("holds the money, marks delivery, and releases what verifies; the receipt names the escrow", async () => {
+    const { buyer, balances, seller } = await scene();
+    const hire = await buyer.hire({ ...ORDER, requireRecovery: true });
+    expect(hire).to.include({ money: "released", paymentMode: MODE, amount: PRICE, reported: true });
+    expect(hire.receiptIssues).to.deep.equal([]);
+    expect(hire.verification.all_passed).to.equal(true);
+    expect(await balances()).to.deep.equal(RELEASED);
+    const body = JSON.parse((await market.ledger.get("/v1/ledger/entries?from=1&to=2")).text).payload.body;
+    expect(body).to.include({
+      agent_id: seller.address,
+      hire_id: hire.hireId,
+      payment_mode: MODE,
+      escrow_provider: PROVIDER,
+      tx_hash: hire.tx,
+      amount_usdc_atomic: String(PRICE),
+    });
+    expect(await relay.state(body.escrow_id)).to.deep.equal({
+      status: "released",
+      delivered: true,
+      amount: 0n,
+    });
+    const release = await chain.client.getTransactionReceipt({ hash: hire.settlementTx ?? "0x" });
+    expect(release.status).to.equal("success");
+  });
+
+  it("refunds what does not verify, at once and in full, and gives it back to the budget", async () => {
+    const { buyer, balances, budget } = await scene(() => ({ result: 1e9 }));
+    const hire = await buyer.hire({ ...ORDER, mode: "escrow" });
+    expect(hire).to.include({ money: "refunded", reported: true });
+    expect(hire.verification.all_passed).to.equal(false);
+    expect(await balances()).to.deep.equal(UNTOUCHED);
+    expect(await budget.remaining()).to.equal(1_000_000n);
+  });
+
+  it("only uses escrows on the buyer's list, and none at all when it is asked for money back in direct mode", async () => {
+    await scene();
+    const stranger = await market.openBuyer();
+    for (const wish of [{ mode: MODE }, { mode: "escrow" }, { requireRecovery: true }]) {
+      const error = await rejection(stranger.hire({ ...ORDER, ...wish }));
+      expect(error).to.be.instanceOf(NoSellerError).and.include({ code: "no_recovery" });
+    }
+    await market.openSeller({
+      listings: [{ ...LISTING, payment_mode: "direct" }],
+      handlers: { [MEAN]: mean },
+    });
+    const error = await rejection(stranger.hire({ ...ORDER, requireRecovery: true }));
+    expect(error).to.include({ code: "no_recovery" });
+    expect(await chain.balanceOf(stranger.wallet)).to.equal(PURSE);
+  });
+
+  describe("when the seller misbehaves", () => {
+    const lies: [string, string, (option: { extra: object }) => object][] = [
+      ["asks for more", "overcharged", () => ({ amount: String(PRICE + 1n) })],
+      ["names another escrow", "payee_changed", () => ({ payTo: newWallet().address })],
+      [
+        "names another payee",
+        "payee_changed",
+        ({ extra }) => ({ extra: { ...extra, payee: newWallet().address } }),
+      ],
+      [
+        "names another seller",
+        "payee_changed",
+        ({ extra }) => ({ extra: { ...extra, seller: newWallet().address } }),
+      ],
+      ["adds to the fee", "fee_too_high", ({ extra }) => ({ extra: { ...extra, fee: String(FEE + 1n) } })],
+      [
+        "takes the fee itself",
+        "fee_too_high",
+        ({ extra }) => ({ extra: { ...extra, fee_recipient: newWallet().address } }),
+      ],
+      ["wants it without escrow", "unsupported_scheme", () => ({ scheme: "exact" })],
+    ];
+    for (const [what, code, lie] of lies) {
+      it(`${what}: nothing is signed`, async () => {
+        const { seller, buyer, balances } = await scene();
+        const { asked } = between(market, seller, async (ask, ...request) =>
+          withTerms(await ask(...request), (option) => ({ ...option, ...lie(option) }) as typeof option),
+        );
+        const error = await rejection(buyer.hire({ ...ORDER, mode: MODE }));
+        expect(error).to.be.instanceOf(PaymentRefusedError).and.include({ code });
+        expect(asked).to.deep.equal(["POST /v1/hire"]);
+        expect(await balances()).to.deep.equal(UNTOUCHED);
+      });
+    }
+
+    it("answers garbage: the money comes back", async () => {
+      const { seller, buyer, balances, budget } = await scene();
+      between(market, seller, async (ask, input, init) => {
+        const response = await ask(input, init);
+        return isPaid(init) ? new Response("<html>", { status: 200 }) : response;
+      });
+      const error = await rejection(buyer.hire({ ...ORDER, mode: MODE }));
+      expect(error)
+        .to.be.instanceOf(HireFailedError)
+        .and.include({ code: "garbage_answer", money: "refunded" });
+      expect(await balances()).to.deep.equal(UNTOUCHED);
+      expect(await budget.remaining()).to.equal(1_000_000n);
+    });
+
+    it("fails after it deposited: it sends the money back itself", async () => {
+      const { buyer, balances } = await scene(() => {
+        throw new Error("no");
+      });
+      const error = await rejection(buyer.hire({ ...ORDER, mode: MODE }));
+      expect(error).to.include({ code: "handler_failed", money: "refunded" });
+      expect(await balances()).to.deep.equal(UNTOUCHED);
+    });
+
+    it("says no after it deposited, and keeps the money held: the buyer takes it back", async () => {
+      const { seller, buyer, balances } = await scene();
+      between(market, seller, async (ask, input, init) => {
+        const response = await ask(input, init);
+        return isPaid(init) ? Response.json({ code: "sorry" }, { status: 500 }) : response;
+      });
+      const error = await rejection(buyer.hire({ ...ORDER, mode: MODE }));
+      expect(error).to.include({ code: "sorry", money: "refunded" });
+      expect(await balances()).to.deep.equal(UNTOUCHED);
+    });
+
+    it("never deposits: it was not paid, and the terms die at their deadline", async () => {
+      const { seller, buyer, balances } = await scene();
+      let payment: RequestInit | undefined;
+      between(market, seller, (ask, input, init) => {
+        if (!isPaid(init)) return ask(input, init);
+        payment = init;
+        return Response.json({ code: "later" }, { status: 503 });
+      });
+      const error = await rejection(buyer.hire({ ...ORDER, mode: MODE }));
+      expect(error).to.include({ code: "later", money: "authorized" });
+      ahead += 60;
+      await chain.passTo(Math.floor(now() / 1000));
+      const { request } = seller.direct;
+      const late = await request(`http://${seller.host}/v1/hire`, payment);
+      expect((await late.json()).code).to.equal("deadline_too_soon");
+      expect(await balances()).to.deep.equal(UNTOUCHED);
+    });
+
+    it("deposits twice: the second is refused, and one amount is held", async () => {
+      const second: { error?: Error } = {};
+      const greedy: EscrowRelay = {
+        ...relay,
+        deposit: async (hire, authorization) => {
+          const tx = await relay.deposit(hire, authorization);
+          const { sender, network } = chain;
+          const deployment = { chainId: network.chainId, escrow: chain.escrow };
+          const calls = createEscrowCalls({ sender, deployment });
+          second.error = await rejection(calls.depositWithAuthorization(hire, authorization));
+          return tx;
+        },
+      };
+      const { buyer, balances } = await scene(mean, { sellerRelay: greedy });
+      const hire = await buyer.hire({ ...ORDER, mode: MODE });
+      expect(hire.money).to.equal("released");
+      expect(second.error).to.include({ code: "call_refused", reason: "WrongStatus" });
+      expect(await balances()).to.deep.equal(RELEASED);
+    });
+  });
+
+  describe("when the buyer misbehaves", () => {
+    it("pays a second hire with the first one's escrow: no work is done for it", async () => {
+      const { seller, buyer, balances } = await scene();
+      const requests: { input: string; init: RequestInit }[] = [];
+      between(market, seller, (ask, input, init) => {
+        requests.push({ input, init: init! });
+        return ask(input, init);
+      });
+      await buyer.hire({ ...ORDER, mode: MODE });
+      const paid = requests.find(({ init }) => isPaid(init))!;
+      expect((await market.fetch(paid.input, paid.init)).status).to.equal(409);
+      const { signature: _, nonce: __, issued_at: ___, ...body } = JSON.parse(String(paid.init.body));
+      const old = JSON.stringify({ ...body, protocol: "swarmwage/v0.2" });
+      const again = await market.fetch(paid.input, { ...paid.init, body: old });
+      expect(await again.json()).to.include({ code: "payment_replayed" });
+      expect(await balances()).to.deep.equal(RELEASED);
+    });
+
+    it("has not got the money: nothing is worked on", async () => {
+      let worked = 0;
+      const { buyer, balances } = await scene((params) => {
+        worked++;
+        return mean(params);
+      });
+      await chain.transfer(buyer.wallet, treasury, PURSE - PRICE + 1n);
+      const before = await balances();
+      const error = await rejection(buyer.hire({ ...ORDER, mode: MODE }));
+      expect(error).to.include({ code: "deposit_refused", money: "authorized" });
+      expect(worked).to.equal(0);
+      expect(await balances()).to.deep.equal(before);
+    });
+
+    it("never verifies: at the deadline anybody sends the money back, and the mark says it was delivered", async () => {
+      const { buyer, balances, seller, wallet } = await scene();
+      // The buyer is gone before the answer comes.
+      between(market, seller, async (ask, input, init) => {
+        const response = await ask(input, init);
+        if (isPaid(init) || input.includes("/jobs/")) throw new TypeError("gone");
+        return response;
+      });
+      await rejection(buyer.hire({ ...ORDER, mode: MODE, signal: AbortSignal.timeout(500) }));
+      expect(await balances()).to.deep.equal(HELD);
+      const [key] = await seller.parameters.store.keys("job");
+      const job = await seller.parameters.store.get<{
+        payment: { payload: { payload: unknown } };
+        escrowId: `0x${string}`;
+      }>(key ?? "");
+      const { readEscrowPayload } = await import("../../sdk/escrow/escrowScheme.ts");
+      const { hire } = readEscrowPayload(job?.payment.payload.payload);
+      expect(await relay.state(job!.escrowId)).to.include({ status: "held", delivered: true });
+      const deployment = { chainId: chain.network.chainId, escrow: chain.escrow };
+      const calls = createEscrowCalls({ sender: chain.sender, deployment });
+      expect(await rejection(calls.timeoutRefund(hire))).to.include({ reason: "DeadlineNotReached" });
+      ahead = Number(hire.deadline) - Math.floor(Date.now() / 1000) + 1;
+      await chain.passTo(Number(hire.deadline));
+      await calls.timeoutRefund(hire);
+      expect(await balances()).to.deep.equal(UNTOUCHED);
+      expect(await chain.balanceOf(wallet)).to.equal(0n);
+    });
+
+    it("crashes between payment and verification: the next process verifies and releases", async () => {
+      const { seller, wallet, allowed, balances } = await scene();
+      const journal = fileStore(`${market.folder}/journal`);
+      const crashing = await market.openBuyer({ escrows: { [MODE]: allowed }, journal, now });
+      between(market, seller, async (ask, input, init) => {
+        const response = await ask(input, init);
+        if (isPaid(init) || input.includes("/jobs/")) throw new TypeError("gone");
+        return response;
+      });
+      await rejection(crashing.hire({ ...ORDER, mode: MODE, signal: AbortSignal.timeout(500) }));
+      expect((await balances())[3]).to.equal(PRICE);
+
+      market.hosts[seller.host] = seller.direct;
+      const next = await market.openBuyer({
+        account: crashing.wallet.account,
+        escrows: { [MODE]: allowed },
+        journal,
+        now,
+      });
+      const [outcome] = await next.resume();
+      expect(outcome).to.have.nested.property("hire.money", "released");
+      expect(await chain.balanceOf(wallet)).to.equal(PRICE - FEE);
+      expect(await chain.balanceOf(crashing.wallet)).to.equal(PURSE - PRICE);
+      expect(await journal.keys("hire")).to.deep.equal([]);
+    });
+
+    it("cannot reach its relay: the money stays held, and the next start releases it", async () => {
+      const { allowed, wallet } = await scene();
+      const journal = fileStore(`${market.folder}/journal`);
+      let isDown = true;
+      const shaky: EscrowRelay = {
+        ...relay,
+        release: async (hire, signature) => {
+          if (isDown) throw new TypeError("fetch failed");
+          return await relay.release(hire, signature);
+        },
+      };
+      const buyer = await market.openBuyer({
+        escrows: { [MODE]: { ...allowed, relay: shaky } },
+        journal,
+        now,
+      });
+      const hire = await buyer.hire({ ...ORDER, mode: MODE });
+      expect(hire).to.include({ money: "held", settlementTx: null });
+      isDown = false;
+      const [outcome] = await buyer.resume();
+      expect(outcome).to.have.nested.property("hire.money", "released");
+      expect(await chain.balanceOf(wallet)).to.equal(PRICE - FEE);
+    });
+  });
+});

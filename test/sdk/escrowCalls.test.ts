@@ -1,0 +1,155 @@
+import { expect } from "chai";
+import { testUsdcAbi } from "../../protocol/abi/testUsdcAbi.ts";
+import { ZERO_ADDRESS } from "../../protocol/address.ts";
+import { type EscrowDeployment, escrowId, type Hire } from "../../protocol/escrow/hire.ts";
+import { createTransactionSender } from "../../sdk/chain/transactionSender.ts";
+import { createEscrowCalls, type EscrowCalls } from "../../sdk/escrow/escrowCalls.ts";
+import { createEscrowSigner, type EscrowSigner } from "../../sdk/escrow/signEscrow.ts";
+import { newWallet, type SdkChain, startSdkChain, type Wallet } from "./support/sdkChain.ts";
+import { rejection } from "./support/tamper.ts";
+
+const AMOUNT = 500_000n;
+
+describe("sdk/escrow", () => {
+  let chain: SdkChain;
+  let deployment: EscrowDeployment;
+  /** Sends what others signed; no party of any hire. */
+  let relay: EscrowCalls;
+  let [buyer, seller, arbiter]: Wallet[] = [];
+  let signers: { buyer: EscrowSigner; seller: EscrowSigner; arbiter: EscrowSigner };
+  let number = 0;
+
+  before(async function () {
+    this.timeout(180_000);
+    chain = await startSdkChain();
+    deployment = { chainId: chain.network.chainId, escrow: chain.escrow };
+    relay = createEscrowCalls({ sender: chain.sender, deployment });
+  });
+  after(() => chain.close());
+  beforeEach(async () => {
+    [buyer, seller, arbiter] = [newWallet(), newWallet(), newWallet()];
+    await chain.mint(buyer, AMOUNT);
+    const signer = ({ account }: Wallet) =>
+      createEscrowSigner({ account, deployment, network: chain.network });
+    signers = { buyer: signer(buyer), seller: signer(seller), arbiter: signer(arbiter) };
+  });
+
+  const hireOf = async (changes: Partial<Hire> = {}): Promise<Hire> => ({
+    hireId: `0x${String(++number).padStart(64, "0")}`,
+    buyer: buyer!.address,
+    seller: seller!.address,
+    payee: ZERO_ADDRESS,
+    amount: AMOUNT,
+    fee: 0n,
+    feeRecipient: ZERO_ADDRESS,
+    deadline: BigInt((await chain.now()) + 100),
+    arbiter: arbiter!.address,
+    ...changes,
+  });
+  const held = async (changes: Partial<Hire> = {}): Promise<Hire> => {
+    const hire = await hireOf(changes);
+    await relay.depositWithAuthorization(hire, await signers.buyer.authorizeDeposit(hire));
+    return hire;
+  };
+  const balances = async () => [await chain.balanceOf(buyer!), await chain.balanceOf(seller!)];
+
+  it("knows the id that the contract gives", async () => {
+    const hire = await held();
+    expect(await relay.state(escrowId(hire, deployment))).to.deep.equal({
+      status: "held",
+      delivered: false,
+      amount: AMOUNT,
+    });
+    expect(relay.idOf(hire)).to.equal(escrowId(hire, deployment));
+  });
+
+  it("relays a delivery and a split by their signatures", async () => {
+    const hire = await held();
+    const id = relay.idOf(hire);
+    const resultHash = `0x${"12".repeat(32)}` as const;
+    await relay.markDelivered(hire, resultHash, await signers.seller.markDelivered(id, resultHash));
+    expect(await relay.state(id)).to.include({ delivered: true });
+    await relay.split(hire, 200_000n, await signers.buyer.split(id, 200_000n));
+    expect(await relay.state(id)).to.deep.equal({ status: "split", delivered: true, amount: 0n });
+    expect(await balances()).to.deep.equal([300_000n, 200_000n]);
+  });
+
+  it("relays refunds by buyer, seller and arbiter, each with its own signature only", async () => {
+    for (const who of ["buyer", "seller", "arbiter"] as const) {
+      const hire = await held();
+      const id = relay.idOf(hire);
+      const other = who === "buyer" ? "seller" : "buyer";
+      const wrong = await rejection(
+        relay.refund(hire, signers[other].address, await signers[who].refund(id)),
+      );
+      expect(wrong).to.include({ code: "call_refused", reason: "InvalidSignature" });
+      await relay.refund(hire, signers[who].address, await signers[who].refund(id));
+      expect(await balances()).to.deep.equal([AMOUNT, 0n]);
+    }
+  });
+
+  it("deposits by permit, with the buyer's signature under the terms", async () => {
+    const hire = await hireOf();
+    const args = [buyer!.address] as const;
+    const nonce = await chain.client.readContract({
+      address: chain.token,
+      abi: testUsdcAbi,
+      functionName: "nonces",
+      args,
+    });
+    await relay.depositWithPermit(hire, await signers.buyer.permitDeposit(hire, nonce));
+    expect(await relay.state(hire)).to.include({ status: "held", amount: AMOUNT });
+  });
+
+  it("lets the parties send for themselves, without signatures", async () => {
+    await chain.client.setBalance({ address: buyer!.address, value: 10n ** 18n });
+    const { chainId } = deployment;
+    const sender = createTransactionSender({
+      account: buyer!.account,
+      chainId,
+      rpc: chain.transport,
+      pollingMs: 10,
+    });
+    const own = createEscrowCalls({ sender, deployment });
+    const args = [chain.escrow, AMOUNT];
+    await sender.sendAndWait({ address: chain.token, abi: testUsdcAbi, functionName: "approve", args });
+    const hire = await hireOf();
+    await own.deposit(hire);
+    await own.release(hire);
+    expect(await balances()).to.deep.equal([0n, AMOUNT]);
+  });
+
+  it("settles many at once, and leaves those out that cannot be", async () => {
+    await chain.mint(buyer!, 2n * AMOUNT);
+    const [first, second, third] = [await held(), await held(), await held()];
+    const sign = async (hire: Hire) => ({ hire, signature: await signers.buyer.release(relay.idOf(hire)) });
+    const items = [
+      await sign(first),
+      { hire: second, signature: (await sign(first)).signature },
+      await sign(third),
+    ];
+    await relay.releaseMany(items);
+    expect(await balances()).to.deep.equal([0n, 2n * AMOUNT]);
+    expect((await relay.state(second)).status).to.equal("held");
+    await chain.passTo(Number(second.deadline));
+    await relay.timeoutRefundMany([first, second]);
+    expect(await balances()).to.deep.equal([AMOUNT, 2n * AMOUNT]);
+    expect(await relay.findEvent(relay.idOf(second), "settlement")).to.match(/^0x[0-9a-f]{64}$/);
+  });
+
+  it("names the contract's reason, and sends nothing that would be refused", async () => {
+    const hire = await held();
+    const nonce = () => chain.client.getTransactionCount({ address: chain.sender.address });
+    const before = await nonce();
+    for (const [work, reason] of [
+      [relay.timeoutRefund(hire), "DeadlineNotReached"],
+      [relay.release(hire), "NotAuthorized"],
+      [relay.withdraw(buyer!.address), "NothingToWithdraw"],
+      [relay.pause(60n), "NotAuthorized"],
+      [relay.unpause(), "NotAuthorized"],
+    ] as const) {
+      expect(await rejection(work)).to.include({ code: "call_refused", reason });
+    }
+    expect(await nonce()).to.equal(before);
+  });
+});
