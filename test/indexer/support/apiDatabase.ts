@@ -1,6 +1,7 @@
-import { getTableColumns, isTable } from "drizzle-orm";
+import { getTableColumns, is, isTable, SQL } from "drizzle-orm";
+import { toSnakeCase } from "drizzle-orm/casing";
 import { drizzle } from "drizzle-orm/node-postgres";
-import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
+import { getTableConfig, PgDialect, type PgTable } from "drizzle-orm/pg-core";
 import pg from "pg";
 import * as schema from "../../../indexer/ponder.schema.ts";
 import type { Database } from "../../../indexer/src/api/graphql/context.ts";
@@ -9,9 +10,9 @@ import { type TableName, tables } from "../../../indexer/src/derive/tables.ts";
 
 /**
  * The indexer's tables in an empty database, made from its schema as Ponder would, for tests of the API that bring their own
- * rows. `statements` counts the queries sent since it was last set.
+ * rows. `statements` counts the queries sent since it was last set, and `sent` lists them.
  */
-export async function openApiDatabase(url: string) {
+export async function openApiDatabase(url: string, { indexes = false } = {}) {
   const pool = new pg.Pool({ connectionString: url, max: 5 });
   // The server is stopped right after the pool; a connection that hears of it first must not fail the test.
   pool.on("error", () => {});
@@ -20,10 +21,16 @@ export async function openApiDatabase(url: string) {
       (column) => `"${column.name}" ${column.getSQLType()}${column.primary ? " PRIMARY KEY" : ""}`,
     );
     await pool.query(`CREATE TABLE "${getTableConfig(table).name}" (${columns.join(", ")})`);
+    if (indexes) for (const statement of indexesOf(table)) await pool.query(statement);
   }
   await pool.query("CREATE TABLE _ponder_checkpoint (latest_checkpoint text)");
   let statements = 0;
-  const database = drizzle(pool, { schema, casing: "snake_case", logger: { logQuery: () => statements++ } });
+  const sent: { query: string; params: unknown[] }[] = [];
+  const logQuery = (query: string, params: unknown[]) => {
+    statements++;
+    sent.push({ query, params });
+  };
+  const database = drizzle(pool, { schema, casing: "snake_case", logger: { logQuery } });
   return {
     database,
     /** Takes over every row that a derivation in memory came to. */
@@ -39,12 +46,28 @@ export async function openApiDatabase(url: string) {
     /** As the API sees it. */
     db: database as unknown as Database,
     pool,
+    sent,
     get statements() {
       return statements;
     },
     set statements(count: number) {
       statements = count;
+      sent.length = 0;
     },
     close: () => pool.end(),
   };
+}
+
+/** The indexes of a table, as Ponder makes them after the backfill. */
+function indexesOf(table: PgTable): string[] {
+  const { name, indexes } = getTableConfig(table);
+  const dialect = new PgDialect({ casing: "snake_case" });
+  return indexes.map(({ config }, n) => {
+    const columns = config.columns.map((column) =>
+      is(column, SQL)
+        ? dialect.sqlToQuery(column, "indexes").sql
+        : `"${toSnakeCase((column as { name: string }).name)}"`,
+    );
+    return `CREATE INDEX "${config.name ?? `${name}_${n}`}" ON "${name}" (${columns.join(", ")})`;
+  });
 }

@@ -2,7 +2,7 @@ import { type Reputation, reputationOf } from "../../derive/reputation.ts";
 import type { Row } from "../../derive/tables.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
-import { NodeRef } from "./node.ts";
+import { NodeRef, registerNode } from "./node.ts";
 
 /** An agent's row with the public fields it stands for. Those that need other rows are resolved when asked for. */
 export type Agent = { row: Row<"agent">; fields: Reputation };
@@ -56,7 +56,8 @@ export const AgentRef = builder.objectRef<Agent>("Agent").implement({
     avgCostPerCapability: t.field({
       description: "The median of what was paid for each capability.",
       type: [CapabilityCostRef],
-      resolve: async ({ row }, _, { load }) => {
+      resolve: async ({ row }, _, { load, takeRows }) => {
+        takeRows(10);
         const prices = reputationOf(row, null, await load.prices.load(row.id)).avg_cost_per_capability;
         return Object.entries(prices).map(([capability, medianUsdc]) => ({ capability, medianUsdc }));
       },
@@ -123,6 +124,11 @@ export async function findAgent(address: string, { load }: QueryContext): Promis
   const row = await load.agent.load(address);
   return row === null ? null : toAgent(row);
 }
+
+registerNode("Agent", {
+  form: /^0x[0-9a-fA-F]{40}$/,
+  find: (id, context) => findAgent(id.toLowerCase(), context),
+});
 
 builder.queryField("agent", (t) =>
   t.field({

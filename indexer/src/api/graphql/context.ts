@@ -2,31 +2,43 @@ import type DataLoader from "dataloader";
 import type { ReadonlyDrizzle } from "ponder";
 import type { Operations } from "../../../operations.ts";
 import type * as schema from "../../../ponder.schema.ts";
+import type { TimelineFeed } from "../stream/timelineFeed.ts";
 import { queryError } from "./errors.ts";
+import type { Followers } from "./followers.ts";
 import { type Loaders, openLoaders } from "./loaders.ts";
 
 /** The indexer's database, as the API opens it: read-only. */
 export type Database = ReadonlyDrizzle<typeof schema>;
 
-/** What resolvers are given, anew for every request. */
-export type QueryContext = {
+/** What all requests share. */
+export type ServerContext = {
   db: Database;
   operations: Pick<Operations, "readBlocked">;
   /** Chain and token of this node. */
   node: { chainId: number; token: string };
+  feed: TimelineFeed;
+  followers: Followers;
+};
+
+/** What resolvers are given, anew for every request. */
+export type QueryContext = ServerContext & {
   load: Loaders;
   /** The lists of this request that belong to one of many objects, by field and arguments. */
   lists: Map<string, DataLoader<string, unknown>>;
   /** Takes rows from what one request may ask for. */
   takeRows: (count: number) => void;
+  /** Begins as a new request would, for the next event of a subscription. */
+  renew: () => void;
+  /** Nothing more is read for this request. */
+  expire: () => void;
 };
 
 /** More than any page of a sensible query, far less than nested pages of a hundred could ask for. */
 export const MAX_ROWS = 2_000;
 
-export function queryContext(base: Pick<QueryContext, "db" | "operations" | "node">): QueryContext {
+export function queryContext(base: ServerContext): QueryContext {
   let rows = 0;
-  return {
+  const context: QueryContext = {
     ...base,
     load: openLoaders(base.db),
     lists: new Map(),
@@ -39,5 +51,14 @@ export function queryContext(base: Pick<QueryContext, "db" | "operations" | "nod
         );
       }
     },
+    renew: () => {
+      rows = 0;
+      context.load = openLoaders(base.db);
+      context.lists = new Map();
+    },
+    expire: () => {
+      rows = Number.POSITIVE_INFINITY;
+    },
   };
+  return context;
 }

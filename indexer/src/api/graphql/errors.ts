@@ -11,8 +11,8 @@ export type QueryErrorCode =
   | "TOO_MANY_ALIASES"
   | "TOO_MANY_ROWS"
   | "TOO_MANY_SUBSCRIPTIONS"
-  | "SLOW_CONSUMER"
   | "QUERY_TIMEOUT"
+  | "OVERLOADED"
   | "RESPONSE_TOO_LARGE";
 
 /** An error the client sees as it is, with `extensions.code`. */

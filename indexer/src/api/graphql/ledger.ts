@@ -149,8 +149,10 @@ const RecordRef = builder.objectRef<Row<"record">>("LedgerRecord").implement({
 
 async function eventOf(
   { block, log, seq }: Row<"record">,
-  { load }: QueryContext,
+  { load, takeRows }: QueryContext,
 ): Promise<RecordEvent | null> {
+  // A body may have 64 KiB.
+  takeRows(10);
   const json = await load.event.load(positionKey({ kind: "record", block, log, seq } as RecordEvent));
   return json === null ? null : JSON.parse(json);
 }

@@ -2,9 +2,10 @@ import { costLimitPlugin } from "@escape.tech/graphql-armor-cost-limit";
 import { maxAliasesPlugin } from "@escape.tech/graphql-armor-max-aliases";
 import { maxDepthPlugin } from "@escape.tech/graphql-armor-max-depth";
 import { maxTokensPlugin } from "@escape.tech/graphql-armor-max-tokens";
-import type { GraphQLError } from "graphql";
-import type { Plugin } from "graphql-yoga";
-import type { QueryErrorCode } from "./errors.ts";
+import type { ExecutionResult, GraphQLError } from "graphql";
+import { isAsyncIterable, type Plugin } from "graphql-yoga";
+import type { QueryContext } from "./context.ts";
+import { type QueryErrorCode, queryError } from "./errors.ts";
 
 /** Anything a person or a dashboard asks stays far below these; the introspection query of GraphiQL fits too. */
 export const LIMITS = {
@@ -14,13 +15,19 @@ export const LIMITS = {
   cost: 50_000,
   aliases: 30,
   tokens: 2_000,
+  /** Of the body of a request, in bytes. */
+  queryBytes: 64 * 1024,
+  /** Of an answer, in characters: some more than a page of the longest endpoints that listings may have. */
+  answerCharacters: 4_000_000,
+  milliseconds: 10_000,
+  subscriptions: 500,
 } as const;
 
 /**
  * Refuses a query for its form, before anything is read. The cost plugin knows only literal page sizes; what variables and
  * defaults ask for is bounded while it runs (see `takeRows`).
  */
-export function limitPlugins(): Plugin[] {
+export function limitPlugins({ milliseconds, answerCharacters }: Limits = LIMITS): Plugin[] {
   return [
     maxTokensPlugin({ n: LIMITS.tokens, onReject: [withCode("QUERY_TOO_LONG")] }),
     maxDepthPlugin({ n: LIMITS.depth, flattenFragments: true, onReject: [withCode("QUERY_TOO_DEEP")] }),
@@ -30,12 +37,66 @@ export function limitPlugins(): Plugin[] {
       flattenFragments: true,
       onReject: [withCode("QUERY_TOO_COSTLY")],
     }),
+    timeLimit(milliseconds),
+    answerLimit(answerCharacters),
   ];
 }
+
+export type Limits = { milliseconds: number; answerCharacters: number };
 
 /** The plugins' errors are plain syntax errors; a program needs a code. */
 function withCode(code: QueryErrorCode) {
   return (_: unknown, error: GraphQLError) => {
     error.extensions.code = code;
   };
+}
+
+/** Answers in time, whatever the database does; what runs on is not asked for more. */
+function timeLimit(milliseconds: number): Plugin {
+  return {
+    onExecute: ({ executeFn, setExecuteFn, args }) => {
+      setExecuteFn(async (given) => {
+        let timer: NodeJS.Timeout | undefined;
+        const late = new Promise<ExecutionResult>((resolve) => {
+          timer = setTimeout(() => {
+            (args.contextValue as unknown as QueryContext).expire();
+            resolve({ errors: [queryTimeout()] });
+          }, milliseconds);
+        });
+        try {
+          return await Promise.race([executeFn(given), late]);
+        } finally {
+          clearTimeout(timer);
+        }
+      });
+    },
+  };
+}
+
+export function queryTimeout(): GraphQLError {
+  return queryError("QUERY_TIMEOUT", "This query takes too long; ask for less at once.");
+}
+
+/** Refuses an answer before it is made into text: aliases can repeat a long value many times. */
+function answerLimit(most: number): Plugin {
+  return {
+    onResultProcess: ({ result, setResult }) => {
+      if (Array.isArray(result) || isAsyncIterable(result)) return;
+      if (charactersOf((result as ExecutionResult).data, most) <= most) return;
+      const message = `An answer may have at most ${most} characters; ask for less at once.`;
+      setResult({ errors: [queryError("RESPONSE_TOO_LARGE", message)] });
+    },
+  };
+}
+
+/** About as many characters as the JSON of a value has; counting ends above `most`. */
+function charactersOf(value: unknown, most: number): number {
+  if (typeof value === "string") return value.length + 2;
+  if (typeof value !== "object" || value === null) return 5;
+  let sum = 2;
+  for (const [key, item] of Object.entries(value)) {
+    sum += key.length + 4 + charactersOf(item, most - sum);
+    if (sum > most) break;
+  }
+  return sum;
 }

@@ -15,6 +15,7 @@ import "./ledger.ts";
 import "./explain.ts";
 import "./params.ts";
 import "./meta.ts";
+import "./subscription.ts";
 
 /** The executable schema. */
 export const graphqlSchema: GraphQLSchema = builder.toSchema();

@@ -1,21 +1,37 @@
 import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
-import { createYoga } from "graphql-yoga";
+import { createYoga, maskError as maskAny } from "graphql-yoga";
 import { logWarning } from "../../../ponderProcess.ts";
-import { type QueryContext, queryContext } from "./context.ts";
-import { limitPlugins } from "./limits.ts";
+import { createTimelineFeed } from "../stream/timelineFeed.ts";
+import { queryContext, type ServerContext } from "./context.ts";
+import { queryError } from "./errors.ts";
+import { examples } from "./examples.ts";
+import { Followers } from "./followers.ts";
+import { LIMITS, type Limits, limitPlugins, queryTimeout } from "./limits.ts";
 import { graphqlSchema } from "./schema.ts";
 
-const FIRST_QUERY = `# Who works here, and how well? Click ▶ to ask.
-{
-  meta { block time digest ledgers { id size root } blockedAtSegment { reason } }
-  agents(first: 10) {
-    nodes { address trustTier successRate last30dHireCount last24hVolumeUsdc refundRate clusterId }
-  }
-}
-`;
+export type GraphqlOptions = Pick<ServerContext, "db" | "operations" | "node"> & {
+  limits?: Limits;
+  subscriptions?: number;
+  /** Milliseconds between two looks for news while anybody subscribes. */
+  pollMs?: number;
+};
+
+const tabs = examples.map(({ title, text, query, variables }) => ({
+  title,
+  query: `# ${title}. ${text}\n${query}`,
+  ...(variables && { variables: JSON.stringify(variables, null, 2) }),
+}));
 
 /** GraphQL over HTTP at `/graphql`, with GraphiQL for browsers. */
-export function graphqlServer(base: Pick<QueryContext, "db" | "operations" | "node">) {
+export function graphqlServer(options: GraphqlOptions) {
+  const { db, operations, node, limits, subscriptions = LIMITS.subscriptions, pollMs = 500 } = options;
+  const shared: ServerContext = {
+    db,
+    operations,
+    node,
+    feed: createTimelineFeed({ db, everyMs: pollMs }),
+    followers: new Followers(subscriptions),
+  };
   return createYoga({
     schema: graphqlSchema,
     graphqlEndpoint: "/graphql",
@@ -23,13 +39,12 @@ export function graphqlServer(base: Pick<QueryContext, "db" | "operations" | "no
     batching: false,
     // Ponder's server allows every origin on every route.
     cors: false,
-    graphiql: { title: "Tallystick", defaultQuery: FIRST_QUERY },
+    graphiql: { title: "Tallystick", defaultTabs: tabs },
     // Served from here: the page works without a connection to anywhere else.
     renderGraphiQL,
-    context: () => queryContext(base),
-    plugins: limitPlugins(),
-    // Whatever is not a GraphQL error is a fault of ours: it goes to the log, not to the client.
-    maskedErrors: { isDev: false },
+    context: () => queryContext(shared),
+    plugins: limitPlugins(limits),
+    maskedErrors: { isDev: false, maskError },
     logging: {
       debug: () => {},
       info: () => {},
@@ -39,6 +54,20 @@ export function graphqlServer(base: Pick<QueryContext, "db" | "operations" | "no
     },
   });
 }
+
+/** Whatever is not a GraphQL error is a fault of ours: it goes to the log, not to the client, who is told what it may do. */
+function maskError(error: unknown, message: string, isDev?: boolean): Error {
+  const cause = (error as { originalError?: unknown }).originalError ?? error;
+  const code = (cause as { code?: unknown }).code;
+  if (code === QUERY_CANCELED) return queryTimeout();
+  if (cause instanceof Error && cause.message.startsWith("timeout exceeded when trying to connect")) {
+    return queryError("OVERLOADED", "This node has too much to do; try again later, or ask another.");
+  }
+  return maskAny(error, message, isDev);
+}
+
+/** Postgres, when a statement ran into its time limit. */
+const QUERY_CANCELED = "57014";
 
 function detail(word: unknown): string {
   return word instanceof Error ? (word.stack ?? word.message) : String(word);

@@ -1,0 +1,135 @@
+/** A query worth reading first: a tab of GraphiQL, a section of docs/graphql.md, and a test. */
+export type Example = {
+  title: string;
+  text: string;
+  query: string;
+  variables?: Record<string, unknown>;
+};
+
+/** In the order of a dashboard: the node, the market, one agent, the evidence, the clusters, the proof. */
+export const examples: Example[] = [
+  {
+    title: "The node",
+    text: "Where it stands, what it follows, and whether it waits for anything",
+    query: `query Node {
+  meta {
+    chainId token block time digest indexedBlock paramsVersion
+    ledgers { id origin writer size root }
+    blockedAtSegment { ledger from to reason }
+  }
+  params {
+    version windowSeconds tier2MinSuccesses tier2MinSuccessRate { numerator denominator }
+    escrows { address provider } operator
+  }
+}`,
+  },
+  {
+    title: "The leaders",
+    text: "Agents as search ranks them: tier, success rate, count",
+    query: `query Leaders {
+  agents(orderBy: RANK, first: 5) {
+    totalCount
+    nodes {
+      address trustTier successRate last30dHireCount last24hVolumeUsdc avgStars clusterId
+      listings(first: 3) { nodes { capability priceUsdc paymentMode } }
+    }
+    pageInfo { hasNextPage endCursor }
+  }
+}`,
+  },
+  {
+    title: "A search",
+    text: "Who does this work, for at most half a dollar, and failed no more than one time in ten",
+    query: `query Search($capability: Capability) {
+  agents(
+    where: { capability: $capability, maxPriceUsdc: "0.50", minSuccessRate: 0.9 }
+    orderBy: SUCCESS_RATE
+    first: 10
+  ) {
+    nodes {
+      address successRate last30dHireCountRaw avgLatencyMsP95 clustered: clusterId
+      avgCostPerCapability { capability medianUsdc }
+    }
+  }
+}`,
+  },
+  {
+    title: "Latest hires",
+    text: "What was paid for what, whose word it rests on, and what it weighs",
+    query: `query LatestHires {
+  hires(first: 5) {
+    nodes {
+      id time capability priceUsdc outcome evidence weight clusterSize
+      seller { address trustTier } buyer { address }
+      payment { tx log amountUsdc authorized }
+      escrow { provider status delivered }
+      receipt { hash status buyerSigned }
+      ratings { side stars }
+    }
+  }
+}`,
+  },
+  {
+    title: "Why that figure",
+    text: "Numerator, denominator, rule and hires behind an agent's success rate",
+    query: `query Why {
+  agents(orderBy: HIRES, first: 1) {
+    nodes {
+      address
+      explain(field: SUCCESS_RATE) {
+        value numerator denominator formula formulaVersion paramsVersion source cadence windowFrom
+        hires(first: 3) { totalCount nodes { id outcome weight } }
+      }
+    }
+  }
+}`,
+  },
+  {
+    title: "Escrows",
+    text: "Money held for hires, and what became of it",
+    query: `query Escrows {
+  escrows(first: 5) {
+    nodes { id provider status amountUsdc toSellerUsdc toBuyerUsdc refundedBy delivered deadline hire { outcome dispute } }
+  }
+}`,
+  },
+  {
+    title: "Rings",
+    text: "Agents that one wallet's money binds together, and how much their hires among each other count",
+    query: `query Rings {
+  clusters(where: { kind: OWNERSHIP }, first: 3) {
+    nodes {
+      id size formedTime
+      members(first: 5) {
+        nodes { address signalsTripped last30dHireCountRaw last30dHireCount registeredBlock }
+      }
+    }
+  }
+}`,
+  },
+  {
+    title: "Tier changes",
+    text: "Who rose and who fell, and why",
+    query: `query TierChanges {
+  tierChanges(first: 5) { nodes { agentAddress from to reason block time } }
+}`,
+  },
+  {
+    title: "Checkpoints",
+    text: "The heads of ledgers that were anchored in the contract",
+    query: `query Checkpoints {
+  checkpoints(first: 3) { nodes { id seq size root block tx note } }
+}`,
+  },
+  {
+    title: "Live hires",
+    text: "A subscription: press play and wait for the next hire. Over HTTP these are server-sent events",
+    query: `subscription Live {
+  hireCounted {
+    position
+    reorg
+    hire { id capability priceUsdc outcome seller { address } buyer { address } }
+  }
+}`,
+  },
+];

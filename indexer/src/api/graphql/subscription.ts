@@ -1,0 +1,179 @@
+import { Repeater } from "graphql-yoga";
+import type { Row } from "../../derive/tables.ts";
+import type { StreamMessage } from "../stream/messages.ts";
+import type { TimelineFeed } from "../stream/timelineFeed.ts";
+import { builder } from "./builder.ts";
+import type { QueryContext } from "./context.ts";
+import { queryError } from "./errors.ts";
+import { HireRef } from "./hire.ts";
+import { TierChangeRef } from "./tierChange.ts";
+
+/** Something that happened; or, without a subject, that everything after the position was taken back. */
+export type Happening = { position: string; subject: string | null };
+
+/** Read at once for one subscriber, and then not before it has taken them all. */
+const BATCH = 100;
+
+const REORG =
+  "Blocks were reorganized: what was told after `position` was taken back, and what stands follows.";
+const POSITION = "Give it as `after` to go on from here, on this node or on a replica.";
+const AFTER =
+  'The position after which to begin: one that was told before, or "0" for the beginning. Without it only news is told.';
+
+const HireCountedRef = builder.objectRef<Happening>("HireCounted").implement({
+  fields: (t) => ({
+    position: t.exposeString("position", { description: POSITION }),
+    reorg: t.boolean({ description: REORG, resolve: ({ subject }) => subject === null }),
+    hire: t.field({
+      type: HireRef,
+      nullable: true,
+      resolve: ({ subject }, _, { load }): Promise<Row<"hire"> | null> | null =>
+        subject === null ? null : load.hire.load(subject),
+    }),
+  }),
+});
+
+const TierChangedRef = builder.objectRef<Happening>("TierChanged").implement({
+  fields: (t) => ({
+    position: t.exposeString("position", { description: POSITION }),
+    reorg: t.boolean({ description: REORG, resolve: ({ subject }) => subject === null }),
+    tierChange: t.field({
+      type: TierChangeRef,
+      nullable: true,
+      resolve: ({ subject }, _, { load }): Promise<Row<"tierChange"> | null> | null =>
+        subject === null ? null : load.tierChange.load(subject),
+    }),
+  }),
+});
+
+builder.subscriptionType({
+  description:
+    "What happens, over server-sent events, in the order of the log. A subscriber that takes its time is waited for, not buffered for.",
+  fields: (t) => ({
+    hireCounted: t.field({
+      type: HireCountedRef,
+      args: {
+        seller: t.arg({ type: "Address" }),
+        buyer: t.arg({ type: "Address" }),
+        capability: t.arg({ type: "Capability" }),
+        after: t.arg.string({ description: AFTER }),
+      },
+      subscribe: (_, { seller, buyer, capability, after }, context) =>
+        follow(context, after, (message) => {
+          if (message.kind !== "hire") return false;
+          if (seller && message.agent !== seller) return false;
+          if (buyer && message.counterpart !== buyer) return false;
+          return !capability || JSON.parse(message.text).data.capability === capability;
+        }),
+      resolve: (happening) => happening,
+    }),
+    tierChanged: t.field({
+      type: TierChangedRef,
+      args: { agent: t.arg({ type: "Address" }), after: t.arg.string({ description: AFTER }) },
+      subscribe: (_, { agent, after }, context) =>
+        follow(
+          context,
+          after,
+          (message) => message.kind === "tier_change" && (!agent || message.agent === agent),
+        ),
+      resolve: (happening) => happening,
+    }),
+  }),
+});
+
+function follow(
+  context: QueryContext,
+  after: string | null | undefined,
+  wants: (message: StreamMessage) => boolean,
+): AsyncIterable<Happening> {
+  const begin = startOf(after);
+  const { feed, followers } = context;
+  followers.checkRoom();
+  return new Repeater<Happening>(async (push, stop) => {
+    const leave = followers.enter();
+    const news = new News();
+    const unsubscribe = feed.subscribe((reorg) => news.tell(reorg?.position ?? null));
+    stop.then(() => news.end());
+    try {
+      await feed.poll();
+      await pushAll(push, news, begin ?? feed.head(), { feed, wants, renew: context.renew });
+    } finally {
+      unsubscribe();
+      leave();
+      stop();
+    }
+  });
+}
+
+async function pushAll(
+  push: (happening: Happening) => Promise<unknown>,
+  news: News,
+  from: string,
+  { feed, wants, renew }: { feed: TimelineFeed; wants: (it: StreamMessage) => boolean; renew: () => void },
+): Promise<void> {
+  let position = from;
+  while (!news.hasEnded) {
+    const takenBack = news.takeReorg();
+    if (takenBack !== null && takenBack < position) {
+      position = takenBack;
+      renew();
+      await push({ position, subject: null });
+    }
+    const messages = await feed.after(position, BATCH);
+    if (messages.length === 0) await news.next();
+    for (const message of messages) {
+      if (news.hasEnded || news.hasReorg) break;
+      position = message.position;
+      if (!wants(message)) continue;
+      // Every event is answered like a query of its own: rows read anew, and as many as any query may.
+      renew();
+      await push({ position, subject: message.subject });
+    }
+  }
+}
+
+function startOf(after: string | null | undefined): string | undefined {
+  if (after === null || after === undefined) return undefined;
+  if (after === "0") return "";
+  if (/^[0-9]{12}\/[0-9/]{1,52}$/.test(after)) return after;
+  throw queryError("INVALID_CURSOR", 'after must be a position that this API gave, or "0".');
+}
+
+/** What a subscriber has not looked at yet: that there is something, and how far back it was taken. */
+class News {
+  #wake: (() => void) | undefined;
+  #isNew = false;
+  #takenBack: string | null = null;
+  hasEnded = false;
+
+  get hasReorg(): boolean {
+    return this.#takenBack !== null;
+  }
+
+  tell(takenBack: string | null): void {
+    if (takenBack !== null && (this.#takenBack === null || takenBack < this.#takenBack)) {
+      this.#takenBack = takenBack;
+    }
+    this.#isNew = true;
+    this.#wake?.();
+  }
+
+  end(): void {
+    this.hasEnded = true;
+    this.#wake?.();
+  }
+
+  takeReorg(): string | null {
+    const position = this.#takenBack;
+    this.#takenBack = null;
+    return position;
+  }
+
+  async next(): Promise<void> {
+    if (!this.#isNew && !this.hasEnded)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    this.#isNew = false;
+  }
+}

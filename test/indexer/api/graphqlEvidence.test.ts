@@ -1,0 +1,175 @@
+import { expect } from "chai";
+import { reputationSources } from "../../../indexer/src/api/reputationSources.ts";
+import { type ApiStory, cast, openApiStory } from "../support/apiStory.ts";
+
+type Nodes<T> = { nodes: T[] };
+const { busy, free, ring, funder, hub } = cast;
+
+describe("GraphQL: evidence of a market", () => {
+  let story: ApiStory;
+  before(async function () {
+    this.timeout(60_000);
+    story = await openApiStory();
+  });
+
+  describe("evidence", () => {
+    it("of a direct hire: the log that paid, the receipt, the ratings, its weight and what it was fixed at", async () => {
+      const { hires } = await story.ask<{ hires: Nodes<Record<string, never>> }>(
+        `query ($a: Address!) { hires(first: 1, where: {buyer: $a, seller: "${ring[0]}"}) { nodes {
+          id tx weight clusterSize evidence escrow { id } payment { tx log amountUsdc authorized from to }
+          receipt { hash status allPassed hire { id } entry { ledger seq record { type signer valid } } } } } }`,
+        { a: ring[1] },
+      );
+      const [hire] = hires.nodes as unknown as [
+        { id: string; tx: string; payment: object; receipt: { entry: { seq: number } } },
+      ];
+      expect(hire).to.deep.include({ weight: 0.2, clusterSize: 5, escrow: null, evidence: "SELLER" });
+      expect(hire.payment).to.deep.include({
+        tx: hire.tx,
+        amountUsdc: "0.50",
+        authorized: true,
+        from: ring[1],
+      });
+      expect(hire.id).to.match(new RegExp(`^${hire.tx}-`));
+      expect(hire.receipt).to.deep.include({ status: "COUNTED", allPassed: true, hire: { id: hire.id } });
+      expect(hire.receipt.entry).to.deep.include({
+        record: { type: "receipt", signer: ring[0], valid: true },
+      });
+    });
+
+    it("of an escrow hire: the escrow, and an id of its own", async () => {
+      const { escrows } = await story.ask<{ escrows: Nodes<{ id: string; hire: { id: string } }> }>(
+        "{ escrows(where: {status: RELEASED}) { nodes { id hire { id } } } }",
+      );
+      const [escrow] = escrows.nodes;
+      expect(escrow?.hire.id).to.equal(`${escrow?.id}-hire`);
+      for (const id of [escrow?.id, escrow?.hire.id]) {
+        const { hire } = await story.ask<{ hire: object }>(
+          "query ($id: ID!) { hire(id: $id) { evidence payment { tx } escrow { id status } } }",
+          { id },
+        );
+        expect(hire).to.deep.equal({
+          evidence: "ESCROW",
+          payment: null,
+          escrow: { id: escrow?.id, status: "RELEASED" },
+        });
+      }
+    });
+
+    it("of receipts that are not hires: free ones and those without a payment", async () => {
+      const statuses = async (agent: string) => {
+        const { agent: found } = await story.ask<{ agent: { receipts: Nodes<{ status: string }> } | null }>(
+          "query ($a: Address!) { agent(address: $a) { receipts(first: 1) { nodes { status } } } }",
+          { a: agent },
+        );
+        return found?.receipts.nodes.map((it) => it.status);
+      };
+      expect(await statuses(busy)).to.deep.equal(["PENDING"]);
+      expect(await statuses(free)).to.equal(undefined);
+      const [receipt] = [...story.derived.store.rows("receipt").values()].filter(
+        (it) => it.status === "free",
+      );
+      const answer = await story.ask(
+        "query ($h: String!) { receipt(hash: $h) { status hire { id } amountUsdc } }",
+        {
+          h: receipt?.id,
+        },
+      );
+      expect(answer).to.deep.equal({ receipt: { status: "FREE", hire: null, amountUsdc: "0.00" } });
+    });
+
+    it("of an agent's rise, with its reason", async () => {
+      const { tierChanges } = await story.ask<{ tierChanges: Nodes<Record<string, unknown>> }>(
+        "query ($a: Address) { tierChanges(agent: $a) { nodes { from to reason agent { trustTier } } } }",
+        { a: busy },
+      );
+      const reason = "10 successes at 9/10 over 3 capabilities";
+      expect(tierChanges.nodes).to.deep.equal([{ from: 0, to: 2, reason, agent: { trustTier: 2 } }]);
+    });
+  });
+
+  describe("explain", () => {
+    it("gives every field of the reputation a value, a rule, a source and a cadence", async () => {
+      const fields = Object.keys(reputationSources);
+      const selection =
+        "value formula formulaVersion paramsVersion source cadence asOfBlock asOfTime windowFrom";
+      for (let at = 0; at < fields.length; at += 25) {
+        const asked = fields.slice(at, at + 25);
+        const parts = asked.map((name) => `${name}: explain(field: ${name.toUpperCase()}) { ${selection} }`);
+        const { agent } = await story.ask<{ agent: Record<string, Record<string, unknown>> }>(
+          `{ agent(address: "${busy}") { ${parts.join(" ")} } }`,
+        );
+        for (const name of asked) {
+          const reputation = story.derived.agents[busy] as unknown as Record<string, unknown>;
+          expect(agent[name]?.value, name).to.deep.equal(reputation[name]);
+          expect(agent[name]).to.deep.include({
+            formulaVersion: 1,
+            paramsVersion: 1,
+            ...reputationSources[name as keyof typeof reputationSources],
+          });
+          expect(agent[name]?.formula).to.be.a("string").with.length.above(10);
+        }
+      }
+    });
+
+    it("leads to hires that add up to the numerator and denominator", async () => {
+      type Explained = {
+        numerator: string;
+        denominator: string;
+        hires: { totalCount: number; nodes: { outcome: string; weight: number; refunded: boolean }[] };
+      };
+      const explain = async (field: string) => {
+        const { agent } = await story.ask<{ agent: { explain: Explained } }>(
+          `{ agent(address: "${busy}") { explain(field: ${field}) { numerator denominator
+            hires(first: 100) { totalCount nodes { outcome weight refunded } } } } }`,
+        );
+        return agent.explain;
+      };
+      const rate = await explain("SUCCESS_RATE");
+      const sum = (hires: { weight: number }[]) => hires.reduce((total, { weight }) => total + weight, 0);
+      expect(sum(rate.hires.nodes.filter((it) => it.outcome === "SUCCESS"))).to.equal(Number(rate.numerator));
+      expect(sum(rate.hires.nodes)).to.equal(Number(rate.denominator));
+      expect(rate.hires.totalCount).to.equal(42);
+      const refunds = await explain("REFUND_RATE");
+      expect(sum(refunds.hires.nodes.filter((it) => it.refunded))).to.equal(Number(refunds.numerator));
+      expect(sum(refunds.hires.nodes)).to.equal(Number(refunds.denominator));
+    });
+  });
+
+  describe("fundingGraph", () => {
+    it("tells of every transfer why it counts and what it tripped", async () => {
+      const { fundingGraph } = await story.ask<{
+        fundingGraph: {
+          nodes: { address: string; kind: string | null; isAgent: boolean }[];
+          edges: {
+            from: string;
+            to: string;
+            amountUsdc: string;
+            reason: string;
+            signals: { members: string[] }[];
+          }[];
+        };
+      }>(`{ fundingGraph(agent: "${ring[0]}", depth: 2) { nodes { address kind isAgent }
+        edges { from to amountUsdc reason signals { signal funder members dropped clusterId } } } }`);
+      const edge = fundingGraph.edges.find(({ from }) => from === funder);
+      expect(edge).to.deep.include({ to: ring[0], amountUsdc: "5.00", reason: "FUNDING" });
+      expect(edge?.signals).to.have.length.above(0);
+      for (const signal of edge?.signals ?? []) expect(signal.members).to.include(ring[0]);
+      expect(fundingGraph.edges.some(({ from }) => from === hub)).to.equal(false);
+      expect(fundingGraph.edges.find(({ to }) => to === funder)).to.include({
+        amountUsdc: "50.00",
+        reason: "FUNDING",
+      });
+      expect(fundingGraph.nodes.map(({ address }) => address)).to.include.members([ring[0], funder]);
+    });
+
+    it("refuses a depth that no signal reaches", async () => {
+      expect(
+        await story.codeOf(`{ fundingGraph(agent: "${busy}", depth: 4) { nodes { address } } }`),
+      ).to.equal("INVALID_ARGUMENT");
+      expect(
+        await story.codeOf(`{ fundingGraph(agent: "${busy}", depth: 0) { nodes { address } } }`),
+      ).to.equal("INVALID_ARGUMENT");
+    });
+  });
+});

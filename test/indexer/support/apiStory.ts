@@ -1,0 +1,186 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { expect } from "chai";
+import type { Hono } from "hono";
+import * as schema from "../../../indexer/ponder.schema.ts";
+import { createApi } from "../../../indexer/src/api/app.ts";
+import type { Snapshot } from "../../../indexer/src/derive/snapshot.ts";
+import { positionKey } from "../../../indexer/src/positionKey.ts";
+import { isStoredHeight, nodeKey } from "../../../indexer/src/segments/storedTree.ts";
+import { toHex } from "../../../protocol/hex.ts";
+import { leafHash } from "../../../protocol/merkle/hash.ts";
+import { MerkleFrontier } from "../../../protocol/merkle/merkleFrontier.ts";
+import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
+import { EventLog, START, wallet } from "../derive/eventLog.ts";
+import { openApiDatabase } from "./apiDatabase.ts";
+
+export type Answer = {
+  data?: Record<string, unknown> | null;
+  errors?: { message: string; path?: unknown[]; extensions: { code: string } }[];
+};
+
+export const node = { chainId: 31_337, token: `0x${"70".repeat(20)}` };
+export const LEDGER = `0x${"1e".repeat(32)}` as const;
+
+/** Who is who in the story. */
+export const cast = {
+  busy: wallet(1),
+  modest: wallet(2),
+  secret: wallet(3),
+  free: wallet(4),
+  ring: [11, 12, 13, 14, 15].map(wallet),
+  funder: wallet(99),
+  hub: wallet(98),
+  buyers: Array.from({ length: 8 }, (_, n) => wallet(20 + n)),
+};
+
+/** A market with a busy seller, a modest one, one with private metrics, free calls, a ring, a hub, and escrows of every fate. */
+export function marketStory(): EventLog {
+  const { busy, modest, secret, free, ring, funder, hub, buyers } = cast;
+  const log = new EventLog({ hubs: [hub] });
+  const buyer = (n: number) => buyers[n % buyers.length] ?? busy;
+  for (let n = 0; n < 4; n++) log.after(1).listing(busy, `text.task${n}`, { price_usdc: `0.${n + 1}` });
+  log.after(1).listing(busy, "text.task0", { payment_mode: "platform_escrow:swarmwage-partnered" });
+  log.after(1).listing(modest, "text.task0", { price_usdc: "0.9", max_latency_ms: 50 });
+  log.after(1).listing(secret, "text.task0", { private_metrics: true });
+  for (let n = 0; n < 40; n++) {
+    const options = { passed: n % 20 !== 0, capability: `text.task${n % 4}`, latency_ms: 100 + n };
+    const receipt = log.after(1).hire(busy, buyer(n), options);
+    if (n < 6) log.record("rating", buyer(n), { receipt, side: "buyer", stars: 1 + (n % 5) });
+    if (n === 0) log.record("rating", busy, { receipt, side: "seller", stars: 4 });
+  }
+  for (let n = 0; n < 3; n++)
+    log.after(1).hire(modest, buyer(n), { capability: "text.task0", passed: n > 0 });
+  for (let n = 0; n < 23; n++) {
+    const receipt = log
+      .after(1)
+      .hire(secret, buyer(n), { capability: "text.task0", passed: n > 2, latency_ms: 77 });
+    if (n < 3) log.record("rating", buyer(n), { receipt, side: "buyer", stars: 4 });
+  }
+  log.after(1).receipt(free, buyer(0), { amount: 0, buyer_signature: "0x01" });
+  log.after(1).receipt(busy, buyer(1), { tx: `0x${"ee".repeat(32)}` });
+  const escrows = Array.from({ length: 5 }, (_, n) => log.after(1).deposit(busy, buyer(n)));
+  const [released = "0x", refunded = "0x", delivered = "0x", silent = "0x"] = escrows;
+  log.after(1).delivered(released).released(released);
+  log.after(1).delivered(refunded).refunded(refunded, buyer(1));
+  log.after(1).delivered(delivered).timedOut(delivered, true);
+  log.after(1).timedOut(silent);
+  for (const member of ring) log.after(1).transfer(funder, member, 5_000_000);
+  for (const member of ring) log.after(1).listing(member, "code.review");
+  log.after(1).transfer(hub, ring[0] ?? busy, 9_000_000);
+  for (let n = 1; n < 5; n++)
+    log.after(1).hire(ring[0] ?? busy, ring[n] ?? busy, { capability: "code.review" });
+  log.after(1).transfer(wallet(97), funder, 50_000_000);
+  return log.after(60).tick();
+}
+
+export type ApiStory = Awaited<ReturnType<typeof start>>;
+
+let running: Promise<ApiStory> | undefined;
+
+/** The story in a real Postgres behind the real app; one for all the test files that want it. */
+export function openApiStory(): Promise<ApiStory> {
+  running ??= start();
+  return running;
+}
+
+after(async () => {
+  const story = await running?.catch(() => undefined);
+  await story?.close();
+});
+
+async function start() {
+  const postgres = await startPostgres();
+  const database = await openApiDatabase(await postgres.createDatabase("story"), { indexes: true });
+  const log = marketStory();
+  const derived = await log.derive();
+  await database.fill(derived.store);
+  await fillEventLog(database, log);
+  await fillLedger(database, derived);
+  await database.pool.query("ANALYZE");
+  const operations = { readBlocked: async () => null };
+  const app: Hono = createApi({ db: database.db, operations, node, settlementUrl: null });
+
+  const post = async (query: string, variables: object = {}) => {
+    const response = await app.request("/graphql", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ query, variables }),
+    });
+    return { status: response.status, body: (await response.json()) as Answer };
+  };
+  return {
+    postgres,
+    database,
+    app,
+    log,
+    derived: derived as Snapshot & { store: typeof derived.store },
+    post,
+    ask: async <Data>(query: string, variables: object = {}): Promise<Data> => {
+      const { body } = await post(query, variables);
+      expect(body.errors, JSON.stringify(body.errors)).to.equal(undefined);
+      return body.data as Data;
+    },
+    codeOf: async (query: string, variables: object = {}): Promise<string | undefined> => {
+      const { body } = await post(query, variables);
+      expect(body.errors, query).to.have.length.above(0);
+      return body.errors?.[0]?.extensions.code;
+    },
+    close: async () => {
+      await database.close();
+      await postgres.stop();
+    },
+  };
+}
+
+type Api = Awaited<ReturnType<typeof openApiDatabase>>;
+
+async function fillEventLog({ database }: Api, log: EventLog): Promise<void> {
+  const rows = log.events.map((event) => ({ position: positionKey(event), json: JSON.stringify(event) }));
+  await database.insert(schema.eventLog).values(rows);
+}
+
+/** The ledger that carried the records, with leaves of its own making, anchored twice. */
+async function fillLedger({ database }: Api, { store }: Awaited<ReturnType<EventLog["derive"]>>) {
+  const records = [...store.rows("record").values()].sort((a, b) => a.seq - b.seq);
+  const frontier = new MerkleFrontier();
+  const nodes: (typeof schema.ledgerNode.$inferInsert)[] = [];
+  const roots = [toHex(frontier.root())];
+  for (const { hash } of records) {
+    frontier.append(leafHash(utf8ToBytes(hash)), (height, index, node) => {
+      if (isStoredHeight(height)) nodes.push({ id: nodeKey(LEDGER, height, index), hash: toHex(node) });
+    });
+    roots.push(toHex(frontier.root()));
+  }
+  const [half, size] = [Math.floor(records.length / 2), records.length];
+  const place = { block: 500, time: START + 500 };
+  await database.insert(schema.ledgerNode).values(nodes);
+  await database
+    .insert(schema.ledgerEntry)
+    .values(records.map(({ id, seq, hash, type }) => ({ id, ledger: LEDGER, seq, hash, type })));
+  await database
+    .insert(schema.openedLedger)
+    .values({ id: LEDGER, writer: wallet(9), origin: "test/story", ...place });
+  await database.insert(schema.ledger).values({
+    id: LEDGER,
+    size,
+    root: roots[size] ?? "",
+    frontier: "",
+    head: records.at(-1)?.hash ?? "",
+    bytes: 0,
+    ...place,
+  });
+  const anchors = [
+    { seq: 1n, oldSize: 0n, newSize: BigInt(half), root: roots[half] ?? "" },
+    { seq: 2n, oldSize: BigInt(half), newSize: BigInt(size), root: roots[size] ?? "" },
+    { seq: 3n, oldSize: BigInt(size), newSize: BigInt(size), root: roots[size] ?? "" },
+  ].map((it) => ({
+    ...it,
+    id: `${LEDGER}/${it.seq}`,
+    ledger: LEDGER,
+    ...place,
+    log: Number(it.seq),
+    tx: toHex(sha256(utf8ToBytes(String(it.seq)))),
+  }));
+  await database.insert(schema.anchor).values(anchors);
+}
