@@ -81,6 +81,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/benchGas.ts")).registerBenchGas,
   },
   {
+    name: "capabilities",
+    summary: "list what can be hired, or measure how it is verified",
+    ignoresEnvFile: true,
+    load: async () => (await import("../commands/capabilities.ts")).registerCapabilities,
+  },
+  {
     name: "bench-ledger",
     summary: "measure the settlement service and its ledger",
     hidden: true,

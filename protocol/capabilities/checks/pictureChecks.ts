@@ -1,5 +1,6 @@
+import type { InputIssue } from "../../errors.ts";
 import type { Check, CheckContext } from "../defineCapability.ts";
-import { decodePicture, MAX_IMAGE_BASE64, type Picture } from "./decodePicture.ts";
+import { decodePicture, MAX_IMAGE_BASE64, MAX_PIXELS, type Picture } from "./decodePicture.ts";
 import { measurePicture, type PictureMeasures } from "./measurePicture.ts";
 
 type WithImage = { image_b64: string };
@@ -8,22 +9,28 @@ type Context<Input> = CheckContext<Input, WithImage>;
 /** The schema of an image in an output. */
 export const imageSchema = { type: "string", minLength: 1, maxLength: MAX_IMAGE_BASE64 } as const;
 
+/** No larger picture can be asked for than is decoded afterwards. */
+export function sizeRules({ width, height }: { width: number; height: number }): InputIssue[] {
+  if (width * height <= MAX_PIXELS) return [];
+  return [{ field: "params.height", message: `must be less: width × height may be ${MAX_PIXELS}` }];
+}
+
 /** The picture of a context's output, decoded once. */
-export function pictureOf({ output, once }: CheckContext<unknown, WithImage>): Picture {
+export function pictureOf({ output, once }: CheckContext<unknown, WithImage>): Promise<Picture> {
   return once("picture", () => decodePicture(output.image_b64));
 }
 
 /** Its measures, taken once. */
-export function measuresOf(context: CheckContext<unknown, WithImage>): PictureMeasures {
-  return context.once("measures", () => measurePicture(pictureOf(context)));
+export function measuresOf(context: CheckContext<unknown, WithImage>): Promise<PictureMeasures> {
+  return context.once("measures", async () => measurePicture(await pictureOf(context)));
 }
 
 /** The whole file decodes: checksums, order and completeness. */
 export function isValidPng(): Check<unknown, WithImage> {
   return {
     since: "v0",
-    test: (context) => {
-      pictureOf(context);
+    test: async (context) => {
+      await pictureOf(context);
       return undefined;
     },
   };
@@ -36,8 +43,8 @@ export function matchesDimensions(): Check<
 > {
   return {
     since: "v0",
-    test: (context) => {
-      const { width, height } = pictureOf(context);
+    test: async (context) => {
+      const { width, height } = await pictureOf(context);
       const { input, output } = context;
       for (const said of [input, output]) {
         const fits = (said.width ?? width) === width && (said.height ?? height) === height;
@@ -52,8 +59,8 @@ export function matchesDimensions(): Check<
 export function isNotBlank(): Check<unknown, WithImage> {
   return {
     since: "v0",
-    test: (context) => {
-      const { contrast, colours } = measuresOf(context);
+    test: async (context) => {
+      const { contrast, colours } = await measuresOf(context);
       return contrast < 2 && colours < 4 ? "shows nothing: one tone throughout" : undefined;
     },
   };
@@ -63,8 +70,8 @@ export function isNotBlank(): Check<unknown, WithImage> {
 export function isNotNoise(): Check<unknown, WithImage> {
   return {
     since: "v1",
-    test: (context) => {
-      const { roughness } = measuresOf(context);
+    test: async (context) => {
+      const { roughness } = await measuresOf(context);
       return roughness > 0.8 ? `is noise: neighbouring pixels differ by ${roughness.toFixed(2)}` : undefined;
     },
   };
@@ -77,6 +84,6 @@ export function measured(
 ): Check<unknown, WithImage> {
   return {
     since: "v1",
-    test: (context) => (holds(measuresOf(context), context) ? undefined : complaint),
+    test: async (context) => (holds(await measuresOf(context), context) ? undefined : complaint),
   };
 }

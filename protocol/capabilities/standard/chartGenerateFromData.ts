@@ -6,6 +6,7 @@ import {
   matchesDimensions,
   measured,
   measuresOf,
+  sizeRules,
 } from "../checks/pictureChecks.ts";
 import { defineCapability } from "../defineCapability.ts";
 
@@ -54,10 +55,12 @@ export const chartGenerateFromData = defineCapability({
     },
     required: ["image_b64", "width", "height", "chart_type"],
   },
-  inputRules: ({ data, chart_type }) =>
-    chart_type === "pie" && data.some(({ y }) => y < 0)
+  inputRules: ({ data, chart_type, width, height }) => [
+    ...sizeRules({ width, height }),
+    ...(chart_type === "pie" && data.some(({ y }) => y < 0)
       ? [{ field: "params.data", message: "must have no negative y in a pie" }]
-      : [],
+      : []),
+  ],
   checks: {
     is_valid_png: isValidPng(),
     matches_dimensions: matchesDimensions(),
@@ -82,9 +85,10 @@ export const chartGenerateFromData = defineCapability({
     // Axes and grid lines run through; only a series changes along its way.
     has_series: {
       since: "v1",
-      test: (context) => {
+      test: async (context) => {
         const wanted = Math.min(3, new Set(context.input.data.map(({ y }) => y)).size);
-        return measuresOf(context).rowPatterns >= wanted ? undefined : "has no series between its axes";
+        const { rowPatterns } = await measuresOf(context);
+        return rowPatterns >= wanted ? undefined : "has no series between its axes";
       },
     },
   },

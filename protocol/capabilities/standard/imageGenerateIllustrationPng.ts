@@ -5,6 +5,7 @@ import {
   isValidPng,
   matchesDimensions,
   measured,
+  sizeRules,
 } from "../checks/pictureChecks.ts";
 import { defineCapability } from "../defineCapability.ts";
 
@@ -29,6 +30,7 @@ export const imageGenerateIllustrationPng = defineCapability({
     properties: { image_b64: imageSchema },
     required: ["image_b64"],
   },
+  inputRules: sizeRules,
   checks: {
     is_valid_png: isValidPng(),
     matches_dimensions: matchesDimensions(),

@@ -5,6 +5,7 @@ import {
   isValidPng,
   matchesDimensions,
   measured,
+  sizeRules,
 } from "../checks/pictureChecks.ts";
 import { defineCapability } from "../defineCapability.ts";
 
@@ -33,6 +34,7 @@ export const imageGeneratePhotorealistic = defineCapability({
     },
     required: ["image_b64", "width", "height"],
   },
+  inputRules: sizeRules,
   checks: {
     is_valid_png: isValidPng(),
     matches_dimensions: matchesDimensions(),

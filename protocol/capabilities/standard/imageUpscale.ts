@@ -1,4 +1,4 @@
-import { decodePicture, MAX_PIXELS, type Picture } from "../checks/decodePicture.ts";
+import { decodePicture, MAX_PIXELS, type Picture, pictureSize } from "../checks/decodePicture.ts";
 import { imageSchema, isNotBlank, isValidPng, pictureOf } from "../checks/pictureChecks.ts";
 import { defineCapability } from "../defineCapability.ts";
 
@@ -27,7 +27,7 @@ export const imageUpscale = defineCapability({
   inputRules: ({ image_b64 }, { factor }) => {
     const field = "params.image_b64";
     try {
-      const { width, height } = decodePicture(image_b64);
+      const { width, height } = pictureSize(image_b64);
       if (width * height * factorOf(factor) ** 2 <= MAX_PIXELS) return [];
       return [{ field, message: `would have more than ${MAX_PIXELS} pixels afterwards` }];
     } catch (error) {
@@ -38,9 +38,9 @@ export const imageUpscale = defineCapability({
     is_valid_png: isValidPng(),
     has_the_asked_size: {
       since: "v0",
-      test: (context) => {
-        const { width, height } = pictureOf(context);
-        const source = decodePicture(context.input.image_b64);
+      test: async (context) => {
+        const { width, height } = await pictureOf(context);
+        const source = pictureSize(context.input.image_b64);
         const factor = factorOf(context.parts.factor);
         const fits = width === factor * source.width && height === factor * source.height;
         return fits ? undefined : `is ${width} × ${height} after ${source.width} × ${source.height}`;
@@ -49,9 +49,9 @@ export const imageUpscale = defineCapability({
     is_not_blank: isNotBlank(),
     shows_the_same: {
       since: "v1",
-      test: (context) => {
-        const source = decodePicture(context.input.image_b64);
-        const difference = meanDifference(source, pictureOf(context), factorOf(context.parts.factor));
+      test: async (context) => {
+        const source = await decodePicture(context.input.image_b64);
+        const difference = meanDifference(source, await pictureOf(context), factorOf(context.parts.factor));
         return difference <= MAX_DIFFERENCE
           ? undefined
           : `differs from the original by ${difference.toFixed(0)}`;
