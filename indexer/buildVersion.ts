@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { Params } from "../protocol/records/params.ts";
 
 const PROTOCOL = fileURLToPath(new URL("../protocol", import.meta.url));
+const INDEXER = fileURLToPath(new URL("./src", import.meta.url));
 
 /**
  * SHA-256 over what decides rows but lies outside the files Ponder hashes for its build id (config, schema and src/): the
@@ -21,6 +22,15 @@ export function buildVersion(params: Params, folder = PROTOCOL): string {
     hash.update(`${file}\0${text.length}\0`).update(text);
   }
   return hash.update(JSON.stringify(params)).digest("hex");
+}
+
+/**
+ * Of all that makes answers out of rows: equal on every replica of one build, for the tags of cached answers.
+ *
+ * @returns 16 hex digits
+ */
+export function apiVersion(params: Params): string {
+  return buildVersion(params).slice(0, 8) + buildVersion(params, INDEXER).slice(0, 8);
 }
 
 function sourcesIn(folder: string): string[] {

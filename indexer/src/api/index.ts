@@ -1,8 +1,12 @@
+import { apiVersion } from "../../buildVersion.ts";
 import { config, operations } from "../../environment.ts";
-import { metricsRegistry, ponderSchema } from "../../ponderProcess.ts";
+import { metricsRegistry, ponderSchema, shutdownSignal } from "../../ponderProcess.ts";
 import { openReadDatabase } from "../../readDatabase.ts";
 import { createApi } from "./app.ts";
 import { registerMetrics } from "./metrics.ts";
+import { attachStream } from "./stream/attachStream.ts";
+import { createStream } from "./stream/createStream.ts";
+import { onHttpServer } from "./stream/onHttpServer.ts";
 
 registerMetrics(metricsRegistry(), operations);
 
@@ -11,10 +15,15 @@ const { db } = openReadDatabase({
   databaseSchema: ponderSchema() ?? config.databaseSchema,
 });
 
+const stream = createStream({ db });
+onHttpServer((server) => attachStream(server, stream));
+shutdownSignal().addEventListener("abort", () => stream.close());
+
 // Ponder serves what this module exports.
 export default createApi({
   db,
   operations,
   node: { chainId: config.chainId, token: config.token },
   settlementUrl: config.settlementUrl,
+  version: apiVersion(config.params),
 });

@@ -15,12 +15,13 @@ export async function startIndexer(
   logFolder: string,
   environment: Record<string, string>,
   name = "indexer",
+  command: "start" | "serve" = "start",
 ) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const logFile = path.join(logFolder, `${name}.log`);
-  const args = ["node_modules/ponder/dist/esm/bin/ponder.js", "--root", "indexer", "start"];
-  await startService(keeper, {
+  const args = ["node_modules/ponder/dist/esm/bin/ponder.js", "--root", "indexer", command];
+  const pid = await startService(keeper, {
     name,
     command: process.execPath,
     args: [...args, "--port", String(port), "--hostname", "127.0.0.1"],
@@ -66,5 +67,7 @@ export async function startIndexer(
         return meta.block >= Number(block) && meta;
       }),
     stop: () => keeper.stop(name),
+    /** Ends it without a chance to do anything more. */
+    kill: () => process.kill(pid, "SIGKILL"),
   };
 }

@@ -1,0 +1,151 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect } from "chai";
+import { WebSocket } from "ws";
+import { startPostgres } from "../../scripts/postgres/startPostgres.ts";
+import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
+import { waitUntil } from "../../scripts/processes/waitUntil.ts";
+import { createQueryClient } from "../../sdk/query/createQueryClient.ts";
+import { type IndexerProcess, startIndexer } from "./support/indexerProcess.ts";
+import { type LocalChain, newWallet, PROVIDER, startLocalChain } from "./support/localChain.ts";
+import { openOnChain, TestLedger } from "./support/testLedger.ts";
+
+type Message = { type: string; position: string; data?: Record<string, unknown> };
+
+/** What the compose file starts, without containers: one process that indexes and two that only answer. */
+describe("one indexer and two replicas on one Postgres", function () {
+  this.timeout(120_000);
+  this.slow(30_000);
+
+  let folder: string;
+  let keeper: Keeper;
+  let chain: LocalChain;
+  let indexer: IndexerProcess;
+  let replicas: IndexerProcess[];
+  let published: string;
+  const [buyer, seller, writer] = [newWallet(), newWallet(), newWallet()];
+  const ledger = new TestLedger();
+  let onChain: Awaited<ReturnType<typeof openOnChain>>;
+  const sockets: WebSocket[] = [];
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), "tallystick-replicas-"));
+    published = path.join(folder, "ledger");
+    keeper = await openKeeper();
+    const [postgres, local] = await Promise.all([startPostgres({ keeper }), startLocalChain(keeper, folder)]);
+    chain = local;
+    onChain = await openOnChain(chain, writer, "test.local/replicas");
+    const environment = {
+      DATABASE_URL: await postgres.createDatabase("replicas"),
+      RPC_URL: chain.rpcUrl,
+      CHAIN_ID: "31337",
+      TOKEN_ADDRESS: chain.token,
+      ESCROWS: `${chain.escrow}=${PROVIDER}`,
+      ANCHORED_LEDGER: chain.anchoredLedger,
+      LEDGERS: `${onChain.id}=${published}`,
+      TICK_BLOCKS: "1",
+    };
+    await chain.fuel(buyer);
+    await chain.mint(buyer, 100_000_000n);
+    indexer = await startIndexer(keeper, folder, environment);
+    await indexer.untilTick(await chain.client.getBlockNumber());
+    replicas = await Promise.all(
+      ["replica-1", "replica-2"].map((name) => startIndexer(keeper, folder, environment, name, "serve")),
+    );
+  });
+  after(async () => {
+    for (const socket of sockets) socket.terminate();
+    await keeper?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Everything that a node tells on its stream. The socket is the first thing that this process asks of it. */
+  function listen({ url }: IndexerProcess) {
+    const heard: Message[] = [];
+    const socket = new WebSocket(`${url.replace("http", "ws")}/v1/stream?from=0`);
+    sockets.push(socket);
+    socket.on("message", (text) => heard.push(JSON.parse(String(text))));
+    return {
+      until: (type: string) =>
+        waitUntil(async () => heard.find((message) => message.type === type), {
+          what: `a ${type} from ${url}`,
+          withinMs: 30_000,
+          everyMs: 50,
+        }),
+    };
+  }
+
+  it("tell a hire the moment it counts, on the stream of each", async () => {
+    const streams = [indexer, ...replicas].map(listen);
+    for (const stream of streams) await stream.until("heartbeat");
+    const paid = await chain.pay(buyer, seller, 500_000n);
+    await ledger.sign(seller, "listing", {
+      agent_id: seller.address,
+      capability: "text.translate",
+      endpoint: "https://seller.example",
+      max_latency_ms: 1000,
+      price_usdc: "0.50",
+    });
+    await ledger.sign(seller, "receipt", {
+      agent_id: seller.address,
+      amount_usdc_atomic: "500000",
+      buyer: buyer.address,
+      capability: "text.translate",
+      completed_at: 1_767_225_600,
+      hire_id: "hire-1",
+      network: "eip155:31337",
+      protocol_version: "swarmwage/v0.3",
+      tx_hash: paid.transactionHash,
+      verification: { all_passed: true, checks: {} },
+    });
+    await ledger.save(published);
+    await onChain.anchor(ledger);
+    const hires = await Promise.all(streams.map((stream) => stream.until("hire")));
+    for (const hire of hires) {
+      expect(hire).to.deep.equal(hires[0]);
+      expect(hire.data).to.include({ seller: seller.address, buyer: buyer.address, price_usdc: "0.50" });
+    }
+    const anchors = await Promise.all(streams.map((stream) => stream.until("anchor")));
+    expect(anchors[0]?.data).to.include({ ledger: onChain.id, new_size: "2" });
+    expect((anchors[0]?.position ?? "") < (hires[0]?.position ?? "")).to.equal(true);
+  });
+
+  it("give the same digest, the same answers and the same tags", async () => {
+    await indexer.untilTick(await chain.client.getBlockNumber());
+    const answers = await Promise.all(
+      [indexer, ...replicas].map(async ({ url, query }) => {
+        const { meta } = await query<{ meta: object }>("{ meta { block digest indexedBlock } }");
+        const client = createQueryClient({ baseUrl: url });
+        const path = `${url}/v1/agents/${seller.address}/reputation`;
+        const response = await fetch(path, { headers: { origin: "https://dashboard.example" } });
+        const tag = response.headers.get("etag") ?? "";
+        const again = await fetch(path, { headers: { "if-none-match": tag } });
+        return {
+          meta,
+          tag,
+          status: again.status,
+          origin: response.headers.get("access-control-allow-origin"),
+          reputation: await response.json(),
+          found: await client.search({ capability: "text.translate" }),
+        };
+      }),
+    );
+    const [first] = answers;
+    for (const answer of answers) expect(answer).to.deep.equal(first);
+    expect(first).to.include({ status: 304, origin: "*" });
+    expect(first?.found.agents.map((it) => it.agent_id)).to.deep.equal([seller.address]);
+    expect(first?.meta)
+      .to.have.property("digest")
+      .that.matches(/^0x[0-9a-f]{64}$/);
+  });
+
+  it("keep answering while the indexer is down", async () => {
+    await indexer.stop();
+    for (const { query, url } of replicas) {
+      const { meta } = await query<{ meta: { digest: string } }>("{ meta { digest } }");
+      expect(meta.digest).to.match(/^0x/);
+      expect((await fetch(`${url}/v1/stream`)).status).to.equal(426);
+    }
+  });
+});
