@@ -59,6 +59,12 @@ export function createRestApi({ db, version }: RestDependencies): OpenAPIHono {
     context.json(await receipts(db, context.req.valid("param").id, context.req.valid("query")), 200),
   );
   app.openapi(routes.paramsRoute, async (context) => context.json(await publishedParams(db), 200));
+  // A WebSocket is taken over before it gets here.
+  app.openapi(routes.streamRoute, () => {
+    const response = problem(426, "upgrade_required", "This is a WebSocket: connect with ws:// or wss://.");
+    response.headers.set("upgrade", "websocket");
+    return response;
+  });
 
   app.doc31("/openapi.json", {
     openapi: "3.1.0",

@@ -1,4 +1,5 @@
 import { createRoute, type z } from "@hono/zod-openapi";
+import { streamQuery } from "../stream/streamRequest.ts";
 import * as schemas from "./schemas.ts";
 
 // Every REST route, as data: the app serves them, and /openapi.json describes them.
@@ -100,5 +101,23 @@ export const paramsRoute = createRoute({
     ),
     ...notModified,
     503: problem("Nothing has been indexed yet"),
+  },
+});
+
+export const streamRoute = createRoute({
+  method: "get",
+  path: "/v1/stream",
+  tags: ["Node"],
+  summary: "Hires, ratings, tier changes and anchors as they happen, by WebSocket",
+  description:
+    "JSON messages `{ type, position, data }` in the order of the log: `hire`, `rating`, `tier_change`, `anchor`; `hello` first, " +
+    "`heartbeat` every 15 s with the block and digest, and `reorg` when blocks after `position` were taken back. Reconnect with " +
+    "`from` set to the last position heard: nothing is missed or told twice, on any replica (SHP §10).",
+  request: { query: streamQuery },
+  responses: {
+    101: { description: "The stream begins" },
+    ...badRequest,
+    426: problem("Not a WebSocket request"),
+    503: problem("This node streams to no more clients"),
   },
 });
