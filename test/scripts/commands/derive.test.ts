@@ -1,0 +1,88 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
+import { expect } from "chai";
+import { snapshotOf } from "../../../indexer/src/derive/snapshot.ts";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+import { EventLog, wallet } from "../../indexer/derive/eventLog.ts";
+
+const seller = wallet(1);
+const TOKEN = `0x${"70".repeat(20)}`;
+
+/** Runs `tallystick derive -` on these lines, with as much memory as is given. */
+async function derive(lines: Iterable<string>, args: string[] = [], megabytes = 512) {
+  const program = ["--import", "tsx", "scripts/cli.ts", "derive", "-", ...args];
+  const child = spawn(process.execPath, [`--max-old-space-size=${megabytes}`, ...program], {
+    cwd: repositoryRoot,
+  });
+  const feed = pipeline(Readable.from(lines), child.stdin).catch(() => undefined);
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "close"),
+    feed,
+  ]);
+  return { code: code as number, out, err };
+}
+
+function linesOf(log: EventLog): string[] {
+  return log.events.map((event) => `${JSON.stringify(event)}\n`);
+}
+
+function story(): EventLog {
+  const log = new EventLog();
+  log.hire(seller, wallet(2));
+  log.after(60).tick();
+  log.hire(seller, wallet(2));
+  return log.after(60).tick();
+}
+
+describe("tallystick derive", function () {
+  this.slow(10_000);
+
+  it("prints agents, clusters and the digest of a log as JSON", async () => {
+    const { code, out, err } = await derive(linesOf(story()), ["--token", TOKEN, "--trust-signatures"]);
+    const { store } = await story().derive();
+    expect({ code, err }).to.deep.equal({ code: 0, err: "" });
+    expect(JSON.parse(out)).to.deep.equal(JSON.parse(JSON.stringify(snapshotOf(store))));
+  });
+
+  it("stops after --at-block, and notes on stderr the transfers of other tokens that it left out", async () => {
+    const { code, out, err } = await derive(linesOf(story()), ["--trust-signatures", "--at-block", "2"]);
+    expect(code).to.equal(0);
+    expect(JSON.parse(out).asOf.block).to.equal(2);
+    expect(err).to.contain(`left out 1 transfers of ${TOKEN}`);
+  });
+
+  it("ends with 1 and names the line that is wrong, and with 2 when it is used wrongly", async () => {
+    const lines = linesOf(story());
+    const broken = await derive([lines[0] ?? "", '{"block":1}\n']);
+    expect(broken.code).to.equal(1);
+    expect(broken.err).to.contain("Line 2 is not an event").and.contain("kind");
+    expect(broken.out).to.equal("");
+    const wrong = await derive([], ["--at-block", "soon"]);
+    expect(wrong.code).to.equal(2);
+    expect(wrong.err).to.contain("--at-block");
+  });
+
+  it("needs memory for the state only, however long the log is", async () => {
+    const count = 40_000;
+    const note = "what is not known is ignored ".repeat(35);
+    const lines = function* () {
+      for (let n = 0; n < count; n++) {
+        const transfer = { kind: "transfer", token: TOKEN, from: wallet(1), to: wallet(2 + (n % 50)) };
+        const place = { block: 1 + n, time: 1_767_225_600 + n, log: 0 };
+        const rest = { value: "999", tx: `0x${n.toString(16).padStart(64, "0")}`, authorized: false, note };
+        yield `${JSON.stringify({ ...place, ...transfer, ...rest })}\n`;
+      }
+      yield `${JSON.stringify({ block: count + 1, time: 1_767_325_600, kind: "tick" })}\n`;
+    };
+    // The log is 45 MB; what it leaves behind is 51 wallets.
+    const { code, out, err } = await derive(lines(), ["--token", TOKEN], 40);
+    expect(err).to.equal("");
+    expect(code).to.equal(0);
+    expect(JSON.parse(out).asOf.block).to.equal(count + 1);
+  });
+});
