@@ -87,6 +87,31 @@ describe("laws of reputation", () => {
     );
   });
 
+  it("no word of others moves a tier: not a rating, not a record of a type that is not read", async () => {
+    const tiersOf = ({ store }: Awaited<ReturnType<EventLog["derive"]>>) => [
+      ...store.rows("tierChange").values(),
+    ];
+    await fc.assert(
+      fc.asyncProperty(generatedLog, async (log) => {
+        const before = await log.derive();
+        const silent = new EventLog();
+        silent.events.splice(
+          0,
+          1,
+          ...log.events.filter((it) => !(it.kind === "record" && it.type === "rating")),
+        );
+        expect(tiersOf(await silent.derive())).to.deep.equal(tiersOf(before));
+        for (const [n, agent] of addressesOf(before).entries()) {
+          for (const type of ["stake", "verify", "contest", "review", "pulse", "endorsement"]) {
+            log.record(type, n % 2 === 0 ? agent : wallet(500), { agent_id: agent, verdict: "good" });
+          }
+        }
+        expect((await log.derive()).agents).to.deep.equal(before.agents);
+      }),
+      RUNS,
+    );
+  });
+
   it("a hire never counts twice: settling every receipt again counts none again", async () => {
     await fc.assert(
       fc.asyncProperty(generatedLog, async (log) => {
@@ -155,6 +180,21 @@ describe("laws of reputation", () => {
       for (const it of [701, 702].map(wallet)) log.after(1, 300).listing(it, "text.translate");
       const { agents } = await log.derive();
       expect(agents[wallet(1)]?.cluster_id !== null, `${gift} each`).to.equal(bound);
+    }
+  });
+
+  it("Tier 2 with own money costs ten payments of 0.001 USDC between two wallets that share no source", async () => {
+    for (const [hires, tier] of [
+      [9, 0],
+      [10, 2],
+    ] as const) {
+      const log = new EventLog();
+      const [seller, buyer] = [wallet(1), wallet(2)];
+      log.transfer(wallet(600), buyer, 10_000);
+      for (let n = 0; n < hires; n++)
+        log.hire(seller, buyer, { capability: `work.kind${n % 3}`, amount: 1_000 });
+      const { agents } = await log.derive();
+      expect(agents[seller], `${hires} hires`).to.include({ trust_tier: tier, distinct_buyers: 1 });
     }
   });
 });
