@@ -1,0 +1,187 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { serve } from "@hono/node-server";
+import { expect } from "chai";
+import { eq } from "drizzle-orm";
+import * as schema from "../../../indexer/ponder.schema.ts";
+import { graphqlServer } from "../../../indexer/src/api/graphql/server.ts";
+import { timelineKey } from "../../../indexer/src/timeline.ts";
+import { type ApiStory, cast, node, openApiStory } from "../support/apiStory.ts";
+
+type Event = { position: string; reorg: boolean; hire?: { id: string } | null; tierChange?: object | null };
+
+const at = (block: number) => timelineKey(`${String(block).padStart(12, "0")}/00000001/${"0".repeat(16)}`, 1);
+
+describe("GraphQL subscriptions over server-sent events", () => {
+  let story: ApiStory;
+  let server: Server;
+  let url: string;
+  let hires: { id: string; seller: string; buyer: string; capability: string | null }[];
+  const running = new Set<AbortController>();
+
+  const open = async (subscriptions?: number) => {
+    const yoga = graphqlServer({
+      db: story.database.db,
+      operations: { readBlocked: async () => null },
+      node,
+      pollMs: 10,
+      ...(subscriptions !== undefined && { subscriptions }),
+    });
+    const started = serve({
+      fetch: (request) => yoga.fetch(request),
+      port: 0,
+      hostname: "127.0.0.1",
+    }) as Server;
+    await new Promise((resolve) => started.once("listening", resolve));
+    return { server: started, url: `http://127.0.0.1:${(started.address() as AddressInfo).port}/graphql` };
+  };
+
+  before(async function () {
+    this.timeout(60_000);
+    story = await openApiStory();
+    ({ server, url } = await open());
+    hires = [...story.derived.store.rows("hire").values()].filter((it) => it.escrowId === null);
+  });
+  beforeEach(() => story.database.database.delete(schema.timeline));
+  afterEach(() => {
+    for (const controller of running) controller.abort();
+    running.clear();
+  });
+  after(() => new Promise((resolve) => server?.close(resolve)));
+
+  const tell = async (block: number, hire: (typeof hires)[number] | undefined) => {
+    const { id = "", seller = "", buyer = "" } = hire ?? {};
+    const row = { position: at(block), kind: "hire", subject: id, agent: seller, counterpart: buyer };
+    await story.database.database.insert(schema.timeline).values(row);
+  };
+
+  /** Subscribes and gives one event after the other. */
+  async function* follow(
+    field: string,
+    to = url,
+  ): AsyncGenerator<Event & { errors?: { extensions: { code: string } }[] }> {
+    const controller = new AbortController();
+    running.add(controller);
+    const response = await fetch(to, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "text/event-stream" },
+      body: JSON.stringify({ query: `subscription { happening: ${field} }` }),
+      signal: controller.signal,
+    });
+    let text = "";
+    for await (const chunk of (response.body as ReadableStream<BufferSource>).pipeThrough(
+      new TextDecoderStream(),
+    )) {
+      text += chunk;
+      for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+        const data = /^data: (.+)$/m.exec(text.slice(0, end))?.[1];
+        text = text.slice(end + 2);
+        if (data === undefined) continue;
+        const { data: answer, errors } = JSON.parse(data);
+        yield errors ? { errors, ...answer?.happening } : answer.happening;
+      }
+    }
+  }
+
+  async function take(events: AsyncGenerator<Event>, count: number): Promise<Event[]> {
+    const taken: Event[] = [];
+    while (taken.length < count) taken.push((await events.next()).value as Event);
+    return taken;
+  }
+
+  const HIRE = "{ position reorg hire { id seller { address } } }";
+  const idsOf = (events: Event[]) => events.map((it) => it.hire?.id);
+
+  it("tell every hire from a position on, and then each as it comes", async () => {
+    await tell(1, hires[0]);
+    await tell(2, hires[1]);
+    const events = follow(`hireCounted(after: "0") ${HIRE}`);
+    expect(idsOf(await take(events, 2))).to.deep.equal([hires[0]?.id, hires[1]?.id]);
+    await tell(3, hires[2]);
+    const [third] = await take(events, 1);
+    expect(third).to.deep.include({ position: at(3), reorg: false });
+    expect(third?.hire?.id).to.equal(hires[2]?.id);
+  });
+
+  it("go on where another node left off", async () => {
+    for (const n of [1, 2, 3]) await tell(n, hires[n]);
+    const [first] = await take(follow(`hireCounted(after: "0") ${HIRE}`), 1);
+    const replica = await open();
+    const rest = await take(follow(`hireCounted(after: "${first?.position}") ${HIRE}`, replica.url), 2);
+    expect(idsOf(rest)).to.deep.equal([hires[2]?.id, hires[3]?.id]);
+    for (const controller of running) controller.abort();
+    replica.server.closeAllConnections();
+    replica.server.close();
+  });
+
+  it("tell only what was asked for", async () => {
+    const [one, other] = [hires[0], hires.find((it) => it.seller !== hires[0]?.seller)];
+    await tell(1, one);
+    await tell(2, other);
+    await tell(3, one);
+    const filters = [`seller: "${other?.seller}"`, `buyer: "${other?.buyer}", seller: "${other?.seller}"`];
+    for (const filter of [...filters, `capability: "${other?.capability}", seller: "${other?.seller}"`]) {
+      const [only] = await take(follow(`hireCounted(${filter}, after: "0") ${HIRE}`), 1);
+      expect(only?.position, filter).to.equal(at(2));
+    }
+  });
+
+  it("say so when blocks are taken back, and tell what stands instead", async () => {
+    await tell(1, hires[0]);
+    await tell(2, hires[1]);
+    const events = follow(`hireCounted(after: "0") ${HIRE}`);
+    await take(events, 2);
+    await story.database.database.delete(schema.timeline).where(eq(schema.timeline.position, at(2)));
+    await tell(3, hires[2]);
+    const [reorg, instead] = await take(events, 2);
+    expect(reorg).to.deep.equal({ position: at(1), reorg: true, hire: null });
+    expect(instead).to.deep.include({ position: at(3), reorg: false });
+  });
+
+  it("tell of tier changes, with their reasons", async () => {
+    const [change] = [...story.derived.store.rows("tierChange").values()];
+    await story.database.database
+      .insert(schema.timeline)
+      .values({ position: at(4), kind: "tier_change", subject: change?.id ?? "", agent: cast.busy });
+    const events = follow(
+      `tierChanged(agent: "${cast.busy}", after: "0") { position tierChange { from to reason } }`,
+    );
+    const [told] = await take(events, 1);
+    expect(told?.tierChange).to.deep.equal({ from: 0, to: 2, reason: change?.reason });
+  });
+
+  it("answer each event like a query of its own, however many come", async () => {
+    for (let n = 0; n < 60; n++) await tell(n + 1, hires[n % hires.length]);
+    const events = follow(
+      'hireCounted(after: "0") { position hire { seller { hires(first: 50) { nodes { id } } } } }',
+    );
+    const told = await take(events, 60);
+    expect(told.at(-1)?.position).to.equal(at(60));
+    expect(told.every((it) => it.hire !== null)).to.equal(true);
+  });
+
+  it("are bounded in number, and those that left make room", async () => {
+    const small = await open(2);
+    await tell(1, hires[0]);
+    const subscribe = () => follow(`hireCounted(after: "0") ${HIRE}`, small.url);
+    await take(subscribe(), 1);
+    await take(subscribe(), 1);
+    const refused = (await subscribe().next()).value;
+    expect(refused?.errors?.[0]?.extensions.code).to.equal("TOO_MANY_SUBSCRIPTIONS");
+    for (const controller of running) controller.abort();
+    running.clear();
+    for (;;) {
+      const { value } = await subscribe().next();
+      if (value?.errors === undefined) break;
+    }
+    small.server.closeAllConnections();
+    small.server.close();
+  });
+
+  it("refuse a position that none is", async () => {
+    for (const after of ["x", "'; DROP TABLE timeline", "1"]) {
+      const { value } = await follow(`hireCounted(after: "${after}") ${HIRE}`).next();
+      expect(value?.errors?.[0]?.extensions.code, after).to.equal("INVALID_CURSOR");
+    }
+  });
+});
