@@ -55,6 +55,11 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/verifyProof.ts")).registerVerifyProof,
   },
   {
+    name: "keeper",
+    summary: "relay releases, refunds and timeouts of an escrow",
+    load: async () => (await import("../commands/keeper.ts")).registerKeeper,
+  },
+  {
     name: "keys",
     summary: "give out and take back the API keys of settlement",
     load: async () => (await import("../commands/keys.ts")).registerKeys,

@@ -26,6 +26,8 @@ export type ContractCall = {
 export type TransactionSender = {
   address: Address;
   client: PublicClient;
+  /** Asks the chain whether a call would go through now. @throws ChainError */
+  check: (call: ContractCall) => Promise<void>;
   /** Simulates, sends, and gives the hash; the next call need not wait for it to be mined. */
   send: (call: ContractCall) => Promise<Hex>;
   /** As `send`, and waits until it is mined. @throws ChainError when it is reverted */
@@ -81,6 +83,13 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
   return {
     address: account.address.toLowerCase() as Address,
     client,
+    check: async (call) => {
+      try {
+        await client.estimateContractGas({ ...call, account });
+      } catch (cause) {
+        throw chainError(call, cause);
+      }
+    },
     send,
     sendAndWait: async (call) => {
       const hash = await send(call);

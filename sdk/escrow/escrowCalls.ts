@@ -56,6 +56,34 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
       return { status: STATUSES[status] ?? "none", delivered, amount };
     },
 
+    /**
+     * Whether the contract would do it now.
+     *
+     * @throws ChainError `call_refused` with the contract's error as `reason`
+     */
+    check: (functionName: string, args: readonly unknown[]): Promise<void> =>
+      sender.check({ address, abi: hireEscrowAbi, functionName, args }),
+    /** Unix seconds of the latest block, and its number. */
+    head: async (): Promise<{ time: bigint; number: bigint }> => {
+      const { timestamp, number } = await sender.client.getBlock();
+      return { time: timestamp, number };
+    },
+    /** The hires deposited in these blocks, both included. */
+    deposits: async (fromBlock: bigint, toBlock: bigint): Promise<Hire[]> => {
+      const of = { address, abi: hireEscrowAbi, eventName: "Deposited", fromBlock, toBlock } as const;
+      const logs = await sender.client.getContractEvents({ ...of, strict: true });
+      return logs.map(({ args }) => ({
+        hireId: args.hireId,
+        buyer: lower(args.buyer),
+        seller: lower(args.seller),
+        payee: lower(args.payee),
+        amount: args.amount,
+        fee: args.fee,
+        feeRecipient: lower(args.feeRecipient),
+        deadline: args.deadline,
+        arbiter: lower(args.arbiter),
+      }));
+    },
     /** The transaction in which an escrow was deposited or settled, if that was in the last `blocks` blocks. */
     findEvent: async (id: Hex, what: "deposit" | "settlement", blocks = 5_000n): Promise<Hex | undefined> => {
       const head = await sender.client.getBlockNumber();
@@ -99,4 +127,8 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
     pause: (seconds: bigint) => send("pause", [seconds]),
     unpause: () => send("unpause", []),
   };
+}
+
+function lower(address: string): Address {
+  return address.toLowerCase() as Address;
 }

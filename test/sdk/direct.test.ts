@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { parseUsdc } from "../../protocol/amount.ts";
 import { ratingToken } from "../../protocol/records/ratingToken.ts";
-import { isDigestSignedBy, recordDigest } from "../../protocol/records/record.ts";
+import { isSignedBy } from "../../protocol/records/record.ts";
 import { memoryBudget } from "../../sdk/budget/budget.ts";
 import { type Market, MEAN, mean, openMarket, PURSE } from "./support/market.ts";
 import { type SdkChain, startSdkChain } from "./support/sdkChain.ts";
@@ -43,7 +43,7 @@ describe("a hire in direct mode", () => {
     const { payload, current_hash } = JSON.parse(entry.text);
     expect(current_hash).to.equal(hire.receiptHash);
     expect(payload.body).to.include({ hire_id: hire.hireId, tx_hash: hire.tx, agent_id: seller.address });
-    expect(isDigestSignedBy(recordDigest(payload.body), payload.signature, seller.address)).to.equal(true);
+    expect(isSignedBy(payload.body, payload.signature, seller.address)).to.equal(true);
     const telemetry = JSON.parse((await market.ledger.get("/v1/ledger/entries?from=2&to=3")).text);
     expect(telemetry.payload.body).to.deep.include({
       receipt: hire.receiptHash,

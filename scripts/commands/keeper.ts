@@ -1,0 +1,27 @@
+import type { Command } from "commander";
+import { watchShutdown } from "../cli/shutdown.ts";
+import { readKeeperConfig } from "../keeper/config.ts";
+
+/** `tallystick keeper`: relays releases, refunds and timeouts of one escrow, until it is told to stop. */
+export function registerKeeper(program: Command): void {
+  program
+    .command("keeper")
+    .description(
+      "Relay what buyers and sellers signed about an escrow: deposits, releases in batches, refunds, and timeouts of\n" +
+        "what nobody spoke of. Pays the gas with KEEPER_PRIVATE_KEY; can do nothing that the parties did not sign.",
+    )
+    .option("--escrow <address>", "the contract, when ESCROWS names several")
+    .action(async (options: { escrow?: string }) => {
+      const config = readKeeperConfig(process.env, options.escrow);
+      const { runKeeper } = await import("../keeper/runKeeper.ts");
+      const shutdown = watchShutdown();
+      const keeper = await runKeeper(config);
+      const { escrow, chainId, folder } = config;
+      process.stdout.write(`${JSON.stringify({ listening: keeper.url, escrow, chainId, folder })}\n`);
+      await new Promise<void>((resolve) => {
+        shutdown.signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+      await keeper.close();
+      shutdown.release();
+    });
+}

@@ -1,0 +1,92 @@
+import { z } from "zod";
+import { type Address, addressSchema } from "../../protocol/address.ts";
+import { InvalidInputError, invalidInputFromZod } from "../../protocol/errors.ts";
+import type { Hex } from "../../protocol/hex.ts";
+
+/** What a keeper is told from outside. */
+export type KeeperConfig = {
+  rpcUrl: string;
+  chainId: number;
+  escrow: Address;
+  privateKey: Hex;
+  host: string;
+  port: number;
+  /** Where instructions are kept until they are carried out. */
+  folder: string;
+  startBlock: bigint;
+  roundMs: number;
+  /** Who must be paid the published fee by deposits that are to be relayed; absent: all are. */
+  feeRecipient?: Address;
+};
+
+const address = z
+  .string()
+  .transform((text) => text.toLowerCase())
+  .pipe(addressSchema);
+const wholeNumber = z
+  .string()
+  .regex(/^[0-9]{1,15}$/, "must be a whole number")
+  .transform(Number);
+
+const environmentSchema = z.object({
+  RPC_URL: z.url({ protocol: /^https?$/, message: "must be an http or https address" }),
+  CHAIN_ID: wholeNumber,
+  ESCROWS: z.string().default(""),
+  START_BLOCK: wholeNumber.default(0),
+  KEEPER_PRIVATE_KEY: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{64}$/, "must be 0x and 64 hex digits")
+    .transform((text) => text as Hex),
+  KEEPER_HOST: z.string().default("127.0.0.1"),
+  KEEPER_PORT: wholeNumber.refine((port) => port < 65_536, "must be below 65536").default(42_071),
+  KEEPER_DIR: z.string().default("./.tallystick/keeper"),
+  KEEPER_ROUND_MS: wholeNumber.refine((ms) => ms >= 100, "must be at least 100").default(2_000),
+  KEEPER_FEE_RECIPIENT: address.optional(),
+});
+
+/**
+ * Reads a keeper's configuration from environment variables; an empty one counts as absent.
+ *
+ * @param escrow the contract, when `ESCROWS` names several
+ * @throws InvalidInputError naming every variable at fault
+ */
+export function readKeeperConfig(
+  environment: { [name: string]: string | undefined },
+  escrow?: string,
+): KeeperConfig {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""),
+  );
+  const parsed = environmentSchema.safeParse(given);
+  if (!parsed.success) throw invalidInputFromZod(parsed.error, "", "invalid_configuration");
+  const it = parsed.data;
+  return {
+    rpcUrl: it.RPC_URL,
+    chainId: it.CHAIN_ID,
+    escrow: escrowIn(it.ESCROWS, escrow),
+    privateKey: it.KEEPER_PRIVATE_KEY,
+    host: it.KEEPER_HOST,
+    port: it.KEEPER_PORT,
+    folder: it.KEEPER_DIR,
+    startBlock: BigInt(it.START_BLOCK),
+    roundMs: it.KEEPER_ROUND_MS,
+    ...(it.KEEPER_FEE_RECIPIENT !== undefined && { feeRecipient: it.KEEPER_FEE_RECIPIENT }),
+  };
+}
+
+/** The one escrow that is kept: the one asked for, else the only one that `ESCROWS` names. */
+function escrowIn(escrows: string, wanted: string | undefined): Address {
+  const named = escrows
+    .split(",")
+    .map((entry) => entry.split("=")[0]?.trim() ?? "")
+    .filter((text) => text !== "");
+  const chosen = wanted === undefined && named.length === 1 ? named[0] : wanted;
+  const read = address.safeParse(chosen);
+  if (read.success) return read.data;
+  const message =
+    chosen === undefined
+      ? `must name one escrow, or --escrow has to say which of ${named.length}`
+      : "must be 0x and 40 hex digits";
+  const field = wanted === undefined ? "ESCROWS" : "--escrow";
+  throw new InvalidInputError({ code: "invalid_configuration", issues: [{ field, message }] });
+}

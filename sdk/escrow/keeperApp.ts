@@ -1,0 +1,148 @@
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { cors } from "hono/cors";
+import { z } from "zod";
+import type { Address } from "../../protocol/address.ts";
+import { addressSchema } from "../../protocol/address.ts";
+import { atomicSchema } from "../../protocol/amount.ts";
+import { invalidInputFromZod } from "../../protocol/errors.ts";
+import { escrowFee, type FeeBand } from "../../protocol/escrow/feeSchedule.ts";
+import type { Hire } from "../../protocol/escrow/hire.ts";
+import { readHireJson } from "../../protocol/escrow/hireJson.ts";
+import { type Hex, isHex, ZERO_HASH } from "../../protocol/hex.ts";
+import { ChainError } from "../errors.ts";
+import { problemResponse } from "../seller/problem.ts";
+import { HireRefusedError } from "../seller/sellerErrors.ts";
+import type { EscrowCalls } from "./escrowCalls.ts";
+import { walletRelay } from "./escrowRelay.ts";
+import type { Keeper } from "./keeper.ts";
+
+export type KeeperAppParameters = {
+  calls: EscrowCalls;
+  keeper: Keeper;
+  /** Only deposits that pay this recipient the fee are relayed: what keeps others from spending the keeper's gas. */
+  requiredFee?: { recipient: Address; fees?: readonly FeeBand[] };
+  /** How long a request waits for its instruction to be carried out, in milliseconds. Default 20,000. */
+  waitMs?: number;
+  log?: (sentence: string, details?: { [key: string]: unknown }) => void;
+};
+
+const hexSchema = z
+  .string()
+  .refine((text) => isHex(text), "must be hex")
+  .transform((text) => text as Hex);
+const hashSchema = hexSchema.refine((text) => text.length === 66, "must be 32 bytes");
+const schemas = {
+  deposit: z.looseObject({
+    valid_after: atomicSchema.default("0"),
+    valid_before: atomicSchema,
+    signature: hexSchema,
+  }),
+  delivered: z.looseObject({ result_hash: hashSchema.default(ZERO_HASH), signature: hexSchema }),
+  release: z.looseObject({ signature: hexSchema }),
+  refund: z.looseObject({ signer: addressSchema, signature: hexSchema }),
+};
+
+/**
+ * A keeper by HTTP, and what a `custom_escrow` endpoint has to offer (SHP §7.3.1): `POST /release` and `POST /refund`
+ * take `{hire, signature}` (a refund also its `signer`), and so do `POST /deposit` and `POST /delivered`. Everything is
+ * signed by the parties, so nobody has to log in. `GET /escrows/{id}` says how an escrow stands.
+ *
+ * Answers 200 with `tx_hash` when it was carried out in time, else 202: it is written down and will be.
+ */
+export function keeperApp(parameters: KeeperAppParameters): Hono {
+  const { calls, keeper, requiredFee, waitMs = 20_000, log = () => {} } = parameters;
+  const relay = walletRelay(calls);
+  const app = new Hono();
+  app.use(cors());
+  app.use(bodyLimit({ maxSize: 65_536 }));
+  app.onError((error) => problemResponse(asRefusal(error), log));
+
+  app.post("/deposit", async (c) => {
+    const { hire, rest } = await read(c.req.raw, schemas.deposit);
+    requireFee(hire, requiredFee);
+    const { valid_after: validAfter, valid_before: validBefore, signature } = rest;
+    const authorization = { validAfter: BigInt(validAfter), validBefore: BigInt(validBefore), signature };
+    return c.json({ escrow_id: calls.idOf(hire), tx_hash: await relay.deposit(hire, authorization) });
+  });
+  app.post("/delivered", async (c) => {
+    const { hire, rest } = await read(c.req.raw, schemas.delivered);
+    const tx = await relay.markDelivered(hire, rest.result_hash, rest.signature);
+    return c.json({ escrow_id: calls.idOf(hire), tx_hash: tx });
+  });
+  app.post("/release", async (c) => {
+    const { hire, rest } = await read(c.req.raw, schemas.release);
+    if (!(await isAlready(hire, "released"))) await keeper.release(hire, rest.signature);
+    return await outcome(hire);
+  });
+  app.post("/refund", async (c) => {
+    const { hire, rest } = await read(c.req.raw, schemas.refund);
+    if (!(await isAlready(hire, "refunded"))) await keeper.refund(hire, rest.signer, rest.signature);
+    return await outcome(hire);
+  });
+  app.get("/escrows/:id", async (c) => {
+    const id = c.req.param("id");
+    if (!isHex(id, 32))
+      throw new HireRefusedError({ status: 404, code: "not_found", message: "No such escrow." });
+    return c.json(await describe(id));
+  });
+  app.get("/health", (c) => c.json({ ok: true, escrow: calls.deployment.escrow }));
+  return app;
+
+  async function isAlready(hire: Hire, status: string): Promise<boolean> {
+    return (await calls.state(hire)).status === status;
+  }
+
+  async function describe(id: Hex) {
+    const { status, delivered, amount } = await calls.state(id);
+    const isOver = status !== "held" && status !== "none";
+    const tx = isOver ? await calls.findEvent(id, "settlement") : undefined;
+    return { escrow_id: id, status, delivered, amount: String(amount), tx_hash: tx ?? null };
+  }
+
+  /** Waits until the escrow is settled, a while. */
+  async function outcome(hire: Hire): Promise<Response> {
+    const id = calls.idOf(hire);
+    for (const until = Date.now() + waitMs; ; ) {
+      const state = await describe(id);
+      if (state.status !== "held") return Response.json(state);
+      if (Date.now() > until) return Response.json({ ...state, queued: true }, { status: 202 });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+async function read<Schema extends z.ZodType>(
+  request: Request,
+  schema: Schema,
+): Promise<{ hire: Hire; rest: z.output<Schema> }> {
+  const body: unknown = await request.json().catch(() => undefined);
+  const result = schema.safeParse(body);
+  if (!result.success) throw invalidInputFromZod(result.error);
+  return { hire: readHireJson(Reflect.get(Object(body), "hire")), rest: result.data };
+}
+
+function requireFee(hire: Hire, required: KeeperAppParameters["requiredFee"]): void {
+  if (!required) return;
+  const least = escrowFee(hire.amount, required.fees);
+  if (hire.feeRecipient === required.recipient && hire.fee >= least) return;
+  throw new HireRefusedError({
+    status: 403,
+    code: "fee_missing",
+    message: `Only hires that pay ${required.recipient} a fee of ${least} are relayed here.`,
+    field: "hire.fee",
+    hint: "Relay it yourself: anybody may.",
+  });
+}
+
+function asRefusal(error: unknown): unknown {
+  if (!(error instanceof ChainError)) return error;
+  const isRefused = error.code === "call_refused";
+  return new HireRefusedError({
+    status: isRefused ? 409 : 503,
+    code: error.code,
+    message: error.message,
+    details: error.reason === undefined ? undefined : { reason: error.reason },
+    cause: error,
+  });
+}

@@ -1,0 +1,58 @@
+import { expect } from "chai";
+import { InvalidInputError } from "../../../protocol/errors.ts";
+import { readKeeperConfig } from "../../../scripts/keeper/config.ts";
+
+const ESCROW = `0x${"E5".repeat(20)}`;
+const settings = {
+  RPC_URL: "http://127.0.0.1:8545",
+  CHAIN_ID: "31337",
+  ESCROWS: `${ESCROW}=swarmwage-partnered`,
+  KEEPER_PRIVATE_KEY: `0x${"11".repeat(32)}`,
+};
+
+describe("the settings of a keeper", () => {
+  const faults = (changes: { [name: string]: string }, escrow?: string): string[] => {
+    try {
+      readKeeperConfig({ ...settings, ...changes }, escrow);
+    } catch (error) {
+      expect(error).to.be.instanceOf(InvalidInputError);
+      return (error as InvalidInputError).issues.map(({ field }) => field);
+    }
+    return [];
+  };
+
+  it("are those of a node, with a key of its own", () => {
+    expect(readKeeperConfig({ ...settings, KEEPER_FEE_RECIPIENT: "" })).to.deep.equal({
+      rpcUrl: "http://127.0.0.1:8545",
+      chainId: 31_337,
+      escrow: ESCROW.toLowerCase(),
+      privateKey: settings.KEEPER_PRIVATE_KEY,
+      host: "127.0.0.1",
+      port: 42_071,
+      folder: "./.tallystick/keeper",
+      startBlock: 0n,
+      roundMs: 2_000,
+    });
+  });
+
+  it("name one escrow", () => {
+    const other = `0x${"aa".repeat(20)}`;
+    expect(faults({ ESCROWS: "" })).to.deep.equal(["ESCROWS"]);
+    expect(faults({ ESCROWS: `${ESCROW}=a,${other}=b` })).to.deep.equal(["ESCROWS"]);
+    expect(readKeeperConfig({ ...settings, ESCROWS: `${ESCROW}=a,${other}=b` }, other).escrow).to.equal(
+      other,
+    );
+    expect(faults({}, "0x12")).to.deep.equal(["--escrow"]);
+  });
+
+  it("name every variable that is wrong", () => {
+    const wrong = {
+      RPC_URL: "ws://x",
+      CHAIN_ID: "base",
+      KEEPER_PRIVATE_KEY: "0x12",
+      KEEPER_PORT: "70000",
+      KEEPER_ROUND_MS: "5",
+    };
+    expect(faults(wrong).sort()).to.deep.equal(Object.keys(wrong).sort());
+  });
+});
