@@ -3,11 +3,18 @@ import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import { microBenches } from "../bench/index/microBenches.ts";
 import { type BenchFigures, goalsOf, printReport } from "../bench/index/report.ts";
-import { benchSize } from "../bench/index/runBench.ts";
+import { benchSize, PHASES, type Phase } from "../bench/index/runBench.ts";
 import { wholeNumber } from "../cli/parseOption.ts";
 import { createProgress } from "../cli/progress.ts";
 
-type Options = { transfers: number[]; agents: number; quick?: boolean; micro: boolean; json?: boolean };
+type Options = {
+  transfers: number[];
+  agents: number;
+  only: Phase[];
+  quick?: boolean;
+  micro: boolean;
+  json?: boolean;
+};
 
 const RINGS = [4, 8, 32, 128];
 
@@ -26,16 +33,22 @@ export function registerBenchIndex(program: Command): void {
       [200_000, 1_000_000],
     )
     .option("--agents <count>", "agents, each with a listing", wholeNumber("--agents"), 10_000)
+    .option(
+      "--only <phases>",
+      `besides the cold backfill, of ${PHASES.join(", ")}; none for that alone`,
+      phases,
+      [...PHASES],
+    )
     .option("--quick", "20,000 transfers and 1,000 agents only")
     .option("--no-micro", "leave out the derivations in memory")
     .option("--json", "print the figures as JSON")
-    .action(async ({ transfers, agents, quick = false, micro, json = false }: Options) => {
+    .action(async ({ transfers, agents, only, quick = false, micro, json = false }: Options) => {
       const progress = createProgress();
       const sizes: BenchFigures["sizes"] = [];
       for (const count of quick ? [20_000] : transfers) {
         progress.heading(`${count} transfers`);
         const size = { transfers: count, agents: quick ? 1_000 : agents, rings: RINGS };
-        sizes.push(await benchSize(size, progress));
+        sizes.push(await benchSize(size, only, progress));
       }
       progress.heading("in memory");
       const inMemory = micro
@@ -61,4 +74,11 @@ function wholeNumbers(text: string): number[] {
   const numbers = text.split(",").map(Number);
   if (numbers.every((it) => Number.isSafeInteger(it) && it > 0)) return numbers;
   throw new InvalidArgumentError("must be whole numbers separated by commas");
+}
+
+function phases(text: string): Phase[] {
+  const names = text === "none" ? [] : text.split(",");
+  const known = names.filter((it): it is Phase => PHASES.some((phase) => phase === it));
+  if (known.length === names.length) return known;
+  throw new InvalidArgumentError(`must be of ${PHASES.join(", ")}, separated by commas, or none`);
 }

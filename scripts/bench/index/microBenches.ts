@@ -3,6 +3,7 @@ import type { DeriveEvent } from "../../../indexer/src/derive/events.ts";
 import { MemoryStore } from "../../../indexer/src/derive/memoryStore.ts";
 import type { Address } from "../../../protocol/address.ts";
 import { type Hex, ZERO_HASH } from "../../../protocol/hex.ts";
+import type { RecordBody } from "../../../protocol/json/recordBody.ts";
 
 /** Microseconds an event, over the first and the last tenth: what grows with the past shows in their ratio. */
 export type MicroFigures = { name: string; events: number; mean: number; first: number; last: number };
@@ -23,6 +24,8 @@ export async function microBenches(count: number): Promise<MicroFigures[]> {
       n < 500 ? 10n ** 6n + 4n ** BigInt(n) / 3n ** BigInt(n) : 1n,
     ),
     await listings(count),
+    await lookAlikes(Math.ceil(count / 100)),
+    await manyListings(),
   ];
 }
 
@@ -45,19 +48,50 @@ function receiverOfMany(count: number, name: string, value: (n: number) => bigin
 /** Listings of as many agents, each of its own host, over some capabilities, prices and latencies. */
 function listings(count: number): Promise<MicroFigures> {
   const events = Array.from({ length: count }, (_, n): DeriveEvent => {
-    const agent = address(1 + n);
-    const body = {
-      agent_id: agent,
+    return listing(n, address(1 + n), {
       capability: `work.kind${n % 200}`,
       price_usdc: `${(n * 7) % 900}.25`,
       max_latency_ms: 50 + ((n * 131) % 60_000),
       endpoint: `https://agent-${n}.example`,
-    };
-    const place = { block: 1 + Math.floor(n / 100), time: START + n, log: 0, seq: n };
-    const record = { ledger: LEDGER, hash: n.toString(16).padStart(64, "0"), type: "listing", body };
-    return { ...place, kind: "record", ...record, signer: agent, signature: "0x01" };
+    });
   });
   return timed("an agent lists what no other does", [], events);
+}
+
+function listing(n: number, agent: Address, terms: RecordBody): DeriveEvent {
+  const place = { block: 1 + Math.floor(n / 100), time: START + n, log: 0, seq: n };
+  const body = { agent_id: agent, ...terms };
+  const record = { ledger: LEDGER, hash: n.toString(16).padStart(64, "0"), type: "listing", body };
+  return { ...place, kind: "record", ...record, signer: agent, signature: "0x01" };
+}
+
+/** One template, renamed again and again: every agent is alike to all before it, so each costs more than the last. */
+function lookAlikes(count: number): Promise<MicroFigures> {
+  const capabilities = ["text.translate", "code.review", "chart.generate"];
+  const events = Array.from({ length: count }, (_, n) =>
+    capabilities.map((capability, at) =>
+      listing(3 * n + at, address(1 + n), {
+        capability,
+        price_usdc: "1.00",
+        max_latency_ms: 1_000,
+        endpoint: `https://agent-${n}.example`,
+      }),
+    ),
+  ).flat();
+  return timed("a ring of look-alikes grows", [], events);
+}
+
+/** One agent lists all that it may. */
+function manyListings(): Promise<MicroFigures> {
+  const events = Array.from({ length: 100 }, (_, n) =>
+    listing(n, address(1), {
+      capability: `work.kind${n}`,
+      price_usdc: "1.00",
+      max_latency_ms: 1_000,
+      endpoint: "https://agent.example",
+    }),
+  );
+  return timed("an agent lists a hundred look-alikes of its own", [], events);
 }
 
 async function timed(name: string, setUp: DeriveEvent[], events: DeriveEvent[]): Promise<MicroFigures> {

@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
 import Table from "cli-table3";
+import type { BackfillFigures } from "./measureIndexer.ts";
 import type { MicroFigures } from "./microBenches.ts";
 import type { SizeFigures } from "./runBench.ts";
 
@@ -17,7 +18,7 @@ export function goalsOf({ sizes, micro }: BenchFigures): Goal[] {
   const goals: Goal[] = [];
   const check = (goal: string, value: number, holds: boolean, digits = 2, unit = "") =>
     goals.push({ goal, measured: `${value.toFixed(digits)}${unit}`, met: holds });
-  for (const { size, bare, indexer, derive, digestsAgree } of sizes) {
+  for (const { size, chain, bare, indexer, derive } of sizes) {
     const at = `${size.transfers}: `;
     const ratio = indexer.cold.seconds / bare.cold.seconds;
     check(`${at}cold, indexer ≤ 1.5 × bare`, ratio, ratio <= 1.5);
@@ -29,15 +30,16 @@ export function goalsOf({ sizes, micro }: BenchFigures): Goal[] {
       " GB",
     );
     const live = indexer.liveTransfersPerSecond;
-    check(`${at}live ≥ 3,000 transfers/s`, live, live >= 3_000, 0, "/s");
+    if (live !== null) check(`${at}live ≥ 3,000 transfers/s`, live, live >= 3_000, 0, "/s");
+    if (derive === null) continue;
     const trusting = derive.trusting.events / derive.trusting.seconds;
     check(`${at}derive, trusting, ≥ 100,000 events/s`, trusting, trusting >= 100_000, 0, "/s");
-    const verifying = recordsPerSecond(sizes, size.transfers);
+    const verifying = recordsPerSecond(derive, chain.records);
     check(`${at}derive, verifying, ≥ 3,000 records/s`, verifying, verifying >= 3_000, 0, "/s");
     goals.push({
       goal: `${at}one digest, node and offline`,
-      measured: digestsAgree ? "yes" : "NO",
-      met: digestsAgree,
+      measured: derive.digestsAgree ? "yes" : "NO",
+      met: derive.digestsAgree,
     });
   }
   const [small, large] = [sizes[0], sizes.at(-1)];
@@ -50,18 +52,21 @@ export function goalsOf({ sizes, micro }: BenchFigures): Goal[] {
     );
   }
   for (const { name, mean, first, last } of micro) {
-    if (name.includes("lists")) check(`${name}: ≤ 2 ms each`, mean / 1000, mean <= 2_000, 3, " ms");
-    else check(`${name}: last tenth ≤ 1.5 × first`, last / first, last <= 1.5 * first);
+    if (name.includes("what no other does"))
+      check(`${name}: ≤ 2 ms each`, mean / 1000, mean <= 2_000, 3, " ms");
+    else if (!name.includes("look-alikes"))
+      check(`${name}: last tenth ≤ 1.5 × first`, last / first, last <= 1.5 * first);
   }
   return goals;
 }
 
 /** Records a second of a verifying derivation, without the time that the rest of the log takes. */
-function recordsPerSecond(sizes: SizeFigures[], transfers: number): number {
-  const it = sizes.find(({ size }) => size.transfers === transfers);
-  if (it === undefined) return Number.NaN;
-  const others = (it.derive.trusting.events - it.chain.records) / it.derive.trusting.events;
-  return it.chain.records / (it.derive.verifying.seconds - others * it.derive.trusting.seconds);
+function recordsPerSecond(
+  { trusting, verifying }: NonNullable<SizeFigures["derive"]>,
+  records: number,
+): number {
+  const others = (trusting.events - records) / trusting.events;
+  return records / (verifying.seconds - others * trusting.seconds);
 }
 
 /** The figures as tables for people. */
@@ -87,7 +92,9 @@ export function printReport(figures: BenchFigures): string {
       ["indexer", indexer, chain.transfers + chain.records],
     ] as const) {
       for (const how of ["cold", "cached"] as const) {
-        const { seconds, handlerMicroseconds, peakMegabytes } = app[how];
+        const figures = app[how];
+        if (figures === null) continue;
+        const { seconds, handlerMicroseconds, peakMegabytes } = figures;
         const rate = (events / seconds).toFixed(0);
         table.push([
           `${name}, ${how}`,
@@ -97,12 +104,14 @@ export function printReport(figures: BenchFigures): string {
           peakMegabytes.toFixed(0),
         ]);
       }
-      table.push([`${name}, live`, "", app.liveTransfersPerSecond.toFixed(0), "", ""]);
+      const live = app.liveTransfersPerSecond;
+      if (live !== null) table.push([`${name}, live`, "", live.toFixed(0), "", ""]);
     }
     for (const [name, it] of [
-      ["derive, trusting signatures", derive.trusting],
-      ["derive, verifying them", derive.verifying],
+      ["derive, trusting signatures", derive?.trusting],
+      ["derive, verifying them", derive?.verifying],
     ] as const) {
+      if (it === undefined) continue;
       table.push([
         name,
         it.seconds.toFixed(1),
@@ -112,8 +121,12 @@ export function printReport(figures: BenchFigures): string {
       ]);
     }
     text.push(`${table}\n`);
-    const ratio = (how: "cold" | "cached") => (indexer[how].seconds / bare[how].seconds).toFixed(2);
-    text.push(`indexer / bare: ${ratio("cold")} cold, ${ratio("cached")} cached\n`);
+    const ratio = (a: BackfillFigures, b: BackfillFigures) => (a.seconds / b.seconds).toFixed(2);
+    text.push(`indexer / bare: ${ratio(indexer.cold, bare.cold)} cold`);
+    if (indexer.cached !== null && bare.cached !== null) {
+      text.push(`, ${ratio(indexer.cached, bare.cached)} cached`);
+    }
+    text.push("\n");
   }
   const micro = new Table({
     head: ["in memory", "events", "µs each", "first tenth", "last tenth"],

@@ -10,17 +10,28 @@ import { type DeriveFigures, exportLog, measureDerive } from "./measureDerive.ts
 import { type BackfillFigures, startMeasured } from "./measureIndexer.ts";
 import { SECONDS_PER_BLOCK, TRANSFERS_PER_BLOCK, type WorldSize, type WorldTransfer } from "./world.ts";
 
-/** What one app was measured at. */
-export type AppFigures = { cold: BackfillFigures; cached: BackfillFigures; liveTransfersPerSecond: number };
+/** What can be left out of a run; the cold backfill never is. */
+export const PHASES = ["cached", "live", "derive"] as const;
+export type Phase = (typeof PHASES)[number];
+
+/** What one app was measured at; null what was left out. */
+export type AppFigures = {
+  cold: BackfillFigures;
+  cached: BackfillFigures | null;
+  liveTransfersPerSecond: number | null;
+};
 
 export type SizeFigures = {
   size: WorldSize;
   chain: Omit<BuiltChain, "ledgerFolder">;
   bare: AppFigures;
   indexer: AppFigures;
-  derive: { trusting: DeriveFigures; verifying: DeriveFigures };
-  /** Whether the node and both derivations came to one digest. */
-  digestsAgree: boolean;
+  derive: {
+    trusting: DeriveFigures;
+    verifying: DeriveFigures;
+    /** Whether the node and both derivations came to one digest. */
+    digestsAgree: boolean;
+  } | null;
 };
 
 /** Blocks mined while an app follows, and blocks asked for at once. */
@@ -28,7 +39,11 @@ const LIVE_BLOCKS = 50;
 const LOGS_BLOCK_RANGE = 50;
 
 /** Measures one size: makes the chain, lets both apps read it, and derives the exported log again. */
-export async function benchSize(size: WorldSize, progress: Progress): Promise<SizeFigures> {
+export async function benchSize(
+  size: WorldSize,
+  phases: readonly Phase[],
+  progress: Progress,
+): Promise<SizeFigures> {
   const folder = path.join(repositoryRoot, ".tallystick", "bench");
   await mkdir(folder, { recursive: true });
   const keeper = await openKeeper();
@@ -79,7 +94,7 @@ export async function benchSize(size: WorldSize, progress: Progress): Promise<Si
       });
     const live = (app: keyof typeof apps) =>
       progress.step(`${app} live`, async () => {
-        const process = await start(app, "cached", `${app} live`);
+        const process = await start(app, "live", `${app} live`);
         await process.backfilled();
         const value = await measureLive(chain, process.untilBlock);
         await process.stop();
@@ -88,34 +103,42 @@ export async function benchSize(size: WorldSize, progress: Progress): Promise<Si
 
     // Blocks that are mined for the live figures come after all backfills, so that both apps read the same chain.
     const cold = { bare: await backfill("bare", "cold"), indexer: await backfill("indexer", "cold") };
-    const cached = { bare: await backfill("bare", "cached"), indexer: await backfill("indexer", "cached") };
-    const following = { bare: await live("bare"), indexer: await live("indexer") };
+    const both = async <T>(phase: Phase, measure: (app: keyof typeof apps) => Promise<T>) =>
+      phases.includes(phase)
+        ? { bare: await measure("bare"), indexer: await measure("indexer") }
+        : { bare: null, indexer: null };
+    const cached = await both("cached", (app) => backfill(app, "cached"));
+    const derived = phases.includes("derive") ? await derive() : null;
+    const following = await both("live", live);
     const figuresOf = (app: keyof typeof apps): AppFigures => ({
       cold: cold[app],
       cached: cached[app],
       liveTransfersPerSecond: following[app],
     });
 
-    const file = path.join(folder, "events.jsonl");
-    const digest = await progress.step("export", async () => ({
-      value: await exportLog(databases.indexer, "cached", file),
-    }));
-    const derive = async (trust: boolean) =>
-      progress.step(trust ? "derive, trusting" : "derive", async () => {
-        const value = await measureDerive(file, trust);
-        return { value, detail: `${(value.events / value.seconds).toFixed(0)} events/s` };
-      });
-    const trusting = await derive(true);
-    const verifying = await derive(false);
-    const digestsAgree = digest !== null && trusting.digest === digest && verifying.digest === digest;
     return {
       size,
       chain: built,
       bare: figuresOf("bare"),
       indexer: figuresOf("indexer"),
-      derive: { trusting, verifying },
-      digestsAgree,
+      derive: derived,
     };
+
+    async function derive() {
+      const file = path.join(folder, "events.jsonl");
+      const digest = await progress.step("export", async () => ({
+        value: await exportLog(databases.indexer, "cold", file),
+      }));
+      const measure = async (trust: boolean) =>
+        progress.step(trust ? "derive, trusting" : "derive", async () => {
+          const value = await measureDerive(file, trust);
+          return { value, detail: `${(value.events / value.seconds).toFixed(0)} events/s` };
+        });
+      const trusting = await measure(true);
+      const verifying = await measure(false);
+      const digestsAgree = digest !== null && trusting.digest === digest && verifying.digest === digest;
+      return { trusting, verifying, digestsAgree };
+    }
   } finally {
     await keeper.close();
   }
