@@ -1,0 +1,123 @@
+import { expect } from "chai";
+import pg from "pg";
+import { type NodeSnapshot, openNodeSnapshot } from "../../../indexer/nodeDatabase.ts";
+import type { DeriveEvent } from "../../../indexer/src/derive/events.ts";
+import { parseEvent } from "../../../indexer/src/derive/parseEvent.ts";
+import type { Reputation } from "../../../indexer/src/derive/reputation.ts";
+import { type Snapshot, snapshotOf } from "../../../indexer/src/derive/snapshot.ts";
+import { compareRows } from "../../../scripts/eventLog/compareRows.ts";
+import { deriveLog } from "../../../scripts/eventLog/deriveLog.ts";
+import { oracle } from "../derive/oracle/oracle.ts";
+import type { IndexerProcess } from "../support/indexerProcess.ts";
+
+const SCHEMA = "tallystick";
+
+const FIELDS = `address registeredBlock registeredTime successRate avgLatencyMs avgLatencyMsP50 avgLatencyMsP95
+  avgLatencyMsP99 last24hVolumeUsdc last30dHireCount last30dHireCountRaw freeHires distinctBuyers totalRatings avgStars
+  clusterId clusterSize signalsTripped auditPassRate refundRate disputeRate claimStatus claimed trustTier hiresBought
+  silentTimeoutRate refundAfterDeliveryRate avgCostPerCapability { capability medianUsdc }`;
+
+/** A node's digests by block, and its last one. */
+export type Digests = Map<number, string>;
+
+/**
+ * Holds a node's rows, what it answers, and the oracle to the derivation of the node's own log.
+ *
+ * @returns the log, and the digest of every tick as derived offline
+ */
+export async function expectAgreement(
+  databaseUrl: string,
+  indexer: IndexerProcess,
+): Promise<{ lines: string[]; digests: Digests }> {
+  const snapshot = await openNodeSnapshot({ databaseUrl, databaseSchema: SCHEMA });
+  try {
+    const lines = await logOf(snapshot);
+    const { store } = await deriveLog(eachOf(lines));
+    const { first } = await compareRows(snapshot, store, 5);
+    expect(first, "rows of the node").to.deep.equal([]);
+    const derived = snapshotOf(store);
+    expect(await answeredAgents(indexer), "agents over GraphQL").to.deep.equal(
+      Object.entries(derived.agents).map(([address, it]) => asAnswered(address, it)),
+    );
+    const events: DeriveEvent[] = lines.map(parseEvent);
+    expect(withMembers(derived), "fields by the oracle").to.deep.equal(Object.fromEntries(oracle(events)));
+    // Or the logs would agree about nothing.
+    expect(
+      Object.values(derived.agents).some((it) => it.last_30d_hire_count_raw > 0 || it.cluster_size > 1),
+      "that something happened",
+    ).to.equal(true);
+    return { lines, digests: new Map([...store.rows("digest").values()].map((it) => [it.block, it.digest])) };
+  } finally {
+    await snapshot.close();
+  }
+}
+
+/** A node's event log and its digest at every tick. */
+export async function historyOf(databaseUrl: string): Promise<{ lines: string[]; digests: Digests }> {
+  const snapshot = await openNodeSnapshot({ databaseUrl, databaseSchema: SCHEMA });
+  try {
+    const digests: Digests = new Map();
+    for await (const { block, digest } of snapshot.rows("digest")) digests.set(block, digest);
+    return { lines: await logOf(snapshot), digests: new Map([...digests].sort(([a], [b]) => a - b)) };
+  } finally {
+    await snapshot.close();
+  }
+}
+
+/** A killed node holds its schema until its last sign of life is 25 seconds old: makes it so. */
+export async function letLockExpire(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(`UPDATE ${SCHEMA}._ponder_meta SET value = jsonb_set(value, '{heartbeat_at}', '0')`);
+  await client.end();
+}
+
+async function logOf(snapshot: NodeSnapshot): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const line of snapshot.eventLog()) lines.push(line);
+  return lines;
+}
+
+async function* eachOf<T>(values: T[]): AsyncGenerator<T> {
+  yield* values;
+}
+
+type Answered = { address: string; avgCostPerCapability: { capability: string; medianUsdc: string }[] };
+
+async function answeredAgents(indexer: IndexerProcess): Promise<Answered[]> {
+  const all: Answered[] = [];
+  for (let after: string | null = null; ; ) {
+    type Page = { agents: { nodes: Answered[]; pageInfo: { hasNextPage: boolean; endCursor: string } } };
+    const { agents }: Page = await indexer.query<Page>(
+      `query ($after: String) { agents(first: 20, after: $after) { nodes { ${FIELDS} } pageInfo { hasNextPage endCursor } } }`,
+      { after },
+    );
+    all.push(...agents.nodes);
+    if (!agents.pageInfo.hasNextPage) break;
+    after = agents.pageInfo.endCursor;
+  }
+  return all.sort((a, b) => (a.address < b.address ? -1 : 1));
+}
+
+/** An agent's fields as GraphQL spells them. */
+function asAnswered(address: string, { avg_cost_per_capability: costs, ...fields }: Reputation): object {
+  const camel = (name: string) => name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return {
+    address,
+    ...Object.fromEntries(Object.entries(fields).map(([name, value]) => [camel(name), value])),
+    avgCostPerCapability: Object.entries(costs).map(([capability, medianUsdc]) => ({
+      capability,
+      medianUsdc,
+    })),
+  };
+}
+
+/** Derived agents with the members of their cluster, as the oracle tells them. */
+function withMembers({ agents, clusters }: Snapshot): object {
+  return Object.fromEntries(
+    Object.entries(agents).map(([address, { cluster_id: id, ...fields }]) => [
+      address,
+      { ...fields, cluster: id === null ? null : [...(clusters[id]?.members ?? [])].sort() },
+    ]),
+  );
+}

@@ -1,0 +1,391 @@
+import { encodeFunctionData, type Hex, keccak256, toHex } from "viem";
+import type {
+  DeriveEvent,
+  EscrowDeposited,
+  RecordEvent,
+  TransferEvent,
+} from "../../../indexer/src/derive/events.ts";
+import { anchoredLedgerAbi } from "../../../protocol/abi/anchoredLedgerAbi.ts";
+import { hireEscrowAbi } from "../../../protocol/abi/hireEscrowAbi.ts";
+import { testUsdcAbi } from "../../../protocol/abi/testUsdcAbi.ts";
+import type { Address } from "../../../protocol/address.ts";
+import {
+  receiveWithAuthorizationTypedData,
+  transferWithAuthorizationTypedData,
+} from "../../../protocol/escrow/authorization.ts";
+import {
+  escrowId,
+  type Hire,
+  markDeliveredTypedData,
+  refundTypedData,
+  releaseTypedData,
+  splitTypedData,
+} from "../../../protocol/escrow/hire.ts";
+import type { RecordBody, RecordJson } from "../../../protocol/json/recordBody.ts";
+import { signBody } from "../../../protocol/records/record.ts";
+import { START, wallet } from "../derive/eventLog.ts";
+import { CHAIN_ID, type LocalChain, type Wallet } from "../support/localChain.ts";
+import type { TestLedger } from "../support/testLedger.ts";
+import { ARBITER, actor, allowanceSlot, balanceSlot } from "./actors.ts";
+
+const FOREVER = 2n ** 48n;
+const RICH = toHex(10n ** 15n, { size: 32 });
+const ENDLESS = toHex(2n ** 256n - 1n, { size: 32 });
+const WALLETS = 30;
+/** Blocks between a deposit and its deadline are few; most settlements come before it, some after. */
+const SECONDS_TO_DEADLINE = 3_000n;
+/** How many blocks stand for a gap in a generated log: around the batch of {@link BATCH_BLOCKS}. */
+const GAPS = new Map([
+  [1, 1],
+  [60, 4],
+  [256, 8],
+]);
+/** `deployBatchBlocks` on the real chain, where 256 blocks would take too long. */
+export const BATCH_BLOCKS = 8;
+
+export type FollowedLedger = { id: Hex; ledger: TestLedger; publish: (ledger: TestLedger) => Promise<void> };
+
+/** What realizing has come to, so that a reorg can go back to it. */
+export type Progress = {
+  nonce: number;
+  time: bigint;
+  version: number;
+  hubs: Address[];
+  /** What generated hashes and escrow ids have become. */
+  names: Map<string, string>;
+  hires: Map<string, { hire: Hire; id: Hex; delivered: boolean; settled: boolean }>;
+  ledgers: TestLedger[];
+  /** How much of each is anchored. */
+  anchored: number[];
+  nextLedger: number;
+};
+
+/**
+ * Makes a generated log happen on a chain: real transfers and authorizations, a real escrow, records signed by real keys and
+ * anchored. Not everything in a generated log can happen (one transaction in two blocks, a delivery after the deadline):
+ * that is done as nearly as it can or left out, because what counts is what the node then reads.
+ */
+export class RealizedLog {
+  readonly groups: DeriveEvent[][];
+  readonly #chain: LocalChain;
+  readonly #run: number;
+  readonly #followed: FollowedLedger[];
+  readonly #names = new Map<string, string>();
+  readonly #actors = new Map<Address, Wallet>();
+  readonly #base: bigint;
+  /** Transactions whose hash a receipt names before they are sent. */
+  readonly #signedAhead = new Map<DeriveEvent, { hash: Hex; raw: Hex }>();
+  progress: Progress;
+
+  constructor(
+    chain: LocalChain,
+    run: number,
+    log: DeriveEvent[],
+    followed: FollowedLedger[],
+    progress: Progress,
+  ) {
+    this.#chain = chain;
+    this.#run = run;
+    this.#followed = followed;
+    this.groups = [...Map.groupBy(log, (it) => it.block).values()];
+    this.progress = progress;
+    this.#base = progress.time + 100n;
+    for (let n = 1; n <= WALLETS; n++) {
+      const it = actor(run, n);
+      this.#actors.set(it.address, it);
+      this.#names.set(wallet(n), it.address);
+    }
+  }
+
+  /** Gives the wallets of this run money without a transfer, which would count as received. */
+  async prepare(): Promise<void> {
+    const { client, token, relayer } = this.#chain;
+    for (const { address } of this.#actors.values()) {
+      await client.setStorageAt({ address: token, index: balanceSlot(address), value: RICH });
+      await client.setStorageAt({ address: token, index: allowanceSlot(address, relayer), value: ENDLESS });
+    }
+    await this.#signAhead();
+  }
+
+  /** Realizes one block's events of the generated log: in one block, with the gap before it. */
+  async realize(index: number): Promise<void> {
+    const group = this.groups[index] ?? [];
+    const [first] = group;
+    if (first === undefined) return;
+    const { client } = this.#chain;
+    const gap = first.block - (this.groups[index - 1]?.[0]?.block ?? first.block - 1);
+    for (let n = 1; n < (GAPS.get(gap) ?? 1); n++) await this.#mine(this.progress.time + 1n);
+    const planned = this.#base + BigInt(first.time - START);
+    const time = planned > this.progress.time ? planned : this.progress.time + 1n;
+
+    const sent: Hex[] = [];
+    let records = 0;
+    const anchor = async () => {
+      if (records > 0) sent.push(await this.#anchor());
+      records = 0;
+    };
+    await client.setAutomine(false);
+    try {
+      for (const event of group) {
+        if (event.kind === "record") {
+          await this.#append(event);
+          records++;
+          continue;
+        }
+        await anchor();
+        const hash = await this.#realize(event, time, group);
+        if (hash !== null) sent.push(hash);
+      }
+      await anchor();
+      await this.#mine(time);
+    } finally {
+      await client.setAutomine(true);
+    }
+    for (const hash of sent) {
+      const { status } = await client.getTransactionReceipt({ hash });
+      if (status !== "success")
+        throw new Error(`A transaction of block ${first.block} of run ${this.#run} failed.`);
+    }
+  }
+
+  async #mine(time: bigint): Promise<void> {
+    await this.#chain.client.setNextBlockTimestamp({ timestamp: time });
+    await this.#chain.client.request({ method: "evm_mine", params: undefined } as never);
+    this.progress.time = time;
+  }
+
+  async #realize(event: DeriveEvent, time: bigint, group: DeriveEvent[]): Promise<Hex | null> {
+    switch (event.kind) {
+      case "transfer": {
+        // A deposit makes its own transfer.
+        const isDeposit = group.some((it) => it.kind === "escrow.deposited" && it.tx === event.tx);
+        return isDeposit ? null : this.#transfer(event);
+      }
+      case "escrow.deposited":
+        return this.#deposit(event, time);
+      case "escrow.delivered":
+      case "escrow.released":
+      case "escrow.refunded":
+      case "escrow.timedOut":
+        return this.#settle(event, time);
+      default:
+        return null;
+    }
+  }
+
+  async #transfer(event: TransferEvent): Promise<Hex> {
+    const ahead = this.#signedAhead.get(event);
+    if (ahead !== undefined) {
+      this.progress.names.set(event.tx, ahead.hash);
+      return this.#chain.client.sendRawTransaction({ serializedTransaction: ahead.raw });
+    }
+    const hash = await this.#send(this.#chain.token, await this.#transferData(event));
+    this.progress.names.set(event.tx, hash);
+    return hash;
+  }
+
+  async #transferData(event: TransferEvent): Promise<Hex> {
+    const [from, to] = [this.#actor(event.from), this.#actor(event.to)];
+    const value = BigInt(event.value);
+    if (!event.authorized) {
+      const args = [from.address, to.address, value] as const;
+      return encodeFunctionData({ abi: testUsdcAbi, functionName: "transferFrom", args });
+    }
+    const nonce = keccak256(toHex(`${this.#run} ${event.block} ${event.log}`));
+    const terms = { from: from.address, to: to.address, value, validAfter: 0n, validBefore: FOREVER, nonce };
+    const signature = await from.account.signTypedData(
+      transferWithAuthorizationTypedData(terms, this.#domain),
+    );
+    const args = [terms.from, terms.to, value, 0n, FOREVER, nonce, signature] as const;
+    return encodeFunctionData({ abi: testUsdcAbi, functionName: "transferWithAuthorization", args });
+  }
+
+  /** A receipt may name a payment that is still to come: such a transaction is signed now, by a sender of its own. */
+  async #signAhead(): Promise<void> {
+    const { client, token } = this.#chain;
+    const log = this.groups.flat();
+    const seen = new Set<string>();
+    for (const [index, event] of log.entries()) {
+      if (event.kind === "transfer") seen.add(event.tx);
+      const tx = event.kind === "record" ? event.body.tx_hash : undefined;
+      if (typeof tx !== "string" || seen.has(tx)) continue;
+      seen.add(tx);
+      const payment = log.slice(index).find((it) => it.kind === "transfer" && it.tx === tx);
+      if (payment?.kind !== "transfer") continue;
+      const sender = actor(this.#run, 1_000 + index);
+      await client.setBalance({ address: sender.address, value: 10n ** 18n });
+      for (const { address } of this.#actors.values()) {
+        const slot = allowanceSlot(address, sender.address);
+        await client.setStorageAt({ address: token, index: slot, value: ENDLESS });
+      }
+      const raw = await sender.account.signTransaction({
+        ...FEES,
+        to: token,
+        data: await this.#transferData(payment),
+        nonce: 0,
+      });
+      this.#signedAhead.set(payment, { raw, hash: keccak256(raw) });
+      this.#names.set(tx, keccak256(raw));
+    }
+  }
+
+  async #deposit(event: EscrowDeposited, time: bigint): Promise<Hex> {
+    const { escrow } = this.#chain;
+    const [buyer, seller] = [this.#actor(event.buyer), this.#actor(event.seller)];
+    const hire: Hire = {
+      hireId: event.hireId,
+      buyer: buyer.address,
+      seller: seller.address,
+      payee: `0x${"0".repeat(40)}`,
+      amount: BigInt(event.amount),
+      fee: 0n,
+      feeRecipient: `0x${"0".repeat(40)}`,
+      deadline: time + SECONDS_TO_DEADLINE,
+      arbiter: actor(this.#run, ARBITER).address,
+    };
+    const id = escrowId(hire, { chainId: CHAIN_ID, escrow });
+    this.progress.names.set(event.escrowId, id);
+    this.progress.hires.set(event.escrowId, { hire, id, delivered: false, settled: false });
+    const terms = { from: buyer.address, to: escrow, value: hire.amount };
+    const authorization = { ...terms, validAfter: 0n, validBefore: FOREVER, nonce: id };
+    const signature = await buyer.account.signTypedData(
+      receiveWithAuthorizationTypedData(authorization, this.#domain),
+    );
+    const args = [hire, 0n, FOREVER, signature] as const;
+    return this.#send(
+      escrow,
+      encodeFunctionData({ abi: hireEscrowAbi, functionName: "depositWithAuthorization", args }),
+    );
+  }
+
+  async #settle(
+    event: Extract<DeriveEvent, { kind: `escrow.${"delivered" | "released" | "refunded" | "timedOut"}` }>,
+    time: bigint,
+  ): Promise<Hex | null> {
+    const { escrow } = this.#chain;
+    const held = this.progress.hires.get(event.escrowId);
+    if (held === undefined || held.settled) return null;
+    const { hire, id } = held;
+    const late = time >= hire.deadline;
+    const deployment = { chainId: CHAIN_ID, escrow };
+    const call = (parameters: Parameters<typeof encodeFunctionData<typeof hireEscrowAbi>>[0]) =>
+      this.#send(escrow, encodeFunctionData(parameters));
+    const by = (address: Address) => this.#actor(address).account;
+    const abi = hireEscrowAbi;
+    if (event.kind === "escrow.delivered") {
+      if (late || held.delivered) return null;
+      this.progress.hires.set(event.escrowId, { ...held, delivered: true });
+      const typed = markDeliveredTypedData(id, deployment, event.resultHash);
+      const signature = await by(hire.seller).signTypedData(typed);
+      return call({ abi, functionName: "markDelivered", args: [hire, event.resultHash, signature] });
+    }
+    if (event.kind === "escrow.timedOut" && !late) return null;
+    this.progress.hires.set(event.escrowId, { ...held, settled: true });
+    if (event.kind === "escrow.timedOut") return call({ abi, functionName: "timeoutRefund", args: [hire] });
+    if (event.kind === "escrow.refunded") {
+      const signer = this.#actor(event.by);
+      const signature = await signer.account.signTypedData(refundTypedData(id, signer.address, deployment));
+      return call({ abi, functionName: "refund", args: [hire, signer.address, signature] });
+    }
+    const toSeller = BigInt(event.toSeller);
+    if (toSeller === hire.amount) {
+      const signature = await by(hire.buyer).signTypedData(releaseTypedData(id, deployment));
+      return call({ abi, functionName: "release", args: [hire, signature] });
+    }
+    const signature = await by(hire.buyer).signTypedData(splitTypedData(id, toSeller, deployment));
+    return call({ abi, functionName: "split", args: [hire, toSeller, signature] });
+  }
+
+  /** Signs a record with all that it names as it is on this chain, and appends it to the ledger whose turn it is. */
+  async #append(event: RecordEvent): Promise<void> {
+    const ledger = this.progress.ledgers[this.progress.nextLedger] as TestLedger;
+    const signer = this.#actor(event.signer);
+    let body = this.#renamed(event.body) as RecordBody;
+    if (event.type === "params") body = this.#params(body);
+    for (const [key, by] of [
+      ["payee_signature", body.payee],
+      ["buyer_signature", body.buyer],
+    ] as const) {
+      if (body[key] === undefined) continue;
+      const { [key]: _, ...rest } = body;
+      const { privateKey } = this.#actor(by as Address);
+      body = { ...rest, [key]: await signBody(rest, { privateKey }) };
+    }
+    const entry = await ledger.sign(signer, event.type, body);
+    this.progress.names.set(event.hash, entry.currentHash);
+  }
+
+  #params(body: RecordBody): RecordBody {
+    this.progress.version++;
+    const others = this.progress.hubs.filter((hub) => !this.#actors.has(hub));
+    this.progress.hubs = [...others, ...(body.hubs as Address[])];
+    const { version, hubs } = this.progress;
+    const escrows = { [this.#chain.escrow]: "swarmwage-partnered" };
+    return { ...body, version, hubs: [...hubs], escrows, deployBatchBlocks: BATCH_BLOCKS };
+  }
+
+  /** Anchors what was appended; the next records go to the other ledger. */
+  async #anchor(): Promise<Hex> {
+    const turn = this.progress.nextLedger;
+    this.progress.nextLedger = (turn + 1) % this.#followed.length;
+    const ledger = this.progress.ledgers[turn] as TestLedger;
+    const { id, publish } = this.#followed[turn] as FollowedLedger;
+    await publish(ledger);
+    const from = this.progress.anchored[turn] ?? 0;
+    this.progress.anchored[turn] = ledger.size;
+    const proof = ledger.tree.consistencyProof(from, ledger.size).map((hash) => toHex(hash));
+    const args = [id, BigInt(ledger.size), ledger.root(), proof, "0x"] as const;
+    return this.#send(
+      this.#chain.anchoredLedger,
+      encodeFunctionData({ abi: anchoredLedgerAbi, functionName: "anchor", args }),
+    );
+  }
+
+  #send(to: Address, data: Hex): Promise<Hex> {
+    return this.#chain.client.sendTransaction({ ...FEES, to, data, nonce: this.progress.nonce++ });
+  }
+
+  /** The same value with every address, hash, host and capability as it is in this run on this chain. */
+  #renamed(value: RecordJson): RecordJson {
+    if (typeof value === "string") {
+      const name = this.progress.names.get(value) ?? this.#names.get(value);
+      if (name !== undefined) return name;
+      if (/^https:/.test(value)) return value.replace(/^https:\/\//, `https://run-${this.#run}-`);
+      if (/^(text|code|chart|data)\.[a-z]+$/.test(value)) return `${value}${this.#run}`;
+      return /^(hire-\d+|again)$/.test(value) ? `${this.#run}-${value}` : value;
+    }
+    if (value === null || typeof value !== "object") return value;
+    if (Array.isArray(value)) return value.map((it) => this.#renamed(it));
+    return Object.fromEntries(Object.entries(value).map(([key, it]) => [key, this.#renamed(it)]));
+  }
+
+  #actor(address: Address): Wallet {
+    const it = this.#actors.get((this.#names.get(address) ?? address) as Address);
+    if (it === undefined) throw new Error(`${address} is no wallet of the generated log.`);
+    return it;
+  }
+
+  get #domain() {
+    return { name: "USD Coin", version: "2", chainId: CHAIN_ID, token: this.#chain.token };
+  }
+}
+
+const FEES = {
+  chainId: CHAIN_ID,
+  type: "eip1559",
+  gas: 700_000n,
+  maxFeePerGas: 10_000_000_000n,
+  maxPriorityFeePerGas: 1_000_000_000n,
+} as const;
+
+/** A copy that later changes do not reach. */
+export function copyOf(progress: Progress): Progress {
+  return {
+    ...progress,
+    hubs: [...progress.hubs],
+    names: new Map(progress.names),
+    hires: new Map(progress.hires),
+    ledgers: progress.ledgers.map((it) => it.copy()),
+    anchored: [...progress.anchored],
+  };
+}
