@@ -4,6 +4,7 @@ import { drizzle } from "drizzle-orm/node-postgres";
 import { getTableConfig, PgDialect, type PgTable } from "drizzle-orm/pg-core";
 import pg from "pg";
 import * as schema from "../../../indexer/ponder.schema.ts";
+import { PLANNER_SETTINGS } from "../../../indexer/readDatabase.ts";
 import type { Database } from "../../../indexer/src/api/graphql/context.ts";
 import type { MemoryStore } from "../../../indexer/src/derive/memoryStore.ts";
 import { type TableName, tables } from "../../../indexer/src/derive/tables.ts";
@@ -14,6 +15,8 @@ import { type TableName, tables } from "../../../indexer/src/derive/tables.ts";
  */
 export async function openApiDatabase(url: string, { indexes = false } = {}) {
   const pool = new pg.Pool({ connectionString: url, max: 5 });
+  // As the API's own connections are.
+  pool.on("connect", (client) => void client.query(PLANNER_SETTINGS).catch(() => {}));
   // The server is stopped right after the pool; a connection that hears of it first must not fail the test.
   pool.on("error", () => {});
   for (const table of Object.values(schema).filter((it) => isTable(it)) as PgTable[]) {

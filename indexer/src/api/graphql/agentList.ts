@@ -177,8 +177,9 @@ function reachesTier(least: number): SQL {
   return and(gte(agent.trustTier, least), lte(agent.rank, worstRankOf(least))) as SQL;
 }
 
+/** One look-up for each agent; an EXISTS may be answered by reading all listings of all agents. */
 function someListing(offers: SQL): SQL {
-  return sql`EXISTS (SELECT FROM ${listing} WHERE ${and(eq(listing.agent, agent.id), eq(listing.live, true), offers)})`;
+  return sql`(SELECT true FROM ${listing} WHERE ${and(eq(listing.agent, agent.id), eq(listing.live, true), offers)} LIMIT 1)`;
 }
 
 function listingConditions({ maxPriceUsdc, maxLatencyMs, paymentMode }: AgentWhere): SQL | undefined {

@@ -6,7 +6,7 @@ import type { Row } from "../../derive/tables.ts";
 import { builder } from "./builder.ts";
 import { plainText } from "./errors.ts";
 import { HireRef } from "./hire.ts";
-import { listPage } from "./list.ts";
+import { known, listPage, readAlong } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
 
 const EscrowStatus = builder.enumType("EscrowStatus", {
@@ -98,19 +98,16 @@ builder.queryFields((t) => ({
       resolve: (_, { where, ...args }, context) => {
         const { escrow } = schema;
         const { seller, buyer, status, provider } = where ?? {};
-        // The first of these is read along its index, the others are looked up row by row.
-        const [along, ...others] = [
-          seller && eq(escrow.seller, seller),
-          buyer && eq(escrow.buyer, buyer),
-          status && eq(escrow.status, status),
-        ].filter((it) => it instanceof Object);
-        const rest = [...others, provider ? eq(escrow.provider, plainText(provider, "provider")) : undefined];
+        const along = known([escrow.seller, seller], [escrow.buyer, buyer], [escrow.status, status]);
         return listPage(args, context, {
           table: escrow,
+          of: readAlong("escrows", along[0], where),
           order: [escrow.depositedBlock, escrow.id],
           direction: "desc",
-          where: along,
-          filter: and(...rest),
+          filter: and(
+            ...along.slice(1).map(([column, value]) => eq(column, value)),
+            provider ? eq(escrow.provider, plainText(provider, "provider")) : undefined,
+          ),
           toNode: (row) => row,
         });
       },

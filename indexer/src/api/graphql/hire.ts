@@ -5,7 +5,7 @@ import type { Row } from "../../derive/tables.ts";
 import { type Agent, AgentRef, findAgent } from "./agent.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
-import { listPage } from "./list.ts";
+import { known, listPage, readAlong } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
 import type { PageArgs } from "./pageArgs.ts";
 
@@ -118,23 +118,18 @@ export type HireWhere = Partial<{
 export async function hirePage(args: PageArgs, context: QueryContext, where: HireWhere = {}) {
   const { hire } = schema;
   const { seller, buyer, capability, outcome, evidence, paidFrom, paidBefore } = where;
-  // The first of these is read along its index, which goes on by time; the others are looked up row by row.
-  const [along, ...others] = [
-    buyer ? eq(hire.buyer, buyer) : undefined,
-    seller ? eq(hire.seller, seller) : undefined,
-    capability ? eq(hire.capability, capability) : undefined,
-  ].filter((it) => it !== undefined);
-  const times = [
-    typeof paidFrom === "number" ? gte(hire.time, paidFrom) : undefined,
-    typeof paidBefore === "number" ? lt(hire.time, paidBefore) : undefined,
-  ];
+  const along = known([hire.buyer, buyer], [hire.seller, seller], [hire.capability, capability]);
   return listPage(args, context, {
     table: hire,
+    of: readAlong("hires", along[0], where),
     order: [hire.time, hire.id],
     direction: "desc",
-    where: and(along, ...times),
+    where: and(
+      typeof paidFrom === "number" ? gte(hire.time, paidFrom) : undefined,
+      typeof paidBefore === "number" ? lt(hire.time, paidBefore) : undefined,
+    ),
     filter: and(
-      ...others,
+      ...along.slice(1).map(([column, value]) => eq(column, value)),
       outcome ? eq(hire.outcome, outcome) : undefined,
       evidence ? eq(hire.evidence, evidence) : undefined,
     ),

@@ -10,7 +10,7 @@ import { nodeKey, storedInclusionProof } from "../../segments/storedTree.ts";
 import { builder } from "./builder.ts";
 import type { Database, QueryContext } from "./context.ts";
 import { plainText } from "./errors.ts";
-import { listPage } from "./list.ts";
+import { known, listPage, readAlong } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
 import { ReceiptRef } from "./receipt.ts";
 
@@ -250,11 +250,12 @@ builder.queryFields((t) => ({
       args: { ledger: t.arg.id() },
       resolve: (_, { ledger, ...args }, context) => {
         const { anchor } = schema;
+        const [along] = known([anchor.ledger, ledger && plainText(ledger.toLowerCase(), "ledger")]);
         return listPage(args, context, {
           table: anchor,
+          of: readAlong("checkpoints", along, null),
           order: ledger ? [anchor.seq] : [anchor.block, anchor.log, anchor.id],
           direction: "desc",
-          where: ledger ? eq(anchor.ledger, plainText(ledger.toLowerCase(), "ledger")) : undefined,
           toNode: (row) => row,
         });
       },

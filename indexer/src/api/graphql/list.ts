@@ -19,8 +19,12 @@ export type ListOptions<T extends PgTable, Found> = {
   where?: SQL | undefined;
   /** What every row has to be looked at for: then a page looks at no more than {@link SCAN} rows for each it may give. */
   filter?: SQL | undefined;
-  /** The list belongs to one of many objects, by this column; all of one request are read by one statement. */
-  of?: { name: string; column: PgColumn; id: string };
+  /**
+   * The list belongs to one of many objects, by this column; all lists of one name and request are read by one statement, so
+   * the name tells `where` and `filter` too. For one value it is worth it as well: the planner does not know the value, and
+   * so cannot think of it as so frequent that it might as well read along another index and meet it by and by.
+   */
+  of?: { name: string; column: PgColumn; id: string } | undefined;
   /** Whether the exact length may be told. */
   coarseCount?: boolean | undefined;
   toNode: (row: T["$inferSelect"]) => Found;
@@ -31,6 +35,24 @@ const SCAN = 10;
 
 /** A longer list is not counted: that would read all of it. */
 export const MAX_COUNT = 10_000;
+
+/** Those columns that are to have a value. The list is read along the index of the first, the others are a filter. */
+export function known(
+  ...columns: [column: PgColumn, value: string | null | undefined][]
+): [PgColumn, string][] {
+  return columns.flatMap(([column, value]) => (value ? [[column, value]] : []));
+}
+
+/** A root list that is read along one column; `where` tells it from others of the same request. */
+export function readAlong(
+  name: string,
+  along: [PgColumn, string] | undefined,
+  where: object | null | undefined,
+) {
+  if (along === undefined) return undefined;
+  const [column, id] = along;
+  return { name: `${name} ${JSON.stringify({ ...where, [column.name]: null })}`, column, id };
+}
 
 type ListRow = { row: Record<string, unknown>; key: Key; keep: boolean; last: boolean };
 type Select<T extends PgTable, Found> = Omit<ListOptions<T, Found>, "of"> & { page: PageRequest };
@@ -86,7 +108,7 @@ async function rowsOf<T extends PgTable, Found>(
   const select = selectRows({ ...options, page }, after, of?.column);
   if (of === undefined) {
     const { rows } = await context.db.execute<RawRow>(select);
-    return rows.map((raw) => decode(options.table, raw));
+    return inOrder(rows).map((raw) => decode(options.table, raw));
   }
   const name = `${of.name} ${JSON.stringify([page, after])}`;
   return await batch(context, name, of.id, async (parents) => {
@@ -95,11 +117,13 @@ async function rowsOf<T extends PgTable, Found>(
     );
     const byParent = Map.groupBy(rows, ({ parent }) => parent);
     return parents.map((parent) =>
-      (byParent.get(parent) ?? [])
-        .sort((a, b) => Number(a.list_place) - Number(b.list_place))
-        .map((raw) => decode(options.table, raw)),
+      inOrder(byParent.get(parent) ?? []).map((raw) => decode(options.table, raw)),
     );
   });
+}
+
+function inOrder(rows: RawRow[]): RawRow[] {
+  return rows.sort((a, b) => Number(a.list_place) - Number(b.list_place));
 }
 
 /** Rows after the cursor, numbered in the order of the list. With a filter also the last row looked at, to go on from. */
@@ -125,7 +149,8 @@ function selectRows<T extends PgTable, Found>(
   } ORDER BY ${orderBy} LIMIT ${sql.raw(String(limit))}`;
   if (filter === undefined) return inner;
   const scanned = sql`list_place = ${sql.raw(String(limit))}`;
-  return sql`SELECT *, ${scanned} AS list_last FROM (${inner}) AS scanned WHERE list_keep OR ${scanned} ORDER BY list_place LIMIT ${sql.raw(String(page.size + 2))}`;
+  // Not sorted again: that would read all of the inner rows before the first one is given. Whoever gets them sorts them.
+  return sql`SELECT *, ${scanned} AS list_last FROM (${inner}) AS scanned WHERE list_keep OR ${scanned} LIMIT ${sql.raw(String(page.size + 2))}`;
 }
 
 /** `(a, b) > (1, 2)`: the row comparison that an index over (a, b) answers. */

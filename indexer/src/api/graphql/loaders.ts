@@ -144,7 +144,8 @@ async function clusterParts(db: Database, ids: readonly string[]): Promise<strin
     WITH RECURSIVE merged AS (
       SELECT id AS root, id FROM unnest(${sql.param([...ids])}::text[]) AS asked (id)
       UNION ALL
-      SELECT merged.root, ${cluster.id} FROM ${cluster} JOIN merged ON ${cluster.mergedInto} = merged.id
+      SELECT merged.root, part.id FROM merged
+        CROSS JOIN LATERAL (SELECT ${cluster.id} FROM ${cluster} WHERE ${cluster.mergedInto} = merged.id OFFSET 0) AS part
     ) SELECT root, array_agg(id ORDER BY id) AS ids FROM merged GROUP BY root`);
   const parts = new Map(rows.map((row) => [row.root, row.ids]));
   return ids.map((id) => parts.get(id) ?? [id]);

@@ -1,0 +1,230 @@
+import { expect } from "chai";
+import { createApi } from "../../../indexer/src/api/app.ts";
+import { openApiDatabase } from "../support/apiDatabase.ts";
+import { cast, node, openApiStory } from "../support/apiStory.ts";
+import { rowsRead } from "../support/rowsRead.ts";
+
+const AGENTS = 2_000;
+const CAPABILITIES = 40;
+/** Sells a third of all hires. */
+const LARGE = address(1_000);
+const ROOT = "clst_bulk0000";
+
+function address(n: number): string {
+  return `0x${n.toString(16).padStart(40, "0")}`;
+}
+
+/** Fills every table with copies of the story's rows, changed where it matters: `n` is the number of the copy. */
+const copies: [table: string, from: string, count: number, changes: string][] = [
+  [
+    "agent",
+    `id = '${cast.modest}'`,
+    AGENTS,
+    `'id', ${hex("n + 1000")}, 'registered_block', 1000 + n, 'rank', n % 3000, 'trust_tier', 0, 'rated_weight', '10',
+     'success_weight', (n % 11)::text, 'window_weight', (n % 97)::text, 'day_volume', ((n * 7919) % 100000)::text,
+     'avg_stars', (n % 5 + 1)::text, 'ownership_cluster', CASE WHEN n % 4 = 0 THEN ${cluster("n / 40")} END`,
+  ],
+  [
+    "listing",
+    `agent = '${cast.modest}'`,
+    AGENTS,
+    `'id', ${hex("n + 1000")} || '/bulk.task' || n % ${CAPABILITIES} || '/direct', 'agent', ${hex("n + 1000")},
+     'capability', 'bulk.task' || n % ${CAPABILITIES}, 'price', 100 * (n % 1000)`,
+  ],
+  [
+    "hire",
+    `seller = '${cast.modest}'`,
+    24_000,
+    `'id', '0x' || lpad(to_hex(n), 64, '0') || '-1', 'seller', ${hex(`1000 + (CASE WHEN n % 3 = 0 THEN 0 ELSE n % ${AGENTS} END)`)},
+     'buyer', ${hex(`1000 + (n * 31) % ${AGENTS}`)}, 'time', 1767225600 + n / 7, 'capability', 'bulk.task' || n % ${CAPABILITIES},
+     'outcome', CASE WHEN n % 50 = 0 THEN 'failure' ELSE 'success' END`,
+  ],
+  [
+    "receipt",
+    `agent = '${cast.modest}'`,
+    10_000,
+    `'id', lpad(to_hex(n), 64, '0'), 'agent', ${hex("1000 + n % 50")}, 'time', 1767225600 + n`,
+  ],
+  [
+    "rating",
+    "side = 'buyer'",
+    10_000,
+    `'id', lpad(to_hex(n), 64, '0') || '/buyer', 'ratee', ${hex("1000 + n % 50")}, 'time', 1767225600 + n`,
+  ],
+  [
+    "escrow",
+    "status = 'released'",
+    10_000,
+    `'id', '0x' || lpad(to_hex(n), 64, '0'), 'seller', ${hex("1000 + n % 50")}, 'buyer', ${hex("1000 + n % 70")},
+     'status', CASE WHEN n % 1000 = 0 THEN 'held' ELSE 'released' END, 'deposited_block', n`,
+  ],
+  [
+    "tier_change",
+    "true",
+    5_000,
+    `'id', ${hex("1000 + n % 50")} || '/' || n, 'agent', ${hex("1000 + n % 50")}, 'block', 1000 + n`,
+  ],
+  [
+    "cluster",
+    "kind = 'ownership'",
+    101,
+    `'id', ${cluster("n")}, 'ordinal', 10 + n, 'size', 10, 'merged_into', CASE WHEN n BETWEEN 1 AND 20 THEN '${ROOT}' END,
+     'parent', CASE WHEN n BETWEEN 1 AND 20 THEN '${ROOT}' ELSE ${cluster("n")} END`,
+  ],
+  ["anchor", "true", 3_000, "'id', ledger || '/' || 100 + n, 'seq', 100 + n, 'block', 1000 + n"],
+];
+
+function hex(number: string): string {
+  return `'0x' || lpad(to_hex(${number}), 40, '0')`;
+}
+
+function cluster(number: string): string {
+  return `'clst_bulk' || lpad((${number})::text, 4, '0')`;
+}
+
+describe("GraphQL over many rows", () => {
+  let database: Awaited<ReturnType<typeof openApiDatabase>>;
+  let app: ReturnType<typeof createApi>;
+
+  before(async function () {
+    this.timeout(90_000);
+    const { postgres, derived, database: first } = await openApiStory();
+    database = await openApiDatabase(await postgres.createDatabase("plans"), { indexes: true });
+    await database.fill(derived.store);
+    const { rows } = await first.pool.query("SELECT * FROM anchor");
+    for (const row of rows) {
+      await database.pool.query("INSERT INTO anchor SELECT * FROM json_populate_record(null::anchor, $1)", [
+        row,
+      ]);
+    }
+    for (const [table, from, count, changes] of copies) {
+      await database.pool.query(`
+        INSERT INTO ${table} SELECT row.*
+        FROM (SELECT * FROM ${table} WHERE ${from} ORDER BY id LIMIT 1) AS model, generate_series(0, ${count - 1}) AS n,
+          LATERAL jsonb_populate_record(null::${table}, to_jsonb(model) || jsonb_build_object(${changes})) AS row`);
+    }
+    await database.pool.query("ANALYZE");
+    app = createApi({
+      db: database.db,
+      operations: { readBlocked: async () => null },
+      node,
+      settlementUrl: null,
+    });
+  });
+  after(() => database?.close());
+
+  /** Rows that all statements of a query looked at, and objects that its answer has. */
+  async function measure(query: string): Promise<{ read: number; given: number; plans: string }> {
+    database.statements = 0;
+    const response = await app.request("/graphql", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ query }),
+    });
+    const body = (await response.json()) as { data: object; errors?: unknown };
+    expect(body.errors, JSON.stringify(body.errors)).to.equal(undefined);
+    const statements = await Promise.all([...database.sent].map((it) => rowsRead(database.pool, it)));
+    return {
+      read: statements.reduce((sum, it) => sum + it.read, 0),
+      given: nodesIn(body.data),
+      plans: statements.map(({ plan }) => plan).join("\n"),
+    };
+  }
+
+  function nodesIn(value: unknown): number {
+    if (Array.isArray(value)) return value.reduce((sum, item) => sum + 1 + nodesIn(item), 0);
+    if (typeof value !== "object" || value === null) return 0;
+    return Object.values(value).reduce((sum, item) => sum + nodesIn(item), 0);
+  }
+
+  const many = "first: 20";
+  const queries: [name: string, query: string][] = [
+    ["agents", `{ agents(${many}) { nodes { id } } }`],
+    ...["RANK", "NEWEST", "SUCCESS_RATE", "HIRES", "VOLUME", "STARS"].map((order): [string, string] => [
+      `agents by ${order}`,
+      `{ agents(${many}, orderBy: ${order}) { nodes { id successRate last30dHireCount } } }`,
+    ]),
+    ["agents from a rate", `{ agents(${many}, where: {minSuccessRate: 0.9}) { nodes { id } } }`],
+    ["agents from stars", `{ agents(${many}, where: {minAvgStars: 4.5}) { nodes { id } } }`],
+    ["agents in clusters", `{ agents(${many}, where: {clustered: true}) { nodes { id } } }`],
+    ["agents with their clusters", `{ agents(${many}) { nodes { id cluster { id size } } } }`],
+    ["hires", `{ hires(${many}) { nodes { id seller { id } buyer { id } } } }`],
+    ["hires of a seller of ten thousand", `{ hires(${many}, where: {seller: "${LARGE}"}) { nodes { id } } }`],
+    ["hires of a capability", `{ hires(${many}, where: {capability: "bulk.task3"}) { nodes { id } } }`],
+    ["hires in a span", `{ hires(${many}, where: {paidBefore: 1767226000}) { nodes { id } } }`],
+    ["an agent and its hires", `{ agent(address: "${LARGE}") { id hires(${many}) { nodes { id } } } }`],
+    [
+      "agents and their hires",
+      `{ agents(first: 10, orderBy: HIRES) { nodes { id hires(first: 5) { nodes { id buyer { id } } } } } }`,
+    ],
+    [
+      "agents and their ratings and receipts",
+      "{ agents(first: 10, where: {minTrustTier: 0}) { nodes { id ratings(first: 5) { nodes { id } } receipts(first: 5) { nodes { id } } } } }",
+    ],
+    [
+      "why a rate",
+      `{ agent(address: "${LARGE}") { explain(field: SUCCESS_RATE) { hires(${many}) { nodes { id } } } } }`,
+    ],
+    ["escrows", `{ escrows(${many}) { nodes { id } } }`],
+    ["escrows that are held", "{ escrows(first: 10, where: {status: HELD}) { nodes { id } } }"],
+    ["escrows of a buyer", `{ escrows(${many}, where: {buyer: "${address(1_003)}"}) { nodes { id } } }`],
+    ["clusters", `{ clusters(${many}) { nodes { id size } } }`],
+    [
+      "a merged cluster's members",
+      `{ cluster(id: "clst_bulk0007") { id members(${many}) { nodes { id } } } }`,
+    ],
+    ["tier changes", `{ tierChanges(${many}) { nodes { id } } }`],
+    ["an agent's tier changes", `{ tierChanges(${many}, agent: "${LARGE}") { nodes { id } } }`],
+    ["checkpoints", `{ checkpoints(${many}) { nodes { id } } }`],
+  ];
+
+  for (const [name, query] of queries) {
+    it(`reads no more than ten rows for each that it gives: ${name}`, async () => {
+      const { read, given, plans } = await measure(query);
+      expect(given, "objects given").to.be.above(0);
+      expect(read, plans).to.be.at.most(10 * given);
+    });
+  }
+
+  it("reads no more on the last pages than on the first", async () => {
+    const cursors = Buffer.from(JSON.stringify(["1767226000", "0x"])).toString("base64url");
+    const { read, plans } = await measure(`{ hires(${many}, after: "${cursors}") { nodes { id } } }`);
+    expect(read, plans).to.be.at.most(21);
+  });
+
+  const PER_CAPABILITY = AGENTS / CAPABILITIES;
+  for (const where of [
+    'capability: "bulk.task3"',
+    'capability: "bulk.task3", minSuccessRate: 0.9, maxPriceUsdc: "0.05"',
+    'capability: "bulk.task3", minAvgStars: 3, minTrustTier: 0, clustered: false, paymentMode: "direct"',
+  ]) {
+    for (const order of ["REGISTERED", "SUCCESS_RATE", "RANK"]) {
+      it(`bounds a search by the agents of its capability: ${where} by ${order}`, async () => {
+        const { read, plans } = await measure(
+          `{ agents(first: 5, orderBy: ${order}, where: {${where}}) { nodes { id } } }`,
+        );
+        // Each of them by its listing and its own row.
+        expect(read, plans).to.be.at.most(2 * PER_CAPABILITY);
+      });
+    }
+  }
+
+  it("bounds a filter that nothing meets by ten times the page, and says that there is more", async () => {
+    for (const query of [
+      "{ agents(first: 20, orderBy: NEWEST, where: {maxLatencyMs: 1}) { nodes { id } pageInfo { hasNextPage } } }",
+      `{ hires(first: 20, where: {seller: "${LARGE}", outcome: NEUTRAL}) { nodes { id } pageInfo { hasNextPage } } }`,
+    ]) {
+      const { read, plans } = await measure(query);
+      // An agent that is looked at is looked up in the listings too.
+      expect(read, plans).to.be.at.most(2 * 10 * 20 + 1);
+    }
+  });
+
+  it("counts no further than ten thousand, and then says nothing", async () => {
+    const { read, plans } = await measure("{ hires(first: 0) { totalCount } }");
+    expect(read, plans).to.be.at.most(10_001);
+    const response = await app.request("/graphql?query={hires{totalCount}clusters{totalCount}}");
+    const { data } = (await response.json()) as { data: unknown };
+    expect(data).to.deep.equal({ hires: { totalCount: null }, clusters: { totalCount: 82 } });
+  });
+});
