@@ -4,7 +4,6 @@ import type { LocalAccount, PublicClient } from "viem";
 import { testUsdcAbi } from "../protocol/abi/testUsdcAbi.ts";
 import type { Address } from "../protocol/address.ts";
 import { type Hex, toBareHex, toHex } from "../protocol/hex.ts";
-import type { BudgetToken } from "../protocol/hire/budgetToken.ts";
 import { signRecord } from "../protocol/records/record.ts";
 import type { Budget } from "./budget/budget.ts";
 import type { BuyerContext, BuyerMode } from "./buyer/buyerContext.ts";
@@ -27,10 +26,8 @@ export type CreateBuyerParameters = {
   /** Of the node: search, and where ratings and telemetry go. */
   baseUrl: string;
   network: PaymentNetwork;
-  /** What may be spent in all; without one only each hire's own maximum counts. */
+  /** What may be spent in all; without one only each hire's own maximum counts. See `openTokenBudget`, `storeBudget`. */
   budget?: Budget;
-  /** The operator's leave to spend, shown to sellers; the budget made from it enforces it. */
-  budgetToken?: BudgetToken;
   /** The escrows that may hold this buyer's money, by payment mode (`platform_escrow:ID`). No other is ever paid into. */
   escrows?: { [paymentMode: string]: AllowedEscrow };
   /** Remembers hires that are paid for: `fileStore(folder)` to survive a crash between payment and verification. */
@@ -86,7 +83,6 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
     baseUrl,
     search,
     budget: parameters.budget,
-    budgetToken: parameters.budgetToken,
     journal: parameters.journal ?? memoryStore(),
     allowsEscrow,
     modeOf: (mode) => {

@@ -1,44 +1,54 @@
 import { formatUsdc } from "../../protocol/amount.ts";
+import type { BudgetToken } from "../../protocol/hire/budgetToken.ts";
 import { BudgetError } from "../errors.ts";
 
 /**
- * What a buyer may spend. An amount is reserved before anything is signed, under the id of its hire, and stays spent
- * unless it is given back; one hire is reserved once, however often it is asked for. Amounts are atomic units.
+ * What a buyer may spend. An amount is reserved before anything is signed, under the id of its hire, and stays reserved
+ * until the hire's money is known to be spent or back. One hire is reserved once, however often it is asked for. Amounts
+ * are atomic units.
  */
 export type Budget = {
-  /** @throws BudgetError `budget_exceeded`, and nothing is reserved */
+  /** @throws BudgetError `budget_exceeded`, `budget_token_refused`; then nothing is reserved */
   reserve: (hireId: string, amount: bigint) => Promise<void>;
-  /** Gives an amount back: it was never signed for, or came back to the wallet. Nothing happens when there is none. */
+  /** The money is the seller's: it will not come back. */
+  spend: (hireId: string) => Promise<void>;
+  /** The money was never signed for, or came back to the wallet. Nothing happens when nothing is reserved. */
   giveBack: (hireId: string) => Promise<void>;
   /** What is left. */
   remaining: () => Promise<bigint>;
+  /** The operator's leave to spend that this budget enforces; shown to sellers. */
+  token?: BudgetToken;
 };
 
-/** What a budget has promised: amounts by hire, as decimal strings. */
-export type Reservations = { [hireId: string]: string };
+/** A budget's books, as JSON: amounts are decimal strings of atomic units. */
+export type BudgetBook = { spent: string; reserved: { [hireId: string]: string } };
 
-/** What is reserved in all. */
-export function reservedIn(reservations: Reservations): bigint {
-  return Object.values(reservations).reduce((sum, amount) => sum + BigInt(amount), 0n);
+export const EMPTY_BOOK: BudgetBook = { spent: "0", reserved: {} };
+
+/** What is left of a limit. */
+export function leftIn({ spent, reserved }: BudgetBook, limit: bigint): bigint {
+  return Object.values(reserved).reduce((left, amount) => left - BigInt(amount), limit - BigInt(spent));
 }
 
-/**
- * The reservations with one more.
- *
- * @throws BudgetError `budget_exceeded`
- */
-export function reserveIn(
-  reservations: Reservations,
-  limit: bigint,
-  hireId: string,
-  amount: bigint,
-): Reservations {
-  if (amount < 0n) throw new RangeError("an amount is not negative");
-  const { [hireId]: _, ...others } = reservations;
-  const left = limit - reservedIn(others);
-  if (amount > left) throw budgetExceeded(amount, left);
-  return { ...others, [hireId]: String(amount) };
-}
+/** What happens in the books: the next ones, or an error and nothing changes. */
+export const bookings = {
+  /** @throws BudgetError `budget_exceeded` */
+  reserve: (book: BudgetBook, limit: bigint, hireId: string, amount: bigint): BudgetBook => {
+    if (amount < 0n) throw new RangeError("an amount is not negative");
+    const { [hireId]: _, ...others } = book.reserved;
+    const left = leftIn({ ...book, reserved: others }, limit);
+    if (amount > left) throw budgetExceeded(amount, left);
+    return { ...book, reserved: { ...others, [hireId]: String(amount) } };
+  },
+  spend: (book: BudgetBook, hireId: string): BudgetBook => {
+    const { [hireId]: amount = "0", ...reserved } = book.reserved;
+    return { spent: String(BigInt(book.spent) + BigInt(amount)), reserved };
+  },
+  giveBack: (book: BudgetBook, hireId: string): BudgetBook => {
+    const { [hireId]: _, ...reserved } = book.reserved;
+    return { ...book, reserved };
+  },
+};
 
 export function budgetExceeded(amount: bigint, left: bigint): BudgetError {
   return new BudgetError({
@@ -51,15 +61,48 @@ export function budgetExceeded(amount: bigint, left: bigint): BudgetError {
 
 /** A budget of this process. Exact, and gone when the process ends. */
 export function memoryBudget(limit: bigint): Budget {
-  let reservations: Reservations = {};
+  let book = EMPTY_BOOK;
   return {
     reserve: async (hireId, amount) => {
-      reservations = reserveIn(reservations, limit, hireId, amount);
+      book = bookings.reserve(book, limit, hireId, amount);
+    },
+    spend: async (hireId) => {
+      book = bookings.spend(book, hireId);
     },
     giveBack: async (hireId) => {
-      const { [hireId]: _, ...others } = reservations;
-      reservations = others;
+      book = bookings.giveBack(book, hireId);
     },
-    remaining: async () => limit - reservedIn(reservations),
+    remaining: async () => leftIn(book, limit),
+  };
+}
+
+/** Several budgets at once: what one of them refuses is not reserved in any. */
+export function everyBudget(first: Budget, ...others: Budget[]): Budget {
+  const all = [first, ...others];
+  const token = all.find((budget) => budget.token)?.token;
+  return {
+    reserve: async (hireId, amount) => {
+      const reserved: Budget[] = [];
+      try {
+        for (const budget of all) {
+          await budget.reserve(hireId, amount);
+          reserved.push(budget);
+        }
+      } catch (error) {
+        for (const budget of reserved) await budget.giveBack(hireId);
+        throw error;
+      }
+    },
+    spend: async (hireId) => {
+      for (const budget of all) await budget.spend(hireId);
+    },
+    giveBack: async (hireId) => {
+      for (const budget of all) await budget.giveBack(hireId);
+    },
+    remaining: async () => {
+      const left = await Promise.all(all.map((budget) => budget.remaining()));
+      return left.reduce((least, it) => (it < least ? it : least));
+    },
+    ...(token && { token }),
   };
 }

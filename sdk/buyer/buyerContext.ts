@@ -2,7 +2,6 @@ import type { LocalAccount } from "viem";
 import type { Address } from "../../protocol/address.ts";
 import type { Verification } from "../../protocol/capabilities/verification.ts";
 import type { Hex } from "../../protocol/hex.ts";
-import type { BudgetToken } from "../../protocol/hire/budgetToken.ts";
 import type { Budget } from "../budget/budget.ts";
 import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
 import type { MoneyState } from "../errors.ts";
@@ -20,7 +19,6 @@ export type BuyerContext = {
   baseUrl: string;
   search: SearchClient;
   budget: Budget | undefined;
-  budgetToken: BudgetToken | undefined;
   /** Hires that are paid for and not concluded, so that a crash forgets none. */
   journal: KeyValueStore;
   modeOf: (paymentMode: string) => BuyerMode;

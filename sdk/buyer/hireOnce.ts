@@ -150,7 +150,7 @@ async function begin(context: BuyerContext, candidate: Candidate, order: Order):
       callback_url: order.callbackUrl ?? null,
       nonce,
       issued_at: Math.floor(startedAt / 1000),
-      ...(context.budgetToken && { budget_token: context.budgetToken }),
+      ...(context.budget?.token && { budget_token: context.budget.token }),
       ...(order.quoteToken !== undefined && { quote_token: order.quoteToken }),
     },
     { account },
@@ -271,6 +271,7 @@ export async function conclude(
     : verdict("readable", false, "The answer is neither a result nor an answer of the protocol.");
   const conclusion = payment ? await mode.conclude(payment, verification) : { money: "none" as const };
   if (conclusion.money === "refunded") await context.budget?.giveBack(hireId);
+  if (conclusion.money === "paid" || conclusion.money === "released") await context.budget?.spend(hireId);
   // Money that is still held is for the next start to release or refund.
   if (conclusion.money !== "held") await context.journal.delete(`hire/${jobId}`);
   if (!delivery) {

@@ -59,6 +59,7 @@ async function resumeOne(
     if (!(error instanceof HireFailedError)) throw error;
     const isOver = await mode.isOver(payment);
     if (isOver === "unpaid" || isOver === "back") await context.budget?.giveBack(hireId);
+    if (isOver === "paid") await context.budget?.spend(hireId);
     if (isOver !== false) await context.journal.delete(`hire/${jobId}`);
     return { jobId, error, isOver: isOver !== false };
   }

@@ -1,0 +1,226 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { expect } from "chai";
+import fc from "fast-check";
+import pg from "pg";
+import { readBudgetToken, signBudgetToken } from "../../protocol/hire/budgetToken.ts";
+import { startPostgres } from "../../scripts/postgres/startPostgres.ts";
+import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
+import { openKeeper } from "../../scripts/processes/openKeeper.ts";
+import { type Budget, everyBudget, memoryBudget } from "../../sdk/budget/budget.ts";
+import { openPostgresBudget } from "../../sdk/budget/postgresBudget.ts";
+import { storeBudget } from "../../sdk/budget/storeBudget.ts";
+import { openTokenBudget } from "../../sdk/budget/tokenBudget.ts";
+import { BudgetError } from "../../sdk/errors.ts";
+import { fileStore } from "../../sdk/store/fileStore.ts";
+import { memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { newWallet } from "./support/sdkChain.ts";
+import { rejection } from "./support/tamper.ts";
+
+const NOW = 1_767_225_600;
+
+describe("a budget", () => {
+  const kinds: [string, (limit: bigint) => Budget][] = [
+    ["of a process", memoryBudget],
+    ["in a store", (limit) => storeBudget({ store: memoryStore(), name: "b", limit })],
+    ["of several budgets", (limit) => everyBudget(memoryBudget(limit + 7n), memoryBudget(limit))],
+  ];
+  for (const [kind, open] of kinds) {
+    it(`${kind} is held to exactly, one reservation for each hire`, async () => {
+      const limit = 2n ** 64n + 1n;
+      const budget = open(limit);
+      await budget.reserve("a", limit - 1n);
+      await budget.reserve("a", limit - 1n);
+      const error = await rejection(budget.reserve("b", 2n));
+      expect(error).to.be.instanceOf(BudgetError).and.include({ code: "budget_exceeded" });
+      expect(error.details).to.deep.equal({ amount: "2", left: "1" });
+      await budget.reserve("b", 1n);
+      expect(await budget.remaining()).to.equal(0n);
+      await budget.spend("a");
+      await budget.giveBack("a");
+      await budget.giveBack("unknown");
+      await budget.giveBack("b");
+      expect(await budget.remaining()).to.equal(1n);
+    });
+
+    it(`${kind} gives the same as sums do, whatever happens in whatever order`, async () => {
+      const step = fc.record({
+        what: fc.constantFrom("reserve", "spend", "giveBack"),
+        hire: fc.nat(3),
+        amount: fc.nat(60),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+          const budget = open(100n);
+          const reserved = new Map<number, number>();
+          let spent = 0;
+          const left = () => 100 - spent - [...reserved.values()].reduce((sum, it) => sum + it, 0);
+          for (const { what, hire, amount } of steps) {
+            if (what === "reserve") {
+              const fits = amount <= left() + (reserved.get(hire) ?? 0);
+              const done = await budget.reserve(String(hire), BigInt(amount)).then(
+                () => true,
+                () => false,
+              );
+              expect(done).to.equal(fits);
+              if (fits) reserved.set(hire, amount);
+            } else if (what === "spend") {
+              await budget.spend(String(hire));
+              spent += reserved.get(hire) ?? 0;
+              reserved.delete(hire);
+            } else {
+              await budget.giveBack(String(hire));
+              reserved.delete(hire);
+            }
+            expect(await budget.remaining()).to.equal(BigInt(left()));
+          }
+        }),
+        { numRuns: 30 },
+      );
+    });
+  }
+
+  it("in a folder is held to by processes that spend at once", async function () {
+    this.timeout(30_000);
+    const folder = mkdtempSync(path.join(tmpdir(), "tallystick-budget-"));
+    try {
+      const spend = async (name: string): Promise<number> => {
+        const args = nodeProgram("test/sdk/support/spendBudget.ts", [folder, name, "40"]);
+        const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+        const [output] = await Promise.all([text(child.stdout), once(child, "exit")]);
+        return Number(output);
+      };
+      // Two processes of 40 reservations of 7 each want 560; 500 allow 71 of them.
+      const taken = await Promise.all(["one", "two"].map(spend));
+      expect(taken.reduce((sum, count) => sum + count, 0)).to.equal(71);
+      const budget = storeBudget({ store: fileStore(folder), name: "shared", limit: 500n });
+      expect(await budget.remaining()).to.equal(3n);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it("in Postgres is held to by connections that spend at once", async function () {
+    this.timeout(60_000);
+    const folder = mkdtempSync(path.join(tmpdir(), "tallystick-budget-"));
+    const keeper = await openKeeper();
+    let pool: pg.Pool | undefined;
+    try {
+      const server = await startPostgres({ keeper, logFile: path.join(folder, "postgres.log") });
+      const client = new pg.Pool({ connectionString: await server.createDatabase("budget"), max: 8 });
+      pool = client;
+      // The server is stopped while the last of them say goodbye.
+      client.on("error", () => {});
+      const open = () => openPostgresBudget({ client, name: "shared", limit: 500n });
+      const budgets = [await open(), await open()];
+      const tries = Array.from({ length: 100 }, (_, at) =>
+        budgets[at % 2]!.reserve(`hire-${at}`, 7n).then(
+          () => 1,
+          () => 0,
+        ),
+      );
+      const taken = (await Promise.all<number>(tries)).reduce((sum, it) => sum + it, 0);
+      expect(taken).to.equal(71);
+      const [budget] = budgets;
+      expect(await budget!.remaining()).to.equal(3n);
+      await budget!.reserve("small", 3n);
+      await budget!.reserve("small", 3n);
+      expect(await rejection(budget!.reserve("more", 1n))).to.include({ code: "budget_exceeded" });
+      await budget!.giveBack("small");
+      await budget!.giveBack("small");
+      expect(await budget!.remaining()).to.equal(3n);
+    } finally {
+      await pool?.end();
+      await keeper.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+describe("a budget token", () => {
+  const operator = newWallet();
+  const agent = newWallet();
+  const terms = {
+    agent_id: agent.address,
+    max_amount_usdc: "5.00",
+    max_duration_seconds: 3_600,
+    issued_at: NOW,
+  };
+  const open = async (token: Awaited<ReturnType<typeof signBudgetToken>>, seconds = NOW, wallet = agent) =>
+    await openTokenBudget({
+      token,
+      operators: [operator.address],
+      agent: wallet.address,
+      now: () => seconds * 1000,
+    });
+
+  it("allows so much, to one wallet, for so long", async () => {
+    const token = await signBudgetToken(terms, operator);
+    expect(readBudgetToken(token)).to.deep.equal({
+      operator: operator.address,
+      agent: agent.address,
+      maxAtomic: 5_000_000n,
+      from: NOW,
+      until: NOW + 3_600,
+    });
+    const budget = await open(token);
+    expect(budget.token).to.equal(token);
+    await budget.reserve("a", 4_999_999n);
+    expect(await rejection(budget.reserve("b", 2n))).to.include({ code: "budget_exceeded" });
+    for (const [time, isGood] of [
+      [NOW - 1, false],
+      [NOW, true],
+      [NOW + 3_599, true],
+      [NOW + 3_600, false],
+    ] as const) {
+      const at = await open(token, time);
+      const error = await at.reserve("x", 1n).then(
+        () => undefined,
+        (it) => it,
+      );
+      expect(error === undefined, String(time)).to.equal(isGood);
+      if (error) expect(error).to.be.instanceOf(BudgetError).and.include({ code: "budget_token_refused" });
+    }
+    expect(await rejection(open(token, NOW, newWallet()))).to.include({ code: "budget_token_refused" });
+  });
+
+  it("counts for nothing when anybody else signed it, or anything in it was changed", async () => {
+    const stranger = await signBudgetToken(terms, newWallet());
+    expect(await rejection(open(stranger))).to.include({ code: "budget_token_refused" });
+    const token = await signBudgetToken(terms, operator);
+    expect(await rejection(open({ ...token, max_amount_usdc: "500.00" }))).to.include({
+      code: "budget_token_refused",
+    });
+    expect(await rejection(open({ ...token, more: 1 } as never))).to.include({
+      code: "budget_token_refused",
+    });
+    expect(await rejection(open({ ...token, signature: "0x12" }))).to.include({
+      field: "budget_token.signature",
+    });
+    expect(await rejection(open({ ...token, issued_at: 1.5 }))).to.include({
+      field: "budget_token.issued_at",
+    });
+  });
+
+  it("is one budget, however many processes open it on one store", async () => {
+    const token = await signBudgetToken(terms, operator);
+    const store = memoryStore();
+    const openShared = () =>
+      openTokenBudget({
+        token,
+        operators: [operator.address],
+        agent: agent.address,
+        now: () => NOW * 1000,
+        open: (name, limit) => storeBudget({ store, name, limit }),
+      });
+    await (await openShared()).reserve("a", 3_000_000n);
+    expect(await rejection((await openShared()).reserve("b", 2_000_001n))).to.include({
+      code: "budget_exceeded",
+    });
+    expect(await (await openShared()).remaining()).to.equal(2_000_000n);
+  });
+});

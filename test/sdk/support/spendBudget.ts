@@ -1,0 +1,16 @@
+// A process that reserves 7 units at a time from a shared budget of 500, and prints how often it was allowed to.
+import { storeBudget } from "../../../sdk/budget/storeBudget.ts";
+import { fileStore } from "../../../sdk/store/fileStore.ts";
+
+const [folder = "", name = "", count = "0"] = process.argv.slice(2);
+const budget = storeBudget({ store: fileStore(folder), name: "shared", limit: 500n });
+let taken = 0;
+for (let at = 0; at < Number(count); at++) {
+  try {
+    await budget.reserve(`${name}-${at}`, 7n);
+    taken++;
+  } catch {
+    // The budget is used up.
+  }
+}
+process.stdout.write(String(taken));
