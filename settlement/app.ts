@@ -16,6 +16,7 @@ import type { DiskLedger } from "./ledger/diskLedger.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Checkpoints } from "./proofs/checkpoints.ts";
+import { actionRoutes } from "./routes/actionRoutes.ts";
 import { claimRoutes } from "./routes/claimRoutes.ts";
 import { contextRoutes } from "./routes/contextRoutes.ts";
 import { healthRoutes } from "./routes/healthRoutes.ts";
@@ -55,6 +56,7 @@ export type AppDependencies = {
 /** Every route and the methods it has, for the answer to a wrong one. */
 const METHODS: { [path: string]: string } = {
   "/v1/settle": "POST",
+  "/v1/actions": "POST",
   "/v1/listings": "POST",
   "/v1/receipts": "POST",
   "/v1/rate": "POST",
@@ -95,6 +97,7 @@ export function createApp(dependencies: AppDependencies): Hono {
 
   const features = [
     settleRoutes,
+    actionRoutes,
     recordRoutes,
     claimRoutes,
     reviewRoutes,

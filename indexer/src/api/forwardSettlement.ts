@@ -6,6 +6,7 @@ import { problem } from "./problem.ts";
 /** The routes of the settlement service (swarm.at §6, SHP §5), which this origin answers too. */
 const ROUTES: [method: string, path: string][] = [
   ["POST", "/v1/settle"],
+  ["POST", "/v1/actions"],
   ["GET", "/v1/context"],
   ["GET", "/v1/status/:taskId"],
   ["GET", "/v1/ledger/*"],

@@ -1,0 +1,155 @@
+import { z } from "zod";
+import { addressSchema } from "../address.ts";
+import { priceUsdcSchema } from "../amount.ts";
+import { invalidInputFromZod } from "../errors.ts";
+import { pathComplaint } from "./canonicalPath.ts";
+import { textComplaint } from "./plainText.ts";
+
+const path = z.string().superRefine((value, context) => {
+  const complaint = pathComplaint(value);
+  if (complaint !== undefined) context.addIssue({ code: "custom", message: complaint });
+});
+const literal = z
+  .string()
+  .max(4096)
+  .superRefine((value, context) => {
+    const complaint = textComplaint(value);
+    if (complaint !== undefined) context.addIssue({ code: "custom", message: complaint });
+  });
+
+/**
+ * What one argument may be. There is no pattern and no "anything": a string is exactly itself, `one_of` one of a list,
+ * `within` a path in a folder, `integer` a whole number in decimal digits, `text` words without a sign that a shell
+ * reads and without a dash at the front.
+ */
+const argument = z.union([
+  literal,
+  z.strictObject({ one_of: z.array(literal).min(1) }),
+  z.strictObject({ within: path }),
+  z.strictObject({ integer: z.strictObject({ min: z.int(), max: z.int() }) }),
+  z.strictObject({ text: z.strictObject({ max_length: z.int().min(1).max(4096) }) }),
+]);
+
+const common = {
+  /** Names the rule in answers and tokens. */
+  id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, "must be lower-case letters, digits and dashes"),
+  /** False forbids what it matches, whatever else allows it. */
+  allow: z.boolean(),
+  reason: z.string().max(300).optional(),
+};
+
+/** Programs that run what they are given as text, or run other programs: only with every argument written out. */
+export const RUNNERS: ReadonlySet<string> = new Set(
+  (
+    "sh bash dash zsh ksh fish csh tcsh busybox env sudo su doas xargs find nohup nice timeout time watch parallel exec eval " +
+    "python python3 node deno bun perl ruby php lua awk gawk sed vi vim emacs ssh scp rsync tar git-shell make cmd powershell pwsh osascript"
+  ).split(" "),
+);
+
+/**
+ * Rules for one kind of action each. A rule that allows matches exactly what it says; a rule that forbids also matches
+ * what only looks different (case, accents, look-alike letters, the program's path).
+ */
+export const actionRuleSchema = z.discriminatedUnion("type", [
+  z.strictObject({
+    ...common,
+    type: z.literal("terminal"),
+    program: z.string().min(1).max(256),
+    /** The arguments one by one. A rule that forbids may leave them out: then it forbids the program. */
+    args: z.array(argument).optional(),
+    /** What may stand behind them, and how many at most. */
+    rest: z.strictObject({ each: argument, max: z.int().min(1).max(128) }).optional(),
+    cwd: z.strictObject({ within: path }).optional(),
+    /** Variables that may be set, with their values. */
+    env: z.record(z.string(), literal).optional(),
+  }),
+  z.strictObject({
+    ...common,
+    type: z.literal("file_write"),
+    path: z.strictObject({ within: path }),
+    modes: z
+      .array(z.enum(["create", "overwrite", "append"]))
+      .min(1)
+      .optional(),
+    max_bytes: z.int().min(0).optional(),
+    /** Endings of names, with their dot, that are meant: `.md`. */
+    endings: z
+      .array(z.string().regex(/^\.[A-Za-z0-9]{1,16}$/))
+      .min(1)
+      .optional(),
+  }),
+  z.strictObject({
+    ...common,
+    type: z.literal("deletion"),
+    path: z.strictObject({ within: path }),
+    /** Whether whole folders are meant too. */
+    recursive: z.boolean().optional(),
+  }),
+  z.strictObject({
+    ...common,
+    type: z.literal("payment"),
+    to: z.array(addressSchema).min(1).optional(),
+    max_usdc: priceUsdcSchema.optional(),
+    network: z.string().optional(),
+    token: addressSchema.optional(),
+  }),
+]);
+
+export type ActionRule = z.output<typeof actionRuleSchema>;
+export type ArgumentRule = z.output<typeof argument>;
+
+/** All rules: what none of them allows is denied. */
+export type ActionRules = { version: number; rules: ActionRule[] };
+
+const rulesSchema = z
+  .strictObject({ version: z.int().min(0), rules: z.array(actionRuleSchema).max(1000) })
+  .superRefine(({ rules }, context) => {
+    const ids = new Set<string>();
+    for (const [at, rule] of rules.entries()) {
+      const complaint = ids.has(rule.id) ? "must be unique" : looseness(rule);
+      if (complaint !== undefined) {
+        context.addIssue({ code: "custom", message: complaint, path: ["rules", at, "id"] });
+      }
+      ids.add(rule.id);
+    }
+  });
+
+/** What makes a rule that allows looser than anyone would want. */
+function looseness(rule: ActionRule): string | undefined {
+  if (!rule.allow) return undefined;
+  if (rule.type === "terminal") {
+    if (rule.args === undefined) return "must list the arguments it allows";
+    if (rule.cwd === undefined) return "must say in which folder";
+    const name = rule.program.split("/").at(-1)?.toLowerCase() ?? "";
+    const isWrittenOut = rule.rest === undefined && rule.args.every((each) => typeof each === "string");
+    if (RUNNERS.has(name.replace(/[\d.]+$/, "")) || RUNNERS.has(name)) {
+      return isWrittenOut
+        ? undefined
+        : `must write out every argument of ${name}, which runs what it is given`;
+    }
+  }
+  if (
+    rule.type === "payment" &&
+    (rule.to === undefined || rule.max_usdc === undefined || rule.token === undefined)
+  ) {
+    return "must name who may be paid, how much and in which token";
+  }
+  if ((rule.type === "deletion" || rule.type === "file_write") && rule.path.within === "/") {
+    return "must not allow the whole file system";
+  }
+  return undefined;
+}
+
+/** No rules: everything is denied. */
+export const NO_ACTION_RULES: ActionRules = { version: 0, rules: [] };
+
+/**
+ * Reads the rules.
+ *
+ * @throws InvalidInputError `invalid_rules` naming every field at fault, prefixed with `action_rules.`
+ */
+export function readActionRules(value: unknown): ActionRules {
+  const result = rulesSchema.safeParse(value);
+  if (!result.success) throw invalidInputFromZod(result.error, "action_rules", "invalid_rules");
+  return result.data;
+}

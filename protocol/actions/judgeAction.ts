@@ -1,0 +1,122 @@
+import { parseUsdc } from "../amount.ts";
+import type { Action } from "./action.ts";
+import type { ActionRule, ActionRules, ArgumentRule } from "./actionRules.ts";
+import { isWithin, pathComplaint } from "./canonicalPath.ts";
+import { SHELL_SIGNS, skeleton } from "./plainText.ts";
+
+/** Whether an action may be taken, why, and by which rule. */
+export type Judgement = { proceed: boolean; reason: string; rule: string | null };
+
+type Of<Type extends ActionRule["type"]> = {
+  rule: Extract<ActionRule, { type: Type }>;
+  action: Extract<Action, { type: Type }>;
+};
+
+/**
+ * Judges an action by the rules (swarm.at §8.2): denied when any rule forbids it, allowed when one allows it, denied
+ * when none says anything.
+ */
+export function judgeAction({ rules, version }: ActionRules, action: Action): Judgement {
+  const by = (rule: ActionRule): string => `(rule ${rule.id}, version ${version})`;
+  const own = rules.filter(({ type }) => type === action.type);
+  const forbids = own.find((rule) => !rule.allow && matches(rule, action));
+  if (forbids) {
+    return {
+      proceed: false,
+      reason: `${forbids.reason ?? "This is forbidden"} ${by(forbids)}.`,
+      rule: forbids.id,
+    };
+  }
+  const allows = own.find((rule) => rule.allow && matches(rule, action));
+  if (allows)
+    return { proceed: true, reason: `${allows.reason ?? "This is allowed"} ${by(allows)}.`, rule: allows.id };
+  return { proceed: false, reason: `No rule allows this ${action.type} (version ${version}).`, rule: null };
+}
+
+function matches(rule: ActionRule, action: Action): boolean {
+  if (rule.type === "terminal" && action.type === "terminal") return matchesTerminal({ rule, action });
+  if (rule.type === "file_write" && action.type === "file_write") return matchesWrite({ rule, action });
+  if (rule.type === "deletion" && action.type === "deletion") return matchesDeletion({ rule, action });
+  return rule.type === "payment" && action.type === "payment" && matchesPayment({ rule, action });
+}
+
+function matchesTerminal({ rule, action }: Of<"terminal">): boolean {
+  if (!rule.allow) {
+    const baseName = (program: string): string => skeleton(program).split("/").at(-1) ?? "";
+    if (baseName(action.program) !== baseName(rule.program)) return false;
+    return rule.args === undefined || rule.args.every((each, at) => forbidsArgument(each, action.args[at]));
+  }
+  if (action.program !== rule.program) return false;
+  if (rule.cwd === undefined || !isWithin(action.cwd, rule.cwd.within)) return false;
+  for (const [name, value] of Object.entries(action.env ?? {})) {
+    if (!Object.hasOwn(rule.env ?? {}, name) || rule.env?.[name] !== value) return false;
+  }
+  const wanted = rule.args ?? [];
+  if (action.args.length < wanted.length) return false;
+  if (!wanted.every((each, at) => allowsArgument(each, action.args[at] ?? ""))) return false;
+  const more = action.args.slice(wanted.length);
+  if (more.length === 0) return true;
+  const { rest } = rule;
+  return (
+    rest !== undefined && more.length <= rest.max && more.every((value) => allowsArgument(rest.each, value))
+  );
+}
+
+function allowsArgument(rule: ArgumentRule, value: string): boolean {
+  if (typeof rule === "string") return value === rule;
+  if ("one_of" in rule) return rule.one_of.includes(value);
+  // What is not written out in the rule may be no option and nothing that a shell reads.
+  if (value.startsWith("-") && !("integer" in rule)) return false;
+  if (SHELL_SIGNS.test(value)) return false;
+  if ("within" in rule) return pathComplaint(value) === undefined && isWithin(value, rule.within);
+  if ("integer" in rule) {
+    const { min, max } = rule.integer;
+    return /^(?:0|-?[1-9]\d{0,14})$/.test(value) && Number(value) >= min && Number(value) <= max;
+  }
+  return value !== "" && value.length <= rule.text.max_length && !/[=@%]/.test(value[0] ?? "");
+}
+
+function forbidsArgument(rule: ArgumentRule, value: string | undefined): boolean {
+  if (value === undefined) return false;
+  if (typeof rule === "string") return skeleton(value) === skeleton(rule);
+  if ("one_of" in rule) return rule.one_of.some((each) => skeleton(value) === skeleton(each));
+  if ("within" in rule) return isWithin(skeleton(value), skeleton(rule.within));
+  return allowsArgument(rule, value);
+}
+
+/** A rule that forbids a folder forbids what only looks like it; one that allows means exactly this one. */
+function covers(folder: string, path: string, allow: boolean): boolean {
+  return allow ? isWithin(path, folder) : isWithin(skeleton(path), skeleton(folder));
+}
+
+function matchesWrite({ rule, action }: Of<"file_write">): boolean {
+  const { allow, path, modes, max_bytes: maxBytes, endings } = rule;
+  if (!covers(path.within, action.path, allow) || (allow && action.path === path.within)) return false;
+  if (modes !== undefined && !modes.includes(action.mode)) return false;
+  if (maxBytes !== undefined && (allow ? action.bytes > maxBytes : action.bytes <= maxBytes)) return false;
+  if (endings === undefined) return true;
+  const name = allow ? action.path : skeleton(action.path);
+  return endings.some((ending) => name.endsWith(allow ? ending : skeleton(ending)));
+}
+
+function matchesDeletion({ rule, action }: Of<"deletion">): boolean {
+  const { allow, path, recursive } = rule;
+  if (allow) {
+    if (!covers(path.within, action.path, true) || action.path === path.within) return false;
+    return recursive === true || !action.recursive;
+  }
+  // Deleting a folder above deletes what is protected below.
+  const isAbove = action.recursive && isWithin(skeleton(path.within), skeleton(action.path));
+  if (!isAbove && !covers(path.within, action.path, false)) return false;
+  return recursive === undefined || recursive === action.recursive;
+}
+
+function matchesPayment({ rule, action }: Of<"payment">): boolean {
+  const { allow, to, max_usdc: max, network, token } = rule;
+  if (to !== undefined && !to.includes(action.to)) return false;
+  if (network !== undefined && network !== action.network) return false;
+  if (token !== undefined && token !== action.token) return false;
+  if (max === undefined) return true;
+  const isAbove = parseUsdc(action.amount_usdc) > parseUsdc(max);
+  return allow ? !isAbove && parseUsdc(action.amount_usdc) > 0n : isAbove;
+}

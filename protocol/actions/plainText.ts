@@ -1,0 +1,75 @@
+/**
+ * What keeps a text from being what it looks like, undefined when nothing does: control characters, line breaks, signs
+ * that are not seen or turn the direction of writing, spaces other than the plain one, other ways of writing the same
+ * (not NFC), compatibility forms (full-width letters, ligatures), and letters of two scripts that look alike in one word.
+ */
+export function textComplaint(text: string): string | undefined {
+  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\p{Cn}]/u.test(text))
+    return "must have no control or invisible characters";
+  if (/[^\S ]/u.test(text)) return "must have no spaces but the plain one";
+  if (text.normalize("NFKC") !== text) return "must be written in plain letters (Unicode NFKC)";
+  if (/\p{Default_Ignorable_Code_Point}|\p{Variation_Selector}/u.test(text))
+    return "must have no invisible characters";
+  for (const word of text.match(/[\p{L}\p{M}]+/gu) ?? []) {
+    const scripts = [
+      /\p{Script=Latin}/u,
+      /\p{Script=Cyrillic}/u,
+      /\p{Script=Greek}/u,
+      /\p{Script=Armenian}/u,
+      /\p{Script=Cherokee}/u,
+    ];
+    if (scripts.filter((script) => script.test(word)).length > 1)
+      return "must not mix alphabets within a word";
+  }
+  return undefined;
+}
+
+/** Signs that shells give a meaning to. */
+export const SHELL_SIGNS = /[;&|<>`$(){}[\]*?!#~^\\"'\n\r]/;
+
+/** A text without its case, accents and dress, for rules that forbid: what only looks different is forbidden too. */
+export function skeleton(text: string): string {
+  const folded = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  return [...folded].map((sign) => LOOKALIKES[sign] ?? sign).join("");
+}
+
+/** Letters of other alphabets and digits by the Latin letter they look like (after folding case). */
+const LOOKALIKES: { readonly [sign: string]: string } = {
+  а: "a",
+  в: "b",
+  с: "c",
+  ԁ: "d",
+  е: "e",
+  һ: "h",
+  і: "i",
+  ј: "j",
+  к: "k",
+  ӏ: "l",
+  м: "m",
+  н: "h",
+  о: "o",
+  р: "p",
+  ԛ: "q",
+  ѕ: "s",
+  т: "t",
+  у: "y",
+  ѵ: "v",
+  ԝ: "w",
+  х: "x",
+  α: "a",
+  β: "b",
+  ε: "e",
+  η: "n",
+  ι: "i",
+  κ: "k",
+  ν: "v",
+  ο: "o",
+  ρ: "p",
+  τ: "t",
+  υ: "u",
+  χ: "x",
+  ı: "i",
+  ɡ: "g",
+  "0": "o",
+  "1": "l",
+};

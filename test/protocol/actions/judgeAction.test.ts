@@ -1,0 +1,99 @@
+import { expect } from "chai";
+import { readAction } from "../../../protocol/actions/action.ts";
+import { NO_ACTION_RULES, readActionRules } from "../../../protocol/actions/actionRules.ts";
+import { judgeAction } from "../../../protocol/actions/judgeAction.ts";
+import { InvalidInputError } from "../../../protocol/errors.ts";
+import { bypasses, rules, usdc, wallet } from "./support/bypasses.ts";
+
+const allowed = readActionRules(rules);
+
+/** As the service decides: what is no action is denied as well. */
+function proceeds(action: unknown): boolean {
+  try {
+    return judgeAction(allowed, readAction(action)).proceed;
+  } catch (error) {
+    expect(error).to.be.instanceOf(InvalidInputError);
+    return false;
+  }
+}
+
+const cwd = "/srv/project";
+
+describe("judgeAction", () => {
+  it("allows what a rule says, argument by argument", () => {
+    const good: unknown[] = [
+      { type: "terminal", program: "npm", args: ["run", "test"], cwd },
+      { type: "terminal", program: "npm", args: ["run", "lint"], cwd: "/srv/project/api" },
+      { type: "terminal", program: "npm", args: ["run", "test"], cwd, env: { CI: "1" } },
+      { type: "terminal", program: "git", args: ["commit", "-m", "Fix the rounding of fees"], cwd },
+      { type: "terminal", program: "rm", args: ["/srv/project/build/app.js"], cwd },
+      { type: "terminal", program: "rm", args: ["/srv/project/build/a.js", "/srv/project/build/b.js"], cwd },
+      { type: "terminal", program: "head", args: ["-n", "20", "/srv/project/notes.md"], cwd },
+      { type: "terminal", program: "bash", args: ["scripts/release.sh", "--dry-run"], cwd },
+      {
+        type: "file_write",
+        path: "/srv/project/docs/a.md",
+        mode: "create",
+        bytes: 10,
+        sha256: "0".repeat(64),
+      },
+      { type: "deletion", path: "/srv/project/build/app.js", recursive: false },
+      { type: "deletion", path: "/srv/project/build/assets", recursive: true },
+      { type: "payment", to: wallet, amount_usdc: "2.50", network: "eip155:8453", token: usdc },
+    ];
+    for (const action of good) expect(proceeds(action), JSON.stringify(action)).to.equal(true);
+  });
+
+  for (const [kind, attempts] of Object.entries(bypasses)) {
+    it(`denies ${attempts.length} attempts by ${kind}`, () => {
+      for (const action of attempts) expect(proceeds(action), JSON.stringify(action)).to.equal(false);
+    });
+  }
+
+  it("denies everything without rules, and what no rule speaks of", () => {
+    const action = readAction({ type: "terminal", program: "ls", args: [], cwd });
+    expect(judgeAction(NO_ACTION_RULES, action)).to.deep.equal({
+      proceed: false,
+      reason: "No rule allows this terminal (version 0).",
+      rule: null,
+    });
+    expect(judgeAction(allowed, action).proceed).to.equal(false);
+  });
+
+  it("lets a rule that forbids win, wherever it stands, and names it", () => {
+    const action = readAction({ type: "deletion", path: "/srv/project/build/keep/a", recursive: false });
+    expect(judgeAction(allowed, action)).to.deep.equal({
+      proceed: false,
+      reason: "These are kept (rule keep, version 3).",
+      rule: "keep",
+    });
+  });
+});
+
+describe("readActionRules", () => {
+  const rule = { id: "a", allow: true, type: "terminal", program: "ls", args: [], cwd: { within: "/srv" } };
+  const refuses = (value: unknown): void => {
+    expect(() => readActionRules({ version: 1, rules: [value] }), JSON.stringify(value)).to.throw(
+      InvalidInputError,
+    );
+  };
+
+  it("refuses rules that allow more than anyone would want", () => {
+    refuses({ ...rule, args: undefined });
+    refuses({ ...rule, cwd: undefined });
+    refuses({ ...rule, program: "bash", args: ["-c", { text: { max_length: 100 } }] });
+    refuses({ ...rule, program: "/usr/bin/python3.12", args: [{ within: "/srv" }] });
+    refuses({ ...rule, program: "xargs", args: ["ls"], rest: { each: { within: "/srv" }, max: 3 } });
+    refuses({ id: "a", allow: true, type: "payment", to: [wallet], max_usdc: "1" });
+    refuses({ id: "a", allow: true, type: "payment", max_usdc: "1", token: usdc });
+    refuses({ id: "a", allow: true, type: "deletion", path: { within: "/" } });
+  });
+
+  it("refuses rules it does not understand, and ids given twice", () => {
+    refuses({ ...rule, pattern: ".*" });
+    refuses({ ...rule, args: [{ matches: ".*" }] });
+    refuses({ ...rule, cwd: { within: "/srv/../etc" } });
+    refuses({ ...rule, type: "network" });
+    expect(() => readActionRules({ version: 1, rules: [rule, rule] })).to.throw("unique");
+  });
+});

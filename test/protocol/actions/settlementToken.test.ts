@@ -1,0 +1,118 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { expect } from "chai";
+import * as fc from "fast-check";
+import { actionHash, readAction } from "../../../protocol/actions/action.ts";
+import {
+  issueSettlementToken,
+  type SettlementTokenClaims,
+  verifySettlementToken,
+} from "../../../protocol/actions/settlementToken.ts";
+import { rules } from "./support/bypasses.ts";
+
+const secretKey = new Uint8Array(32).fill(7);
+const publicKey = ed25519.getPublicKey(secretKey);
+const sign = (message: Uint8Array): Uint8Array => ed25519.sign(message, secretKey);
+const action = { type: "deletion", path: "/srv/project/build/app.js", recursive: false };
+const NOW = 1_800_000_000;
+
+function claims(changes: Partial<SettlementTokenClaims> = {}): SettlementTokenClaims {
+  return {
+    version: 1,
+    origin: "tallystick.local/demo",
+    action_hash: actionHash(readAction(action)),
+    context_hash: "c".repeat(64),
+    entry_hash: "e".repeat(64),
+    parent_hash: "a".repeat(64),
+    rule: rules.rules[0]?.id ?? "rule",
+    issued_at: NOW,
+    expires_at: NOW + 60,
+    ...changes,
+  };
+}
+
+const check = (token: string, changes: object = {}) =>
+  verifySettlementToken({
+    token,
+    action,
+    publicKey,
+    origin: "tallystick.local/demo",
+    now: NOW + 1,
+    ...changes,
+  });
+
+describe("verifySettlementToken", () => {
+  const token = issueSettlementToken(claims(), sign);
+
+  it("takes a token for the very action it was given for, in any order of its fields", () => {
+    const verdict = check(token, { action: { recursive: false, path: action.path, type: "deletion" } });
+    expect(verdict).to.deep.equal({ valid: true, claims: claims() });
+  });
+
+  it("takes it for no other action", () => {
+    for (const other of [
+      { ...action, recursive: true },
+      { ...action, path: "/srv/project/build/app2.js" },
+      { ...action, path: "/srv/project/build/x/../app.js" },
+      { ...action, extra: 1 },
+      null,
+      "rm -rf /",
+    ]) {
+      expect(check(token, { action: other }).valid).to.equal(false);
+    }
+  });
+
+  it("takes it until it expires, not later, and not before it was given", () => {
+    expect(check(token, { now: NOW + 59 }).valid).to.equal(true);
+    expect(check(token, { now: NOW + 60 })).to.deep.equal({ valid: false, reason: "has expired" });
+    expect(check(token, { now: NOW - 5 }).valid).to.equal(true);
+    expect(check(token, { now: NOW - 6 }).valid).to.equal(false);
+    expect(check(token, { now: Number.NaN }).valid).to.equal(false);
+  });
+
+  it("takes it once, when it is told what was used", () => {
+    const used = new Set<string>();
+    const isUsed = (hash: string): boolean => used.has(hash);
+    expect(check(token, { isUsed }).valid).to.equal(true);
+    used.add(claims().entry_hash);
+    expect(check(token, { isUsed })).to.deep.equal({ valid: false, reason: "was used before" });
+  });
+
+  it("takes none of another service or another ledger", () => {
+    const other = ed25519.getPublicKey(new Uint8Array(32).fill(8));
+    expect(check(token, { publicKey: other })).to.deep.equal({
+      valid: false,
+      reason: "is not signed by this service",
+    });
+    expect(check(token, { origin: "elsewhere" }).valid).to.equal(false);
+    expect(check(token, { publicKey: new Uint8Array(3) }).valid).to.equal(false);
+  });
+
+  it("takes no signature that the key made over something else", () => {
+    const text = JSON.stringify(claims(), Object.keys(claims()).sort());
+    const plain = Buffer.from(sign(Buffer.from(text))).toString("base64url");
+    expect(check(`tst_${Buffer.from(text).toString("base64url")}.${plain}`).valid).to.equal(false);
+  });
+
+  it("takes none whose claims were changed, or spelled otherwise", () => {
+    const [body = "", signature = ""] = token.slice(4).split(".");
+    const text = Buffer.from(body, "base64url").toString();
+    const forged = (changed: string): string =>
+      `tst_${Buffer.from(changed).toString("base64url")}.${signature}`;
+    expect(check(forged(text)).valid).to.equal(true);
+    expect(check(forged(text.replace(`${NOW + 60}`, `${NOW + 9999}`))).valid).to.equal(false);
+    expect(check(forged(text.replace("{", "{ "))).valid).to.equal(false);
+    expect(check(forged(text.replace('"version":1', '"version":1,"x":1'))).valid).to.equal(false);
+  });
+
+  it("never throws, and takes no damaged one", () => {
+    const damaged = fc
+      .tuple(fc.nat(token.length - 1), fc.constantFrom(..."AZaz09-_.=+/ "))
+      .map(([at, sign]) => token.slice(0, at) + sign + token.slice(at + 1))
+      .filter((text) => text !== token);
+    fc.assert(
+      fc.property(damaged, (text) => !check(text).valid),
+      { numRuns: 200 },
+    );
+    fc.assert(fc.property(fc.anything(), (value) => !check(value as string).valid));
+  });
+});
