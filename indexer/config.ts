@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type Address, addressSchema } from "../protocol/address.ts";
+import { parseUsdc, priceUsdcSchema } from "../protocol/amount.ts";
 import { type InputIssue, InvalidInputError } from "../protocol/errors.ts";
 import type { Hex } from "../protocol/hex.ts";
 import { defineParams, type Params } from "../protocol/records/params.ts";
@@ -24,6 +25,10 @@ export type IndexerConfig = {
   ledgers: ReadonlyMap<Hex, SegmentSourceConfig>;
   /** Where the settlement routes are forwarded to, without a trailing slash; null: they answer 503. */
   settlementUrl: string | null;
+  /** What insights cost and where the payment goes; null: nothing. */
+  insights: { amount: bigint; payTo: Address; facilitator: string } | null;
+  /** The EIP-712 domain of the token, which payers sign for. */
+  tokenDomain: { name: string; version: string };
   /** The first parameters and trust roots, in force until the operator publishes others. */
   params: Params;
 };
@@ -122,6 +127,11 @@ const environmentSchema = z.object({
   HUBS: listOf(addressText),
   TICK_BLOCKS: integer(1).default(150),
   SETTLEMENT_URL: httpUrl.optional(),
+  TOKEN_NAME: z.string().default("USD Coin"),
+  TOKEN_VERSION: z.string().default("2"),
+  INSIGHTS_PRICE_USDC: priceUsdcSchema.refine((text) => /[1-9]/.test(text), "must be more than 0").optional(),
+  INSIGHTS_PAY_TO: addressText.optional(),
+  X402_FACILITATOR_URL: httpUrl.optional(),
 });
 
 type Environment = z.infer<typeof environmentSchema>;
@@ -160,6 +170,8 @@ export function readConfig(env: Record<string, string | undefined>): IndexerConf
     anchoredLedger: it.ANCHORED_LEDGER ?? null,
     ledgers,
     settlementUrl: it.SETTLEMENT_URL ?? null,
+    tokenDomain: { name: it.TOKEN_NAME, version: it.TOKEN_VERSION },
+    insights: insightsOf(it),
     params: defineParams({
       tickBlocks: it.TICK_BLOCKS,
       operator: it.OPERATOR ?? null,
@@ -172,6 +184,12 @@ export function readConfig(env: Record<string, string | undefined>): IndexerConf
   };
 }
 
+function insightsOf(env: Environment): IndexerConfig["insights"] {
+  const { INSIGHTS_PRICE_USDC: price, INSIGHTS_PAY_TO: payTo, X402_FACILITATOR_URL: facilitator } = env;
+  if (price === undefined || payTo === undefined || facilitator === undefined) return null;
+  return { amount: parseUsdc(price), payTo, facilitator };
+}
+
 type Invariant = (env: Environment) => InputIssue[];
 
 /** What holds between variables. Each returns what is wrong, if anything. */
@@ -182,6 +200,7 @@ const invariants: Invariant[] = [
   ledgersAreNamedOnce,
   hubsAreNoContractsOfOurs,
   settlementIsAnotherServer,
+  aPriceIsPaidToSomebody,
 ];
 
 function followedLedgersHaveTheirContract(env: Environment): InputIssue[] {
@@ -232,6 +251,13 @@ function settlementIsAnotherServer(env: Environment): InputIssue[] {
   const here = ["localhost", "127.0.0.1", "[::1]", "0.0.0.0"].includes(url.hostname);
   if (!here || url.port !== String(env.INDEXER_PORT)) return [];
   return [{ field: "SETTLEMENT_URL", message: `is this server: INDEXER_PORT is ${env.INDEXER_PORT} too` }];
+}
+
+function aPriceIsPaidToSomebody(env: Environment): InputIssue[] {
+  if (env.INSIGHTS_PRICE_USDC === undefined) return [];
+  return (["INSIGHTS_PAY_TO", "X402_FACILITATOR_URL"] as const)
+    .filter((field) => env[field] === undefined)
+    .map((field) => ({ field, message: "is missing: INSIGHTS_PRICE_USDC asks for payments" }));
 }
 
 function configError(issues: InputIssue[]): InvalidInputError {

@@ -1,4 +1,4 @@
-import { index, onchainTable } from "ponder";
+import { index, onchainTable, type PgColumnsBuilders } from "ponder";
 import { deriveTable } from "./src/deriveTable.ts";
 import { publishedFigures } from "./src/publishedFigures.ts";
 
@@ -86,6 +86,57 @@ export const timeline = onchainTable("timeline", (p) => ({
   agent: p.text().notNull(),
   counterpart: p.text(),
 }));
+
+// Summaries of hires for insights, beside the derivation (see src/insights.ts).
+
+const tally = (p: PgColumnsBuilders) => ({
+  hires: p.int8({ mode: "number" }).notNull(),
+  weight: p.int8({ mode: "number" }).notNull(),
+  successes: p.int8({ mode: "number" }).notNull(),
+  failures: p.int8({ mode: "number" }).notNull(),
+  refunds: p.int8({ mode: "number" }).notNull(),
+  disputes: p.int8({ mode: "number" }).notNull(),
+  volume: p.bigint().notNull(),
+  latencies: p.int8({ mode: "number" }).notNull(),
+  latencySum: p.bigint().notNull(),
+});
+
+export const agentDay = onchainTable(
+  "agent_day",
+  (p) => ({
+    id: p.text().primaryKey(),
+    agent: p.text().notNull(),
+    day: p.int8({ mode: "number" }).notNull(),
+    ...tally(p),
+  }),
+  (table) => ({ byDay: index().on(table.agent, table.day) }),
+);
+export const capabilityDay = onchainTable(
+  "capability_day",
+  (p) => ({
+    id: p.text().primaryKey(),
+    capability: p.text().notNull(),
+    day: p.int8({ mode: "number" }).notNull(),
+    ...tally(p),
+  }),
+  (table) => ({ byDay: index().on(table.capability, table.day) }),
+);
+/** Of the window: an agent's hires in one capability, and all of a capability's. */
+export const capabilityAgent = onchainTable(
+  "capability_agent",
+  (p) => ({
+    id: p.text().primaryKey(),
+    capability: p.text().notNull(),
+    agent: p.text().notNull(),
+    ...tally(p),
+  }),
+  (table) => ({ byWeight: index().on(table.capability, table.weight, table.id) }),
+);
+export const capabilityTotal = onchainTable(
+  "capability_total",
+  (p) => ({ id: p.text().primaryKey(), capability: p.text().notNull(), ...tally(p) }),
+  (table) => ({ byWeight: index().on(table.weight, table.id) }),
+);
 
 /** One row, `last`: the latest AuthorizationUsed, for the Transfer that follows it. */
 export const authorization = onchainTable("authorization", (p) => ({

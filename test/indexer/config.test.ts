@@ -27,6 +27,21 @@ function issuesOf(env: Record<string, string | undefined>): Record<string, strin
 }
 
 describe("indexer configuration", () => {
+  it("asks for a payee and a facilitator when insights have a price", () => {
+    const priced = { ...complete, INSIGHTS_PRICE_USDC: "0.01" };
+    expect(readConfig(complete).insights).to.equal(null);
+    expect(issuesOf(priced)).to.have.all.keys("INSIGHTS_PAY_TO", "X402_FACILITATOR_URL");
+    const paid = {
+      INSIGHTS_PAY_TO: `0x${"AB".repeat(20)}`,
+      X402_FACILITATOR_URL: "https://facilitator.example/",
+    };
+    expect(readConfig({ ...priced, ...paid }).insights).to.deep.equal({
+      amount: 10_000n,
+      payTo: `0x${"ab".repeat(20)}`,
+      facilitator: "https://facilitator.example",
+    });
+  });
+
   it("names everything that is missing at once", () => {
     expect(issuesOf({})).to.have.all.keys("DATABASE_URL", "RPC_URL", "CHAIN_ID", "TOKEN_ADDRESS");
   });

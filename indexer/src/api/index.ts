@@ -26,4 +26,9 @@ export default createApi({
   node: { chainId: config.chainId, token: config.token },
   settlementUrl: config.settlementUrl,
   version: apiVersion(config.params),
+  insightsPrice: config.insights && {
+    ...config.insights,
+    chainId: config.chainId,
+    token: { address: config.token, ...config.tokenDomain },
+  },
 });

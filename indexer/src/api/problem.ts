@@ -17,7 +17,7 @@ export function problem(status: number, code: string, detail: string, more: obje
 /** Codes whose status is not that of their class: 400 for bad input, 500 for the rest. */
 const STATUS_BY_CODE: { [code: string]: number } = {
   unknown_agent: 404,
-  unknown_capability: 404,
+  private_metrics: 403,
   payload_too_large: 413,
   not_ready: 503,
 };

@@ -3,6 +3,8 @@ import { bodyLimit } from "hono/body-limit";
 import { cors } from "hono/cors";
 import { invalidInputFromZod } from "../../../../protocol/errors.ts";
 import type { Database } from "../graphql/context.ts";
+import { type InsightsPrice, insightsPaywall } from "../insights/paywall.ts";
+import { serveInsights } from "../insights/serveInsights.ts";
 import { problem, problemResponse } from "../problem.ts";
 import { cluster, listings, receipts, reputation } from "./agents.ts";
 import { clusterLoader } from "./clusterOf.ts";
@@ -15,6 +17,8 @@ export type RestDependencies = {
   db: Database;
   /** Changes whenever the code or configuration that makes answers does. */
   version: string;
+  /** What insights cost; null: nothing. */
+  insightsPrice?: InsightsPrice | null;
 };
 
 const MAX_BODY_BYTES = 16 * 1024;
@@ -24,7 +28,7 @@ const DESCRIPTION =
   "from a chain and from ledgers anchored in it, and can be computed again by anyone. Reads need no key.";
 
 /** The REST routes of SHP §4.5.2, §6 and §9.2, with their description at `/openapi.json`. */
-export function createRestApi({ db, version }: RestDependencies): OpenAPIHono {
+export function createRestApi({ db, version, insightsPrice = null }: RestDependencies): OpenAPIHono {
   const app = new OpenAPIHono({
     defaultHook: (result) => {
       return result.success ? undefined : problemResponse(invalidInputFromZod(result.error));
@@ -33,14 +37,18 @@ export function createRestApi({ db, version }: RestDependencies): OpenAPIHono {
   app.onError(problemResponse);
 
   // Ponder's server lets every origin read; this adds what its browsers may see besides.
-  app.use("/v1/*", cors({ origin: "*", exposeHeaders: ["etag", "link"], maxAge: 86_400 }));
+  app.use(
+    "/v1/*",
+    cors({ origin: "*", exposeHeaders: ["etag", "payment-required", "payment-response"], maxAge: 86_400 }),
+  );
   const limit = bodyLimit({
     maxSize: MAX_BODY_BYTES,
     onError: () => problem(413, "payload_too_large", "A search may have at most 16 KiB."),
   });
   const etag = etagByBlock(db, version);
   app.on("POST", "/v1/search", limit);
-  app.on("GET", ["/v1/agents/:id/:part", "/v1/params"], etag);
+  app.on("GET", ["/v1/agents/:id/:part", "/v1/params", "/v1/insights/*"], etag);
+  if (insightsPrice !== null) app.use("/v1/insights/*", insightsPaywall(insightsPrice));
 
   app.openapi(routes.searchRoute, async (context) =>
     context.json(await search(db, clusterLoader(db), context.req.valid("json")), 200),
@@ -59,6 +67,7 @@ export function createRestApi({ db, version }: RestDependencies): OpenAPIHono {
     context.json(await receipts(db, context.req.valid("param").id, context.req.valid("query")), 200),
   );
   app.openapi(routes.paramsRoute, async (context) => context.json(await publishedParams(db), 200));
+  serveInsights(app, db);
   // A WebSocket is taken over before it gets here.
   app.openapi(routes.streamRoute, () => {
     const response = problem(426, "upgrade_required", "This is a WebSocket: connect with ws:// or wss://.");

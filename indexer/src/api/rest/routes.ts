@@ -4,17 +4,19 @@ import * as schemas from "./schemas.ts";
 
 // Every REST route, as data: the app serves them, and /openapi.json describes them.
 
-function json(description: string, schema: z.ZodType) {
+export function json(description: string, schema: z.ZodType) {
   return { description, content: { "application/json": { schema } } };
 }
 
-function problem(description: string) {
+export function problem(description: string) {
   return { description, content: { "application/problem+json": { schema: schemas.problemSchema } } };
 }
 
-const badRequest = { 400: problem("A field is missing or wrong; `errors` names every one") };
-const notModified = { 304: { description: "Nothing new since the block of the tag in If-None-Match" } };
-const unknownAgent = { 404: problem("Nothing made this address an agent") };
+export const badRequest = { 400: problem("A field is missing or wrong; `errors` names every one") };
+export const notModified = {
+  304: { description: "Nothing new since the block of the tag in If-None-Match" },
+};
+export const unknownAgent = { 404: problem("Nothing made this address an agent") };
 
 export const searchRoute = createRoute({
   method: "post",
