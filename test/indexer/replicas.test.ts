@@ -140,6 +140,21 @@ describe("one indexer and two replicas on one Postgres", function () {
       .that.matches(/^0x[0-9a-f]{64}$/);
   });
 
+  it("say what the indexer waits for, and when the wait is over", async () => {
+    ledger.append({ type: "settlement", data_update: { withheld: true } });
+    await onChain.anchor(ledger);
+    const ask = "{ meta { blockedAtSegment { ledger from to } } }";
+    const blocked = ({ query }: IndexerProcess) =>
+      query<{ meta: { blockedAtSegment: object | null } }>(ask).then(({ meta }) => meta.blockedAtSegment);
+    const segment = { ledger: onChain.id, from: String(ledger.size - 1), to: String(ledger.size) };
+    await indexer.until("the indexer to wait", async () => (await blocked(indexer)) !== null);
+    for (const node of [indexer, ...replicas]) expect(await blocked(node)).to.deep.equal(segment);
+
+    await ledger.save(published);
+    await indexer.until("the wait to be over", async () => (await blocked(indexer)) === null);
+    for (const replica of replicas) expect(await blocked(replica)).to.equal(null);
+  });
+
   it("keep answering while the indexer is down", async () => {
     await indexer.stop();
     for (const { query, url } of replicas) {

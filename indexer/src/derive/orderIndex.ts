@@ -4,7 +4,8 @@ import type { Store } from "./store.ts";
 /**
  * Members in order of a number (seconds, blocks), without scanning: a bitmap says which numbers of a page of 256 are taken,
  * another which pages of a book of 65,536 are. The nearest lower or higher member costs a few look-ups, however many there
- * are. Several members may share a number; the same member may stand at several.
+ * are. Several members may share a number; the same member may stand at several. A row of its own says that a member
+ * stands at a number.
  */
 const PAGE = 256;
 const BOOK = 65_536;
@@ -13,7 +14,10 @@ export type Entry = { at: number; member: string };
 
 /** Adds a member; false if it stood there before. */
 export async function addEntry(store: Store, index: string, { at, member }: Entry): Promise<boolean> {
-  for await (const known of membersAt(store, index, at)) if (known === member) return false;
+  // Thousands may share a number: all agents of one ledger segment are registered in one block.
+  const place = `${index}/${at}/has/${member}`;
+  if ((await store.get("orderIndex", place)) !== null) return false;
+  await store.insert("orderIndex", { id: place, bitmap: "" });
   await append(store, `${index}/${at}`, member);
   await setBit(store, pageId(index, Math.floor(at / PAGE)), at % PAGE);
   await setBit(store, bookId(index, Math.floor(at / BOOK)), Math.floor(at / PAGE) % PAGE);

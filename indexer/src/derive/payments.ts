@@ -20,11 +20,23 @@ export async function addPayment(
   key: string,
   payment: Omit<Row<"payment">, "id" | "receipt">,
 ): Promise<Row<"payment">> {
-  let n = 0;
-  while ((await step.store.get("payment", `${key}/${n}`)) !== null) n++;
-  const row = { id: `${key}/${n}`, ...payment, receipt: null };
+  const row = { id: `${key}/${await countPayments(step, key)}`, ...payment, receipt: null };
   await step.store.insert("payment", row);
   return row;
+}
+
+/** How many payments have this key, in few looks also when one transaction holds thousands: by doubling, then halving. */
+async function countPayments(step: Step, key: string): Promise<number> {
+  const isThere = async (n: number) => (await step.store.get("payment", `${key}/${n}`)) !== null;
+  if (!(await isThere(0))) return 0;
+  let [known, missing] = [0, 1];
+  while (await isThere(missing)) [known, missing] = [missing, 2 * missing];
+  while (missing - known > 1) {
+    const middle = Math.floor((known + missing) / 2);
+    if (await isThere(middle)) known = middle;
+    else missing = middle;
+  }
+  return missing;
 }
 
 /** The first payment that the receipt may claim, or null. */

@@ -290,7 +290,7 @@ export const tables = {
     log: "number",
     payment: "text?",
   },
-  /** Which numbers of an ordered index are taken: a two-level bitmap (see `orderIndex.ts`). */
+  /** Which numbers of an ordered index are taken: a two-level bitmap, and who stands where (see `orderIndex.ts`). */
   orderIndex: { id: "text", bitmap: "text" },
   /** Ordered sets of numbers, for medians and percentiles: a list, or nodes of a tree (see `orderedSet.ts`). */
   orderedNode: { id: "text", counts: "text" },

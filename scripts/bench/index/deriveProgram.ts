@@ -5,7 +5,12 @@ import { readLines } from "../../eventLog/readLines.ts";
 // A process of its own for each run, so that its memory is its own: FILE [trust].
 const [file = "-", trust] = process.argv.slice(2);
 const began = performance.now();
+const before = process.cpuUsage();
 const { events, store } = await deriveLog(readLines(file), { trustSignatures: trust === "trust" });
 const seconds = (performance.now() - began) / 1000;
+const { user, system } = process.cpuUsage(before);
+const cpuSeconds = (user + system) / 1_000_000;
 const peakMegabytes = process.resourceUsage().maxRSS / 1024;
-process.stdout.write(JSON.stringify({ events, seconds, peakMegabytes, digest: snapshotOf(store).digest }));
+process.stdout.write(
+  JSON.stringify({ events, seconds, cpuSeconds, peakMegabytes, digest: snapshotOf(store).digest }),
+);

@@ -7,7 +7,13 @@ import { openNodeSnapshot } from "../../../indexer/nodeDatabase.ts";
 import { childEnvironment } from "../../processes/childEnvironment.ts";
 import { nodeProgram } from "../../processes/nodeProgram.ts";
 
-export type DeriveFigures = { events: number; seconds: number; peakMegabytes: number; digest: string | null };
+export type DeriveFigures = {
+  events: number;
+  seconds: number;
+  cpuSeconds: number;
+  peakMegabytes: number;
+  digest: string | null;
+};
 
 /** Writes a node's event log to a file, as `tallystick export` does. Gives its last digest. */
 export async function exportLog(

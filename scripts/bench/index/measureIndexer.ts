@@ -14,6 +14,8 @@ const PATIENCE_MS = 3_600_000;
 export type BackfillFigures = {
   /** From the start of the process until it says it is ready. */
   seconds: number;
+  /** What the process itself has computed meanwhile, Postgres and the chain left out; null where the system does not say. */
+  cpuSeconds: number | null;
   /** Mean time in the handler of Transfer, as Ponder itself measures it. */
   handlerMicroseconds: number;
   peakMegabytes: number;
@@ -59,8 +61,14 @@ export async function startMeasured(
     backfilled: async (): Promise<BackfillFigures> => {
       await until(`${name} to be ready`, async () => (await fetch(`${url}/ready`)).ok);
       const seconds = (performance.now() - began) / 1000;
+      const cpu = cpuSeconds(pid);
       const metrics = await (await fetch(`${url}/metrics`)).text();
-      return { seconds, handlerMicroseconds: transferHandler(metrics), peakMegabytes: peakMegabytes(pid) };
+      return {
+        seconds,
+        cpuSeconds: cpu,
+        handlerMicroseconds: transferHandler(metrics),
+        peakMegabytes: peakMegabytes(pid),
+      };
     },
     untilBlock: (block: number) =>
       until(`${name} to reach block ${block}`, async () => {
@@ -75,6 +83,17 @@ export async function startMeasured(
       await keeper.stop(name);
     },
   };
+}
+
+/** Processor time of a process so far, of all its threads (Linux counts it in hundredths of a second). */
+function cpuSeconds(pid: number): number | null {
+  try {
+    const [, rest = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(/\) /);
+    const [user = 0, system = 0] = rest.split(" ").slice(11, 13).map(Number);
+    return (user + system) / 100;
+  } catch {
+    return null;
+  }
 }
 
 /** The most memory that a process has had resident; where the system does not say, what it has now. */

@@ -18,6 +18,7 @@ const START = 1_767_225_600;
 export async function microBenches(count: number): Promise<MicroFigures[]> {
   return [
     await funderOfMany(count),
+    await funderOfOneBlock(Math.ceil(count / 10)),
     await receiverOfMany(count, "an agent receives the same again and again", () => 1_000_000n),
     // Each is a quarter of all before it, for as long as numbers last, so that as many as can be are fundings.
     await receiverOfMany(count, "an agent receives ever more", (n) =>
@@ -37,6 +38,20 @@ function funderOfMany(count: number): Promise<MicroFigures> {
     transfer(count + n, funder, address(2 + n), 1_000_000n),
   );
   return timed("a funder funds one agent after another", setUp, events);
+}
+
+/** The same, of agents that were all registered in one block, within one second. */
+function funderOfOneBlock(count: number): Promise<MicroFigures> {
+  const funder = address(1);
+  const at = { block: 1, time: START };
+  const setUp = Array.from({ length: count }, (_, n) => ({ ...deposit(n, address(2 + n)), ...at, log: n }));
+  const events = Array.from({ length: count }, (_, n) => ({
+    ...transfer(n, funder, address(2 + n), 1_000_000n),
+    block: 2,
+    time: START + 1,
+    log: n,
+  }));
+  return timed("a funder funds agents that one block registered", setUp, events);
 }
 
 function receiverOfMany(count: number, name: string, value: (n: number) => bigint): Promise<MicroFigures> {

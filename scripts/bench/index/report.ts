@@ -84,8 +84,8 @@ export function printReport(figures: BenchFigures): string {
       ),
     );
     const table = new Table({
-      head: ["", "seconds", "events/s", "µs a transfer", "peak MB"],
-      colAligns: ["left", "right", "right", "right", "right"],
+      head: ["", "seconds", "of which CPU", "events/s", "µs a transfer", "peak MB"],
+      colAligns: ["left", "right", "right", "right", "right", "right"],
     });
     for (const [name, app, events] of [
       ["bare Ponder app", bare, chain.transfers],
@@ -94,18 +94,19 @@ export function printReport(figures: BenchFigures): string {
       for (const how of ["cold", "cached"] as const) {
         const figures = app[how];
         if (figures === null) continue;
-        const { seconds, handlerMicroseconds, peakMegabytes } = figures;
+        const { seconds, cpuSeconds, handlerMicroseconds, peakMegabytes } = figures;
         const rate = (events / seconds).toFixed(0);
         table.push([
           `${name}, ${how}`,
           seconds.toFixed(1),
+          cpuSeconds?.toFixed(1) ?? "",
           rate,
           handlerMicroseconds.toFixed(1),
           peakMegabytes.toFixed(0),
         ]);
       }
       const live = app.liveTransfersPerSecond;
-      if (live !== null) table.push([`${name}, live`, "", live.toFixed(0), "", ""]);
+      if (live !== null) table.push([`${name}, live`, "", "", live.toFixed(0), "", ""]);
     }
     for (const [name, it] of [
       ["derive, trusting signatures", derive?.trusting],
@@ -115,6 +116,7 @@ export function printReport(figures: BenchFigures): string {
       table.push([
         name,
         it.seconds.toFixed(1),
+        it.cpuSeconds.toFixed(1),
         (it.events / it.seconds).toFixed(0),
         "",
         it.peakMegabytes.toFixed(0),

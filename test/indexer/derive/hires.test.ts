@@ -53,6 +53,20 @@ describe("direct hires", () => {
     expect((await sellerOf(log))?.last_30d_hire_count_raw).to.equal(2);
   });
 
+  it("find each of many logs alike in one transaction, in order", async () => {
+    const log = new EventLog();
+    const tx = log.hash();
+    for (let n = 0; n < 37; n++) log.transfer(buyer, seller, 500_000, { authorized: true, tx });
+    const { store } = await log.derive();
+    const numbers = [...store.rows("payment").values()].map(({ id, log: at }) => [
+      Number(id.split("/").at(-1)),
+      at,
+    ]);
+    expect(numbers).to.deep.equal(numbers.map((_, n) => [n, 1 + n]));
+    for (let n = 0; n < 38; n++) log.receipt(seller, buyer, { tx });
+    expect((await log.derive()).agents[seller]?.last_30d_hire_count).to.equal(37);
+  });
+
   it("take the log that the receipt names", async () => {
     const log = new EventLog();
     const tx = log.transfer(buyer, seller, 500_000, { authorized: true });
