@@ -10,6 +10,7 @@ import type { SignedRecord } from "../protocol/records/record.ts";
 import type { PaymentNetwork } from "./chain/paymentNetwork.ts";
 import { requirePublicUrl } from "./publicUrl.ts";
 import { type Fetch, requestService } from "./requestService.ts";
+import { createCallbacks } from "./seller/callbacks.ts";
 import { type CustomSchemas, capabilityRules } from "./seller/capabilityRules.ts";
 import { directMode } from "./seller/directMode.ts";
 import type { FindPayment } from "./seller/findPayment.ts";
@@ -147,6 +148,12 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
         await store.put(`job/${id}`, { ...job, answer: { ...job.answer, ...settledFields(settled) } });
     },
   });
+  const callbacks = createCallbacks({
+    account,
+    store,
+    log,
+    fetch: fetch ?? globalThis.fetch.bind(globalThis),
+  });
   const runner = createJobRunner({
     account,
     store,
@@ -161,6 +168,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
     onEnd: async (job) => {
       if (job.free && job.stage === "failed") await freeCalls.giveBack(job.buyer, job.capability);
       else if (job.stage === "completed") await freeCalls.see(job.buyer, job.capability);
+      if (job.callbackUrl !== undefined && isEnded(job.stage)) await callbacks.tell(job);
     },
     log,
     now,
@@ -222,11 +230,13 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
     },
     resume: async () => {
       outbox.start();
+      await callbacks.start();
       await Promise.all((await unfinished()).map((job) => runner.run(job)));
     },
     waitingReceipts: outbox.waiting,
     close: async () => {
-      await outbox.close();
+      await runner.idle();
+      await Promise.all([outbox.close(), callbacks.close()]);
     },
   };
 }

@@ -107,11 +107,10 @@ function duplicate(id: string): HireRefusedError {
 async function runJob(job: Job, key: string | undefined, parameters: HireRouteParameters): Promise<Response> {
   const { store, runner } = parameters;
   if (key !== undefined && !(await store.putNew(`payment/${key}`, job.id))) {
-    throw new PaymentInvalidError({
-      code: "payment_replayed",
-      message: "This payment was used for another hire.",
-      hint: "Sign a fresh payment.",
-    });
+    const user = await store.get<string>(`payment/${key}`);
+    // The same hire again, or one whose process was killed before it could write the job down.
+    if (user === job.id && (await store.get(`job/${job.id}`)) !== undefined) throw duplicate(job.id);
+    if (user !== job.id) throw replayed();
   }
   if (!(await store.putNew(`job/${job.id}`, job))) throw duplicate(job.id);
   const run = runner.run(job);
@@ -120,6 +119,14 @@ async function runJob(job: Job, key: string | undefined, parameters: HireRoutePa
     return Response.json(body, { status: 202, headers: { location: `jobs/${job.id}` } });
   }
   return answerJob(await run, parameters.network);
+}
+
+function replayed(): PaymentInvalidError {
+  return new PaymentInvalidError({
+    code: "payment_replayed",
+    message: "This payment was used for another hire.",
+    hint: "Sign a fresh payment.",
+  });
 }
 
 /** The answer of a job that has ended, or cannot go on for now. */

@@ -49,6 +49,8 @@ export type JobRunner = {
   run: (job: Job) => Promise<Job>;
   /** The jobs that are running now. */
   running: () => number;
+  /** Waits for them. */
+  idle: () => Promise<void>;
 };
 
 /** How often a collection whose outcome is unknown is asked for again at once, and after how many milliseconds. */
@@ -137,6 +139,12 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
       try {
         job = await step(job);
       } catch (error) {
+        const stored = await store.get<Job>(`job/${job.id}`);
+        if (stored && isFurther(stored, job)) {
+          // Another process has the same jobs, as while one takes over from the other: it was first.
+          job = stored;
+          continue;
+        }
         if (!mayBePaid(job, error)) {
           job = await fail(job, error);
           break;
@@ -177,7 +185,14 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
       return run;
     },
     running: () => running.size,
+    idle: async () => {
+      await Promise.allSettled(running.values());
+    },
   };
+}
+
+function isFurther(stored: Job, job: Job): boolean {
+  return stored.stage !== job.stage && ["collected", "completed"].includes(stored.stage);
 }
 
 /** Whether the buyer's money may be with the seller already, so that the job must not be called failed. */

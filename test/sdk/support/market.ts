@@ -124,7 +124,9 @@ export async function openMarket(chain: SdkChain): Promise<Market> {
       return { ...buyer, wallet };
     },
     close: async () => {
-      await Promise.all(sellers.map((seller) => seller.close()));
+      // One that was killed never answers.
+      const closed = Promise.all(sellers.map((seller) => seller.close()));
+      await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 500))]);
       await ledger.close();
       rmSync(folder, { recursive: true, force: true });
     },

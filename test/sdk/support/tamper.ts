@@ -1,5 +1,6 @@
 import { decodePaymentRequiredHeader, encodePaymentRequiredHeader } from "@x402/core/http";
 import type { PaymentRequirements } from "@x402/core/types";
+import type { KeyValueStore } from "../../../sdk/store/keyValueStore.ts";
 import type { Market, OpenSeller } from "./market.ts";
 
 type Answer = (input: string, init?: RequestInit) => Response | Promise<Response>;
@@ -61,4 +62,27 @@ export async function rejection(work: Promise<unknown>): Promise<any> {
     return error;
   }
   throw new Error("it was not rejected");
+}
+
+/** A store whose process can be killed: from then on nothing of it is ever done. */
+export function killable(store: KeyValueStore): { store: KeyValueStore; kill: () => void } {
+  let isDead = false;
+  const unlessDead = <Arguments extends unknown[], Result>(work: (...args: Arguments) => Promise<Result>) => {
+    return async (...args: Arguments): Promise<Result> => {
+      if (isDead) await new Promise(() => {});
+      return await work(...args);
+    };
+  };
+  return {
+    store: {
+      get: unlessDead(store.get) as KeyValueStore["get"],
+      put: unlessDead(store.put),
+      putNew: unlessDead(store.putNew),
+      delete: unlessDead(store.delete),
+      keys: unlessDead(store.keys),
+    },
+    kill: () => {
+      isDead = true;
+    },
+  };
 }

@@ -1,0 +1,105 @@
+import type { LocalAccount } from "viem";
+import { signCallback } from "../readCallback.ts";
+import type { Fetch } from "../requestService.ts";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+import type { Job } from "./job.ts";
+
+export type CallbacksParameters = {
+  account: LocalAccount;
+  store: KeyValueStore;
+  fetch: Fetch;
+  log: (sentence: string, details?: { [key: string]: unknown }) => void;
+  /** Milliseconds until the first repetition; doubles each time. Default 1,000. */
+  retryMs?: number;
+};
+
+export type Callbacks = {
+  /** Tells the buyer how its job ended. Written down first, so that a crash does not forget it. */
+  tell: (job: Job) => Promise<void>;
+  /** Takes up what is written down. */
+  start: () => Promise<void>;
+  close: () => Promise<void>;
+};
+
+/** After so many attempts the buyer is expected to ask for itself: the job stays where it was. */
+const MAX_ATTEMPTS = 8;
+
+/** How long a buyer may take to answer a callback, in milliseconds. */
+const TIMEOUT_MS = 10_000;
+
+/** Posts the ends of jobs to their `callback_url`, signed, until it is answered with success (SHP §7.2). */
+export function createCallbacks({
+  account,
+  store,
+  fetch,
+  log,
+  retryMs = 1_000,
+}: CallbacksParameters): Callbacks {
+  const timers = new Set<ReturnType<typeof setTimeout>>();
+  const underWay = new Set<Promise<void>>();
+  let closed = false;
+
+  async function post(id: string, attempt: number): Promise<void> {
+    const job = await store.get<Job>(`job/${id}`);
+    if (!job?.callbackUrl) return await store.delete(`callback/${id}`);
+    const message =
+      job.stage === "completed"
+        ? { ...job.answer, job_id: id, status: "completed" as const }
+        : { job_id: id, status: "failed" as const, error: job.failure };
+    try {
+      const response = await fetch(job.callbackUrl, {
+        method: "POST",
+        body: JSON.stringify(await signCallback(message, account)),
+        headers: { "content-type": "application/json" },
+        redirect: "error",
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      await response.body?.cancel();
+      if (!response.ok) throw new Error(`it answered ${response.status}`);
+      await store.delete(`callback/${id}`);
+    } catch (error) {
+      if (attempt >= MAX_ATTEMPTS) {
+        log("A buyer could not be called back.", { job: id, url: job.callbackUrl, error: String(error) });
+        await store.delete(`callback/${id}`);
+        return;
+      }
+      later(id, attempt + 1);
+    }
+  }
+
+  function run(id: string, attempt: number): Promise<void> {
+    const work = post(id, attempt)
+      .catch((error) => log("A callback failed.", { job: id, error: String(error) }))
+      .finally(() => underWay.delete(work));
+    underWay.add(work);
+    return work;
+  }
+
+  function later(id: string, attempt: number): void {
+    if (closed) return;
+    const timer = setTimeout(
+      () => {
+        timers.delete(timer);
+        void run(id, attempt);
+      },
+      retryMs * 2 ** (attempt - 2),
+    );
+    (timer as { unref?: () => void }).unref?.();
+    timers.add(timer);
+  }
+
+  return {
+    tell: async ({ id }) => {
+      await store.put(`callback/${id}`, true);
+      void run(id, 1);
+    },
+    start: async () => {
+      for (const key of await store.keys("callback")) void run(key.slice("callback/".length), 1);
+    },
+    close: async () => {
+      closed = true;
+      for (const timer of timers) clearTimeout(timer);
+      await Promise.allSettled(underWay);
+    },
+  };
+}

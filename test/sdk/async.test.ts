@@ -1,0 +1,155 @@
+import { expect } from "chai";
+import { parseUsdc } from "../../protocol/amount.ts";
+import { createSeller } from "../../sdk/createSeller.ts";
+import { readCallback } from "../../sdk/readCallback.ts";
+import { fileStore } from "../../sdk/store/fileStore.ts";
+import { type Market, MEAN, mean, openMarket, PURSE } from "./support/market.ts";
+import { newWallet, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
+import { between, isPaid, killable, rejection } from "./support/tamper.ts";
+
+const ORDER = {
+  capability: MEAN,
+  params: { data: [1, 2, 6] },
+  maxPriceUsdc: "0.10",
+  maxLatencyMs: 5_000,
+  callbackUrl: "http://buyer.test/done",
+};
+const PRICE = parseUsdc("0.05");
+const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
+
+describe("an asynchronous hire", () => {
+  let chain: SdkChain;
+  let market: Market;
+  /** What came to the buyer's callback. */
+  // biome-ignore lint/suspicious/noExplicitAny: JSON of every shape
+  let calls: any[];
+  let answerCallback: () => Response;
+  before(async function () {
+    this.timeout(180_000);
+    chain = await startSdkChain();
+  });
+  after(() => chain.close());
+  beforeEach(async () => {
+    market = await openMarket(chain);
+    calls = [];
+    answerCallback = () => new Response("ok");
+    market.hosts["buyer.test"] = {
+      request: (_, init) => {
+        calls.push(JSON.parse(String(init?.body)));
+        return answerCallback();
+      },
+    };
+  });
+  afterEach(() => market.close());
+
+  const until = async (look: () => boolean) => {
+    while (!look()) await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+  const scene = async (handler = async (params: { [key: string]: unknown }) => mean(params)) => {
+    const seller = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: handler } });
+    return { seller, buyer: await market.openBuyer() };
+  };
+
+  it("is answered 202 with the job's id; the result is polled, and posted with the seller's signature", async () => {
+    const { seller, buyer } = await scene(async (params) => {
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      return mean(params);
+    });
+    const answers: [number, unknown][] = [];
+    between(market, seller, async (ask, input, init) => {
+      const response = await ask(input, init);
+      answers.push([response.status, await response.clone().json()]);
+      return response;
+    });
+    const hire = await buyer.hire(ORDER);
+    expect(hire).to.include({ money: "paid" });
+    expect(hire.result).to.deep.equal({ result: 3 });
+    const accepted = answers.find(([status]) => status === 202);
+    expect(accepted?.[1]).to.deep.equal({ job_id: hire.jobId, estimated_completion_ms: 2_000 });
+    expect(answers.some(([, body]) => Object(body).status === "working")).to.equal(true);
+
+    await until(() => calls.length > 0);
+    const callback = readCallback(calls[0], seller.address);
+    expect(callback).to.include({ job_id: hire.jobId, status: "completed" });
+    expect(callback).to.have.nested.property("answer.receipt.tx_hash", hire.tx);
+    const forged = { ...calls[0], result: { result: 4 } };
+    expect(() => readCallback(forged, seller.address)).to.throw("signature");
+    expect(() => readCallback(calls[0], newWallet().address)).to.throw("signature");
+    expect(() => readCallback({ status: "completed" }, seller.address)).to.throw("job_id");
+    expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - PRICE);
+  });
+
+  it("tells of failure as well, and charges nothing for it", async () => {
+    const { seller, buyer } = await scene(() => {
+      throw new Error("no");
+    });
+    expect(await rejection(buyer.hire(ORDER))).to.include({ code: "handler_failed" });
+    await until(() => calls.length > 0);
+    expect(readCallback(calls[0], seller.address)).to.deep.include({
+      status: "failed",
+      error: { code: "handler_failed", message: "The work failed." },
+    });
+    expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
+  });
+
+  it("is not charged again when its request is sent again", async () => {
+    const { seller, buyer } = await scene();
+    let again: Promise<Response> | undefined;
+    between(market, seller, (ask, input, init) => {
+      if (isPaid(init)) again ??= Promise.resolve(ask(input, init));
+      return ask(input, init);
+    });
+    const hire = await buyer.hire(ORDER);
+    expect(hire.money).to.equal("paid");
+    expect([202, 409]).to.include((await again!).status);
+    expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - PRICE);
+  });
+
+  it("is worked on by the next process when the first one was killed, and posted until somebody takes it", async () => {
+    const process = killable(fileStore(`${market.folder}/async`));
+    let started = false;
+    const seller = await market.openSeller({
+      listings: [LISTING],
+      store: process.store,
+      handlers: {
+        [MEAN]: () => {
+          started = true;
+          return new Promise(() => {});
+        },
+      },
+    });
+    const buyer = await market.openBuyer();
+    const hiring = buyer.hire(ORDER);
+    await until(() => started);
+    process.kill();
+    let refusals = 1;
+    answerCallback = () => (refusals-- > 0 ? new Response("later", { status: 503 }) : new Response("ok"));
+    const store = fileStore(`${market.folder}/async`);
+    const next = await createSeller({ ...seller.parameters, store, handlers: { [MEAN]: mean } });
+    market.hosts[seller.host] = {
+      request: (input, init) => next.app.request(input.replace("/v1", ""), init),
+    };
+    await next.resume();
+    const hire = await hiring;
+    expect(hire.result).to.deep.equal({ result: 3 });
+    await until(() => calls.length === 2);
+    expect(calls[1].job_id).to.equal(hire.jobId);
+    expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - PRICE);
+    await next.close();
+  });
+
+  it("may not send a seller into its own network", async () => {
+    const { buyer } = await scene();
+    market.offers.length = 0;
+    await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean }, devMode: false });
+    for (const callbackUrl of [
+      "http://buyer.example/",
+      "https://127.0.0.1/",
+      "https://db.internal/",
+      "https://[::1]/",
+    ]) {
+      const error = await rejection(buyer.hire({ ...ORDER, callbackUrl }));
+      expect(error, callbackUrl).to.include({ code: "private_address", money: "none" });
+    }
+  });
+});
