@@ -113,6 +113,13 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/benchIndex.ts")).registerBenchIndex,
   },
   {
+    name: "bench-api",
+    summary: "measure the API over a large market",
+    hidden: true,
+    ignoresEnvFile: true,
+    load: async () => (await import("../commands/benchApi.ts")).registerBenchApi,
+  },
+  {
     name: "test",
     summary: "lint, types, Solidity and TypeScript tests of this repository",
     hidden: true,

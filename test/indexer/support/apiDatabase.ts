@@ -14,18 +14,22 @@ import { type TableName, tables } from "../../../indexer/src/derive/tables.ts";
  * rows. `statements` counts the queries sent since it was last set, and `sent` lists them.
  */
 export async function openApiDatabase(url: string, { indexes = false } = {}) {
-  const pool = new pg.Pool({ connectionString: url, max: 5 });
-  // As the API's own connections are.
-  pool.on("connect", (client) => void client.query(PLANNER_SETTINGS).catch(() => {}));
+  // Set up as the API's own connections are.
+  const onConnect = async (client: pg.ClientBase) => void (await client.query(PLANNER_SETTINGS));
+  const pool = new pg.Pool({ connectionString: url, max: 5, onConnect });
   // The server is stopped right after the pool; a connection that hears of it first must not fail the test.
   pool.on("error", () => {});
-  for (const table of Object.values(schema).filter((it) => isTable(it)) as PgTable[]) {
+  const pgTables = Object.values(schema).filter((it) => isTable(it)) as PgTable[];
+  for (const table of pgTables) {
     const columns = Object.values(getTableColumns(table)).map(
       (column) => `"${column.name}" ${column.getSQLType()}${column.primary ? " PRIMARY KEY" : ""}`,
     );
     await pool.query(`CREATE TABLE "${getTableConfig(table).name}" (${columns.join(", ")})`);
-    if (indexes) for (const statement of indexesOf(table)) await pool.query(statement);
   }
+  const createIndexes = async () => {
+    for (const table of pgTables) for (const statement of indexesOf(table)) await pool.query(statement);
+  };
+  if (indexes) await createIndexes();
   await pool.query("CREATE TABLE _ponder_checkpoint (latest_checkpoint text)");
   let statements = 0;
   const sent: { query: string; params: unknown[] }[] = [];
@@ -46,6 +50,8 @@ export async function openApiDatabase(url: string, { indexes = false } = {}) {
         }
       }
     },
+    /** For those who fill the tables first, as Ponder does. */
+    createIndexes,
     /** As the API sees it. */
     db: database as unknown as Database,
     pool,

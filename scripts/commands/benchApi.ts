@@ -1,0 +1,159 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { Agent } from "node:http";
+import { availableParallelism, cpus, loadavg } from "node:os";
+import { createInterface } from "node:readline";
+import { styleText } from "node:util";
+import Table from "cli-table3";
+import type { Command } from "commander";
+import { openApiDatabase } from "../../test/indexer/support/apiDatabase.ts";
+import { ask, hammer, medianOf, offerRate } from "../bench/api/drive.ts";
+import { loadMarket, type MarketSize } from "../bench/api/loadMarket.ts";
+import { queriesOf } from "../bench/api/queries.ts";
+import { wholeNumber } from "../cli/parseOption.ts";
+import { startPostgres } from "../postgres/startPostgres.ts";
+import { nodeProgram } from "../processes/nodeProgram.ts";
+
+type Options = MarketSize & { rate: number; seconds: number; json?: boolean };
+
+/** Least factor by which an answer has to be faster than computing it from the hires. */
+const LEAST_FACTOR = 20;
+
+/** `npm run bench:api`: the API under load over a large market, and the same answers aggregated at query time. */
+export function registerBenchApi(program: Command): void {
+  program
+    .command("bench-api")
+    .description("Measure the API on this machine, over a market loaded straight into Postgres.")
+    .option("--agents <count>", "agents, each with a listing", wholeNumber("--agents"), 100_000)
+    .option("--hires <count>", "hires in the window", wholeNumber("--hires"), 1_000_000)
+    .option("--clusters <count>", "clusters", wholeNumber("--clusters"), 50_000)
+    .option(
+      "--largest-seller <count>",
+      "hires of the largest seller",
+      wholeNumber("--largest-seller"),
+      100_000,
+    )
+    .option("--rate <count>", "requests a second offered", wholeNumber("--rate"), 200)
+    .option("--seconds <count>", "how long each measurement takes", wholeNumber("--seconds"), 8)
+    .option("--json", "print the figures as JSON")
+    .action(async (options: Options) => {
+      const say = (text: string) => void process.stderr.write(`${text}\n`);
+      const postgres = await startPostgres();
+      try {
+        const url = await postgres.createDatabase("bench_api");
+        const database = await openApiDatabase(url);
+        try {
+          await loadMarket(database.pool, options, say);
+          say("indexes …");
+          await database.createIndexes();
+          await database.pool.query("VACUUM ANALYZE");
+          const figures = await measure(url, database.pool, options, say);
+          process.stdout.write(options.json ? `${JSON.stringify(figures, null, 2)}\n` : report(figures));
+        } finally {
+          await database.close();
+        }
+      } finally {
+        await postgres.stop();
+      }
+    });
+}
+
+type Database = Awaited<ReturnType<typeof openApiDatabase>>;
+type Figures = Awaited<ReturnType<typeof measure>>;
+
+async function measure(url: string, pool: Database["pool"], options: Options, say: (text: string) => void) {
+  const server = spawn(process.execPath, nodeProgram("scripts/bench/api/apiServer.ts", [url]), {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  try {
+    const [line] = (await once(createInterface({ input: server.stdout }), "line")) as [string];
+    const { port } = JSON.parse(line) as { port: number };
+    const agent = new Agent({ keepAlive: true });
+    const { seconds, rate } = options;
+    const rows = [];
+    for (const query of queriesOf(options)) {
+      say(`${query.name} …`);
+      // One that fails should say so, not only be counted.
+      for (let n = 0; n < 50; n++) await ask(port, agent, query.next());
+      const offered = await offerRate(port, query, { perSecond: rate, seconds });
+      const closed = [];
+      for (const connections of [1, 16, 64]) {
+        closed.push({ connections, ...(await hammer(port, query, { connections, seconds: seconds / 2 })) });
+      }
+      let factor: { oursMs: number; aggregatedMs: number } | null = null;
+      const { aggregation } = query;
+      if (aggregation !== undefined) {
+        factor = {
+          oursMs: await medianOf(51, () => ask(port, agent, aggregation.of)),
+          aggregatedMs: await medianOf(11, () => pool.query(aggregation.text, aggregation.params)),
+        };
+      }
+      rows.push({ name: query.name, goalMs: query.goalMs, offered, closed, factor });
+    }
+    agent.destroy();
+    const { agents, hires, clusters, largestSeller } = options;
+    return {
+      machine: {
+        cpu: cpus()[0]?.model ?? "unknown",
+        cores: availableParallelism(),
+        node: process.version,
+        loadAverage: loadavg(),
+      },
+      market: { agents, hires, clusters, largestSeller },
+      rate,
+      rows,
+    };
+  } finally {
+    server.kill();
+  }
+}
+
+function report({ machine, market, rate, rows }: Figures): string {
+  const ms = (value: number) => value.toFixed(1);
+  const mark = (met: boolean) => (met ? styleText("green", "met") : styleText("red", "missed"));
+  const table = new Table({
+    head: ["query", `p50 at ${rate}/s`, "p99", "goal", "", "1: p50/p99, req/s", "16", "64"],
+    colAligns: ["left", "right", "right", "right", "left", "right", "right", "right"],
+  });
+  for (const { name, goalMs, offered, closed } of rows) {
+    table.push([
+      name,
+      ms(offered.p50),
+      ms(offered.p99),
+      `≤ ${goalMs} ms`,
+      mark(offered.p99 <= goalMs && offered.failures === 0),
+      ...closed.map((it) => `${ms(it.p50)}/${ms(it.p99)}, ${it.perSecond.toFixed(0)}`),
+    ]);
+  }
+  const factors = new Table({
+    head: ["against aggregating at query time", "our answer, ms", "SQL alone, ms", "factor", "goal", ""],
+    colAligns: ["left", "right", "right", "right", "right", "left"],
+  });
+  for (const { name, factor } of rows) {
+    if (factor === null) continue;
+    const times = factor.aggregatedMs / factor.oursMs;
+    const met = mark(times >= LEAST_FACTOR);
+    factors.push([
+      name,
+      ms(factor.oursMs),
+      ms(factor.aggregatedMs),
+      times.toFixed(1),
+      `≥ ${LEAST_FACTOR}`,
+      met,
+    ]);
+  }
+  const failures = rows.reduce(
+    (sum, { offered, closed }) => sum + offered.failures + closed.reduce((all, it) => all + it.failures, 0),
+    0,
+  );
+  const { agents, hires, clusters, largestSeller } = market;
+  const load = machine.loadAverage.map((it) => it.toFixed(1)).join(" ");
+  return [
+    `${machine.cores} × ${machine.cpu}, Node ${machine.node}, load average at the end ${load}`,
+    `${agents} agents, ${hires} hires in the window, ${clusters} clusters, ${largestSeller} hires of one seller; server, Postgres and clients share the cores`,
+    table.toString(),
+    factors.toString(),
+    `${failures} requests failed`,
+    "",
+  ].join("\n");
+}
