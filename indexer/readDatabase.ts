@@ -39,14 +39,13 @@ export function openReadDatabase(parameters: {
     statement_timeout: parameters.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
     lock_timeout: 1_000,
     allowExitOnIdle: true,
-  });
-  pool.on("connect", (client) => {
-    // A connection runs its queries in order: this comes before the first one that it is taken for.
-    client
-      .query(
-        `SET search_path = ${pg.escapeIdentifier(databaseSchema)}; SET default_transaction_read_only = on; ${PLANNER_SETTINGS}`,
-      )
-      .catch((error) => lost(error));
+    // Waited for before the connection is given to anybody.
+    onConnect: async (client) => {
+      const path = pg.escapeIdentifier(databaseSchema);
+      await client.query(
+        `SET search_path = ${path}; SET default_transaction_read_only = on; ${PLANNER_SETTINGS}`,
+      );
+    },
   });
   // An idle connection that breaks must not end the process; the next query opens a new one.
   pool.on("error", lost);

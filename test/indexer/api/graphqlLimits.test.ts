@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { getIntrospectionQuery } from "graphql";
 import { createApi } from "../../../indexer/src/api/app.ts";
-import { LIMITS } from "../../../indexer/src/api/graphql/limits.ts";
+import { LIMITS, type Limits } from "../../../indexer/src/api/graphql/limits.ts";
+import { graphqlServer } from "../../../indexer/src/api/graphql/server.ts";
 
 type Answer = { errors?: { message: string; extensions: { code: string } }[] };
 
@@ -88,6 +89,47 @@ describe("GraphQL limits", () => {
     const text = await response.text();
     expect(text).not.to.contain("swordfish");
     expect(JSON.parse(text).errors[0].extensions.code).to.equal("INTERNAL_SERVER_ERROR");
+  });
+
+  describe("of time and size", () => {
+    const server = (db: never, limits: Partial<Limits>) =>
+      graphqlServer({ ...dependencies, db, limits: { ...LIMITS, ...limits } });
+    const codeFrom = async (yoga: ReturnType<typeof graphqlServer>, query: string) => {
+      const response = await yoga.fetch(`http://node/graphql?query=${encodeURIComponent(query)}`);
+      const body = (await response.json()) as Answer;
+      return body.errors?.[0]?.extensions.code;
+    };
+
+    it("end a query that takes too long, and what it would still have read", async () => {
+      let asked = 0;
+      const slow = databaseOf(() => {
+        asked++;
+        return new Promise(() => {});
+      });
+      expect(await codeFrom(server(slow, { milliseconds: 20 }), "{ agents { nodes { id } } }")).to.equal(
+        "QUERY_TIMEOUT",
+      );
+      expect(asked).to.equal(1);
+    });
+
+    it("say the same when the database ended the statement, and when it has no connection to give", async () => {
+      const canceled = databaseOf(() =>
+        Promise.reject(Object.assign(new Error("canceled"), { code: "57014" })),
+      );
+      expect(await codeFrom(server(canceled, {}), "{ agents { nodes { id } } }")).to.equal("QUERY_TIMEOUT");
+      const full = databaseOf(() => Promise.reject(new Error("timeout exceeded when trying to connect")));
+      expect(await codeFrom(server(full, {}), "{ agents { nodes { id } } }")).to.equal("OVERLOADED");
+    });
+
+    it("refuse an answer that would be too large", async () => {
+      const yoga = server(
+        databaseOf(async () => nothing),
+        { answerCharacters: 100 },
+      );
+      const fields = Array.from({ length: 10 }, (_, n) => `a${n}: agents { nodes { id } }`).join(" ");
+      expect(await codeFrom(yoga, `{ ${fields} }`)).to.equal("RESPONSE_TOO_LARGE");
+      expect(await codeFrom(yoga, "{ agents { nodes { id } } }")).to.equal(undefined);
+    });
   });
 
   it("shows GraphiQL to a browser, all of it from this server", async () => {

@@ -38,6 +38,7 @@ export function limitPlugins({ milliseconds, answerCharacters }: Limits = LIMITS
       onReject: [withCode("QUERY_TOO_COSTLY")],
     }),
     timeLimit(milliseconds),
+    codes(),
     answerLimit(answerCharacters),
   ];
 }
@@ -75,6 +76,18 @@ function timeLimit(milliseconds: number): Plugin {
 
 export function queryTimeout(): GraphQLError {
   return queryError("QUERY_TIMEOUT", "This query takes too long; ask for less at once.");
+}
+
+/** What graphql-js finds wrong with variables or the operation has no code by itself. */
+function codes(): Plugin {
+  return {
+    onResultProcess: ({ result }) => {
+      if (Array.isArray(result) || isAsyncIterable(result)) return;
+      for (const { message, extensions } of (result as ExecutionResult).errors ?? []) {
+        extensions.code ??= message.startsWith("Variable ") ? "INVALID_ARGUMENT" : "BAD_REQUEST";
+      }
+    },
+  };
 }
 
 /** Refuses an answer before it is made into text: aliases can repeat a long value many times. */

@@ -1,0 +1,140 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { LIMITS } from "../../../indexer/src/api/graphql/limits.ts";
+import { type ApiStory, openApiStory } from "../support/apiStory.ts";
+import { gibberish, type Hostile, injections, mutants, shapes } from "../support/hostileQueries.ts";
+
+/** Random queries of each kind; `HOSTILE_QUERY_RUNS=100000 npx mocha test/indexer/api/hostileQueries.test.ts` for a long run. */
+const RUNS = Number(process.env.HOSTILE_QUERY_RUNS ?? 150);
+const isLong = process.env.HOSTILE_QUERY_RUNS !== undefined;
+
+describe("GraphQL under hostile queries", function () {
+  this.timeout(60_000 + RUNS * 20);
+
+  let story: ApiStory;
+  let asBefore: string;
+  const counts = new Map<string, number>();
+
+  const note = (family: string, outcome: string) => {
+    const key = `${family}: ${outcome}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  };
+
+  /** A hash over every row of the tables that an injection would like. */
+  const contents = async () => {
+    const { rows } = await story.database.pool.query(
+      `SELECT (SELECT md5(string_agg(a::text, ',' ORDER BY id)) FROM agent a) || (SELECT md5(string_agg(h::text, ',' ORDER BY id)) FROM hire h) AS hash`,
+    );
+    return rows[0].hash as string;
+  };
+
+  before(async () => {
+    story = await openApiStory();
+    asBefore = await contents();
+  });
+
+  after(async () => {
+    const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+    const lines = [...counts].sort().map(([key, count]) => `      ${String(count).padStart(6)}  ${key}`);
+    console.log(`      ${total} hostile queries:\n${lines.join("\n")}`);
+  });
+
+  /** Every answer is an answer: of bounded size, with a code when it is a refusal, and never our own fault. */
+  async function send({ family, query, variables }: Hostile, init: RequestInit = {}): Promise<void> {
+    const response = await story.app.request("/graphql", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ query, ...(variables && { variables }) }),
+      ...init,
+    });
+    const text = await response.text();
+    const what = `${family} ${response.status}: ${query.slice(0, 200)} ${JSON.stringify(variables)?.slice(0, 100)} → ${text.slice(0, 300)}`;
+    expect(response.status, what).to.be.below(500);
+    expect(text.length, what).to.be.below(LIMITS.answerCharacters * 1.5);
+    const { errors } = text === "" ? { errors: undefined } : JSON.parse(text);
+    const codes = (errors ?? []).map(
+      (it: { extensions?: { code?: string } }) => it.extensions?.code ?? "no code",
+    );
+    expect(codes, what).not.to.include("INTERNAL_SERVER_ERROR").and.not.to.include("no code");
+    note(family, errors === undefined ? "answered" : codes[0]);
+  }
+
+  async function standsAsBefore(): Promise<void> {
+    expect(await contents()).to.equal(asBefore);
+    const { meta } = await story.ask<{ meta: { digest: string } }>("{ meta { digest } }");
+    expect(meta.digest).to.equal(story.derived.digest);
+  }
+
+  it("answers or refuses whatever is too deep, too wide, aliased, doubled or circular", async () => {
+    for (const hostile of shapes) await send(hostile);
+    await standsAsBefore();
+  });
+
+  it("refuses every shape that asks for more than anybody needs, before anything is read", async () => {
+    for (const family of ["deep", "aliased", "circular"]) {
+      for (const { query } of shapes.filter((it) => it.family === family)) {
+        story.database.statements = 0;
+        const { body } = await story.post(query);
+        if (body.errors !== undefined) expect(story.database.statements, query.slice(0, 200)).to.equal(0);
+      }
+    }
+  });
+
+  it("takes every bad value in every argument and filter for what it is", async () => {
+    // Each argument gets every seventh of them, another seventh than the one before it, and in a long run all.
+    for (const hostile of injections.filter((_, n) => isLong || n % 7 === 0)) await send(hostile);
+    await standsAsBefore();
+  });
+
+  it("takes no batches, and bodies and headers of no other kind", async () => {
+    const query = "{ meta { time } }";
+    const batch = JSON.stringify(Array.from({ length: 1_000 }, () => ({ query })));
+    const bodies: [body: string, type: string][] = [
+      [batch, "application/json"],
+      [JSON.stringify([{ query }]), "application/json"],
+      [`${"[".repeat(20_000)}${"]".repeat(20_000)}`, "application/json"],
+      [
+        `{"query": "{ meta { time } }", "variables": ${'{"a":'.repeat(8_000)}1${"}".repeat(8_000)}}`,
+        "application/json",
+      ],
+      ['{"query": {"a": 1}}', "application/json"],
+      ['{"query": "{ meta { time } }", "variables": "x"}', "application/json"],
+      ['{"query": "{ meta { time } }", "operationName": 7, "extensions": []}', "application/json"],
+      ["{", "application/json"],
+      ["", "application/json"],
+      ["query=%7Bmeta%7Btime%7D%7D", "application/x-www-form-urlencoded"],
+      ["--x\r\n", "multipart/form-data; boundary=x"],
+      ["\xff\xfe", "text/plain"],
+      [query, "application/graphql"],
+      ["x".repeat(70_000), "application/json"],
+    ];
+    for (const [body, type] of bodies) {
+      await send({ family: "body", query: body }, { body, headers: { "content-type": type } });
+    }
+    const response = await story.app.request("/graphql", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: batch,
+    });
+    expect(response.status).to.be.within(400, 499);
+  });
+
+  it("stays up under random words and mutated queries", async () => {
+    for (const hostile of [gibberish, mutants]) {
+      await fc.assert(
+        fc.asyncProperty(hostile, (it) => send(it)),
+        { numRuns: RUNS, endOnFailure: true },
+      );
+    }
+    await standsAsBefore();
+  });
+
+  it("serves others while it refuses", async () => {
+    const attack = Promise.all(shapes.slice(0, 60).map((it) => send(it)));
+    const { agents } = await story.ask<{ agents: { nodes: object[] } }>(
+      "{ agents(first: 5) { nodes { id } } }",
+    );
+    expect(agents.nodes).to.have.length(5);
+    await attack;
+  });
+});

@@ -1,0 +1,37 @@
+import { expect } from "chai";
+import { sql } from "drizzle-orm";
+import { openReadDatabase } from "../../indexer/readDatabase.ts";
+import { openApiStory } from "./support/apiStory.ts";
+
+describe("openReadDatabase", () => {
+  let databaseUrl: string;
+  before(async function () {
+    this.timeout(60_000);
+    const { postgres } = await openApiStory();
+    databaseUrl = await postgres.createDatabase("read");
+  });
+
+  it("reads in the node's schema, writes nothing, and ends a statement that takes too long", async () => {
+    const { db, close } = openReadDatabase({
+      databaseUrl,
+      databaseSchema: "public",
+      statementTimeoutMs: 100,
+    });
+    try {
+      const codeOf = async (query: ReturnType<typeof sql>) => {
+        const error = await db.execute(query).then(
+          () => null,
+          (it) => it,
+        );
+        return error?.code;
+      };
+      const { rows } = await db.execute<{ path: string }>(sql`SELECT current_schema() AS path`);
+      expect(rows).to.deep.equal([{ path: "public" }]);
+      expect(await codeOf(sql`SELECT pg_sleep(10)`)).to.equal("57014");
+      expect(await codeOf(sql`CREATE TABLE mine (id int)`)).to.equal("25006");
+      expect(await codeOf(sql`SELECT 1`)).to.equal(undefined);
+    } finally {
+      await close();
+    }
+  });
+});

@@ -1,0 +1,270 @@
+import fc from "fast-check";
+import {
+  type GraphQLArgument,
+  type GraphQLInputField,
+  getNamedType,
+  isInputObjectType,
+  isNonNullType,
+  isObjectType,
+} from "graphql";
+import { graphqlSchema } from "../../../indexer/src/api/graphql/schema.ts";
+import { LEDGER } from "./apiStory.ts";
+
+/** A request that nobody with good intentions would send. */
+export type Hostile = { family: string; query: string; variables?: Record<string, unknown> };
+
+const times = (n: number, part: (n: number) => string) =>
+  Array.from({ length: n }, (_, at) => part(at)).join(" ");
+const nested = (n: number, open: string, close = "}") => `${open.repeat(n)} id ${close.repeat(n)}`;
+
+/** Queries whose form is the attack: too deep, too wide, too often, in circles. */
+export const shapes: Hostile[] = [
+  ...[5, 20, 100, 400].flatMap((n) => [
+    { family: "deep", query: `{ ${nested(n, "hires { nodes { seller { ", "} } }")} }` },
+    { family: "deep", query: `{ hires { nodes { ${nested(n, "seller { ... on Agent { ", "} }")} } } }` },
+    { family: "deep", query: `{ node(id: "x") { ${nested(n, "... on Node { ")} } }` },
+    {
+      family: "deep",
+      query: `{ __schema { types { ${nested(n, "fields { type { ", "} }").replace(" id ", " name ")} } } }`,
+    },
+    {
+      family: "deep",
+      query: `{ __type(name: "Agent") { ${nested(n, "fields { type { ", "} }").replace(" id ", " name ")} } }`,
+    },
+    {
+      family: "deep",
+      query: `{ agents(where: ${"{capability: ".repeat(n)}1${"}".repeat(n)}) { nodes { id } } }`,
+    },
+    {
+      family: "deep",
+      query: `{ agents(where: ${"[".repeat(n * 10)}${"]".repeat(n * 10)}) { nodes { id } } }`,
+    },
+    { family: "deep", query: "{".repeat(n * 20) },
+    { family: "deep", query: `query (${"$a: [".repeat(n)}Int${"]".repeat(n)}) { meta { time } }` },
+  ]),
+  ...[50, 300, 2_000, 8_000].flatMap((n) => [
+    { family: "wide", query: `{ ${times(n, () => "meta { time }")} }` },
+    { family: "wide", query: `{ meta { ${times(n, () => "time block digest")} } }` },
+    { family: "wide", query: `query (${times(n, (at) => `$v${at}: Int`)}) { meta { time } }` },
+    { family: "wide", query: times(n, (at) => `query Q${at} { meta { time } }`) },
+    { family: "aliased", query: `{ ${times(n, (at) => `a${at}: meta { time }`)} }` },
+    {
+      family: "aliased",
+      query: `{ ${times(n, (at) => `a${at}: agents(first: 100) { nodes { listings(first: 100) { nodes { endpoint } } } }`)} }`,
+    },
+    { family: "directives", query: `{ meta ${times(n, () => "@include(if: true)")} { time } }` },
+    { family: "directives", query: `{ meta ${times(n, (at) => `@d${at}`)} { time } }` },
+    { family: "directives", query: `query ${times(n, () => "@skip(if: false)")} { meta { time } }` },
+  ]),
+  ...[1, 2, 10, 100].flatMap((n) => [
+    {
+      family: "circular",
+      query: `{ ...F0 } ${times(n, (at) => `fragment F${at} on Query { meta { time } ...F${(at + 1) % n} }`)}`,
+    },
+    {
+      family: "circular",
+      query: `{ agents { nodes { ...F0 } } } ${times(n, (at) => `fragment F${at} on Agent { hires { nodes { seller { ...F${(at + 1) % n} } } } }`)}`,
+    },
+    {
+      family: "doubling",
+      query: `{ ...F0 } ${times(n, (at) => `fragment F${at} on Query { ...F${at + 1} ...F${at + 1} }`)} fragment F${n} on Query { meta { time } }`,
+    },
+    {
+      family: "doubling",
+      query: `{ agents { nodes { ...F0 } } } ${times(n, (at) => `fragment F${at} on Agent { cluster { members { nodes { ...F${at + 1} } } } hires { nodes { seller { ...F${at + 1} } } } }`)} fragment F${n} on Agent { id }`,
+    },
+  ]),
+  ...[
+    "{ agents(first: 100) { nodes { hires(first: 100) { nodes { receipt { entry { record { body } } } } } } } }",
+    "{ agents(first: 100) { nodes { explain(field: SUCCESS_RATE) { hires(first: 100) { nodes { id } } } } } }",
+    `{ ${times(30, (at) => `a${at}: hires(first: 0) { totalCount }`)} }`,
+    `{ ${times(29, (at) => `a${at}: fundingGraph(agent: "0x${"0".repeat(40)}", depth: 3) { edges { signals { members } } }`)} }`,
+  ].map((query) => ({ family: "costly", query })),
+  ...[
+    "mutation { drop }",
+    "mutation { __typename }",
+    "subscription { meta { time } }",
+    "",
+    " ",
+    "#",
+    "null",
+    "\u0000",
+    "\ufeff{",
+    "{ a: }",
+    '{ agent(address: """',
+    "query Q { meta { time } } query R { meta { time } }",
+  ].map((query) => ({ family: "malformed", query })),
+];
+
+const INJECTIONS = [
+  "'",
+  "''; DROP TABLE agent; --",
+  "') OR 1=1 --",
+  '"; SELECT pg_sleep(30); --',
+  "\\'; DELETE FROM hire; --",
+  "$1",
+  "%",
+  "_%",
+  "\u0000",
+  "a\u0000b",
+  "\ud800",
+  "\u202e",
+  "🂡".repeat(100),
+  "x".repeat(40_000),
+  "0x",
+  `0x${"f".repeat(40)}`,
+  `0x${"F".repeat(64)}`,
+  `0x${"0".repeat(64)}/0/0`,
+  "clst_' UNION SELECT 1",
+  "../../etc/passwd",
+  "__proto__",
+  "constructor",
+  "WyJhIl0",
+  Buffer.from(JSON.stringify(["1", "'; DROP TABLE agent; --"])).toString("base64url"),
+  Buffer.from(JSON.stringify(["9".repeat(15), "9".repeat(15), "\u0000"])).toString("base64url"),
+  Buffer.from(JSON.stringify(["1e9", "NaN"])).toString("base64url"),
+  Buffer.from(`${"[".repeat(5_000)}${"]".repeat(5_000)}`).toString("base64url"),
+];
+const NUMBERS = [
+  -1,
+  0,
+  1,
+  101,
+  2 ** 31 - 1,
+  2 ** 31,
+  2 ** 53,
+  -(2 ** 53),
+  1e308,
+  0.1,
+  "1",
+  "NaN",
+  "Infinity",
+];
+const OTHERS = [null, true, [], [[]], {}, { a: 1 }, [null], ["'; --"]];
+
+/** Every bad value in every argument and in every field of every filter of every query. */
+export const injections: Hostile[] = Object.values(graphqlSchema.getQueryType()?.getFields() ?? {}).flatMap(
+  (field) => {
+    const returns = getNamedType(field.type);
+    const selection =
+      isObjectType(returns) && "edges" in returns.getFields()
+        ? "{ totalCount nodes { __typename } }"
+        : "{ __typename }";
+    return field.args.flatMap((argument) => {
+      const type = getNamedType(argument.type);
+      const leaves: { leaf: GraphQLArgument | GraphQLInputField; wrap: (value: string) => string }[] =
+        isInputObjectType(type)
+          ? Object.values(type.getFields()).map((leaf) => ({
+              leaf,
+              wrap: (value) => `{ ${leaf.name}: ${value} }`,
+            }))
+          : [{ leaf: argument, wrap: (value) => value }];
+      const others = field.args
+        .filter((it) => it !== argument && isNonNullType(it.type))
+        .map((it) => `${it.name}: ${sample(it)}`);
+      return leaves.flatMap(({ leaf, wrap }) => {
+        const args = [`${argument.name}: ${wrap("$v")}`, ...others].join(", ");
+        const query = `query ($v: ${leaf.type}) { ${field.name}(${args}) ${selection} }`;
+        return badValues(leaf).map((v) => ({
+          family: "injection",
+          query,
+          variables: { v },
+        }));
+      });
+    });
+  },
+);
+
+/** All that text could be where text is taken; elsewhere fewer words, and numbers. */
+function badValues({ type }: GraphQLArgument | GraphQLInputField): unknown[] {
+  const isText = ["ID", "String", "Address", "Capability"].includes(getNamedType(type).name);
+  return isText
+    ? [...INJECTIONS, ...NUMBERS.slice(0, 3), ...OTHERS]
+    : [...INJECTIONS.slice(0, 4), ...NUMBERS, ...OTHERS];
+}
+
+function sample({ type }: GraphQLArgument): string {
+  const name = getNamedType(type).name;
+  if (name === "Address") return `"0x${"1".repeat(40)}"`;
+  return name === "SafeInt" ? "0" : `"${LEDGER}"`;
+}
+
+const words = [
+  "{",
+  "}",
+  "(",
+  ")",
+  "[",
+  "]",
+  ":",
+  "...",
+  "@include(if: $v)",
+  "on",
+  "Agent",
+  "fragment",
+  "F",
+  "query",
+  "$v",
+  "!",
+  "=",
+  "null",
+];
+const names = [
+  "agents",
+  "hires",
+  "nodes",
+  "edges",
+  "node",
+  "first",
+  "after",
+  "where",
+  "seller",
+  "cluster",
+  "members",
+  "explain",
+  "totalCount",
+  "id",
+  "1e9",
+  "-1",
+  '"x"',
+  '"""',
+  "__schema",
+  "types",
+];
+
+/** Words of the language in any order. */
+export const gibberish: fc.Arbitrary<Hostile> = fc
+  .array(fc.constantFrom(...words, ...names), { minLength: 1, maxLength: 60 })
+  .map((parts) => ({ family: "gibberish", query: `{ ${parts.join(" ")} }`, variables: { v: true } }));
+
+const seeds = shapes
+  .filter(({ query }) => query.length > 20 && query.length < 4_000)
+  .map(({ query }) => query);
+
+/** Queries that were nearly right, with pieces cut out, doubled and swapped. */
+export const mutants: fc.Arbitrary<Hostile> = fc
+  .tuple(
+    fc.constantFrom(
+      ...seeds,
+      "{ agents(first: 2, where: {minTrustTier: 1}) { edges { node { id hires { nodes { id } } } } } }",
+    ),
+    fc.array(fc.tuple(fc.nat(), fc.nat(40), fc.constantFrom("cut", "double", "swap")), {
+      minLength: 1,
+      maxLength: 5,
+    }),
+  )
+  .map(([seed, changes]) => {
+    let query = seed;
+    for (const [at, length, kind] of changes) {
+      const start = at % Math.max(1, query.length);
+      const part = query.slice(start, start + length);
+      const [before, behind] = [query.slice(0, start), query.slice(start + length)];
+      query =
+        kind === "cut"
+          ? before + behind
+          : kind === "double"
+            ? before + part + part + behind
+            : behind + part + before;
+    }
+    return { family: "mutant", query };
+  });
