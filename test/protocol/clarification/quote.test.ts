@@ -1,0 +1,188 @@
+import { expect } from "chai";
+import * as fc from "fast-check";
+import { privateKeyToAccount } from "viem/accounts";
+import { readClarifyAnswer } from "../../../protocol/clarification/clarifyAnswer.ts";
+import {
+  CLARIFY_PROTOCOL,
+  MAX_BRIEF_BYTES,
+  readClarifyRequest,
+  signClarifyRequest,
+} from "../../../protocol/clarification/clarifyRequest.ts";
+import {
+  checkQuote,
+  type QuoteTerms,
+  readQuoteToken,
+  signQuote,
+} from "../../../protocol/clarification/quote.ts";
+import { InvalidInputError, TallystickError } from "../../../protocol/errors.ts";
+
+const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
+const buyerAccount = privateKeyToAccount(`0x${"22".repeat(32)}`);
+const seller = account.address.toLowerCase() as `0x${string}`;
+const buyer = buyerAccount.address.toLowerCase() as `0x${string}`;
+const NOW = 1_800_000_000;
+const terms: QuoteTerms = {
+  seller,
+  buyer,
+  capability: "custom.acme.research",
+  params: { words: 500, ratio: 0.5, topics: ["EIP-3009"] },
+  price: 3_000_000n,
+  estimatedLatencyMs: 45_000,
+  expiresAt: NOW + 600,
+  round: `0x${"ab".repeat(8)}`,
+};
+
+function codeOf(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    expect(error).to.be.instanceOf(TallystickError);
+    return (error as TallystickError).code;
+  }
+  return "none";
+}
+
+describe("a quote", () => {
+  it("is honoured for the same params in any spelling, until it expires", async () => {
+    const token = await signQuote(terms, { account });
+    const spelled = JSON.parse('{"topics":["EIP\\u002d3009"],"ratio":5e-1,"words":500.0}');
+    const checked = checkQuote(token, { ...terms, params: spelled }, NOW + 599);
+    expect("quote" in checked && checked.quote.price).to.equal(3_000_000n);
+    expect(checkQuote(token, terms, NOW + 600)).to.deep.equal({ problem: "expired_quote" });
+  });
+
+  it("is for one buyer, one capability and one set of params", async () => {
+    const token = await signQuote(terms, { account });
+    for (const changes of [
+      { params: { ...terms.params, words: 501 } },
+      { params: { ...terms.params, extra: null } },
+      { params: {} },
+      { buyer: seller },
+      { capability: "custom.acme.other" },
+      { seller: buyer },
+    ]) {
+      expect(checkQuote(token, { ...terms, ...changes }, NOW)).to.deep.equal({ problem: "tampered_quote" });
+    }
+  });
+
+  it("cannot be changed in any place, and what is no quote is unknown", async () => {
+    const token = await signQuote(terms, { account });
+    expect(token.length).to.be.at.most(256);
+    const changed = fc
+      .tuple(fc.nat(token.length - 1), fc.constantFrom(..."AZaz09-_"))
+      .map(([at, sign]) => token.slice(0, at) + sign + token.slice(at + 1))
+      .filter((text) => text !== token);
+    fc.assert(
+      fc.property(changed, (text) => "problem" in checkQuote(text, terms, NOW)),
+      { numRuns: 60 },
+    );
+    for (const text of ["", "qt_1", `qt_${"A".repeat(123)}`, `${token}A`, token.toUpperCase()]) {
+      expect("problem" in checkQuote(text, terms, NOW), text).to.equal(true);
+    }
+  });
+
+  it("carries its figures exactly", async () => {
+    const figures = fc.record({
+      price: fc.bigInt({ min: 0n, max: 2n ** 53n }),
+      estimatedLatencyMs: fc.integer({ min: 1, max: 2 ** 40 }),
+      expiresAt: fc.integer({ min: 0, max: 2 ** 40 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(figures, async (given) => {
+        const read = readQuoteToken(await signQuote({ ...terms, ...given }, { account }));
+        expect(read).to.include(given);
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
+describe("a request for clarification", () => {
+  const asked = {
+    buyer_id: buyer,
+    capability: "custom.acme.research",
+    brief: "500 words on EIP-3009, for buyers.",
+    nonce: `0x${"01".repeat(16)}`,
+  };
+
+  it("is signed over everything in it", async () => {
+    const request = await signClarifyRequest({ ...asked, params: { ratio: 0.5 } }, { account: buyerAccount });
+    expect(readClarifyRequest(JSON.parse(JSON.stringify(request))).signed).to.equal(true);
+    for (const changes of [
+      { brief: "free work" },
+      { params: {} },
+      { nonce: `0x${"02".repeat(16)}` },
+      { x: 1 },
+    ]) {
+      expect(codeOf(() => readClarifyRequest({ ...request, ...changes }))).to.equal("invalid_signature");
+    }
+    const { signature: _, ...unsigned } = request;
+    expect(readClarifyRequest(unsigned).signed).to.equal(false);
+  });
+
+  it("has a brief of at most 2 KB, in bytes", () => {
+    const protocol = CLARIFY_PROTOCOL;
+    const fits = { ...asked, protocol, brief: "é".repeat(MAX_BRIEF_BYTES / 2) };
+    expect(readClarifyRequest(fits).request.brief).to.have.length(MAX_BRIEF_BYTES / 2);
+    expect(codeOf(() => readClarifyRequest({ ...fits, brief: `${fits.brief}x` }))).to.equal("invalid_input");
+  });
+
+  it("is of v0.4, and of custom capabilities only", () => {
+    expect(codeOf(() => readClarifyRequest({ ...asked, protocol: "swarmwage/v0.3" }))).to.equal(
+      "unsupported_protocol",
+    );
+    const standard = { ...asked, protocol: CLARIFY_PROTOCOL, capability: "text.translate.en.it" };
+    expect(codeOf(() => readClarifyRequest(standard))).to.equal("clarification_not_supported");
+    for (const value of [null, [], "x", 1])
+      expect(codeOf(() => readClarifyRequest(value))).to.equal("invalid_input");
+  });
+});
+
+describe("an answer", () => {
+  const about = { seller, buyer, capability: terms.capability, now: NOW };
+  const offer = async (changes: object = {}) => ({
+    quote_token: await signQuote(terms, { account }),
+    price_usdc: "3.00",
+    estimated_latency_ms: terms.estimatedLatencyMs,
+    expires_at: terms.expiresAt,
+    params: terms.params,
+    ...changes,
+  });
+
+  it("may have three options, not four", async () => {
+    const counter = async (count: number) => ({
+      protocol: CLARIFY_PROTOCOL,
+      outcome: "counter",
+      counter: { reason: "Too wide.", options: Array(count).fill(await offer()) },
+    });
+    expect(readClarifyAnswer(await counter(3), about).outcome).to.equal("counter");
+    for (const count of [0, 4]) {
+      const value = await counter(count);
+      expect(() => readClarifyAnswer(value, about)).to.throw(InvalidInputError);
+    }
+  });
+
+  it("is refused when an offer says other than its token", async () => {
+    const quote = async (changes: object) => ({
+      protocol: CLARIFY_PROTOCOL,
+      outcome: "quote",
+      quote: await offer(changes),
+    });
+    expect(readClarifyAnswer(await quote({}), about).outcome).to.equal("quote");
+    for (const changes of [
+      { price_usdc: "2.99" },
+      { expires_at: NOW + 601 },
+      { estimated_latency_ms: 1 },
+      { params: {} },
+      { quote_token: "qt_1" },
+    ]) {
+      const value = await quote(changes);
+      expect(
+        codeOf(() => readClarifyAnswer(value, about)),
+        JSON.stringify(changes),
+      ).to.equal("bad_quote");
+    }
+    const late = await quote({});
+    expect(codeOf(() => readClarifyAnswer(late, { ...about, now: NOW + 600 }))).to.equal("bad_quote");
+  });
+});
