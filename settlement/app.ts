@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { TallystickError } from "../protocol/errors.ts";
 import type { Hex } from "../protocol/hex.ts";
 import type { ProofBundle } from "../protocol/proof/proofBundle.ts";
+import type { RecoverPublicKey } from "../protocol/signatures/recoverPublicKey.ts";
 import type { AnchoringState } from "./anchoring/anchorer.ts";
 import type { AnchorRecord } from "./anchoring/anchorLog.ts";
 import type { ClaimDesk } from "./claims/claimDesk.ts";
@@ -35,6 +36,8 @@ export type AppDependencies = {
   ruleBook: RuleBook;
   /** What the ledger is called: its id on chain (`local` when it is not anchored) and its origin. */
   ledgerName: { ledger: Hex | "local"; origin: string };
+  /** How signers that a record does not name are recovered. */
+  recover: RecoverPublicKey;
   /** Keys that may settle generic proposals. */
   apiKeys: ApiKeys;
   rateLimits: RateLimitConfig;

@@ -14,7 +14,6 @@ import { createApp } from "./app.ts";
 import { xClaimChecker } from "./claims/claimChecker.ts";
 import { ClaimDesk } from "./claims/claimDesk.ts";
 import type { AnchoringConfig, ClaimsConfig, SettlementConfig } from "./config.ts";
-import type { IsContractSignature } from "./engine/checkSignature.ts";
 import { HeldProposals } from "./engine/heldProposals.ts";
 import { defaultRules, readRules } from "./engine/institutionalRules.ts";
 import { LedgerIndex } from "./engine/ledgerIndex.ts";
@@ -27,6 +26,9 @@ import { createMetrics, type Metrics } from "./metrics.ts";
 import { checkpointKey } from "./proofs/checkpointKey.ts";
 import { Checkpoints } from "./proofs/checkpoints.ts";
 import { Pulse, type PulseParameters } from "./pulse.ts";
+import type { IsContractSignature } from "./signatures/checkSignature.ts";
+import { type ReadSignature, readSignatureHere } from "./signatures/readSignature.ts";
+import { SignatureReaders } from "./signatures/signatureReaders.ts";
 
 /** A settlement service without its port. */
 export type SettlementService = {
@@ -48,6 +50,9 @@ export type OpenServiceParameters = {
   /** Told when the ledger can no longer be written: the process should end. */
   onFailure: (error: Error) => void;
 };
+
+/** A client waits for the chain's answer about its signature: better no answer than a late one. */
+const ASKING = { timeout: 5_000, retryCount: 1 };
 
 /** How long to let a round of anchoring finish when the service stops, in milliseconds. */
 const ANCHOR_GRACE_MS = 2_000;
@@ -79,28 +84,31 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     },
   });
   sayRepair(ledger, log);
+  let held: HeldProposals | undefined;
   try {
-    const held = await HeldProposals.open(folder, onFailure);
-    if (held.cutBytes > 0) {
+    const kept = await HeldProposals.open(folder, onFailure);
+    held = kept;
+    if (kept.cutBytes > 0) {
       log("The last held proposal was half written and has been cut; it had not been answered.", {
-        bytes: held.cutBytes,
+        bytes: kept.cutBytes,
       });
     }
     const recover = await recoverByWasm();
+    const readers = new SignatureReaders({ here: readSignatureHere(recover), log });
     const isContractSignature =
-      config.rpcUrl === undefined ? undefined : contractSignature(http(config.rpcUrl));
+      config.rpcUrl === undefined ? undefined : contractSignature(http(config.rpcUrl, ASKING));
     const attestor = config.claims && privateKeyToAccount(config.claims.privateKey);
     const engine = new SettlementEngine({
       ledger,
       index,
       ruleBook,
-      held,
+      held: kept,
       now,
       mode: config.mode,
       devMode: config.devMode,
       operator: config.operator,
       claimAttestor: attestor && (attestor.address.toLowerCase() as Address),
-      recover,
+      readSignature: readers.read,
       ...(isContractSignature && { isContractSignature }),
     });
     await engine.finishReleases();
@@ -109,7 +117,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     const anchorer = config.anchoring && createAnchorer(config.anchoring, config, ledger, anchorLog, log);
     const stopListening = ledger.onGrowth(() => anchorer?.grown());
     const anchoring = anchorer && (() => anchorer.state);
-    metrics = createMetrics({ ledger, held, index, anchoring });
+    metrics = createMetrics({ ledger, held: kept, index, anchoring });
     const pulse = createPulse({ config, engine, ledger, now, log, onFailure });
 
     const apiKeys = new ApiKeys({ keys: config.apiKeys, file: path.resolve(config.keysFile) });
@@ -117,9 +125,10 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       engine,
       ledger,
       index,
-      held,
+      held: kept,
       ruleBook,
       ledgerName: { ledger: config.ledger, origin: config.origin },
+      recover,
       apiKeys,
       rateLimits: config.rateLimits,
       checkpoints: await createCheckpoints(config, folder, ledger),
@@ -127,7 +136,12 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       lastAnchor: () => anchorer && anchorLog.last(anchorer.state),
       ...(config.claims &&
         attestor && {
-          claimDesk: createClaimDesk(config.claims, attestor, { engine, now, isContractSignature }),
+          claimDesk: createClaimDesk(config.claims, attestor, {
+            engine,
+            now,
+            isContractSignature,
+            readSignature: readers.read,
+          }),
         }),
       ...(anchoring && { anchoring }),
       metrics,
@@ -145,11 +159,13 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
         stopListening();
         await pulse?.stop();
         if (anchorer) await Promise.race([anchorer.stop(), later(ANCHOR_GRACE_MS)]);
-        await held.close();
+        await readers.close();
+        await kept.close();
         await ledger.close();
       },
     };
   } catch (error) {
+    await held?.close();
     await ledger.close();
     throw error;
   }
@@ -188,15 +204,21 @@ async function createCheckpoints(
 function createClaimDesk(
   { privateKey, xApiUrl, xApiKey }: ClaimsConfig,
   attestor: LocalAccount,
-  rest: { engine: SettlementEngine; now: () => number; isContractSignature: IsContractSignature | undefined },
+  rest: {
+    engine: SettlementEngine;
+    now: () => number;
+    isContractSignature: IsContractSignature | undefined;
+    readSignature: ReadSignature;
+  },
 ): ClaimDesk {
-  const { engine, now, isContractSignature } = rest;
+  const { engine, now, isContractSignature, readSignature } = rest;
   return new ClaimDesk({
     attestor,
     secret: fromHex(privateKey, 32),
     checker: xClaimChecker({ url: xApiUrl, apiKey: xApiKey }),
     engine,
     now,
+    readSignature,
     ...(isContractSignature && { isContractSignature }),
   });
 }

@@ -2,6 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { InvalidInputError, TallystickError } from "../errors.ts";
 import { toBareHex } from "../hex.ts";
 import { dumpsPythonJson, type PyJson, parsePythonJson } from "../json/pythonJson.ts";
+import { type HashText, hashTextByNoble } from "./hashText.ts";
 
 /** What one entry of the ledger says (swarm.at §4.2). Hashes are 64 lower-case hex digits without `0x`. */
 export type LedgerEntry = {
@@ -54,6 +55,24 @@ export function entryHash(entry: UnsealedEntry): string {
   return hashText(canonicalLine(entry, ""));
 }
 
+/**
+ * {@link sealEntry} and {@link entryLine} in one, printing the payload once.
+ *
+ * @param hash how the line is hashed; in plain JavaScript unless the caller has something faster
+ */
+export function sealLine(
+  entry: UnsealedEntry,
+  hash: HashText = hashTextByNoble,
+): { entry: LedgerEntry; line: string } {
+  const { timestamp, taskId, parentHash, payload } = entry;
+  const behind = canonicalLine(entry, "").slice(HASH_AT);
+  const currentHash = toBareHex(hash(BEFORE_HASH + behind));
+  return {
+    entry: { timestamp, taskId, parentHash, payload, currentHash },
+    line: BEFORE_HASH + currentHash + behind,
+  };
+}
+
 /** The entry with its hash filled in. */
 export function sealEntry(entry: UnsealedEntry): LedgerEntry {
   const { timestamp, taskId, parentHash, payload } = entry;
@@ -73,14 +92,15 @@ export function hashOfEntryBytes(line: Uint8Array): string {
   return toBareHex(
     sha256
       .create()
-      .update(BEFORE_HASH)
-      .update(line.subarray(BEFORE_HASH.length + 64))
+      .update(encoder.encode(BEFORE_HASH))
+      .update(line.subarray(HASH_AT + 64))
       .digest(),
   );
 }
 
 /** What stands before the 64 digits of `current_hash` in every canonical line. */
-const BEFORE_HASH = encoder.encode('{"current_hash": "');
+const BEFORE_HASH = '{"current_hash": "';
+const HASH_AT = BEFORE_HASH.length;
 
 const KEYS = ["timestamp", "task_id", "parent_hash", "payload", "current_hash"];
 

@@ -79,18 +79,17 @@ export function recoverBodySigner(
   return recoverSigner(hash, signature, field, recover);
 }
 
-/** {@link isSignedBy} for a caller that has the body's {@link recordDigest} already. */
-export function isDigestSignedBy(
+/** Whose wallet key signed a body, from its {@link recordDigest}; undefined when these bytes are no such signature. */
+export function signerOfDigest(
   digest: Hex,
   signature: string,
-  signer: Address,
   recover: RecoverPublicKey = recoverByNoble,
-): boolean {
+): Address | undefined {
   try {
     const hash = keccak_256(concatBytes(EIP191_HASH_PREFIX, fromHex(digest, 32)));
-    return recoverSigner(hash, signature, "signature", recover) === signer;
+    return recoverSigner(hash, signature, "signature", recover);
   } catch {
-    return false;
+    return undefined;
   }
 }
 

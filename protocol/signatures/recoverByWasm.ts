@@ -1,4 +1,5 @@
-import { instantiateSecp256k1 } from "@bitauth/libauth";
+// Not the package as a whole: that loads a Bitcoin Cash compiler with it.
+import { instantiateSecp256k1 } from "@bitauth/libauth/build/lib/crypto/secp256k1.js";
 import type { RecoverPublicKey } from "./recoverPublicKey.ts";
 
 /**

@@ -8,7 +8,7 @@ import {
   type Transport,
 } from "viem";
 import { TallystickError } from "../../protocol/errors.ts";
-import type { IsContractSignature } from "../engine/checkSignature.ts";
+import type { IsContractSignature } from "../signatures/checkSignature.ts";
 
 const erc1271Abi = parseAbi([
   "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",

@@ -6,8 +6,9 @@ import type { Address } from "../../protocol/address.ts";
 import { InvalidInputError, TallystickError } from "../../protocol/errors.ts";
 import { type Hex, toBareHex } from "../../protocol/hex.ts";
 import { signRecord } from "../../protocol/records/record.ts";
-import { checkSignature, type IsContractSignature } from "../engine/checkSignature.ts";
 import type { SettledRecord, SettlementEngine, Validated } from "../engine/settlementEngine.ts";
+import { checkSignature, type IsContractSignature } from "../signatures/checkSignature.ts";
+import type { ReadSignature } from "../signatures/readSignature.ts";
 import type { ClaimChecker } from "./claimChecker.ts";
 
 /** How long a challenge may be posted and shown, in seconds. */
@@ -33,6 +34,7 @@ export class ClaimDesk {
   readonly #engine: SettlementEngine;
   readonly #now: () => number;
   readonly #isContractSignature: IsContractSignature | undefined;
+  readonly #readSignature: ReadSignature | undefined;
 
   /** @param secret whatever only this service knows; the attestor's private key will do */
   constructor(parameters: {
@@ -42,6 +44,8 @@ export class ClaimDesk {
     engine: SettlementEngine;
     now: () => number;
     isContractSignature?: IsContractSignature;
+    /** How signatures are read; here and in plain JavaScript unless given. */
+    readSignature?: ReadSignature;
   }) {
     this.#attestor = parameters.attestor;
     this.#secret = parameters.secret;
@@ -49,6 +53,7 @@ export class ClaimDesk {
     this.#engine = parameters.engine;
     this.#now = parameters.now;
     this.#isContractSignature = parameters.isContractSignature;
+    this.#readSignature = parameters.readSignature;
   }
 
   /** Hands out a challenge. Settles nothing. */
@@ -77,7 +82,7 @@ export class ClaimDesk {
     this.#checkNonce(subject, nonce);
     const consent = { agent_id: subject.agentId, x_handle: subject.handle, nonce };
     const signed = { type: "claim", body: consent, signer: subject.agentId, signature };
-    await checkSignature(signed, this.#isContractSignature);
+    await checkSignature(signed, this.#isContractSignature, this.#readSignature);
     const verificationHash = verificationHashOf(subject, nonce);
     const { handle } = subject;
     const found = await this.#checker.findPost({

@@ -23,7 +23,8 @@ export type HeldProposal = { id: string; taskId: string; timestamp: number; dive
 export type HeldContent = { parentHash: string; payload: PyObject; shadow: PyObject };
 
 type PyObject = { [key: string]: PyJson };
-type Kept = { held: HeldProposal; start: number; length: number; durable: Promise<void> };
+/** `start`: where its line begins in the file, once it is on disk. */
+type Kept = { held: HeldProposal; length: number; start: Promise<number> };
 
 /**
  * The proposals that were escrowed for high divergence (swarm.at §5.1): an append-only file, one canonical JSON line
@@ -33,7 +34,6 @@ export class HeldProposals {
   readonly #byId = new Map<string, Kept>();
   readonly #byTask = new Map<string, HeldProposal[]>();
   readonly #file: AppendFile;
-  #end = 0;
 
   /** Bytes of a half-written last line that were cut when the file was opened. */
   readonly cutBytes: number;
@@ -57,8 +57,10 @@ export class HeldProposals {
     const lines = text.slice(0, whole).split("\n").slice(0, -1);
     const found = lines.map((line, index) => readLine(line, index + 1));
     const held = new HeldProposals(await AppendFile.open({ filePath, onFailure }), text.length - whole);
+    let start = 0;
     for (const [index, line] of lines.entries()) {
-      held.#remember(found[index] as HeldProposal, line.length + 1, Promise.resolve());
+      held.#remember(found[index] as HeldProposal, line.length + 1, Promise.resolve(start));
+      start += line.length + 1;
     }
     return held;
   }
@@ -92,8 +94,7 @@ export class HeldProposals {
         hint: "GET /v1/reviews lists what waits for a review.",
       });
     }
-    await kept.durable;
-    const bytes = await this.#file.read(kept.start, kept.length);
+    const bytes = await this.#file.read(await kept.start, kept.length);
     const line = parsePythonJson(bytes.toString("latin1")) as { [key: string]: PyJson };
     const shadow = line.shadow as { data_update: PyObject };
     return {
@@ -118,14 +119,14 @@ export class HeldProposals {
     const id = heldId(proposal, shadow);
     const known = this.#byId.get(id);
     if (known) {
-      await known.durable;
+      await known.start;
       return known.held;
     }
     const held = { id, taskId: proposal.taskId, timestamp, divergence };
     const line = `${dumpsPythonJson({ ...content, id, timestamp, divergence })}\n`;
-    const durable = this.#file.append(line);
-    this.#remember(held, line.length, durable);
-    await durable.catch((error) => {
+    const start = this.#file.append(line);
+    this.#remember(held, line.length, start);
+    await start.catch((error) => {
       this.#forget(held);
       throw error;
     });
@@ -137,18 +138,15 @@ export class HeldProposals {
     return this.#file.close();
   }
 
-  #remember(held: HeldProposal, length: number, durable: Promise<void>): void {
-    this.#byId.set(held.id, { held, start: this.#end, length, durable });
-    this.#end += length;
+  #remember(held: HeldProposal, length: number, start: Promise<number>): void {
+    this.#byId.set(held.id, { held, length, start });
     const ofTask = this.#byTask.get(held.taskId);
     if (ofTask) ofTask.push(held);
     else this.#byTask.set(held.taskId, [held]);
   }
 
-  /** Undoes {@link #remember} for what could not be written; what was appended behind it failed with it. */
+  /** Undoes {@link #remember} for what could not be written. */
   #forget(held: HeldProposal): void {
-    const kept = this.#byId.get(held.id);
-    if (kept) this.#end = Math.min(this.#end, kept.start);
     this.#byId.delete(held.id);
     const left = this.ofTask(held.taskId).filter((one) => one !== held);
     this.#byTask.set(held.taskId, left);

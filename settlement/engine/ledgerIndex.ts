@@ -108,7 +108,7 @@ export class LedgerIndex {
 
   #addRecord({ payload, taskId, currentHash }: LedgerEntry, body: PyObject, index: number): void {
     const { type, signer } = payload;
-    const key = `record ${recordKey({ type, signer, body }, taskId)}`;
+    const key = `record ${recordKey({ type, signer, body }, () => taskId)}`;
     if (this.#positions.get(key) === undefined) this.#positions.set(key, index);
     if (type === "listing") this.#addListing(body);
     else if (type === "review") this.#addReview(body, currentHash, index);

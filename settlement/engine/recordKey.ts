@@ -10,9 +10,9 @@ type KeyedRecord = { type: unknown; signer: unknown; body: { [key: string]: unkn
  * - a review: what it decides on
  * - everything else: type, signer and body
  *
- * @param digest the record's `recordDigest`, which is the task id of its entry
+ * @param digest gives the record's `recordDigest`, which is the task id of its entry
  */
-export function recordKey({ type, signer, body }: KeyedRecord, digest: string): string {
+export function recordKey({ type, signer, body }: KeyedRecord, digest: () => string): string {
   switch (type) {
     case "receipt":
       return `receipt ${body.agent_id} ${body.hire_id}`;
@@ -28,6 +28,6 @@ export function recordKey({ type, signer, body }: KeyedRecord, digest: string): 
     case "review":
       return `review ${body.proposal}`;
     default:
-      return `${type} ${signer} ${digest}`;
+      return `${type} ${signer} ${digest()}`;
   }
 }

@@ -8,10 +8,11 @@ import {
   recordPayload,
   type SignedRecord,
 } from "../../protocol/records/record.ts";
-import type { RecoverPublicKey } from "../../protocol/signatures/recoverPublicKey.ts";
 import type { DiskLedger, NewEntry } from "../ledger/diskLedger.ts";
-import { checkSignature, type IsContractSignature } from "./checkSignature.ts";
+import { checkSignature, type IsContractSignature } from "../signatures/checkSignature.ts";
+import type { ReadSignature } from "../signatures/readSignature.ts";
 import { divergence } from "./divergence.ts";
+import { DriftQueue } from "./driftQueue.ts";
 import { type HeldProposals, heldId } from "./heldProposals.ts";
 import type { LedgerIndex } from "./ledgerIndex.ts";
 import { type Proposal, type ShadowProposal, settlementPayload } from "./proposal.ts";
@@ -56,8 +57,8 @@ export type SettlementEngineParameters = {
   operator?: Address | undefined;
   claimAttestor?: Address | undefined;
   isContractSignature?: IsContractSignature;
-  /** How signers are recovered; in plain JavaScript unless given. */
-  recover?: RecoverPublicKey;
+  /** How signatures are read; here and in plain JavaScript unless given. */
+  readSignature?: ReadSignature;
 };
 
 /** A record on its way to disk. */
@@ -69,11 +70,15 @@ export class SettlementEngine {
   readonly #parameters: SettlementEngineParameters;
   /** Records on their way to disk by key, so that a second copy waits for the first instead of becoming a second entry. */
   readonly #underWay = new Map<string, UnderWay>();
+  readonly #drift: DriftQueue;
   #finishing: Promise<void> = Promise.resolve();
 
   constructor(parameters: SettlementEngineParameters) {
     this.#parameters = parameters;
     this.mode = parameters.mode ?? "production";
+    const { ledger } = parameters;
+    this.#drift = new DriftQueue(() => ledger.nextParent !== ledger.head);
+    ledger.onGrowth(() => this.#drift.moved());
   }
 
   /**
@@ -84,10 +89,7 @@ export class SettlementEngine {
   async settle(proposal: Proposal, shadow?: ShadowProposal): Promise<SettleOutcome> {
     const { ledger, held, ruleBook, now } = this.#parameters;
     const { minConfidence, maxDriftAllowed } = ruleBook.rules;
-    if (proposal.parentHash !== ledger.nextParent) {
-      const reason = "State drift detected. Re-base required.";
-      return { status: "REJECTED", reason, head: ledger.head };
-    }
+    if (proposal.parentHash !== ledger.nextParent) return this.#drifted(proposal.taskId);
     if (proposal.confidenceScore < minConfidence) {
       const reason = `Confidence ${proposal.confidenceScore} is below the required ${minConfidence}.`;
       return { status: "REJECTED", reason };
@@ -106,7 +108,19 @@ export class SettlementEngine {
     if (this.mode === "sandbox") return { status: "VALIDATED", mode: "sandbox" };
     const payload = settlementPayload(proposal);
     const settled = await this.#append({ timestamp: now(), taskId: proposal.taskId, payload });
+    this.#drift.settled(proposal.taskId);
+    // Whoever has been waiting for this head is told of it first.
+    if (this.#drift.isBusy) await new Promise((resolve) => setImmediate(resolve));
     return { status: "SETTLED", ...settled };
+  }
+
+  /** Tells of a drift, with the head to re-base on; while others are told so too, one after the other. */
+  async #drifted(taskId: string): Promise<SettleOutcome> {
+    const { ledger } = this.#parameters;
+    const isMoving = ledger.nextParent !== ledger.head;
+    // A head that is about to be built upon would only lead to the next rejection.
+    if (isMoving || this.#drift.isBusy) await this.#drift.wait(taskId);
+    return { status: "REJECTED", reason: "State drift detected. Re-base required.", head: ledger.head };
   }
 
   /**
@@ -118,14 +132,14 @@ export class SettlementEngine {
    */
   async settleRecord(record: SignedRecord): Promise<SettledRecord | Validated> {
     const { now, devMode = false, index, operator, claimAttestor } = this.#parameters;
-    const digest = recordDigest(record.body);
-    const key = recordKey(record, digest);
+    const key = recordKey(record, () => recordDigest(record.body));
     // What is in the ledger passed the rules when it came; only new records are held against today's clock.
     if (!this.#underWay.has(key) && index.indexOfRecord(key) === undefined) {
       const receiptOf = (hash: string) => this.#receiptOf(hash);
       await checkRecord(record, { now: now(), devMode, index, operator, claimAttestor, receiptOf });
     }
-    await checkSignature(record, this.#parameters.isContractSignature, this.#parameters.recover, digest);
+    const { isContractSignature, readSignature } = this.#parameters;
+    const digest = await checkSignature(record, isContractSignature, readSignature);
     // Looked up after the last wait: from here to the append no other copy can come in between.
     const underWay = this.#underWay.get(key);
     const known = index.indexOfRecord(key);

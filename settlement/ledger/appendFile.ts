@@ -2,7 +2,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import path from "node:path";
 import { TallystickError } from "../../protocol/errors.ts";
 
-type Waiting = { bytes: Buffer; resolve: () => void; reject: (error: Error) => void };
+type Waiting = { bytes: Buffer; resolve: (position: number) => void; reject: (error: Error) => void };
 
 /** What an {@link AppendFile} does with its file. Node's `FileHandle` is one. */
 export type AppendTarget = Pick<
@@ -52,24 +52,25 @@ export class AppendFile {
   static async open(parameters: OpenAppendFileParameters): Promise<AppendFile> {
     const { filePath, openFile = (at) => open(at, "a+") } = parameters;
     const file = await openFile(filePath);
-    const folder = await open(path.dirname(filePath), "r");
     try {
-      await folder.sync();
-    } finally {
-      await folder.close();
+      await syncFolder(path.dirname(filePath));
+      return new AppendFile(file, (await file.stat()).size, parameters);
+    } catch (error) {
+      await file.close();
+      throw error;
     }
-    return new AppendFile(file, (await file.stat()).size, parameters);
   }
 
   /**
-   * Appends text (ASCII) and resolves once it is on disk. Appends resolve in the order in which they were made.
+   * Appends text (ASCII) and resolves once it is on disk, with the offset where it begins. Appends resolve in the order
+   * in which they were made.
    *
    * @throws TallystickError `ledger_unavailable` (503) when it could not be written
    */
-  append(text: string): Promise<void> {
+  append(text: string): Promise<number> {
     if (this.#failure) return Promise.reject(this.#failure);
     if (this.#closed) return Promise.reject(unavailable("The file is closed."));
-    const written = new Promise<void>((resolve, reject) => {
+    const written = new Promise<number>((resolve, reject) => {
       this.#waiting.push({ bytes: Buffer.from(text, "latin1"), resolve, reject });
     });
     this.#flushing ??= this.#flush();
@@ -114,8 +115,10 @@ export class AppendFile {
         this.#fail(batch, cause);
         break;
       }
-      this.#end += bytes.length;
-      for (const { resolve } of batch) resolve();
+      for (const { bytes, resolve } of batch) {
+        resolve(this.#end);
+        this.#end += bytes.length;
+      }
     }
     this.#flushing = undefined;
   }
@@ -145,6 +148,16 @@ export class AppendFile {
   #reject(batch: Waiting[], error: Error): void {
     for (const { reject } of [...batch, ...this.#waiting]) reject(error);
     this.#waiting = [];
+  }
+}
+
+/** Puts the names in a folder on disk. */
+async function syncFolder(folderPath: string): Promise<void> {
+  const folder = await open(folderPath, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
   }
 }
 

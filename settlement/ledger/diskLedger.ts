@@ -2,20 +2,13 @@ import path from "node:path";
 import { InvalidInputError, TallystickError } from "../../protocol/errors.ts";
 import { bytesEqual } from "../../protocol/hex.ts";
 import type { PyJson } from "../../protocol/json/pythonJson.ts";
-import {
-  entryLine,
-  GENESIS_HASH,
-  type LedgerEntry,
-  parseEntryLine,
-  sealEntry,
-} from "../../protocol/ledger/entry.ts";
+import { GENESIS_HASH, type LedgerEntry, parseEntryLine, sealLine } from "../../protocol/ledger/entry.ts";
 import { type CanonicalLine, verifyCanonicalLine } from "../../protocol/ledger/verifyCanonicalLine.ts";
 import {
   LedgerLineError,
   type VerifiedLedger,
   verifyLedgerLine,
 } from "../../protocol/ledger/verifyLedger.ts";
-import { lineLeafHash } from "../../protocol/merkle/entryLeafHash.ts";
 import { MerkleFrontier } from "../../protocol/merkle/merkleFrontier.ts";
 import { MerkleTree } from "../../protocol/merkle/merkleTree.ts";
 import { AppendFile, type OpenAppendFileParameters } from "./appendFile.ts";
@@ -173,8 +166,10 @@ export class DiskLedger {
    * @throws TallystickError `payload_too_large` (413) when its line would be longer than {@link MAX_ENTRY_BYTES}
    */
   append({ timestamp, taskId, payload }: NewEntry): Appended {
-    const entry = sealEntry({ timestamp, taskId, parentHash: this.#nextParent, payload });
-    const line = entryLine(entry);
+    const { entry, line } = sealLine(
+      { timestamp, taskId, parentHash: this.#nextParent, payload },
+      hashTextByNode,
+    );
     if (line.length > MAX_ENTRY_BYTES) {
       throw new TallystickError({
         code: "payload_too_large",
@@ -182,7 +177,7 @@ export class DiskLedger {
         hint: "Keep the content elsewhere and settle its hash. Characters beyond ASCII take six bytes each.",
       });
     }
-    const leafHash = lineLeafHash(line);
+    const leafHash = hashTextByNode(`\0${line}`);
     const index = this.#nextIndex++;
     this.#nextParent = entry.currentHash;
     const durable = this.#file.append(`${line}\n`).then(() => {

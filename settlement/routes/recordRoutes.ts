@@ -39,12 +39,13 @@ const BESIDE_RATING = ["rating_token", "comment"];
  * `rating_tokens: {buyer, seller}`), or 200 with the same when the ledger has this record already; 409 with the
  * `existing` entry when it has another one for the same thing. No API key: the signature is the right to say it.
  */
-export function recordRoutes({ engine, metrics }: AppDependencies): Hono {
+export function recordRoutes({ engine, metrics, recover }: AppDependencies): Hono {
   const app = new Hono();
   for (const [path, type] of ROUTES) {
     app.post(path, async (c) => {
       const value = await readJson(c.req.raw);
-      const { record, explain } = readSignedRecord(value, type, type === "rating" ? BESIDE_RATING : []);
+      const beside = type === "rating" ? BESIDE_RATING : [];
+      const { record, explain } = readSignedRecord(value, type, beside, recover);
       try {
         if (type === "rating") checkRatingToken(value, record);
         const outcome = await engine.settleRecord(record);

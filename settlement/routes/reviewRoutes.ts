@@ -21,7 +21,7 @@ const MAX_LISTED = 100;
  *   `{body, signature}`. Answers like every record; a release also has `released: {hash, index, timestamp}`, the entry
  *   that the proposal became on the head of the moment.
  */
-export function reviewRoutes({ engine, held, index, apiKeys, metrics }: AppDependencies): Hono {
+export function reviewRoutes({ engine, held, index, apiKeys, metrics, recover }: AppDependencies): Hono {
   const app = new Hono();
 
   app.get("/v1/reviews", async (c) => {
@@ -46,7 +46,7 @@ export function reviewRoutes({ engine, held, index, apiKeys, metrics }: AppDepen
   });
 
   app.post("/v1/reviews/:id", async (c) => {
-    const { record, explain } = readSignedRecord(await readJson(c.req.raw), "review");
+    const { record, explain } = readSignedRecord(await readJson(c.req.raw), "review", [], recover);
     try {
       if (record.body.proposal !== c.req.param("id")) {
         const message = `must be the id in the path, ${c.req.param("id")}`;

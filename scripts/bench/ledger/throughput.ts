@@ -86,13 +86,14 @@ export function settleRates(clients: number, duration: number): Promise<SettleRa
     const work = async (_: unknown, who: number): Promise<void> => {
       const client = createClient(port);
       let parent = (await client.send("GET", "/v1/ledger/latest")).json.hash;
-      for (let i = 0; seconds() < end; i++) {
+      for (let i = 0; seconds() < end; ) {
         const proposal = {
           header: { task_id: `task-${who}-${i}`, parent_hash: parent, agent_metadata: { model: "bench" } },
           payload: { data_update: { [`result-${who}`]: i }, confidence_score: 0.95 },
         };
         const { json } = await client.send("POST", "/v1/settle", JSON.stringify(proposal));
         if (json.status === "SETTLED") {
+          i++;
           counts.settled++;
           perClient[who] = (perClient[who] ?? 0) + 1;
           parent = json.hash;

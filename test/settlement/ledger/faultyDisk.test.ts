@@ -4,6 +4,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { TallystickError } from "../../../protocol/errors.ts";
 import { verifyLedgerFile } from "../../../scripts/commands/verifyLedger.ts";
+import { AppendFile } from "../../../settlement/ledger/appendFile.ts";
 import { type Appended, DiskLedger } from "../../../settlement/ledger/diskLedger.ts";
 import { type Faults, faultyDisk } from "../support/faultyDisk.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
@@ -101,6 +102,24 @@ describe("a ledger on a disk that fails", () => {
     faults.syncFails = true;
     expect(await outcome(first)).to.equal("ledger_unavailable");
     expect(failures).to.have.length(1);
+  });
+
+  it("says of every line where it stands, also of one that comes while a refused write is undone", async () => {
+    const disk = faultyDisk();
+    const filePath = path.join(folder.path, "lines");
+    const file = await AppendFile.open({ filePath, onFailure: () => {}, openFile: disk.openFile });
+    expect(await file.append("first\n")).to.equal(0);
+    disk.faults.free = 3;
+    // Asked for before the third has heard of its refusal.
+    const after = file.append("second\n").catch(() => {
+      disk.faults.free = Number.POSITIVE_INFINITY;
+      return Promise.all([file.append("fourth\n"), file.append("fifth\n")]);
+    });
+    const third = file.append("third\n").catch((error) => error.code);
+    expect(await after).to.deep.equal([6, 13]);
+    expect(await third).to.equal("ledger_unavailable");
+    expect(readFileSync(filePath, "latin1")).to.equal("first\nfourth\nfifth\n");
+    await file.close();
   });
 
   it("has after any run of full and free disks exactly what it answered", async () => {

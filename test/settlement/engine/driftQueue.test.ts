@@ -1,0 +1,66 @@
+import { expect } from "chai";
+import { DriftQueue } from "../../../settlement/engine/driftQueue.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
+import { API_KEY, openTestService } from "../support/testService.ts";
+
+describe("the queue of those whose head is old", () => {
+  const order = (queue: DriftQueue, tasks: string[]) => {
+    const told: string[] = [];
+    const all = Promise.all(tasks.map((task) => queue.wait(task).then(() => told.push(task))));
+    return { told, all };
+  };
+
+  it("tells a few whenever the head moves, and the rest when nobody comes back", async () => {
+    const queue = new DriftQueue();
+    const { told, all } = order(queue, ["a", "b", "c", "d", "e"]);
+    queue.moved();
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(told).to.deep.equal(["a", "b"]);
+    await all;
+    expect(told).to.deep.equal(["a", "b", "c", "d", "e"]);
+    expect(queue.isBusy).to.equal(false);
+  });
+
+  it("tells those first whose task has waited longest, until it is settled", async () => {
+    const queue = new DriftQueue();
+    await order(queue, ["a", "b", "c"]).all;
+    queue.settled("b");
+    const { told, all } = order(queue, ["new", "b", "c", "a"]);
+    await all;
+    expect(told).to.deep.equal(["a", "c", "new", "b"]);
+  });
+
+  const folder = temporaryFolder();
+
+  it("lets every one of many contending agents settle in its turn, with few attempts", async () => {
+    const service = await openTestService(folder.path);
+    const [agents, each] = [16, 4];
+    let attempts = 0;
+    const settledBy: number[] = [];
+    await Promise.all(
+      Array.from({ length: agents }, async (_, agent) => {
+        let parent = service.ledger.head;
+        for (let done = 0; done < each; ) {
+          const header = { task_id: `${agent} ${done}`, parent_hash: parent };
+          const payload = { data_update: { [`${agent}`]: done }, confidence_score: 0.9 };
+          const { json } = await service.post(
+            "/v1/settle",
+            { header, payload },
+            { authorization: `Bearer ${API_KEY}` },
+          );
+          attempts++;
+          parent = json.status === "SETTLED" ? json.hash : json.head;
+          if (json.status !== "SETTLED") continue;
+          settledBy.push(agent);
+          done++;
+        }
+      }),
+    );
+    expect(service.ledger.size).to.equal(agents * each);
+    // All at once, a round of 16 settles one and rejects 15: nobody would be done before hundreds of attempts.
+    expect(attempts).to.be.below(5 * agents * each);
+    expect(new Set(settledBy.slice(0, 2 * agents)).size, "agents in the first half").to.be.above(agents / 2);
+    await service.close();
+  });
+});

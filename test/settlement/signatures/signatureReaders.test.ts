@@ -1,0 +1,104 @@
+import { expect } from "chai";
+import { canonicalBody } from "../../../protocol/json/recordBody.ts";
+import { recordDigest, signBody } from "../../../protocol/records/record.ts";
+import { recoverByWasm } from "../../../protocol/signatures/recoverByWasm.ts";
+import { readSignatureHere, type SignatureReading } from "../../../settlement/signatures/readSignature.ts";
+import {
+  SignatureReaders,
+  type SignatureReadersParameters,
+} from "../../../settlement/signatures/signatureReaders.ts";
+import { listingBody, seller } from "../support/records.ts";
+
+describe("readers of signatures", () => {
+  let here: (canonicalBody: string, signature: string) => SignatureReading;
+  let readHere: number;
+  let log: string[];
+  let readers: SignatureReaders;
+  let asked: [canonical: string, signature: string][];
+
+  before(async () => {
+    const read = readSignatureHere(await recoverByWasm());
+    here = (...question) => {
+      readHere++;
+      return read(...question);
+    };
+    const bodies = Array.from({ length: 6 }, (_, i) => listingBody({ max_latency_ms: i, text: "caf\u00e9" }));
+    asked = await Promise.all(
+      bodies.map(async (body) => [canonicalBody(body), await signBody(body, { account: seller })]),
+    );
+    asked.push(
+      ["{}", "0x"],
+      ["{}", `0x${"00".repeat(65)}`],
+      ["{}", `0x${"ff".repeat(64)}1b`],
+      ["{}", "0xzz"],
+    );
+  });
+  const create = (parameters: Partial<SignatureReadersParameters> = {}): void => {
+    [readHere, log] = [0, []];
+    readers = new SignatureReaders({
+      here,
+      log: (sentence) => log.push(sentence),
+      threads: 1,
+      ...parameters,
+    });
+  };
+  afterEach(() => readers.close());
+
+  const readAll = () => Promise.all(asked.map((question) => readers.read(...question)));
+  const expected = () => asked.map((question) => here(...question));
+  async function untilThreadsWork(): Promise<void> {
+    while (readers.threads === 0) {
+      await readAll();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    readHere = 0;
+  }
+
+  it("give each asker its own answer, on threads when many ask at once and at once when one does", async () => {
+    create();
+    expect(await readAll()).to.deep.equal(expected());
+    await untilThreadsWork();
+    const answers = await Promise.all([readAll(), readAll()]);
+    expect(readHere).to.equal(0);
+    expect(answers).to.deep.equal([expected(), expected()]);
+    readHere = 0;
+    const [question] = asked;
+    expect(await readers.read(...question!)).to.deep.equal({
+      digest: recordDigest(listingBody({ max_latency_ms: 0, text: "caf\u00e9" })),
+      signer: seller.address.toLowerCase(),
+    });
+    expect(readHere).to.equal(1);
+    expect(log).to.deep.equal([]);
+  });
+
+  const program = (source: string) =>
+    new URL(`data:text/javascript,import { parentPort } from "node:worker_threads"; ${source}`);
+
+  it("read here what a thread did not answer before it ended", async () => {
+    const source = 'parentPort.on("message", () => process.exit(3)); parentPort.postMessage("ready");';
+    create({ program: program(source) });
+    await untilThreadsWork();
+    expect(await readAll()).to.deep.equal(expected());
+    expect(log).to.have.length(1);
+  });
+
+  it("read everything here when threads cannot be started, and try that once only", async () => {
+    create({ program: program('throw new Error("no");') });
+    while (log.length === 0) {
+      expect(await readAll()).to.deep.equal(expected());
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(await readAll()).to.deep.equal(expected());
+    expect([readers.threads, log.length]).to.deep.equal([0, 1]);
+  });
+
+  it("leave nobody without an answer when they are closed", async () => {
+    create();
+    await untilThreadsWork();
+    const answers = [readAll(), readAll()];
+    await new Promise((resolve) => setImmediate(resolve));
+    await readers.close();
+    expect(await Promise.all(answers)).to.deep.equal([expected(), expected()]);
+    expect(await readAll()).to.deep.equal(expected());
+  });
+});
