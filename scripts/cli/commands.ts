@@ -24,6 +24,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/demo.ts")).registerDemo,
   },
   {
+    name: "start",
+    summary: "run a node on a real network",
+    ignoresEnvFile: true,
+    load: async () => (await import("../commands/start.ts")).registerStart,
+  },
+  {
     name: "deploy",
     summary: "deploy the contracts to a chain",
     load: async () => (await import("../commands/deploy.ts")).registerDeploy,

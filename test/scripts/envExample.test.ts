@@ -16,11 +16,12 @@ describe(".env.example", () => {
     (match) => match[1] as string,
   );
 
-  it("lists every variable of settlement, indexer and keeper, and no other but the deployer's key", () => {
+  it("lists every variable of settlement, indexer, keeper and npm start, and no other but the deployer's key", () => {
     const wanted = new Set([
       ...variablesOf("settlement/config.ts"),
       ...variablesOf("indexer/config.ts"),
       ...variablesOf("scripts/keeper/config.ts"),
+      ...variablesOf("scripts/start/nodeEnvironment.ts"),
       "DEPLOYER_PRIVATE_KEY",
     ]);
     expect(wanted).to.have.property("size").that.is.greaterThan(20);

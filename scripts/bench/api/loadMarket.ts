@@ -44,7 +44,7 @@ export async function loadMarket(
       CASE WHEN h % 20 = 0 THEN 2 ELSE 1 END, 50 + (h * 13) % 4000, ${NOW - WINDOW} + 60 + (h::bigint * ${WINDOW - 120}) / ${hires},
       ${hex("h", 64)}, true, h > ${Math.floor((hires * 29) / 30)}, 1000 + h / 10, h % 10
     FROM (SELECT h, CASE WHEN h % ${Math.round(hires / largestSeller)} = 0 THEN 1 ELSE 2 + (h::bigint * 104729) % ${agents - 1} END AS n
-      FROM generate_series(1, ${hires}) h) numbered`);
+      FROM generate_series(1::bigint, ${hires}) h) numbered`);
   say("agents …");
   await insertAgents(pool, size);
   say("listings, clusters, funding and summaries …");

@@ -1,0 +1,137 @@
+import { z } from "zod";
+import { readConfig as readIndexerConfig } from "../../indexer/config.ts";
+import { type InputIssue, InvalidInputError } from "../../protocol/errors.ts";
+import { readConfig as readSettlementConfig } from "../../settlement/config.ts";
+import type { Deployment } from "../deploy/deployment.ts";
+
+export type Environment = { [name: string]: string };
+
+/** What `npm start` itself reads; the rest belongs to settlement and indexer. */
+const environmentSchema = z.object({
+  NETWORK: z.enum(["base", "base-sepolia"]).optional(),
+  INDEXER_HOST: z.string().min(1).default("127.0.0.1"),
+});
+
+/** What is the same for everyone on a network. What `.env` says wins. */
+const PRESETS: { [network: string]: Environment } = {
+  base: {
+    CHAIN_ID: "8453",
+    // Circle's USDC, and the EIP-712 domain that payers sign for.
+    TOKEN_ADDRESS: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+    TOKEN_NAME: "USD Coin",
+    TOKEN_VERSION: "2",
+    // Few blocks at once: a block of Base has many transfers of USDC, and providers cut answers off.
+    LOGS_BLOCK_RANGE: "100",
+    POLLING_INTERVAL_MS: "2000",
+    TICK_BLOCKS: "150",
+  },
+  "base-sepolia": {
+    CHAIN_ID: "84532",
+    TOKEN_ADDRESS: "0x036cbd53842c5426634e7929541ec2318f3dcf7e",
+    TOKEN_NAME: "USDC",
+    TOKEN_VERSION: "2",
+    LOGS_BLOCK_RANGE: "1000",
+    POLLING_INTERVAL_MS: "2000",
+    TICK_BLOCKS: "150",
+  },
+};
+
+/** Everything that both processes need, complete and checked for form. */
+export type NodeEnvironment = {
+  environment: Environment;
+  settlementUrl: string;
+  indexerHost: string;
+  indexerPort: number;
+};
+
+/**
+ * Completes the settings of a node: what `.env` leaves out comes from the network's preset, then from the recorded deployment
+ * on its chain, then from what follows from the rest (the ledger's id, where settlement answers).
+ *
+ * @param given the settings, empty ones taken for absent
+ * @param deploymentOn reads `contracts/deployments/<chainId>.json`, if there is one
+ * @throws InvalidInputError naming everything that is missing or wrong, all at once
+ */
+export async function nodeEnvironment(
+  given: { [name: string]: string | undefined },
+  deploymentOn: (chainId: number) => Promise<Deployment | undefined>,
+): Promise<NodeEnvironment> {
+  const own = environmentSchema.safeParse(given.NETWORK === "" ? { ...given, NETWORK: undefined } : given);
+  const issues: InputIssue[] = [];
+  if (!own.success) {
+    const names = Object.keys(PRESETS).join(" or ");
+    issues.push({ field: "NETWORK", message: `must be ${names}, or be left out for another chain` });
+  }
+  const set: Environment = {};
+  for (const [name, value] of Object.entries(given)) if (value) set[name] = value;
+  const complete = (defaults: Environment) => {
+    for (const [name, value] of Object.entries(defaults)) set[name] ??= value;
+  };
+
+  complete(PRESETS[own.data?.NETWORK ?? ""] ?? {});
+  const deployment = /^[0-9]+$/.test(set.CHAIN_ID ?? "")
+    ? await deploymentOn(Number(set.CHAIN_ID))
+    : undefined;
+  if (deployment !== undefined) complete(ofDeployment(deployment));
+  const settlementUrl = `http://127.0.0.1:${set.SETTLEMENT_PORT ?? "42070"}`;
+  complete({ SETTLEMENT_URL: settlementUrl });
+
+  const settlement = attempt(() => readSettlementConfig(set), issues);
+  if (settlement?.anchoring !== undefined) complete({ LEDGERS: `${settlement.ledger}=${settlementUrl}` });
+  const indexer = attempt(() => readIndexerConfig(set), issues);
+  issues.push(...whatANodeNeeds(set));
+  if (issues.length > 0 || indexer === undefined || own.data === undefined) throw incomplete(issues);
+  return {
+    environment: set,
+    settlementUrl,
+    indexerHost: own.data.INDEXER_HOST,
+    indexerPort: indexer.port,
+  };
+}
+
+function ofDeployment({ startBlock, token, hireEscrow, anchoredLedger }: Deployment): Environment {
+  return {
+    START_BLOCK: String(startBlock),
+    TOKEN_ADDRESS: token,
+    ESCROWS: `${hireEscrow.address}=${hireEscrow.providerId}`,
+    ANCHORED_LEDGER: anchoredLedger,
+  };
+}
+
+/** What settlement or the indexer alone can do without, a node cannot. */
+function whatANodeNeeds(set: Environment): InputIssue[] {
+  const missing: [name: string, why: string][] = [
+    ["ANCHOR_PRIVATE_KEY", "the ledger's writer; what is not anchored counts for nothing"],
+    ["ANCHORED_LEDGER", "the contract in which the ledger is anchored; `tallystick deploy` prints it"],
+    ["RPC_URL", "the chain's JSON-RPC"],
+    ["START_BLOCK", "a block before the contracts were there; from 0 on it would read the whole chain"],
+  ];
+  return missing
+    .filter(([name]) => set[name] === undefined)
+    .map(([field, why]) => ({ field, message: `is missing: ${why}` }));
+}
+
+function attempt<Config>(read: () => Config, issues: InputIssue[]): Config | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    issues.push(...error.issues);
+    return undefined;
+  }
+}
+
+/** One line for each setting, the most telling one when both processes complain. */
+function incomplete(issues: InputIssue[]): InvalidInputError {
+  const byField = new Map<string, InputIssue>();
+  for (const issue of issues) {
+    const known = byField.get(issue.field);
+    if (known === undefined || issue.message.length > known.message.length) byField.set(issue.field, issue);
+  }
+  return new InvalidInputError({
+    issues: [...byField.values()].sort((a, b) => (a.field < b.field ? -1 : 1)),
+    code: "invalid_configuration",
+    message: "The node cannot start with these settings:",
+    hint: "Set them in .env; .env.example explains each, and docs/operators.md the way to a running node.",
+  });
+}
