@@ -28,7 +28,7 @@ export function createApi({
 }: ApiDependencies): Hono {
   const app = new Hono();
   app.use(compressJson());
-  const graphql = graphqlServer(base);
+  const graphql = graphqlServer({ ...base, insightsAreFree: insightsPrice === null });
   const limit = bodyLimit({
     maxSize: MAX_QUERY_BYTES,
     onError: (context) =>

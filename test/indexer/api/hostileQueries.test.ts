@@ -2,7 +2,14 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { LIMITS } from "../../../indexer/src/api/graphql/limits.ts";
 import { type ApiStory, openApiStory } from "../support/apiStory.ts";
-import { gibberish, type Hostile, injections, mutants, shapes } from "../support/hostileQueries.ts";
+import {
+  gibberish,
+  type Hostile,
+  injections,
+  mutants,
+  shapes,
+  wellFormed,
+} from "../support/hostileQueries.ts";
 
 /** Random queries of each kind; `HOSTILE_QUERY_RUNS=100000 npx mocha test/indexer/api/hostileQueries.test.ts` for a long run. */
 const RUNS = Number(process.env.HOSTILE_QUERY_RUNS ?? 150);
@@ -119,8 +126,8 @@ describe("GraphQL under hostile queries", function () {
     expect(response.status).to.be.within(400, 499);
   });
 
-  it("stays up under random words and mutated queries", async () => {
-    for (const hostile of [gibberish, mutants]) {
+  it("stays up under random words, mutated queries, and queries that are right but ask for anything", async () => {
+    for (const hostile of [gibberish, mutants, wellFormed]) {
       await fc.assert(
         fc.asyncProperty(hostile, (it) => send(it)),
         { numRuns: RUNS, endOnFailure: true },

@@ -13,6 +13,7 @@ import { MerkleFrontier } from "../../../protocol/merkle/merkleFrontier.ts";
 import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { EventLog, START, wallet } from "../derive/eventLog.ts";
 import { openApiDatabase } from "./apiDatabase.ts";
+import { fillTallies } from "./fillTallies.ts";
 
 export type Answer = {
   data?: Record<string, unknown> | null;
@@ -97,6 +98,7 @@ async function start() {
   await database.fill(derived.store);
   await fillEventLog(database, log);
   await fillLedger(database, derived);
+  await fillTallies(database, log.events);
   await database.pool.query("ANALYZE");
   const operations = { readBlocked: async () => null };
   const app: Hono = createApi({ db: database.db, operations, node, settlementUrl: null });

@@ -1,14 +1,18 @@
 import fc from "fast-check";
 import {
   type GraphQLArgument,
+  type GraphQLField,
   type GraphQLInputField,
   getNamedType,
+  isEnumType,
   isInputObjectType,
+  isInterfaceType,
+  isLeafType,
   isNonNullType,
   isObjectType,
 } from "graphql";
 import { graphqlSchema } from "../../../indexer/src/api/graphql/schema.ts";
-import { LEDGER } from "./apiStory.ts";
+import { cast, LEDGER } from "./apiStory.ts";
 
 /** A request that nobody with good intentions would send. */
 export type Hostile = { family: string; query: string; variables?: Record<string, unknown> };
@@ -268,3 +272,63 @@ export const mutants: fc.Arbitrary<Hostile> = fc
     }
     return { family: "mutant", query };
   });
+
+/** Queries without a fault in their form, of any fields, to any depth, with any arguments: what no rule of form can refuse. */
+export const wellFormed: fc.Arbitrary<Hostile> = fc.infiniteStream(fc.nat(0xffff)).map((numbers) => {
+  const next = (below: number) => (numbers.next().value as number) % below;
+  const query = `{ ${selectionOf("Query", 1 + next(11), next)} }`;
+  return { family: "well formed", query };
+});
+
+function selectionOf(typeName: string, depth: number, next: (below: number) => number): string {
+  const type = graphqlSchema.getType(typeName);
+  if (isInterfaceType(type)) return `id __typename ${inner("Hire", depth, next)}`;
+  if (!isObjectType(type)) return "";
+  const fields = Object.values(type.getFields());
+  const chosen = Array.from(
+    { length: 1 + next(4) },
+    () => fields[next(fields.length)] as GraphQLField<unknown, unknown>,
+  );
+  return chosen.map((field, at) => fieldText(field, at, depth, next)).join(" ");
+}
+
+function inner(type: string, depth: number, next: (below: number) => number): string {
+  return `... on ${type} { ${depth <= 0 ? "__typename" : selectionOf(type, depth - 1, next)} }`;
+}
+
+function fieldText(
+  field: GraphQLField<unknown, unknown>,
+  at: number,
+  depth: number,
+  next: (below: number) => number,
+): string {
+  const returns = getNamedType(field.type);
+  const args = field.args
+    .filter((it) => isNonNullType(it.type) || next(3) === 0)
+    .map((it) => `${it.name}: ${anyValue(it, next)}`);
+  const call = `a${at}_${field.name}: ${field.name}${args.length > 0 ? `(${args.join(", ")})` : ""}`;
+  if (isLeafType(returns)) return call;
+  return `${call} { ${depth <= 1 ? "__typename" : selectionOf(returns.name, depth - 1, next)} }`;
+}
+
+function anyValue(
+  { name, type }: GraphQLArgument | GraphQLInputField,
+  next: (below: number) => number,
+): string {
+  const named = getNamedType(type);
+  const pick = <T>(items: readonly T[]) => items[next(items.length)] as T;
+  if (isEnumType(named)) return pick(named.getValues()).name;
+  if (isInputObjectType(named)) {
+    const fields = Object.values(named.getFields()).filter(() => next(3) === 0);
+    return `{ ${fields.map((it) => `${it.name}: ${anyValue(it, next)}`).join(", ")} }`;
+  }
+  const { busy, secret, ring, funder } = cast;
+  if (named.name === "Address") return `"${pick([busy, secret, funder, ring[0]])}"`;
+  if (named.name === "Capability") return pick(['"text.task0"', '"code.review"', '"no.such"']);
+  if (named.name === "Usdc") return pick(['"0.5"', '"0"', '"999999999999"']);
+  if (["Int", "SafeInt"].includes(named.name))
+    return String(pick([0, 1, 3, 20, 100, name === "seq" ? 2 : 50]));
+  if (named.name === "Float") return pick(["0", "0.9", "5", "-1"]);
+  if (named.name === "Boolean") return pick(["true", "false"]);
+  return JSON.stringify(pick([busy, LEDGER, `${LEDGER}/2`, `${LEDGER}@1`, "platform_escrow:*", "x"]));
+}

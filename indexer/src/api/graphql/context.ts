@@ -16,6 +16,8 @@ export type ServerContext = {
   operations: Pick<Operations, "readBlocked">;
   /** Chain and token of this node. */
   node: { chainId: number; token: string };
+  /** Whether insights are given for nothing. */
+  insightsAreFree: boolean;
   feed: TimelineFeed;
   followers: Followers;
 };

@@ -13,6 +13,9 @@ export type QueryErrorCode =
   | "TOO_MANY_SUBSCRIPTIONS"
   | "QUERY_TIMEOUT"
   | "OVERLOADED"
+  | "PAYMENT_REQUIRED"
+  | "PRIVATE_METRICS"
+  | "NOT_FOUND"
   | "RESPONSE_TOO_LARGE";
 
 /** An error the client sees as it is, with `extensions.code`. */

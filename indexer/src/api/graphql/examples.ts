@@ -122,6 +122,21 @@ export const examples: Example[] = [
 }`,
   },
   {
+    title: "Trends",
+    text: "What agents are hired for, this week and the week before",
+    query: `query Trends {
+  insights {
+    trends(first: 5) {
+      nodes {
+        capability
+        window { hires weightedHires successRate volumeUsdc avgLatencyMs }
+        last7Days { hires volumeUsdc } previous7Days { hires volumeUsdc }
+      }
+    }
+  }
+}`,
+  },
+  {
     title: "Live hires",
     text: "A subscription: press play and wait for the next hire. Over HTTP these are server-sent events",
     query: `subscription Live {

@@ -14,6 +14,7 @@ import "./payment.ts";
 import "./ledger.ts";
 import "./explain.ts";
 import "./params.ts";
+import "./insights.ts";
 import "./meta.ts";
 import "./subscription.ts";
 

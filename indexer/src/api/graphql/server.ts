@@ -10,6 +10,7 @@ import { LIMITS, type Limits, limitPlugins, queryTimeout } from "./limits.ts";
 import { graphqlSchema } from "./schema.ts";
 
 export type GraphqlOptions = Pick<ServerContext, "db" | "operations" | "node"> & {
+  insightsAreFree?: boolean;
   limits?: Limits;
   subscriptions?: number;
   /** Milliseconds between two looks for news while anybody subscribes. */
@@ -24,11 +25,20 @@ const tabs = examples.map(({ title, text, query, variables }) => ({
 
 /** GraphQL over HTTP at `/graphql`, with GraphiQL for browsers. */
 export function graphqlServer(options: GraphqlOptions) {
-  const { db, operations, node, limits, subscriptions = LIMITS.subscriptions, pollMs = 500 } = options;
+  const {
+    db,
+    operations,
+    node,
+    insightsAreFree = true,
+    limits,
+    subscriptions = LIMITS.subscriptions,
+    pollMs = 500,
+  } = options;
   const shared: ServerContext = {
     db,
     operations,
     node,
+    insightsAreFree,
     feed: createTimelineFeed({ db, everyMs: pollMs }),
     followers: new Followers(subscriptions),
   };

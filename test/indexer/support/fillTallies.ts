@@ -1,0 +1,30 @@
+import * as schema from "../../../indexer/ponder.schema.ts";
+import { apply } from "../../../indexer/src/derive/apply.ts";
+import type { DeriveEvent } from "../../../indexer/src/derive/events.ts";
+import { MemoryStore } from "../../../indexer/src/derive/memoryStore.ts";
+import { addTallies, Tallies, type TallyChange } from "../../../indexer/src/insights.ts";
+import type { openApiDatabase } from "./apiDatabase.ts";
+
+/** Fills the tables of insights with what the handlers would have summed up over these events. */
+export async function fillTallies(
+  { database }: Awaited<ReturnType<typeof openApiDatabase>>,
+  events: DeriveEvent[],
+): Promise<void> {
+  const store = new MemoryStore();
+  const rows = new Map<string, TallyChange>();
+  for (const event of events) {
+    const tallies = new Tallies();
+    await apply(tallies.watch(store), event, { trustSignatures: true });
+    for (const { key, by } of tallies.changes()) {
+      const id = `${key.table} ${key.id}`;
+      const known = rows.get(id);
+      rows.set(id, { key, by: known === undefined ? by : addTallies(known.by, by) });
+    }
+  }
+  const { agentDay, capabilityDay, capabilityAgent, capabilityTotal } = schema;
+  const tables = { agentDay, capabilityDay, capabilityAgent, capabilityTotal };
+  for (const { key, by } of rows.values()) {
+    const { table, ...columns } = key;
+    await database.insert(tables[table]).values({ ...columns, ...by } as never);
+  }
+}
