@@ -1,4 +1,4 @@
-import { mkdir, open } from "node:fs/promises";
+import { type FileHandle, mkdir, open } from "node:fs/promises";
 import path from "node:path";
 import { tryLock } from "fs-native-extensions";
 import { TallystickError } from "../../protocol/errors.ts";
@@ -9,11 +9,11 @@ export type ReleaseLock = () => Promise<void>;
 /**
  * Takes the lock of a ledger's folder, making the folder if needed: a ledger has one writer.
  *
- * @throws TallystickError `ledger_locked` when another process holds it
+ * @throws TallystickError `ledger_locked` when another process holds it; `ledger_unavailable` when the folder cannot be
+ * made or written
  */
 export async function lockFolder(folder: string): Promise<ReleaseLock> {
-  await mkdir(folder, { recursive: true });
-  const file = await open(path.join(folder, "ledger.lock"), "a");
+  const file = await openLock(folder);
   if (!tryLock(file.fd)) {
     await file.close();
     throw new TallystickError({
@@ -23,4 +23,18 @@ export async function lockFolder(folder: string): Promise<ReleaseLock> {
     });
   }
   return () => file.close();
+}
+
+async function openLock(folder: string): Promise<FileHandle> {
+  try {
+    await mkdir(folder, { recursive: true });
+    return await open(path.join(folder, "ledger.lock"), "a");
+  } catch (cause) {
+    throw new TallystickError({
+      code: "ledger_unavailable",
+      message: `The ledger's folder cannot be written: ${(cause as Error).message}.`,
+      hint: "See to its permissions and the file system, or set LEDGER_DIR. To read a ledger: tallystick verify-ledger FILE.",
+      cause,
+    });
+  }
 }

@@ -24,8 +24,10 @@ export function settlementProcesses(environment: () => { [name: string]: string 
     children.clear();
   });
 
-  function launch(): ChildProcess {
-    const child = spawn(process.execPath, nodeProgram("settlement/main.ts"), {
+  /** @param under what the program is run by: a command that takes one behind its own arguments */
+  function launch(under: string[] = []): ChildProcess {
+    const [command = "", ...args] = [...under, process.execPath, ...nodeProgram("settlement/main.ts")];
+    const child = spawn(command, args, {
       env: { PATH: process.env.PATH, SETTLEMENT_PORT: "0", SETTLEMENT_API_KEYS: "key", ...environment() },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -35,8 +37,8 @@ export function settlementProcesses(environment: () => { [name: string]: string 
 
   return {
     /** Starts one and waits until it listens. */
-    async start(): Promise<RunningSettlement> {
-      const child = launch();
+    async start(under?: string[]): Promise<RunningSettlement> {
+      const child = launch(under);
       let stderr = "";
       child.stderr?.on("data", (chunk) => {
         stderr += chunk;
@@ -64,8 +66,16 @@ export async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise
   return code;
 }
 
-/** Settles one proposal on the present head; its hash, or undefined when another came first. */
+/** Settles one proposal on the present head; its hash, or undefined when it was not settled. */
 export async function settle(url: string, task: string): Promise<string | undefined> {
+  return (await propose(url, task)).hash;
+}
+
+/** What comes of one proposal of some 2 KB on the present head; `hash` when it was settled, `code` when it failed. */
+export async function propose(
+  url: string,
+  task: string,
+): Promise<{ status: number; code?: string; hash?: string }> {
   const latest = (await (await fetch(`${url}/v1/ledger/latest`)).json()) as { hash: string };
   const response = await fetch(`${url}/v1/settle`, {
     method: "POST",
@@ -75,6 +85,6 @@ export async function settle(url: string, task: string): Promise<string | undefi
       payload: { data_update: { task, padding: "x".repeat(2000) }, confidence_score: 0.9 },
     }),
   });
-  const answer = (await response.json()) as { status: string; hash: string };
-  return answer.status === "SETTLED" ? answer.hash : undefined;
+  const { hash, code } = (await response.json()) as { hash?: string; code?: string };
+  return { status: response.status, ...(code && { code }), ...(hash && { hash }) };
 }
