@@ -1,4 +1,5 @@
 import type { Step } from "./step.ts";
+import { type Answer, after } from "./store.ts";
 import type { Row } from "./tables.ts";
 
 type Change = Partial<Omit<Row<"agent">, "id">>;
@@ -7,18 +8,20 @@ type Change = Partial<Omit<Row<"agent">, "id">>;
 export type OpenAgent = { row: Row<"agent">; change: Change; isNew: boolean };
 
 /** The agent, or null. A step reads each agent once: it is looked at and changed many times over. */
-export async function findAgent(step: Step, address: string): Promise<Row<"agent"> | null> {
+export function findAgent(step: Step, address: string): Answer<Row<"agent"> | null> {
   const open = step.agents.get(address);
   if (open !== undefined) return open.row;
-  const row = await step.store.get("agent", address);
-  if (row !== null) step.agents.set(address, { row, change: {}, isNew: false });
-  return row;
+  return after(step.store.get("agent", address), (row) => {
+    if (row !== null) step.agents.set(address, { row, change: {}, isNew: false });
+    return row;
+  });
 }
 
-export async function agentRow(step: Step, address: string): Promise<Row<"agent">> {
-  const agent = await findAgent(step, address);
-  if (agent === null) throw new Error(`${address} is not an agent.`);
-  return agent;
+export function agentRow(step: Step, address: string): Answer<Row<"agent">> {
+  return after(findAgent(step, address), (agent) => {
+    if (agent === null) throw new Error(`${address} is not an agent.`);
+    return agent;
+  });
 }
 
 export function insertAgent(step: Step, row: Row<"agent">): void {
@@ -27,18 +30,19 @@ export function insertAgent(step: Step, row: Row<"agent">): void {
 }
 
 /** Changes an agent's row and notes that it has to be looked at again at the end of the step. */
-export async function updateAgent(step: Step, address: string, change: Change): Promise<void> {
+export function updateAgent(step: Step, address: string, change: Change): Answer<void> {
   step.touchedAgents.add(address);
-  await changeAgent(step, address, change);
+  return changeAgent(step, address, change);
 }
 
 /** Changes an agent's row in what nobody sees. */
-export async function changeAgent(step: Step, address: string, change: Change): Promise<void> {
-  const row = await agentRow(step, address);
-  const open = step.agents.get(address);
-  if (open === undefined) return;
-  open.row = { ...row, ...change };
-  Object.assign(open.change, change);
+export function changeAgent(step: Step, address: string, change: Change): Answer<void> {
+  return after(agentRow(step, address), (row) => {
+    const open = step.agents.get(address);
+    if (open === undefined) return;
+    open.row = { ...row, ...change };
+    Object.assign(open.change, change);
+  });
 }
 
 /** Writes the agents that this step changed, each once. */

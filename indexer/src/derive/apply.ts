@@ -32,9 +32,9 @@ export async function apply(store: Store, event: DeriveEvent, options: ApplyOpti
     await settleTier(step, agent);
     await settleStanding(step, agent);
   }
-  await noteTouched(step);
+  if (step.touchedAgents.size + step.touchedClusters.size > 0) await noteTouched(step);
   if (event.kind === "tick") await digestTick(step);
-  await saveAgents(step);
+  if (step.agents.size > 0) await saveAgents(step);
   await saveWallets(step);
 }
 

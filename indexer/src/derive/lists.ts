@@ -1,4 +1,4 @@
-import type { Store } from "./store.ts";
+import { type Answer, after, type Store } from "./store.ts";
 
 /** Appends to a numbered list. Lists only grow; what is done with is told by the row an item names. */
 export async function append(store: Store, list: string, value: string): Promise<void> {
@@ -16,8 +16,8 @@ export async function countIn(store: Store, list: string): Promise<void> {
   else await store.update("list", list, { length: row.length + 1 });
 }
 
-export async function listLength(store: Store, list: string): Promise<number> {
-  return (await store.get("list", list))?.length ?? 0;
+export function listLength(store: Store, list: string): Answer<number> {
+  return after(store.get("list", list), (row) => row?.length ?? 0);
 }
 
 /** The items that the list has when it is asked, in order. */

@@ -20,15 +20,16 @@ export async function addPayment(
   key: string,
   payment: Omit<Row<"payment">, "id" | "receipt">,
 ): Promise<Row<"payment">> {
-  const row = { id: `${key}/${await countPayments(step, key)}`, ...payment, receipt: null };
+  const isFirst = (await step.store.get("payment", `${key}/0`)) === null;
+  const n = isFirst ? 0 : await countPayments(step, key);
+  const row = { id: `${key}/${n}`, ...payment, receipt: null };
   await step.store.insert("payment", row);
   return row;
 }
 
-/** How many payments have this key, in few looks also when one transaction holds thousands: by doubling, then halving. */
+/** How many payments have this key, at least one, in few looks also when one transaction holds thousands: by doubling, then halving. */
 async function countPayments(step: Step, key: string): Promise<number> {
   const isThere = async (n: number) => (await step.store.get("payment", `${key}/${n}`)) !== null;
-  if (!(await isThere(0))) return 0;
   let [known, missing] = [0, 1];
   while (await isThere(missing)) [known, missing] = [missing, 2 * missing];
   while (missing - known > 1) {

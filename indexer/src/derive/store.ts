@@ -1,7 +1,12 @@
 import type { Row, TableName } from "./tables.ts";
 
 /** A store in memory answers at once, a database later. */
-type Answer<T> = T | Promise<T>;
+export type Answer<T> = T | Promise<T>;
+
+/** What `next` makes of an answer: at once when it is there, without the detour of a promise. */
+export function after<T, R>(answer: Answer<T>, next: (value: T) => R): Answer<R> {
+  return answer instanceof Promise ? answer.then(next) : next(answer);
+}
 
 /**
  * All the derivation knows of storage: rows by table and primary key. There is no delete and no listing, so the same code

@@ -37,7 +37,9 @@ export async function transferred(step: Step, event: TransferEvent): Promise<voi
       authorized: event.authorized,
       fundingIfUnclaimed: funds && presumed,
     });
-    if (await claimByWaitingReceipt(step, key, payment)) return;
+    const waiting = waitingFor(key);
+    const isAwaited = (await listLength(step.store, waiting)) > 0;
+    if (isAwaited && (await claimByWaitingReceipt(step, waiting, payment))) return;
     if (payment.fundingIfUnclaimed) {
       // One second more: it is decided by the first tick that is later than the whole waiting time.
       await schedule(step, event.time + step.params.reconcileSeconds + 1, "payment", payment.id);
@@ -56,9 +58,7 @@ export async function paymentUnclaimed(step: Step, id: string): Promise<void> {
   await addFundingTransfer(step, payment.to, legOf(payment), null);
 }
 
-async function claimByWaitingReceipt(step: Step, key: string, payment: Row<"payment">): Promise<boolean> {
-  const waiting = waitingFor(key);
-  if ((await listLength(step.store, waiting)) === 0) return false;
+async function claimByWaitingReceipt(step: Step, waiting: string, payment: Row<"payment">): Promise<boolean> {
   for await (const id of itemsOf(step.store, waiting)) {
     const receipt = await receiptRow(step, id);
     if (receipt.status !== "pending" || !(await mayClaim(step, receipt, payment))) continue;

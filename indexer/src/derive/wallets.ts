@@ -1,24 +1,26 @@
 import type { Step } from "./step.ts";
+import { type Answer, after } from "./store.ts";
 import type { Row } from "./tables.ts";
 
 /** A wallet as this step sees it, and as it is in the store; null when nothing is known of it. */
 export type OpenWallet = { row: Row<"wallet"> | null; stored: Row<"wallet"> | null };
 
 /** The wallet, or null. A step reads each wallet once: a transfer looks at its receiver over and over. */
-export async function findWallet(step: Step, address: string): Promise<Row<"wallet"> | null> {
-  return (await openWallet(step, address)).row;
+export function findWallet(step: Step, address: string): Answer<Row<"wallet"> | null> {
+  return after(openWallet(step, address), ({ row }) => row);
 }
 
 /** Changes a wallet, which is there from its first change on. */
-export async function changeWallet(
+export function changeWallet(
   step: Step,
   address: string,
   change: Partial<Omit<Row<"wallet">, "id">>,
-): Promise<Row<"wallet">> {
-  const open = await openWallet(step, address);
-  const row = { ...(open.row ?? { id: address, kind: null, received: 0n, fundings: 0 }), ...change };
-  open.row = row;
-  return row;
+): Answer<Row<"wallet">> {
+  return after(openWallet(step, address), (open) => {
+    const row = { ...(open.row ?? { id: address, kind: null, received: 0n, fundings: 0 }), ...change };
+    open.row = row;
+    return row;
+  });
 }
 
 /** Writes the wallets that this step changed, each once. */
@@ -32,8 +34,8 @@ export async function saveWallets(step: Step): Promise<void> {
 }
 
 /** Hubs (exchanges, bridges, faucets) and escrows are never agents, fund nobody and hire nobody. */
-export async function isHubOrEscrow(step: Step, address: string): Promise<boolean> {
-  return ((await findWallet(step, address))?.kind ?? null) !== null;
+export function isHubOrEscrow(step: Step, address: string): Answer<boolean> {
+  return after(openWallet(step, address), ({ row }) => (row?.kind ?? null) !== null);
 }
 
 /** Notes what a wallet is. An escrow is one for good, whatever is published of it. */
@@ -46,11 +48,12 @@ export async function unmarkHub(step: Step, address: string): Promise<void> {
   if ((await findWallet(step, address))?.kind === "hub") await changeWallet(step, address, { kind: null });
 }
 
-async function openWallet(step: Step, address: string): Promise<OpenWallet> {
+function openWallet(step: Step, address: string): Answer<OpenWallet> {
   const known = step.wallets.get(address);
   if (known !== undefined) return known;
-  const row = await step.store.get("wallet", address);
-  const open = { row, stored: row };
-  step.wallets.set(address, open);
-  return open;
+  return after(step.store.get("wallet", address), (row) => {
+    const open = { row, stored: row };
+    step.wallets.set(address, open);
+    return open;
+  });
 }
