@@ -5,6 +5,7 @@ import { forwardSettlement } from "./forwardSettlement.ts";
 import type { QueryContext } from "./graphql/context.ts";
 import { graphqlServer } from "./graphql/server.ts";
 import type { InsightsPrice } from "./insights/paywall.ts";
+import { servePages } from "./pages/servePages.ts";
 import { problem, problemResponse } from "./problem.ts";
 import { createRestApi } from "./rest/createRestApi.ts";
 
@@ -40,6 +41,7 @@ export function createApi({
   app.on(["GET", "POST", "OPTIONS"], "/graphql", limit, (context) => graphql.fetch(context.req.raw));
   app.route("/", createRestApi({ db: base.db, version, insightsPrice }));
   app.route("/", forwardSettlement(settlementUrl));
+  app.route("/", servePages());
   // A route, not a `notFound` handler: Ponder mounts this app in its own, whose handler would answer instead.
   app.all("*", ({ req }) => problem(404, "not_found", `There is nothing at ${req.method} ${req.path}.`));
   app.onError(problemResponse);
