@@ -30,6 +30,31 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/start.ts")).registerStart,
   },
   {
+    name: "agent",
+    summary: "show an agent: reputation, listings, latest hires",
+    load: async () => (await import("../commands/agent.ts")).registerAgent,
+  },
+  {
+    name: "search",
+    summary: "search live listings of a capability",
+    load: async () => (await import("../commands/search.ts")).registerSearch,
+  },
+  {
+    name: "hire",
+    summary: "show one counted hire",
+    load: async () => (await import("../commands/hire.ts")).registerHire,
+  },
+  {
+    name: "escrow",
+    summary: "show one escrow",
+    load: async () => (await import("../commands/escrow.ts")).registerEscrow,
+  },
+  {
+    name: "status",
+    summary: "show where a node stands",
+    load: async () => (await import("../commands/status.ts")).registerStatus,
+  },
+  {
     name: "deploy",
     summary: "deploy the contracts to a chain",
     load: async () => (await import("../commands/deploy.ts")).registerDeploy,

@@ -9,6 +9,8 @@ import type {
   SearchAnswer,
   SearchRequest,
 } from "./answers.ts";
+import { askGraphql } from "./askGraphql.ts";
+import { type AgentAnswer, createGraphqlClient, type GraphqlClient } from "./createGraphqlClient.ts";
 
 /** Asks a node about agents. Every call throws {@link ServiceError} with the problem's `code` when the node refuses. */
 export type QueryClient = {
@@ -24,6 +26,10 @@ export type QueryClient = {
   receipts: (agent: string, page?: Page) => Promise<ReceiptsAnswer>;
   /** The parameters and trust roots in force. */
   params: () => Promise<ParamsAnswer>;
+  /** An agent with its listings, latest hires and tier changes; null when nothing made the address an agent. */
+  agent: (address: string) => Promise<AgentAnswer["agent"]>;
+  /** Typed GraphQL queries, of operations.graphql. */
+  graphql: GraphqlClient;
 };
 
 /**
@@ -43,6 +49,7 @@ export function createQueryClient({ baseUrl, fetch }: { baseUrl: string; fetch?:
   };
   const ofAgent = <Answer>(agent: string, part: string, page: Page = {}) =>
     ask<Answer>(`/v1/agents/${encodeURIComponent(agent)}/${part}${queryOf(page)}`);
+  const graphql = createGraphqlClient((query, variables) => askGraphql({ baseUrl, query, variables, fetch }));
   return {
     search: (request) => ask("/v1/search", request),
     reputation: (agent) => ofAgent(agent, "reputation"),
@@ -50,6 +57,8 @@ export function createQueryClient({ baseUrl, fetch }: { baseUrl: string; fetch?:
     listings: (agent, page) => ofAgent(agent, "listings", page),
     receipts: (agent, page) => ofAgent(agent, "receipts", page),
     params: () => ask("/v1/params"),
+    agent: async (address) => (await graphql.agent({ address })).agent,
+    graphql,
   };
 }
 

@@ -83,6 +83,17 @@ describe("createQueryClient", () => {
     expect(receipts[0]?.hire).to.include({ outcome: "success" });
   });
 
+  it("asks GraphQL by typed functions, and throws its codes", async () => {
+    const agent = await client.agent(seller);
+    expect(agent).to.include({ successRate: 0.8, last30dHireCountRaw: 5 });
+    expect(agent?.hires.nodes).to.have.length(5);
+    expect(await client.agent(wallet(99))).to.equal(null);
+    const { agents } = await client.graphql.agents({ where: { minSuccessRate: 0.5 }, first: 5 });
+    expect(agents.nodes.map((it) => it.address)).to.deep.equal([seller]);
+    const refused = await client.graphql.agents({ first: 101 }).catch((error: ServiceError) => error);
+    expect(refused).to.include({ name: "ServiceError", code: "PAGE_TOO_LARGE" });
+  });
+
   it("tells the parameters in force", async () => {
     expect(await client.params()).to.include({ version: 1 });
   });

@@ -1,0 +1,81 @@
+import type { Command } from "commander";
+import type { SearchAnswer, SearchRequest } from "../../sdk/query/answers.ts";
+import { wholeNumber } from "../cli/parseOption.ts";
+import {
+  addQueryOptions,
+  answer,
+  nodeAt,
+  number,
+  percent,
+  type QueryOptions,
+  table,
+} from "../query/nodeQuery.ts";
+
+type Options = QueryOptions & {
+  maxPrice?: string;
+  maxLatency?: number;
+  minSuccessRate?: string;
+  minStars?: string;
+  minTier?: number;
+  mode?: string;
+  minVersion?: string;
+  clarification?: boolean;
+  limit?: number;
+  cursor?: string;
+};
+
+/** `tallystick search CAPABILITY`: live listings, best first by the published ranking. */
+export function registerSearch(program: Command): void {
+  addQueryOptions(
+    program
+      .command("search")
+      .description("Search live listings of a capability, best first by the published ranking.")
+      .argument("<capability>", "like text.translate.en.it")
+      .option("--max-price <usdc>", 'highest price, like "0.50"')
+      .option("--max-latency <ms>", "slowest promise", wholeNumber("--max-latency"))
+      .option("--min-success-rate <rate>", "from 0 to 1; agents without hires pass none")
+      .option("--min-stars <stars>", "from 0 to 5")
+      .option("--min-tier <tier>", "0, 1 or 2", wholeNumber("--min-tier"))
+      .option("--mode <mode>", 'direct, platform_escrow:<id>, or "platform_escrow:*" for any')
+      .option("--min-version <version>", "least verification version, like v1")
+      .option("--clarification", "only those that answer questions first")
+      .option("--limit <count>", "how many, at most 100", wholeNumber("--limit"))
+      .option("--cursor <cursor>", "go on where a page ended"),
+  ).action(async (capability: string, options: Options) => {
+    const found = await nodeAt(options).search(requestOf(capability, options));
+    answer(options, found, () => describe(found));
+  });
+}
+
+function requestOf(capability: string, options: Options): SearchRequest {
+  return {
+    capability,
+    max_price_usdc: options.maxPrice ?? null,
+    max_latency_ms: options.maxLatency ?? null,
+    min_success_rate: options.minSuccessRate === undefined ? null : Number(options.minSuccessRate),
+    min_avg_stars: options.minStars === undefined ? null : Number(options.minStars),
+    min_trust_tier: options.minTier ?? null,
+    payment_mode: options.mode ?? null,
+    min_verification_version: options.minVersion ?? null,
+    clarification_supported: options.clarification ?? null,
+    cursor: options.cursor ?? null,
+    ...(options.limit !== undefined && { limit: options.limit }),
+  };
+}
+
+function describe({ agents, next_cursor }: SearchAnswer): string {
+  const rows = agents.map(({ agent_id, listing, reputation, cluster_size }) => [
+    agent_id,
+    reputation.trust_tier,
+    percent(reputation.success_rate),
+    number(reputation.last_30d_hire_count),
+    number(reputation.avg_stars),
+    `$${listing.price_usdc}`,
+    `${listing.max_latency_ms} ms`,
+    listing.payment_mode,
+    cluster_size > 1 ? `of ${cluster_size}` : "–",
+  ]);
+  const head = ["agent", "tier", "success", "hires", "stars", "price", "within", "mode", "cluster"];
+  const more = next_cursor === null ? [] : [`More: --cursor ${next_cursor}`];
+  return [table(head, rows, "Nobody offers this within these limits."), ...more].join("\n");
+}

@@ -1,0 +1,54 @@
+import { styleText } from "node:util";
+import Table from "cli-table3";
+import { type Command, Option } from "commander";
+import { createQueryClient, type QueryClient } from "../../sdk/query/createQueryClient.ts";
+
+/** What every command that asks a node takes. */
+export type QueryOptions = { url: string; json?: boolean };
+
+/** Adds `--url` and `--json`. */
+export function addQueryOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option("--url <url>", "the node's address")
+        .env("TALLYSTICK_URL")
+        .default(`http://127.0.0.1:${process.env.INDEXER_PORT || 42_069}`),
+    )
+    .option("--json", "print the answer as JSON, for programs");
+}
+
+export function nodeAt({ url }: QueryOptions): QueryClient {
+  return createQueryClient({ baseUrl: url });
+}
+
+/** Prints the answer for whoever asked: JSON for programs, text for people. */
+export function answer(options: QueryOptions, value: unknown, text: () => string): void {
+  process.stdout.write(options.json ? `${JSON.stringify(value, null, 2)}\n` : `${text()}\n`);
+}
+
+/** Names and values, one a line; what is null is left out. */
+export function facts(rows: [name: string, value: string | number | null | undefined][]): string {
+  const known = rows.filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const width = Math.max(...known.map(([name]) => name.length));
+  return known.map(([name, value]) => `${bold(name.padEnd(width))}  ${value}`).join("\n");
+}
+
+/** A table, or a sentence when it would be empty. */
+export function table(head: string[], rows: (string | number)[][], empty: string): string {
+  if (rows.length === 0) return empty;
+  const lines = new Table({ head: head.map(bold), style: { head: [], border: [] } });
+  lines.push(...rows);
+  return lines.toString();
+}
+
+export function bold(text: string): string {
+  return styleText("bold", text, { stream: process.stdout });
+}
+
+export const percent = (rate: number | null): string =>
+  rate === null ? "–" : `${(rate * 100).toFixed(1)} %`;
+export const number = (value: number | null): string =>
+  value === null ? "–" : value.toLocaleString("en", { maximumFractionDigits: 2 });
+/** Unix seconds, as people read them. */
+export const moment = (time: number | null): string =>
+  time === null ? "–" : new Date(time * 1000).toISOString().replace("T", " ").slice(0, 19);

@@ -1,0 +1,46 @@
+import { type Fetch, ServiceError } from "../requestService.ts";
+
+/**
+ * Sends a GraphQL query and gives its `data`.
+ *
+ * @throws ServiceError with `extensions.code` of the first error, or `unreachable`
+ */
+export async function askGraphql<Answer>(parameters: {
+  baseUrl: string;
+  query: string;
+  variables: object;
+  fetch?: Fetch | undefined;
+}): Promise<Answer> {
+  const { baseUrl, query, variables, fetch = globalThis.fetch } = parameters;
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(`${baseUrl.replace(/\/$/, "")}/graphql`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json" },
+      body: JSON.stringify({ query, variables }),
+    });
+    text = await response.text();
+  } catch (cause) {
+    const message = `${baseUrl} could not be reached: ${cause instanceof Error ? cause.message : String(cause)}`;
+    throw new ServiceError({ code: "unreachable", message, status: 0, cause });
+  }
+  const { data, errors } = read<Answer>(text);
+  const [error] = errors ?? [];
+  if (response.ok && error === undefined && data !== undefined && data !== null) return data;
+  throw new ServiceError({
+    code: error?.extensions?.code ?? "http_error",
+    message: error?.message ?? `/graphql answered ${response.status}`,
+    status: response.status,
+  });
+}
+
+type Errors = { message: string; extensions?: { code?: string } }[];
+
+function read<Answer>(text: string): { data?: Answer | null; errors?: Errors } {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,521 @@
+// Generated from indexer/schema.graphql and operations.graphql: npm run generate:queries.
+
+export type AgentFilter = {
+  capability?: string | null;
+  clusterId?: string | null;
+  clustered?: boolean | null;
+  maxLatencyMs?: number | null;
+  maxPriceUsdc?: string | null;
+  minAvgStars?: number | null;
+  minSuccessRate?: number | null;
+  minTrustTier?: number | null;
+  paymentMode?: string | null;
+};
+
+export type HireFilter = {
+  buyer?: string | null;
+  capability?: string | null;
+  evidence?: "BUYER" | "ESCROW" | "SELLER" | null;
+  outcome?: "FAILURE" | "NEUTRAL" | "SUCCESS" | null;
+  paidBefore?: number | null;
+  paidFrom?: number | null;
+  seller?: string | null;
+};
+
+export type AgentVariables = {
+  address: string;
+};
+
+export type AgentAnswer = {
+  agent: {
+    address: string;
+    registeredTime: number;
+    trustTier: number;
+    successRate: number | null;
+    last30dHireCount: number;
+    last30dHireCountRaw: number;
+    last24hVolumeUsdc: string;
+    avgLatencyMsP50: number | null;
+    avgLatencyMsP95: number | null;
+    avgStars: number | null;
+    totalRatings: number;
+    refundRate: number | null;
+    disputeRate: number | null;
+    distinctBuyers: number;
+    freeHires: number;
+    claimStatus: string;
+    claimed: boolean;
+    privateMetrics: boolean;
+    hiresBought: number;
+    silentTimeoutRate: number | null;
+    clusterId: string | null;
+    clusterSize: number;
+    signalsTripped: string[];
+    avgCostPerCapability: { capability: string; medianUsdc: string }[];
+    listings: {
+      nodes: {
+        capability: string;
+        priceUsdc: string;
+        maxLatencyMs: number;
+        paymentMode: string;
+        endpoint: string;
+        live: boolean;
+      }[];
+    };
+    hires: {
+      nodes: {
+        id: string;
+        buyerAddress: string;
+        capability: string | null;
+        priceUsdc: string;
+        outcome: "FAILURE" | "NEUTRAL" | "SUCCESS";
+        evidence: "BUYER" | "ESCROW" | "SELLER";
+        weight: number;
+        latencyMs: number | null;
+        time: number;
+      }[];
+    };
+    tierChanges: { nodes: { from: number; to: number; reason: string; time: number }[] };
+  } | null;
+};
+
+export type AgentsVariables = {
+  where?: AgentFilter | null;
+  orderBy?: "HIRES" | "NEWEST" | "RANK" | "REGISTERED" | "STARS" | "SUCCESS_RATE" | "VOLUME" | null;
+  first?: number | null;
+  after?: string | null;
+};
+
+export type AgentsAnswer = {
+  agents: {
+    nodes: {
+      address: string;
+      trustTier: number;
+      successRate: number | null;
+      last30dHireCount: number;
+      last24hVolumeUsdc: string;
+      avgStars: number | null;
+      clusterId: string | null;
+      clusterSize: number;
+    }[];
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+};
+
+export type HireVariables = {
+  id: string;
+};
+
+export type HireAnswer = {
+  hire: {
+    id: string;
+    hireId: string;
+    sellerAddress: string;
+    buyerAddress: string;
+    capability: string | null;
+    paymentMode: string;
+    priceUsdc: string;
+    amountUsdc: string;
+    outcome: "FAILURE" | "NEUTRAL" | "SUCCESS";
+    evidence: "BUYER" | "ESCROW" | "SELLER";
+    refunded: boolean;
+    dispute: boolean;
+    disputeSource: string | null;
+    clusterSize: number;
+    weight: number;
+    latencyMs: number | null;
+    time: number;
+    tx: string;
+    escrowId: string | null;
+    receiptHash: string | null;
+    ratings: { side: string; stars: number; time: number }[];
+  } | null;
+};
+
+export type HiresVariables = {
+  where?: HireFilter | null;
+  first?: number | null;
+  after?: string | null;
+};
+
+export type HiresAnswer = {
+  hires: {
+    nodes: {
+      id: string;
+      sellerAddress: string;
+      buyerAddress: string;
+      capability: string | null;
+      priceUsdc: string;
+      outcome: "FAILURE" | "NEUTRAL" | "SUCCESS";
+      evidence: "BUYER" | "ESCROW" | "SELLER";
+      weight: number;
+      time: number;
+    }[];
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+};
+
+export type EscrowVariables = {
+  id: string;
+};
+
+export type EscrowAnswer = {
+  escrow: {
+    id: string;
+    provider: string;
+    contract: string;
+    hireId: string;
+    buyerAddress: string;
+    sellerAddress: string;
+    payee: string;
+    arbiter: string | null;
+    amountUsdc: string;
+    feeUsdc: string;
+    feeRecipient: string | null;
+    status: "HELD" | "REFUNDED" | "RELEASED" | "TIMED_OUT";
+    delivered: boolean;
+    resultHash: string | null;
+    toSellerUsdc: string | null;
+    toBuyerUsdc: string | null;
+    refundedBy: string | null;
+    deadline: number;
+    depositedTime: number;
+    settledTime: number | null;
+    tx: string;
+    receiptHash: string | null;
+    hire: { id: string; outcome: "FAILURE" | "NEUTRAL" | "SUCCESS"; weight: number } | null;
+  } | null;
+};
+
+export type ClusterVariables = {
+  id: string;
+  first?: number | null;
+  after?: string | null;
+};
+
+export type ClusterAnswer = {
+  cluster: {
+    id: string;
+    kind: "FINGERPRINT" | "OWNERSHIP";
+    size: number;
+    formedTime: number;
+    members: {
+      nodes: { address: string; trustTier: number; successRate: number | null }[];
+      pageInfo: { hasNextPage: boolean; endCursor: string | null };
+    };
+  } | null;
+};
+
+export type FundingGraphVariables = {
+  agent: string;
+  depth?: number | null;
+};
+
+export type FundingGraphAnswer = {
+  fundingGraph: {
+    nodes: { address: string; isAgent: boolean; kind: string | null; clusterId: string | null }[];
+    edges: {
+      from: string;
+      to: string;
+      amountUsdc: string | null;
+      block: number;
+      time: number;
+      reason: "FROM_HUB" | "FUNDING" | "PAID_FOR_HIRE";
+    }[];
+  };
+};
+
+export type StatusAnswer = {
+  meta: {
+    chainId: number;
+    token: string;
+    block: number;
+    time: number;
+    digest: string | null;
+    indexedBlock: number;
+    paramsVersion: number | null;
+    ledgers: { id: string; origin: string | null; size: number; root: string; block: number }[];
+    blockedAtSegment: {
+      ledger: string;
+      from: string;
+      to: string;
+      since: number;
+      attempts: number;
+      reason: string;
+    } | null;
+  };
+};
+
+/** One function for each query of operations.graphql; each gives the answer's `data`. */
+export type GraphqlClient = {
+  agent: (variables: AgentVariables) => Promise<AgentAnswer>;
+  agents: (variables?: AgentsVariables) => Promise<AgentsAnswer>;
+  hire: (variables: HireVariables) => Promise<HireAnswer>;
+  hires: (variables?: HiresVariables) => Promise<HiresAnswer>;
+  escrow: (variables: EscrowVariables) => Promise<EscrowAnswer>;
+  cluster: (variables: ClusterVariables) => Promise<ClusterAnswer>;
+  fundingGraph: (variables: FundingGraphVariables) => Promise<FundingGraphAnswer>;
+  status: () => Promise<StatusAnswer>;
+};
+
+/** @param ask sends a query with its variables and gives `data` */
+export function createGraphqlClient(
+  ask: <Answer>(query: string, variables: object) => Promise<Answer>,
+): GraphqlClient {
+  return {
+    agent: (variables) =>
+      ask(
+        `query Agent($address: Address!) {
+  agent(address: $address) {
+    address
+    registeredTime
+    trustTier
+    successRate
+    last30dHireCount
+    last30dHireCountRaw
+    last24hVolumeUsdc
+    avgLatencyMsP50
+    avgLatencyMsP95
+    avgStars
+    totalRatings
+    refundRate
+    disputeRate
+    distinctBuyers
+    freeHires
+    claimStatus
+    claimed
+    privateMetrics
+    hiresBought
+    silentTimeoutRate
+    clusterId
+    clusterSize
+    signalsTripped
+    avgCostPerCapability {
+      capability
+      medianUsdc
+    }
+    listings(first: 20) {
+      nodes {
+        capability
+        priceUsdc
+        maxLatencyMs
+        paymentMode
+        endpoint
+        live
+      }
+    }
+    hires(first: 10) {
+      nodes {
+        id
+        buyerAddress
+        capability
+        priceUsdc
+        outcome
+        evidence
+        weight
+        latencyMs
+        time
+      }
+    }
+    tierChanges(first: 5) {
+      nodes {
+        from
+        to
+        reason
+        time
+      }
+    }
+  }
+}`,
+        variables,
+      ),
+    agents: (variables) =>
+      ask(
+        `query Agents($where: AgentFilter, $orderBy: AgentOrder, $first: Int, $after: String) {
+  agents(where: $where, orderBy: $orderBy, first: $first, after: $after) {
+    nodes {
+      address
+      trustTier
+      successRate
+      last30dHireCount
+      last24hVolumeUsdc
+      avgStars
+      clusterId
+      clusterSize
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}`,
+        variables ?? {},
+      ),
+    hire: (variables) =>
+      ask(
+        `query Hire($id: ID!) {
+  hire(id: $id) {
+    id
+    hireId
+    sellerAddress
+    buyerAddress
+    capability
+    paymentMode
+    priceUsdc
+    amountUsdc
+    outcome
+    evidence
+    refunded
+    dispute
+    disputeSource
+    clusterSize
+    weight
+    latencyMs
+    time
+    tx
+    escrowId
+    receiptHash
+    ratings {
+      side
+      stars
+      time
+    }
+  }
+}`,
+        variables,
+      ),
+    hires: (variables) =>
+      ask(
+        `query Hires($where: HireFilter, $first: Int, $after: String) {
+  hires(where: $where, first: $first, after: $after) {
+    nodes {
+      id
+      sellerAddress
+      buyerAddress
+      capability
+      priceUsdc
+      outcome
+      evidence
+      weight
+      time
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}`,
+        variables ?? {},
+      ),
+    escrow: (variables) =>
+      ask(
+        `query Escrow($id: ID!) {
+  escrow(id: $id) {
+    id
+    provider
+    contract
+    hireId
+    buyerAddress
+    sellerAddress
+    payee
+    arbiter
+    amountUsdc
+    feeUsdc
+    feeRecipient
+    status
+    delivered
+    resultHash
+    toSellerUsdc
+    toBuyerUsdc
+    refundedBy
+    deadline
+    depositedTime
+    settledTime
+    tx
+    receiptHash
+    hire {
+      id
+      outcome
+      weight
+    }
+  }
+}`,
+        variables,
+      ),
+    cluster: (variables) =>
+      ask(
+        `query Cluster($id: ID!, $first: Int, $after: String) {
+  cluster(id: $id) {
+    id
+    kind
+    size
+    formedTime
+    members(first: $first, after: $after) {
+      nodes {
+        address
+        trustTier
+        successRate
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+  }
+}`,
+        variables,
+      ),
+    fundingGraph: (variables) =>
+      ask(
+        `query FundingGraph($agent: Address!, $depth: Int) {
+  fundingGraph(agent: $agent, depth: $depth) {
+    nodes {
+      address
+      isAgent
+      kind
+      clusterId
+    }
+    edges {
+      from
+      to
+      amountUsdc
+      block
+      time
+      reason
+    }
+  }
+}`,
+        variables,
+      ),
+    status: () =>
+      ask(
+        `query Status {
+  meta {
+    chainId
+    token
+    block
+    time
+    digest
+    indexedBlock
+    paramsVersion
+    ledgers {
+      id
+      origin
+      size
+      root
+      block
+    }
+    blockedAtSegment {
+      ledger
+      from
+      to
+      since
+      attempts
+      reason
+    }
+  }
+}`,
+        {},
+      ),
+  };
+}

@@ -1,0 +1,107 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { serve } from "@hono/node-server";
+import { expect } from "chai";
+import { createApi } from "../../../indexer/src/api/app.ts";
+import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
+import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
+import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
+import { EventLog, wallet } from "../../indexer/derive/eventLog.ts";
+import { openApiDatabase } from "../../indexer/support/apiDatabase.ts";
+
+const [seller, buyer] = [wallet(1), wallet(2)];
+
+describe("the commands that ask a node", function () {
+  this.timeout(60_000);
+  this.slow(10_000);
+
+  let postgres: PostgresServer;
+  let database: Awaited<ReturnType<typeof openApiDatabase>>;
+  let server: ReturnType<typeof serve>;
+  let url: string;
+  let escrowId: string;
+  let hireId: string;
+
+  before(async () => {
+    postgres = await startPostgres();
+    database = await openApiDatabase(await postgres.createDatabase("commands"));
+    const log = new EventLog();
+    log.after(1).listing(seller, "text.translate", { price_usdc: "0.5" });
+    for (let n = 0; n < 3; n++) log.after(1).hire(seller, buyer, { latency_ms: 120, passed: n > 0 });
+    escrowId = log.after(1).deposit(seller, buyer);
+    log
+      .after(1)
+      .delivered(escrowId as "0x")
+      .released(escrowId as "0x", 300_000, 200_000);
+    const { store } = await log.after(60).tick().derive();
+    hireId = [...store.rows("hire").keys()][0] ?? "";
+    await database.fill(store);
+    const node = { chainId: 31_337, token: wallet(0x70) };
+    const operations = { readBlocked: async () => null };
+    const app = createApi({ db: database.db, operations, node, settlementUrl: null });
+    server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" });
+    await once(server, "listening");
+    url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  });
+  after(async () => {
+    server?.close();
+    await database?.close();
+    await postgres?.stop();
+  });
+
+  async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+    const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", [...args, "--url", url]), {
+      env: childEnvironment({ NO_COLOR: "1" }),
+    });
+    const [out, err] = [child.stdout, child.stderr].map(async (stream) => {
+      let text = "";
+      for await (const chunk of stream) text += chunk;
+      return text;
+    });
+    const [code] = await once(child, "close");
+    return { code, out: (await out) ?? "", err: (await err) ?? "" };
+  }
+
+  it("show tables to people and JSON to programs", async () => {
+    const [agent, search, hire, escrow, status] = await Promise.all([
+      run("agent", seller),
+      run("search", "text.translate", "--max-price", "0.50", "--min-success-rate", "0.5"),
+      run("hire", hireId),
+      run("escrow", escrowId),
+      run("status"),
+    ]);
+    for (const { code, err } of [agent, search, hire, escrow, status])
+      expect([code, err]).to.deep.equal([0, ""]);
+    expect(agent.out).to.contain("75.0 %").and.to.contain("text.translate");
+    expect(search.out).to.contain(seller).and.to.contain("$0.5");
+    expect(hire.out)
+      .to.match(/outcome +failure/)
+      .and.to.match(/by the word of +seller/);
+    expect(escrow.out)
+      .to.match(/to the seller +\$0\.30/)
+      .and.to.match(/to the buyer +\$0\.20/);
+    expect(status.out)
+      .to.match(/chain +31337/)
+      .and.to.match(/digest +0x[0-9a-f]{64}/);
+
+    const [json, none] = await Promise.all([
+      run("search", "text.translate", "--json"),
+      run("search", "no.such", "--min-tier", "2"),
+    ]);
+    expect(JSON.parse(json.out).agents[0].agent_id).to.equal(seller);
+    expect(none.out).to.contain("Nobody offers this");
+  });
+
+  it("fail with a sentence and a code", async () => {
+    const [stranger, wrong, unknown] = await Promise.all([
+      run("agent", wallet(99)),
+      run("search", "Text"),
+      run("hire", "0x12"),
+    ]);
+    expect(stranger).to.include({ code: 1, out: "" });
+    expect(stranger.err).to.contain("unknown_agent");
+    expect(wrong.err).to.contain("capability").and.to.contain("invalid_input");
+    expect(unknown.err).to.contain("unknown_hire");
+    expect((await run("agent", "0x12")).code).to.equal(2);
+  });
+});
