@@ -123,6 +123,11 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/capabilities.ts")).registerCapabilities,
   },
   {
+    name: "mcp",
+    summary: "serve the tools of an agent over MCP",
+    load: async () => (await import("../commands/mcp.ts")).registerMcp,
+  },
+  {
     name: "bench-ledger",
     summary: "measure the settlement service and its ledger",
     hidden: true,

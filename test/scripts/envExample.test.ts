@@ -21,6 +21,7 @@ describe(".env.example", () => {
       ...variablesOf("settlement/config.ts"),
       ...variablesOf("indexer/config.ts"),
       ...variablesOf("scripts/keeper/config.ts"),
+      ...variablesOf("sdk/mcp/mcpConfig.ts"),
       ...variablesOf("scripts/start/nodeEnvironment.ts"),
       "DEPLOYER_PRIVATE_KEY",
     ]);

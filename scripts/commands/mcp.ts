@@ -1,0 +1,54 @@
+import { serve } from "@hono/node-server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { Command } from "commander";
+import { z } from "zod";
+import { createMcpApp } from "../../sdk/mcp/createMcpApp.ts";
+import { createTallystickMcp } from "../../sdk/mcp/createTallystickMcp.ts";
+import { createMcpContext, readMcpConfig } from "../../sdk/mcp/mcpConfig.ts";
+import { fileStore } from "../../sdk/store/fileStore.ts";
+import { parseOption } from "../cli/parseOption.ts";
+import { watchShutdown } from "../cli/shutdown.ts";
+
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, "must be a port")
+  .transform(Number);
+
+type Options = { http?: number; host: string };
+
+/** `tallystick mcp`: the MCP server, over stdio unless told otherwise. */
+export function registerMcp(program: Command): void {
+  program
+    .command("mcp")
+    .description(
+      "Serve MCP: agents search, hire, rate, publish and settle actions by tools. Over stdio, or by --http.\n" +
+        "TALLYSTICK_URL names the node. Tools that sign need TALLYSTICK_PRIVATE_KEY, tools that pay also\n" +
+        "TALLYSTICK_SPEND_CAP_USDC, settle_action TALLYSTICK_API_KEY.",
+    )
+    .option("--http <port>", "streamable HTTP at http://HOST:PORT/mcp", parseOption("--http", port))
+    .option(
+      "--host <host>",
+      "with --http: where to listen; beyond this machine TALLYSTICK_MCP_KEY is required",
+      "127.0.0.1",
+    )
+    .action(async ({ http, host }: Options) => {
+      const config = readMcpConfig(process.env);
+      const { stateDir } = config;
+      const context = createMcpContext(config, stateDir === undefined ? {} : { store: fileStore(stateDir) });
+      await context.spend?.buyer.resume();
+      if (http === undefined) {
+        serveStdio(() => createTallystickMcp(context));
+        return;
+      }
+      const app = createMcpApp({ context, host, bearerKey: config.mcpKey });
+      const shutdown = watchShutdown();
+      const server = serve({ fetch: app.fetch, hostname: host, port: http }, ({ port: bound }) => {
+        process.stdout.write(`${JSON.stringify({ listening: `http://${host}:${bound}/mcp` })}\n`);
+      });
+      await new Promise<void>((resolve) => {
+        shutdown.signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+      server.close();
+      shutdown.release();
+    });
+}

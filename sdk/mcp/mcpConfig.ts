@@ -1,0 +1,138 @@
+import { privateKeyToAccount } from "viem/accounts";
+import { z } from "zod";
+import { type Address, addressSchema } from "../../protocol/address.ts";
+import { parseUsdc, priceUsdcSchema } from "../../protocol/amount.ts";
+import { InvalidInputError, invalidInputFromZod } from "../../protocol/errors.ts";
+import type { Hex } from "../../protocol/hex.ts";
+import { memoryBudget } from "../budget/budget.ts";
+import { storeBudget } from "../budget/storeBudget.ts";
+import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
+import { createBuyer } from "../createBuyer.ts";
+import { createQueryClient } from "../query/createQueryClient.ts";
+import type { Fetch } from "../requestService.ts";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+import type { McpContext, McpWallet, SpendCap } from "./mcpContext.ts";
+
+const environmentSchema = z.object({
+  TALLYSTICK_URL: z.url({ protocol: /^https?$/, message: "must be the http or https address of a node" }),
+  TALLYSTICK_PRIVATE_KEY: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{64}$/, "must be 0x and 64 hex digits")
+    .transform((text) => text as Hex)
+    .optional(),
+  TALLYSTICK_SPEND_CAP_USDC: priceUsdcSchema.optional(),
+  TALLYSTICK_MAX_PER_HIRE_USDC: priceUsdcSchema.optional(),
+  TALLYSTICK_STATE_DIR: z.string().optional(),
+  TALLYSTICK_API_KEY: z.string().optional(),
+  TALLYSTICK_CHAIN_ID: z
+    .string()
+    .regex(/^[1-9]\d{0,14}$/, "must be a chain's number")
+    .transform(Number)
+    .default(8453),
+  TALLYSTICK_TOKEN: z
+    .string()
+    .transform((text) => text.toLowerCase())
+    .pipe(addressSchema)
+    .default("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913" as Address),
+  TALLYSTICK_MCP_KEY: z.string().min(16, "must have at least 16 characters").optional(),
+  TALLYSTICK_DEV_MODE: z.enum(["0", "1"], { error: "must be 0 or 1" }).default("0"),
+});
+
+/** What an MCP server is told from outside. Amounts are atomic units. */
+export type McpConfig = {
+  baseUrl: string;
+  privateKey: Hex | undefined;
+  spendCap: bigint | undefined;
+  maxPerHire: bigint | undefined;
+  /** Where the cap and unfinished hires are remembered; absent: only as long as the process lives. */
+  stateDir: string | undefined;
+  apiKey: string | undefined;
+  network: PaymentNetwork;
+  devMode: boolean;
+  /** What callers over HTTP have to present. */
+  mcpKey: string | undefined;
+};
+
+/**
+ * Reads the configuration from the environment; empty values count as absent.
+ *
+ * @throws InvalidInputError naming every variable at fault
+ */
+export function readMcpConfig(environment: { [name: string]: string | undefined }): McpConfig {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const parsed = environmentSchema.safeParse(given);
+  if (!parsed.success) throw invalidInputFromZod(parsed.error, "", "invalid_config");
+  const env = parsed.data;
+  const cap = env.TALLYSTICK_SPEND_CAP_USDC;
+  const perHire = env.TALLYSTICK_MAX_PER_HIRE_USDC;
+  if (cap === undefined && perHire !== undefined) {
+    throw new InvalidInputError({
+      code: "invalid_config",
+      issues: [
+        { field: "TALLYSTICK_SPEND_CAP_USDC", message: "is required with TALLYSTICK_MAX_PER_HIRE_USDC" },
+      ],
+    });
+  }
+  const version = { name: env.TALLYSTICK_CHAIN_ID === 84_532 ? "USDC" : "USD Coin", version: "2" };
+  return {
+    baseUrl: env.TALLYSTICK_URL.replace(/\/$/, ""),
+    privateKey: env.TALLYSTICK_PRIVATE_KEY,
+    spendCap: cap === undefined ? undefined : parseUsdc(cap),
+    maxPerHire: perHire === undefined ? undefined : parseUsdc(perHire),
+    stateDir: env.TALLYSTICK_STATE_DIR,
+    apiKey: env.TALLYSTICK_API_KEY,
+    network: { chainId: env.TALLYSTICK_CHAIN_ID, token: env.TALLYSTICK_TOKEN, ...version },
+    devMode: env.TALLYSTICK_DEV_MODE === "1",
+    mcpKey: env.TALLYSTICK_MCP_KEY,
+  };
+}
+
+/**
+ * Puts together what the tools work with.
+ *
+ * @param store keeps the budget and unfinished hires across restarts; without it they last as long as the process
+ */
+export function createMcpContext(
+  config: McpConfig,
+  { store, fetch, now = Date.now }: { store?: KeyValueStore; fetch?: Fetch; now?: () => number } = {},
+): McpContext {
+  const { baseUrl, privateKey, apiKey, devMode } = config;
+  const ask = fetch ?? globalThis.fetch.bind(globalThis);
+  const account = privateKey && privateKeyToAccount(privateKey);
+  const wallet: McpWallet | undefined = account && {
+    account,
+    address: account.address.toLowerCase() as Address,
+  };
+  return {
+    baseUrl,
+    query: createQueryClient({ baseUrl, fetch: ask }),
+    wallet,
+    spend: wallet && spendCapOf(config, wallet, { store, fetch: ask, now }),
+    apiKey,
+    offers: new Map(),
+    counters: new Map(),
+    devMode,
+    fetch: ask,
+    now,
+  };
+}
+
+function spendCapOf(
+  { baseUrl, network, spendCap: total, maxPerHire, devMode }: McpConfig,
+  { account, address }: McpWallet,
+  { store, fetch, now }: { store: KeyValueStore | undefined; fetch: Fetch; now: () => number },
+): SpendCap | undefined {
+  if (total === undefined) return undefined;
+  const budget = store ? storeBudget({ store, name: `mcp-${address}`, limit: total }) : memoryBudget(total);
+  const buyer = createBuyer({
+    account,
+    baseUrl,
+    network,
+    budget,
+    devMode,
+    fetch,
+    now,
+    ...(store && { journal: store }),
+  });
+  return { budget, total, perHire: maxPerHire ?? total, buyer };
+}

@@ -1,0 +1,57 @@
+import type { LocalAccount } from "viem";
+import type { Address } from "../../protocol/address.ts";
+import type { QuoteOffer } from "../../protocol/clarification/clarifyAnswer.ts";
+import { TallystickError } from "../../protocol/errors.ts";
+import type { Listing } from "../../protocol/records/listing.ts";
+import type { Budget } from "../budget/budget.ts";
+import type { CounterMemory } from "../clarify/clarify.ts";
+import type { Buyer } from "../createBuyer.ts";
+import type { QueryClient } from "../query/createQueryClient.ts";
+import type { Fetch } from "../requestService.ts";
+
+/** An agent's wallet and what it may spend. */
+export type McpWallet = { account: LocalAccount; address: Address };
+
+/** What may be spent, by the cap that the operator set. Amounts are atomic units. */
+export type SpendCap = { budget: Budget; total: bigint; perHire: bigint; buyer: Buyer };
+
+/** What the tools work with. One for all sessions of a process: there is one wallet and one cap. */
+export type McpContext = {
+  /** Of the node. */
+  baseUrl: string;
+  query: QueryClient;
+  /** Absent: tools that sign refuse. */
+  wallet: McpWallet | undefined;
+  /** Absent: tools that pay refuse. */
+  spend: SpendCap | undefined;
+  /** For the settlement of actions. */
+  apiKey: string | undefined;
+  /** Offers that sellers made in clarification, by their token: what `hire_agent` accepts. */
+  offers: Map<string, { listing: Listing; offer: QuoteOffer }>;
+  counters: CounterMemory;
+  devMode: boolean;
+  fetch: Fetch;
+  /** Milliseconds since 1970. */
+  now: () => number;
+};
+
+/** @throws TallystickError `no_wallet` */
+export function requireWallet({ wallet }: McpContext): McpWallet {
+  if (wallet) return wallet;
+  throw new TallystickError({
+    code: "no_wallet",
+    message: "This server has no wallet, so it can only read.",
+    hint: "Its operator would set TALLYSTICK_PRIVATE_KEY.",
+  });
+}
+
+/** @throws TallystickError `no_wallet`, `no_spend_cap` */
+export function requireSpendCap(context: McpContext): SpendCap {
+  requireWallet(context);
+  if (context.spend) return context.spend;
+  throw new TallystickError({
+    code: "no_spend_cap",
+    message: "This server may not pay: no spend cap was set.",
+    hint: "Its operator would set TALLYSTICK_SPEND_CAP_USDC, e.g. to 5.00.",
+  });
+}

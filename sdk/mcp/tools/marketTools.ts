@@ -1,0 +1,145 @@
+import type { McpServer } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { addressSchema } from "../../../protocol/address.ts";
+import { priceUsdcSchema } from "../../../protocol/amount.ts";
+import { capabilityOf } from "../../../protocol/capabilities/capabilityOf.ts";
+import { catalogue } from "../../../protocol/capabilities/catalogue.ts";
+import { minVerificationVersion, versionStatus } from "../../../protocol/capabilities/versions.ts";
+import { capabilitySchema } from "../../../protocol/capability.ts";
+import { TallystickError } from "../../../protocol/errors.ts";
+import type { McpContext } from "../mcpContext.ts";
+import { answering } from "../toolResult.ts";
+
+const READS = { readOnlyHint: true, openWorldHint: true } as const;
+const agent = z.looseObject({
+  agent_id: z.string(),
+  cluster_id: z.string().nullable(),
+  cluster_size: z.number(),
+  listing: z.looseObject({
+    capability: z.string(),
+    price_usdc: z.string(),
+    max_latency_ms: z.number(),
+    payment_mode: z.string(),
+    endpoint: z.string(),
+    clarification_supported: z.boolean(),
+  }),
+  reputation: z.looseObject({
+    success_rate: z.number().nullable(),
+    last_30d_hire_count: z.number(),
+    avg_stars: z.number().nullable(),
+    trust_tier: z.number(),
+  }),
+});
+
+/** Tools that only look: who sells what, how well, and what can be hired at all. */
+export function registerMarketTools(server: McpServer, context: McpContext): void {
+  server.registerTool(
+    "search_agents",
+    {
+      title: "Search agents",
+      description:
+        "Find agents that sell a capability, best first, with price, latency and a reputation derived from payments on chain. Reputation figures are null while there are no hires to derive them from.",
+      inputSchema: z.object({
+        capability: capabilitySchema.describe(
+          "A capability id such as text.translate.en.it; see list_capabilities.",
+        ),
+        max_price_usdc: priceUsdcSchema.optional().describe('Most to pay, in USDC: "0.50".'),
+        max_latency_ms: z.int().positive().optional(),
+        min_success_rate: z.number().min(0).max(1).optional(),
+        min_avg_stars: z.number().min(0).max(5).optional(),
+        min_trust_tier: z.int().min(0).max(2).optional(),
+        payment_mode: z.string().optional().describe("direct, platform_escrow:ID, or platform_escrow:*."),
+        min_verification_version: z.string().optional(),
+        clarification_supported: z.boolean().optional(),
+        limit: z.int().min(1).max(100).optional(),
+        cursor: z.string().optional(),
+      }),
+      outputSchema: z.object({ agents: z.array(agent), next_cursor: z.string().nullable() }),
+      annotations: READS,
+    },
+    (request) => answering(async () => ({ ...(await context.query.search(request)) })),
+  );
+
+  server.registerTool(
+    "check_reputation",
+    {
+      title: "Check an agent's reputation",
+      description:
+        "Everything that is known of one agent: rates, latencies, volume, tier, and the cluster of agents it seems to belong to.",
+      inputSchema: z.object({ agent_id: addressSchema.describe("The agent's wallet, lower case.") }),
+      outputSchema: z.looseObject({
+        agent_id: z.string(),
+        success_rate: z.number().nullable(),
+        last_30d_hire_count: z.number(),
+        avg_stars: z.number().nullable(),
+        trust_tier: z.number(),
+        cluster_id: z.string().nullable(),
+        cluster_size: z.number(),
+        co_members: z.array(z.string()),
+      }),
+      annotations: READS,
+    },
+    ({ agent_id }) =>
+      answering(async () => {
+        const [reputation, cluster] = await Promise.all([
+          context.query.reputation(agent_id),
+          context.query.cluster(agent_id),
+        ]);
+        return { ...reputation, co_members: cluster.co_members };
+      }),
+  );
+
+  server.registerTool(
+    "list_capabilities",
+    {
+      title: "List capabilities",
+      description:
+        "The standard capabilities that can be hired and are verified automatically; with an id, its input and output schema and the checks that a result has to pass.",
+      inputSchema: z.object({ capability: z.string().optional().describe("One id, for its schemas.") }),
+      outputSchema: z.object({
+        capabilities: z.array(
+          z.object({
+            id: z.string(),
+            patterns: z.array(z.string()),
+            summary: z.string(),
+            versions: z.array(z.object({ version: z.string(), status: z.string() })),
+            min_verification_version: z.string(),
+            checks: z.array(z.string()),
+            input: z.record(z.string(), z.unknown()).optional(),
+            output: z.record(z.string(), z.unknown()).optional(),
+          }),
+        ),
+      }),
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+    ({ capability }) =>
+      answering(async () => {
+        const now = Math.floor(context.now() / 1000);
+        const wanted = capability === undefined ? catalogue : [capabilityOf(capability)];
+        const capabilities = wanted.map((found) => {
+          if (!found) throw unknownCapability(capability ?? "");
+          return {
+            id: found.id,
+            patterns: [...found.patterns],
+            summary: found.summary,
+            versions: found.versions.map(({ version }) => ({
+              version,
+              status: versionStatus(found, version, now),
+            })),
+            min_verification_version: minVerificationVersion(found, now),
+            checks: ["matches_schema", ...Object.keys(found.checks)],
+            ...(capability !== undefined && { input: found.input, output: found.output }),
+          };
+        });
+        return { capabilities };
+      }),
+  );
+}
+
+function unknownCapability(capability: string): TallystickError {
+  return new TallystickError({
+    code: "unknown_capability",
+    message: `${capability} is no standard capability.`,
+    hint: "Call list_capabilities without arguments. custom.* ids have the schemas their sellers publish.",
+  });
+}

@@ -1,0 +1,105 @@
+import type { McpServer } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { priceUsdcSchema } from "../../../protocol/amount.ts";
+import { isCustomCapability, requireCapability } from "../../../protocol/capabilities/capabilityOf.ts";
+import { capabilitySchema } from "../../../protocol/capability.ts";
+import { InvalidInputError } from "../../../protocol/errors.ts";
+import type { RecordBody } from "../../../protocol/json/recordBody.ts";
+import { parseListing } from "../../../protocol/records/listing.ts";
+import { signRecord } from "../../../protocol/records/record.ts";
+import { requestService } from "../../requestService.ts";
+import { type McpContext, requireWallet } from "../mcpContext.ts";
+import { answering } from "../toolResult.ts";
+
+/** Tools of a seller: say what is sold, and see what was. */
+export function registerSellerTools(server: McpServer, context: McpContext): void {
+  server.registerTool(
+    "publish_listing",
+    {
+      title: "Publish a listing",
+      description:
+        "Sign and publish an offer of this server's wallet: one capability, its price, its latency and the address where it is served. The newest listing of a capability and payment mode counts; retired takes it down. Public and permanent.",
+      inputSchema: z.object({
+        capability: capabilitySchema,
+        price_usdc: priceUsdcSchema,
+        max_latency_ms: z.int().positive(),
+        endpoint: z.url({ protocol: /^https?$/ }).describe("Where POST {endpoint}/hire is served."),
+        payment_mode: z.string().optional(),
+        verification_version: z.string().optional(),
+        first_call_free: z.boolean().optional(),
+        clarification_supported: z.boolean().optional().describe("For custom.* capabilities only."),
+        retired: z.boolean().optional(),
+      }),
+      outputSchema: z.object({
+        status: z.string(),
+        hash: z.string().nullable(),
+        index: z.number().nullable(),
+        agent_id: z.string(),
+      }),
+      annotations: {
+        readOnlyHint: false,
+        destructiveHint: false,
+        idempotentHint: false,
+        openWorldHint: true,
+      },
+    },
+    (asked) =>
+      answering(async () => {
+        const { account, address } = requireWallet(context);
+        if (!isCustomCapability(asked.capability)) requireCapability(asked.capability);
+        if (asked.clarification_supported && !isCustomCapability(asked.capability)) {
+          const message = "must not be set for a standard capability: its schema says everything";
+          throw new InvalidInputError({ issues: [{ field: "clarification_supported", message }] });
+        }
+        const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+        const issuedAt = Math.floor(context.now() / 1000);
+        const body = {
+          payment_mode: "direct",
+          ...given,
+          agent_id: address,
+          issued_at: issuedAt,
+        } as RecordBody;
+        parseListing(body);
+        const { signer, signature } = await signRecord({ type: "listing", body, account });
+        const { baseUrl, fetch } = context;
+        const { text } = await requestService({
+          baseUrl,
+          path: "/v1/listings",
+          body: { body, signer, signature },
+          fetch,
+        });
+        const { status, hash = null, index = null } = JSON.parse(text);
+        return { status, hash, index, agent_id: address };
+      }),
+  );
+
+  server.registerTool(
+    "my_receipts",
+    {
+      title: "My receipts",
+      description:
+        "What this server's wallet sold: its receipts, the latest first, and what each counted as.",
+      inputSchema: z.object({ limit: z.int().min(1).max(100).optional(), cursor: z.string().optional() }),
+      outputSchema: z.object({
+        agent_id: z.string(),
+        receipts: z.array(
+          z.looseObject({
+            receipt_hash: z.string(),
+            buyer: z.string(),
+            capability: z.string(),
+            amount_usdc_atomic: z.string(),
+            status: z.string(),
+          }),
+        ),
+        next_cursor: z.string().nullable(),
+      }),
+      annotations: { readOnlyHint: true, openWorldHint: true },
+    },
+    ({ limit, cursor }) =>
+      answering(async () => {
+        const { address } = requireWallet(context);
+        const page = { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) };
+        return { ...(await context.query.receipts(address, page)) };
+      }),
+  );
+}
