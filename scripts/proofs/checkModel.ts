@@ -10,9 +10,6 @@ const require = createRequire(import.meta.url);
 /** What became of one `assert`: it holds always, there is a way to break it, or the solver could not tell. */
 export type Verdict = "proved" | "refuted" | "unknown";
 
-/** One `assert` of a harness, by its line (from 1) in the source. */
-export type Assertion = { line: number; verdict: Verdict };
-
 export type CheckModelParameters = {
   solver: Solver;
   /** Path of the harness in the repository, and which contract of it to check. */
@@ -25,29 +22,22 @@ export type CheckModelParameters = {
 };
 
 /** Several times what the hardest of our proofs takes. */
-const EFFORT = 60_000_000;
+const EFFORT = 400_000;
 
-/** solc's codes for what it says about an assertion. */
-const SAFE = "9576";
-const VIOLATED = "6328";
-
-type Message = {
-  severity: string;
-  errorCode?: string;
-  message: string;
-  formattedMessage: string;
-  sourceLocation?: { file: string; start: number };
-};
+type Message = { severity: string; formattedMessage: string };
 type Output = {
   errors?: Message[];
   auxiliaryInputRequested?: { smtlib2queries?: Record<string, string> };
 };
 
 /**
- * Has solc's model checker (SMTChecker, the CHC engine) look at every `assert` of a harness. solc writes one query per
- * assertion, Z3 answers them, and solc reads the answers in a second pass.
+ * Has solc's model checker (SMTChecker, the BMC engine) look at every `assert` of a harness. It takes each function of the
+ * harness by itself, with whatever arguments and from whatever state there can be, so what it proves holds after any
+ * sequence of calls. Loops it would follow for one round only: there must be none on the way, and the harnesses have none.
+ * solc writes one query per assertion, for a way to break it; Z3 finds one, or that there is none.
  *
- * @throws Error when the source does not compile, or has no assertion
+ * @returns a verdict per assertion
+ * @throws Error when the source does not compile, has no assertion, or solc passes over one
  */
 export async function checkModel({
   solver,
@@ -55,36 +45,25 @@ export async function checkModel({
   contract,
   replaced = {},
   effort = EFFORT,
-}: CheckModelParameters): Promise<Assertion[]> {
-  const first = run(source, contract, replaced, {});
-  const responses: Record<string, string> = {};
-  for (const [hash, query] of Object.entries(first.auxiliaryInputRequested?.smtlib2queries ?? {})) {
-    responses[hash] = await solver.answer(query, effort);
+}: CheckModelParameters): Promise<Verdict[]> {
+  const output = run(source, contract, replaced);
+  const queries = Object.values(output.auxiliaryInputRequested?.smtlib2queries ?? {});
+  const asserted = read(source, replaced).match(/^ *assert\(/gm)?.length ?? 0;
+  if (asserted === 0 || queries.length !== asserted) {
+    throw new Error(`solc asks about ${queries.length} of ${asserted} assertions in ${source}`);
   }
-  const second = run(source, contract, replaced, responses);
-  const text = Buffer.from(read(source, replaced));
-  const assertions: Assertion[] = [];
-  for (const { errorCode, message, sourceLocation } of second.errors ?? []) {
-    if (errorCode !== SAFE && errorCode !== VIOLATED) continue;
-    const line = text
-      .subarray(0, sourceLocation?.start ?? 0)
-      .toString()
-      .split("\n").length;
-    const refuted = message.includes("happens here");
-    assertions.push({ line, verdict: errorCode === SAFE ? "proved" : refuted ? "refuted" : "unknown" });
+  const verdicts: Verdict[] = [];
+  for (const query of queries) {
+    const answer = await solver.answer(query, effort);
+    if (answer.startsWith("unsat")) verdicts.push("proved");
+    else verdicts.push(answer.startsWith("sat") ? "refuted" : "unknown");
   }
-  if (assertions.length === 0) throw new Error(`${contract} in ${source} asserts nothing`);
-  return assertions.sort((a, b) => a.line - b.line);
+  return verdicts;
 }
 
 let solc: { compile: (input: string, callbacks: unknown) => string } | undefined;
 
-function run(
-  source: string,
-  contract: string,
-  replaced: Record<string, string>,
-  smtlib2responses: Record<string, string>,
-): Output {
+function run(source: string, contract: string, replaced: Record<string, string>): Output {
   solc ??= require("solc") as NonNullable<typeof solc>;
   const { evmVersion } = (hardhatConfig.solidity as { settings: { evmVersion: string } }).settings;
   const input = {
@@ -94,15 +73,12 @@ function run(
       evmVersion,
       outputSelection: {},
       modelChecker: {
-        engine: "chc",
+        engine: "bmc",
         targets: ["assert"],
         contracts: { [source]: [contract] },
         solvers: ["smtlib2"],
-        showProvedSafe: true,
-        showUnproved: true,
       },
     },
-    ...(Object.keys(smtlib2responses).length > 0 && { auxiliaryInput: { smtlib2responses } }),
   };
   const callbacks = { import: (name: string) => ({ contents: read(name, replaced) }) };
   const output = JSON.parse(solc.compile(JSON.stringify(input), callbacks)) as Output;

@@ -1,27 +1,39 @@
-/** A bug that somebody could write, as a change of text in one file; the text occurs there once. */
-export type PlantedBug = { what: string; file: string; find: string; replace: string };
+/** A change of text in one file; the text occurs there once. */
+export type TextChange = { what: string; file: string; find: string; replace: string };
+
+/** A bug that somebody could write. */
+export type PlantedBug = TextChange;
 
 /** Something that is proved of a contract as it is deployed. */
 export type Property = {
-  /** The harness contract that asserts it. */
+  /** The harness contract that asserts it, in a file of its own name in contracts/test/proofs/. */
   contract: string;
-  source: string;
   /** The property, in one sentence. */
   claim: string;
+  /** What is left open, so that it is proved whatever is there. */
+  abstraction?: TextChange;
   /** Each of them has to lose the proof: else the proof would say nothing. */
   bugs: PlantedBug[];
 };
 
-const escrowProofs = "contracts/test/proofs/EscrowBookProofs.sol";
-const ledgerProofs = "contracts/test/proofs/LedgerBookProofs.sol";
 const escrowBook = "contracts/EscrowBook.sol";
 const ledgerBook = "contracts/LedgerBook.sol";
+
+/**
+ * What a consistency proof proves is no matter of bookkeeping (it is tested, exhaustively), and the solver cannot follow its
+ * hashes and loops. So here the walk along its nodes answers anything at all.
+ */
+const anyWalk: TextChange = {
+  what: "the nodes of a consistency proof are judged in any way",
+  file: "contracts/libraries/Rfc9162.sol",
+  find: "return _walkConsistency(oldSize - 1, oldRoot, newSize - 1, newRoot, proof);",
+  replace: "return Verdict(gasleft() % 8);",
+};
 
 /** All that is proved, in the order of docs/SECURITY.md. */
 export const properties: Property[] = [
   {
     contract: "OpenedOnce",
-    source: escrowProofs,
     claim: "A hire is opened only when it never was, and then holds exactly its amount, which is not zero.",
     bugs: [
       {
@@ -34,7 +46,6 @@ export const properties: Property[] = [
   },
   {
     contract: "ClosedOnce",
-    source: escrowProofs,
     claim: "A hire is closed only while it is held, for exactly what it holds, and holds nothing afterwards.",
     bugs: [
       {
@@ -47,7 +58,6 @@ export const properties: Property[] = [
   },
   {
     contract: "NeverTwice",
-    source: escrowProofs,
     claim: "Through any sequence of calls, a hire is opened at most once and closed at most once.",
     bugs: [
       {
@@ -60,7 +70,6 @@ export const properties: Property[] = [
   },
   {
     contract: "DeliveryMovesNothing",
-    source: escrowProofs,
     claim: "Marking delivery works once, on a held hire, and changes neither its status nor its amount.",
     bugs: [
       {
@@ -73,7 +82,6 @@ export const properties: Property[] = [
   },
   {
     contract: "OthersUntouched",
-    source: escrowProofs,
     claim: "What is done for one hire changes no other hire and no credit.",
     bugs: [
       {
@@ -86,20 +94,18 @@ export const properties: Property[] = [
   },
   {
     contract: "PartsAddUp",
-    source: escrowProofs,
     claim: "The parts of a split add up to the amount, and the payee's is no more than the buyer gave.",
     bugs: [
       {
-        what: "the fee is paid twice",
+        what: "the buyer gets back what the seller is paid",
         file: escrowBook,
         find: "toBuyer = amount - toSeller;",
-        replace: "toBuyer = amount - toPayee;",
+        replace: "toBuyer = amount;",
       },
     ],
   },
   {
     contract: "RestIsCredited",
-    source: escrowProofs,
     claim: "What a payment did not move, and no more, is credited to whom it was for, and nobody else.",
     bugs: [
       {
@@ -112,7 +118,6 @@ export const properties: Property[] = [
   },
   {
     contract: "CreditTakenOnce",
-    source: escrowProofs,
     claim: "A credit is taken once, for all that was put there, and no other credit changes.",
     bugs: [
       {
@@ -125,7 +130,6 @@ export const properties: Property[] = [
   },
   {
     contract: "OwesWhatItHas",
-    source: escrowProofs,
     claim: "Through any sequence of calls, what came in less what went out is Σ held + Σ credits.",
     bugs: [
       {
@@ -138,7 +142,7 @@ export const properties: Property[] = [
   },
   {
     contract: "NeverShrinks",
-    source: ledgerProofs,
+    abstraction: anyWalk,
     claim: "An anchor never shrinks a ledger, changes its root only by growing it, and has the next number.",
     bugs: [
       {
@@ -151,7 +155,7 @@ export const properties: Property[] = [
   },
   {
     contract: "MarkedForGood",
-    source: ledgerProofs,
+    abstraction: anyWalk,
     claim: "A marked ledger is never extended, no mark is ever cleared, and marking changes no head.",
     bugs: [
       {
@@ -164,7 +168,7 @@ export const properties: Property[] = [
   },
   {
     contract: "WriterStays",
-    source: ledgerProofs,
+    abstraction: anyWalk,
     claim: "A ledger is opened once, keeps its writer, and is changed by nothing done to another.",
     bugs: [
       {

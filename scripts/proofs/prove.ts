@@ -4,8 +4,8 @@ import { openSolver } from "./openSolver.ts";
 import type { Property } from "./properties.ts";
 import { type ProofResult, proveProperty } from "./proveProperty.ts";
 
-type Line = Pick<Property, "contract" | "source" | "claim"> &
-  ProofResult & { bugs: ({ what: string; found: boolean } & Pick<ProofResult, "assertions" | "ms">)[] };
+type Line = Pick<Property, "contract" | "claim"> &
+  ProofResult & { bugs: ({ what: string; found: boolean } & Pick<ProofResult, "verdicts" | "ms">)[] };
 
 /** Proves and prints; the exit code is 0 when every property is proved and every planted bug loses its proof. */
 export async function prove(chosen: Property[], json: boolean): Promise<number> {
@@ -13,14 +13,14 @@ export async function prove(chosen: Property[], json: boolean): Promise<number> 
   const lines: Line[] = [];
   try {
     for (const property of chosen) {
-      const { contract, source, claim } = property;
+      const { contract, claim } = property;
       const proof = await proveProperty(property, solver);
       const bugs = [];
       for (const bug of property.bugs) {
-        const { proved, assertions, ms } = await proveProperty(property, solver, bug);
-        bugs.push({ what: bug.what, found: !proved, assertions, ms });
+        const { proved, verdicts, ms } = await proveProperty(property, solver, bug);
+        bugs.push({ what: bug.what, found: !proved, verdicts, ms });
       }
-      lines.push({ contract, source, claim, ...proof, bugs });
+      lines.push({ contract, claim, ...proof, bugs });
       if (!json) process.stderr.write(`${contract} …\n`);
     }
   } finally {

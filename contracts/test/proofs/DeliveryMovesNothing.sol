@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {EscrowBook} from "../../EscrowBook.sol";
+import {IHireEscrow} from "../../interfaces/IHireEscrow.sol";
+
+/// @notice Marking delivery takes a held hire that is not marked, and changes nothing but the mark.
+contract DeliveryMovesNothing is EscrowBook {
+    function deliver(bytes32 id) external {
+        (uint8 before, bool wasDelivered, uint128 held) = _state(id);
+        _setDelivered(id);
+        (uint8 status, bool isDelivered, uint128 rest) = _state(id);
+        assert(before == uint8(IHireEscrow.Status.Held) && !wasDelivered && isDelivered);
+        assert(status == before && rest == held);
+    }
+}
