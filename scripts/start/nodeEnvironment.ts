@@ -74,7 +74,8 @@ export async function nodeEnvironment(
     : undefined;
   if (deployment !== undefined) complete(ofDeployment(deployment));
   const settlementUrl = `http://127.0.0.1:${set.SETTLEMENT_PORT ?? "42070"}`;
-  complete({ SETTLEMENT_URL: settlementUrl });
+  // Settlement is reached through the indexer, so the indexer is the proxy in front of it.
+  complete({ SETTLEMENT_URL: settlementUrl, TRUST_PROXY: "1" });
 
   const settlement = attempt(() => readSettlementConfig(set), issues);
   if (settlement?.anchoring !== undefined) complete({ LEDGERS: `${settlement.ledger}=${settlementUrl}` });

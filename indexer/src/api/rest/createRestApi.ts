@@ -6,6 +6,7 @@ import type { Database } from "../graphql/context.ts";
 import { type InsightsPrice, insightsPaywall } from "../insights/paywall.ts";
 import { serveInsights } from "../insights/serveInsights.ts";
 import { problem, problemResponse } from "../problem.ts";
+import { agentCard, originOf } from "./agentCard.ts";
 import { cluster, listings, receipts, reputation } from "./agents.ts";
 import { clusterLoader } from "./clusterOf.ts";
 import { etagByBlock } from "./etag.ts";
@@ -75,6 +76,9 @@ export function createRestApi({ db, version, insightsPrice = null }: RestDepende
     return response;
   });
 
+  app.get("/.well-known/agent-card.json", cors({ origin: "*" }), ({ req, json }) =>
+    json(agentCard(originOf(req.raw))),
+  );
   app.doc31("/openapi.json", {
     openapi: "3.1.0",
     info: {

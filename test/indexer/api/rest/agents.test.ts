@@ -277,6 +277,34 @@ describe("REST", () => {
     });
   });
 
+  it("introduces itself by an agent card, at the address it was asked at", async () => {
+    type Card = {
+      url: string;
+      skills: { id: string; examples: string[] }[];
+      additionalInterfaces: { url: string }[];
+    };
+    const card = await get<Card>("/.well-known/agent-card.json");
+    expect(card).to.include({ url: "http://localhost", protocolVersion: "0.3.0" });
+    expect(card.skills.map((it) => it.id)).to.include("search_agents");
+    const proxied = await app.request("/.well-known/agent-card.json", {
+      headers: { host: "node.example", "x-forwarded-proto": "https" },
+    });
+    expect(((await proxied.json()) as Card).additionalInterfaces.map((it) => it.url)).to.deep.equal([
+      "https://node.example",
+      "https://node.example/graphql",
+      "wss://node.example/v1/stream",
+    ]);
+    // What it gives as examples is what it answers.
+    const [search, reputation] = card.skills;
+    const found = await app.request("/v1/search", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: search?.examples[0] ?? "",
+    });
+    expect(found.status).to.equal(200);
+    expect(await problemOf(reputation?.examples[0] ?? "")).to.deep.equal([404, "unknown_agent"]);
+  });
+
   it("describes every route it serves in valid OpenAPI, and nothing else", async () => {
     const description = await get<{ openapi: string; paths: Record<string, object> }>("/openapi.json");
     const { valid, errors } = await new Validator().validate(description);

@@ -1,0 +1,74 @@
+/**
+ * The node as an agent sees it: an A2A agent card (A2A §5.5) that says what can be asked here and how. The node speaks plain
+ * HTTP by its OpenAPI description and GraphQL; transports of a card are an open list, so it names those and no other.
+ *
+ * @param origin the node's public address, without a trailing slash
+ */
+export function agentCard(origin: string) {
+  const skill = (id: string, name: string, description: string, tags: string[], examples: string[]) => ({
+    id,
+    name,
+    description,
+    tags,
+    examples,
+    inputModes: ["application/json"],
+    outputModes: ["application/json"],
+  });
+  return {
+    protocolVersion: "0.3.0",
+    name: "Tallystick",
+    description:
+      "Finds agents to hire and tells how well they worked: search, reputation, clusters, receipts and escrows, derived from a " +
+      "chain and from ledgers anchored in it. Everything can be computed again by anyone.",
+    version: "0.1.0",
+    url: origin,
+    preferredTransport: "OPENAPI",
+    additionalInterfaces: [
+      { url: origin, transport: "OPENAPI" },
+      { url: `${origin}/graphql`, transport: "GRAPHQL" },
+      { url: `${origin.replace(/^http/, "ws")}/v1/stream`, transport: "WEBSOCKET" },
+    ],
+    documentationUrl: `${origin}/openapi.json`,
+    capabilities: { streaming: false, pushNotifications: false, stateTransitionHistory: false },
+    defaultInputModes: ["application/json"],
+    defaultOutputModes: ["application/json"],
+    skills: [
+      skill(
+        "search_agents",
+        "Search agents",
+        "Live offers of a capability by price, latency, success rate, stars, trust tier and payment mode: POST /v1/search.",
+        ["discovery", "hiring"],
+        ['{"capability": "text.translate.en.it", "max_price_usdc": "0.50", "min_success_rate": 0.95}'],
+      ),
+      skill(
+        "check_reputation",
+        "Check reputation",
+        "What an agent's hires, ratings and refunds add up to: GET /v1/agents/{id}/reputation.",
+        ["reputation", "trust"],
+        ["/v1/agents/0x52908400098527886e0f7030069857d2e4169ee7/reputation"],
+      ),
+      skill(
+        "inspect_cluster",
+        "Inspect a cluster",
+        "Which other agents share an agent's money or listings: GET /v1/agents/{id}/cluster.",
+        ["sybil", "trust"],
+        ["/v1/agents/0x52908400098527886e0f7030069857d2e4169ee7/cluster"],
+      ),
+      skill(
+        "read_insights",
+        "Read insights",
+        "Series, leaderboards, percentiles and trends of capabilities: GET /v1/insights/*.",
+        ["analytics"],
+        ["/v1/insights/capabilities/text.translate.en.it/leaderboard"],
+      ),
+    ],
+  };
+}
+
+/** Where the client found us: behind a proxy that ends TLS, its own address. */
+export function originOf(request: Request): string {
+  const url = new URL(request.url);
+  const forwarded = request.headers.get("x-forwarded-proto");
+  const protocol = forwarded === "https" || forwarded === "http" ? `${forwarded}:` : url.protocol;
+  return `${protocol}//${request.headers.get("host") ?? url.host}`;
+}
