@@ -5,9 +5,14 @@ import { exclusively, readText, root } from "./checkout.mjs";
 import { runQuietly, withNodeFirst } from "./run.mjs";
 import { BootstrapError, say } from "./say.mjs";
 
-/** The commands that need compiled contracts, and the contracts they deploy. (`test` builds everything, and counts it.) */
-export const NEED_CONTRACTS = ["demo", "deploy"];
-const DEPLOYED = ["contracts/HireEscrow.sol", "contracts/AnchoredLedger.sol", "contracts/test/TestUSDC.sol"];
+/** The commands that need compiled contracts, and the contracts they deploy. (`npm test` builds everything, and counts it.) */
+export const NEED_CONTRACTS = ["demo", "deploy", "bench-index", "soak-index"];
+const DEPLOYED = [
+  "contracts/HireEscrow.sol",
+  "contracts/AnchoredLedger.sol",
+  "contracts/test/TestUSDC.sol",
+  "contracts/test/TransferEmitter.sol",
+];
 
 /** Compiles the contracts when they, the compiler's settings or the dependencies changed since the last time.
  * @param {string} node */
