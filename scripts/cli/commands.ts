@@ -128,6 +128,20 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/mcp.ts")).registerMcp,
   },
   {
+    name: "bench-ledger",
+    summary: "measure the settlement service and its ledger",
+    hidden: true,
+    ignoresEnvFile: true,
+    load: async () => (await import("../commands/benchLedger.ts")).registerBenchLedger,
+  },
+  {
+    name: "soak-ledger",
+    summary: "kill the settlement service many times under load and look for losses",
+    hidden: true,
+    ignoresEnvFile: true,
+    load: async () => (await import("../commands/soakLedger.ts")).registerSoakLedger,
+  },
+  {
     name: "soak-index",
     summary: "play generated logs onto a chain, and compare nodes, derivation and oracle",
     hidden: true,
