@@ -15,13 +15,19 @@ export function registerStart(program: Command): void {
         "Refuses to start, with one list, when settings are missing or what they name is not there.",
     )
     .option("--env-file <file>", "the settings; default .env in the checkout")
+    .option("--print", "print the settings that .env leaves out, in its format, and start nothing")
     .option("--logs <folder>", "where the logs go", path.join(repositoryRoot, ".tallystick", "logs"))
-    .action(async (options: { envFile?: string; logs: string }) => {
+    .action(async (options: { envFile?: string; print?: boolean; logs: string }) => {
       const { nodeEnvironment } = await import("../start/nodeEnvironment.ts");
       const { runNode } = await import("../start/runNode.ts");
       const node = await nodeEnvironment(settings(options.envFile), (chainId) =>
         readDeployment(path.join(repositoryRoot, "contracts", "deployments", `${chainId}.json`)),
       );
+      if (options.print) {
+        for (const [name, value] of Object.entries(node.completed))
+          process.stdout.write(`${name}=${value}\n`);
+        return;
+      }
       process.exitCode = await runNode(node, { logs: path.resolve(options.logs) });
     });
 }

@@ -39,6 +39,8 @@ const PRESETS: { [network: string]: Environment } = {
 /** Everything that both processes need, complete and checked for form. */
 export type NodeEnvironment = {
   environment: Environment;
+  /** The part of it that was not given. */
+  completed: Environment;
   settlementUrl: string;
   indexerHost: string;
   indexerPort: number;
@@ -64,8 +66,13 @@ export async function nodeEnvironment(
   }
   const set: Environment = {};
   for (const [name, value] of Object.entries(given)) if (value) set[name] = value;
+  const completed: Environment = {};
   const complete = (defaults: Environment) => {
-    for (const [name, value] of Object.entries(defaults)) set[name] ??= value;
+    for (const [name, value] of Object.entries(defaults)) {
+      if (set[name] !== undefined) continue;
+      set[name] = value;
+      completed[name] = value;
+    }
   };
 
   complete(PRESETS[own.data?.NETWORK ?? ""] ?? {});
@@ -78,12 +85,14 @@ export async function nodeEnvironment(
   complete({ SETTLEMENT_URL: settlementUrl, TRUST_PROXY: "1" });
 
   const settlement = attempt(() => readSettlementConfig(set), issues);
-  if (settlement?.anchoring !== undefined) complete({ LEDGERS: `${settlement.ledger}=${settlementUrl}` });
+  if (settlement?.anchoring !== undefined)
+    complete({ LEDGERS: `${settlement.ledger}=${set.SETTLEMENT_URL}` });
   const indexer = attempt(() => readIndexerConfig(set), issues);
   issues.push(...whatANodeNeeds(set));
   if (issues.length > 0 || indexer === undefined || own.data === undefined) throw incomplete(issues);
   return {
     environment: set,
+    completed,
     settlementUrl,
     indexerHost: own.data.INDEXER_HOST,
     indexerPort: indexer.port,

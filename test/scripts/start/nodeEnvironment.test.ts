@@ -92,11 +92,22 @@ describe("the settings of npm start", () => {
       SETTLEMENT_URL: "http://127.0.0.1:5000",
     });
     expect(node.environment.LEDGERS).to.match(/^0x[0-9a-f]{64}=http:\/\/127\.0\.0\.1:5000$/);
+    expect(node.completed)
+      .to.include.keys("LEDGERS", "TOKEN_ADDRESS")
+      .and.to.not.have.property("ANCHOR_PRIVATE_KEY");
     expect(node).to.include({
       settlementUrl: "http://127.0.0.1:5000",
       indexerHost: "127.0.0.1",
       indexerPort: 42_069,
     });
+  });
+
+  it("follow the ledger where settlement is reached", async () => {
+    const { environment } = await nodeEnvironment(
+      { ...given, NETWORK: "base", SETTLEMENT_URL: "http://settlement:42070" },
+      nowhere,
+    );
+    expect(environment.LEDGERS).to.match(/^0x[0-9a-f]{64}=http:\/\/settlement:42070$/);
   });
 
   it("are held to what the database and the chain say", async () => {
