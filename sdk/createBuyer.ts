@@ -41,6 +41,8 @@ export type CreateBuyerParameters = {
   fetch?: Fetch;
   /** Milliseconds since 1970. */
   now?: () => number;
+  /** The chain's clock in milliseconds, by which payments expire. Default: `now`; local chains may be ahead of it. */
+  chainNow?: () => number;
 };
 
 export type Buyer = {
@@ -64,15 +66,15 @@ export type Buyer = {
  *   maxPriceUsdc: "0.05", maxLatencyMs: 5_000 });
  */
 export function createBuyer(parameters: CreateBuyerParameters): Buyer {
-  const { account, baseUrl, network, escrows = {}, now = Date.now } = parameters;
+  const { account, baseUrl, network, escrows = {}, now = Date.now, chainNow = now } = parameters;
   const fetch = parameters.fetch ?? globalThis.fetch.bind(globalThis);
   const { client } = parameters;
   const isUsed =
     client && ((payer: Address, nonce: Hex) => isAuthorizationUsed(client, network, payer, nonce));
-  const direct = directPayment({ account, network, now, isUsed });
+  const direct = directPayment({ account, network, now: chainNow, isUsed });
   const modes: { [paymentMode: string]: BuyerMode } = { direct };
   for (const [mode, allowed] of Object.entries(escrows)) {
-    modes[mode] = escrowPayment({ account, network, allowed, now });
+    modes[mode] = escrowPayment({ account, network, allowed, now: chainNow });
   }
   const search = parameters.search ?? createQueryClient({ baseUrl, fetch });
   const allowsEscrow = (mode: string): boolean => Object.hasOwn(escrows, mode);

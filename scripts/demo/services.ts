@@ -59,6 +59,8 @@ export function settlementService(parameters: SettlementServiceParameters): Serv
       ANCHORED_LEDGER: deployment.anchoredLedger,
       ANCHOR_PRIVATE_KEY: anchorKey,
       ANCHOR_INTERVAL_SECONDS: "1",
+      // Sellers may live on this machine, as those of sdk/examples do.
+      DEV_MODE: "1",
     }),
     logFile: path.join(logs, "settlement.log"),
     isReady: async (signal) => (await fetch(`http://127.0.0.1:${port}/health`, { signal })).ok,

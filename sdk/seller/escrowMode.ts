@@ -32,7 +32,7 @@ export type EscrowModeParameters = {
   /** Least time that a buyer's deadline must leave beside the work, in milliseconds. Default 15 s. */
   leastWindowMs?: number;
   log?: (sentence: string, details?: { [key: string]: unknown }) => void;
-  /** Milliseconds since 1970. */
+  /** The chain's clock, in milliseconds since 1970. Default: this machine's. */
   now?: () => number;
 };
 
