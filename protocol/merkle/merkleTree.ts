@@ -1,25 +1,31 @@
 import { InvalidInputError, TallystickError } from "../errors.ts";
 import { EMPTY_ROOT, nodeHash } from "./hash.ts";
 
-/** A list of 32-byte hashes in one growing buffer: 32 bytes each, no object per hash. */
+/** Hashes in a piece of a {@link HashList}. */
+const CHUNK = 256;
+
+/** A list of 32-byte hashes, 32 bytes each, in pieces that stay where they are: nothing is copied when it grows. */
 class HashList {
-  #bytes = new Uint8Array(32 * 64);
+  readonly #chunks: Uint8Array[] = [];
   #length = 0;
 
   push(hash: Uint8Array): void {
-    const end = 32 * (this.#length + 1);
-    if (end > this.#bytes.length) {
-      const grown = new Uint8Array(this.#bytes.length * 2);
-      grown.set(this.#bytes);
-      this.#bytes = grown;
-    }
-    this.#bytes.set(hash, 32 * this.#length++);
+    const at = this.#length++ % CHUNK;
+    if (at === 0) this.#chunks.push(new Uint8Array(32 * CHUNK));
+    (this.#chunks.at(-1) as Uint8Array).set(hash, 32 * at);
   }
 
   at(index: number): Uint8Array {
-    return this.#bytes.slice(32 * index, 32 * (index + 1));
+    const at = 32 * (index % CHUNK);
+    return (this.#chunks[Math.floor(index / CHUNK)] as Uint8Array).slice(at, at + 32);
   }
 }
+
+/**
+ * The lowest level that is kept besides the leaves. Those between would take nearly as much memory as the leaves; a
+ * node there is hashed again from its leaves, of which it has at most eight.
+ */
+const KEPT_FROM = 4;
 
 /** The largest power of two below `n`, for n ≥ 2: where RFC 6962 splits a tree of n leaves. */
 function splitPoint(n: number): number {
@@ -29,12 +35,14 @@ function splitPoint(n: number): number {
 }
 
 /**
- * An RFC 6962 Merkle tree that only grows. It keeps the roots of all complete subtrees (64 bytes a leaf), so that roots
- * and proofs for any size up to the present one take O(log² n) steps. Hashes are 32 bytes.
+ * An RFC 6962 Merkle tree that only grows. It keeps the leaves and the roots of all complete subtrees of 16 leaves and
+ * more (36 bytes a leaf), so that roots and proofs for any size up to the present one take O(log² n) steps. Hashes are
+ * 32 bytes.
  */
 export class MerkleTree {
   #size = 0;
-  /** levels[h] holds the roots of the complete subtrees of 2^h leaves, from the left. */
+  readonly #leaves = new HashList();
+  /** levels[h] holds the roots of the complete subtrees of 2^(h + KEPT_FROM) leaves, from the left. */
   readonly #levels: HashList[] = [];
 
   /** Number of leaves. */
@@ -50,8 +58,16 @@ export class MerkleTree {
         message: `a leaf hash has 32 bytes, not ${leafHash.length}`,
       });
     }
-    let hash = leafHash;
-    let index = this.#size;
+    this.#leaves.push(leafHash);
+    this.#size++;
+    const width = 2 ** KEPT_FROM;
+    if (this.#size % width === 0) this.#keep(this.#size / width - 1);
+  }
+
+  /** Keeps the subtree number `index` of the lowest kept level, and those above that it completes. */
+  #keep(index: number): void {
+    let hash = nodeHash(this.#nodeAt(KEPT_FROM - 1, 2 * index), this.#nodeAt(KEPT_FROM - 1, 2 * index + 1));
+    let at = index;
     for (let height = 0; ; height++) {
       let level = this.#levels[height];
       if (level === undefined) {
@@ -59,11 +75,16 @@ export class MerkleTree {
         this.#levels.push(level);
       }
       level.push(hash);
-      if (index % 2 === 0) break;
-      hash = nodeHash(level.at(index - 1), hash);
-      index = (index - 1) / 2;
+      if (at % 2 === 0) return;
+      hash = nodeHash(level.at(at - 1), hash);
+      at = (at - 1) / 2;
     }
-    this.#size++;
+  }
+
+  #nodeAt(height: number, index: number): Uint8Array {
+    if (height >= KEPT_FROM) return (this.#levels[height - KEPT_FROM] as HashList).at(index);
+    if (height === 0) return this.#leaves.at(index);
+    return nodeHash(this.#nodeAt(height - 1, 2 * index), this.#nodeAt(height - 1, 2 * index + 1));
   }
 
   /** The hash of leaf `index`. */
@@ -71,7 +92,7 @@ export class MerkleTree {
     if (!Number.isSafeInteger(index) || index < 0 || index >= this.#size) {
       this.#refuse("index", `must be an integer from 0 to ${this.#size - 1}`);
     }
-    return (this.#levels[0] as HashList).at(index);
+    return this.#leaves.at(index);
   }
 
   /**
@@ -84,7 +105,7 @@ export class MerkleTree {
     if (!Number.isSafeInteger(index) || index < 0 || index >= count) {
       this.#refuse("index", `must be an integer below ${count}`);
     }
-    return (this.#levels[height] as HashList).at(index);
+    return this.#nodeAt(height, index);
   }
 
   /**
@@ -165,7 +186,7 @@ export class MerkleTree {
         width *= 2;
         height++;
       }
-      parts.push((this.#levels[height] as HashList).at(at / width));
+      parts.push(this.#nodeAt(height, at / width));
       at += width;
     }
     let hash = parts.pop() as Uint8Array;

@@ -3,8 +3,8 @@ import { TaskConsensus } from "../../protocol/consensus/taskConsensus.ts";
 import type { PyJson } from "../../protocol/json/pythonJson.ts";
 import type { LedgerEntry } from "../../protocol/ledger/entry.ts";
 import { isConsensusType } from "../../protocol/records/consensus.ts";
+import { GrowingNumbers } from "../ledger/growingNumbers.ts";
 import { FingerprintTable } from "./fingerprintTable.ts";
-import { GrowingNumbers } from "./growingNumbers.ts";
 import { recordKey } from "./recordKey.ts";
 
 type PyObject = { [key: string]: PyJson };
@@ -20,7 +20,7 @@ export type SettledReview = { decision: string; hash: string; index: number };
 export class LedgerIndex {
   readonly #positions = new FingerprintTable();
   /** For every entry the position of the entry before it with the same task id, plus one; 0 for none. */
-  readonly #earlierOfTask = new GrowingNumbers();
+  readonly #earlierOfTask = new GrowingNumbers(4);
   readonly #state = new Map<string, PyJson>();
   readonly #listings = new Map<string, number>();
   readonly #consensus = new Map<string, TaskConsensus>();

@@ -12,6 +12,7 @@ import {
 import { MerkleFrontier } from "../../protocol/merkle/merkleFrontier.ts";
 import { MerkleTree } from "../../protocol/merkle/merkleTree.ts";
 import { AppendFile, type OpenAppendFileParameters } from "./appendFile.ts";
+import { GrowingNumbers } from "./growingNumbers.ts";
 import { hashTextByNode } from "./hashTextByNode.ts";
 import { ledgerLines } from "./ledgerLines.ts";
 import { type LedgerRepair, loadLedger } from "./loadLedger.ts";
@@ -54,26 +55,6 @@ function slowly(text: string, parentHash: string, lineNumber: number): Canonical
   return { leafHash, currentHash: entry.currentHash };
 }
 
-/** Positions of bytes: where each line ends. Eight bytes a line. */
-class Offsets {
-  #values = new Float64Array(1024);
-  #length = 0;
-
-  push(value: number): void {
-    if (this.#length === this.#values.length) {
-      const grown = new Float64Array(this.#length * 2);
-      grown.set(this.#values);
-      this.#values = grown;
-    }
-    this.#values[this.#length++] = value;
-  }
-
-  /** The byte behind line `index` (from 0); 0 for the line before the first. */
-  endOf(index: number): number {
-    return index < 0 ? 0 : (this.#values[index] as number);
-  }
-}
-
 /**
  * A ledger in a folder: `ledger.jsonl`, one canonical line an entry, append-only, one writer.
  *
@@ -87,7 +68,8 @@ export class DiskLedger {
   /** What was mended when the ledger was opened. */
   repair: LedgerRepair | undefined;
 
-  readonly #ends = new Offsets();
+  /** Where each line ends: the byte behind it. */
+  readonly #ends = new GrowingNumbers(8);
   readonly #onEntry: OnEntry;
   readonly #growthListeners = new Set<(size: number) => void>();
   #file!: AppendFile;
@@ -181,7 +163,7 @@ export class DiskLedger {
     const index = this.#nextIndex++;
     this.#nextParent = entry.currentHash;
     const durable = this.#file.append(`${line}\n`).then(() => {
-      this.#add(entry, leafHash, this.#ends.endOf(index - 1) + line.length + 1);
+      this.#add(entry, leafHash, this.#endOf(index - 1) + line.length + 1);
       for (const listener of this.#growthListeners) listener(this.size);
     });
     return { entry, index, durable };
@@ -200,7 +182,7 @@ export class DiskLedger {
    */
   async entry(index: number): Promise<LedgerEntry> {
     this.#checkRange(index, index + 1, "index", "index");
-    const [start, end] = [this.#ends.endOf(index - 1), this.#ends.endOf(index)];
+    const [start, end] = [this.#endOf(index - 1), this.#endOf(index)];
     const bytes = await this.#file.read(start, end - start);
     return parseEntryLine(bytes.toString("latin1", 0, bytes.length - 1));
   }
@@ -212,7 +194,7 @@ export class DiskLedger {
    */
   segment(from: number, to: number): AsyncGenerator<Buffer> {
     this.#checkRange(from, to, "from", "to");
-    return this.#read(this.#ends.endOf(from - 1), this.#ends.endOf(to - 1));
+    return this.#read(this.#endOf(from - 1), this.#endOf(to - 1));
   }
 
   async *#read(start: number, end: number): AsyncGenerator<Buffer> {
@@ -240,7 +222,7 @@ export class DiskLedger {
   async #verify(size: number): Promise<VerifiedLedger> {
     const frontier = new MerkleFrontier();
     let head = GENESIS_HASH;
-    for await (const lines of ledgerLines(this.path, this.#ends.endOf(size - 1))) {
+    for await (const lines of ledgerLines(this.path, this.#endOf(size - 1))) {
       for (const { text } of lines) {
         const { leafHash, currentHash } =
           verifyCanonicalLine(text, head, hashTextByNode) ?? slowly(text, head, frontier.size + 1);
@@ -277,7 +259,7 @@ export class DiskLedger {
   /** Compares the lines of the entries [from, to) with the tree's leaves. */
   async #compare(from: number, to: number): Promise<void> {
     let index = from;
-    const [start, end] = [this.#ends.endOf(from - 1), this.#ends.endOf(to - 1)];
+    const [start, end] = [this.#endOf(from - 1), this.#endOf(to - 1)];
     for await (const lines of ledgerLines(this.path, end, start)) {
       for (const { text } of lines) {
         if (index >= to || !bytesEqual(hashTextByNode(`\0${text}`), this.tree.leaf(index))) {
@@ -304,6 +286,11 @@ export class DiskLedger {
     this.#ends.push(end);
     this.#head = entry.currentHash;
     this.#onEntry(entry, index);
+  }
+
+  /** The byte behind the line at a position; 0 for the line before the first. */
+  #endOf(index: number): number {
+    return index < 0 ? 0 : this.#ends.at(index);
   }
 
   #checkRange(from: number, to: number, fromField: string, toField: string): void {

@@ -1,4 +1,4 @@
-import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
 
 /** One line of a ledger file. Offsets are in bytes; `end` is behind the newline. */
 export type FileLine = { text: string; start: number; end: number; terminated: boolean };
@@ -20,10 +20,9 @@ export async function* ledgerLines(
   from = 0,
 ): AsyncGenerator<FileLine[]> {
   if (end <= from) return;
-  const stream = createReadStream(filePath, { highWaterMark: 1 << 20, start: from, end: end - 1 });
   let rest = "";
   let start = from;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
+  for await (const chunk of pieces(filePath, from, end)) {
     const lines: FileLine[] = [];
     let next = 0;
     for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, next)) {
@@ -38,4 +37,20 @@ export async function* ledgerLines(
     if (lines.length > 0) yield lines;
   }
   if (rest !== "") yield [{ text: rest, start, end: start + rest.length, terminated: false }];
+}
+
+/** The bytes [from, end) of a file, in one buffer that is filled again for every piece. */
+async function* pieces(filePath: string, from: number, end: number): AsyncGenerator<Buffer> {
+  const file = await open(filePath, "r");
+  try {
+    const buffer = Buffer.allocUnsafeSlow(1 << 18);
+    for (let at = from; at < end; ) {
+      const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, end - at), at);
+      if (bytesRead === 0) return;
+      at += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
 }

@@ -4,9 +4,10 @@ import { createWriteStream, mkdirSync } from "node:fs";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import type { RecordBody } from "../../../protocol/json/recordBody.ts";
-import { entryLine, GENESIS_HASH, sealEntry } from "../../../protocol/ledger/entry.ts";
+import { GENESIS_HASH, sealLine } from "../../../protocol/ledger/entry.ts";
 import { LedgerLineError } from "../../../protocol/ledger/verifyLedger.ts";
 import { recordPayload } from "../../../protocol/records/record.ts";
+import { hashTextByNode } from "../../../settlement/ledger/hashTextByNode.ts";
 import { verifyLedgerFile } from "../../commands/verifyLedger.ts";
 import { nodeProgram } from "../../processes/nodeProgram.ts";
 import { signReceipts } from "./signedReceipts.ts";
@@ -26,9 +27,10 @@ export async function writeLedger(folder: string, entries: number): Promise<stri
       const body: RecordBody = { ...receipt.body, hire_id: `rcpt_${i}`, tx_hash: `0x${id}` };
       const signer = body.agent_id as `0x${string}`;
       const payload = recordPayload({ type: "receipt", body, signer, signature: receipt.signature });
-      const entry = sealEntry({ timestamp: 1.7e9 + i + 0.25, taskId: `0x${id}`, parentHash, payload });
+      const unsealed = { timestamp: 1.7e9 + i + 0.25, taskId: `0x${id}`, parentHash, payload };
+      const { entry, line } = sealLine(unsealed, hashTextByNode);
       parentHash = entry.currentHash;
-      lines.push(entryLine(entry));
+      lines.push(line);
     }
     if (!out.write(`${lines.join("\n")}\n`)) await once(out, "drain");
   }
