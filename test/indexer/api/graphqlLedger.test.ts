@@ -1,7 +1,11 @@
+import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import { examples } from "../../../indexer/src/api/graphql/examples.ts";
 import { fromHex, type Hex } from "../../../protocol/hex.ts";
 import { verifyInclusion } from "../../../protocol/merkle/verifyInclusion.ts";
+import { documentOf } from "../../../scripts/graphqlDocs/documentOf.ts";
+import { fillVariables } from "../../../scripts/graphqlDocs/fillVariables.ts";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { type ApiStory, cast, LEDGER, openApiStory } from "../support/apiStory.ts";
 
 type Nodes<T> = { nodes: T[] };
@@ -151,11 +155,12 @@ describe("GraphQL: ledger, nodes and parameters of a market", () => {
   });
 
   describe("examples", () => {
-    for (const { title, query, variables } of examples.filter(
-      ({ query }) => !query.startsWith("subscription"),
-    )) {
-      it(`${title}: runs, and finds something`, async () => {
-        const answer = await story.ask<Record<string, unknown>>(query, variables);
+    const answers = new Map<string, unknown>();
+    for (const example of examples.filter(({ query }) => !query.startsWith("subscription"))) {
+      it(`${example.title}: runs, and finds something`, async () => {
+        const variables = fillVariables(example, answers);
+        const answer = await story.ask<Record<string, unknown>>(example.query, variables);
+        answers.set(example.title, answer);
         for (const [field, value] of Object.entries(answer)) {
           expect(value, field).to.not.equal(null);
           const { nodes } = value as { nodes?: unknown[] };
@@ -163,5 +168,15 @@ describe("GraphQL: ledger, nodes and parameters of a market", () => {
         }
       });
     }
+
+    it("are in docs/graphql.md as they are, each with an answer of the demo node (else: npm run generate:graphql-docs)", async () => {
+      const text = await readFile(`${repositoryRoot}/docs/graphql.md`, "utf8");
+      const told = text.split(/^## /m).flatMap((part): [string, unknown][] => {
+        const json = /\nanswers\n\n```json\n([^`]+)```/.exec(part)?.[1];
+        return json === undefined ? [] : [[part.slice(0, part.indexOf("\n")), JSON.parse(json)]];
+      });
+      expect(told).to.have.length(examples.length - 1);
+      expect(documentOf(new Map(told))).to.equal(text);
+    });
   });
 });

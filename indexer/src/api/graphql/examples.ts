@@ -3,7 +3,9 @@ export type Example = {
   title: string;
   text: string;
   query: string;
-  variables?: Record<string, unknown>;
+  variables?: Record<string, string>;
+  /** Where better values for the variables are found: the example's title, then the way through its answer. */
+  fill?: Record<string, [title: string, ...path: (string | number)[]]>;
 };
 
 /** In the order of a dashboard: the node, the market, one agent, the evidence, the clusters, the proof. */
@@ -108,6 +110,18 @@ export const examples: Example[] = [
 }`,
   },
   {
+    title: "Whose money",
+    text: "Who funded an agent, who funded those, which transfers count and which signals they tripped",
+    query: `query WhoseMoney($agent: Address!) {
+  fundingGraph(agent: $agent, depth: 2) {
+    nodes { address isAgent kind clusterId }
+    edges { from to amountUsdc block reason signals { signal members clusterId dropped } }
+  }
+}`,
+    variables: { agent: "0x0000000000000000000000000000000000000001" },
+    fill: { agent: ["Rings", "clusters", "nodes", 0, "members", "nodes", 0, "address"] },
+  },
+  {
     title: "Tier changes",
     text: "Who rose and who fell, and why",
     query: `query TierChanges {
@@ -119,6 +133,25 @@ export const examples: Example[] = [
     text: "The heads of ledgers that were anchored in the contract",
     query: `query Checkpoints {
   checkpoints(first: 3) { nodes { id seq size root block tx note } }
+}`,
+  },
+  {
+    title: "The proof",
+    text: "That a seller's receipt is in the ledger whose root is on the chain: hash the leaf with these and the root comes out",
+    query: `query Proof {
+  agents(orderBy: RANK, first: 1) {
+    nodes {
+      receipts(first: 1) {
+        nodes {
+          hash status
+          entry {
+            ledger seq type record { signer valid body }
+            inclusionProof { leafHash index size hashes root checkpoint { seq block tx } }
+          }
+        }
+      }
+    }
+  }
 }`,
   },
   {

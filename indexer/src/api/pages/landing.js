@@ -167,6 +167,7 @@ function lookAtHash() {
   void look(text);
   at("look").scrollIntoView();
 }
+at("origin").textContent = location.origin;
 addEventListener("hashchange", lookAtHash);
 void refresh().then(lookAtHash);
 setInterval(() => document.hidden || refresh(), 5000);

@@ -81,6 +81,6 @@ and every reputation can be computed again by anyone.</p></header>
 <h2>Latest hires</h2><section id="hires"></section>
 <h2>Ask it yourself</h2><dl>${links.join("")}</dl>
 <h2>Questions to begin with</h2><dl>${questions.join("")}</dl>
-<h2>From a program</h2><pre>curl -s localhost:42069/graphql -H 'content-type: application/json' \\
+<h2>From a program</h2><pre>curl -s <span id="origin">http://localhost:42069</span>/graphql -H 'content-type: application/json' \\
   -d '{"query":"{ agents(orderBy: RANK, first: 3) { nodes { address trustTier successRate } } }"}'</pre>`;
 }

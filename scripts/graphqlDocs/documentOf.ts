@@ -1,0 +1,77 @@
+import { MAX_ROWS } from "../../indexer/src/api/graphql/context.ts";
+import { type Example, examples } from "../../indexer/src/api/graphql/examples.ts";
+import { LIMITS } from "../../indexer/src/api/graphql/limits.ts";
+import { MAX_COUNT } from "../../indexer/src/api/graphql/list.ts";
+import { MAX_PAGE } from "../../indexer/src/api/graphql/pageArgs.ts";
+import { fillVariables } from "./fillVariables.ts";
+
+/**
+ * docs/graphql.md.
+ *
+ * @param answers of a demo node to the examples, by title
+ */
+export function documentOf(answers: Map<string, unknown>): string {
+  return `${[introduction(), ...examples.map((example) => section(example, answers))].join("\n\n")}\n`;
+}
+
+function introduction(): string {
+  return `# GraphQL
+
+\`POST /graphql\` (or \`GET\` with \`?query=\`), and in a browser GraphiQL with the examples below as tabs. The schema is
+[indexer/schema.graphql](../indexer/schema.graphql). No key is needed; reads only.
+
+**Lists** are Relay connections: \`first\` and \`after\`, or \`last\` and \`before\`, at most ${MAX_PAGE} at once. Pages are found by where the last one
+ended, so page 1,000 costs what page 1 costs. A list narrowed by a filter that no index answers looks at ten rows for each that
+the page may have: a page may be short, even empty, while \`hasNextPage\` is true; go on with \`endCursor\`. \`totalCount\` is counted only
+when asked for, and null above ${MAX_COUNT.toLocaleString("en")}.
+
+**Ids** are the names that the chain, the ledger and the REST API use; \`node(id)\` finds any of them again.
+**Money** is a decimal string of USDC, **times** are unix seconds, **weights** are 1 or 1/size of the cluster that both sides shared.
+**Private metrics**: an agent whose listing asks for them is shown in buckets everywhere, in filters, orders, cursors and counts too.
+\`explain(field)\` says of every figure which rule made it, from which numerator and denominator, and which hires are behind it.
+
+**Limits**: ${LIMITS.depth} levels, ${LIMITS.aliases} aliases, ${LIMITS.tokens.toLocaleString("en")} words, a cost of ${LIMITS.cost.toLocaleString("en")}, ${MAX_ROWS.toLocaleString("en")} rows, ${LIMITS.queryBytes / 1024} KiB of query, ${LIMITS.answerCharacters / 1_000_000} million characters of
+answer, ${LIMITS.milliseconds / 1000} seconds. No batches. Every refusal has an \`extensions.code\`:
+
+| code | what to do |
+|---|---|
+| \`PAGE_TOO_LARGE\`, \`TOO_MANY_ROWS\`, \`QUERY_TOO_COSTLY\`, \`RESPONSE_TOO_LARGE\`, \`QUERY_TIMEOUT\` | ask for smaller pages or fewer fields |
+| \`QUERY_TOO_DEEP\`, \`QUERY_TOO_LONG\`, \`TOO_MANY_ALIASES\` | split the query |
+| \`INVALID_ARGUMENT\`, \`INVALID_CURSOR\`, \`BAD_REQUEST\`, \`GRAPHQL_PARSE_FAILED\`, \`GRAPHQL_VALIDATION_FAILED\` | correct it: the message names what |
+| \`NOT_FOUND\`, \`PRIVATE_METRICS\`, \`PAYMENT_REQUIRED\` | there is nothing to tell, or not for nothing |
+| \`TOO_MANY_SUBSCRIPTIONS\`, \`OVERLOADED\` | try again later, or another replica |
+| \`INTERNAL_SERVER_ERROR\` | a fault of this node; its log has the cause |
+
+**Subscriptions** are server-sent events: \`hireCounted\` and \`tierChanged\`, with filters. Each event has a \`position\`; give it as \`after\`
+to go on, on this node or on another on the same database. \`reorg: true\` says that what came after \`position\` was taken back.
+
+What follows was asked of the node that \`npm run demo -- --keep\` leaves running, and answered by it.`;
+}
+
+function section(example: Example, answers: Map<string, unknown>): string {
+  const { title, text, query } = example;
+  const answer = answers.get(title);
+  const variables = answer === undefined ? undefined : fillVariables(example, answers);
+  const parts = [`## ${title}`, `${text}.`, fenced("graphql", query)];
+  if (variables) parts.push("with", fenced("json", compact(variables)));
+  if (answer !== undefined) parts.push("answers", fenced("json", compact(answer)));
+  return parts.join("\n\n");
+}
+
+function fenced(language: string, text: string): string {
+  return `\`\`\`${language}\n${text}\n\`\`\``;
+}
+
+const WIDTH = 110;
+
+/** JSON with everything on one line that has room there. */
+function compact(value: unknown, indent = ""): string {
+  const line = JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, " ");
+  if (indent.length + line.length <= WIDTH || typeof value !== "object" || value === null) return line;
+  const deeper = `${indent}  `;
+  const parts = Array.isArray(value)
+    ? value.map((item) => compact(item, deeper))
+    : Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${compact(item, deeper)}`);
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  return `${open}\n${parts.map((part) => deeper + part).join(",\n")}\n${indent}${close}`;
+}

@@ -1,0 +1,16 @@
+import type { Example } from "../../indexer/src/api/graphql/examples.ts";
+
+/** An example's variables, with what earlier examples were answered where it says so. */
+export function fillVariables(
+  { variables, fill = {} }: Example,
+  answers: Map<string, unknown>,
+): Record<string, string> | undefined {
+  if (variables === undefined) return undefined;
+  const filled = Object.entries(fill).map(([name, [title, ...path]]) => {
+    let value: unknown = answers.get(title);
+    for (const step of path) value = (value as Record<string | number, unknown> | undefined)?.[step];
+    if (typeof value !== "string") throw new Error(`${title} has no answer for the variable ${name}.`);
+    return [name, value];
+  });
+  return { ...variables, ...Object.fromEntries(filled) };
+}
