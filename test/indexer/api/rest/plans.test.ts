@@ -1,0 +1,113 @@
+import { expect } from "chai";
+import { createApi } from "../../../../indexer/src/api/app.ts";
+import { address, capabilityOf, LARGEST, loadMarket } from "../../../../scripts/bench/api/loadMarket.ts";
+import { startPostgres } from "../../../../scripts/postgres/startPostgres.ts";
+import { openApiDatabase } from "../../support/apiDatabase.ts";
+import { rowsRead } from "../../support/rowsRead.ts";
+
+/** A small market of the bench: with 4,000 hires of the busiest seller, and a capability that 200 agents sell. */
+const SIZE = { agents: 3_000, hires: 24_000, clusters: 1_000, largestSeller: 4_000 };
+const BUSIEST = capabilityOf(1, SIZE.agents);
+
+describe("REST over many rows", () => {
+  let postgres: Awaited<ReturnType<typeof startPostgres>>;
+  let database: Awaited<ReturnType<typeof openApiDatabase>>;
+  let app: ReturnType<typeof createApi>;
+  let sellers: number;
+
+  before(async function () {
+    this.timeout(90_000);
+    postgres = await startPostgres();
+    database = await openApiDatabase(await postgres.createDatabase("rest_plans"));
+    await loadMarket(database.pool, SIZE, () => {});
+    await database.createIndexes();
+    await database.pool.query("VACUUM ANALYZE");
+    const { rows } = await database.pool.query(
+      "SELECT count(*)::int AS count FROM listing WHERE capability = $1",
+      [BUSIEST],
+    );
+    sellers = rows[0].count;
+    const node = { chainId: 31_337, token: `0x${"70".repeat(20)}` };
+    app = createApi({
+      db: database.db,
+      operations: { readBlocked: async () => null },
+      node,
+      settlementUrl: null,
+    });
+  });
+  after(async () => {
+    await database?.close();
+    await postgres?.stop();
+  });
+
+  /** Rows that all statements of a request looked at, how many statements, and its answer. */
+  async function measure(path: string, body?: object) {
+    database.statements = 0;
+    const init = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    };
+    const response = await app.request(path, body === undefined ? {} : init);
+    expect(response.status, await response.clone().text()).to.equal(200);
+    const statements = await Promise.all([...database.sent].map((it) => rowsRead(database.pool, it)));
+    return {
+      read: statements.reduce((sum, it) => sum + it.read, 0),
+      statements: statements.length,
+      answer: (await response.json()) as Record<string, unknown[]>,
+      plans: statements.map(({ plan }) => plan).join("\n"),
+    };
+  }
+
+  const search = (filters: object) => measure("/v1/search", { capability: BUSIEST, limit: 10, ...filters });
+
+  it("a search reads its page in order from one index", async () => {
+    const { read, statements, answer, plans } = await search({});
+    expect(answer.agents).to.have.length(10);
+    // A listing, its agent, its cluster, and one listing more to know whether there is another page.
+    expect(read, plans).to.be.at.most(3 * 10 + 3);
+    expect(statements).to.be.at.most(2);
+  });
+
+  it("a search by filters is bounded by its capability's agents, however selective", async () => {
+    expect(sellers).to.be.within(100, SIZE.agents / 5);
+    for (const filters of [
+      { min_success_rate: 0.95, max_price_usdc: "0.05", min_trust_tier: 1 },
+      { min_success_rate: 1, max_price_usdc: "0.000001", min_trust_tier: 2 },
+      { min_avg_stars: 4.9, payment_mode: "platform_escrow:*", min_verification_version: "v2" },
+    ]) {
+      const { read, plans } = await search(filters);
+      expect(read, plans).to.be.at.most(2 * sellers + 40);
+    }
+  });
+
+  const page = "?limit=10";
+  const lists: [name: string, path: string, list: string][] = [
+    ["the cluster of a hundred", `/v1/agents/${address(SIZE.agents)}/cluster?limit=100`, "co_members"],
+    ["a leaderboard", `/v1/insights/capabilities/${BUSIEST}/leaderboard${page}`, "leaders"],
+    ["trends", `/v1/insights/capabilities${page}`, "capabilities"],
+    ["a capability's series", `/v1/insights/capabilities/${BUSIEST}/series`, "days"],
+  ];
+  for (const [name, path, list] of lists) {
+    it(`reads no more than ten rows for each that it gives, and what it takes to know the agent: ${name}`, async () => {
+      const { read, answer, plans } = await measure(path);
+      const given = answer[list]?.length ?? 0;
+      expect(given, list).to.be.at.least(10);
+      // A trend is made of the days of a fortnight.
+      expect(read, plans).to.be.at.most((name === "trends" ? 15 : 10) * given + 5);
+    });
+  }
+
+  it("an agent with thousands of hires is told from a handful of rows", async () => {
+    const { read, answer, plans } = await measure(`/v1/agents/${LARGEST}/reputation`);
+    expect(answer).to.include({ last_30d_hire_count_raw: 4_000 });
+    expect(read, plans).to.be.at.most(10);
+  });
+
+  it("percentiles look at a thousand of the latest hires, not at all", async () => {
+    const { read, answer, plans } = await measure(`/v1/insights/agents/${LARGEST}/percentiles`);
+    expect(answer).to.include({ sample: 1_000, complete: false });
+    // Whichever index the planner takes: by seller, or by time when the seller has so large a share.
+    expect(read, plans).to.be.at.most(10 * 1_001);
+  });
+});
