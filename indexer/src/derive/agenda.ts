@@ -1,7 +1,11 @@
-import { append, itemsOf } from "./lists.ts";
+import { append, itemsOf, listLength } from "./lists.ts";
+import { addEntry, entriesUp } from "./orderIndex.ts";
 import { STATE_ID, type Step } from "./step.ts";
 
-/** The agenda keeps what will be due in buckets of this many seconds, so a tick visits each bucket about once. */
+/**
+ * The agenda keeps what will be due in buckets of this many seconds, so a tick visits each bucket about once. An index says
+ * which buckets hold anything: time may stand still for months between two ticks, or begin at zero.
+ */
 export const BUCKET_SECONDS = 300;
 
 /**
@@ -12,7 +16,10 @@ export type AgendaKind = "day" | "window" | "rating" | "receipt" | "payment";
 
 /** Puts `kind id` on the agenda, to be run by the first tick with time ≥ `due`. */
 export async function schedule(step: Step, due: number, kind: AgendaKind, id: string): Promise<void> {
-  await append(step.store, listName(Math.floor(due / BUCKET_SECONDS)), `${due} ${kind} ${id}`);
+  const bucket = Math.floor(due / BUCKET_SECONDS);
+  const isNew = (await listLength(step.store, listName(bucket))) === 0;
+  if (isNew) await addEntry(step.store, BUCKETS, { at: bucket, member: "" });
+  await append(step.store, listName(bucket), `${due} ${kind} ${id}`);
 }
 
 /**
@@ -25,7 +32,8 @@ export async function runAgenda(
   run: (kind: AgendaKind, id: string) => Promise<void>,
 ): Promise<void> {
   const current = Math.floor(time / BUCKET_SECONDS);
-  for (let bucket = step.state.agendaBucket ?? current; bucket <= current; bucket++) {
+  const next = step.state.agendaBucket ?? current;
+  for await (const { at: bucket } of entriesUp(step.store, BUCKETS, next, current)) {
     for await (const item of itemsOf(step.store, listName(bucket))) {
       const [due, kind, id] = item.split(" ") as [string, AgendaKind, string];
       if (Number(due) <= time) await run(kind, id);
@@ -33,6 +41,8 @@ export async function runAgenda(
   }
   await step.store.update("state", STATE_ID, { agendaBucket: current });
 }
+
+const BUCKETS = "agendaBuckets";
 
 function listName(bucket: number): string {
   return `agenda/${bucket}`;

@@ -1,6 +1,8 @@
 import { expect } from "chai";
-import type { RecordEvent } from "../../../indexer/src/derive/events.ts";
-import { DAY, EventLog, HOUR, wallet } from "./eventLog.ts";
+import { apply } from "../../../indexer/src/derive/apply.ts";
+import type { DeriveEvent, RecordEvent } from "../../../indexer/src/derive/events.ts";
+import { MemoryStore } from "../../../indexer/src/derive/memoryStore.ts";
+import { DAY, EventLog, HOUR, START, wallet } from "./eventLog.ts";
 
 const seller = wallet(1);
 const buyer = wallet(2);
@@ -206,6 +208,25 @@ describe("windows", () => {
       expect(agent?.success_rate).to.equal(count === 1 ? 1 : null);
       expect(agent?.distinct_buyers).to.equal(count);
     }
+  });
+
+  it("pass over years without anything due in a few looks", async () => {
+    const log = new EventLog();
+    log.time = 0;
+    log.events.splice(0, 1, { ...(log.events[0] as DeriveEvent), time: 0 } as DeriveEvent);
+    log.tick();
+    log.after(START).hire(seller, buyer);
+    log.after(40 * 365 * DAY).tick();
+    const store = new MemoryStore();
+    let looks = 0;
+    const get = store.get.bind(store);
+    store.get = (table, id) => {
+      looks++;
+      return get(table, id);
+    };
+    for (const event of log.events) await apply(store, event, { trustSignatures: true });
+    expect(store.rows("hire").values().next().value).to.include({ inWindow: false, inDay: false });
+    expect(looks).to.be.lessThan(400);
   });
 
   it("move at ticks only", async () => {
