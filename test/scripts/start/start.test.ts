@@ -1,0 +1,165 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { expect } from "chai";
+import { type Abi, createTestClient, http, publicActions, walletActions } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { hardhat as hardhatChain } from "viem/chains";
+import { anchoredLedgerAbi } from "../../../protocol/abi/anchoredLedgerAbi.ts";
+import { hireEscrowAbi } from "../../../protocol/abi/hireEscrowAbi.ts";
+import { testUsdcAbi } from "../../../protocol/abi/testUsdcAbi.ts";
+import { signRecord } from "../../../protocol/records/record.ts";
+import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
+import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
+import { freePort } from "../../../scripts/processes/freePort.ts";
+import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
+import { type Keeper, openKeeper } from "../../../scripts/processes/openKeeper.ts";
+import { startService } from "../../../scripts/processes/startService.ts";
+import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+import { createQueryClient } from "../../../sdk/query/createQueryClient.ts";
+import { newWallet } from "../../indexer/support/localChain.ts";
+
+/** Not the chain of the demo and the other tests. */
+const CHAIN_ID = 31_338;
+/** The first account that a Hardhat chain gives ether to. */
+const WRITER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
+
+describe("npm start", function () {
+  this.timeout(180_000);
+  this.slow(60_000);
+
+  let folder: string;
+  let keeper: Keeper;
+  let envFile: string;
+  const port = freePort();
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), "tallystick-start-"));
+    keeper = await openKeeper();
+    const chainPort = await freePort();
+    const rpcUrl = `http://127.0.0.1:${chainPort}`;
+    const hardhat = ["node_modules/hardhat/dist/src/cli.js", "node", "--chain-id", String(CHAIN_ID)];
+    const [postgres] = await Promise.all([
+      startPostgres({ keeper }),
+      startService(keeper, {
+        name: "chain",
+        command: process.execPath,
+        args: [...hardhat, "--hostname", "127.0.0.1", "--port", String(chainPort)],
+        cwd: repositoryRoot,
+        env: childEnvironment(),
+        logFile: path.join(folder, "chain.log"),
+        isReady: async (signal) => {
+          const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_chainId", params: [] });
+          const headers = { "content-type": "application/json" };
+          return (await fetch(rpcUrl, { method: "POST", headers, body, signal })).ok;
+        },
+      }),
+    ]);
+    const chain = { ...hardhatChain, id: CHAIN_ID };
+    const account = privateKeyToAccount(WRITER_KEY);
+    const client = createTestClient({ chain, mode: "hardhat", account, transport: http(rpcUrl) })
+      .extend(publicActions)
+      .extend(walletActions);
+    const deploy = async (name: string, abi: Abi, args: unknown[]) => {
+      const file = path.join(repositoryRoot, `artifacts/contracts/${name}.sol/${path.basename(name)}.json`);
+      const { bytecode } = JSON.parse(await readFile(file, "utf8"));
+      const hash = await client.deployContract({ abi, bytecode, args });
+      return (await client.waitForTransactionReceipt({ hash, pollingInterval: 50 })).contractAddress;
+    };
+    const token = await deploy("test/TestUSDC", testUsdcAbi as Abi, []);
+    const escrow = await deploy("HireEscrow", hireEscrowAbi as Abi, [token, account.address, "second-chain"]);
+    const anchoredLedger = await deploy("AnchoredLedger", anchoredLedgerAbi as Abi, []);
+    envFile = path.join(folder, ".env");
+    const settings = {
+      DATABASE_URL: await postgres.createDatabase("start"),
+      RPC_URL: rpcUrl,
+      CHAIN_ID,
+      TOKEN_ADDRESS: token,
+      ANCHORED_LEDGER: anchoredLedger,
+      ESCROWS: `${escrow}=second-chain`,
+      START_BLOCK: 1,
+      LEDGER_DIR: path.join(folder, "ledger"),
+      LEDGER_ORIGIN: "second.example/ledger",
+      ANCHOR_PRIVATE_KEY: WRITER_KEY,
+      ANCHOR_INTERVAL_SECONDS: 1,
+      SETTLEMENT_PORT: await freePort(),
+      INDEXER_PORT: await port,
+      TICK_BLOCKS: 1,
+      POLLING_INTERVAL_MS: 100,
+    };
+    const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
+    await writeFile(envFile, `${lines.join("\n")}\n`);
+  });
+  after(async () => {
+    await keeper?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  function start(...args: string[]) {
+    const child = spawn(
+      process.execPath,
+      nodeProgram("scripts/cli.ts", ["start", "--logs", folder, ...args]),
+      {
+        env: childEnvironment(),
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
+    let said = "";
+    child.stderr.on("data", (chunk) => {
+      said += chunk;
+    });
+    const exit = once(child, "exit").then(([code]) => code as number | null);
+    const line = once(createInterface({ input: child.stdout }), "line").then(([text]) =>
+      JSON.parse(String(text)),
+    );
+    line.catch(() => {});
+    return { child, exit, line, said: () => said };
+  }
+
+  it("refuses to start on another chain than the settings say, and starts nothing", async () => {
+    const wrong = path.join(folder, "wrong.env");
+    const text = await readFile(envFile, "utf8");
+    await writeFile(wrong, text.replace(`CHAIN_ID=${CHAIN_ID}`, "CHAIN_ID=8453"));
+    const node = start("--env-file", wrong);
+    expect(await node.exit).to.equal(1);
+    expect(node.said()).to.contain(`CHAIN_ID: is 8453, but RPC_URL is chain ${CHAIN_ID}`);
+  });
+
+  it("runs a node that takes a listing and finds it, configured by nothing but .env", async () => {
+    const node = start("--env-file", envFile);
+    const ready = await Promise.race([node.line, node.exit.then(() => expect.fail(node.said()))]);
+    expect(ready.listening).to.equal(`http://127.0.0.1:${await port}`);
+    const seller = newWallet();
+    const { account } = seller;
+    const body = {
+      agent_id: seller.address,
+      capability: "text.translate.en.it",
+      endpoint: "https://seller.example",
+      max_latency_ms: 1000,
+      price_usdc: "0.50",
+    };
+    const listing = await signRecord({ type: "listing", body, account });
+    const posted = await fetch(`${ready.listening}/v1/listings`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ ...listing.body, signature: listing.signature }),
+    });
+    expect(posted.status, await posted.clone().text()).to.be.within(200, 201);
+    const client = createQueryClient({ baseUrl: ready.listening });
+    const found = await waitUntil(
+      async () => {
+        const { agents } = await client.search({ capability: body.capability });
+        return agents.length > 0 && agents;
+      },
+      { what: "the listing", withinMs: 60_000 },
+    );
+    expect(found[0]?.agent_id).to.equal(seller.address);
+    node.child.kill("SIGTERM");
+    expect(await node.exit).to.equal(143);
+    expect(await fetch(`${ready.listening}/health`).catch(() => "gone")).to.equal("gone");
+  });
+});
