@@ -149,6 +149,27 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/soakIndex.ts")).registerSoakIndex,
   },
   {
+    name: "bench-hire",
+    summary: "measure what hire() adds to the seller's own time",
+    hidden: true,
+    ignoresEnvFile: true,
+    load: async () => (await import("../commands/benchHire.ts")).registerBenchHire,
+  },
+  {
+    name: "soak-hire",
+    summary: "hire at random with faults injected, and look for money made or lost",
+    hidden: true,
+    ignoresEnvFile: true,
+    load: async () => (await import("../commands/soakHire.ts")).registerSoakHire,
+  },
+  {
+    name: "pack-sdk",
+    summary: "make one tarball of the SDK",
+    hidden: true,
+    ignoresEnvFile: true,
+    load: async () => (await import("../commands/packSdk.ts")).registerPackSdk,
+  },
+  {
     name: "bench-index",
     summary: "measure the indexer on a generated chain",
     hidden: true,
