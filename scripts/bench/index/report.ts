@@ -131,7 +131,7 @@ export function printReport(figures: BenchFigures): string {
     text.push("\n");
   }
   const micro = new Table({
-    head: ["in memory", "events", "µs each", "first tenth", "last tenth"],
+    head: ["in memory", "events", "CPU µs each", "first tenth", "last tenth"],
     colAligns: ["left", "right", "right", "right", "right"],
   });
   for (const it of figures.micro) {
