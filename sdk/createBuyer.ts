@@ -47,8 +47,8 @@ export type CreateBuyerParameters = {
 
 export type Buyer = {
   address: Address;
-  /** See {@link hire}. */
-  hire: (parameters: HireParameters) => Promise<HireResult>;
+  /** See {@link hire}. The types of `params` and result are those of the capability. */
+  hire: <Id extends string>(parameters: HireParameters<Id>) => Promise<HireResult<Id>>;
   /** Rates a hire, once: with the token that came with it (SHP §9.1). */
   rate: (parameters: RateParameters) => Promise<void>;
   search: SearchClient["search"];
@@ -104,7 +104,8 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
 
   return {
     address: context.address,
-    hire: (wanted) => hire(context, wanted),
+    hire: async <Id extends string>(wanted: HireParameters<Id>) =>
+      (await hire(context, wanted as HireParameters)) as HireResult<Id>,
     search: search.search,
     resume: (verify) => resumeHires(context, verify),
     rate: async (rating) => {

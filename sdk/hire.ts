@@ -1,5 +1,6 @@
 import { parseUsdc } from "../protocol/amount.ts";
 import { isCustomCapability } from "../protocol/capabilities/capabilityOf.ts";
+import type { CapabilityInput } from "../protocol/capabilities/capabilityTypes.ts";
 import { checkInput } from "../protocol/capabilities/checkInput.ts";
 import { isCapability } from "../protocol/capability.ts";
 import { InvalidInputError, TallystickError } from "../protocol/errors.ts";
@@ -13,10 +14,10 @@ import { HireFailedError, NoSellerError, PaymentRefusedError } from "./errors.ts
 
 export type { HireResult };
 
-/** What to hire for. Prices are USDC ("0.50"), times milliseconds. */
-export type HireParameters = {
-  capability: string;
-  params: { [key: string]: unknown };
+/** What to hire for; `params` have the type of the capability. Prices are USDC ("0.50"), times milliseconds. */
+export type HireParameters<Id extends string = string> = {
+  capability: Id;
+  params: CapabilityInput<Id>;
   maxPriceUsdc: string;
   maxLatencyMs: number;
   /** `direct` (the default), `escrow` for any escrow that is allowed, or one payment mode like `platform_escrow:ID`. */

@@ -1,5 +1,7 @@
 import { formatUsdc } from "../../protocol/amount.ts";
+import type { CapabilityOutput } from "../../protocol/capabilities/capabilityTypes.ts";
 import type { Verification } from "../../protocol/capabilities/verification.ts";
+import { TallystickError } from "../../protocol/errors.ts";
 import type { Hex } from "../../protocol/hex.ts";
 import { acceptedSchema, type ReceiptSummary } from "../../protocol/hire/hireAnswer.ts";
 import { hireId as hireIdOf, jobId as jobIdOf } from "../../protocol/hire/hireIds.ts";
@@ -11,6 +13,7 @@ import { HireFailedError, type MoneyState } from "../errors.ts";
 import { requirePublicUrl } from "../publicUrl.ts";
 import { paymentHeaders, readRequired } from "../x402/paymentHeaders.ts";
 import type { BuyerContext, SignedPayment } from "./buyerContext.ts";
+import { customVerify } from "./customSchemas.ts";
 import type { Candidate } from "./findSellers.ts";
 import type { JournalEntry } from "./journal.ts";
 import { type Delivery, readDelivery } from "./readAnswer.ts";
@@ -36,9 +39,9 @@ export type Order = {
   telemetry: boolean;
 };
 
-/** A hire that came to its end. Amounts are atomic units. */
-export type HireResult = {
-  result: unknown;
+/** A hire that came to its end. Amounts are atomic units; the result has the type of its capability. */
+export type HireResult<Id extends string = string> = {
+  result: CapabilityOutput<Id>;
   /** The buyer's own check of the result. */
   verification: Verification;
   hireId: Hex;
@@ -93,7 +96,7 @@ export async function hireOnce(
   candidate: Candidate,
   order: Order,
 ): Promise<HireResult> {
-  const hiring = await begin(context, candidate, order);
+  const hiring = await holdToSchemas(await begin(context, candidate, order));
   const terms = await send(hiring, TERMS_MS + candidate.listing.max_latency_ms, "none");
   if (terms.status === 200) return await conclude(hiring, terms, undefined);
   const asked = terms.status === 402 ? readRequired(terms.headers, terms.body) : undefined;
@@ -113,6 +116,19 @@ export async function hireOnce(
     abandon(hiring, payment, error),
   );
   return await conclude(hiring, response, payment);
+}
+
+/** The same hire, judged by the seller's own schemas when its capability is a custom one. */
+async function holdToSchemas(hiring: Hiring): Promise<Hiring> {
+  const { ask, candidate, order } = hiring;
+  try {
+    const verify = await customVerify(ask, candidate.listing.capability, order.params, order.verify);
+    return { ...hiring, order: { ...order, verify } };
+  } catch (error) {
+    if (!(error instanceof TallystickError) || error.code !== "schema_unavailable") throw error;
+    const { code, message, hint } = error;
+    throw failed(hiring, { code, message, money: "none", ...(hint !== undefined && { hint }) });
+  }
 }
 
 /** Brings the money of a failed hire back where that can be done, and says where it is. */

@@ -1,0 +1,118 @@
+import { expect } from "chai";
+import type { CapabilityOutput } from "../../protocol/capabilities/capabilityTypes.ts";
+import {
+  type Market,
+  MEAN,
+  mean,
+  type OpenBuyer,
+  type OpenSeller,
+  openMarket,
+  PURSE,
+} from "./support/market.ts";
+import { type SdkChain, startSdkChain } from "./support/sdkChain.ts";
+
+const SCAN = "custom.acme.scan";
+const schemas = {
+  [SCAN]: {
+    input: { type: "object", properties: { page: { type: "integer", minimum: 1 } }, required: ["page"] },
+    output: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+  },
+};
+
+describe("a hire of a custom capability", () => {
+  let chain: SdkChain;
+  let market: Market;
+  let seller: OpenSeller;
+  let buyer: OpenBuyer;
+  let scanned: unknown;
+  before(async function () {
+    this.timeout(180_000);
+    chain = await startSdkChain();
+    market = await openMarket(chain);
+    seller = await market.openSeller({
+      listings: [{ capability: SCAN, price_usdc: "0.05", max_latency_ms: 2000 }],
+      handlers: { [SCAN]: () => scanned },
+      schemas,
+    });
+  });
+  after(async () => {
+    await market.close();
+    await chain.close();
+  });
+  beforeEach(async () => {
+    scanned = { text: "hello" };
+    market.hosts[seller.host] = seller.direct;
+    buyer = await market.openBuyer();
+  });
+
+  const order = { capability: SCAN, params: { page: 1 }, maxPriceUsdc: "0.10", maxLatencyMs: 5000 };
+  /** The seller, but with another answer about its schema. */
+  const publishing = (status: number, schema: unknown): void => {
+    market.hosts[seller.host] = {
+      request: (input, init) =>
+        input.endsWith("/schema") ? Response.json(schema, { status }) : seller.direct.request(input, init),
+    };
+  };
+
+  it("is checked by its seller's schemas, before and after paying", async () => {
+    const good = await buyer.hire(order);
+    expect(good.verification).to.deep.include({ all_passed: true, checks: { matches_schema: true } });
+
+    const wrong = await buyer.hire({ ...order, params: { page: 0 } }).catch((error) => error);
+    expect(wrong.code).to.equal("invalid_params");
+    expect(wrong.field).to.equal("params.page");
+    expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - 50_000n);
+
+    scanned = { pages: [] };
+    const bad = await buyer.hire(order);
+    expect(bad.verification.all_passed).to.equal(false);
+  });
+
+  it("is not paid for when the seller publishes no schema that is fit for use", async () => {
+    for (const [status, schema] of [
+      [404, {}],
+      [200, "text"],
+      [200, { input: { $ref: "https://evil.example/" }, output: {} }],
+      [200, { input: { type: "string", pattern: "^(a+)+$" }, output: {} }],
+    ] as const) {
+      publishing(status, schema);
+      const error = await buyer.hire(order).catch((caught) => caught);
+      expect(error, JSON.stringify(schema)).to.include({ code: "schema_unavailable", money: "none" });
+    }
+    expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
+  });
+
+  it("goes on without one when the caller judges the result itself", async () => {
+    publishing(404, {});
+    const verify = () => ({ all_passed: true, checks: { mine: true }, details: {} });
+    expect((await buyer.hire({ ...order, verify })).verification.checks).to.deep.equal({ mine: true });
+  });
+
+  it("passes on to the next seller", async () => {
+    publishing(404, {});
+    const other = await market.openSeller({
+      listings: [{ capability: SCAN, price_usdc: "0.06", max_latency_ms: 2000 }],
+      handlers: { [SCAN]: () => scanned },
+      schemas,
+    });
+    expect((await buyer.hire(order)).listing.agent_id).to.equal(other.address);
+  });
+
+  it("has any params and results, while standard ones have the types of their schemas", async () => {
+    await market.openSeller({
+      listings: [{ capability: MEAN, price_usdc: "0.02", max_latency_ms: 2000 }],
+      handlers: { [MEAN]: mean },
+    });
+    const limits = { maxPriceUsdc: "0.10", maxLatencyMs: 5000 };
+    const hired = await buyer.hire({
+      capability: "compute.statistics.mean",
+      params: { data: [1, 2] },
+      ...limits,
+    });
+    const { result }: { result: CapabilityOutput<"compute.statistics.mean"> } = hired;
+    expect(result.result).to.equal(1.5);
+    // @ts-expect-error: numbers only
+    const wrong = buyer.hire({ capability: "compute.statistics.mean", params: { data: ["1"] }, ...limits });
+    expect((await wrong.catch((error) => error)).code).to.equal("invalid_params");
+  });
+});
