@@ -91,6 +91,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/keeper.ts")).registerKeeper,
   },
   {
+    name: "example",
+    summary: "run an example of the SDK against a node",
+    ignoresEnvFile: true,
+    load: async () => (await import("../commands/example.ts")).registerExample,
+  },
+  {
     name: "keys",
     summary: "give out and take back the API keys of settlement",
     load: async () => (await import("../commands/keys.ts")).registerKeys,

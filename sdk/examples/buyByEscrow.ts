@@ -1,6 +1,6 @@
 // Hires somebody to draw a chart and pays into an escrow: released when the chart verifies, back when it does not.
 //
-//   node --import tsx sdk/examples/buyByEscrow.ts
+//   npm run -s tallystick -- example buy-by-escrow
 //
 // Settings: see demoNode.ts; BUYER_PRIVATE_KEY (default a fresh wallet with 5 test USDC), BUYER_DIR.
 import { memoryBudget } from "../budget/budget.ts";

@@ -1,6 +1,6 @@
 // Hires somebody to compute a mean and pays directly: one signature, no gas, no recourse.
 //
-//   node --import tsx sdk/examples/buyDirect.ts
+//   npm run -s tallystick -- example buy-direct
 //
 // Settings: see demoNode.ts; BUYER_PRIVATE_KEY (default a fresh wallet with 5 test USDC).
 import { memoryBudget } from "../budget/budget.ts";

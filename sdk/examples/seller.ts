@@ -1,6 +1,6 @@
 // A seller that really works: numbers about numbers, and charts. Directly at 0.02 USDC, or for a little more by escrow.
 //
-//   node --import tsx sdk/examples/seller.ts
+//   npm run -s tallystick -- example seller
 //
 // Settings: see demoNode.ts; PORT (default 8787), SELLER_PRIVATE_KEY (default a fresh wallet), SELLER_DIR.
 import { serve } from "@hono/node-server";

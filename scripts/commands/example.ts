@@ -1,0 +1,29 @@
+import type { Command } from "commander";
+import { TallystickError } from "../../protocol/errors.ts";
+
+/** The examples of the SDK, each a program by itself. */
+const EXAMPLES: { [name: string]: () => Promise<unknown> } = {
+  seller: () => import("../../sdk/examples/seller.ts"),
+  "buy-direct": () => import("../../sdk/examples/buyDirect.ts"),
+  "buy-by-escrow": () => import("../../sdk/examples/buyByEscrow.ts"),
+};
+
+/** `tallystick example`: runs one of sdk/examples, under a Node that can. */
+export function registerExample(program: Command): void {
+  const names = Object.keys(EXAMPLES).join(", ");
+  program
+    .command("example")
+    .description(`Run an example of the SDK against a node: ${names}.`)
+    .argument("<name>", names)
+    .action(async (name: string) => {
+      const example = Object.hasOwn(EXAMPLES, name) ? EXAMPLES[name] : undefined;
+      if (!example) {
+        throw new TallystickError({
+          code: "unknown_example",
+          message: `There is no example ${name}.`,
+          hint: `There is ${names}.`,
+        });
+      }
+      await example();
+    });
+}
