@@ -1,5 +1,5 @@
 import type { SQL } from "drizzle-orm";
-import { and, asc, eq, gte, like, lte, sql } from "ponder";
+import { and, asc, eq, sql } from "ponder";
 import { parseUsdc } from "../../../../protocol/amount.ts";
 import * as schema from "../../../ponder.schema.ts";
 import { type Reputation, reputationOf } from "../../derive/reputation.ts";
@@ -44,7 +44,7 @@ export async function search(
     }
     const last = rows.at(-1);
     if (matches.length > request.limit || rows.length < wanted || last === undefined) break;
-    after = beyond(placeOf(last.listing));
+    after = placeOf(last.listing);
     wanted = BATCH;
   }
   const page = matches.slice(0, request.limit);
@@ -55,37 +55,85 @@ export async function search(
   };
 }
 
-function listingsAfter(db: Database, request: SearchRequest, after: SQL | undefined, limit: number) {
+type Values = { [name: string]: string | number | boolean | null };
+
+function listingsAfter(
+  db: Database,
+  request: SearchRequest,
+  after: ListingPlace | undefined,
+  limit: number,
+): Promise<{ listing: Row<"listing">; agent: Row<"agent"> }[]> {
+  return statement(db, limit, after !== undefined).execute({
+    ...valuesOf(request),
+    ...(after !== undefined && { rank: after[0], price: after[1], id: after[2] }),
+  });
+}
+
+/** What a filter compares with; null lets everything pass. */
+function valuesOf(request: SearchRequest): Values {
+  const { max_price_usdc: price, payment_mode: mode, min_verification_version: version } = request;
+  const { min_success_rate: rate, min_avg_stars: stars } = request;
+  return {
+    capability: request.capability,
+    maxPrice: price ? parseUsdc(price, "max_price_usdc").toString() : null,
+    maxLatency: request.max_latency_ms ?? null,
+    minTier: request.min_trust_tier ?? null,
+    mode: mode && mode !== ANY_PLATFORM_ESCROW ? mode : null,
+    anyEscrow: mode === ANY_PLATFORM_ESCROW ? true : null,
+    minVersion: version ? Number(version.slice(1)) : null,
+    clarification: request.clarification_supported ?? null,
+    minPercent: rate === null || rate === undefined ? null : Math.floor(rate * 100),
+    minTenths: stars === null || stars === undefined ? null : Math.floor(stars * 10),
+  };
+}
+
+type Statement = { execute: (values: Values) => Promise<{ listing: Row<"listing">; agent: Row<"agent"> }[]> };
+
+const statements = new WeakMap<Database, Map<string, Statement>>();
+
+/**
+ * The search as a statement that each connection plans once. One for each limit, because a plan for any limit would be a
+ * plan for reading far more.
+ */
+function statement(db: Database, limit: number, hasCursor: boolean): Statement {
+  const known = statements.get(db) ?? new Map<string, Statement>();
+  statements.set(db, known);
+  const name = `search_${limit}${hasCursor ? "_after" : ""}`;
+  const prepared = known.get(name) ?? prepare(db, name, limit, hasCursor);
+  known.set(name, prepared);
+  return prepared;
+}
+
+function prepare(db: Database, name: string, limit: number, hasCursor: boolean): Statement {
   const { listing, agent } = schema;
+  const given = (value: string, type: string, filter: (value: SQL) => SQL) => {
+    const placeholder = sql`${sql.placeholder(value)}::${sql.raw(type)}`;
+    return sql`(${placeholder} IS NULL OR ${filter(placeholder)})`;
+  };
+  const after = sql`(${sql.placeholder("rank")}::bigint, ${sql.placeholder("price")}::numeric(78), ${sql.placeholder("id")}::text)`;
   return db
     .select({ listing, agent })
     .from(listing)
     .innerJoin(agent, eq(agent.id, listing.agent))
-    .where(and(...filters(request), after))
+    .where(
+      and(
+        eq(listing.capability, sql.placeholder("capability")),
+        eq(listing.live, true),
+        given("maxPrice", "numeric(78)", (most) => sql`${listing.price} <= ${most}`),
+        given("maxLatency", "bigint", (most) => sql`${listing.maxLatencyMs} <= ${most}`),
+        given("minTier", "bigint", (least) => sql`${listing.trustTier} >= ${least}`),
+        given("mode", "text", (mode) => sql`${listing.paymentMode} = ${mode}`),
+        given("anyEscrow", "boolean", () => sql`${listing.paymentMode} LIKE 'platform\\_escrow:%'`),
+        given("minVersion", "bigint", (least) => sql`${listing.verificationRank} >= ${least}`),
+        given("clarification", "boolean", (wanted) => sql`${listing.clarificationSupported} = ${wanted}`),
+        given("minPercent", "bigint", (least) => sql`${listing.successPercent} >= ${least}`),
+        given("minTenths", "bigint", (least) => sql`${listing.starTenths} >= ${least}`),
+        hasCursor ? sql`(${listing.rank}, ${listing.price}, ${listing.id}) > ${after}` : undefined,
+      ),
+    )
     .orderBy(asc(listing.rank), asc(listing.price), asc(listing.id))
-    .limit(limit);
-}
-
-function filters(request: SearchRequest): (SQL | undefined)[] {
-  const { listing } = schema;
-  const given = <T>(value: T | null | undefined, filter: (value: T) => SQL): SQL | undefined =>
-    value === null || value === undefined ? undefined : filter(value);
-  return [
-    eq(listing.capability, request.capability),
-    eq(listing.live, true),
-    given(request.max_price_usdc, (price) => lte(listing.price, parseUsdc(price, "max_price_usdc"))),
-    given(request.max_latency_ms, (most) => lte(listing.maxLatencyMs, most)),
-    given(request.min_trust_tier, (least) => gte(listing.trustTier, least)),
-    given(request.payment_mode, (mode) =>
-      mode === ANY_PLATFORM_ESCROW
-        ? like(listing.paymentMode, "platform\\_escrow:%")
-        : eq(listing.paymentMode, mode),
-    ),
-    given(request.min_verification_version, (least) => gte(listing.verificationRank, Number(least.slice(1)))),
-    given(request.clarification_supported, (wanted) => eq(listing.clarificationSupported, wanted)),
-    given(request.min_success_rate, (least) => gte(listing.successPercent, Math.floor(least * 100))),
-    given(request.min_avg_stars, (least) => gte(listing.starTenths, Math.floor(least * 10))),
-  ];
+    .limit(limit)
+    .prepare(name) as Statement;
 }
 
 /** A rate that is null passes no minimum, not even 0. */
@@ -103,14 +151,8 @@ function placeOf({ rank, price, id }: Row<"listing">): ListingPlace {
   return [rank, price.toString(), id];
 }
 
-function placeAfter(cursor: string): SQL {
-  return beyond(readCursor(cursor, ["number", "digits", "text"]) as ListingPlace);
-}
-
-/** A row comparison, which the index over these columns answers. */
-function beyond([rank, price, id]: ListingPlace): SQL {
-  const { listing } = schema;
-  return sql`(${listing.rank}, ${listing.price}, ${listing.id}) > (${rank}, ${price}::numeric(78), ${id})`;
+function placeAfter(cursor: string): ListingPlace {
+  return readCursor(cursor, ["number", "digits", "text"]) as ListingPlace;
 }
 
 async function resultOf(
