@@ -126,6 +126,9 @@ function manifest(dependencies: { [name: string]: string }): object {
     type: "module",
     engines,
     sideEffects: false,
+    bin: { "tallystick-mcp": "./sdk/mcp/main.js" },
+    // By this the MCP registry knows that sdk/mcp/server.json may name this package.
+    mcpName: JSON.parse(readFileSync(path.join(repositoryRoot, "sdk/mcp/server.json"), "utf8")).name,
     exports: {
       "./protocol/*": { types: "./protocol/*.d.ts", default: "./protocol/*.js" },
       "./*": { types: "./sdk/*.d.ts", default: "./sdk/*.js" },
@@ -156,7 +159,8 @@ console.log(hire.result, hire.verification.all_passed, hire.money);
 \`\`\`
 
 Every module of \`sdk/\` is an entry point by its path (\`tallystick-sdk/createSeller\`, \`tallystick-sdk/escrow/signEscrow\`), and so is
-the protocol (\`tallystick-sdk/protocol/records/record\`). All but \`store/fileStore\` run in browsers.
+the protocol (\`tallystick-sdk/protocol/records/record\`). All but \`store/fileStore\` and
+\`mcp/main\` run in browsers. \`npx tallystick-mcp\` serves an agent's tools over MCP.
 `;
 
 function npmPack(stage: string, outFolder: string): string {
