@@ -2,7 +2,17 @@ import path from "node:path";
 import { createInterface } from "node:readline/promises";
 import { styleText } from "node:util";
 import { type Command, Option } from "commander";
-import { createPublicClient, createWalletClient, custom, formatEther, http, type PublicClient } from "viem";
+import {
+  createPublicClient,
+  createWalletClient,
+  custom,
+  formatEther,
+  http,
+  keccak256,
+  type PublicClient,
+  parseAbi,
+  toHex,
+} from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import { type Address, addressSchema } from "../../protocol/address.ts";
@@ -12,6 +22,8 @@ import { parseOption } from "../cli/parseOption.ts";
 import type { DeployContractsParameters } from "../deploy/deployContracts.ts";
 import { readDeployment, writeDeployment } from "../deploy/deployment.ts";
 import { networks } from "../deploy/networks.ts";
+import { frozenAddresses } from "../ignition/frozenAddresses.ts";
+import { CREATEX } from "../ignition/frozenContract.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
 
 type Options = {
@@ -19,6 +31,8 @@ type Options = {
   rpcUrl?: string;
   token?: Address;
   guardian?: Address;
+  guardianOwners?: Address[];
+  plain?: boolean;
   provider: string;
   output?: string;
   yes?: boolean;
@@ -27,10 +41,20 @@ type Options = {
 /** The chain of Hardhat and Anvil nodes. */
 const LOCAL_CHAIN = 31_337;
 
+const safeAbi = parseAbi([
+  "function getThreshold() view returns (uint256)",
+  "function getOwners() view returns (address[])",
+]);
+
 const address = z
   .string()
   .transform((text) => text.toLowerCase())
   .pipe(addressSchema);
+const owners = z
+  .string()
+  .transform((text) => text.split(",").map((word) => word.trim().toLowerCase()))
+  .pipe(z.array(addressSchema).length(3, "must be three addresses, with commas between them"))
+  .refine((list) => new Set(list).size === 3, "must be three different addresses");
 const privateKeySchema = z.string().regex(/^0x[0-9a-fA-F]{64}$/);
 const provider = z
   .string()
@@ -40,7 +64,9 @@ const provider = z
 export function registerDeploy(program: Command): void {
   program
     .command("deploy")
-    .description("Deploy HireEscrow and AnchoredLedger by Hardhat Ignition, and record where they are.")
+    .description(
+      "Deploy HireEscrow, AnchoredLedger and a guardian by Hardhat Ignition, check them on the chain, and record them.",
+    )
     .addOption(new Option("--network <name>", "a chain known by name").choices(Object.keys(networks)))
     .option("--rpc-url <url>", "the chain's JSON-RPC; default: the network's public one, or RPC_URL")
     .option(
@@ -49,6 +75,12 @@ export function registerDeploy(program: Command): void {
       parseOption("--token", address),
     )
     .option("--guardian <address>", "who may pause deposits: a multisig", parseOption("--guardian", address))
+    .option(
+      "--guardian-owners <addresses>",
+      "or three owners of a new Safe, two of whom have to confirm; on a local chain by default three of its accounts",
+      parseOption("--guardian-owners", owners),
+    )
+    .option("--plain", "at addresses that depend on the deployer, where CreateX is not deployed")
     .option(
       "--provider <id>",
       "the escrow provider's id, as in platform_escrow:ID",
@@ -80,7 +112,8 @@ async function deploy(options: Options): Promise<void> {
 type Plan = DeployContractsParameters & {
   deployer: Address;
   balance: bigint;
-  guardianHasCode: boolean;
+  /** What the guardian is, if it exists already. */
+  guardianKind: string | undefined;
   /** Whether a mistake costs money: any chain but a local one. */
   real: boolean;
   output: string;
@@ -109,12 +142,13 @@ async function planDeployment(options: Options): Promise<Plan> {
       hint: "Give --token.",
     });
   }
-  const guardian = options.guardian ?? (real ? undefined : (deployer.toLowerCase() as Address));
-  if (guardian === undefined) {
+  const chosen = await chooseGuardian(options, { client, real, chainId, deployer });
+  const deterministic = !options.plain;
+  if (deterministic && real && (await client.getCode({ address: CREATEX })) === undefined) {
     throw new TallystickError({
-      code: "no_guardian",
-      message: `Chain ${chainId} needs a guardian, who may pause deposits for at most 30 days and nothing else.`,
-      hint: "Give --guardian, the address of a 2-of-3 Safe.",
+      code: "no_createx",
+      message: `CreateX, through which contracts get the same address everywhere, is not on chain ${chainId}.`,
+      hint: "Have it deployed (https://createx.rocks), or give --plain.",
     });
   }
   // A journal belongs to one chain (a local one is new at every start), provider and guardian: what broke off goes
@@ -124,19 +158,21 @@ async function planDeployment(options: Options): Promise<Plan> {
     chainId,
     genesis.hash.slice(2, 10),
     options.provider.replaceAll(/[^\w-]/g, "_"),
-    guardian,
+    chosen.guardian ?? keccak256(toHex(chosen.guardianOwners.join())).slice(2, 22),
+    ...(deterministic ? ["create2"] : []),
   ].join("-");
   return {
     rpcUrl,
     chainId,
-    guardian,
+    ...chosen,
+    deterministic,
     providerId: options.provider,
     journal: path.join(repositoryRoot, ".tallystick", "deploy", name),
     ...(token && { token }),
     ...(privateKey && { privateKey }),
     deployer,
     balance: await client.getBalance({ address: deployer }),
-    guardianHasCode: (await client.getCode({ address: guardian })) !== undefined,
+    guardianKind: chosen.guardian && (await describeGuardian(client, chosen.guardian)),
     real,
     output,
   };
@@ -148,9 +184,57 @@ function printPlan(plan: Plan): void {
   line("chain", `${plan.chainId} at ${plan.rpcUrl}`);
   line("deployer", `${plan.deployer} with ${formatEther(plan.balance)} ETH`);
   line("token", plan.token ?? "none there: a TestUSDC, which anybody can mint, comes with it");
-  line("guardian", `${plan.guardian}${plan.guardianHasCode ? "" : " (an ordinary account, not a multisig)"}`);
+  if (plan.guardian) line("guardian", `${plan.guardian} (${plan.guardianKind})`);
+  else line("guardian", `a new Safe, two of three: ${plan.guardianOwners?.join(", ")}`);
   line("provider", plan.providerId);
+  const { token, guardian, providerId } = plan;
+  if (!plan.deterministic) line("addresses", "as the deployer's next transactions give them");
+  else if (token && guardian) {
+    const known = frozenAddresses({ token, guardian, providerId });
+    line("escrow", `${known.hireEscrow}, through CreateX; used as it is if it is there`);
+    line("ledger", `${known.anchoredLedger}, likewise`);
+  } else line("addresses", "through CreateX, by token, guardian and provider alone");
   line("record", plan.output);
+}
+
+/** A guardian that is there, or the owners of one to deploy. */
+async function chooseGuardian(
+  { guardian, guardianOwners }: Options,
+  {
+    client,
+    real,
+    chainId,
+    deployer,
+  }: { client: PublicClient; real: boolean; chainId: number; deployer: Address },
+): Promise<{ guardian: Address } | { guardian?: undefined; guardianOwners: Address[] }> {
+  if (guardian) return { guardian };
+  if (guardianOwners) return { guardianOwners };
+  if (real) {
+    throw new TallystickError({
+      code: "no_guardian",
+      message: `Chain ${chainId} needs a guardian, who may pause deposits for at most 30 days and nothing else.`,
+      hint: "Give --guardian, the address of a 2-of-3 Safe, or --guardian-owners to have one deployed.",
+    });
+  }
+  const accounts = (await accountsOf(client)).map((account) => account.toLowerCase() as Address);
+  const three = accounts.slice(0, 3);
+  return three.length === 3 ? { guardianOwners: three } : { guardian: deployer.toLowerCase() as Address };
+}
+
+/** "a Safe, 2 of 3" and the like. */
+async function describeGuardian(client: PublicClient, guardian: Address): Promise<string> {
+  if ((await client.getCode({ address: guardian })) === undefined)
+    return "an ordinary account, not a multisig";
+  try {
+    const read = { address: guardian, abi: safeAbi } as const;
+    const [threshold, list] = await Promise.all([
+      client.readContract({ ...read, functionName: "getThreshold" }),
+      client.readContract({ ...read, functionName: "getOwners" }),
+    ]);
+    return `a Safe, ${threshold} of ${list.length}`;
+  } catch {
+    return "a contract, but not a Safe";
+  }
 }
 
 async function reachChain(options: Options) {
@@ -195,15 +279,20 @@ function deployerKey(): Hex | undefined {
 }
 
 async function firstAccount(client: PublicClient): Promise<Address> {
-  const accounts = await createWalletClient({ transport: custom(client) })
-    .getAddresses()
-    .catch(() => []);
-  if (accounts[0] !== undefined) return accounts[0];
+  const [account] = await accountsOf(client);
+  if (account !== undefined) return account;
   throw new TallystickError({
     code: "no_deployer",
     message: "There is no key to sign with, and the node has no account of its own.",
     hint: "Set DEPLOYER_PRIVATE_KEY.",
   });
+}
+
+/** The accounts that the node itself signs for: none but on local chains. */
+async function accountsOf(client: PublicClient): Promise<Address[]> {
+  return createWalletClient({ transport: custom(client) })
+    .getAddresses()
+    .catch(() => []);
 }
 
 async function confirm(): Promise<void> {

@@ -1,15 +1,21 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createHardhatRuntimeEnvironment } from "hardhat/hre";
-import { createPublicClient, http, isAddressEqual } from "viem";
+import type { NetworkConnection } from "hardhat/types/network";
+import { createPublicClient, http } from "viem";
 import userConfig from "../../hardhat.config.ts";
-import { hireEscrowAbi } from "../../protocol/abi/hireEscrowAbi.ts";
 import type { Address } from "../../protocol/address.ts";
 import { TallystickError } from "../../protocol/errors.ts";
 import type { Hex } from "../../protocol/hex.ts";
+import { deployFrozen } from "../ignition/deployFrozen.ts";
+import { deployGuardianSafe } from "../ignition/deployGuardianSafe.ts";
 import { deployTallystick } from "../ignition/deployTallystick.ts";
+import { frozenAddresses } from "../ignition/frozenAddresses.ts";
+import testToken from "../ignition/modules/TestToken.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
+import { checkDeployment } from "./checkDeployment.ts";
 import type { Deployment } from "./deployment.ts";
+import { firstBlockWithCode } from "./firstBlockWithCode.ts";
 
 /** What to deploy and where. */
 export type DeployContractsParameters = {
@@ -19,8 +25,13 @@ export type DeployContractsParameters = {
   privateKey?: Hex;
   /** USDC; without one a TestUSDC is deployed. */
   token?: Address;
-  guardian: Address;
+  /** Who may pause deposits; without it `guardianOwners` get a Safe. */
+  guardian?: Address;
+  /** Owners of a new Safe, two of whom have to confirm. */
+  guardianOwners?: readonly Address[];
   providerId: string;
+  /** Whether the escrow and the ledger contract get the addresses that depend on their arguments alone (CREATE2). */
+  deterministic?: boolean;
   /** Folder of Ignition's journal: a deployment that was interrupted is taken up again from it. */
   journal: string;
 };
@@ -31,7 +42,7 @@ export type DeployContractsParameters = {
  * @throws TallystickError `deployment_failed`, `deployment_not_there`
  */
 export async function deployContracts(parameters: DeployContractsParameters): Promise<Deployment> {
-  const { rpcUrl, chainId, privateKey, token, guardian, providerId, journal } = parameters;
+  const { rpcUrl, chainId, privateKey, journal } = parameters;
   const client = createPublicClient({ transport: http(rpcUrl) });
   const startBlock = await firstBlock(journal, async () => Number(await client.getBlockNumber()));
 
@@ -52,9 +63,9 @@ export async function deployContracts(parameters: DeployContractsParameters): Pr
     repositoryRoot,
   );
   const connection = await hre.network.create("target");
-  let deployed: Awaited<ReturnType<typeof deployTallystick>>;
+  let deployed: Awaited<ReturnType<typeof deployAll>>;
   try {
-    deployed = await deployTallystick({ connection, guardian, providerId, ...(token && { token }) });
+    deployed = await deployAll(connection, parameters);
   } catch (cause) {
     throw new TallystickError({
       code: "deployment_failed",
@@ -66,51 +77,50 @@ export async function deployContracts(parameters: DeployContractsParameters): Pr
     await connection.close();
   }
 
+  const { token, hireEscrow, anchoredLedger, guardian, foundThere } = deployed;
   const deployment: Deployment = {
     chainId,
-    startBlock,
-    token: deployed.token.toLowerCase() as Address,
-    hireEscrow: { address: deployed.hireEscrow.toLowerCase() as Address, providerId, guardian },
-    anchoredLedger: deployed.anchoredLedger.toLowerCase() as Address,
+    // Contracts that somebody else deployed before have events from before, too.
+    startBlock: foundThere
+      ? Math.min(startBlock, await firstBlockWithCode(client, [hireEscrow, anchoredLedger]))
+      : startBlock,
+    token,
+    hireEscrow: { address: hireEscrow, providerId: parameters.providerId, guardian },
+    anchoredLedger,
   };
   await checkDeployment(rpcUrl, deployment);
   return deployment;
 }
 
-/**
- * Checks that every contract of a deployment has code, and that the escrow was made for this token, guardian and
- * provider.
- *
- * @throws TallystickError `deployment_not_there`
- */
-export async function checkDeployment(rpcUrl: string, deployment: Deployment): Promise<void> {
-  const client = createPublicClient({ transport: http(rpcUrl) });
-  const { token, anchoredLedger, hireEscrow } = deployment;
-  const missing = (message: string) =>
-    new TallystickError({
-      code: "deployment_not_there",
-      message,
-      hint: "Check the RPC URL: is it the chain that was deployed to, and has it caught up?",
-    });
-  for (const [name, address] of Object.entries({ token, anchoredLedger, hireEscrow: hireEscrow.address })) {
-    const code = await client.getCode({ address });
-    if (code === undefined || code === "0x") throw missing(`There is no code at ${address} (${name}).`);
+async function deployAll(connection: NetworkConnection, parameters: DeployContractsParameters) {
+  const { guardianOwners = [], providerId, deterministic = false } = parameters;
+  const guardian =
+    parameters.guardian ?? lower(await deployGuardianSafe({ connection, owners: [...guardianOwners] }));
+  if (!deterministic) {
+    const { token } = parameters;
+    const plain = await deployTallystick({ connection, guardian, providerId, ...(token && { token }) });
+    return { ...addresses(plain), guardian, foundThere: false };
   }
-  const read = (functionName: "token" | "guardian" | "providerId") =>
-    client.readContract({ address: hireEscrow.address, abi: hireEscrowAbi, functionName });
-  const [itsToken, itsGuardian, itsProvider] = await Promise.all([
-    read("token"),
-    read("guardian"),
-    read("providerId"),
-  ]);
-  if (!isAddressEqual(itsToken as Address, token))
-    throw missing(`The escrow is for the token ${itsToken}, not ${token}.`);
-  if (!isAddressEqual(itsGuardian as Address, hireEscrow.guardian)) {
-    throw missing(`The escrow's guardian is ${itsGuardian}, not ${hireEscrow.guardian}.`);
-  }
-  if (itsProvider !== hireEscrow.providerId) {
-    throw missing(`The escrow's provider is "${itsProvider}", not "${hireEscrow.providerId}".`);
-  }
+  const token = parameters.token ?? (await deployTestToken(connection));
+  const { hireEscrow, anchoredLedger } = frozenAddresses({ token, guardian, providerId });
+  const codes = [hireEscrow, anchoredLedger].map((address) => connection.ethers.provider.getCode(address));
+  const foundThere = (await Promise.all(codes)).some((code) => code !== "0x");
+  const frozen = await deployFrozen({ connection, token, guardian, providerId });
+  return { ...addresses(frozen), guardian, foundThere };
+}
+
+async function deployTestToken(connection: NetworkConnection): Promise<Address> {
+  const { token } = await connection.ignition.deploy(testToken);
+  return lower(await token.getAddress());
+}
+
+function addresses(deployed: { token: string; hireEscrow: string; anchoredLedger: string }) {
+  const { token, hireEscrow, anchoredLedger } = deployed;
+  return { token: lower(token), hireEscrow: lower(hireEscrow), anchoredLedger: lower(anchoredLedger) };
+}
+
+function lower(address: string): Address {
+  return address.toLowerCase() as Address;
 }
 
 /** The block at the first attempt; a second attempt finds contracts of the first one below the head of its day. */

@@ -1,6 +1,7 @@
 import type { NetworkConnection } from "hardhat/types/network";
 import type { DeployTallystickReturnType } from "./deployTallystick.ts";
-import { DEPLOYMENT_SALT, frozenAddress } from "./frozenContract.ts";
+import { frozenAddresses } from "./frozenAddresses.ts";
+import { DEPLOYMENT_SALT } from "./frozenContract.ts";
 import { frozenAnchoredLedger, frozenHireEscrow } from "./modules/FrozenContracts.ts";
 
 export type DeployFrozenParameters = {
@@ -15,20 +16,6 @@ export type DeployFrozenParameters = {
   /** 32 bytes; another salt gives other addresses. Default {@link DEPLOYMENT_SALT}. */
   salt?: string;
 };
-
-/** Where {@link deployFrozen} deploys to. Asks no chain. */
-export function frozenAddresses({
-  token,
-  guardian,
-  providerId,
-  salt = DEPLOYMENT_SALT,
-}: Omit<DeployFrozenParameters, "connection">): DeployTallystickReturnType {
-  return {
-    token,
-    hireEscrow: frozenAddress("HireEscrow", [token, guardian, providerId], salt),
-    anchoredLedger: frozenAddress("AnchoredLedger", [], salt),
-  };
-}
 
 /**
  * Deploys the frozen contracts through CreateX by Hardhat Ignition, to addresses that depend only on the arguments. What

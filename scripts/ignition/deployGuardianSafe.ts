@@ -19,7 +19,7 @@ export async function deployGuardianSafe({
   const parameters = { GuardianSafe: { owners, threshold } };
   const { guardian } = await connection.ignition.deploy(guardianSafe, { parameters });
   const [found, needed] = await Promise.all([guardian.getOwners?.(), guardian.getThreshold?.()]);
-  if (String(found) !== String(owners) || needed !== BigInt(threshold)) {
+  if (String(found).toLowerCase() !== String(owners).toLowerCase() || needed !== BigInt(threshold)) {
     throw new Error(`The Safe at ${await guardian.getAddress()} has owners ${found} and threshold ${needed}`);
   }
   return guardian.getAddress();

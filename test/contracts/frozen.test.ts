@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import hre from "hardhat";
 import { compiledContract } from "../../scripts/freeze-contracts.ts";
-import { deployFrozen, frozenAddresses } from "../../scripts/ignition/deployFrozen.ts";
+import { deployFrozen } from "../../scripts/ignition/deployFrozen.ts";
+import { frozenAddresses } from "../../scripts/ignition/frozenAddresses.ts";
 import { DEPLOYMENT_SALT, frozenNames, readFrozen } from "../../scripts/ignition/frozenContract.ts";
 import { BUILD_TIMEOUT, freshChain } from "./support/chain.ts";
 import { newWorld, PROVIDER, STATUS } from "./support/world.ts";

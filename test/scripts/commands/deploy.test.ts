@@ -2,13 +2,17 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
-import { createPublicClient, http } from "viem";
+import { createPublicClient, createTestClient, getAddress, http, parseAbi } from "viem";
 import { chainService } from "../../../scripts/demo/services.ts";
+import { checkDeployment } from "../../../scripts/deploy/checkDeployment.ts";
 import { deploymentSchema } from "../../../scripts/deploy/deployment.ts";
+import { frozenAddresses } from "../../../scripts/ignition/frozenAddresses.ts";
 import { freePort } from "../../../scripts/processes/freePort.ts";
 import { type Keeper, openKeeper } from "../../../scripts/processes/openKeeper.ts";
 import { startService } from "../../../scripts/processes/startService.ts";
 import { runTallystick } from "../../e2e/support/demoProcess.ts";
+
+const safeAbi = parseAbi(["function getThreshold() view returns (uint256)"]);
 
 describe("tallystick deploy", function () {
   this.timeout(180_000);
@@ -58,6 +62,60 @@ describe("tallystick deploy", function () {
       expect(await client.getCode({ address })).to.match(/^0x[0-9a-f]{20}/);
     }
     expect(BigInt(deployment.startBlock)).to.be.lessThan(await client.getBlockNumber());
+    const guardian = await client.readContract({
+      address: deployment.hireEscrow.guardian,
+      abi: safeAbi,
+      functionName: "getThreshold",
+    });
+    expect(guardian, "a Safe of three of the node's accounts").to.equal(2n);
+    const { token, hireEscrow, anchoredLedger } = deployment;
+    expect(
+      frozenAddresses({ token, guardian: hireEscrow.guardian, providerId: "acme-escrow" }),
+    ).to.deep.include({
+      hireEscrow: getAddress(hireEscrow.address),
+      anchoredLedger: getAddress(anchoredLedger),
+    });
+  });
+
+  it("names the addresses before it sends anything, on a fork under another id, and uses what is there", async () => {
+    const first = await deploy("--rpc-url", rpcUrl, "--output", path.join(folder, "forked.json"));
+    const { token, hireEscrow, anchoredLedger } = deploymentSchema.parse(JSON.parse(first.out));
+    const port = await freePort();
+    const service = chainService({ port, logs: folder });
+    const fork = `http://127.0.0.1:${port}`;
+    await startService(keeper, {
+      ...service,
+      name: "fork",
+      args: [...service.args, "--fork", rpcUrl, "--chain-id", "84532"],
+      logFile: path.join(folder, "fork.log"),
+    });
+    // Hardhat executes nothing on the forked block itself, whose rules it does not know under this id.
+    await createTestClient({ mode: "hardhat", transport: http(fork) }).mine({ blocks: 1 });
+    const known = ["--network", "base-sepolia", "--rpc-url", fork, "--token", token];
+    const asked = [...known, "--guardian", hireEscrow.guardian, "--provider", "on-the-fork"];
+
+    const unconfirmed = await deploy(...asked, "--output", path.join(folder, "no.json"));
+    expect(unconfirmed.code).to.equal(1);
+    expect(unconfirmed.err).to.contain("Nothing was sent").and.contain("a Safe, 2 of 3");
+
+    const { code, out, err } = await deploy(...asked, "--yes", "--output", path.join(folder, "84532.json"));
+    expect(code, err).to.equal(0);
+    const deployment = deploymentSchema.parse(JSON.parse(out));
+    expect(deployment.chainId).to.equal(84_532);
+    expect(deployment.anchoredLedger).to.equal(anchoredLedger);
+    expect(deployment.hireEscrow.address).not.to.equal(hireEscrow.address);
+    for (const text of [unconfirmed.err, err]) {
+      expect(text.toLowerCase()).to.contain(deployment.hireEscrow.address).and.contain(anchoredLedger);
+    }
+    const client = createPublicClient({ transport: http(rpcUrl) });
+    const before = { address: anchoredLedger, blockNumber: BigInt(deployment.startBlock) };
+    expect(await client.getCode(before)).to.equal(undefined);
+    const tampered = { ...deployment, hireEscrow: { ...deployment.hireEscrow, address: anchoredLedger } };
+    const refused = await checkDeployment(fork, tampered).catch((error: Error) => error.message);
+    expect(refused).to.contain("is not that of HireEscrow");
+
+    const nobody = await deploy(...known, "--provider", "no-guardian");
+    expect(nobody.err).to.contain("code: no_guardian");
   });
 
   it("goes on where it stopped: the same command again finds the same contracts", async () => {
@@ -86,6 +144,12 @@ describe("tallystick deploy", function () {
     const token = await deploy("--token", "0x12");
     expect(token.code).to.equal(2);
     expect(token.err).to.contain("--token");
+    const owners = await deploy(
+      "--guardian-owners",
+      `0x${"11".repeat(20)},0x${"11".repeat(20)},0x${"22".repeat(20)}`,
+    );
+    expect(owners.code).to.equal(2);
+    expect(owners.err).to.contain("three different addresses");
     const provider = await deploy("--provider", "x".repeat(32));
     expect(provider.code).to.equal(2);
     expect(provider.err).to.contain("--provider must be 1 to 31 bytes");
