@@ -1,0 +1,39 @@
+// A seller in a process of its own, to be killed. Told everything as JSON in its first argument; says when it listens.
+import { setTimeout as sleep } from "node:timers/promises";
+import { serve } from "@hono/node-server";
+import { privateKeyToAccount } from "viem/accounts";
+import { createTransactionSender } from "../../../sdk/chain/transactionSender.ts";
+import { createSeller } from "../../../sdk/createSeller.ts";
+import { findPaymentOnChain } from "../../../sdk/seller/findPayment.ts";
+import { fileStore } from "../../../sdk/store/fileStore.ts";
+import { createLocalFacilitator } from "../../../sdk/x402/localFacilitator.ts";
+import { MEAN, mean } from "./market.ts";
+
+const { key, relayKey, port, baseUrl, rpcUrl, network, folder, workMs } = JSON.parse(process.argv[2] ?? "{}");
+const { chainId } = network;
+const sender = createTransactionSender({
+  account: privateKeyToAccount(relayKey),
+  chainId,
+  rpc: rpcUrl,
+  pollingMs: 20,
+});
+const seller = await createSeller({
+  account: privateKeyToAccount(key),
+  endpoint: `http://127.0.0.1:${port}`,
+  baseUrl,
+  network,
+  facilitator: createLocalFacilitator({ sender, chainId }),
+  findPayment: findPaymentOnChain(sender.client, network),
+  store: fileStore(folder),
+  listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 60_000 }],
+  handlers: {
+    [MEAN]: async (params) => {
+      process.stdout.write("working\n");
+      await sleep(workMs);
+      return mean(params);
+    },
+  },
+  devMode: true,
+});
+serve({ fetch: seller.app.fetch, hostname: "127.0.0.1", port }, () => process.stdout.write("listening\n"));
+await seller.resume();
