@@ -43,7 +43,8 @@ describe("GraphQL under hostile queries", function () {
   after(async () => {
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
     const lines = [...counts].sort().map(([key, count]) => `      ${String(count).padStart(6)}  ${key}`);
-    console.log(`      ${total} hostile queries:\n${lines.join("\n")}`);
+    const heap = Math.round(process.memoryUsage().heapUsed / 1e6);
+    console.log(`      ${total} hostile queries, ${heap} MB of heap after them:\n${lines.join("\n")}`);
   });
 
   /** Every answer is an answer: of bounded size, with a code when it is a refusal, and never our own fault. */

@@ -1,0 +1,62 @@
+import { expect } from "chai";
+import { eq, sql } from "drizzle-orm";
+import fc from "fast-check";
+import * as schema from "../../indexer/ponder.schema.ts";
+import { formatRational, rational } from "../../indexer/src/derive/rational.ts";
+import { reputationOf } from "../../indexer/src/derive/reputation.ts";
+import type { Row } from "../../indexer/src/derive/tables.ts";
+import { publishedFigures } from "../../indexer/src/publishedFigures.ts";
+import { parseUsdc } from "../../protocol/amount.ts";
+import { cast, openApiStory } from "./support/apiStory.ts";
+
+const ID = `0x${"5".repeat(40)}`;
+
+/** Sums of hires that weigh 1/size each, as the derivation stores them. */
+const sum = (most: number) =>
+  fc
+    .tuple(fc.nat(most), fc.integer({ min: 1, max: 12 }))
+    .map(([n, d]) => formatRational(rational(BigInt(n), BigInt(d))));
+
+const figures = fc.record({
+  successWeight: sum(500),
+  ratedWeight: sum(500),
+  windowWeight: sum(3_000_000),
+  dayVolume: sum(2_000_000_000),
+  avgStars: fc.option(fc.nat(5_000_000_000).map((n) => formatRational(rational(BigInt(n), 1_000_000_000n)))),
+  privateListings: fc.nat(1),
+});
+
+describe("publishedFigures", () => {
+  it("are in SQL what reputationOf gives, buckets of private agents too", async function () {
+    this.timeout(60_000);
+    const { database, derived } = await openApiStory();
+    const model = derived.store.rows("agent").get(cast.modest) as Row<"agent">;
+    const db = database.database;
+    const { agent } = schema;
+    await db.insert(agent).values({ ...model, id: ID });
+    try {
+      await fc.assert(
+        fc.asyncProperty(figures, async (some) => {
+          await db.update(agent).set(some).where(eq(agent.id, ID));
+          const [row] = await db
+            .select({
+              successRate: sql<string>`${publishedFigures.successRate(agent)}`,
+              hires: sql<string>`${publishedFigures.hires(agent)}`,
+              volume: sql<string>`${publishedFigures.volume(agent)}`,
+              stars: sql<string>`${publishedFigures.stars(agent)}`,
+            })
+            .from(agent)
+            .where(eq(agent.id, ID));
+          const published = reputationOf({ ...model, ...some }, null, []);
+          expect(Number(row?.successRate)).to.equal(published.success_rate ?? -1);
+          expect(Number(row?.hires)).to.equal(published.last_30d_hire_count);
+          expect(BigInt(Math.round(Number(row?.volume)))).to.equal(parseUsdc(published.last_24h_volume_usdc));
+          expect(Number(row?.stars)).to.equal(published.avg_stars ?? -1);
+        }),
+        { numRuns: 60 },
+      );
+    } finally {
+      await db.delete(agent).where(eq(agent.id, ID));
+    }
+  });
+});
