@@ -8,20 +8,27 @@ import { latencyOf } from "./telemetry.ts";
 
 /**
  * What a receipt and its payment must agree on; several logs of one transaction may share it and are told apart by number.
- * Of the addresses the last eight digits are enough to find the few that may fit: `mayClaim` compares them whole.
+ * Of the addresses the last sixteen digits are enough to find the few that may fit: `mayClaim` compares them whole.
  */
 export function paymentKey(tx: string, from: string, to: string, value: bigint): string {
-  return `${tx}/${from.slice(-8)}${to.slice(-8)}/${value}`;
+  return `${tx}/${from.slice(-16)}${to.slice(-16)}/${value}`;
 }
 
-/** Keeps a transfer that a receipt may claim. */
+/**
+ * How many transfers alike (one transaction, the same sides and value) can be payments, and how many receipts can wait for
+ * one: every receipt looks through the former, every transfer through the latter.
+ */
+export const MAX_ALIKE = 100;
+
+/** Keeps a transfer that a receipt may claim; null for one that has too many before it that are alike. */
 export async function addPayment(
   step: Step,
   key: string,
   payment: Omit<Row<"payment">, "id" | "receipt">,
-): Promise<Row<"payment">> {
+): Promise<Row<"payment"> | null> {
   const isFirst = (await step.store.get("payment", `${key}/0`)) === null;
   const n = isFirst ? 0 : await countPayments(step, key);
+  if (n >= MAX_ALIKE) return null;
   const row = { id: `${key}/${n}`, ...payment, receipt: null };
   await step.store.insert("payment", row);
   return row;
@@ -67,6 +74,11 @@ export async function mayClaim(
   const consent = await step.store.get("payee", `${receipt.agent}/${receipt.payee}`);
   if (consent === null) return false;
   return consent.block < payment.block || (consent.block === payment.block && consent.log < payment.log);
+}
+
+/** Whether the payee that a receipt names has ever agreed to be paid for its agent. */
+export async function hasConsent(step: Step, { agent, payee }: Row<"receipt">): Promise<boolean> {
+  return payee === agent || (await step.store.get("payee", `${agent}/${payee}`)) !== null;
 }
 
 /** Makes a receipt and its payment a hire; false when the same hire was counted before or cannot be one. */

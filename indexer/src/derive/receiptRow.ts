@@ -7,9 +7,14 @@ export async function receiptRow(step: Step, id: string): Promise<Row<"receipt">
   return receipt;
 }
 
-/** The list of receipts that wait for a payment, by payment key, or for a deposit, by escrow id. */
-export function waitingFor(key: string): string {
-  return `waiting/${key}`;
+/** The list of receipts that wait for a deposit, by escrow id. */
+export function waitingFor(escrowId: string): string {
+  return `waiting/${escrowId}`;
+}
+
+/** The list of receipts that wait for a payment. */
+export function waitingForPayment(tx: string, from: string, to: string, value: bigint): string {
+  return `waiting/${tx}/${from}/${to}/${value}`;
 }
 
 /** Whether another receipt of this agent and hire_id was counted: the same hire counts once. */

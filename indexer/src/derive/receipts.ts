@@ -5,8 +5,8 @@ import { findAgent, updateAgent } from "./agentRow.ts";
 import { freeHiresOf } from "./agents.ts";
 import { attachReceipt } from "./escrows.ts";
 import { append, listLength } from "./lists.ts";
-import { countDirectHire, findPayment, paymentKey } from "./payments.ts";
-import { receiptRow, waitingFor } from "./receiptRow.ts";
+import { countDirectHire, findPayment, hasConsent, MAX_ALIKE } from "./payments.ts";
+import { receiptRow, waitingFor, waitingForPayment } from "./receiptRow.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
 
@@ -21,12 +21,15 @@ export async function receiptSettled(step: Step, facts: ReceiptFacts): Promise<v
     await countFreeHire(step, receipt);
   } else if (receipt.escrowId !== null) {
     await attachReceipt(step, receipt);
-    await waitIfPending(step, receipt, receipt.escrowId);
+    await waitIfPending(step, receipt, waitingFor(receipt.escrowId));
   } else {
     const payment = await findPayment(step, receipt);
     if (payment !== null) await countDirectHire(step, receipt, payment);
-    const key = paymentKey(receipt.txHash, receipt.buyer, receipt.payee, receipt.amount);
-    await waitIfPending(step, receipt, key);
+    const { txHash, buyer, payee, amount } = receipt;
+    const waiting = waitingForPayment(txHash, buyer, payee, amount);
+    // Only who is to be paid, or whom it has agreed to, can be among them: nobody takes another's place.
+    const mayWait = (await hasConsent(step, receipt)) && (await listLength(step.store, waiting)) < MAX_ALIKE;
+    await waitIfPending(step, receipt, mayWait ? waiting : null);
   }
 }
 
@@ -39,9 +42,11 @@ export async function receiptWaited(step: Step, id: string): Promise<void> {
   await step.store.update("receipt", id, { status: "unmatched" });
 }
 
-async function waitIfPending(step: Step, receipt: Row<"receipt">, key: string): Promise<void> {
+/** Puts a receipt that is not settled yet on a list, or, when there is none for it, lets it go unmatched. */
+async function waitIfPending(step: Step, receipt: Row<"receipt">, list: string | null): Promise<void> {
   if ((await receiptRow(step, receipt.id)).status !== "pending") return;
-  await append(step.store, waitingFor(key), receipt.id);
+  if (list === null) return step.store.update("receipt", receipt.id, { status: "unmatched" });
+  await append(step.store, list, receipt.id);
   await schedule(step, step.at.time + step.params.reconcileSeconds + 1, "receipt", receipt.id);
 }
 

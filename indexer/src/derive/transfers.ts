@@ -5,7 +5,7 @@ import type { TransferEvent } from "./events.ts";
 import { addFundingTransfer, isFundingSize } from "./funding/fundings.ts";
 import { itemsOf, listLength } from "./lists.ts";
 import { addPayment, countDirectHire, mayClaim, paymentKey } from "./payments.ts";
-import { receiptRow, waitingFor } from "./receiptRow.ts";
+import { receiptRow, waitingForPayment } from "./receiptRow.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
 import { changeWallet, findWallet, isHubOrEscrow } from "./wallets.ts";
@@ -24,10 +24,10 @@ export async function transferred(step: Step, event: TransferEvent): Promise<voi
 
   const funds = isFundingSize(step, value, received);
   const presumed = event.authorized && (await hasLiveListing(step, event.to));
-  let claimable: string | null = null;
+  let payment: Row<"payment"> | null = null;
   if (value >= BigInt(step.params.minHireAtomic)) {
     const key = paymentKey(event.tx, event.from, event.to, value);
-    const payment = await addPayment(step, key, {
+    payment = await addPayment(step, key, {
       block: event.block,
       time: event.time,
       log: event.log,
@@ -37,7 +37,9 @@ export async function transferred(step: Step, event: TransferEvent): Promise<voi
       authorized: event.authorized,
       fundingIfUnclaimed: funds && presumed,
     });
-    const waiting = waitingFor(key);
+  }
+  if (payment !== null) {
+    const waiting = waitingForPayment(event.tx, event.from, event.to, value);
     const isAwaited = (await listLength(step.store, waiting)) > 0;
     if (isAwaited && (await claimByWaitingReceipt(step, waiting, payment))) return;
     if (payment.fundingIfUnclaimed) {
@@ -45,9 +47,8 @@ export async function transferred(step: Step, event: TransferEvent): Promise<voi
       await schedule(step, event.time + step.params.reconcileSeconds + 1, "payment", payment.id);
       return;
     }
-    claimable = payment.id;
   }
-  if (funds) await addFundingTransfer(step, event.to, legOf(event), claimable);
+  if (funds) await addFundingTransfer(step, event.to, legOf(event), payment?.id ?? null);
 }
 
 /** No receipt claimed a presumed hire payment in time: it is plain from this tick on, whatever comes later. */

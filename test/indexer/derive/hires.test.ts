@@ -69,6 +69,37 @@ describe("direct hires", () => {
     expect((await log.derive()).agents[seller]?.last_30d_hire_count).to.equal(37);
   });
 
+  it("are a hundred at most of transfers alike in one transaction, and a hundred receipts wait for one", async () => {
+    const log = new EventLog();
+    const [tx, later] = [log.hash(), log.hash()];
+    for (let n = 0; n < 101; n++) log.transfer(buyer, seller, 500_000, { authorized: true, tx });
+    for (let n = 0; n < 101; n++) log.receipt(seller, buyer, { tx });
+    expect((await sellerOf(log))?.last_30d_hire_count).to.equal(100);
+    for (let n = 0; n < 101; n++) log.receipt(seller, buyer, { tx: later });
+    log.transfer(buyer, seller, 500_000, { authorized: true, tx: later });
+    const { agents, store } = await log.derive();
+    expect(agents[seller]?.last_30d_hire_count).to.equal(101);
+    const statuses = [...store.rows("receipt").values()].map((it) => it.status);
+    expect(statuses.slice(99, 102)).to.deep.equal(["counted", "pending", "counted"]);
+    expect(statuses.slice(200)).to.deep.equal(["pending", "unmatched"]);
+  });
+
+  it("do not wait for a payee that has not agreed by then", async () => {
+    const log = new EventLog();
+    const tx = log.hash();
+    const receipt = { tx, payee: other };
+    const consent = { payee: other, payee_signature: "0x02" };
+    log.receipt(seller, buyer, receipt);
+    log.after(1).listing(seller, "text.translate", consent);
+    log.after(1).receipt(seller, buyer, receipt);
+    log.after(1).transfer(buyer, other, 500_000, { authorized: true, tx });
+    const { store } = await log.derive();
+    expect([...store.rows("receipt").values()].map((it) => it.status)).to.deep.equal([
+      "unmatched",
+      "counted",
+    ]);
+  });
+
   it("take the log that the receipt names", async () => {
     const log = new EventLog();
     const tx = log.transfer(buyer, seller, 500_000, { authorized: true });

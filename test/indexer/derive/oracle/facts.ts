@@ -58,6 +58,8 @@ export type Receipt = {
   buyerSigned: boolean;
   time: number;
   waitsUntil: number;
+  /** Whether it had to wait for its payment when it came. */
+  waited: boolean;
   status: "pending" | "counted" | "free" | "unmatched" | "duplicate";
   hire: Hire | null;
 };

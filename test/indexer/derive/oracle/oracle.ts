@@ -118,6 +118,15 @@ function readTransfer(facts: Facts, event: Extract<DeriveEvent, { kind: "transfe
   const known = (address: string) => facts.hubs.has(address) || facts.escrowContracts.has(address);
   const before = facts.transfers.filter((it) => it.to === event.to).reduce((sum, it) => sum + it.value, 0n);
   const value = BigInt(event.value);
+  const alike = facts.transfers.filter(
+    (it) =>
+      it.mayBePayment &&
+      it.ordinary &&
+      it.tx === event.tx &&
+      it.from === event.from &&
+      it.to === event.to &&
+      it.value === value,
+  );
   const transfer: Transfer = {
     index: facts.now,
     block: event.block,
@@ -135,7 +144,7 @@ function readTransfer(facts: Facts, event: Extract<DeriveEvent, { kind: "transfe
       event.authorized && facts.listings.some((it) => it.agent === event.to && it.live)
         ? event.time + facts.params.reconcileSeconds
         : null,
-    mayBePayment: value >= BigInt(facts.params.minHireAtomic),
+    mayBePayment: value >= BigInt(facts.params.minHireAtomic) && alike.length < 100,
     claimed: false,
     decided: false,
     plainFrom: null,
@@ -401,6 +410,7 @@ function readReceipt(facts: Facts, event: RecordEvent): void {
     buyerSigned: body.buyer_signature !== undefined,
     time: event.time,
     waitsUntil: event.time + facts.params.reconcileSeconds,
+    waited: false,
     status: "pending",
     hire: null,
   };
@@ -418,4 +428,16 @@ function readReceipt(facts: Facts, event: RecordEvent): void {
   }
   const payment = facts.transfers.find((it) => pays(facts, it, receipt));
   if (payment !== undefined) countDirect(facts, receipt, payment, event);
+  if (receipt.status !== "pending") return;
+  const sameWait = facts.receipts.filter(
+    (it) =>
+      it.waited &&
+      it.tx === receipt.tx &&
+      it.buyer === receipt.buyer &&
+      it.payee === receipt.payee &&
+      it.amount === receipt.amount,
+  );
+  const agreed = receipt.payee === receipt.agent || facts.consents.has(`${receipt.agent}/${receipt.payee}`);
+  if (agreed && sameWait.length < 100) receipt.waited = true;
+  else receipt.status = "unmatched";
 }
