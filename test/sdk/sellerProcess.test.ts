@@ -104,7 +104,7 @@ describe("a seller that is killed", function () {
       capability: MEAN,
       params: { data: [1, 2, 6] },
       maxPriceUsdc: "0.10",
-      maxLatencyMs: 20_000,
+      maxLatencyMs: 60_000,
     };
     const hiring = buyer.hire({ ...order, listing });
     await first.until("working");
