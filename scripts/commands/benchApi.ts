@@ -89,6 +89,9 @@ async function measure(url: string, pool: Database["pool"], options: Options, sa
         };
       }
       rows.push({ name: query.name, goalMs: query.goalMs, offered, closed, factor });
+      const times =
+        factor === null ? "" : `, ${(factor.aggregatedMs / factor.oursMs).toFixed(1)} × the aggregation`;
+      say(`  p50 ${offered.p50.toFixed(1)}, p99 ${offered.p99.toFixed(1)} ms${times}`);
     }
     agent.destroy();
     const { agents, hires, clusters, largestSeller } = options;
