@@ -87,16 +87,16 @@ const METHODS: { [path: string]: string } = {
   "/metrics": "GET",
 };
 
+/** What costs more to read than a look into memory or a file: the whole ledger again, or a signature for every size. */
+const COSTLY = ["/v1/ledger/verify", "/v1/ledger/checkpoint", "/v1/ledger/bundle", "/tlog/checkpoint"];
+
 /** The HTTP side of settlement. Every error leaves as `application/problem+json`, made in one place. */
 export function createApp(dependencies: AppDependencies): Hono {
   const app = new Hono();
   app.onError((error) => problemResponse(problemOf(error, dependencies.log), headersOf(error)));
 
   const limit = rateLimits(dependencies.rateLimits, dependencies);
-  // Reading is cheap and cacheable, but for reading the whole ledger again.
-  app.use((c, next) =>
-    c.req.method === "POST" || c.req.path === "/v1/ledger/verify" ? limit(c, next) : next(),
-  );
+  app.use((c, next) => (c.req.method === "POST" || COSTLY.includes(c.req.path) ? limit(c, next) : next()));
 
   const features = [
     settleRoutes,

@@ -1,4 +1,4 @@
-import { appendFile, readFile } from "node:fs/promises";
+import { appendFile, open } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
 import type { Hex } from "../../protocol/hex.ts";
@@ -22,24 +22,24 @@ export type AnchorRecord = z.output<typeof anchorSchema>;
 export class AnchorLog {
   readonly #file: string;
   #last: AnchorRecord | undefined;
+  /** Whether the file ends in the middle of a line. */
+  #isTorn: boolean;
 
-  private constructor(file: string, last: AnchorRecord | undefined) {
+  private constructor(file: string, last: AnchorRecord | undefined, isTorn: boolean) {
     this.#file = file;
     this.#last = last;
+    this.#isTorn = isTorn;
   }
 
   /** Reads the last good line of the file in a ledger's folder. */
   static async open(folder: string): Promise<AnchorLog> {
     const file = path.join(folder, ANCHOR_FILE);
-    const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return "";
-      throw error;
-    });
+    const text = await readTail(file);
     const last = text
       .split("\n")
       .map(parseLine)
       .findLast((line) => line !== undefined);
-    return new AnchorLog(file, last);
+    return new AnchorLog(file, last, text !== "" && !text.endsWith("\n"));
   }
 
   /** The last anchor, when the contract still holds this size and root; undefined after a reorg undid it. */
@@ -50,7 +50,28 @@ export class AnchorLog {
 
   async add(anchor: AnchorRecord): Promise<void> {
     this.#last = anchor;
-    await appendFile(this.#file, `${JSON.stringify(anchor)}\n`);
+    await appendFile(this.#file, `${this.#isTorn ? "\n" : ""}${JSON.stringify(anchor)}\n`);
+    this.#isTorn = false;
+  }
+}
+
+/** How much of the file's end is read: many lines, however long the ledger has been anchored. */
+const TAIL_BYTES = 64 * 1024;
+
+/** The end of a file; nothing when there is none. The first line of it may be cut in two. */
+async function readTail(file: string): Promise<string> {
+  const handle = await open(file, "r").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (handle === undefined) return "";
+  try {
+    const { size } = await handle.stat();
+    const length = Math.min(size, TAIL_BYTES);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, size - length);
+    return buffer.toString("utf8", 0, bytesRead);
+  } finally {
+    await handle.close();
   }
 }
 

@@ -17,9 +17,15 @@ for (const [network, prefix] of [
   PRIVATE.addSubnet(network, prefix, "ipv4");
 }
 for (const [network, prefix] of [
-  ["::", 127],
+  ["::", 96],
+  // Translators to IPv4 networks, private ones among them (NAT64, 6to4, Teredo).
+  ["64:ff9b::", 96],
+  ["64:ff9b:1::", 48],
+  ["2002::", 16],
+  ["2001::", 32],
   ["fc00::", 7],
   ["fe80::", 10],
+  ["fec0::", 10],
   ["ff00::", 8],
 ] as const) {
   PRIVATE.addSubnet(network, prefix, "ipv6");
@@ -27,7 +33,8 @@ for (const [network, prefix] of [
 
 /**
  * Why a listing may not send buyers to this address, or undefined when it may: not https, or a host that is a loopback,
- * private or link-local one by its literal or its name. Names are not resolved: that is the buyer's to check again.
+ * private or link-local one by its literal or its name (a name without a dot is one of the asker's own network). Names
+ * are not resolved: that is the buyer's to check again.
  *
  * @param endpoint an absolute http or https URL
  */
@@ -41,7 +48,8 @@ export function endpointProblem(endpoint: string): string | undefined {
   const version = isIP(host);
   const isPrivate =
     version === 0
-      ? host === "localhost" || /\.(?:localhost|local|internal|intranet|lan|home\.arpa)$/.test(host)
+      ? !host.includes(".") ||
+        /\.(?:localhost|localdomain|local|internal|intranet|lan|home\.arpa)$/.test(host)
       : PRIVATE.check(host, version === 4 ? "ipv4" : "ipv6");
   return isPrivate ? "must not be a loopback, private or link-local address" : undefined;
 }

@@ -1,4 +1,4 @@
-import { open, readFile, truncate } from "node:fs/promises";
+import { open, truncate } from "node:fs/promises";
 import path from "node:path";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
@@ -11,6 +11,7 @@ import {
   parsePythonJson,
 } from "../../protocol/json/pythonJson.ts";
 import { AppendFile } from "../ledger/appendFile.ts";
+import { ledgerLines } from "../ledger/ledgerLines.ts";
 import { type Proposal, type ShadowProposal, settlementPayload } from "./proposal.ts";
 
 /** Name of the file beside the ledger. */
@@ -51,16 +52,19 @@ export class HeldProposals {
   static async open(folder: string, onFailure: (error: Error) => void): Promise<HeldProposals> {
     const filePath = path.join(folder, HELD_FILE);
     await (await open(filePath, "a")).close();
-    const text = await readFile(filePath, "latin1");
-    const whole = text.lastIndexOf("\n") + 1;
-    if (whole < text.length) await truncate(filePath, whole);
-    const lines = text.slice(0, whole).split("\n").slice(0, -1);
-    const found = lines.map((line, index) => readLine(line, index + 1));
-    const held = new HeldProposals(await AppendFile.open({ filePath, onFailure }), text.length - whole);
-    let start = 0;
-    for (const [index, line] of lines.entries()) {
-      held.#remember(found[index] as HeldProposal, line.length + 1, Promise.resolve(start));
-      start += line.length + 1;
+    const found: { proposal: HeldProposal; start: number; end: number }[] = [];
+    let cutBytes = 0;
+    for await (const lines of ledgerLines(filePath)) {
+      for (const line of lines) {
+        const { text, start, end, terminated } = line;
+        if (terminated) found.push({ proposal: readLine(text, found.length + 1), start, end });
+        else cutBytes = end - start;
+      }
+    }
+    if (cutBytes > 0) await truncate(filePath, found.at(-1)?.end ?? 0);
+    const held = new HeldProposals(await AppendFile.open({ filePath, onFailure }), cutBytes);
+    for (const { proposal, start, end } of found) {
+      held.#remember(proposal, end - start, Promise.resolve(start));
     }
     return held;
   }

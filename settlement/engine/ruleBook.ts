@@ -7,6 +7,9 @@ type PyObject = { [key: string]: PyJson };
 /** What was spent by one settled proposal, in millionths, at a time in seconds. */
 type Spent = { time: number; amount: bigint };
 
+/** After how many spendings of one kind those that no budget looks at any more are forgotten. */
+const FORGET_EVERY = 1_024;
+
 /**
  * The institutional rules held against proposals (swarm.at §2: "verified against the Institutional Logic schema"), with
  * the budgets that were used up so far. Feed it every entry of the ledger.
@@ -25,13 +28,17 @@ export class RuleBook {
     if (dataUpdate === null || typeof dataUpdate !== "object" || Array.isArray(dataUpdate)) return;
     const { action } = dataUpdate;
     if (typeof action !== "string") return;
-    for (const { field } of this.#ruleOf(action)?.budget ?? []) {
+    // Several budgets of one field, a day's and an hour's, look at one list.
+    for (const field of new Set(this.#ruleOf(action)?.budget.map((budget) => budget.field))) {
       const amount = millionths(dataUpdate[field]);
       if (amount === undefined) continue;
-      const key = `${field} ${action}`;
-      const list = this.#spent.get(key);
-      if (list) list.push({ time: Number(timestamp), amount });
-      else this.#spent.set(key, [{ time: Number(timestamp), amount }]);
+      const time = Number(timestamp);
+      const key = this.#spentKey(action, field);
+      const list = this.#spent.get(key) ?? [];
+      if (list.length === 0) this.#spent.set(key, list);
+      list.push({ time, amount });
+      // What is too old for any budget goes, now and then.
+      if (list.length % FORGET_EVERY === 0) this.#forget(list, time - this.#longest(action, field));
     }
   }
 
@@ -74,7 +81,7 @@ export class RuleBook {
     for (const { field, max, perSeconds } of rule.budget) {
       const amount = amountOf(field);
       if (amount === undefined) return missing(field, by);
-      const left = max - this.#spentSince(`${field} ${action}`, now - perSeconds);
+      const left = max - this.#spentSince(this.#spentKey(action, field), now - perSeconds);
       if (amount > left) {
         const rest = `${asDecimal(left > 0n ? left : 0n)} of ${asDecimal(max)}`;
         return `payload.data_update.${field}: the budget of ${perSeconds} s has ${rest} left ${by}.`;
@@ -83,9 +90,25 @@ export class RuleBook {
     return undefined;
   }
 
+  /** Actions without a rule of their own share one budget: else a new name would be a new budget. */
+  #spentKey(action: string, field: string): string {
+    return `${field} ${this.rules.actions.has(action) ? action : "*"}`;
+  }
+
   #ruleOf(action: string): ActionRule | undefined {
     const { actions } = this.rules;
     return actions.get(action) ?? actions.get("*");
+  }
+
+  /** The longest time that a budget of an action's field looks back, in seconds. */
+  #longest(action: string, field: string): number {
+    const budgets = this.#ruleOf(action)?.budget.filter((budget) => budget.field === field) ?? [];
+    return Math.max(0, ...budgets.map(({ perSeconds }) => perSeconds));
+  }
+
+  #forget(list: Spent[], before: number): void {
+    const first = list.findIndex(({ time }) => time > before);
+    list.splice(0, first === -1 ? list.length : first);
   }
 
   #spentSince(key: string, since: number): bigint {

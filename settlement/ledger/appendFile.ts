@@ -39,6 +39,7 @@ export class AppendFile {
   #flushing: Promise<void> | undefined;
   #failure: TallystickError | undefined;
   #closed = false;
+  #waitingBytes = 0;
   /** Bytes that are on disk for sure. */
   #end: number;
 
@@ -61,6 +62,11 @@ export class AppendFile {
     }
   }
 
+  /** Bytes that are to be written and are not on disk yet. */
+  get waitingBytes(): number {
+    return this.#waitingBytes;
+  }
+
   /**
    * Appends text (ASCII) and resolves once it is on disk, with the offset where it begins. Appends resolve in the order
    * in which they were made.
@@ -71,7 +77,9 @@ export class AppendFile {
     if (this.#failure) return Promise.reject(this.#failure);
     if (this.#closed) return Promise.reject(unavailable("The file is closed."));
     const written = new Promise<number>((resolve, reject) => {
-      this.#waiting.push({ bytes: Buffer.from(text, "latin1"), resolve, reject });
+      const bytes = Buffer.from(text, "latin1");
+      this.#waitingBytes += bytes.length;
+      this.#waiting.push({ bytes, resolve, reject });
     });
     this.#flushing ??= this.#flush();
     return written;
@@ -118,6 +126,7 @@ export class AppendFile {
       for (const { bytes, resolve } of batch) {
         resolve(this.#end);
         this.#end += bytes.length;
+        this.#waitingBytes -= bytes.length;
       }
     }
     this.#flushing = undefined;
@@ -148,6 +157,7 @@ export class AppendFile {
   #reject(batch: Waiting[], error: Error): void {
     for (const { reject } of [...batch, ...this.#waiting]) reject(error);
     this.#waiting = [];
+    this.#waitingBytes = 0;
   }
 }
 
@@ -166,7 +176,8 @@ function refusal(cause: unknown): TallystickError {
   return unavailable(`The ledger cannot be written: ${reason}.`, cause);
 }
 
-function unavailable(message: string, cause?: unknown): TallystickError {
+/** The refusal of a write: 503, nothing of it is kept. */
+export function unavailable(message: string, cause?: unknown): TallystickError {
   return new TallystickError({
     code: "ledger_unavailable",
     message,

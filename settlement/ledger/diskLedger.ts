@@ -11,7 +11,7 @@ import {
 } from "../../protocol/ledger/verifyLedger.ts";
 import { MerkleFrontier } from "../../protocol/merkle/merkleFrontier.ts";
 import { MerkleTree } from "../../protocol/merkle/merkleTree.ts";
-import { AppendFile, type OpenAppendFileParameters } from "./appendFile.ts";
+import { AppendFile, type OpenAppendFileParameters, unavailable } from "./appendFile.ts";
 import { GrowingNumbers } from "./growingNumbers.ts";
 import { hashTextByNode } from "./hashTextByNode.ts";
 import { ledgerLines } from "./ledgerLines.ts";
@@ -23,6 +23,9 @@ export const LEDGER_FILE = "ledger.jsonl";
 
 /** Longest line of an entry, in bytes: C2SP tlog-tiles writes the length of an entry in 16 bits. */
 export const MAX_ENTRY_BYTES = 65_535;
+
+/** Most bytes that wait for a disk that is slow or hangs, before new entries are refused. */
+export const MAX_WAITING_BYTES = 32 << 20;
 
 /** How many older entries {@link DiskLedger.verifyGrowth} reads again each time. */
 export const SCRUB_ENTRIES = 20_000;
@@ -78,6 +81,7 @@ export class DiskLedger {
   #nextParent = GENESIS_HASH;
   #nextIndex = 0;
   #verifying: Promise<VerifiedLedger> | undefined;
+  #rest: Promise<void> = Promise.resolve();
   /** Entries that were read back from disk, and how far the present round over them has come. */
   #readBack = 0;
   #scrubbed = 0;
@@ -145,9 +149,11 @@ export class DiskLedger {
   /**
    * Gives the next entry its parent and hash, and writes it.
    *
-   * @throws TallystickError `payload_too_large` (413) when its line would be longer than {@link MAX_ENTRY_BYTES}
+   * @throws TallystickError `payload_too_large` (413) when its line would be longer than {@link MAX_ENTRY_BYTES};
+   * `ledger_unavailable` (503) when the disk does not keep up
    */
   append({ timestamp, taskId, payload }: NewEntry): Appended {
+    if (this.#file.waitingBytes > MAX_WAITING_BYTES) throw unavailable("The disk does not keep up.");
     const { entry, line } = sealLine(
       { timestamp, taskId, parentHash: this.#nextParent, payload },
       hashTextByNode,
@@ -208,15 +214,29 @@ export class DiskLedger {
 
   /**
    * Reads the file again from its beginning and verifies every entry that was on disk when asked. Several askers at
-   * one time share one reading.
+   * one time share one reading, and the next begins no sooner than as much later as the last one took: whoever keeps
+   * asking cannot keep the service at it all the time.
    *
    * @throws LedgerLineError naming the first bad line
    */
   verify(): Promise<VerifiedLedger> {
-    this.#verifying ??= this.#verify(this.size).finally(() => {
+    this.#verifying ??= this.#verifyAfterRest().finally(() => {
       this.#verifying = undefined;
     });
     return this.#verifying;
+  }
+
+  async #verifyAfterRest(): Promise<VerifiedLedger> {
+    await this.#rest;
+    const start = performance.now();
+    try {
+      return await this.#verify(this.size);
+    } finally {
+      const took = performance.now() - start;
+      this.#rest = new Promise((resolve) => {
+        setTimeout(resolve, took).unref();
+      });
+    }
   }
 
   async #verify(size: number): Promise<VerifiedLedger> {

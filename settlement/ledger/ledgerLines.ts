@@ -43,7 +43,7 @@ export async function* ledgerLines(
 async function* pieces(filePath: string, from: number, end: number): AsyncGenerator<Buffer> {
   const file = await open(filePath, "r");
   try {
-    const buffer = Buffer.allocUnsafeSlow(1 << 18);
+    const buffer = Buffer.allocUnsafeSlow(1 << 16);
     for (let at = from; at < end; ) {
       const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, end - at), at);
       if (bytesRead === 0) return;

@@ -10,7 +10,7 @@ export type OnLoadedEntry = (entry: LedgerEntry, leafHash: Uint8Array, end: numb
 
 /**
  * What was mended at the end of the file. `cut`: a last line that a crash left half written was taken off (its bytes
- * are kept in `ledger.torn` beside it). `completed`: a whole, valid last line only lacked its newline.
+ * are kept in `ledger.torn` beside it, when there is space). `completed`: a whole, valid last line only lacked its newline.
  */
 export type LedgerRepair = { kind: "cut" | "completed"; line: number; bytes: number };
 
@@ -56,7 +56,8 @@ function check(line: FileLine, head: string, number: number) {
 
 async function cut(filePath: string, line: FileLine, number: number): Promise<LedgerRepair> {
   const torn = filePath.replace(/\.jsonl$/, ".torn");
-  await appendFile(torn, Buffer.from(`${line.text}\n`, "latin1"), { flush: true });
+  // On a disk that is full the bytes go: nobody was told of them, and the ledger goes on.
+  await appendFile(torn, Buffer.from(`${line.text}\n`, "latin1"), { flush: true }).catch(() => {});
   await truncate(filePath, line.start);
   const file = await open(filePath, "r+");
   try {

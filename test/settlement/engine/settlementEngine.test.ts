@@ -269,6 +269,11 @@ describe("the settlement engine", () => {
     const endpoints: [string, boolean][] = [
       ["https://seller.example/hire", true],
       ["https://8.8.8.8/hire", true],
+      ["https://intranet/hire", false],
+      ["https://node.localdomain/hire", false],
+      ["https://[64:ff9b::10.0.0.1]/hire", false],
+      ["https://[2002:a00:1::1]/hire", false],
+      ["https://[::127.0.0.1]/hire", false],
       ["http://seller.example/hire", false],
       ["https://localhost/hire", false],
       ["https://LOCALHOST./hire", false],

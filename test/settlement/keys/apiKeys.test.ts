@@ -117,6 +117,22 @@ describe("rate limits", () => {
     expect(await statuses("2", ["1.1.1.1", "2.2.2.2", "x, y", "z, y"])).to.deep.equal([400, 429, 429, 429]);
   });
 
+  it("count what is costly to read too, and nothing else that is read", async () => {
+    for (const path of [
+      "/v1/ledger/verify",
+      "/v1/ledger/checkpoint?size=0",
+      "/v1/ledger/bundle",
+      "/tlog/checkpoint",
+    ]) {
+      const service = await openTestService(folder.path, { RATE_LIMIT_PER_ADDRESS: "1" });
+      const first = await service.get(path);
+      expect(first.status, path).not.to.equal(429);
+      expect((await service.get(path)).status, path).to.equal(429);
+      expect((await service.get("/v1/ledger/latest")).status).to.equal(200);
+      await service.close();
+    }
+  });
+
   it("take a /64 of IPv6 for one caller, and a mapped IPv4 address for what it is", async () => {
     const same = ["2001:db8:1:2::1", "2001:DB8:1:2:ffff:1:2:3", "2001:db8:1:3::1"];
     expect(await statuses("1", same)).to.deep.equal([400, 429, 400]);

@@ -1,4 +1,12 @@
-import { appendFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import { InvalidInputError, TallystickError } from "../../../protocol/errors.ts";
@@ -258,4 +266,15 @@ describe("the ledger on disk", () => {
       await full.close();
     });
   }
+
+  it("cuts a torn last line also when there is no place to keep it", async () => {
+    const bytes = await written(2);
+    appendFileSync(file(), '{"current_hash": "ab');
+    // A folder in its place is as good as a full disk.
+    mkdirSync(path.join(folder.path, "ledger.torn"));
+    const ledger = await open();
+    expect(ledger.repair).to.include({ kind: "cut", line: 3 });
+    await ledger.close();
+    expect(readFileSync(file()).equals(bytes)).to.equal(true);
+  });
 });

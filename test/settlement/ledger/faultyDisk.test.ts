@@ -4,7 +4,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { TallystickError } from "../../../protocol/errors.ts";
 import { verifyLedgerFile } from "../../../scripts/commands/verifyLedger.ts";
-import { AppendFile } from "../../../settlement/ledger/appendFile.ts";
+import { AppendFile, type AppendTarget } from "../../../settlement/ledger/appendFile.ts";
 import { type Appended, DiskLedger } from "../../../settlement/ledger/diskLedger.ts";
 import { type Faults, faultyDisk } from "../support/faultyDisk.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
@@ -15,8 +15,9 @@ describe("a ledger on a disk that fails", () => {
   let faults: Faults;
   let failures: Error[];
   let undone: number;
+  let disk: ReturnType<typeof faultyDisk>;
   beforeEach(async () => {
-    const disk = faultyDisk();
+    disk = faultyDisk();
     faults = disk.faults;
     failures = [];
     undone = 0;
@@ -104,8 +105,36 @@ describe("a ledger on a disk that fails", () => {
     expect(failures).to.have.length(1);
   });
 
+  it("takes no more than it can hold while the disk hangs, and goes on when it answers", async () => {
+    let answer = (): void => {};
+    const hangs = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const slow = await DiskLedger.open({
+      folder: path.join(folder.path, "slow"),
+      openFile: async (filePath) => {
+        const file = await disk.openFile(filePath);
+        return { ...file, datasync: () => hangs } as AppendTarget;
+      },
+    });
+    const payload = { padding: "x".repeat(60_000) };
+    const taken: Promise<void>[] = [];
+    const take = () => taken.push(slow.append({ timestamp: 1, taskId: "t", payload }).durable);
+    expect(() => {
+      for (let i = 0; i < 1_000; i++) take();
+    })
+      .to.throw(TallystickError, "does not keep up")
+      .with.property("code", "ledger_unavailable");
+    expect(taken.length * 60_000).to.be.above(30e6);
+    answer();
+    await Promise.all(taken);
+    take();
+    await Promise.all(taken);
+    expect([slow.size, slow.nextParent]).to.deep.equal([taken.length, slow.head]);
+    await slow.close();
+  });
+
   it("says of every line where it stands, also of one that comes while a refused write is undone", async () => {
-    const disk = faultyDisk();
     const filePath = path.join(folder.path, "lines");
     const file = await AppendFile.open({ filePath, onFailure: () => {}, openFile: disk.openFile });
     expect(await file.append("first\n")).to.equal(0);

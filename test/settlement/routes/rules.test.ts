@@ -3,7 +3,9 @@ import path from "node:path";
 import { expect } from "chai";
 import { InvalidInputError } from "../../../protocol/errors.ts";
 import { parsePythonJson } from "../../../protocol/json/pythonJson.ts";
+import { GENESIS_HASH } from "../../../protocol/ledger/entry.ts";
 import { parseRules } from "../../../settlement/engine/institutionalRules.ts";
+import { RuleBook } from "../../../settlement/engine/ruleBook.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { API_KEY, openTestService, type TestService } from "../support/testService.ts";
 
@@ -87,6 +89,39 @@ describe("institutional rules", () => {
     expect((await settle({ action: "payment", amount_usdc: 1 })).reason).to.contain("0 of 150.5 left");
     service.clock.now += 3600;
     expect(await pay(1)).to.equal("SETTLED");
+  });
+
+  it("count every spending once however many budgets look at it, for all actions of one rule together", () => {
+    const budget = (max: string, per_seconds: number) => ({ field: "amount", max, per_seconds });
+    const rules = {
+      version: 1,
+      actions: {
+        pay: { budget: [budget("10", 60), budget("15", 3600)] },
+        "*": { budget: [budget("2", 60)] },
+      },
+    };
+    const text = JSON.stringify(rules);
+    const book = new RuleBook(
+      parseRules(parsePythonJson(text), { minConfidence: 0.85, maxDriftAllowed: 0.15 }),
+    );
+    const spend = (action: string, amount: bigint, timestamp: number): boolean => {
+      const data_update = { action, amount };
+      if (book.refusal(data_update, timestamp) !== undefined) return false;
+      const entry = { taskId: "t", parentHash: GENESIS_HASH, currentHash: GENESIS_HASH };
+      book.add({ ...entry, timestamp, payload: { data_update } });
+      return true;
+    };
+    expect([spend("pay", 6n, 0), spend("pay", 4n, 1), spend("pay", 1n, 2)]).to.deep.equal([
+      true,
+      true,
+      false,
+    ]);
+    expect([spend("pay", 5n, 100), spend("pay", 1n, 101)]).to.deep.equal([true, false]);
+    expect([spend("a", 1n, 0), spend("b", 1n, 0), spend("c", 1n, 0)]).to.deep.equal([true, true, false]);
+    // Long after, and after more spendings than are kept.
+    let settled = 0;
+    for (let time = 10_000; time < 110_000; time += 10) if (spend("d", 1n, time)) settled++;
+    expect(settled).to.equal(3_334);
   });
 
   it("name the field that is wrong in their file", () => {

@@ -1,0 +1,36 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "chai";
+import { ANCHOR_FILE, AnchorLog } from "../../../settlement/anchoring/anchorLog.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
+
+describe("the memory of anchors", () => {
+  const folder = temporaryFolder();
+  const anchor = (size: number) => ({
+    size,
+    root: `0x${"ab".repeat(32)}` as const,
+    transaction: `0x${size.toString(16).padStart(64, "0")}` as const,
+  });
+
+  it("knows the last one after a restart, however many there were", async () => {
+    const log = await AnchorLog.open(folder.path);
+    expect(log.last({ size: 0, root: null })).to.equal(undefined);
+    const many = Array.from({ length: 1_000 }, (_, i) => `${JSON.stringify(anchor(i + 1))}\n`);
+    writeFileSync(path.join(folder.path, ANCHOR_FILE), many.join(""));
+    const again = await AnchorLog.open(folder.path);
+    expect(again.last(anchor(1_000))).to.deep.equal(anchor(1_000));
+    await again.add(anchor(1_001));
+    expect((await AnchorLog.open(folder.path)).last(anchor(1_001))).to.deep.equal(anchor(1_001));
+  });
+
+  it("passes over lines that a crash left, and names none that the chain no longer has", async () => {
+    const lines = `${JSON.stringify(anchor(5))}\n{"size": 6, "ro`;
+    writeFileSync(path.join(folder.path, ANCHOR_FILE), lines);
+    const log = await AnchorLog.open(folder.path);
+    expect(log.last(anchor(5))).to.deep.equal(anchor(5));
+    expect(log.last({ ...anchor(5), root: `0x${"cd".repeat(32)}` })).to.equal(undefined);
+    expect(log.last({ ...anchor(5), size: 4 })).to.equal(undefined);
+    await log.add(anchor(7));
+    expect((await AnchorLog.open(folder.path)).last(anchor(7))).to.deep.equal(anchor(7));
+  });
+});
