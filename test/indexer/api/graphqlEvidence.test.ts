@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { eq, inArray } from "drizzle-orm";
+import * as schema from "../../../indexer/ponder.schema.ts";
 import { reputationSources } from "../../../indexer/src/api/reputationSources.ts";
 import { type ApiStory, cast, openApiStory } from "../support/apiStory.ts";
 
@@ -35,6 +37,52 @@ describe("GraphQL: evidence of a market", () => {
       expect(hire.receipt.entry).to.deep.include({
         record: { type: "receipt", signer: ring[0], valid: true },
       });
+    });
+
+    it("of one payment among many alike in a transaction, in as many statements as of any", async () => {
+      const { id } = await story
+        .ask<{ hires: Nodes<{ id: string }> }>(
+          `{ hires(first: 1, where: {seller: "${busy}", evidence: SELLER}) { nodes { id } } }`,
+        )
+        .then(({ hires }) => hires.nodes[0] as { id: string });
+      const hire = story.derived.store.rows("hire").get(id);
+      const [payment] = [...story.derived.store.rows("payment").values()].filter(
+        (it) => it.receipt === hire?.receipt,
+      );
+      const key = payment?.id.slice(0, -2);
+      const { payment: table } = schema;
+      const alike = Array.from({ length: 9 }, (_, n) => ({
+        ...payment,
+        id: `${key}/${n + 1}`,
+        receipt: hire?.receipt,
+        log: n + 100,
+      }));
+      const others = alike.slice(0, -1).map((it) => ({ ...it, receipt: "another" }));
+      await story.database.database
+        .update(table)
+        .set({ receipt: "another" })
+        .where(eq(table.id, `${key}/0`));
+      await story.database.database.insert(table).values([...others, alike.at(-1)] as never);
+      try {
+        story.database.statements = 0;
+        const answer = await story.ask<{ hire: { payment: { log: number } } }>(
+          "query ($id: ID!) { hire(id: $id) { payment { log } } }",
+          { id },
+        );
+        expect(answer.hire.payment.log).to.equal(108);
+        expect(story.database.statements).to.equal(4);
+      } finally {
+        await story.database.database.delete(table).where(
+          inArray(
+            table.id,
+            alike.map((it) => it.id),
+          ),
+        );
+        await story.database.database
+          .update(table)
+          .set({ receipt: hire?.receipt ?? null })
+          .where(eq(table.id, `${key}/0`));
+      }
     });
 
     it("of an escrow hire: the escrow, and an id of its own", async () => {
