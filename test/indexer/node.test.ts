@@ -13,6 +13,7 @@ import type { Hex } from "../../protocol/hex.ts";
 import type { RecordBody } from "../../protocol/json/recordBody.ts";
 import { type PostgresServer, startPostgres } from "../../scripts/postgres/startPostgres.ts";
 import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
+import { indexedTables } from "./support/indexedTables.ts";
 import { type IndexerProcess, startIndexer } from "./support/indexerProcess.ts";
 import { type LocalChain, newWallet, PROVIDER, startLocalChain, zeroHash } from "./support/localChain.ts";
 import { openOnChain, serveLedger, TestLedger } from "./support/testLedger.ts";
@@ -217,6 +218,11 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     await other.anchor(unseen);
     await caughtUp();
     expect((await meta()).ledgers.map(({ id }) => id)).to.deep.equal([onChain.id]);
+  });
+
+  it("has made every index that the API reads its lists along", async () => {
+    const { wanted, made } = await indexedTables(databaseUrl, "tallystick");
+    expect(made).to.deep.equal(wanted);
   });
 
   it("keeps rows that its own event log gives again, row by row", async () => {
