@@ -23,19 +23,28 @@ export function validateJson(schema: JsonSchema, value: unknown, root: string): 
   if (value === undefined) return [{ field: root, message: "is required" }];
   const { valid, errors } = validator.validate(value);
   if (valid) return [];
-  const issues = errors.filter(isCause).map((error) => asIssue(error, root));
+  const issues = causesOf(errors).map((error) => asIssue(error, root));
   if (issues.length === 0) return [{ field: root, message: "does not fit its schema" }];
   return issues.slice(0, MAX_ISSUES);
 }
 
 /** Keywords that only say that something below them failed. */
-function isCause({ keyword }: OutputUnit): boolean {
-  return !["properties", "items", "prefixItems", "$ref", "allOf"].includes(keyword);
+const CONTAINERS = ["properties", "additionalProperties", "items", "prefixItems", "$ref", "allOf"];
+
+/** The faults themselves. A property that is known but wrong is also told as one too many: that is left out. */
+function causesOf(errors: OutputUnit[]): OutputUnit[] {
+  const causes = errors.filter(({ keyword }) => !CONTAINERS.includes(keyword));
+  const places = causes.filter(({ keyword }) => keyword !== "false").map((error) => error.instanceLocation);
+  return causes.filter(
+    ({ keyword, instanceLocation: at }) =>
+      keyword !== "false" || !places.some((place) => place === at || place.startsWith(`${at}/`)),
+  );
 }
 
-function asIssue({ instanceLocation, error }: OutputUnit, root: string): InputIssue {
+function asIssue({ keyword, instanceLocation, error }: OutputUnit, root: string): InputIssue {
   const path = instanceLocation.split("/").slice(1).map(unescapePointer);
-  return { field: [root, ...path].join("."), message: error.replace(/\.$/, "").replace(/^Instance /, "") };
+  const message = keyword === "false" ? "is not expected here" : error;
+  return { field: [root, ...path].join("."), message: message.replace(/\.$/, "").replace(/^Instance /, "") };
 }
 
 /** RFC 6901 §4. */

@@ -134,6 +134,13 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/mcp.ts")).registerMcp,
   },
   {
+    name: "record-mcp",
+    summary: "record a session of an MCP client on a demo node, for docs/mcp.md",
+    hidden: true,
+    ignoresEnvFile: true,
+    load: async () => (await import("../commands/recordMcp.ts")).registerRecordMcp,
+  },
+  {
     name: "bench-ledger",
     summary: "measure the settlement service and its ledger",
     hidden: true,
