@@ -27,7 +27,7 @@ export function startTestWorker(folder: string, files: string[]): TestWorker {
     const args = ["--import", "tsx", "scripts/mutation/testWorker.ts", ...files];
     const started = spawn(process.execPath, args, {
       cwd: folder,
-      env: childEnvironment({ HARDHAT_DISABLE_TELEMETRY_PROMPT: "true" }),
+      env: childEnvironment({ HARDHAT_DISABLE_TELEMETRY_PROMPT: "true", MERKLE_MAX: "16" }),
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
     await new Promise<void>((resolve, reject) => {

@@ -63,6 +63,18 @@ describe("AnchoredLedger: open", () => {
     );
   });
 
+  it("should take no evidence against a ledger that nobody opened", async () => {
+    const { contract, writer, signHead } = ledger();
+    const unknown = `0x${"42".repeat(32)}`;
+    const one = { ledgerId: unknown, size: 1, root: `0x${"01".repeat(32)}` };
+    const other = { ...one, root: `0x${"02".repeat(32)}` };
+    const signature = await signHead(writer, 1, one.root);
+    const twoHeads = "proveEquivocation((bytes32,uint64,bytes32),bytes,(bytes32,uint64,bytes32),bytes)";
+    await expect(contract[twoHeads](one, signature, other, signature))
+      .to.be.revertedWithCustomError(contract, "UnknownLedger")
+      .withArgs(unknown);
+  });
+
   it("should publish its EIP-712 domain (ERC-5267)", async () => {
     const { contract, domain } = ledger();
     const found = await contract.eip712Domain();

@@ -30,7 +30,8 @@ type Consistency = {
   proof: Uint8Array[];
 };
 
-const MAX = 128;
+/** Mutants are run on smaller trees, to be done in time: what they do not notice there is no kill. */
+const MAX = Number(process.env.MERKLE_MAX ?? 128);
 const LIMIT = 2n ** 63n;
 
 describe("Rfc9162", function () {
@@ -188,6 +189,8 @@ describe("Rfc9162", function () {
   });
 
   describe("given the TypeScript tree's proofs for every size up to 128", () => {
+    const upTo = (most: number, sizes: number[]) => sizes.filter((size) => size <= most);
+
     it("should accept the inclusion of every leaf at every size", async () => {
       for (const size of range(MAX, 1)) {
         const verdicts = await inclusion(range(size).map((index) => included(index, size)));
@@ -203,7 +206,7 @@ describe("Rfc9162", function () {
     });
 
     it("should refuse every inclusion proof with a bit flipped, a node missing, one more, or two swapped", async () => {
-      for (const size of [1, 2, 3, 5, 7, 8, 13, 64, 100]) {
+      for (const size of upTo(MAX, [1, 2, 3, 5, 7, 8, 13, 64, 100])) {
         const mutants = range(size).flatMap((index) => {
           const right = included(index, size);
           return [
@@ -217,7 +220,7 @@ describe("Rfc9162", function () {
     });
 
     it("should refuse every leaf at every other position", async () => {
-      for (const size of [2, 3, 7, 16, 33]) {
+      for (const size of upTo(MAX, [2, 3, 7, 16, 33])) {
         const mutants = range(size).flatMap((index) =>
           range(size)
             .filter((other) => other !== index)
@@ -228,7 +231,7 @@ describe("Rfc9162", function () {
     });
 
     it("should refuse every consistency proof with a bit flipped, a node missing, one more, or two swapped", async () => {
-      for (const newSize of [2, 3, 5, 8, 13, 65, 100]) {
+      for (const newSize of upTo(MAX, [2, 3, 5, 8, 13, 65, 100])) {
         const mutants = range(newSize - 1, 1).flatMap((oldSize) => {
           const right = consistent(oldSize, newSize);
           return [
