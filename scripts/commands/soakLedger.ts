@@ -10,13 +10,16 @@ export function registerSoakLedger(program: Command): void {
     .command("soak-ledger")
     .description("Kill the settlement process at random points under load, and look for losses.")
     .option("--kills <count>", "how often", "300")
-    .action(async (options: { kills: string }) => {
+    .option("--seconds <count>", "how long at most", "Infinity")
+    .action(async (options: { kills: string; seconds: string }) => {
+      const end = performance.now() + 1_000 * Number(options.seconds);
       const ledgerDir = mkdtempSync(path.join(tmpdir(), "tallystick-soak-"));
       try {
         const counts = await crashTest({
           ledgerDir,
           kills: Number(options.kills),
           random: Math.random,
+          isOver: () => performance.now() > end,
           onKill: ({ kills, answers, entries, losses }) => {
             if (kills % 10 !== 0) return;
             process.stderr.write(

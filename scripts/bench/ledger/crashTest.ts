@@ -19,6 +19,8 @@ export type CrashTestParameters = {
   random: () => number;
   /** How many answers a process lives to give at most, before it is killed. Default 400. */
   lifeAnswers?: number;
+  /** Whether it has gone on for long enough. */
+  isOver?: () => boolean;
   /** Told after every kill. */
   onKill?: (counts: CrashCounts) => void;
 };
@@ -42,6 +44,7 @@ export async function crashTest({
   kills,
   random,
   lifeAnswers = 400,
+  isOver = () => false,
   onKill,
 }: CrashTestParameters): Promise<CrashCounts> {
   const answered = new Answers();
@@ -50,7 +53,7 @@ export async function crashTest({
   for (;;) {
     const server = await startSettlement(ledgerDir);
     await compare(server, ledgerDir, answered.hashes, counts);
-    if (counts.kills === kills) {
+    if (counts.kills === kills || isOver()) {
       await server.kill();
       return counts;
     }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { nodeProgram } from "../../processes/nodeProgram.ts";
+import { compiledOnce, nodeProgram } from "../../processes/nodeProgram.ts";
 
 /** A settlement process of its own, on a free port. */
 export type SettlementServer = { child: ChildProcess; port: number; size: number; kill: () => Promise<void> };
@@ -14,6 +14,7 @@ export async function startSettlement(ledgerDir: string): Promise<SettlementServ
   const child = spawn(process.execPath, nodeProgram("settlement/main.ts"), {
     env: {
       PATH: process.env.PATH,
+      ...compiledOnce,
       LEDGER_DIR: ledgerDir,
       SETTLEMENT_PORT: "0",
       SETTLEMENT_API_KEYS: BENCH_KEY,

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
+import { compiledOnce, nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 
 export type RunningSettlement = {
   child: ChildProcess;
@@ -28,7 +28,13 @@ export function settlementProcesses(environment: () => { [name: string]: string 
   function launch(under: string[] = []): ChildProcess {
     const [command = "", ...args] = [...under, process.execPath, ...nodeProgram("settlement/main.ts")];
     const child = spawn(command, args, {
-      env: { PATH: process.env.PATH, SETTLEMENT_PORT: "0", SETTLEMENT_API_KEYS: "key", ...environment() },
+      env: {
+        PATH: process.env.PATH,
+        ...compiledOnce,
+        SETTLEMENT_PORT: "0",
+        SETTLEMENT_API_KEYS: "key",
+        ...environment(),
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
     children.add(child);
