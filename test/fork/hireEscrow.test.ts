@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
-import { TypedDataEncoder, ZeroHash } from "ethers";
+import { TypedDataEncoder, ZeroAddress, ZeroHash } from "ethers";
 import hre from "hardhat";
 import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
 import { startLocalChain } from "../indexer/support/localChain.ts";
@@ -168,6 +168,25 @@ describe("HireEscrow on a fork", function () {
     await fork.networkHelpers.time.increaseTo(await escrow.pausedUntil());
     await escrow.connect(buyer).deposit(later);
     expect(await status(later)).to.equal(STATUS.Held);
+  });
+
+  it("costs, with this chain's token, at most 0.88 of what AuthCaptureEscrow takes on Circle's", async () => {
+    const { escrow, buyer, held } = world;
+    const plain = { fee: 0n, feeRecipient: ZeroAddress, payee: ZeroAddress, arbiter: ZeroAddress };
+    const gasOfLast = async () => {
+      const block = await fork.ethers.provider.getBlock("latest");
+      const receipt = await fork.ethers.provider.getTransactionReceipt(block?.transactions[0] as string);
+      return Number(receipt?.gasUsed);
+    };
+    // Afterwards escrow and seller hold tokens, and no payment fills an empty slot.
+    await held(plain);
+    await escrow.connect(buyer).release(await held(plain), "0x");
+    const terms = await held(plain);
+    const deposit = await gasOfLast();
+    await escrow.connect(buyer).release(terms, "0x");
+    const release = await gasOfLast();
+    console.log(`      depositWithAuthorization ${deposit} + release ${release} = ${deposit + release} gas`);
+    expect(deposit + release).to.be.within(100_000, 186_400);
   });
 
   it("pays a payee that the token bars as soon as it is let in again, and any other at once", async () => {
