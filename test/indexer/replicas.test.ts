@@ -15,7 +15,8 @@ type Message = { type: string; position: string; data?: Record<string, unknown> 
 
 /** What the compose file starts, without containers: one process that indexes and two that only answer. */
 describe("one indexer and two replicas on one Postgres", function () {
-  this.timeout(120_000);
+  // Three nodes start one after another; a busy machine takes its time.
+  this.timeout(300_000);
   this.slow(30_000);
 
   let folder: string;
@@ -128,12 +129,16 @@ describe("one indexer and two replicas on one Postgres", function () {
           origin: response.headers.get("access-control-allow-origin"),
           reputation: await response.json(),
           found: await client.search({ capability: "text.translate" }),
+          leaders: await (await fetch(`${url}/v1/insights/capabilities/text.translate/leaderboard`)).json(),
+          trends: await (await fetch(`${url}/v1/insights/capabilities`)).json(),
         };
       }),
     );
     const [first] = answers;
     for (const answer of answers) expect(answer).to.deep.equal(first);
     expect(first).to.include({ status: 304, origin: "*" });
+    expect(first?.leaders.leaders[0].in_capability).to.include({ hires: 1, volume_usdc: "0.50" });
+    expect(first?.trends.capabilities[0].window).to.include({ hires: 1, success_rate: 1 });
     expect(first?.found.agents.map((it) => it.agent_id)).to.deep.equal([seller.address]);
     expect(first?.meta)
       .to.have.property("digest")
