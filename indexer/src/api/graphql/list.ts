@@ -1,11 +1,11 @@
 import DataLoader from "dataloader";
-import { getTableColumns, type SQL } from "drizzle-orm";
-import { toSnakeCase } from "drizzle-orm/casing";
+import type { SQL } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { sql } from "ponder";
 import type { QueryContext } from "./context.ts";
 import { type Key, type KeyType, readCursor, writeCursor } from "./cursor.ts";
 import { type PageArgs, type PageRequest, readPageArgs } from "./pageArgs.ts";
+import { decodeRow } from "./rows.ts";
 
 /** A column to order by, or an expression that an index has. */
 export type OrderKey = PgColumn | { expression: SQL; type: KeyType };
@@ -208,14 +208,9 @@ function batch<Found>(
 
 type RawRow = Record<string, unknown> & { list_key: string[]; list_keep: boolean; list_last?: boolean };
 
-/** A row as drizzle would have given it. */
 function decode(table: PgTable, raw: RawRow): ListRow {
-  const row: Record<string, unknown> = {};
-  for (const [name, column] of Object.entries(getTableColumns(table))) {
-    const value = raw[toSnakeCase(name)] ?? null;
-    row[name] = value === null ? null : column.mapFromDriverValue(value);
-  }
-  return { row, key: raw.list_key, keep: raw.list_keep, last: raw.list_last === true };
+  const { list_key: key, list_keep: keep, list_last: last = false } = raw;
+  return { row: decodeRow(table, raw), key, keep, last };
 }
 
 function expressionOf(key: OrderKey): SQL {

@@ -1,10 +1,10 @@
 import DataLoader from "dataloader";
-import { getTableColumns } from "drizzle-orm";
-import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
+import type { PgTable } from "drizzle-orm/pg-core";
 import { and, inArray, isNotNull, sql } from "ponder";
 import * as schema from "../../../ponder.schema.ts";
 import type { Row } from "../../derive/tables.ts";
 import type { Database } from "./context.ts";
+import { rowsById } from "./rows.ts";
 
 type Loader<Found> = DataLoader<string, Found | null>;
 
@@ -46,11 +46,7 @@ export function openLoaders(db: Database): Loaders {
     new DataLoader<string, T["$inferSelect"] | null>((ids) =>
       byKey(
         ids,
-        (list) =>
-          db
-            .select()
-            .from(table as PgTable)
-            .where(inArray(getTableColumns(table).id as PgColumn, list)),
+        (list) => rowsById(db, table, list),
         (row) => row.id as string,
       ),
     );
@@ -126,7 +122,7 @@ async function byKey<Found>(
 async function clusterRoots(db: Database, ids: readonly string[]): Promise<(Row<"cluster"> | null)[]> {
   const known = new Map<string, Row<"cluster">>();
   for (let wanted = [...new Set(ids)].filter(isPossible); wanted.length > 0; ) {
-    const rows = await db.select().from(schema.cluster).where(inArray(schema.cluster.id, wanted));
+    const rows = await rowsById(db, schema.cluster, wanted);
     for (const row of rows) known.set(row.id, row);
     wanted = [...new Set(rows.map((row) => row.parent))].filter((id) => !known.has(id));
   }
