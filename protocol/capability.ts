@@ -17,3 +17,8 @@ export const capabilitySchema = z
 export function isCapability(text: string): boolean {
   return text.length >= 3 && text.length <= 128 && CAPABILITY.test(text);
 }
+
+/** Whether an id is outside of the standard taxonomy by its own word: it begins with `custom.` (SHP §5.1). */
+export function isCustomCapability(id: string): boolean {
+  return id.startsWith("custom.") && isCapability(id);
+}

@@ -1,8 +1,7 @@
 import { parseUsdc } from "../protocol/amount.ts";
-import { isCustomCapability } from "../protocol/capabilities/capabilityOf.ts";
 import type { CapabilityInput } from "../protocol/capabilities/capabilityTypes.ts";
 import { checkInput } from "../protocol/capabilities/checkInput.ts";
-import { isCapability } from "../protocol/capability.ts";
+import { isCapability, isCustomCapability } from "../protocol/capability.ts";
 import { InvalidInputError, TallystickError } from "../protocol/errors.ts";
 import type { Listing } from "../protocol/records/listing.ts";
 import { escrowProviderOf } from "../protocol/records/paymentMode.ts";

@@ -1,15 +1,10 @@
-import { isCapability } from "../capability.ts";
+import { isCapability, isCustomCapability } from "../capability.ts";
 import { InvalidInputError, TallystickError } from "../errors.ts";
 import { catalogue } from "./catalogue.ts";
 import type { AnyCapability } from "./defineCapability.ts";
 
 /** A capability and what its placeholders stand for in one id: `{source: "en", target: "it"}`. */
 export type FoundCapability = { capability: AnyCapability; parts: { [placeholder: string]: string } };
-
-/** Whether an id is outside of the standard taxonomy by its own word (SHP §5.1). */
-export function isCustomCapability(id: string): boolean {
-  return id.startsWith("custom.") && isCapability(id);
-}
 
 /** The standard capability that `id` belongs to, undefined when there is none. */
 export function capabilityOf(id: string): AnyCapability | undefined {

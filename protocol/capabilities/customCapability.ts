@@ -1,5 +1,5 @@
+import { isCustomCapability } from "../capability.ts";
 import { InvalidInputError, TallystickError } from "../errors.ts";
-import { isCustomCapability } from "./capabilityOf.ts";
 import type { JsonSchema } from "./schemaType.ts";
 import { validateJson } from "./validateJson.ts";
 import type { Verification } from "./verification.ts";

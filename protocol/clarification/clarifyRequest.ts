@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { addressSchema } from "../address.ts";
 import { priceUsdcSchema } from "../amount.ts";
-import { isCustomCapability } from "../capabilities/capabilityOf.ts";
-import { capabilitySchema } from "../capability.ts";
+import { capabilitySchema, isCustomCapability } from "../capability.ts";
 import { InvalidInputError, invalidInputFromZod, TallystickError } from "../errors.ts";
 import { jsonHash, paramsHash } from "../hire/paramsHash.ts";
 import type { RecordBody } from "../json/recordBody.ts";

@@ -1,10 +1,10 @@
-import { isCustomCapability } from "../../protocol/capabilities/capabilityOf.ts";
 import {
   type CustomSchemas,
   checkCustomInput,
   readCustomSchemas,
   verifyCustomOutput,
 } from "../../protocol/capabilities/customCapability.ts";
+import { isCustomCapability } from "../../protocol/capability.ts";
 import { TallystickError } from "../../protocol/errors.ts";
 import type { SellerClientRequest } from "./sellerClient.ts";
 import type { Verify } from "./verifyResult.ts";

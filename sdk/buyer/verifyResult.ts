@@ -1,6 +1,6 @@
-import { isCustomCapability } from "../../protocol/capabilities/capabilityOf.ts";
 import type { Verification } from "../../protocol/capabilities/verification.ts";
 import { verifyOutput } from "../../protocol/capabilities/verifyOutput.ts";
+import { isCustomCapability } from "../../protocol/capability.ts";
 import type { Listing } from "../../protocol/records/listing.ts";
 
 /** A caller's own judgement of a result: for `custom.*` capabilities, or to ask for more than the standard does. */

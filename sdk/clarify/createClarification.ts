@@ -3,7 +3,7 @@ import { bodyLimit } from "hono/body-limit";
 import type { LocalAccount } from "viem";
 import type { Address } from "../../protocol/address.ts";
 import { formatUsdc, parseUsdc } from "../../protocol/amount.ts";
-import { isCustomCapability } from "../../protocol/capabilities/capabilityOf.ts";
+import { isCustomCapability } from "../../protocol/capability.ts";
 import {
   ANSWER_MS,
   type ClarifyAnswer,

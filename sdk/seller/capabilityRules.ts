@@ -1,9 +1,10 @@
-import { capabilityOf, isCustomCapability } from "../../protocol/capabilities/capabilityOf.ts";
+import { capabilityOf } from "../../protocol/capabilities/capabilityOf.ts";
 import { checkInput } from "../../protocol/capabilities/checkInput.ts";
 import type { JsonSchema } from "../../protocol/capabilities/schemaType.ts";
 import { validateJson } from "../../protocol/capabilities/validateJson.ts";
 import type { Verification } from "../../protocol/capabilities/verification.ts";
 import { verifyOutput } from "../../protocol/capabilities/verifyOutput.ts";
+import { isCustomCapability } from "../../protocol/capability.ts";
 import { InvalidInputError } from "../../protocol/errors.ts";
 import type { Listing } from "../../protocol/records/listing.ts";
 

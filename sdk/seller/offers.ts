@@ -2,7 +2,7 @@ import type { LocalAccount } from "viem";
 import { z } from "zod";
 import { type Address, addressSchema } from "../../protocol/address.ts";
 import { parseUsdc, priceUsdcSchema } from "../../protocol/amount.ts";
-import { capabilitySchema } from "../../protocol/capability.ts";
+import { capabilitySchema, isCustomCapability } from "../../protocol/capability.ts";
 import { InvalidInputError, invalidInputFromZod } from "../../protocol/errors.ts";
 import type { RecordBody } from "../../protocol/json/recordBody.ts";
 import { parseListing } from "../../protocol/records/listing.ts";
@@ -53,6 +53,11 @@ export async function signOffers(
       issued_at: by.issuedAt,
     } as RecordBody;
     const listing = parseListing(body);
+    if (listing.clarification_supported && !isCustomCapability(listing.capability)) {
+      const field = `listings.${at}.clarification_supported`;
+      const message = "must be false for a standard capability: its schema says everything";
+      throw new InvalidInputError({ issues: [{ field, message }] });
+    }
     const key = `${listing.capability} ${listing.payment_mode}`;
     if (seen.has(key)) {
       throw new InvalidInputError({ issues: [{ field: `listings.${at}`, message: `offers ${key} twice` }] });

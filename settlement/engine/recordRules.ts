@@ -1,4 +1,5 @@
 import type { Address } from "../../protocol/address.ts";
+import { isCustomCapability } from "../../protocol/capability.ts";
 import { type InputIssue, InvalidInputError, TallystickError } from "../../protocol/errors.ts";
 import type { RecordBody } from "../../protocol/json/recordBody.ts";
 import { parseClaim } from "../../protocol/records/claim.ts";
@@ -155,6 +156,11 @@ function listingRules(listing: Listing, { now, devMode, index }: RuleContext): I
   // Whoever takes an offer down may do so whatever has become of its address.
   const endpoint = devMode || listing.retired ? undefined : endpointProblem(listing.endpoint);
   if (endpoint) issues.push({ field: "body.endpoint", message: endpoint });
+  // SHP §7.5: the schema of a standard capability says everything.
+  if (listing.clarification_supported && !isCustomCapability(listing.capability)) {
+    const message = "must be false for a standard capability; only custom.* is clarified";
+    issues.push({ field: "body.clarification_supported", message });
+  }
   const issuedAt = listing.issued_at ?? 0;
   if (issuedAt > now + CLOCK_TOLERANCE) {
     issues.push({ field: "body.issued_at", message: "is in the future; it is unix seconds" });

@@ -1,8 +1,8 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { priceUsdcSchema } from "../../../protocol/amount.ts";
-import { isCustomCapability, requireCapability } from "../../../protocol/capabilities/capabilityOf.ts";
-import { capabilitySchema } from "../../../protocol/capability.ts";
+import { requireCapability } from "../../../protocol/capabilities/capabilityOf.ts";
+import { capabilitySchema, isCustomCapability } from "../../../protocol/capability.ts";
 import { InvalidInputError } from "../../../protocol/errors.ts";
 import type { RecordBody } from "../../../protocol/json/recordBody.ts";
 import { parseListing } from "../../../protocol/records/listing.ts";

@@ -9,7 +9,7 @@ import {
   createClarification,
 } from "../../../sdk/clarify/createClarification.ts";
 import { memoryStore } from "../../../sdk/store/keyValueStore.ts";
-import { type Market, type OpenBuyer, type OpenSeller, openMarket } from "../support/market.ts";
+import { type Market, MEAN, mean, type OpenBuyer, type OpenSeller, openMarket } from "../support/market.ts";
 import { newWallet, type SdkChain, startSdkChain } from "../support/sdkChain.ts";
 
 const RESEARCH = "custom.acme.research";
@@ -208,5 +208,12 @@ describe("clarification", () => {
         answer,
       });
     expect(standard).to.throw("capabilities.0");
+    const offered = market.openSeller({
+      listings: [
+        { capability: MEAN, price_usdc: "0.01", max_latency_ms: 900, clarification_supported: true },
+      ],
+      handlers: { [MEAN]: mean },
+    });
+    expect((await offered.catch((error) => error)).field).to.equal("listings.0.clarification_supported");
   });
 });

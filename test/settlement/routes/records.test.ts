@@ -56,6 +56,14 @@ describe("records over HTTP", () => {
     expect(both.map(({ status }) => status).sort()).to.deep.equal([201, 409]);
   });
 
+  it("take offers of clarification for custom capabilities only", async () => {
+    const clarified = { clarification_supported: true };
+    const standard = await envelope(listingBody(clarified));
+    await refused("/v1/listings", standard, 400, "invalid_input", "body.clarification_supported");
+    const custom = await envelope(listingBody({ ...clarified, capability: "custom.acme.research" }));
+    expect((await service.post("/v1/listings", custom)).status).to.equal(201);
+  });
+
   it("take several payment modes of one capability, and a retirement", async () => {
     for (const payment_mode of [
       "direct",
