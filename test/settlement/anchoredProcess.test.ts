@@ -16,6 +16,7 @@ import { type ProofBundle, ProofError, parseProofBundle } from "../../protocol/p
 import { verifyLedgerFile } from "../../scripts/commands/verifyLedger.ts";
 import { verifyProofFile } from "../../scripts/commands/verifyProof.ts";
 import { freePort } from "../../scripts/processes/freePort.ts";
+import { mortalRpc } from "./support/mortalRpc.ts";
 import { settle, settlementProcesses, stop } from "./support/settlementProcess.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 
@@ -30,8 +31,10 @@ describe("the settlement process with a chain", function () {
   /** Another one for every test: the chain remembers the ledgers of all. */
   let origin: string;
   let ledgers = 0;
-  beforeEach(() => {
+  let rpc: Awaited<ReturnType<typeof mortalRpc>>;
+  beforeEach(async () => {
     origin = `tallystick.test/process-${ledgers++}`;
+    rpc = await mortalRpc(rpcUrl);
   });
   let contract: Address;
   let server: Awaited<ReturnType<typeof network.createServer>>;
@@ -40,7 +43,7 @@ describe("the settlement process with a chain", function () {
     LEDGER_ORIGIN: origin,
     ANCHOR_PRIVATE_KEY: KEY,
     ANCHORED_LEDGER: contract,
-    RPC_URL: rpcUrl,
+    RPC_URL: rpc.url,
     CHAIN_ID: String(hardhat.id),
     ANCHOR_INTERVAL_SECONDS: "0.2",
   }));
@@ -58,6 +61,7 @@ describe("the settlement process with a chain", function () {
     contract = (await client.waitForTransactionReceipt({ hash })).contractAddress?.toLowerCase() as Address;
   });
   after(() => server.close());
+  afterEach(() => rpc.close());
 
   async function anchored(size: number): Promise<Hex> {
     const client = createPublicClient({ transport: http(rpcUrl) });
@@ -98,6 +102,69 @@ describe("the settlement process with a chain", function () {
     expect(toHex(result.root)).to.equal(root);
     expect(readFileSync(second.file, "latin1").trimEnd().split("\n")).to.have.length(4);
   });
+
+  const metric = async (url: string, name: string): Promise<number> => {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    return Number(new RegExp(`^tallystick_${name} (\\S+)$`, "m").exec(text)?.[1]);
+  };
+  const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+    while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 25));
+  };
+  const chain = async (method: string, ...params: unknown[]): Promise<unknown> => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    const headers = { "content-type": "application/json" };
+    return ((await (await fetch(rpcUrl, { method: "POST", body, headers })).json()) as { result: unknown })
+      .result;
+  };
+
+  it("settles on while the RPC is dead, says that the anchor is too old, and anchors all of it afterwards", async () => {
+    const { url, child, stderr } = await start();
+    await settle(url, "one");
+    await anchored(1);
+    rpc.state.dead = true;
+    for (const task of ["two", "three"]) expect(await settle(url, task)).to.be.a("string");
+    await until(async () => (await metric(url, "anchor_stale")) === 1);
+    await until(() => stderr().includes("The anchor is older than twice its interval."));
+    await until(async () => (await metric(url, "anchor_failures")) >= 1);
+    expect([await metric(url, "anchored_entries"), await metric(url, "ledger_entries")]).to.deep.equal([
+      1, 3,
+    ]);
+    expect(stderr()).to.contain("Anchoring failed");
+    rpc.state.dead = false;
+    await anchored(3);
+    await until(async () => (await metric(url, "anchor_stale")) === 0);
+    expect(await stop(child, "SIGTERM")).to.equal(0);
+  });
+
+  it("anchors again what a reorg undid, and proves by the new transaction then", async () => {
+    const { url, ledger, child } = await start();
+    await settle(url, "one");
+    await anchored(1);
+    const before = await chain("evm_snapshot");
+    await settle(url, "two");
+    await anchored(2);
+    const transaction = async () =>
+      parseProofBundle(await (await fetch(`${url}/v1/ledger/bundle?index=1`)).text()).anchor?.transaction;
+    await until(async () => (await transaction()) !== undefined);
+    const undone = await transaction();
+    await chain("evm_revert", before);
+    // Another block than before, so that the same call is another transaction.
+    await chain("evm_mine");
+    const root = await anchored(2);
+    await until(
+      async () => ![undefined, undone].includes(await transaction()) || (await isMined(undone as Hex)),
+    );
+    const file = path.join(folder.path, "entry.proof");
+    writeFileSync(file, await (await fetch(`${url}/v1/ledger/bundle?index=1`)).text());
+    const result = await verifyProofFile(file, { ledger, rpcUrl });
+    expect(result).to.include({ valid: true, size: 2, root });
+    expect(await stop(child, "SIGTERM")).to.equal(0);
+  });
+
+  /** A transaction with the same nonce, call and fees has the same hash in both histories. */
+  async function isMined(hash: Hex): Promise<boolean> {
+    return (await chain("eth_getTransactionReceipt", hash)) !== null;
+  }
 
   it("proves an entry by a file, offline and against the chain, and convicts a writer who signs two heads", async () => {
     const { url, ledger, child } = await start();
@@ -147,10 +214,8 @@ describe("the settlement process with a chain", function () {
       args: [head, signature, other, await writer.signTypedData(typed)],
     });
 
+    await until(async () => (await metric(url, "anchored_entries")) === 3);
     const metrics = await (await fetch(`${url}/metrics`)).text();
-    expect(metrics)
-      .to.match(/^tallystick_anchored_entries 3$/m)
-      .and.match(/^tallystick_anchor_stale 0$/m);
     expect(metrics).to.match(/^tallystick_settlements_total\{type="settlement",outcome="SETTLED"\} 3$/m);
     expect(await stop(child, "SIGTERM")).to.equal(0);
   });

@@ -1,0 +1,34 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+
+/** An RPC in front of a real one that can die: then it takes a connection and closes it, as a crashed node's does. */
+export async function mortalRpc(target: string) {
+  const state = { dead: false, asked: 0 };
+  const server = createServer(async (request, response) => {
+    state.asked++;
+    if (state.dead) {
+      request.socket.destroy();
+      return;
+    }
+    const body = await buffer(request);
+    const answer = await fetch(target, {
+      method: "POST",
+      body,
+      headers: { "content-type": "application/json" },
+    });
+    response.writeHead(answer.status, { "content-type": "application/json" });
+    response.end(await answer.text());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    state,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
