@@ -11,10 +11,11 @@ import type { RecordBody } from "../../protocol/json/recordBody.ts";
 import type { Listing } from "../../protocol/records/listing.ts";
 import { HireFailedError, type MoneyState } from "../errors.ts";
 import { requirePublicUrl } from "../publicUrl.ts";
-import { paymentHeaders, readRequired } from "../x402/paymentHeaders.ts";
-import type { BuyerContext, SignedPayment } from "./buyerContext.ts";
+import { type PaymentRequired, paymentHeaders, readRequired } from "../x402/paymentHeaders.ts";
+import type { BuyerContext, BuyerMode, SignedPayment } from "./buyerContext.ts";
 import { customVerify } from "./customSchemas.ts";
 import type { Candidate } from "./findSellers.ts";
+import { failed, MONEY_HINTS, refusedBy } from "./hireFailure.ts";
 import type { JournalEntry } from "./journal.ts";
 import { type Delivery, readDelivery } from "./readAnswer.ts";
 import { countersign, reportHire } from "./report.ts";
@@ -103,19 +104,30 @@ export async function hireOnce(
   if (!asked) throw refusedBy(hiring, terms, "none");
 
   const mode = context.modeOf(candidate.listing.payment_mode);
-  const { listing, price } = candidate;
-  const isAsync = order.callbackUrl !== undefined;
-  const agreed = { listing, price, maxPrice: order.maxPrice, network: context.network, isAsync };
-  const payment = await mode.pay(asked.required, agreed, hiring.hireId, async (amount) => {
-    await context.budget?.reserve(hiring.hireId, amount);
-  });
-  const entry = journalEntry(hiring, payment);
-  await context.journal.put(`hire/${hiring.jobId}`, entry);
+  const payment = await sign(hiring, mode, asked.required);
   const headers = paymentHeaders(payment.payload, asked.version, context.network);
   const response = await sendPaid(hiring, headers, mode.whenSent).catch((error) =>
     abandon(hiring, payment, error),
   );
   return await conclude(hiring, response, payment);
+}
+
+/** Signs what is asked for and writes it down. When that fails nothing has left this process: the budget gets it back. */
+async function sign(hiring: Hiring, mode: BuyerMode, required: PaymentRequired): Promise<SignedPayment> {
+  const { context, candidate, order, hireId, jobId } = hiring;
+  const { listing, price } = candidate;
+  const isAsync = order.callbackUrl !== undefined;
+  const agreed = { listing, price, maxPrice: order.maxPrice, network: context.network, isAsync };
+  try {
+    const payment = await mode.pay(required, agreed, hireId, async (amount) => {
+      await context.budget?.reserve(hireId, amount);
+    });
+    await context.journal.put(`hire/${jobId}`, journalEntry(hiring, payment));
+    return payment;
+  } catch (error) {
+    await context.budget?.giveBack(hireId);
+    throw error;
+  }
 }
 
 /** The same hire, judged by the seller's own schemas when its capability is a custom one. */
@@ -353,41 +365,4 @@ function journalEntry(hiring: Hiring, payment: SignedPayment): JournalEntry {
 
 function moneyOf(money: MoneyState | "released"): MoneyState {
   return money === "released" ? "paid" : money;
-}
-
-/** The error for an answer that is no delivery: the seller's own code and words, when it has them. */
-function refusedBy(hiring: Hiring, { status, body }: SellerResponse, money: MoneyState): HireFailedError {
-  const problem = Object(body) as { code?: unknown; detail?: unknown; hint?: unknown; error?: unknown };
-  const code = typeof problem.code === "string" ? problem.code.slice(0, 64) : "seller_refused";
-  const words = [problem.detail, problem.error].find((it) => typeof it === "string") as string | undefined;
-  return failed(hiring, {
-    code,
-    message: `The seller answered ${status}${words === undefined ? "" : `: ${words.slice(0, 300)}`}`,
-    money,
-    ...(typeof problem.hint === "string" && { hint: problem.hint.slice(0, 300) }),
-  });
-}
-
-const MONEY_HINTS: { [money in MoneyState]: string } = {
-  none: "Nothing was paid. Hire somebody else.",
-  authorized: "The seller can still take the payment until it expires. Look the job up before hiring again.",
-  paid: "The money is the seller's: rate it, and take an escrow next time.",
-  held: "The escrow sends the money back at its deadline; anybody may call timeoutRefund then.",
-  refunded: "The money is back.",
-};
-
-function failed(
-  { candidate, hireId, jobId }: Hiring,
-  { code, message, money, hint }: { code: string; message: string; money: MoneyState; hint?: string },
-): HireFailedError {
-  const seller = candidate.listing.agent_id;
-  return new HireFailedError({
-    code,
-    message,
-    hint: hint ?? MONEY_HINTS[money],
-    seller,
-    money,
-    hireId,
-    jobId,
-  });
 }

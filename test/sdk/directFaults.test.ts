@@ -3,6 +3,7 @@ import { parseUsdc } from "../../protocol/amount.ts";
 import { memoryBudget } from "../../sdk/budget/budget.ts";
 import { BudgetError, HireFailedError, NoSellerError, PaymentRefusedError } from "../../sdk/errors.ts";
 import { fileStore } from "../../sdk/store/fileStore.ts";
+import { memoryStore } from "../../sdk/store/keyValueStore.ts";
 import { type Market, MEAN, mean, openMarket, PURSE } from "./support/market.ts";
 import { newWallet, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
 import { between, isPaid, rejection, withBody, withTerms } from "./support/tamper.ts";
@@ -320,6 +321,29 @@ describe("a hire in direct mode when somebody misbehaves", () => {
       expect(error.details).to.deep.equal({ amount: String(PRICE), left: String(PRICE / 2n) });
       expect(await chain.balanceOf(seller.wallet)).to.equal(2n * PRICE);
       expect((await balances())[1]).to.equal(2n * PRICE);
+    });
+
+    it("cannot sign, or cannot write down what it signed: the budget has it back, and nothing was sent", async () => {
+      const { seller, balances } = await scene();
+      const { asked } = between(market, seller, (ask, ...request) => ask(...request));
+      const budget = memoryBudget(PRICE);
+      const wallet = newWallet();
+      const signTypedData = async () => {
+        throw new Error("the wallet is locked");
+      };
+      const locked = await market.openBuyer({ account: { ...wallet.account, signTypedData }, budget });
+      expect((await rejection(locked.hire(ORDER))).message).to.equal("the wallet is locked");
+      const journal = {
+        ...memoryStore(),
+        put: async () => {
+          throw new Error("the disk is full");
+        },
+      };
+      const full = await market.openBuyer({ journal, budget });
+      expect((await rejection(full.hire(ORDER))).message).to.equal("the disk is full");
+      expect(await budget.remaining()).to.equal(PRICE);
+      expect(asked).to.deep.equal(["POST /v1/hire", "POST /v1/hire"]);
+      expect((await balances())[1]).to.equal(0n);
     });
 
     it("wants it cheaper than anybody sells it: nobody is asked", async () => {

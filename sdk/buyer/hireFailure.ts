@@ -1,0 +1,46 @@
+import { HireFailedError, type MoneyState } from "../errors.ts";
+import type { Hiring } from "./hireOnce.ts";
+import type { SellerResponse } from "./sellerClient.ts";
+
+/** The error for an answer that is no delivery: the seller's own code and words, when it has them. */
+export function refusedBy(
+  hiring: Hiring,
+  { status, body }: SellerResponse,
+  money: MoneyState,
+): HireFailedError {
+  const problem = Object(body) as { code?: unknown; detail?: unknown; hint?: unknown; error?: unknown };
+  const code = typeof problem.code === "string" ? problem.code.slice(0, 64) : "seller_refused";
+  const words = [problem.detail, problem.error].find((it) => typeof it === "string") as string | undefined;
+  return failed(hiring, {
+    code,
+    message: `The seller answered ${status}${words === undefined ? "" : `: ${words.slice(0, 300)}`}`,
+    money,
+    ...(typeof problem.hint === "string" && { hint: problem.hint.slice(0, 300) }),
+  });
+}
+
+/** What to do next, by where the money is. */
+export const MONEY_HINTS: { [money in MoneyState]: string } = {
+  none: "Nothing was paid. Hire somebody else.",
+  authorized: "The seller can still take the payment until it expires. Look the job up before hiring again.",
+  paid: "The money is the seller's: rate it, and take an escrow next time.",
+  held: "The escrow sends the money back at its deadline; anybody may call timeoutRefund then.",
+  refunded: "The money is back.",
+};
+
+/** The error of a hire that failed with its seller. */
+export function failed(
+  { candidate, hireId, jobId }: Hiring,
+  { code, message, money, hint }: { code: string; message: string; money: MoneyState; hint?: string },
+): HireFailedError {
+  const seller = candidate.listing.agent_id;
+  return new HireFailedError({
+    code,
+    message,
+    hint: hint ?? MONEY_HINTS[money],
+    seller,
+    money,
+    hireId,
+    jobId,
+  });
+}
