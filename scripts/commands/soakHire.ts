@@ -13,7 +13,10 @@ export function registerSoakHire(program: Command): void {
     .option("--seed <number>", "for the same run again", wholeNumber("--seed"), Date.now() % 1_000_000)
     .action(async ({ hires, seed }: { hires: number; seed: number }) => {
       const { soakHires } = await import("../bench/hire/soakHire.ts");
+      const stop = new AbortController();
+      for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort());
       const counts = await soakHires({
+        signal: stop.signal,
         hires,
         seed,
         onHire: (done) => {

@@ -42,6 +42,8 @@ export type SoakParameters = {
   /** Gives the same run again. */
   seed: number;
   onHire?: (done: number) => void;
+  /** Ends it after the hire under way; what was seen until then is checked and counted. */
+  signal?: AbortSignal;
 };
 
 /** What a soak saw. Money in atomic units. */
@@ -61,7 +63,7 @@ export type SoakCounts = {
  * balances must be what it was, and the money where the buyer was told; at the end, when every deadline has passed, no
  * escrow may hold a unit and every buyer must have paid the whole price or nothing, as its seller's balance says.
  */
-export async function soakHires({ hires, seed, onHire }: SoakParameters): Promise<SoakCounts> {
+export async function soakHires({ hires, seed, onHire, signal }: SoakParameters): Promise<SoakCounts> {
   const world = await openHireWorld();
   const random = mulberry32(seed);
   const counts: SoakCounts = {
@@ -73,10 +75,9 @@ export async function soakHires({ hires, seed, onHire }: SoakParameters): Promis
     timeouts: 0,
     violations: [],
   };
-  const minted = PURSE * BigInt(hires);
   const scenes: (Scene & { number: number; fault: Fault })[] = [];
   try {
-    for (let number = 0; number < hires; number++) {
+    for (let number = 0; number < hires && !signal?.aborted; number++) {
       const fault = FAULTS[Math.floor(random() * FAULTS.length)] as Fault;
       const isEscrow = random() < 0.5;
       const crashAfter = Math.floor(random() * 8);
@@ -103,6 +104,7 @@ export async function soakHires({ hires, seed, onHire }: SoakParameters): Promis
     }
     const held = await world.balanceOf({ address: world.chain.escrow });
     if (held !== 0n) counts.violations.push(`the escrow still holds ${held}`);
+    const minted = PURSE * BigInt(counts.hires);
     if (sum !== minted) counts.violations.push(`${minted - sum} units are missing in the end`);
     return counts;
   } finally {
