@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { styleText } from "node:util";
 import Table from "cli-table3";
 import type { Command } from "commander";
+import pg from "pg";
 import { openApiDatabase } from "../../test/indexer/support/apiDatabase.ts";
 import { ask, hammer, medianOf, offerRate } from "../bench/api/drive.ts";
 import { loadMarket, type MarketSize } from "../bench/api/loadMarket.ts";
@@ -14,7 +15,7 @@ import { wholeNumber } from "../cli/parseOption.ts";
 import { startPostgres } from "../postgres/startPostgres.ts";
 import { nodeProgram } from "../processes/nodeProgram.ts";
 
-type Options = MarketSize & { rate: number; seconds: number; json?: boolean };
+type Options = MarketSize & { rate: number; seconds: number; json?: boolean; database?: string };
 
 /** Least factor by which an answer has to be faster than computing it from the hires. */
 const LEAST_FACTOR = 20;
@@ -36,32 +37,48 @@ export function registerBenchApi(program: Command): void {
     .option("--rate <count>", "requests a second offered", wholeNumber("--rate"), 200)
     .option("--seconds <count>", "how long each measurement takes", wholeNumber("--seconds"), 8)
     .option("--json", "print the figures as JSON")
+    .option("--database <url>", "fill this database and leave it; one that is filled is only measured")
     .action(async (options: Options) => {
       const say = (text: string) => void process.stderr.write(`${text}\n`);
-      const postgres = await startPostgres();
+      const postgres = options.database === undefined ? await startPostgres() : undefined;
       try {
-        const url = await postgres.createDatabase("bench_api");
-        const database = await openApiDatabase(url);
-        try {
-          await loadMarket(database.pool, options, say);
-          say("indexes …");
-          await database.createIndexes();
-          await database.pool.query("VACUUM ANALYZE");
-          const figures = await measure(url, database.pool, options, say);
-          process.stdout.write(options.json ? `${JSON.stringify(figures, null, 2)}\n` : report(figures));
-        } finally {
-          await database.close();
-        }
+        const url = options.database ?? (await postgres?.createDatabase("bench_api")) ?? "";
+        if (!(await isFilled(url))) await fill(url, options, say);
+        const figures = await measure(url, options, say);
+        process.stdout.write(options.json ? `${JSON.stringify(figures, null, 2)}\n` : report(figures));
       } finally {
-        await postgres.stop();
+        await postgres?.stop();
       }
     });
 }
 
-type Database = Awaited<ReturnType<typeof openApiDatabase>>;
+async function isFilled(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query("SELECT to_regclass('_ponder_checkpoint') IS NOT NULL AS filled");
+    return rows[0].filled;
+  } finally {
+    await client.end();
+  }
+}
+
+async function fill(url: string, options: Options, say: (text: string) => void): Promise<void> {
+  const database = await openApiDatabase(url);
+  try {
+    await loadMarket(database.pool, options, say);
+    say("indexes …");
+    await database.createIndexes();
+    await database.pool.query("VACUUM ANALYZE");
+  } finally {
+    await database.close();
+  }
+}
+
 type Figures = Awaited<ReturnType<typeof measure>>;
 
-async function measure(url: string, pool: Database["pool"], options: Options, say: (text: string) => void) {
+async function measure(url: string, options: Options, say: (text: string) => void) {
+  const pool = new pg.Pool({ connectionString: url, max: 1 });
   const server = spawn(process.execPath, nodeProgram("scripts/bench/api/apiServer.ts", [url]), {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -108,6 +125,7 @@ async function measure(url: string, pool: Database["pool"], options: Options, sa
     };
   } finally {
     server.kill();
+    await pool.end();
   }
 }
 
