@@ -2,8 +2,6 @@ import Table from "cli-table3";
 import type { Command } from "commander";
 import { catalogue } from "../../protocol/capabilities/catalogue.ts";
 import { minVerificationVersion, versionStatus } from "../../protocol/capabilities/versions.ts";
-import { measureLargest } from "../bench/capabilities/largestInputs.ts";
-import { measureVerifiers } from "../bench/capabilities/measureVerifiers.ts";
 
 /** `tallystick capabilities`: the standard capabilities; with `--bench`, their verifiers in figures. */
 export function registerCapabilities(program: Command): void {
@@ -43,6 +41,8 @@ function printList(json: boolean, now: number): void {
 }
 
 async function printBench(json: boolean): Promise<void> {
+  const { measureLargest } = await import("../bench/capabilities/largestInputs.ts");
+  const { measureVerifiers } = await import("../bench/capabilities/measureVerifiers.ts");
   const figures = await measureVerifiers();
   const largest = await measureLargest();
   if (json) {

@@ -1,11 +1,5 @@
-import { serve } from "@hono/node-server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Command } from "commander";
 import { z } from "zod";
-import { createMcpApp } from "../../sdk/mcp/createMcpApp.ts";
-import { createTallystickMcp } from "../../sdk/mcp/createTallystickMcp.ts";
-import { createMcpContext, readMcpConfig } from "../../sdk/mcp/mcpConfig.ts";
-import { fileStore } from "../../sdk/store/fileStore.ts";
 import { parseOption } from "../cli/parseOption.ts";
 import { watchShutdown } from "../cli/shutdown.ts";
 
@@ -32,14 +26,21 @@ export function registerMcp(program: Command): void {
       "127.0.0.1",
     )
     .action(async ({ http, host }: Options) => {
+      // Loaded only now: the tools bring much with them, and --help should be quick.
+      const { createMcpContext, readMcpConfig } = await import("../../sdk/mcp/mcpConfig.ts");
+      const { createTallystickMcp } = await import("../../sdk/mcp/createTallystickMcp.ts");
+      const { fileStore } = await import("../../sdk/store/fileStore.ts");
       const config = readMcpConfig(process.env);
       const { stateDir } = config;
       const context = createMcpContext(config, stateDir === undefined ? {} : { store: fileStore(stateDir) });
       await context.spend?.buyer.resume();
       if (http === undefined) {
+        const { serveStdio } = await import("@modelcontextprotocol/server/stdio");
         serveStdio(() => createTallystickMcp(context));
         return;
       }
+      const { serve } = await import("@hono/node-server");
+      const { createMcpApp } = await import("../../sdk/mcp/createMcpApp.ts");
       const app = createMcpApp({ context, host, bearerKey: config.mcpKey });
       const shutdown = watchShutdown();
       const server = serve({ fetch: app.fetch, hostname: host, port: http }, ({ port: bound }) => {

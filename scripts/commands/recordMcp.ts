@@ -1,10 +1,6 @@
 import { rm } from "node:fs/promises";
 import type { Command } from "commander";
 import { watchShutdown } from "../cli/shutdown.ts";
-import { createRunFolder } from "../demo/runFolder.ts";
-import { openMcpMarket } from "../mcp/openMcpMarket.ts";
-import { recordSession, sessionText } from "../mcp/recordSession.ts";
-import { openKeeper } from "../processes/openKeeper.ts";
 
 /** `tallystick record-mcp`: the session in docs/mcp.md, made again. */
 export function registerRecordMcp(program: Command): void {
@@ -14,6 +10,11 @@ export function registerRecordMcp(program: Command): void {
       "Start a demo node with sellers, let an MCP client work on it, and print the session as Markdown.",
     )
     .action(async () => {
+      // Loaded only now: Hardhat takes its time, and --help should not.
+      const { createRunFolder } = await import("../demo/runFolder.ts");
+      const { openMcpMarket } = await import("../mcp/openMcpMarket.ts");
+      const { recordSession, sessionText } = await import("../mcp/recordSession.ts");
+      const { openKeeper } = await import("../processes/openKeeper.ts");
       const shutdown = watchShutdown();
       const folder = await createRunFolder();
       const keeper = await openKeeper();
