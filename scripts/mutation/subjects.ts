@@ -11,7 +11,7 @@ const ledger: Target = { source: "contracts/AnchoredLedger.sol", contract: "Anch
 const harness: Target = { source: "contracts/test/LibrariesHarness.sol", contract: "LibrariesHarness" };
 
 const escrowTests = [
-  "test/contracts/hireEscrow/{split,refund,deposit,timeoutRefund,markDelivered,construction}.test.ts",
+  "test/contracts/hireEscrow/{edges,growingBalance,split,refund,deposit,timeoutRefund,markDelivered,construction}.test.ts",
   "test/contracts/hireEscrow/*.test.ts",
 ];
 const ledgerTests = ["test/contracts/anchoredLedger/{open,anchor,proveEquivocation}.test.ts"];

@@ -1,0 +1,142 @@
+import { expect } from "chai";
+import { AMOUNT, FEE, PROVIDER, STATUS, useWorld, type World } from "../support/world.ts";
+
+const Permit = [
+  { name: "owner", type: "address" },
+  { name: "spender", type: "address" },
+  { name: "value", type: "uint256" },
+  { name: "nonce", type: "uint256" },
+  { name: "deadline", type: "uint256" },
+];
+
+/** 200,000 for a payment, what a call keeps back of it, and some to go on with. */
+const GAS_FOR_A_PAYMENT = 200_000n + 200_000n / 63n + 10_000n;
+const GAS_FOR_AN_ITEM = 1_000_000n + 1_000_000n / 63n + 10_000n;
+
+describe("HireEscrow: the smallest things", () => {
+  const world = useWorld();
+
+  it("should pay a fee of one unit", async () => {
+    const { escrow, token, ethers, buyer, payee, feeRecipient, held } = world();
+    const hire = await held({ fee: 1n });
+    await expect(escrow.connect(buyer).release(hire, "0x")).to.changeTokenBalances(
+      ethers,
+      token,
+      [payee.address, feeRecipient.address],
+      [AMOUNT - 1n, 1n],
+    );
+  });
+
+  it("should pay the seller its part of a split when no payee is named", async () => {
+    const { escrow, token, ethers, buyer, seller, held } = world();
+    const hire = await held({ payee: `0x${"00".repeat(20)}` });
+    const toSeller = 200_000n;
+    await expect(escrow.connect(buyer).split(hire, toSeller, "0x")).to.changeTokenBalances(
+      ethers,
+      token,
+      [seller.address, buyer.address],
+      [toSeller - (FEE * toSeller) / AMOUNT, AMOUNT - toSeller],
+    );
+  });
+
+  it("should neither transfer nor credit nothing", async () => {
+    const { escrow, token, buyer, held } = world();
+    const hire = await held({ fee: 1n });
+    const receipt = await (await escrow.connect(buyer).split(hire, 2n, "0x")).wait();
+    const named = (name: "Transfer") => token.filters[name]().fragment.topicHash;
+    const transfers = receipt?.logs.filter(({ topics }) => topics[0] === named("Transfer")) ?? [];
+    expect(transfers, "to payee and buyer; the fee's share of 2 units is nothing").to.have.length(2);
+    const credited = escrow.filters.Credited().fragment.topicHash;
+    expect(receipt?.logs.filter(({ topics }) => topics[0] === credited)).to.deep.equal([]);
+  });
+
+  it("should ask for an item's gas, to the unit", async () => {
+    const { escrow, buyer, held } = world();
+    const hire = await held();
+    const call = escrow.connect(buyer).releaseMany.staticCall([hire], ["0x"], { gasLimit: 500_000n });
+    const error = await call.then(() => undefined).catch((it) => it);
+    expect(readError(escrow, error)).to.deep.equal(["NotEnoughGas", GAS_FOR_AN_ITEM]);
+  });
+});
+
+describe("HireEscrow: the smallest things of a token that does not keep its word", () => {
+  const world = useWorld("HostileToken");
+
+  it("should ask for a payment's gas, to the unit", async () => {
+    const { escrow, token, buyer, held } = world();
+    const hire = await held();
+    await token.behave(9n); // Reverts
+    const call = escrow.connect(buyer).release.staticCall(hire, "0x", { gasLimit: 150_000n });
+    const error = await call.then(() => undefined).catch((it) => it);
+    expect(readError(escrow, error)).to.deep.equal(["NotEnoughGas", GAS_FOR_A_PAYMENT]);
+  });
+
+  it("should say how much moved, upwards and downwards, whatever was there before", async () => {
+    const { escrow, token, escrowAddress, buyer, seller, hire, held } = world();
+    const settled = await held();
+    await token.mint(escrowAddress, 123n);
+    await token.behave(3n); // MovesHalf
+    const terms = await hire();
+    await expect(escrow.depositWithAuthorization(terms, 0n, terms.deadline, "0x"))
+      .to.be.revertedWithCustomError(escrow, "AmountMoved")
+      .withArgs(AMOUNT / 2n, AMOUNT);
+
+    await token.behave(0n);
+    await token.deny(buyer.address, true);
+    await escrow.connect(seller).refund(settled, seller.address, "0x");
+    await token.deny(buyer.address, false);
+    await token.mint(escrowAddress, AMOUNT);
+    await token.behave(2n); // TakesFeeFromSender
+    await expect(escrow.withdraw(buyer.address))
+      .to.be.revertedWithCustomError(escrow, "AmountMoved")
+      .withArgs(AMOUNT + AMOUNT / 100n, AMOUNT);
+  });
+});
+
+describe("HireEscrow: a token with the plain permit only", () => {
+  const world = useWorld();
+
+  async function plain(w: World) {
+    const token = await w.ethers.deployContract("PlainPermitToken");
+    const escrow = await w.ethers.deployContract("HireEscrow", [token, w.guardian, PROVIDER]);
+    await token.mint(w.buyer, 10n * AMOUNT);
+    const hire = await w.hire();
+    return { ...w, token, escrow: escrow as unknown as World["escrow"], hire };
+  }
+
+  it("should be given the permit as v, r and s", async () => {
+    const { chain, token, escrow, buyer, hire } = await plain(world());
+    const { chainId } = await chain.ethers.provider.getNetwork();
+    const message = {
+      owner: buyer.address,
+      spender: await escrow.getAddress(),
+      value: AMOUNT,
+      nonce: 0n,
+      deadline: hire.deadline,
+    };
+    const domain = { name: "Plain", version: "1", chainId, verifyingContract: await token.getAddress() };
+    const permit = await buyer.signTypedData(domain, { Permit }, message);
+    await escrow.connect(buyer).depositWithPermit(hire, AMOUNT, hire.deadline, permit, "0x");
+    expect((await escrow.stateOf(await escrow.escrowId(hire))).status).to.equal(STATUS.Held);
+  });
+
+  it("should pay nothing while the token cannot say what it holds", async () => {
+    const { ethers, token, escrow, buyer, hire } = await plain(world());
+    await token.connect(buyer).approve(escrow, 10n * AMOUNT);
+    await escrow.connect(buyer).deposit(hire);
+    await token.lose(true);
+    await expect(escrow.connect(buyer).release(hire, "0x")).to.revert(ethers);
+    await token.lose(false);
+    expect((await escrow.stateOf(await escrow.escrowId(hire))).status).to.equal(STATUS.Held);
+    expect(await escrow.credit(hire.seller)).to.equal(0n);
+  });
+});
+
+/** Name and limit of an error with (actual, limit), out of whatever a failed call threw. */
+function readError(
+  escrow: World["escrow"],
+  error: { data?: string } | undefined,
+): [string, bigint] | undefined {
+  const parsed = escrow.interface.parseError(error?.data ?? "0x");
+  return parsed ? [parsed.name, parsed.args[1] as bigint] : undefined;
+}
