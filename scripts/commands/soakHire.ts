@@ -10,8 +10,12 @@ export function registerSoakHire(program: Command): void {
       "Hire at random in both modes with faults injected, and look for a unit of money that is made or lost.",
     )
     .option("--hires <count>", "how many", wholeNumber("--hires"), 1_000)
-    .option("--seed <number>", "for the same run again", wholeNumber("--seed"), Date.now() % 1_000_000)
-    .action(async ({ hires, seed }: { hires: number; seed: number }) => {
+    .option(
+      "--seed <number>",
+      "for the same run again; another one each time unless given",
+      wholeNumber("--seed"),
+    )
+    .action(async ({ hires, seed = Date.now() % 1_000_000 }: { hires: number; seed?: number }) => {
       const { soakHires } = await import("../bench/hire/soakHire.ts");
       const stop = new AbortController();
       for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort());
