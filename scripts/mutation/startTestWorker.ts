@@ -15,6 +15,7 @@ export type TestWorker = {
 };
 
 const PATIENCE_MS = 240_000;
+const NO_END = "(no end in sight)";
 /** Every round opens chains in memory; a new process now and then gives it back. */
 const ROUNDS_PER_PROCESS = 40;
 
@@ -48,30 +49,33 @@ export function startTestWorker(folder: string, files: string[]): TestWorker {
     });
   }
 
+  async function attempt(first: string[]): Promise<Round> {
+    if (rounds >= ROUNDS_PER_PROCESS || child?.connected === false) await stop();
+    child ??= await start();
+    rounds++;
+    const running = child;
+    let timer: NodeJS.Timeout | undefined;
+    const outcome = await new Promise<Round>((resolve) => {
+      const fail = (test: string) => resolve({ passed: 0, failed: { test, file: "" } });
+      timer = setTimeout(() => fail(NO_END), PATIENCE_MS);
+      running.once("exit", (code) => fail(`(the process ended with ${code})`));
+      running.once("error", (error) => fail(`(${error.message})`));
+      running.once("message", (message) => resolve(message as Round));
+      running.send({ first });
+    });
+    clearTimeout(timer);
+    for (const event of ["exit", "error", "message"]) running.removeAllListeners(event);
+    if (outcome.failed?.file === "") await stop();
+    return outcome;
+  }
+
   return {
     stop,
     round: async (first = []) => {
-      if (rounds >= ROUNDS_PER_PROCESS) await stop();
-      child ??= await start();
-      rounds++;
-      const running = child;
-      const outcome = await new Promise<Round>((resolve) => {
-        const timer = setTimeout(
-          () => resolve({ passed: 0, failed: { test: "(no end in sight)", file: "" } }),
-          PATIENCE_MS,
-        );
-        running.once("exit", (code) =>
-          resolve({ passed: 0, failed: { test: `(the process ended with ${code})`, file: "" } }),
-        );
-        running.once("message", (message) => {
-          clearTimeout(timer);
-          resolve(message as Round);
-        });
-        running.send({ first });
-      });
-      running.removeAllListeners("exit");
-      if (outcome.failed?.file === "") await stop();
-      return outcome;
+      const outcome = await attempt(first);
+      // That the process died may be nothing of the mutant's: only when it does so again it was.
+      const died = outcome.failed?.file === "" && outcome.failed.test !== NO_END;
+      return died ? attempt(first) : outcome;
     },
   };
 }
