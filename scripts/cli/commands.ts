@@ -116,6 +116,13 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/mutate.ts")).registerMutate,
   },
   {
+    name: "coverage",
+    summary: "print which lines of the contracts their tests run",
+    hidden: true,
+    ignoresEnvFile: true,
+    load: async () => (await import("../commands/coverage.ts")).registerCoverage,
+  },
+  {
     name: "bench-gas",
     summary: "measure the gas of every verb of the contracts",
     hidden: true,

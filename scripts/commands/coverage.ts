@@ -1,0 +1,15 @@
+import type { Command } from "commander";
+
+/** `npm run coverage`: which lines of the contracts their tests run. */
+export function registerCoverage(program: Command): void {
+  program
+    .command("coverage")
+    .description(
+      "Run the contracts' tests on instrumented contracts, in a copy, and print which lines they ran.",
+    )
+    .action(async () => {
+      // Loads Hardhat, which --help should not wait for.
+      const { coverContracts } = await import("../lineCoverage/coverContracts.ts");
+      process.exitCode = coverContracts();
+    });
+}
