@@ -50,7 +50,12 @@ export function queriesOf({ agents }: MarketSize): Query[] {
       next: () => leaders(`bench.task${random(CAPABILITIES)}`),
       aggregation: { text: LEADERS_BY_AGGREGATION, params: [busiest], of: leaders(busiest) },
     },
-    { name: "cluster, 100 members", goalMs: 150, next: () => graphql(CLUSTER, BIG_CLUSTER) },
+    {
+      name: "cluster, 100 members, REST",
+      goalMs: 150,
+      next: () => ({ path: `/v1/agents/${address(agents - random(100))}/cluster?limit=100` }),
+    },
+    { name: "cluster, 100 members, GraphQL", goalMs: 150, next: () => graphql(CLUSTER, BIG_CLUSTER) },
     { name: "fundingGraph, depth 2", goalMs: 150, next: () => graphql(GRAPH, anyAgent()) },
   ];
 }
