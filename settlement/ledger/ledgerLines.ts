@@ -5,6 +5,9 @@ export type FileLine = { text: string; start: number; end: number; terminated: b
 
 const NEWLINE = 0x0a;
 
+/** Bytes that are read at a time. Small, so that what is made of them is gone before the collector keeps it. */
+const PIECE = 1 << 16;
+
 /**
  * The lines of a ledger file, in groups as they are read, so that reading costs no promise a line.
  *
@@ -39,18 +42,27 @@ export async function* ledgerLines(
   if (rest !== "") yield [{ text: rest, start, end: start + rest.length, terminated: false }];
 }
 
-/** The bytes [from, end) of a file, in one buffer that is filled again for every piece. */
+/** The bytes [from, end) of a file. While one buffer is looked at the next is read; both are filled again and again. */
 async function* pieces(filePath: string, from: number, end: number): AsyncGenerator<Buffer> {
   const file = await open(filePath, "r");
+  const buffers = [Buffer.allocUnsafeSlow(PIECE), Buffer.allocUnsafeSlow(PIECE)] as const;
+  const read = (turn: number, at: number) => {
+    const reading = file.read(buffers[turn % 2] as Buffer, 0, Math.min(PIECE, end - at), at);
+    // It is waited for below; until then its failure is nobody's.
+    reading.catch(() => {});
+    return reading;
+  };
+  let next = read(0, from);
   try {
-    const buffer = Buffer.allocUnsafeSlow(1 << 16);
-    for (let at = from; at < end; ) {
-      const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, end - at), at);
+    for (let turn = 0, at = from; at < end; turn++) {
+      const { bytesRead, buffer } = await next;
       if (bytesRead === 0) return;
       at += bytesRead;
+      next = read(turn + 1, at);
       yield buffer.subarray(0, bytesRead);
     }
   } finally {
+    await next.catch(() => {});
     await file.close();
   }
 }
