@@ -5,8 +5,11 @@ export type FileLine = { text: string; start: number; end: number; terminated: b
 
 const NEWLINE = 0x0a;
 
-/** Bytes that are read at a time. Small, so that what is made of them is gone before the collector keeps it. */
-const PIECE = 1 << 16;
+/** Bytes that are read at a time. */
+const PIECE = 1 << 18;
+
+/** {@link PIECE} for those who make much of every line: small, so that it is gone before the collector keeps it. */
+export const SMALL_PIECE = 1 << 16;
 
 /**
  * The lines of a ledger file, in groups as they are read, so that reading costs no promise a line.
@@ -16,16 +19,18 @@ const PIECE = 1 << 16;
  *
  * @param end stop before this byte
  * @param from begin at this byte, where a line begins
+ * @param pieceBytes how much is read at a time
  */
 export async function* ledgerLines(
   filePath: string,
   end = Number.POSITIVE_INFINITY,
   from = 0,
+  pieceBytes = PIECE,
 ): AsyncGenerator<FileLine[]> {
   if (end <= from) return;
   let rest = "";
   let start = from;
-  for await (const chunk of pieces(filePath, from, end)) {
+  for await (const chunk of pieces(filePath, from, end, pieceBytes)) {
     const lines: FileLine[] = [];
     let next = 0;
     for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, next)) {
@@ -43,11 +48,11 @@ export async function* ledgerLines(
 }
 
 /** The bytes [from, end) of a file. While one buffer is looked at the next is read; both are filled again and again. */
-async function* pieces(filePath: string, from: number, end: number): AsyncGenerator<Buffer> {
+async function* pieces(filePath: string, from: number, end: number, size: number): AsyncGenerator<Buffer> {
   const file = await open(filePath, "r");
-  const buffers = [Buffer.allocUnsafeSlow(PIECE), Buffer.allocUnsafeSlow(PIECE)] as const;
+  const buffers = [Buffer.allocUnsafeSlow(size), Buffer.allocUnsafeSlow(size)] as const;
   const read = (turn: number, at: number) => {
-    const reading = file.read(buffers[turn % 2] as Buffer, 0, Math.min(PIECE, end - at), at);
+    const reading = file.read(buffers[turn % 2] as Buffer, 0, Math.min(size, end - at), at);
     // It is waited for below; until then its failure is nobody's.
     reading.catch(() => {});
     return reading;

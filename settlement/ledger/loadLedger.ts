@@ -3,7 +3,7 @@ import { JsonSyntaxError } from "../../protocol/json/pythonJson.ts";
 import { GENESIS_HASH, type LedgerEntry } from "../../protocol/ledger/entry.ts";
 import { LedgerLineError, verifyLedgerLine } from "../../protocol/ledger/verifyLedger.ts";
 import { hashTextByNode } from "./hashTextByNode.ts";
-import { type FileLine, ledgerLines } from "./ledgerLines.ts";
+import { type FileLine, ledgerLines, SMALL_PIECE } from "./ledgerLines.ts";
 
 /** Told of every good entry. `end` is the byte behind its line. */
 export type OnLoadedEntry = (entry: LedgerEntry, leafHash: Uint8Array, end: number) => void;
@@ -28,7 +28,7 @@ export async function loadLedger(
   await (await open(filePath, "a")).close();
   let head = GENESIS_HASH;
   let count = 0;
-  for await (const lines of ledgerLines(filePath)) {
+  for await (const lines of ledgerLines(filePath, undefined, 0, SMALL_PIECE)) {
     for (const line of lines) {
       const checked = check(line, head, count + 1);
       if (checked === "torn") return await cut(filePath, line, count + 1);
