@@ -1,12 +1,6 @@
 import { bestLanguage, isInLanguage } from "../checks/detectLanguage.ts";
-import {
-  endsSentence,
-  linksIn,
-  normalized,
-  numbersIn,
-  sharedStems,
-  textLength,
-} from "../checks/textMeasures.ts";
+import { keepsContent } from "../checks/keepsContent.ts";
+import { normalized, sharedStems, textLength } from "../checks/textMeasures.ts";
 import { defineCapability } from "../defineCapability.ts";
 
 const STYLES = ["formal", "casual"] as const;
@@ -67,25 +61,6 @@ export const textRewrite = defineCapability({
           : `shares ${(100 * shared).toFixed(0)} % of its words with the source`;
       },
     },
-    keeps_numbers: {
-      since: "v1",
-      test: ({ input, output }) => {
-        const kept = new Set(numbersIn(output.text));
-        const lost = numbersIn(input.text).find((number) => !kept.has(number));
-        return lost === undefined ? undefined : `has lost the number ${lost}`;
-      },
-    },
-    keeps_links: {
-      since: "v1",
-      test: ({ input, output }) => {
-        const lost = linksIn(input.text).find((link) => !output.text.includes(link));
-        return lost === undefined ? undefined : `has lost ${lost}`;
-      },
-    },
-    is_complete: {
-      since: "v1",
-      test: ({ input, output }) =>
-        endsSentence(input.text) && !endsSentence(output.text) ? "stops within a sentence" : undefined,
-    },
+    ...keepsContent,
   },
 });

@@ -1,5 +1,6 @@
 import { isInLanguage, LANGUAGES } from "../checks/detectLanguage.ts";
-import { endsSentence, linksIn, normalized, numbersIn, textLength } from "../checks/textMeasures.ts";
+import { keepsContent } from "../checks/keepsContent.ts";
+import { normalized, textLength } from "../checks/textMeasures.ts";
 import { defineCapability } from "../defineCapability.ts";
 
 const LEVELS = ["literal", "fluent", "business", "casual", "technical"] as const;
@@ -61,26 +62,7 @@ export const textTranslate = defineCapability({
           ? "is the same text"
           : undefined,
     },
-    keeps_numbers: {
-      since: "v1",
-      test: ({ input, output }) => {
-        const kept = new Set(numbersIn(output.text));
-        const lost = numbersIn(input.text).find((number) => !kept.has(number));
-        return lost === undefined ? undefined : `has lost the number ${lost}`;
-      },
-    },
-    keeps_links: {
-      since: "v1",
-      test: ({ input, output }) => {
-        const lost = linksIn(input.text).find((link) => !output.text.includes(link));
-        return lost === undefined ? undefined : `has lost ${lost}`;
-      },
-    },
-    is_complete: {
-      since: "v1",
-      test: ({ input, output }) =>
-        endsSentence(input.text) && !endsSentence(output.text) ? "stops within a sentence" : undefined,
-    },
+    ...keepsContent,
   },
 });
 
