@@ -14,7 +14,8 @@ export type Authorization = {
   nonce: Hex;
 };
 
-const fields = [
+/** The signed fields of both kinds of authorization (EIP-3009). */
+export const authorizationFields = [
   { name: "from", type: "address" },
   { name: "to", type: "address" },
   { name: "value", type: "uint256" },
@@ -32,7 +33,7 @@ export function tokenDomain({ name, version, chainId, token }: TokenDomain) {
 export function transferWithAuthorizationTypedData(authorization: Authorization, domain: TokenDomain) {
   return {
     domain: tokenDomain(domain),
-    types: { TransferWithAuthorization: fields },
+    types: { TransferWithAuthorization: authorizationFields },
     primaryType: "TransferWithAuthorization",
     message: authorization,
   } as const;
@@ -42,7 +43,7 @@ export function transferWithAuthorizationTypedData(authorization: Authorization,
 export function receiveWithAuthorizationTypedData(authorization: Authorization, domain: TokenDomain) {
   return {
     domain: tokenDomain(domain),
-    types: { ReceiveWithAuthorization: fields },
+    types: { ReceiveWithAuthorization: authorizationFields },
     primaryType: "ReceiveWithAuthorization",
     message: authorization,
   } as const;

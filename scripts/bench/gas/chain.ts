@@ -1,6 +1,7 @@
 import type { HardhatEthersSigner } from "@nomicfoundation/hardhat-ethers/types";
 import { id as keccakOfText, MaxUint256, ZeroAddress } from "ethers";
 import hre, { network } from "hardhat";
+import { authorizationFields } from "../../../protocol/escrow/authorization.ts";
 import { escrowId, hireTypes, type Hire as ProtocolHire } from "../../../protocol/escrow/hire.ts";
 
 /** A hire as ethers passes it. */
@@ -10,14 +11,6 @@ export type Hire = Omit<ProtocolHire, "hireId" | "buyer" | "seller" | "payee" | 
 export const AMOUNT = 500_000n;
 export const FEE = 25_000n;
 
-const AUTHORIZATION = [
-  { name: "from", type: "address" },
-  { name: "to", type: "address" },
-  { name: "value", type: "uint256" },
-  { name: "validAfter", type: "uint256" },
-  { name: "validBefore", type: "uint256" },
-  { name: "nonce", type: "bytes32" },
-];
 const PERMIT = [
   { name: "owner", type: "address" },
   { name: "spender", type: "address" },
@@ -106,7 +99,7 @@ export async function benchChain() {
     authorize: (terms: Hire) =>
       buyer.signTypedData(
         tokenDomain,
-        { ReceiveWithAuthorization: AUTHORIZATION },
+        { ReceiveWithAuthorization: [...authorizationFields] },
         {
           from: buyer.address,
           to: escrowAddress,
