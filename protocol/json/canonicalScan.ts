@@ -1,127 +1,193 @@
-import { dumpsPythonJson, MAX_INT_DIGITS, MAX_JSON_DEPTH } from "./pythonJson.ts";
+import { MAX_INT_DIGITS, MAX_JSON_DEPTH, pythonFloat } from "./pythonJson.ts";
 
 const QUOTE = 0x22;
+const PLUS = 0x2b;
 const COMMA = 0x2c;
+const MINUS = 0x2d;
+const DOT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
+const LETTER_E = 0x65;
 const SPACE = 0x20;
 
 /** Behind a value that is not, or not surely, as Python prints it. */
 const UNSURE = -1;
 
+/** 1 for the bytes that stand for themselves in a string: printable ASCII but for the quote and the backslash. */
+const PLAIN = Uint8Array.from({ length: 256 }, (_, c) =>
+  Number(c >= 0x20 && c <= 0x7e && c !== QUOTE && c !== BACKSLASH),
+);
+
+/** Most digits of a decimal that a double tells from every other decimal of so many (C's `DBL_DIG`). */
+const SURE_DIGITS = 15;
+
 /**
  * Passes over one JSON value that is printed as Python's `json.dumps(value, sort_keys=True)` prints it, without building
- * it: reading and printing it again would give the same text.
+ * it: reading and printing it again would give the same bytes.
  *
+ * @param bytes the text; of a value that goes on behind its end, should more bytes be there, all is passed over
  * @param at where the value begins
  * @returns the offset behind it; -1 when it is printed otherwise, or when only reading it could tell (keys with escapes)
  */
-export function scanCanonical(text: string, at: number, depth = 0): number {
-  const c = text.charCodeAt(at);
+export function scanCanonical(bytes: Uint8Array, at: number, depth = 0): number {
+  const c = bytes[at];
   switch (c) {
     case QUOTE:
-      return scanCanonicalString(text, at);
+      return scanCanonicalString(bytes, at);
     case 0x7b:
-      return depth < MAX_JSON_DEPTH ? scanObject(text, at + 1, depth + 1) : UNSURE;
+      return depth < MAX_JSON_DEPTH ? scanObject(bytes, at + 1, depth + 1) : UNSURE;
     case 0x5b:
-      return depth < MAX_JSON_DEPTH ? scanArray(text, at + 1, depth + 1) : UNSURE;
+      return depth < MAX_JSON_DEPTH ? scanArray(bytes, at + 1, depth + 1) : UNSURE;
     case 0x74:
-      return text.startsWith("true", at) ? at + 4 : UNSURE;
+      return startsWith(bytes, TRUE, at) ? at + 4 : UNSURE;
     case 0x66:
-      return text.startsWith("false", at) ? at + 5 : UNSURE;
+      return startsWith(bytes, FALSE, at) ? at + 5 : UNSURE;
     case 0x6e:
-      return text.startsWith("null", at) ? at + 4 : UNSURE;
+      return startsWith(bytes, NULL, at) ? at + 4 : UNSURE;
     default:
-      return scanCanonicalNumber(text, at);
+      return scanCanonicalNumber(bytes, at);
   }
 }
 
-function scanObject(text: string, start: number, depth: number): number {
+/** The bytes of ASCII text. */
+export function asciiBytes(text: string): Uint8Array {
+  return Uint8Array.from(text, (char) => char.charCodeAt(0));
+}
+
+const TRUE = asciiBytes("true");
+const FALSE = asciiBytes("false");
+const NULL = asciiBytes("null");
+
+/** Whether these bytes stand at an offset. */
+export function startsWith(bytes: Uint8Array, part: Uint8Array, at: number): boolean {
+  for (let i = 0; i < part.length; i++) if (bytes[at + i] !== part[i]) return false;
+  return true;
+}
+
+function scanObject(bytes: Uint8Array, start: number, depth: number): number {
   let at = start;
-  if (text.charCodeAt(at) === 0x7d) return at + 1;
-  let before: string | undefined;
+  if (bytes[at] === 0x7d) return at + 1;
+  let before = -1;
   for (;;) {
-    if (text.charCodeAt(at) !== QUOTE) return UNSURE;
-    const keyStart = at + 1;
-    at = scanPlainString(text, at);
-    if (at === UNSURE) return UNSURE;
-    const key = text.slice(keyStart, at - 1);
-    // Of keys without escapes the order of the text is the order of the code points.
-    if (before !== undefined && before >= key) return UNSURE;
+    if (bytes[at] !== QUOTE) return UNSURE;
+    const key = at + 1;
+    at = key;
+    while (PLAIN[bytes[at] as number] === 1) at++;
+    // A key with escapes is in another order than its text.
+    if (bytes[at] !== QUOTE || bytes[at + 1] !== COLON || bytes[at + 2] !== SPACE) return UNSURE;
+    if (before !== -1 && !isKeyBelow(bytes, before, key)) return UNSURE;
     before = key;
-    if (text.charCodeAt(at) !== COLON || text.charCodeAt(at + 1) !== SPACE) return UNSURE;
-    at = scanCanonical(text, at + 2, depth);
+    at = scanCanonical(bytes, at + 3, depth);
     if (at === UNSURE) return UNSURE;
-    const c = text.charCodeAt(at);
+    const c = bytes[at];
     if (c === 0x7d) return at + 1;
-    if (c !== COMMA || text.charCodeAt(at + 1) !== SPACE) return UNSURE;
+    if (c !== COMMA || bytes[at + 1] !== SPACE) return UNSURE;
     at += 2;
   }
 }
 
-function scanArray(text: string, start: number, depth: number): number {
+/** Whether the key at `a` sorts before the one at `b`; both are plain and end in a quote. */
+function isKeyBelow(bytes: Uint8Array, a: number, b: number): boolean {
+  for (let i = 0; ; i++) {
+    const x = bytes[a + i] as number;
+    const y = bytes[b + i] as number;
+    // The quote is not the lowest of printable characters, but the end of a key is below every one of them.
+    if (y === QUOTE) return false;
+    if (x === QUOTE) return true;
+    if (x !== y) return x < y;
+  }
+}
+
+function scanArray(bytes: Uint8Array, start: number, depth: number): number {
   let at = start;
-  if (text.charCodeAt(at) === 0x5d) return at + 1;
+  if (bytes[at] === 0x5d) return at + 1;
   for (;;) {
-    at = scanCanonical(text, at, depth);
+    at = scanCanonical(bytes, at, depth);
     if (at === UNSURE) return UNSURE;
-    const c = text.charCodeAt(at);
+    const c = bytes[at];
     if (c === 0x5d) return at + 1;
-    if (c !== COMMA || text.charCodeAt(at + 1) !== SPACE) return UNSURE;
+    if (c !== COMMA || bytes[at + 1] !== SPACE) return UNSURE;
     at += 2;
-  }
-}
-
-/** Passes over a string of printable ASCII without escapes. */
-function scanPlainString(text: string, start: number): number {
-  for (let at = start + 1; ; at++) {
-    const c = text.charCodeAt(at);
-    if (c === QUOTE) return at + 1;
-    // The end of the text is NaN, which is in no range.
-    if (!(c >= 0x20 && c <= 0x7e) || c === BACKSLASH) return UNSURE;
   }
 }
 
 /** {@link scanCanonical} where a string has to be. */
-export function scanCanonicalString(text: string, start: number): number {
-  if (text.charCodeAt(start) !== QUOTE) return UNSURE;
+export function scanCanonicalString(bytes: Uint8Array, start: number): number {
+  if (bytes[start] !== QUOTE) return UNSURE;
   for (let at = start + 1; ; at++) {
-    const c = text.charCodeAt(at);
-    if (c === QUOTE) return at + 1;
-    if (!(c >= 0x20 && c <= 0x7e)) return UNSURE;
-    if (c !== BACKSLASH) continue;
-    at = scanEscape(text, at + 1);
+    while (PLAIN[bytes[at] as number] === 1) at++;
+    if (bytes[at] === QUOTE) return at + 1;
+    if (bytes[at] !== BACKSLASH) return UNSURE;
+    at = scanEscape(bytes, at + 1);
     if (at === UNSURE) return UNSURE;
   }
 }
 
-/** The last character of an escape that Python writes, from the one behind its backslash. */
-function scanEscape(text: string, at: number): number {
-  const c = text.charAt(at);
-  if (c !== "u") return c !== "" && '"\\nrtbf'.includes(c) ? at : UNSURE;
-  const digits = text.slice(at + 1, at + 5);
-  if (!/^[0-9a-f]{4}$/.test(digits)) return UNSURE;
-  const unit = Number.parseInt(digits, 16);
+const SHORT_ESCAPES = asciiBytes('"\\nrtbf');
+
+/** The last byte of an escape that Python writes, from the one behind its backslash. */
+function scanEscape(bytes: Uint8Array, at: number): number {
+  const c = bytes[at] as number;
+  if (c !== 0x75) return SHORT_ESCAPES.includes(c) ? at : UNSURE;
+  let unit = 0;
+  for (let i = at + 1; i <= at + 4; i++) {
+    const digit = hexDigit(bytes[i] as number);
+    if (digit === -1) return UNSURE;
+    unit = 16 * unit + digit;
+  }
   // Printable ASCII stands for itself, and these five have short escapes.
   const isEscaped = unit >= 0x7f || (unit < 0x20 && ![8, 9, 10, 12, 13].includes(unit));
   return isEscaped ? at + 4 : UNSURE;
 }
 
-const INTEGER = /-?(?:0|[1-9][0-9]*)(?![0-9.eE])/y;
-const NUMBER = /-?[0-9][0-9.eE+-]*/y;
+/** The value of a lower-case hex digit, -1 for what is none. */
+export function hexDigit(c: number): number {
+  if (c >= ZERO && c <= NINE) return c - ZERO;
+  return c >= 0x61 && c <= 0x66 ? c - 0x57 : -1;
+}
 
 /** {@link scanCanonical} where a number has to be. */
-export function scanCanonicalNumber(text: string, at: number): number {
-  INTEGER.lastIndex = at;
-  if (INTEGER.test(text)) {
-    const end = INTEGER.lastIndex;
-    const isMinusZero = end - at === 2 && text.startsWith("-0", at);
-    return end - at <= MAX_INT_DIGITS && !isMinusZero ? end : UNSURE;
+export function scanCanonicalNumber(bytes: Uint8Array, start: number): number {
+  const first = bytes[start] === MINUS ? start + 1 : start;
+  const point = behindDigits(bytes, first);
+  const whole = point - first;
+  if (whole === 0 || (whole > 1 && bytes[first] === ZERO)) return UNSURE;
+  const c = bytes[point];
+  if (c === DOT) return scanFloat(bytes, start, first, point);
+  if (c === LETTER_E) return asReadAndPrinted(bytes, start);
+  const isMinusZero = first > start && bytes[first] === ZERO;
+  return point - start <= MAX_INT_DIGITS && !isMinusZero ? point : UNSURE;
+}
+
+function scanFloat(bytes: Uint8Array, start: number, first: number, point: number): number {
+  const end = behindDigits(bytes, point + 1);
+  const fraction = end - point - 1;
+  // No two decimals of up to 15 digits are the same double, so none shorter reads back as this one: it is what Python
+  // prints, unless a zero could be left off its end. From 1 to 1e15 there is no exponent.
+  const isShortest = bytes[end - 1] !== ZERO ? fraction > 0 : fraction === 1;
+  if (bytes[first] !== ZERO && isShortest && end - first - 1 <= SURE_DIGITS && bytes[end] !== LETTER_E)
+    return end;
+  return asReadAndPrinted(bytes, start);
+}
+
+function behindDigits(bytes: Uint8Array, start: number): number {
+  let at = start;
+  while ((bytes[at] as number) >= ZERO && (bytes[at] as number) <= NINE) at++;
+  return at;
+}
+
+/** Passes over a float by reading it and printing it again. */
+function asReadAndPrinted(bytes: Uint8Array, start: number): number {
+  let digits = "";
+  let at = start;
+  for (; ; at++) {
+    const c = bytes[at] as number;
+    const isOfNumber = (c >= ZERO && c <= NINE) || c === DOT || c === LETTER_E || c === MINUS || c === PLUS;
+    if (!isOfNumber) break;
+    digits += String.fromCharCode(c);
   }
-  NUMBER.lastIndex = at;
-  if (!NUMBER.test(text)) return UNSURE;
-  const end = NUMBER.lastIndex;
-  const digits = text.slice(at, end);
   const value = Number(digits);
-  return Number.isFinite(value) && dumpsPythonJson(value) === digits ? end : UNSURE;
+  return Number.isFinite(value) && pythonFloat(value) === digits ? at : UNSURE;
 }

@@ -1,8 +1,7 @@
-import { sha256 } from "@noble/hashes/sha2.js";
 import { InvalidInputError, TallystickError } from "../errors.ts";
 import { toBareHex } from "../hex.ts";
 import { dumpsPythonJson, type PyJson, parsePythonJson } from "../json/pythonJson.ts";
-import { type HashText, hashTextByNoble } from "./hashText.ts";
+import { type Sha256, sha256ByNoble } from "../sha256.ts";
 
 /** What one entry of the ledger says (swarm.at §4.2). Hashes are 64 lower-case hex digits without `0x`. */
 export type LedgerEntry = {
@@ -28,7 +27,6 @@ export class LedgerCorruptError extends TallystickError {
 }
 
 const HASH = /^[0-9a-f]{64}$/;
-const encoder = new TextEncoder();
 
 /** Whether `value` is a hash as the ledger writes it: 64 lower-case hex digits. */
 export function isLedgerHash(value: unknown): value is string {
@@ -42,31 +40,27 @@ function canonicalLine(entry: UnsealedEntry, currentHash: string): string {
   )}, "task_id": ${dumpsPythonJson(entry.taskId)}, "timestamp": ${dumpsPythonJson(entry.timestamp)}}`;
 }
 
-function hashText(text: string): string {
-  return toBareHex(sha256(encoder.encode(text)));
-}
-
 /**
  * SHA-256 of Python's `json.dumps(entry, sort_keys=True)` with `current_hash` set to "" (swarm.at §5.3).
  *
  * @returns 64 lower-case hex digits; does not look at `currentHash`
  */
 export function entryHash(entry: UnsealedEntry): string {
-  return hashText(canonicalLine(entry, ""));
+  return toBareHex(sha256ByNoble(canonicalLine(entry, "")));
 }
 
 /**
  * {@link sealEntry} and {@link entryLine} in one, printing the payload once.
  *
- * @param hash how the line is hashed; in plain JavaScript unless the caller has something faster
+ * @param sha256 how the line is hashed; in plain JavaScript unless the caller has something faster
  */
 export function sealLine(
   entry: UnsealedEntry,
-  hash: HashText = hashTextByNoble,
+  sha256: Sha256 = sha256ByNoble,
 ): { entry: LedgerEntry; line: string } {
   const { timestamp, taskId, parentHash, payload } = entry;
   const behind = canonicalLine(entry, "").slice(HASH_AT);
-  const currentHash = toBareHex(hash(BEFORE_HASH + behind));
+  const currentHash = toBareHex(sha256(BEFORE_HASH + behind));
   return {
     entry: { timestamp, taskId, parentHash, payload, currentHash },
     line: BEFORE_HASH + currentHash + behind,
@@ -87,15 +81,9 @@ export function entryLine(entry: LedgerEntry): string {
   return canonicalLine(entry, entry.currentHash);
 }
 
-/** {@link entryHash} from the bytes of the entry's own canonical line, without printing it again. */
-export function hashOfEntryBytes(line: Uint8Array): string {
-  return toBareHex(
-    sha256
-      .create()
-      .update(encoder.encode(BEFORE_HASH))
-      .update(line.subarray(HASH_AT + 64))
-      .digest(),
-  );
+/** {@link entryHash} from the entry's own canonical line, without printing it again. */
+export function hashOfEntryLine(line: string): string {
+  return toBareHex(sha256ByNoble(BEFORE_HASH + line.slice(HASH_AT + 64)));
 }
 
 /** What stands before the 64 digits of `current_hash` in every canonical line. */

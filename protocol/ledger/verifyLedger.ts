@@ -1,19 +1,10 @@
 import { InvalidInputError, TallystickError } from "../errors.ts";
 import { dumpsPythonJson, type PyJson, parsePythonJson } from "../json/pythonJson.ts";
-import { leafHash } from "../merkle/hash.ts";
+import { lineLeafHash } from "../merkle/entryLeafHash.ts";
 import { MerkleFrontier } from "../merkle/merkleFrontier.ts";
-import {
-  checkHashes,
-  entryFromPyJson,
-  entryLine,
-  GENESIS_HASH,
-  hashOfEntryBytes,
-  type LedgerEntry,
-} from "./entry.ts";
-import { type HashText, hashTextByNoble } from "./hashText.ts";
-import { verifyCanonicalLine } from "./verifyCanonicalLine.ts";
-
-const encoder = new TextEncoder();
+import { type Sha256, sha256ByNoble } from "../sha256.ts";
+import { CanonicalChain } from "./canonicalChain.ts";
+import { checkHashes, entryFromPyJson, entryLine, hashOfEntryLine, type LedgerEntry } from "./entry.ts";
 
 /** A line of a ledger is wrong. `line` counts from 1; `reason` says what is wrong with it. */
 export class LedgerLineError extends TallystickError {
@@ -36,8 +27,14 @@ export class LedgerLineError extends TallystickError {
 /** What a good ledger comes to: entries, hash of the last one, RFC 6962 root over the canonical lines. */
 export type VerifiedLedger = { size: number; head: string; root: Uint8Array };
 
-export type VerifyLedgerOptions = {
-  /** Hash of the entry before the first line; {@link GENESIS_HASH} when the lines begin the ledger. */
+/** A line without its newline: as text, or as bytes with the text for when it is asked for. */
+export type LedgerLine = string | { readonly bytes: Uint8Array; readonly text: string };
+
+/** An entry that was checked, its canonical line and its Merkle leaf. */
+export type CheckedEntry = { entry: LedgerEntry; line: string; leafHash: Uint8Array };
+
+export type LedgerChainOptions = {
+  /** Hash of the entry before the first line; 64 zeros, the default, when the lines begin the ledger. */
   parentHash?: string;
   /** Index of the first line's entry in the ledger, from 0: a segment's errors then count the ledger's own lines. */
   firstIndex?: number;
@@ -47,47 +44,83 @@ export type VerifyLedgerOptions = {
    */
   form?: "canonical" | "python";
   /** How lines are hashed; in plain JavaScript unless the caller has something faster. */
-  hashText?: HashText;
-  /** Called for every entry after it was checked. */
-  onEntry?: (entry: LedgerEntry, line: string, leafHash: Uint8Array) => void;
+  sha256?: Sha256;
 };
 
-/**
- * Checks one line of a ledger completely: JSON, fields, form, parent and hash.
- *
- * @param lineNumber from 1, for the error
- * @returns the entry, its canonical line and its Merkle leaf
- * @throws LedgerLineError
- */
-export function verifyLedgerLine(
-  text: string,
-  parentHash: string,
-  lineNumber: number,
-  form: "canonical" | "python" = "canonical",
-  hashText: HashText = hashTextByNoble,
-): { entry: LedgerEntry; line: string; leafHash: Uint8Array } {
-  try {
-    const value = parsePythonJson(text);
-    const good = verifyCanonicalLine(text, parentHash, hashText);
-    if (good) return { entry: entryFromPyJson(value), line: text, leafHash: good.leafHash };
+/** Checks the lines of a ledger one after the other, each completely: JSON, fields, form, parent and hash. */
+export class LedgerChain {
+  readonly #canonical: CanonicalChain;
+  readonly #form: "canonical" | "python";
+  #lines: number;
+
+  constructor(options: LedgerChainOptions = {}) {
+    const { parentHash, firstIndex = 0, form = "canonical", sha256 = sha256ByNoble } = options;
+    this.#canonical = new CanonicalChain(sha256, parentHash);
+    this.#form = form;
+    this.#lines = firstIndex;
+  }
+
+  /** Hash of the last entry. */
+  get head(): string {
+    return this.#canonical.head;
+  }
+
+  /**
+   * Checks the next line, reading it into an entry only when nothing less can tell.
+   *
+   * @returns its Merkle leaf
+   * @throws LedgerLineError
+   */
+  next(line: LedgerLine): Uint8Array {
+    const leafHash = this.#canonical.next(bytesOf(line));
+    if (!leafHash) return this.nextEntry(line).leafHash;
+    this.#lines++;
+    return leafHash;
+  }
+
+  /**
+   * Checks the next line and reads it.
+   *
+   * @throws LedgerLineError
+   */
+  nextEntry(line: LedgerLine): CheckedEntry {
+    try {
+      const text = typeof line === "string" ? line : line.text;
+      const value = parsePythonJson(text);
+      const leafHash = this.#canonical.next(bytesOf(line));
+      const checked = leafHash
+        ? { entry: entryFromPyJson(value), line: text, leafHash }
+        : this.#read(value, text);
+      this.#lines++;
+      return checked;
+    } catch (error) {
+      if (!(error instanceof TallystickError)) throw error;
+      throw new LedgerLineError(this.#lines + 1, reasonOf(error), error);
+    }
+  }
+
+  /** The slow way: prints what was read, compares and hashes it. */
+  #read(value: PyJson, text: string): CheckedEntry {
     const entry = entryFromPyJson(value);
     const line = entryLine(entry);
-    if (line !== text && !(form === "python" && isInPythonForm(value, text))) {
+    if (line !== text && !(this.#form === "python" && isInPythonForm(value, text))) {
       throw new TallystickError({ code: "not_canonical", message: notCanonical(line, text) });
     }
-    const bytes = encoder.encode(line);
-    checkHashes(entry, parentHash, hashOfEntryBytes(bytes));
-    return { entry, line, leafHash: leafHash(bytes) };
-  } catch (error) {
-    if (!(error instanceof TallystickError)) throw error;
-    const reason =
-      error instanceof InvalidInputError
-        ? error.issues
-            .map(({ field, message }) => `${field === "" ? "the line" : field} ${message}`)
-            .join("; ")
-        : error.message;
-    throw new LedgerLineError(lineNumber, reason, error);
+    checkHashes(entry, this.head, hashOfEntryLine(line));
+    this.#canonical.head = entry.currentHash;
+    return { entry, line, leafHash: lineLeafHash(line) };
   }
+}
+
+function bytesOf(line: LedgerLine): Uint8Array | string {
+  return typeof line === "string" ? line : line.bytes;
+}
+
+function reasonOf(error: TallystickError): string {
+  if (!(error instanceof InvalidInputError)) return error.message;
+  return error.issues
+    .map(({ field, message }) => `${field === "" ? "the line" : field} ${message}`)
+    .join("; ");
 }
 
 function isInPythonForm(value: PyJson, text: string): boolean {
@@ -105,31 +138,26 @@ function notCanonical(line: string, text: string): string {
  * line, the chain of hashes, and the Merkle root.
  *
  * @param lines without their newlines
+ * @param options.onEntry called for every entry after it was checked
  * @throws LedgerLineError for the first bad line
  */
 export async function verifyLedgerLines(
   lines: Iterable<string> | AsyncIterable<string>,
-  options: VerifyLedgerOptions = {},
+  options: LedgerChainOptions & {
+    onEntry?: (entry: LedgerEntry, line: string, leafHash: Uint8Array) => void;
+  } = {},
 ): Promise<VerifiedLedger> {
-  const { parentHash = GENESIS_HASH, firstIndex = 0, form = "canonical", onEntry } = options;
-  const { hashText = hashTextByNoble } = options;
-  const frontier = new MerkleFrontier();
-  let head = parentHash;
-  const check = (text: string): void => {
-    // Nobody wants to see the entries: most lines need not be read into one.
-    const good = onEntry ? undefined : verifyCanonicalLine(text, head, hashText);
-    if (good) {
-      frontier.append(good.leafHash);
-      head = good.currentHash;
-      return;
+  const { onEntry } = options;
+  const chain = new LedgerChain(options);
+  const frontier = new MerkleFrontier(options.sha256);
+  for await (const text of lines) {
+    if (!onEntry) {
+      frontier.append(chain.next(text));
+      continue;
     }
-    const lineNumber = firstIndex + frontier.size + 1;
-    const { entry, line, leafHash } = verifyLedgerLine(text, head, lineNumber, form, hashText);
+    const { entry, line, leafHash } = chain.nextEntry(text);
     frontier.append(leafHash);
-    head = entry.currentHash;
-    onEntry?.(entry, line, leafHash);
-  };
-  if (Symbol.iterator in lines) for (const text of lines) check(text);
-  else for await (const text of lines) check(text);
-  return { size: frontier.size, head, root: frontier.root() };
+    onEntry(entry, line, leafHash);
+  }
+  return { size: frontier.size, head: chain.head, root: frontier.root() };
 }

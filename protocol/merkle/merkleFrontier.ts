@@ -1,4 +1,5 @@
 import { TallystickError } from "../errors.ts";
+import { type Sha256, sha256ByNoble } from "../sha256.ts";
 import { EMPTY_ROOT, nodeHash } from "./hash.ts";
 
 /**
@@ -6,9 +7,15 @@ import { EMPTY_ROOT, nodeHash } from "./hash.ts";
  * Hashes are 32 bytes.
  */
 export class MerkleFrontier {
+  readonly #sha256: Sha256;
   #size = 0;
   /** Roots of the complete subtrees that make up the tree, largest (leftmost) first. */
   #roots: Uint8Array[] = [];
+
+  /** @param sha256 how nodes are hashed; in plain JavaScript unless the caller has something faster */
+  constructor(sha256: Sha256 = sha256ByNoble) {
+    this.#sha256 = sha256;
+  }
 
   /**
    * A frontier as it was saved.
@@ -58,7 +65,7 @@ export class MerkleFrontier {
     onComplete?.(height, index, hash);
     // Every trailing one bit of the old size is a subtree that this leaf completes into one of twice its size.
     while (index % 2 === 1) {
-      hash = nodeHash(this.#roots.pop() as Uint8Array, hash);
+      hash = nodeHash(this.#roots.pop() as Uint8Array, hash, this.#sha256);
       index = (index - 1) / 2;
       height++;
       onComplete?.(height, index, hash);
@@ -71,13 +78,15 @@ export class MerkleFrontier {
   root(): Uint8Array {
     let hash = this.#roots.at(-1);
     if (hash === undefined) return EMPTY_ROOT;
-    for (let i = this.#roots.length - 2; i >= 0; i--) hash = nodeHash(this.#roots[i] as Uint8Array, hash);
+    for (let i = this.#roots.length - 2; i >= 0; i--) {
+      hash = nodeHash(this.#roots[i] as Uint8Array, hash, this.#sha256);
+    }
     return hash;
   }
 
   /** A copy that grows on its own. */
   clone(): MerkleFrontier {
-    const copy = new MerkleFrontier();
+    const copy = new MerkleFrontier(this.#sha256);
     copy.#size = this.#size;
     copy.#roots = [...this.#roots];
     return copy;

@@ -1,4 +1,5 @@
 import { InvalidInputError, TallystickError } from "../errors.ts";
+import { type Sha256, sha256ByNoble } from "../sha256.ts";
 import { EMPTY_ROOT, nodeHash } from "./hash.ts";
 
 /** Hashes in a piece of a {@link HashList}. */
@@ -40,10 +41,16 @@ function splitPoint(n: number): number {
  * 32 bytes.
  */
 export class MerkleTree {
+  readonly #sha256: Sha256;
   #size = 0;
   readonly #leaves = new HashList();
   /** levels[h] holds the roots of the complete subtrees of 2^(h + KEPT_FROM) leaves, from the left. */
   readonly #levels: HashList[] = [];
+
+  /** @param sha256 how nodes are hashed; in plain JavaScript unless the caller has something faster */
+  constructor(sha256: Sha256 = sha256ByNoble) {
+    this.#sha256 = sha256;
+  }
 
   /** Number of leaves. */
   get size(): number {
@@ -66,7 +73,7 @@ export class MerkleTree {
 
   /** Keeps the subtree number `index` of the lowest kept level, and those above that it completes. */
   #keep(index: number): void {
-    let hash = nodeHash(this.#nodeAt(KEPT_FROM - 1, 2 * index), this.#nodeAt(KEPT_FROM - 1, 2 * index + 1));
+    let hash = this.#over(KEPT_FROM, index);
     let at = index;
     for (let height = 0; ; height++) {
       let level = this.#levels[height];
@@ -76,7 +83,7 @@ export class MerkleTree {
       }
       level.push(hash);
       if (at % 2 === 0) return;
-      hash = nodeHash(level.at(at - 1), hash);
+      hash = nodeHash(level.at(at - 1), hash, this.#sha256);
       at = (at - 1) / 2;
     }
   }
@@ -84,7 +91,13 @@ export class MerkleTree {
   #nodeAt(height: number, index: number): Uint8Array {
     if (height >= KEPT_FROM) return (this.#levels[height - KEPT_FROM] as HashList).at(index);
     if (height === 0) return this.#leaves.at(index);
-    return nodeHash(this.#nodeAt(height - 1, 2 * index), this.#nodeAt(height - 1, 2 * index + 1));
+    return this.#over(height, index);
+  }
+
+  /** A node hashed from the two below it. */
+  #over(height: number, index: number): Uint8Array {
+    const left = this.#nodeAt(height - 1, 2 * index);
+    return nodeHash(left, this.#nodeAt(height - 1, 2 * index + 1), this.#sha256);
   }
 
   /** The hash of leaf `index`. */
@@ -190,7 +203,7 @@ export class MerkleTree {
       at += width;
     }
     let hash = parts.pop() as Uint8Array;
-    while (parts.length > 0) hash = nodeHash(parts.pop() as Uint8Array, hash);
+    while (parts.length > 0) hash = nodeHash(parts.pop() as Uint8Array, hash, this.#sha256);
     return hash;
   }
 

@@ -3,13 +3,10 @@ import type { Command } from "commander";
 import { TallystickError } from "../../protocol/errors.ts";
 import { toHex } from "../../protocol/hex.ts";
 import { JsonSyntaxError } from "../../protocol/json/pythonJson.ts";
-import {
-  LedgerLineError,
-  type VerifiedLedger,
-  verifyLedgerLines,
-} from "../../protocol/ledger/verifyLedger.ts";
-import { hashTextByNode } from "../../settlement/ledger/hashTextByNode.ts";
+import { LedgerChain, LedgerLineError, type VerifiedLedger } from "../../protocol/ledger/verifyLedger.ts";
+import { MerkleFrontier } from "../../protocol/merkle/merkleFrontier.ts";
 import { type FileLine, ledgerLines } from "../../settlement/ledger/ledgerLines.ts";
+import { sha256ByNode } from "../../settlement/ledger/sha256ByNode.ts";
 
 /** `tallystick verify-ledger FILE`: the whole chain of a ledger, offline. */
 export function registerVerifyLedger(program: Command): void {
@@ -38,18 +35,18 @@ export function registerVerifyLedger(program: Command): void {
  */
 export async function verifyLedgerFile(file: string): Promise<VerifiedLedger | LedgerLineError> {
   let last: FileLine | undefined;
-  async function* texts(): AsyncGenerator<string> {
-    for await (const lines of ledgerLines(file)) {
-      for (const line of lines) {
-        last = line;
-        yield line.text;
-      }
-    }
-  }
+  const chain = new LedgerChain({ form: "python", sha256: sha256ByNode });
+  const frontier = new MerkleFrontier(sha256ByNode);
   try {
     // Opened first, so that a folder or a missing file is told apart from a bad ledger.
     await (await open(file, "r")).close();
-    return await verifyLedgerLines(texts(), { form: "python", hashText: hashTextByNode });
+    for await (const lines of ledgerLines(file)) {
+      for (const line of lines) {
+        last = line;
+        frontier.append(chain.next(line));
+      }
+    }
+    return { size: frontier.size, head: chain.head, root: frontier.root() };
   } catch (error) {
     if (error instanceof LedgerLineError) return isTorn(error, last) ? torn(error) : error;
     if (!(error instanceof Error) || !("syscall" in error)) throw error;

@@ -3,20 +3,16 @@ import { InvalidInputError, TallystickError } from "../../protocol/errors.ts";
 import { bytesEqual } from "../../protocol/hex.ts";
 import type { PyJson } from "../../protocol/json/pythonJson.ts";
 import { GENESIS_HASH, type LedgerEntry, parseEntryLine, sealLine } from "../../protocol/ledger/entry.ts";
-import { type CanonicalLine, verifyCanonicalLine } from "../../protocol/ledger/verifyCanonicalLine.ts";
-import {
-  LedgerLineError,
-  type VerifiedLedger,
-  verifyLedgerLine,
-} from "../../protocol/ledger/verifyLedger.ts";
+import { LedgerChain, LedgerLineError, type VerifiedLedger } from "../../protocol/ledger/verifyLedger.ts";
+import { leafHash } from "../../protocol/merkle/hash.ts";
 import { MerkleFrontier } from "../../protocol/merkle/merkleFrontier.ts";
 import { MerkleTree } from "../../protocol/merkle/merkleTree.ts";
 import { AppendFile, type OpenAppendFileParameters, unavailable } from "./appendFile.ts";
 import { GrowingNumbers } from "./growingNumbers.ts";
-import { hashTextByNode } from "./hashTextByNode.ts";
 import { ledgerLines } from "./ledgerLines.ts";
 import { type LedgerRepair, loadLedger } from "./loadLedger.ts";
 import { lockFolder, type ReleaseLock } from "./lockFolder.ts";
+import { sha256ByNode } from "./sha256ByNode.ts";
 
 /** Name of the ledger's file in its folder. */
 export const LEDGER_FILE = "ledger.jsonl";
@@ -52,12 +48,6 @@ export type OpenLedgerParameters = {
   openFile?: OpenAppendFileParameters["openFile"];
 };
 
-/** Says of a line that was not found good at once whether it is, and if not why. */
-function slowly(text: string, parentHash: string, lineNumber: number): CanonicalLine {
-  const { entry, leafHash } = verifyLedgerLine(text, parentHash, lineNumber);
-  return { leafHash, currentHash: entry.currentHash };
-}
-
 /**
  * A ledger in a folder: `ledger.jsonl`, one canonical line an entry, append-only, one writer.
  *
@@ -67,7 +57,7 @@ function slowly(text: string, parentHash: string, lineNumber: number): Canonical
 export class DiskLedger {
   readonly folder: string;
   /** The Merkle tree over all entries on disk. Read only. */
-  readonly tree = new MerkleTree();
+  readonly tree = new MerkleTree(sha256ByNode);
   /** What was mended when the ledger was opened. */
   repair: LedgerRepair | undefined;
 
@@ -156,7 +146,7 @@ export class DiskLedger {
     if (this.#file.waitingBytes > MAX_WAITING_BYTES) throw unavailable("The disk does not keep up.");
     const { entry, line } = sealLine(
       { timestamp, taskId, parentHash: this.#nextParent, payload },
-      hashTextByNode,
+      sha256ByNode,
     );
     if (line.length > MAX_ENTRY_BYTES) {
       throw new TallystickError({
@@ -165,11 +155,11 @@ export class DiskLedger {
         hint: "Keep the content elsewhere and settle its hash. Characters beyond ASCII take six bytes each.",
       });
     }
-    const leafHash = hashTextByNode(`\0${line}`);
+    const leaf = sha256ByNode(`\0${line}`);
     const index = this.#nextIndex++;
     this.#nextParent = entry.currentHash;
     const durable = this.#file.append(`${line}\n`).then(() => {
-      this.#add(entry, leafHash, this.#endOf(index - 1) + line.length + 1);
+      this.#add(entry, leaf, this.#endOf(index - 1) + line.length + 1);
       for (const listener of this.#growthListeners) listener(this.size);
     });
     return { entry, index, durable };
@@ -240,23 +230,21 @@ export class DiskLedger {
   }
 
   async #verify(size: number): Promise<VerifiedLedger> {
-    const frontier = new MerkleFrontier();
-    let head = GENESIS_HASH;
+    const frontier = new MerkleFrontier(sha256ByNode);
+    const chain = new LedgerChain({ sha256: sha256ByNode });
     for await (const lines of ledgerLines(this.path, this.#endOf(size - 1))) {
-      for (const { text } of lines) {
-        const { leafHash, currentHash } =
-          verifyCanonicalLine(text, head, hashTextByNode) ?? slowly(text, head, frontier.size + 1);
+      for (const line of lines) {
+        const leaf = chain.next(line);
         // A forger can make a chain that holds together; it is another one than was written here.
-        if (!bytesEqual(leafHash, this.tree.leaf(frontier.size))) {
+        if (!bytesEqual(leaf, this.tree.leaf(frontier.size))) {
           throw new LedgerLineError(frontier.size + 1, "the entry is not the one that was settled");
         }
-        frontier.append(leafHash);
-        head = currentHash;
+        frontier.append(leaf);
       }
     }
     if (frontier.size !== size)
       throw new LedgerLineError(frontier.size + 1, `the file ends here, before entry ${size}`);
-    return { size, head, root: frontier.root() };
+    return { size, head: chain.head, root: frontier.root() };
   }
 
   /**
@@ -281,8 +269,8 @@ export class DiskLedger {
     let index = from;
     const [start, end] = [this.#endOf(from - 1), this.#endOf(to - 1)];
     for await (const lines of ledgerLines(this.path, end, start)) {
-      for (const { text } of lines) {
-        if (index >= to || !bytesEqual(hashTextByNode(`\0${text}`), this.tree.leaf(index))) {
+      for (const { bytes } of lines) {
+        if (index >= to || !bytesEqual(leafHash(bytes, sha256ByNode), this.tree.leaf(index))) {
           throw new LedgerLineError(index + 1, "the entry is not the one that was settled");
         }
         index++;

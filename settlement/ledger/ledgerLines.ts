@@ -1,7 +1,32 @@
 import { open } from "node:fs/promises";
 
-/** One line of a ledger file. Offsets are in bytes; `end` is behind the newline. */
-export type FileLine = { text: string; start: number; end: number; terminated: boolean };
+/**
+ * One line of a ledger file, without its newline. Offsets are in bytes; `end` is behind the newline. Its bytes are there
+ * until the next group of lines is asked for.
+ */
+export class FileLine {
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly terminated: boolean;
+
+  constructor(bytes: Buffer, start: number, terminated: boolean) {
+    this.bytes = bytes;
+    this.start = start;
+    this.terminated = terminated;
+  }
+
+  get end(): number {
+    return this.start + this.bytes.length + Number(this.terminated);
+  }
+
+  /**
+   * The bytes read as Latin-1: a canonical line is pure ASCII, and any other byte comes out as a character that no
+   * canonical line has.
+   */
+  get text(): string {
+    return this.bytes.toString("latin1");
+  }
+}
 
 const NEWLINE = 0x0a;
 
@@ -14,8 +39,7 @@ export const SMALL_PIECE = 1 << 16;
 /**
  * The lines of a ledger file, in groups as they are read, so that reading costs no promise a line.
  *
- * Bytes are read as Latin-1: a canonical line is pure ASCII, and any other byte comes out as a character that no
- * canonical line has. A last line without newline comes with `terminated: false`.
+ * A last line without newline comes with `terminated: false`.
  *
  * @param end stop before this byte
  * @param from begin at this byte, where a line begins
@@ -28,23 +52,26 @@ export async function* ledgerLines(
   pieceBytes = PIECE,
 ): AsyncGenerator<FileLine[]> {
   if (end <= from) return;
-  let rest = "";
+  let rest: Buffer[] = [];
   let start = from;
   for await (const chunk of pieces(filePath, from, end, pieceBytes)) {
     const lines: FileLine[] = [];
     let next = 0;
     for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, next)) {
-      const text = rest + chunk.toString("latin1", next, at);
-      rest = "";
+      let bytes = chunk.subarray(next, at);
+      if (rest.length > 0) {
+        bytes = Buffer.concat([...rest, bytes]);
+        rest = [];
+      }
       next = at + 1;
-      const lineEnd = start + text.length + 1;
-      lines.push({ text, start, end: lineEnd, terminated: true });
-      start = lineEnd;
+      lines.push(new FileLine(bytes, start, true));
+      start += bytes.length + 1;
     }
-    rest += chunk.toString("latin1", next);
+    // The chunk will be filled again.
+    if (next < chunk.length) rest.push(Buffer.from(chunk.subarray(next)));
     if (lines.length > 0) yield lines;
   }
-  if (rest !== "") yield [{ text: rest, start, end: start + rest.length, terminated: false }];
+  if (rest.length > 0) yield [new FileLine(Buffer.concat(rest), start, false)];
 }
 
 /** The bytes [from, end) of a file. While one buffer is looked at the next is read; both are filled again and again. */

@@ -1,9 +1,9 @@
 import { appendFile, open, truncate } from "node:fs/promises";
 import { JsonSyntaxError } from "../../protocol/json/pythonJson.ts";
-import { GENESIS_HASH, type LedgerEntry } from "../../protocol/ledger/entry.ts";
-import { LedgerLineError, verifyLedgerLine } from "../../protocol/ledger/verifyLedger.ts";
-import { hashTextByNode } from "./hashTextByNode.ts";
+import type { LedgerEntry } from "../../protocol/ledger/entry.ts";
+import { LedgerChain, LedgerLineError } from "../../protocol/ledger/verifyLedger.ts";
 import { type FileLine, ledgerLines, SMALL_PIECE } from "./ledgerLines.ts";
+import { sha256ByNode } from "./sha256ByNode.ts";
 
 /** Told of every good entry. `end` is the byte behind its line. */
 export type OnLoadedEntry = (entry: LedgerEntry, leafHash: Uint8Array, end: number) => void;
@@ -26,14 +26,13 @@ export async function loadLedger(
   onEntry: OnLoadedEntry,
 ): Promise<LedgerRepair | undefined> {
   await (await open(filePath, "a")).close();
-  let head = GENESIS_HASH;
+  const chain = new LedgerChain({ sha256: sha256ByNode });
   let count = 0;
   for await (const lines of ledgerLines(filePath, undefined, 0, SMALL_PIECE)) {
     for (const line of lines) {
-      const checked = check(line, head, count + 1);
+      const checked = check(chain, line);
       if (checked === "torn") return await cut(filePath, line, count + 1);
       count++;
-      head = checked.entry.currentHash;
       onEntry(checked.entry, checked.leafHash, line.terminated ? line.end : line.end + 1);
       if (!line.terminated) {
         await appendFile(filePath, "\n", { flush: true });
@@ -44,9 +43,9 @@ export async function loadLedger(
   return undefined;
 }
 
-function check(line: FileLine, head: string, number: number) {
+function check(chain: LedgerChain, line: FileLine) {
   try {
-    return verifyLedgerLine(line.text, head, number, "canonical", hashTextByNode);
+    return chain.nextEntry(line);
   } catch (error) {
     const halfWritten = error instanceof LedgerLineError && error.cause instanceof JsonSyntaxError;
     if (halfWritten && !line.terminated) return "torn" as const;

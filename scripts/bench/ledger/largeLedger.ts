@@ -7,7 +7,7 @@ import type { RecordBody } from "../../../protocol/json/recordBody.ts";
 import { GENESIS_HASH, sealLine } from "../../../protocol/ledger/entry.ts";
 import { LedgerLineError } from "../../../protocol/ledger/verifyLedger.ts";
 import { recordPayload } from "../../../protocol/records/record.ts";
-import { hashTextByNode } from "../../../settlement/ledger/hashTextByNode.ts";
+import { sha256ByNode } from "../../../settlement/ledger/sha256ByNode.ts";
 import { verifyLedgerFile } from "../../commands/verifyLedger.ts";
 import { nodeProgram } from "../../processes/nodeProgram.ts";
 import { signReceipts } from "./signedReceipts.ts";
@@ -28,7 +28,7 @@ export async function writeLedger(folder: string, entries: number): Promise<stri
       const signer = body.agent_id as `0x${string}`;
       const payload = recordPayload({ type: "receipt", body, signer, signature: receipt.signature });
       const unsealed = { timestamp: 1.7e9 + i + 0.25, taskId: `0x${id}`, parentHash, payload };
-      const { entry, line } = sealLine(unsealed, hashTextByNode);
+      const { entry, line } = sealLine(unsealed, sha256ByNode);
       parentHash = entry.currentHash;
       lines.push(line);
     }

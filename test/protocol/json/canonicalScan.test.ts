@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { scanCanonical } from "../../../protocol/json/canonicalScan.ts";
+import { scanCanonical as scanBytes } from "../../../protocol/json/canonicalScan.ts";
 import { dumpsPythonJson, type PyJson, parsePythonJson } from "../../../protocol/json/pythonJson.ts";
 
 const scalar = fc.oneof(
@@ -21,6 +21,11 @@ const { value } = fc.letrec<{ value: PyJson }>((tie) => ({
     }),
   ),
 }));
+
+/** Passes over a text, which is followed by what follows it in a ledger. */
+function scanCanonical(text: string, at: number): number {
+  return scanBytes(new TextEncoder().encode(`${text}\0`), at);
+}
 
 /** Whether the slow way finds the text canonical. */
 function isCanonical(text: string): boolean {
@@ -94,6 +99,16 @@ describe("passing over canonical JSON", () => {
     "1.50",
     "0.1",
     "1e400",
+    "9007199254740993.0",
+    "123456789012345.6",
+    "12345678901234.5",
+    "-0.5",
+    "-1.5",
+    "00.5",
+    "10.0",
+    "-",
+    "1.5e5",
+    "1.5E5",
     '{"a":1}',
     '{"b": 1, "a": 1}',
     '{"a": 1, "a": 1}',
@@ -111,6 +126,24 @@ describe("passing over canonical JSON", () => {
       expect(scanCanonical(text, 0) === text.length && text !== "").to.equal(isCanonical(text));
     });
   }
+
+  it("agrees with the slow way on decimals of every length", () => {
+    fc.assert(
+      fc.property(
+        fc.boolean(),
+        fc.bigInt({ min: 0n, max: 10n ** 18n }),
+        fc.nat({ max: 18 }),
+        fc.stringMatching(/^0{0,3}$/),
+        (minus, digits, point, zeros) => {
+          const text = String(digits).padStart(point + 1, "0");
+          const at = text.length - point;
+          const decimal = `${minus ? "-" : ""}${text.slice(0, at)}.${text.slice(at)}${zeros}`;
+          expect(scanCanonical(decimal, 0) === decimal.length, decimal).to.equal(isCanonical(decimal));
+        },
+      ),
+      { numRuns: 5000 },
+    );
+  });
 
   it("leaves nesting beyond the reader's limit to the reader", () => {
     const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);

@@ -1,0 +1,111 @@
+import {
+  asciiBytes,
+  hexDigit,
+  scanCanonical,
+  scanCanonicalNumber,
+  scanCanonicalString,
+  startsWith,
+} from "../json/canonicalScan.ts";
+import type { Sha256 } from "../sha256.ts";
+import { GENESIS_HASH } from "./entry.ts";
+
+const CURRENT = asciiBytes('{"current_hash": "');
+const PARENT = asciiBytes('", "parent_hash": "');
+const PAYLOAD = asciiBytes('", "payload": ');
+const TASK = asciiBytes(', "task_id": ');
+const TIME = asciiBytes(', "timestamp": ');
+
+/** Digits of a hash. */
+const DIGITS = 64;
+
+/** Where things begin in {@link CanonicalChain}'s buffer: the line stands behind one byte. */
+const HASH_AT = 1 + CURRENT.length;
+const PARENT_AT = HASH_AT + DIGITS + PARENT.length;
+const PAYLOAD_AT = PARENT_AT + DIGITS + PAYLOAD.length;
+
+const encoder = new TextEncoder();
+
+/**
+ * A chain of canonical lines as it is verified: the way of those who need no entries, several times as fast as reading
+ * each one.
+ *
+ * A line that it takes is one that the slow way (reading and printing it) takes, with the same hash and leaf. Its frame and
+ * {@link scanCanonical} leave nothing that reading it and printing it again would change, so the bytes at hand are those
+ * that the slow way would print and hash.
+ */
+export class CanonicalChain {
+  readonly #sha256: Sha256;
+  /**
+   * A zero, and the line (what is left of longer ones behind it does not matter: a good line ends where it ends). The
+   * Merkle leaf is hashed from the beginning; the entry from its 47th digit on, once the digits from there to the
+   * closing quote have made way for what stands before them.
+   */
+  #buffer = new Uint8Array(4096);
+  #head: Uint8Array = new Uint8Array(0);
+
+  /** @param sha256 how lines are hashed */
+  constructor(sha256: Sha256, head = GENESIS_HASH) {
+    this.#sha256 = sha256;
+    this.head = head;
+  }
+
+  /** Hash of the last entry, which the next one has as its parent. */
+  get head(): string {
+    return String.fromCharCode(...this.#head);
+  }
+
+  set head(hash: string) {
+    this.#head = asciiBytes(hash);
+  }
+
+  /**
+   * Checks the next line: its form is the canonical one, it names the head as its parent, and it hashes to what it says.
+   *
+   * @returns its Merkle leaf; undefined when the line is not good, or not surely: the slow way then says which, and why
+   */
+  next(line: Uint8Array | string): Uint8Array | undefined {
+    const length = this.#load(line);
+    if (length === -1 || !this.#isCanonical(length)) return undefined;
+    const buffer = this.#buffer;
+    const leaf = this.#sha256(buffer.subarray(0, 1 + length));
+    const digits = buffer.slice(HASH_AT, HASH_AT + DIGITS);
+    buffer.set(CURRENT, 1 + DIGITS);
+    const hash = this.#sha256(buffer.subarray(1 + DIGITS, 1 + length));
+    for (let i = 0; i < 32; i++) {
+      const high = hexDigit(digits[2 * i] as number);
+      const low = hexDigit(digits[2 * i + 1] as number);
+      // Below a high digit that is one too high, -1 for no digit would make up for it.
+      if (low === -1 || 16 * high + low !== hash[i]) return undefined;
+    }
+    this.#head = digits;
+    return leaf;
+  }
+
+  /** Puts a line into the buffer. Its length in bytes, -1 when it is not ASCII. */
+  #load(line: Uint8Array | string): number {
+    const { length } = line;
+    if (length >= this.#buffer.length) this.#buffer = new Uint8Array(2 * length);
+    const buffer = this.#buffer;
+    if (typeof line !== "string") buffer.set(line, 1);
+    else if (encoder.encodeInto(line, buffer.subarray(1, 1 + length)).read !== length) return -1;
+    return length;
+  }
+
+  #isCanonical(length: number): boolean {
+    const buffer = this.#buffer;
+    const isFramed =
+      startsWith(buffer, CURRENT, 1) &&
+      startsWith(buffer, PARENT, PARENT_AT - PARENT.length) &&
+      this.#head.length === DIGITS &&
+      startsWith(buffer, this.#head, PARENT_AT) &&
+      startsWith(buffer, PAYLOAD, PAYLOAD_AT - PAYLOAD.length) &&
+      buffer[PAYLOAD_AT] === 0x7b;
+    if (!isFramed) return false;
+    let at = scanCanonical(buffer, PAYLOAD_AT, 1);
+    if (at === -1 || !startsWith(buffer, TASK, at)) return false;
+    at = scanCanonicalString(buffer, at + TASK.length);
+    if (at === -1 || !startsWith(buffer, TIME, at)) return false;
+    at = scanCanonicalNumber(buffer, at + TIME.length);
+    return at === length && buffer[at] === 0x7d;
+  }
+}
