@@ -11,7 +11,7 @@ export const capabilitySchema = z
   .string()
   .min(3, "must have at least 3 characters")
   .max(128, "must have at most 128 characters")
-  .regex(CAPABILITY, "must be lower-case segments joined by dots, like text.translate.en");
+  .regex(CAPABILITY, "must be lower-case segments joined by dots, like text.translate.en.it");
 
 /** Whether `text` is a capability id by the grammar of SHP §5.1. */
 export function isCapability(text: string): boolean {

@@ -62,7 +62,7 @@ export type Buyer = {
  *
  * @example
  * const buyer = createBuyer({ account, baseUrl: "https://node.example", network: base, budget: memoryBudget(5_000_000n) });
- * const { result, verification } = await buyer.hire({ capability: "compute.statistics", params: { values: [1, 2, 3] },
+ * const { result, verification } = await buyer.hire({ capability: "compute.statistics.mean", params: { data: [1, 2, 3] },
  *   maxPriceUsdc: "0.05", maxLatencyMs: 5_000 });
  */
 export function createBuyer(parameters: CreateBuyerParameters): Buyer {

@@ -91,8 +91,8 @@ export type Seller = {
  * @example
  * const seller = await createSeller({ account, endpoint: "https://agent.example/v1", baseUrl, network: base,
  *   facilitator: "https://facilitator.example", store: fileStore("./seller"),
- *   listings: [{ capability: "compute.statistics", price_usdc: "0.02", max_latency_ms: 5000 }],
- *   handlers: { "compute.statistics": (params) => statistics(params) } });
+ *   listings: [{ capability: "compute.statistics.mean", price_usdc: "0.02", max_latency_ms: 5000 }],
+ *   handlers: { "compute.statistics.mean": ({ data }) => ({ result: mean(data) }) } });
  * await seller.resume();
  * await seller.publish();
  * serve({ fetch: seller.app.fetch, port: 8080 });
@@ -104,7 +104,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
   const issuedAt = Math.floor(now() / 1000);
   const offers = await signOffers(parameters.listings, { account, endpoint, issuedAt });
   const rules = capabilityRules(parameters.schemas ?? {});
-  for (const { offer } of offers.all) requireHandler(offer.listing, handlers, rules.isKnown);
+  for (const { listing } of offers.live) requireHandler(listing, handlers, rules.isKnown);
 
   const facilitator =
     typeof parameters.facilitator === "string"
@@ -124,7 +124,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
       hint: "Give createSeller `modes` for every payment_mode of its listings.",
     });
   };
-  for (const { offer } of offers.all) modeOf(offer.listing.payment_mode);
+  for (const { listing } of offers.live) modeOf(listing.payment_mode);
   const listingOf = (job: Job): Listing | undefined =>
     offers.all.find(
       ({ offer: { listing } }) => listing.capability === job.capability && listing.payment_mode === job.mode,
@@ -206,7 +206,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
   app.route("/", jobRoutes({ store, outbox, account, now }));
   app.get("/listings", (c) => c.json({ listings: offers.all.map(({ record }) => record) }));
   app.get("/capabilities", (c) =>
-    c.json({ capabilities: rules.list(offers.all.map(({ offer }) => offer.listing)) }),
+    c.json({ capabilities: rules.list(offers.live.map(({ listing }) => listing)) }),
   );
   app.get("/capabilities/:id/schema", (c) => {
     const schema = rules.schemaOf(c.req.param("id"));
@@ -258,9 +258,9 @@ function requireHandler(
     throw new HireRefusedError({
       status: 500,
       code: "unknown_capability",
-      message: `${capability} is no standard capability, and schemas has none for it.`,
+      message: `schemas has none for ${capability}.`,
       field: "schemas",
-      hint: "Capabilities outside of the standard begin with custom. and bring their schemas (SHP §5).",
+      hint: "Capabilities outside of the standard bring their schemas (SHP §5.2).",
     });
   }
 }

@@ -2,9 +2,12 @@ import { isCapability, isCustomCapability } from "../capability.ts";
 import { InvalidInputError, TallystickError } from "../errors.ts";
 import { catalogue } from "./catalogue.ts";
 import type { AnyCapability } from "./defineCapability.ts";
+import { capabilityProblem, findFamily } from "./taxonomy.ts";
 
 /** A capability and what its placeholders stand for in one id: `{source: "en", target: "it"}`. */
 export type FoundCapability = { capability: AnyCapability; parts: { [placeholder: string]: string } };
+
+const byId = new Map(catalogue.map((capability) => [capability.id, capability]));
 
 /** The standard capability that `id` belongs to, undefined when there is none. */
 export function capabilityOf(id: string): AnyCapability | undefined {
@@ -13,15 +16,9 @@ export function capabilityOf(id: string): AnyCapability | undefined {
 
 /** As {@link capabilityOf}, with the values of the id's placeholders. */
 export function findCapability(id: string): FoundCapability | undefined {
-  if (!isCapability(id)) return undefined;
-  const segments = id.split(".");
-  for (const capability of catalogue) {
-    for (const pattern of capability.patterns) {
-      const parts = matchPattern(pattern.split("."), segments, capability.values);
-      if (parts) return { capability, parts };
-    }
-  }
-  return undefined;
+  const found = findFamily(id);
+  const capability = found && byId.get(found.family.id);
+  return capability && { capability, parts: found.parts };
 }
 
 /**
@@ -45,35 +42,11 @@ export function requireCapability(id: string): FoundCapability {
       field: "capability",
     });
   }
-  const near = catalogue.filter((capability) => capability.id.split(".")[0] === id.split(".")[0]);
+  const problem = capabilityProblem(id);
   throw new TallystickError({
     code: "unknown_capability",
-    message: `${id} is no standard capability.`,
-    hint:
-      near.length > 0
-        ? `There is ${near.flatMap(({ patterns }) => patterns).join(", ")}; others begin with custom.`
-        : "Capabilities outside of the standard begin with custom.",
+    message: `${id} ${problem?.message}.`,
+    hint: problem?.hint,
     field: "capability",
   });
-}
-
-function matchPattern(
-  pattern: string[],
-  segments: string[],
-  values: AnyCapability["values"],
-): { [placeholder: string]: string } | undefined {
-  if (pattern.length !== segments.length) return undefined;
-  const parts: { [placeholder: string]: string } = {};
-  for (const [at, expected] of pattern.entries()) {
-    const segment = segments[at] as string;
-    const placeholder = /^\{(\w+)\}$/.exec(expected)?.[1];
-    if (placeholder === undefined) {
-      if (segment !== expected) return undefined;
-      continue;
-    }
-    const allowed = values[placeholder];
-    if (allowed !== undefined && !allowed.includes(segment)) return undefined;
-    parts[placeholder] = segment;
-  }
-  return parts;
 }

@@ -1,4 +1,8 @@
-import type { AnyCapability, VerificationVersion } from "./defineCapability.ts";
+/** A revision of a capability's verification function: `v0` is permissive, each later one stricter (SHP §8.2). */
+export type VerificationVersion = `v${number}`;
+
+/** A version's name and when it was published, in unix seconds; it applies until 90 days after the next one. */
+export type PublishedVersion = { version: VerificationVersion; publishedAt: number };
 
 /** How long a version may still be advertised after the next one was published (SHP §8.2): 90 days, in seconds. */
 export const DEPRECATION_WINDOW_SECONDS = 90 * 86_400;
@@ -12,7 +16,7 @@ export function versionNumber(version: string): number | undefined {
   return match ? Number(match[1]) : undefined;
 }
 
-type Versioned = Pick<AnyCapability, "versions">;
+type Versioned = { versions: readonly PublishedVersion[] };
 
 /** The newest version that was published by `now` (unix seconds). */
 export function currentVersion({ versions }: Versioned, now: number): VerificationVersion {

@@ -2,7 +2,8 @@ import type { LocalAccount } from "viem";
 import { z } from "zod";
 import { type Address, addressSchema } from "../../protocol/address.ts";
 import { parseUsdc, priceUsdcSchema } from "../../protocol/amount.ts";
-import { capabilitySchema, isCustomCapability } from "../../protocol/capability.ts";
+import { offerProblem } from "../../protocol/capabilities/offerProblem.ts";
+import { capabilitySchema } from "../../protocol/capability.ts";
 import { InvalidInputError, invalidInputFromZod } from "../../protocol/errors.ts";
 import type { RecordBody } from "../../protocol/json/recordBody.ts";
 import { parseListing } from "../../protocol/records/listing.ts";
@@ -24,7 +25,10 @@ export type OfferTerms = z.input<typeof offerTermsSchema>;
 
 /** Offers with their signed listings, in the order in which they were given. */
 export type Offers = {
+  /** What is published: offers, and retirements of earlier ones. */
   all: { offer: Offer; record: SignedRecord }[];
+  /** What can be hired. */
+  live: Offer[];
   /** The offer of a capability in one mode; without a mode the first there is, `direct` before others. */
   find: (capability: string, mode?: string | null) => Offer;
 };
@@ -53,11 +57,8 @@ export async function signOffers(
       issued_at: by.issuedAt,
     } as RecordBody;
     const listing = parseListing(body);
-    if (listing.clarification_supported && !isCustomCapability(listing.capability)) {
-      const field = `listings.${at}.clarification_supported`;
-      const message = "must be false for a standard capability: its schema says everything";
-      throw new InvalidInputError({ issues: [{ field, message }] });
-    }
+    const problem = offerProblem(listing, by.issuedAt, `listings.${at}.`);
+    if (problem.issues.length > 0) throw new InvalidInputError(problem);
     const key = `${listing.capability} ${listing.payment_mode}`;
     if (seen.has(key)) {
       throw new InvalidInputError({ issues: [{ field: `listings.${at}`, message: `offers ${key} twice` }] });
@@ -67,10 +68,12 @@ export async function signOffers(
     all.push({ offer: { listing, price: parseUsdc(listing.price_usdc) }, record });
   }
 
+  const live = all.map(({ offer }) => offer).filter(({ listing }) => !listing.retired);
   return {
     all,
+    live,
     find: (capability, mode) => {
-      const offers = all.map(({ offer }) => offer).filter(({ listing }) => listing.capability === capability);
+      const offers = live.filter(({ listing }) => listing.capability === capability);
       const wanted =
         mode ?? (offers.some(({ listing }) => listing.payment_mode === "direct") ? "direct" : undefined);
       const offer = offers.find(({ listing }) => wanted === undefined || listing.payment_mode === wanted);

@@ -1,5 +1,5 @@
 import type { Address } from "../../protocol/address.ts";
-import { isCustomCapability } from "../../protocol/capability.ts";
+import { offerProblem } from "../../protocol/capabilities/offerProblem.ts";
 import { type InputIssue, InvalidInputError, TallystickError } from "../../protocol/errors.ts";
 import type { RecordBody } from "../../protocol/json/recordBody.ts";
 import { parseClaim } from "../../protocol/records/claim.ts";
@@ -67,7 +67,7 @@ export async function checkRecord(record: SignedRecord, context: RuleContext): P
   }
   switch (type) {
     case "listing":
-      refuse(listingRules(checkListing(record), context));
+      listingRules(checkListing(record), context);
       break;
     case "receipt":
       receiptRules(checkReceipt(record), context);
@@ -104,8 +104,13 @@ export async function checkRecord(record: SignedRecord, context: RuleContext): P
   }
 }
 
-function refuse(issues: InputIssue[], code?: string): void {
-  if (issues.length > 0) throw new InvalidInputError(code === undefined ? { issues } : { issues, code });
+function refuse(issues: InputIssue[], code?: string, hint?: string): void {
+  if (issues.length === 0) return;
+  throw new InvalidInputError({
+    issues,
+    ...(code !== undefined && { code }),
+    ...(hint !== undefined && { hint }),
+  });
 }
 
 function requireSigner({ signer }: SignedRecord, wanted: unknown, who: string): void {
@@ -151,16 +156,11 @@ function checkConsensus({ type, body, signer }: SignedRecord, index: LedgerIndex
   });
 }
 
-function listingRules(listing: Listing, { now, devMode, index }: RuleContext): InputIssue[] {
-  const issues: InputIssue[] = [];
+function listingRules(listing: Listing, { now, devMode, index }: RuleContext): void {
+  const { issues, code, hint } = offerProblem(listing, now, "body.");
   // Whoever takes an offer down may do so whatever has become of its address.
   const endpoint = devMode || listing.retired ? undefined : endpointProblem(listing.endpoint);
   if (endpoint) issues.push({ field: "body.endpoint", message: endpoint });
-  // SHP §7.5: the schema of a standard capability says everything.
-  if (listing.clarification_supported && !isCustomCapability(listing.capability)) {
-    const message = "must be false for a standard capability; only custom.* is clarified";
-    issues.push({ field: "body.clarification_supported", message });
-  }
   const issuedAt = listing.issued_at ?? 0;
   if (issuedAt > now + CLOCK_TOLERANCE) {
     issues.push({ field: "body.issued_at", message: "is in the future; it is unix seconds" });
@@ -170,9 +170,13 @@ function listingRules(listing: Listing, { now, devMode, index }: RuleContext): I
     const message = `must be at least ${newest}, that of this agent's listing of the same capability and payment mode`;
     issues.push({ field: "body.issued_at", message });
   }
-  return issues;
+  refuse(issues, code, hint);
 }
 
+/**
+ * A receipt may name any capability: that money was paid and for what is a fact, and whoever sold under a name that is
+ * no more, or not yet, known here could not prove it otherwise. The taxonomy binds offers.
+ */
 function receiptRules(receipt: Receipt, { now }: RuleContext): void {
   if (!PROTOCOL_VERSION.test(receipt.protocol_version)) {
     const message = "must be swarmwage/v0.1, swarmwage/v0.2 or swarmwage/v0.3";

@@ -213,7 +213,28 @@ describe("a seller's app", () => {
     const unknown = "weather.forecast";
     expect(await open([{ ...LISTING, capability: unknown }], { [unknown]: mean })).to.include({
       code: "unknown_capability",
+      field: "listings.0.capability",
     });
+    const old = { ...LISTING, verification_version: "v9" };
+    expect(await open([old], { [MEAN]: mean })).to.include({ field: "listings.0.verification_version" });
+    const custom = "custom.acme.forecast";
+    expect(await open([{ ...LISTING, capability: custom }], { [custom]: mean })).to.include({
+      code: "unknown_capability",
+      field: "schemas",
+    });
+  });
+
+  it("takes down what it no longer serves, whatever it was called, and is not hired for it", async () => {
+    const [unknown, before] = ["weather.forecast", market.ledger.ledger.size];
+    const seller = await market.openSeller({
+      listings: [LISTING, { ...LISTING, capability: unknown, retired: true }],
+      handlers: { [MEAN]: mean },
+    });
+    expect(market.ledger.ledger.size).to.equal(before + 2);
+    const { capabilities } = await (await seller.app.request("/capabilities")).json();
+    expect(capabilities.map(({ capability }: { capability: string }) => capability)).to.deep.equal([MEAN]);
+    const { status, json } = await post(seller.app, await signed({ capability: unknown, params: {} }));
+    expect([status, json.code]).to.deep.equal([404, "not_offered"]);
   });
 
   it("serves custom capabilities by the schemas it publishes", async () => {

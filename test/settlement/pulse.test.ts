@@ -20,7 +20,7 @@ describe("the pulse", () => {
     service.post("/v1/listings", await envelope(listingBody({ capability })));
 
   it("settles that the ledger was read back from disk, its size and its root", async () => {
-    await publish("text.pulse.a");
+    await publish("custom.pulse.a");
     const root = toHex(service.ledger.tree.root());
     await service.beat?.();
     const { payload } = await service.ledger.entry(1);
@@ -33,14 +33,14 @@ describe("the pulse", () => {
   });
 
   it("settles nothing when a line on disk is not the one that was settled", async () => {
-    for (const one of ["a", "b", "c"]) await publish(`text.pulse.${one}`);
+    for (const one of ["a", "b", "c"]) await publish(`custom.pulse.${one}`);
     const text = readFileSync(service.ledger.path, "latin1");
-    writeFileSync(service.ledger.path, text.replace("text.pulse.b", "text.pulse.x"));
+    writeFileSync(service.ledger.path, text.replace("custom.pulse.b", "custom.pulse.x"));
     const error = await service.beat?.().catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(LedgerLineError).with.property("line", 2);
     writeFileSync(service.ledger.path, text);
     await service.beat?.();
-    writeFileSync(service.ledger.path, text.replace("text.pulse.a", "text.pulse.x") + text.slice(0, 0));
+    writeFileSync(service.ledger.path, text.replace("custom.pulse.a", "custom.pulse.x") + text.slice(0, 0));
     const old = await service.beat?.().catch((reason: unknown) => reason);
     expect(old, "an older line is read again").to.be.instanceOf(LedgerLineError).with.property("line", 1);
     expect(service.ledger.size).to.equal(4);

@@ -1,9 +1,5 @@
 import { detectAll } from "tinyld";
-
-/** Languages by ISO 639-1 that capability ids and outputs may name, and that can be told apart. */
-export const LANGUAGES = [
-  ..."ar bg cs da de el en es fi fr he hi hu id it ja ko nl no pl pt ro ru sv tr uk vi zh".split(" "),
-] as const;
+import { LANGUAGES } from "../languages.ts";
 
 /** Below this many letters a language cannot be told reliably, only its script. */
 const MIN_LETTERS = 20;

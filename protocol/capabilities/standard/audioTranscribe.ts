@@ -1,7 +1,8 @@
-import { bestLanguage, isInLanguage, LANGUAGES } from "../checks/detectLanguage.ts";
+import { bestLanguage, isInLanguage } from "../checks/detectLanguage.ts";
 import { normalized, textLength } from "../checks/textMeasures.ts";
 import { isWebAddress } from "../checks/webAddress.ts";
 import { defineCapability } from "../defineCapability.ts";
+import { LANGUAGES } from "../languages.ts";
 
 /** Nobody speaks faster than this, in letters a second; readers of news reach 20. */
 const FASTEST = 45;
@@ -9,8 +10,6 @@ const FASTEST = 45;
 /** `audio.transcribe.json-with-timestamps`, or with the language in the id: what is said in a recording, and when. */
 export const audioTranscribe = defineCapability({
   id: "audio.transcribe.json-with-timestamps",
-  patterns: ["audio.transcribe.json-with-timestamps", "audio.transcribe.{language}.json-with-timestamps"],
-  values: { language: LANGUAGES },
   summary: "what is said in a recording, and when",
   input: {
     type: "object",

@@ -15,7 +15,6 @@ const CHART_TYPES = ["bar", "line", "pie"] as const;
 /** `chart.generate.from-data`: a chart of a series as PNG. */
 export const chartGenerateFromData = defineCapability({
   id: "chart.generate.from-data",
-  patterns: ["chart.generate.from-data"],
   summary: "a bar, line or pie chart of a series, as PNG",
   input: {
     type: "object",

@@ -11,7 +11,6 @@ const input = {
 /** `classify.text.sentiment`. */
 export const classifyTextSentiment = defineCapability({
   id: "classify.text.sentiment",
-  patterns: ["classify.text.sentiment"],
   summary: "whether a text is positive, negative or neutral",
   input,
   output: {
@@ -51,7 +50,6 @@ export const classifyTextSentiment = defineCapability({
 /** `classify.text.toxicity`. */
 export const classifyTextToxicity = defineCapability({
   id: "classify.text.toxicity",
-  patterns: ["classify.text.toxicity"],
   summary: "whether a text insults, threatens or degrades",
   input,
   output: {

@@ -11,7 +11,6 @@ const [SUCCESS, EXCEPTION, TIMED_OUT] = [0, 1, 124];
 /** `code.execute.sandboxed`: runs a program that may neither read files nor reach the network. */
 export const codeExecute = defineCapability({
   id: "code.execute.sandboxed",
-  patterns: ["code.execute.sandboxed"],
   summary: "what a program prints, run in a sandbox",
   input: {
     type: "object",

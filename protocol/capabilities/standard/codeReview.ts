@@ -1,13 +1,8 @@
 import { defineCapability } from "../defineCapability.ts";
 
-const LANGUAGES =
-  "python javascript typescript go rust java ruby php csharp swift kotlin c cpp solidity sql bash".split(" ");
-
 /** `code.review`, and `code.review.{language}`: findings about a program. */
 export const codeReview = defineCapability({
   id: "code.review",
-  patterns: ["code.review", "code.review.{language}"],
-  values: { language: LANGUAGES },
   summary: "findings about a program, each at its line",
   input: {
     type: "object",

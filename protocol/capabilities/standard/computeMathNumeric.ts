@@ -7,7 +7,6 @@ const [TOLERANCE, ROUNDING] = [1e-9, 1e-14];
 /** `compute.math.numeric`: the value of an arithmetic expression. */
 export const computeMathNumeric = defineCapability({
   id: "compute.math.numeric",
-  patterns: ["compute.math.numeric"],
   summary: "the value of an arithmetic expression",
   input: {
     type: "object",

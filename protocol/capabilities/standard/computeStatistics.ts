@@ -1,7 +1,5 @@
 import { defineCapability } from "../defineCapability.ts";
 
-const OPERATIONS = ["mean", "median", "stddev", "variance", "percentile-95"] as const;
-
 /** Relative difference that rounding may make. */
 const TOLERANCE = 1e-9;
 
@@ -11,8 +9,6 @@ const TOLERANCE = 1e-9;
  */
 export const computeStatistics = defineCapability({
   id: "compute.statistics",
-  patterns: ["compute.statistics.{operation}"],
-  values: { operation: OPERATIONS },
   summary: "mean, median, deviation, variance or 95th percentile of numbers",
   input: {
     type: "object",

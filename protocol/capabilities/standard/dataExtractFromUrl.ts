@@ -6,7 +6,6 @@ import { defineCapability } from "../defineCapability.ts";
 /** `data.extract.from-url`: named fields of a public page. A field that the page has not is null. */
 export const dataExtractFromUrl = defineCapability({
   id: "data.extract.from-url",
-  patterns: ["data.extract.from-url"],
   summary: "named fields of a public page",
   input: {
     type: "object",

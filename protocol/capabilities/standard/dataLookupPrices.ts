@@ -32,7 +32,6 @@ const [LEAST_DOLLAR, MOST_DOLLAR] = [0.8, 1.2];
 /** `data.lookup.crypto-price`: the price of a coin. */
 export const dataLookupCryptoPrice = defineCapability({
   id: "data.lookup.crypto-price",
-  patterns: ["data.lookup.crypto-price"],
   summary: "the price of a coin in a currency",
   input: {
     type: "object",
@@ -84,7 +83,6 @@ export const dataLookupCryptoPrice = defineCapability({
 /** `data.lookup.stock-price`: the price of a share. */
 export const dataLookupStockPrice = defineCapability({
   id: "data.lookup.stock-price",
-  patterns: ["data.lookup.stock-price"],
   summary: "the price of a share",
   input: {
     type: "object",

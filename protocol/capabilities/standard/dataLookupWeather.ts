@@ -95,7 +95,6 @@ function namesPlace(answered: string, asked: string): boolean {
 /** `data.lookup.weather.json`, and `data.lookup.weather` for short. */
 export const dataLookupWeatherJson = defineCapability({
   id: "data.lookup.weather.json",
-  patterns: ["data.lookup.weather.json", "data.lookup.weather"],
   summary: "the weather at a place, as JSON",
   input,
   output: { type: "object", properties: readingProperties, required },
@@ -105,7 +104,6 @@ export const dataLookupWeatherJson = defineCapability({
 /** `data.lookup.weather.geojson`: a feature (RFC 7946) whose point is the place. */
 export const dataLookupWeatherGeojson = defineCapability({
   id: "data.lookup.weather.geojson",
-  patterns: ["data.lookup.weather.geojson"],
   summary: "the weather at a place, as a GeoJSON feature",
   input,
   output: {
@@ -141,7 +139,6 @@ export const dataLookupWeatherGeojson = defineCapability({
 /** `data.lookup.weather.summary-text`: the weather in a sentence or two, in English. */
 export const dataLookupWeatherText = defineCapability({
   id: "data.lookup.weather.summary-text",
-  patterns: ["data.lookup.weather.summary-text"],
   summary: "the weather at a place, in a sentence",
   input,
   output: {

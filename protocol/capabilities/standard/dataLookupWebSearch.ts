@@ -5,7 +5,6 @@ import { defineCapability } from "../defineCapability.ts";
 /** `data.lookup.web-search`: pages found for a query. */
 export const dataLookupWebSearch = defineCapability({
   id: "data.lookup.web-search",
-  patterns: ["data.lookup.web-search"],
   summary: "pages found for a query",
   input: {
     type: "object",

@@ -14,7 +14,6 @@ const MODELS: { readonly [model: string]: { dim: number; unit: boolean } } = {
 /** `embed.text.{model}`: a text as a vector. */
 export const embedText = defineCapability({
   id: "embed.text",
-  patterns: ["embed.text.{model}"],
   summary: "a text as a vector",
   input: {
     type: "object",

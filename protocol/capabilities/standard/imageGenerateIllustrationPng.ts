@@ -12,7 +12,6 @@ import { defineCapability } from "../defineCapability.ts";
 /** `image.generate.illustration.png`: a drawing as PNG. */
 export const imageGenerateIllustrationPng = defineCapability({
   id: "image.generate.illustration.png",
-  patterns: ["image.generate.illustration.png"],
   summary: "a drawing, as PNG",
   input: {
     type: "object",

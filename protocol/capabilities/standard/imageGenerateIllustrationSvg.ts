@@ -8,7 +8,6 @@ const contentsOf = ({ output, once }: Context): SvgContents => once("svg", () =>
 /** `image.generate.illustration.svg`: a drawing as SVG that any browser may show. */
 export const imageGenerateIllustrationSvg = defineCapability({
   id: "image.generate.illustration.svg",
-  patterns: ["image.generate.illustration.svg"],
   summary: "a drawing, as SVG",
   input: {
     type: "object",

@@ -12,7 +12,6 @@ import { defineCapability } from "../defineCapability.ts";
 /** `image.generate.photorealistic.png`: a picture that could be a photograph (SHP §8.1). */
 export const imageGeneratePhotorealistic = defineCapability({
   id: "image.generate.photorealistic.png",
-  patterns: ["image.generate.photorealistic.png"],
   summary: "a picture that could be a photograph, as PNG",
   input: {
     type: "object",

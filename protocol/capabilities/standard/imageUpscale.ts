@@ -1,8 +1,9 @@
 import { decodePicture, MAX_PIXELS, type Picture, pictureSize } from "../checks/decodePicture.ts";
 import { imageSchema, isNotBlank, isValidPng, pictureOf } from "../checks/pictureChecks.ts";
 import { defineCapability } from "../defineCapability.ts";
+import type { FamilyValue } from "../taxonomy.ts";
 
-const FACTORS = { "2x": 2, "4x": 4 } as const;
+const FACTORS: { readonly [factor in FamilyValue<"image.upscale", "factor">]: number } = { "2x": 2, "4x": 4 };
 
 /** Largest mean difference, of 255, between the picture and its enlargement made small again. */
 const MAX_DIFFERENCE = 14;
@@ -10,8 +11,6 @@ const MAX_DIFFERENCE = 14;
 /** `image.upscale.2x` and `.4x`: the same picture, larger. */
 export const imageUpscale = defineCapability({
   id: "image.upscale",
-  patterns: ["image.upscale.{factor}"],
-  values: { factor: Object.keys(FACTORS) },
   summary: "the same picture in 2 or 4 times its size, as PNG",
   input: {
     type: "object",

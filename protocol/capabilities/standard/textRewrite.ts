@@ -3,13 +3,9 @@ import { keepsContent } from "../checks/keepsContent.ts";
 import { normalized, sharedStems, textLength } from "../checks/textMeasures.ts";
 import { defineCapability } from "../defineCapability.ts";
 
-const STYLES = ["formal", "casual"] as const;
-
 /** `text.rewrite.formal` and `.casual`: the same said in another register. */
 export const textRewrite = defineCapability({
   id: "text.rewrite",
-  patterns: ["text.rewrite.{style}"],
-  values: { style: STYLES },
   summary: "the same said in another register, in the same language",
   input: {
     type: "object",

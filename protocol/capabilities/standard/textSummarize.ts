@@ -1,9 +1,12 @@
 import { bestLanguage, isInLanguage } from "../checks/detectLanguage.ts";
 import { countWords, endsSentence, normalized, numbersIn, sharedStems } from "../checks/textMeasures.ts";
 import { defineCapability } from "../defineCapability.ts";
+import type { FamilyValue } from "../taxonomy.ts";
 
 /** The least and the largest share of the source's words, by the length asked for. */
-const SHARES: { [length: string]: readonly [least: number, most: number] } = {
+const SHARES: {
+  readonly [length in FamilyValue<"text.summarize", "length">]: readonly [least: number, most: number];
+} = {
   short: [0.01, 0.2],
   medium: [0.1, 0.3],
   long: [0.25, 0.6],
@@ -12,8 +15,6 @@ const SHARES: { [length: string]: readonly [least: number, most: number] } = {
 /** `text.summarize.short`, `.medium` and `.long`. */
 export const textSummarize = defineCapability({
   id: "text.summarize",
-  patterns: ["text.summarize.{length}"],
-  values: { length: Object.keys(SHARES) },
   summary: "the same in fewer words, in the same language",
   input: {
     type: "object",
@@ -41,7 +42,7 @@ export const textSummarize = defineCapability({
     has_the_asked_length: {
       since: "v1",
       test: ({ input, output, parts }) => {
-        const [least, most] = SHARES[parts.length ?? ""] ?? [0, 1];
+        const [least, most] = SHARES[parts.length as keyof typeof SHARES] ?? [0, 1];
         const share = countWords(output.summary) / countWords(input.text);
         if (share >= least && share <= most) return undefined;
         return `has ${(100 * share).toFixed(0)} % of the words, not ${100 * least} to ${100 * most} %`;

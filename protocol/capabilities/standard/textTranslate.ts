@@ -1,15 +1,11 @@
-import { isInLanguage, LANGUAGES } from "../checks/detectLanguage.ts";
+import { isInLanguage } from "../checks/detectLanguage.ts";
 import { keepsContent } from "../checks/keepsContent.ts";
 import { normalized, textLength } from "../checks/textMeasures.ts";
 import { defineCapability } from "../defineCapability.ts";
 
-const LEVELS = ["literal", "fluent", "business", "casual", "technical"] as const;
-
 /** `text.translate.{source}.{target}`, optionally with the register: `text.translate.en.it.business`. */
 export const textTranslate = defineCapability({
   id: "text.translate",
-  patterns: ["text.translate.{source}.{target}", "text.translate.{source}.{target}.{level}"],
-  values: { source: LANGUAGES, target: LANGUAGES, level: LEVELS },
   summary: "a text in another language",
   input: {
     type: "object",

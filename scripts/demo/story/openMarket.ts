@@ -5,9 +5,9 @@ import { PROVIDER } from "../startDemoNode.ts";
 import type { Scene } from "./scene.ts";
 
 /** What scribe and the ring's first wallet sell, and rookie the first of. */
-export const TRANSLATE: Offer = { capability: "text.translate", price: "0.50", latency: 4_000 };
-export const SUMMARIZE: Offer = { capability: "text.summarize", price: "0.25", latency: 2_000 };
-export const EXTRACT: Offer = { capability: "data.extract", price: "1.00", latency: 9_000 };
+export const TRANSLATE: Offer = { capability: "text.translate.en.it", price: "0.50", latency: 4_000 };
+export const SUMMARIZE: Offer = { capability: "text.summarize.short", price: "0.25", latency: 2_000 };
+export const EXTRACT: Offer = { capability: "data.extract.from-url", price: "1.00", latency: 9_000 };
 /** What forge sells, by escrow. */
 export const REVIEW: Offer = { capability: "code.review", price: "2.00", latency: 60_000 };
 

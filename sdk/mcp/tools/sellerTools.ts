@@ -1,8 +1,8 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { priceUsdcSchema } from "../../../protocol/amount.ts";
-import { requireCapability } from "../../../protocol/capabilities/capabilityOf.ts";
-import { capabilitySchema, isCustomCapability } from "../../../protocol/capability.ts";
+import { offerProblem } from "../../../protocol/capabilities/offerProblem.ts";
+import { capabilitySchema } from "../../../protocol/capability.ts";
 import { InvalidInputError } from "../../../protocol/errors.ts";
 import type { RecordBody } from "../../../protocol/json/recordBody.ts";
 import { parseListing } from "../../../protocol/records/listing.ts";
@@ -46,11 +46,6 @@ export function registerSellerTools(server: McpServer, context: McpContext): voi
     (asked) =>
       answering(async () => {
         const { account, address } = requireWallet(context);
-        if (!isCustomCapability(asked.capability)) requireCapability(asked.capability);
-        if (asked.clarification_supported && !isCustomCapability(asked.capability)) {
-          const message = "must not be set for a standard capability: its schema says everything";
-          throw new InvalidInputError({ issues: [{ field: "clarification_supported", message }] });
-        }
         const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
         const issuedAt = Math.floor(context.now() / 1000);
         const body = {
@@ -59,7 +54,8 @@ export function registerSellerTools(server: McpServer, context: McpContext): voi
           agent_id: address,
           issued_at: issuedAt,
         } as RecordBody;
-        parseListing(body);
+        const problem = offerProblem(parseListing(body), issuedAt);
+        if (problem.issues.length > 0) throw new InvalidInputError(problem);
         const { signer, signature } = await signRecord({ type: "listing", body, account });
         const { baseUrl, fetch } = context;
         const { text } = await requestService({

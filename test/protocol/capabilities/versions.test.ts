@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { catalogue } from "../../../protocol/capabilities/catalogue.ts";
-import type { PublishedVersion } from "../../../protocol/capabilities/defineCapability.ts";
 import {
   currentVersion,
   DEPRECATION_WINDOW_SECONDS,
   minVerificationVersion,
+  type PublishedVersion,
   versionNumber,
   versionStatus,
 } from "../../../protocol/capabilities/versions.ts";

@@ -246,7 +246,12 @@ describe("tallystick-mcp", () => {
     expect(published).to.include({ status: "SETTLED", agent_id: wallet.address });
     expect(await call("check_settlement", { hash: published.hash })).to.include({ settled: true });
     const wrong = { ...listing, capability: "text.sing.it" };
-    expect((await call("publish_listing", wrong)).error).to.contain("unknown_capability");
+    const size = market.ledger.ledger.size;
+    expect((await call("publish_listing", wrong)).error)
+      .to.contain("unknown_capability")
+      .and.to.contain("text.translate.{source}.{target}");
+    expect(market.ledger.ledger.size).to.equal(size);
+    expect((await call("publish_listing", { ...wrong, retired: true })).status).to.equal("SETTLED");
     const clarified = { ...listing, clarification_supported: true };
     expect((await call("publish_listing", clarified)).error).to.contain("clarification_supported");
   });
