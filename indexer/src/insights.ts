@@ -1,5 +1,5 @@
-import type { Store } from "./derive/store.ts";
 import type { Row } from "./derive/tables.ts";
+import type { RowChange } from "./rows/transaction.ts";
 
 /** Weights in sums: millionths of a hire. */
 export const MICRO = 1_000_000;
@@ -41,50 +41,28 @@ const NOTHING: Tally = {
   latencySum: 0n,
 };
 
-/** Which columns of a hire its summaries are made of; other changes do not matter. */
-const TALLIED = ["capability", "outcome", "refunded", "dispute", "latencyMs", "inWindow"] as const;
-
 /**
- * Keeps summaries of hires for insights: per agent and day, per capability and day, and of the window per capability and per
- * agent in it. They follow from the `hire` rows alone and nothing is derived from them.
+ * What an event's changes add to the summaries of hires: per agent and day, per capability and day, and of the window per
+ * capability and per agent in it; one change for each summary row. They follow from the `hire` rows alone and nothing is
+ * derived from them.
  */
-export class Tallies {
-  readonly #changes = new Map<string, TallyChange>();
-
-  /** The store, with every hire that is written taken into account. */
-  watch(store: Store): Store {
-    return {
-      get: (table, id) => store.get(table, id),
-      insert: async (table, row) => {
-        await store.insert(table, row);
-        if (table === "hire") this.#count(row as Hire, 1);
-      },
-      update: async (table, id, change) => {
-        const matters = table === "hire" && TALLIED.some((column) => column in change);
-        const before = matters ? await store.get("hire", id) : null;
-        await store.update(table, id, change);
-        if (before === null) return;
-        this.#count(before, -1);
-        this.#count({ ...before, ...(change as Partial<Hire>) }, 1);
-      },
-    };
-  }
-
-  /** What has to be added to the summary rows, one change for each. */
-  changes(): TallyChange[] {
-    return [...this.#changes.values()].filter(({ by }) =>
-      Object.values(by).some((value) => value !== 0 && value !== 0n),
-    );
-  }
-
-  #count(hire: Hire, sign: 1 | -1): void {
+export function talliesOf(changes: readonly RowChange[]): TallyChange[] {
+  const sums = new Map<string, TallyChange>();
+  const count = (hire: Hire, sign: 1 | -1) => {
     const by = tallyOf(hire, sign);
     for (const key of keysOf(hire)) {
       const name = `${key.table} ${key.id}`;
-      const sum = this.#changes.get(name)?.by ?? NOTHING;
-      this.#changes.set(name, { key, by: addTallies(sum, by) });
+      sums.set(name, { key, by: addTallies(sums.get(name)?.by ?? NOTHING, by) });
     }
+  };
+  for (const { table, before, after } of changes) {
+    if (table !== "hire") continue;
+    if (before !== null) count(before as Hire, -1);
+    count(after as Hire, 1);
   }
+  return [...sums.values()].filter(({ by }) =>
+    Object.values(by).some((value) => value !== 0 && value !== 0n),
+  );
 }
 
 export function addTallies(a: Tally, b: Tally): Tally {

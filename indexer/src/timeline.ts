@@ -1,5 +1,5 @@
-import type { Store } from "./derive/store.ts";
 import type { Row } from "./derive/tables.ts";
+import type { RowChange } from "./rows/transaction.ts";
 
 /** What happened, for those who follow a node live: the row it is about, and the agents that it concerns. */
 export type Moment = {
@@ -12,29 +12,25 @@ export type Moment = {
   counterpart: string | null;
 };
 
-/** The store, telling of what is worth telling as it is written. */
-export function observed(store: Store, note: (moment: Moment) => void): Store {
-  return {
-    get: (table, id) => store.get(table, id),
-    insert: async (table, row) => {
-      await store.insert(table, row);
-      if (table === "hire") {
-        const { id, seller, buyer } = row as Row<"hire">;
-        note({ kind: "hire", subject: id, agent: seller, counterpart: buyer });
-      } else if (table === "tierChange") {
-        const { id, agent } = row as Row<"tierChange">;
-        note({ kind: "tier_change", subject: id, agent, counterpart: null });
-      }
-    },
-    update: async (table, id, change) => {
-      await store.update(table, id, change);
+/** What of an event's changes is worth telling, in the order in which it came about. */
+export function momentsOf(changes: readonly RowChange[]): Moment[] {
+  return changes.flatMap(({ table, before, after }): Moment[] => {
+    if (table === "hire" && before === null) {
+      const { id, seller, buyer } = after as Row<"hire">;
+      return [{ kind: "hire", subject: id, agent: seller, counterpart: buyer }];
+    }
+    if (table === "tierChange") {
+      const { id, agent } = after as Row<"tierChange">;
+      return [{ kind: "tier_change", subject: id, agent, counterpart: null }];
+    }
+    if (table === "rating") {
+      const { id, status, ratee, rater } = after as Row<"rating">;
       // A rating counts once its hire does, which may be later than it was written.
-      if (table !== "rating" || (change as Partial<Row<"rating">>).status !== "counted") return;
-      const rating = await store.get("rating", id);
-      if (rating === null) return;
-      note({ kind: "rating", subject: id, agent: rating.ratee, counterpart: rating.rater });
-    },
-  };
+      if (status !== "counted" || (before as Row<"rating"> | null)?.status === "counted") return [];
+      return [{ kind: "rating", subject: id, agent: ratee, counterpart: rater }];
+    }
+    return [];
+  });
 }
 
 /**

@@ -1,18 +1,16 @@
 import { expect } from "chai";
-import { apply } from "../../indexer/src/derive/apply.ts";
 import { MemoryStore } from "../../indexer/src/derive/memoryStore.ts";
 import type { Row } from "../../indexer/src/derive/tables.ts";
-import { addTallies, MICRO, Tallies, type Tally } from "../../indexer/src/insights.ts";
+import { addTallies, MICRO, type Tally, talliesOf } from "../../indexer/src/insights.ts";
 import { DAY, EventLog, wallet } from "./derive/eventLog.ts";
+import { changesOf } from "./support/changesOf.ts";
 
 /** The summary rows after every event, as the node keeps them. */
 async function summariesOf(log: EventLog) {
   const store = new MemoryStore();
   const rows = new Map<string, Tally>();
   for (const event of log.events) {
-    const tallies = new Tallies();
-    await apply(tallies.watch(store), event, { trustSignatures: true });
-    for (const { key, by } of tallies.changes()) {
+    for (const { key, by } of talliesOf(await changesOf(store, event))) {
       const name = `${key.table} ${key.id}`;
       const sum = rows.get(name);
       rows.set(name, sum === undefined ? by : addTallies(sum, by));

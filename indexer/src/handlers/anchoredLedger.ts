@@ -79,7 +79,7 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   }
   for (const { row, event: record } of loaded.result.read) {
     await context.db.insert(ledgerEntry).values(row);
-    if (record !== null) await logEvent(context.db, record);
+    if (record !== null) await logEvent(context.db, record, event.block.hash);
   }
   await saveHead(context, ledgerId, loaded.head, place);
 });

@@ -9,13 +9,17 @@ const LATEST = "last";
 /** The log begins with the parameters that this node was configured with, at the block where it starts to read. */
 ponder.on("Token:setup", async ({ context }) => {
   const { timestamp } = await context.client.getBlock({ blockNumber: BigInt(config.startBlock) });
-  await logEvent(context.db, {
-    block: config.startBlock,
-    time: Number(timestamp),
-    log: 0,
-    kind: "params",
-    params: config.params,
-  });
+  await logEvent(
+    context.db,
+    {
+      block: config.startBlock,
+      time: Number(timestamp),
+      log: 0,
+      kind: "params",
+      params: config.params,
+    },
+    "",
+  );
 });
 
 /** EIP-3009: the token logs the authorization right before the transfer it pays for. */
@@ -39,14 +43,18 @@ ponder.on("Token:Transfer", async ({ event, context }) => {
     used.log === place.log - 1 &&
     used.tx === tx &&
     used.authorizer === from;
-  await logEvent(context.db, {
-    ...place,
-    kind: "transfer",
-    token: config.token,
-    from,
-    to: lower(event.args.to),
-    value: String(event.args.value),
-    tx,
-    authorized,
-  });
+  await logEvent(
+    context.db,
+    {
+      ...place,
+      kind: "transfer",
+      token: config.token,
+      from,
+      to: lower(event.args.to),
+      value: String(event.args.value),
+      tx,
+      authorized,
+    },
+    event.block.hash,
+  );
 });

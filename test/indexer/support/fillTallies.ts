@@ -1,9 +1,9 @@
 import * as schema from "../../../indexer/ponder.schema.ts";
-import { apply } from "../../../indexer/src/derive/apply.ts";
 import type { DeriveEvent } from "../../../indexer/src/derive/events.ts";
 import { MemoryStore } from "../../../indexer/src/derive/memoryStore.ts";
-import { addTallies, Tallies, type TallyChange } from "../../../indexer/src/insights.ts";
+import { addTallies, type TallyChange, talliesOf } from "../../../indexer/src/insights.ts";
 import type { openApiDatabase } from "./apiDatabase.ts";
+import { changesOf } from "./changesOf.ts";
 
 /** Fills the tables of insights with what the handlers would have summed up over these events. */
 export async function fillTallies(
@@ -13,9 +13,7 @@ export async function fillTallies(
   const store = new MemoryStore();
   const rows = new Map<string, TallyChange>();
   for (const event of events) {
-    const tallies = new Tallies();
-    await apply(tallies.watch(store), event, { trustSignatures: true });
-    for (const { key, by } of tallies.changes()) {
+    for (const { key, by } of talliesOf(await changesOf(store, event))) {
       const id = `${key.table} ${key.id}`;
       const known = rows.get(id);
       rows.set(id, { key, by: known === undefined ? by : addTallies(known.by, by) });

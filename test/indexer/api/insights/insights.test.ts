@@ -6,12 +6,12 @@ import type { Leaderboard } from "../../../../indexer/src/api/insights/leaderboa
 import type { Percentiles } from "../../../../indexer/src/api/insights/percentiles.ts";
 import type { Series } from "../../../../indexer/src/api/insights/series.ts";
 import type { Trends } from "../../../../indexer/src/api/insights/trends.ts";
-import { apply } from "../../../../indexer/src/derive/apply.ts";
 import { MemoryStore } from "../../../../indexer/src/derive/memoryStore.ts";
-import { addTallies, Tallies, type TallyChange } from "../../../../indexer/src/insights.ts";
+import { addTallies, type TallyChange, talliesOf } from "../../../../indexer/src/insights.ts";
 import { type PostgresServer, startPostgres } from "../../../../scripts/postgres/startPostgres.ts";
 import { DAY, EventLog, START, wallet } from "../../derive/eventLog.ts";
 import { openApiDatabase } from "../../support/apiDatabase.ts";
+import { changesOf } from "../../support/changesOf.ts";
 
 const [busy, calm, secret] = [wallet(1), wallet(2), wallet(3)];
 const ring = [11, 12, 13, 14].map(wallet);
@@ -54,9 +54,7 @@ describe("insights", () => {
     const store = new MemoryStore();
     const rows = new Map<string, TallyChange>();
     for (const event of story().events) {
-      const tallies = new Tallies();
-      await apply(tallies.watch(store), event, { trustSignatures: true });
-      for (const { key, by } of tallies.changes()) {
+      for (const { key, by } of talliesOf(await changesOf(store, event))) {
         const sum = rows.get(`${key.table} ${key.id}`);
         rows.set(`${key.table} ${key.id}`, { key, by: sum === undefined ? by : addTallies(sum.by, by) });
       }

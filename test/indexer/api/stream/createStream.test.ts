@@ -8,13 +8,13 @@ import {
   type Stream,
   type StreamOptions,
 } from "../../../../indexer/src/api/stream/createStream.ts";
-import { apply } from "../../../../indexer/src/derive/apply.ts";
 import { MemoryStore } from "../../../../indexer/src/derive/memoryStore.ts";
-import { observed, timelineKey } from "../../../../indexer/src/timeline.ts";
+import { momentsOf, timelineKey } from "../../../../indexer/src/timeline.ts";
 import { type PostgresServer, startPostgres } from "../../../../scripts/postgres/startPostgres.ts";
 import { waitUntil } from "../../../../scripts/processes/waitUntil.ts";
 import { EventLog, wallet } from "../../derive/eventLog.ts";
 import { openApiDatabase } from "../../support/apiDatabase.ts";
+import { changesOf } from "../../support/changesOf.ts";
 
 type Message = { type: string; position: string; data?: Record<string, unknown>; [more: string]: unknown };
 
@@ -32,11 +32,9 @@ async function story() {
   const rows: (typeof schema.timeline.$inferInsert)[] = [];
   for (const [n, event] of log.events.entries()) {
     const position = `${String(event.block).padStart(12, "0")}/${"0".repeat(8)}/${String(n).padStart(16, "0")}`;
-    await apply(
-      observed(store, (moment) => rows.push({ position: timelineKey(position, rows.length), ...moment })),
-      event,
-      { trustSignatures: true },
-    );
+    for (const moment of momentsOf(await changesOf(store, event))) {
+      rows.push({ position: timelineKey(position, rows.length), ...moment });
+    }
   }
   return { store, rows };
 }

@@ -1,7 +1,7 @@
 import type { Context } from "ponder:registry";
 import * as schema from "../ponder.schema.ts";
-import type { Store } from "./derive/store.ts";
 import { tables as columnsOf, type Row, type TableName } from "./derive/tables.ts";
+import type { RowDatabase } from "./rows/derivation.ts";
 
 type Tables = { [T in TableName]: { $inferSelect: Row<T> } };
 
@@ -9,23 +9,24 @@ type Tables = { [T in TableName]: { $inferSelect: Row<T> } };
 const tables = schema satisfies Tables;
 
 /**
- * The derivation's store on Ponder's database. Only look-ups by primary key: those are served from Ponder's cache and rolled
+ * The derivation's rows in Ponder's database. Only look-ups by primary key: those are served from Ponder's cache and rolled
  * back by it on a reorg, while raw SQL would flush the cache at every event.
  */
-export function ponderStore(db: Context["db"]): Store {
+export function ponderRows(db: Context["db"]): RowDatabase {
   // The table's type depends on the name, which TypeScript cannot follow through Ponder's generics.
   const tableOf = (name: TableName) => tables[name] as typeof tables.item;
   return {
-    get: async <T extends TableName>(table: T, id: string) => {
+    find: async <T extends TableName>(table: T, id: string) => {
       const row = await db.find(tableOf(table), { id });
       return row === null ? null : asItIsNow(table, row as Row<TableName>);
     },
     insert: async (table, row) => {
       await db.insert(tableOf(table)).values(row as unknown as Row<"item">);
     },
-    update: async (table, id, change) => {
-      await db.update(tableOf(table), { id }).set(change);
+    update: async (table, row) => {
+      await db.update(tableOf(table), { id: row.id }).set(row as unknown as Row<"item">);
     },
+    hasEvent: async (position) => (await db.find(schema.eventLog, { position })) !== null,
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ponderStore } from "../../indexer/src/ponderStore.ts";
+import { ponderRows } from "../../indexer/src/ponderRows.ts";
 
 type Values = { id: string; [column: string]: unknown };
 
@@ -11,17 +11,18 @@ function cacheOf(rows: Map<string, Values>) {
     update: (_table: unknown, { id }: { id: string }) => ({
       set: async (change: object) => void Object.assign(rows.get(id) ?? {}, change),
     }),
-  } as unknown as Parameters<typeof ponderStore>[0];
+  } as unknown as Parameters<typeof ponderRows>[0];
 }
 
-describe("the derivation's store on Ponder", () => {
+describe("the derivation's rows in Ponder", () => {
   it("gives a row as it was when it was asked for, whatever is written later", async () => {
-    const store = ponderStore(cacheOf(new Map()));
-    await store.insert("wallet", { id: "0x01", kind: null, received: 1n, fundings: 0 });
-    const before = await store.get("wallet", "0x01");
-    await store.update("wallet", "0x01", { received: 2n });
-    expect(before).to.deep.equal({ id: "0x01", kind: null, received: 1n, fundings: 0 });
-    expect((await store.get("wallet", "0x01"))?.received).to.equal(2n);
-    expect(await store.get("wallet", "0x02")).to.equal(null);
+    const rows = ponderRows(cacheOf(new Map()));
+    const wallet = { id: "0x01", kind: null, received: 1n, fundings: 0 };
+    await rows.insert("wallet", { ...wallet });
+    const before = await rows.find("wallet", "0x01");
+    await rows.update("wallet", { ...wallet, received: 2n });
+    expect(before).to.deep.equal(wallet);
+    expect((await rows.find("wallet", "0x01"))?.received).to.equal(2n);
+    expect(await rows.find("wallet", "0x02")).to.equal(null);
   });
 });

@@ -1,0 +1,91 @@
+import { type Row, type TableName, tables } from "../derive/tables.ts";
+import { BloomFilter } from "./bloomFilter.ts";
+import type { RowChange } from "./transaction.ts";
+
+/** Bits of the filter: 16 MiB, enough for ten million rows. */
+const LOG2_BITS = 27;
+
+/** Rows that are kept at least, those used last; about twice as many at most. */
+const ROWS = 200_000;
+
+/**
+ * The rows of the database that were used last, and which of the others there are: so the database is seldom asked for a
+ * row, and nearly never for one that was not written yet.
+ */
+export class KnownRows {
+  readonly #keep: number;
+  #young = new Generation();
+  #old = new Generation();
+  /** Every row written since the database was empty; null when it was not empty in the beginning. */
+  #written: BloomFilter | null = null;
+
+  constructor(keep = ROWS) {
+    this.#keep = keep;
+  }
+
+  /** The row, null when there is none, undefined when only the database knows. */
+  get<T extends TableName>(table: T, id: string): Row<T> | null | undefined {
+    const young = this.#young.get(table, id);
+    if (young !== undefined) return young;
+    const old = this.#old.get(table, id);
+    if (old !== undefined) {
+      this.#put(table, id, old);
+      return old;
+    }
+    return this.#written?.mayHave(table, id) === false ? null : undefined;
+  }
+
+  /** Takes a row, or the news that there is none, from the database. */
+  read<T extends TableName>(table: T, id: string, row: Row<T> | null): void {
+    this.#put(table, id, row);
+  }
+
+  /** Takes what was written to the database. */
+  wrote(changes: readonly RowChange[]): void {
+    for (const { table, before, after } of changes) {
+      this.#put(table, after.id, after);
+      if (before === null) this.#written?.add(table, after.id);
+    }
+  }
+
+  /** The database is empty: from here on, what is not written is not there. */
+  startEmpty(): void {
+    this.forget();
+    this.#written = new BloomFilter(LOG2_BITS);
+  }
+
+  /**
+   * Forgets all rows, because the database has gone back to an earlier state. Those that are gone from it stay in the
+   * filter, which costs a look but no mistake.
+   */
+  forget(): void {
+    this.#young = new Generation();
+    this.#old = new Generation();
+  }
+
+  #put<T extends TableName>(table: T, id: string, row: Row<T> | null): void {
+    if (this.#young.size >= this.#keep) {
+      this.#old = this.#young;
+      this.#young = new Generation();
+    }
+    this.#young.put(table, id, row);
+  }
+}
+
+class Generation {
+  size = 0;
+  readonly #tables = Object.fromEntries(Object.keys(tables).map((name) => [name, new Map()])) as {
+    [T in TableName]: Map<string, Row<T> | null>;
+  };
+
+  get<T extends TableName>(table: T, id: string): Row<T> | null | undefined {
+    return (this.#tables[table] as Map<string, Row<T> | null>).get(id);
+  }
+
+  put<T extends TableName>(table: T, id: string, row: Row<T> | null): void {
+    const rows = this.#tables[table] as Map<string, Row<T> | null>;
+    const { size } = rows;
+    rows.set(id, row);
+    this.size += rows.size - size;
+  }
+}

@@ -1,0 +1,16 @@
+import { apply } from "../../../indexer/src/derive/apply.ts";
+import type { DeriveEvent } from "../../../indexer/src/derive/events.ts";
+import type { MemoryStore } from "../../../indexer/src/derive/memoryStore.ts";
+import { type RowChange, Transaction } from "../../../indexer/src/rows/transaction.ts";
+
+/** Applies an event to rows in memory as a node does to its database, and tells what it changed. */
+export async function changesOf(store: MemoryStore, event: DeriveEvent): Promise<readonly RowChange[]> {
+  const transaction = new Transaction(store);
+  await apply(transaction, event, { trustSignatures: true });
+  const changes = transaction.changes();
+  for (const { table, before, after } of changes) {
+    if (before === null) store.insert(table, after);
+    else store.update(table, after.id, after);
+  }
+  return changes;
+}
