@@ -10,7 +10,7 @@ type Job = {
 };
 
 /** A thread, and the batches it has not answered yet: it answers them in order. */
-type Thread = { worker: Worker; batches: Job[][]; jobs: number; isReady: boolean };
+type Thread = { worker: Worker; batches: Job[][]; isReady: boolean };
 
 export type SignatureReadersParameters = {
   /** Reads a signature on the thread of the caller. */
@@ -22,9 +22,18 @@ export type SignatureReadersParameters = {
   program?: URL;
 };
 
+/** Most batches that a thread has at one time: one that it reads, and one for when it has. */
+const MOST_BATCHES = 2;
+
+/** Most signatures in a batch: all of them are answered when the last one is read. */
+const MOST_JOBS = 32;
+
 /**
  * Reads signatures on other threads when many come at once, as recovering a key costs more than everything else that
  * is done for a record. One that comes alone is read where it is: that answers soonest.
+ *
+ * What comes while every thread has enough to do waits here, and goes to the first that is through as one batch: the
+ * more there is to do, the fewer messages it takes.
  *
  * The threads are started when they are first of use. What a thread that ends did not answer is read here.
  */
@@ -59,24 +68,24 @@ export class SignatureReaders {
     this.#threads = [];
     await Promise.all(threads.map(({ worker }) => worker.terminate()));
     for (const { batches } of threads) this.#readHere(batches.flat());
+    this.#dispatch();
   }
 
   #dispatch(): void {
-    const jobs = this.#waiting;
-    this.#waiting = [];
+    const count = this.#waiting.length;
     const ready = this.#threads.filter(({ isReady }) => isReady);
-    const isIdle = ready.every(({ jobs }) => jobs === 0);
-    if (jobs.length > 1 && this.#threads.length < this.#most && !this.#closed) this.#start();
-    if (ready.length === 0 || (jobs.length === 1 && isIdle)) {
-      this.#readHere(jobs);
+    const isIdle = ready.every(({ batches }) => batches.length === 0);
+    if (count > 1 && this.#threads.length < this.#most && !this.#closed) this.#start();
+    if (ready.length === 0 || (count === 1 && isIdle)) {
+      this.#readHere(this.#waiting.splice(0));
       return;
     }
     // Every thread gets a share, the least busy ones the first.
-    ready.sort((a, b) => a.jobs - b.jobs);
-    const share = Math.ceil(jobs.length / ready.length);
-    for (const [at, thread] of ready.entries()) {
-      const batch = jobs.slice(at * share, (at + 1) * share);
-      if (batch.length > 0) send(thread, batch);
+    const free = ready.filter(({ batches }) => batches.length < MOST_BATCHES);
+    free.sort((a, b) => a.batches.length - b.batches.length);
+    const share = Math.min(MOST_JOBS, Math.ceil(count / free.length));
+    for (const thread of free) {
+      if (this.#waiting.length > 0) send(thread, this.#waiting.splice(0, share));
     }
   }
 
@@ -88,7 +97,7 @@ export class SignatureReaders {
 
   #start(): void {
     const { program = new URL("./signatureWorker.ts", import.meta.url), log } = this.#parameters;
-    const thread: Thread = { worker: new Worker(program), batches: [], jobs: 0, isReady: false };
+    const thread: Thread = { worker: new Worker(program), batches: [], isReady: false };
     this.#threads.push(thread);
     // A process that has nothing else to do may end.
     thread.worker.unref();
@@ -98,8 +107,8 @@ export class SignatureReaders {
         return;
       }
       const batch = thread.batches.shift() ?? [];
-      thread.jobs -= batch.length;
       for (const [at, { resolve }] of batch.entries()) resolve(message[at] as SignatureReading);
+      if (this.#waiting.length > 0) this.#dispatch();
     });
     const end = (reason: string): void => {
       if (this.#closed || !this.#threads.includes(thread)) return;
@@ -108,6 +117,7 @@ export class SignatureReaders {
       // One that cannot start would fail again and again.
       this.#closed ||= !thread.isReady;
       this.#readHere(thread.batches.flat());
+      this.#dispatch();
     };
     thread.worker.on("error", (error) => end(error instanceof Error ? error.message : String(error)));
     thread.worker.on("exit", (code) => end(`exit code ${code}`));
@@ -116,6 +126,5 @@ export class SignatureReaders {
 
 function send(thread: Thread, batch: Job[]): void {
   thread.batches.push(batch);
-  thread.jobs += batch.length;
   thread.worker.postMessage(batch.map(({ canonicalBody, signature }) => [canonicalBody, signature]));
 }

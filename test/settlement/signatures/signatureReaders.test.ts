@@ -74,6 +74,24 @@ describe("readers of signatures", () => {
   const program = (source: string) =>
     new URL(`data:text/javascript,import { parentPort } from "node:worker_threads"; ${source}`);
 
+  it("send what comes while a thread has enough to do as one batch when it is through, of 32 at most", async () => {
+    // Every answer tells how many there were in its batch.
+    const source = `
+      parentPort.on("message", (batch) =>
+        setTimeout(() => parentPort.postMessage(batch.map(() => ({ digest: batch.length }))), 20));
+      parentPort.postMessage("ready");`;
+    create({ program: program(source) });
+    await untilThreadsWork();
+    const answers: Promise<SignatureReading>[] = [];
+    for (const count of [2, 3, 4, 5, 30]) {
+      for (let i = 0; i < count; i++) answers.push(Promise.resolve(readers.read("{}", "0x")));
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    }
+    const sizes = (await Promise.all(answers)).map(({ digest }) => Number(digest));
+    expect(sizes).to.deep.equal([2, 3, 32, 7].flatMap((size) => Array(size).fill(size)));
+    expect(readHere).to.equal(0);
+  });
+
   it("read here what a thread did not answer before it ended", async () => {
     const source = 'parentPort.on("message", () => process.exit(3)); parentPort.postMessage("ready");';
     create({ program: program(source) });
