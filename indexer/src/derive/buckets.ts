@@ -5,28 +5,48 @@ import type { Reputation } from "./reputation.ts";
  * end of the bucket, for latency the upper. Counts: 0, 1, 10, 100, … · rates: steps of 0.1 · stars: steps of 0.5 · volume:
  * 0, 1, 10, 100, … USDC · latency: powers of two. Medians of prices are left out; tier, cluster and claim are not private.
  */
+const buckets: { [F in keyof Reputation]?: (exact: Reputation[F]) => Reputation[F] } = {
+  success_rate: tenths,
+  avg_latency_ms: powerOfTwo,
+  avg_latency_ms_p50: powerOfTwo,
+  avg_latency_ms_p95: powerOfTwo,
+  avg_latency_ms_p99: powerOfTwo,
+  avg_cost_per_capability: () => ({}),
+  last_24h_volume_usdc: (exact) => `${powerOfTen(exact.split(".")[0] ?? "0")}.00`,
+  last_30d_hire_count: (exact) => count(Math.floor(exact)),
+  last_30d_hire_count_raw: count,
+  free_hires: count,
+  distinct_buyers: count,
+  total_ratings: count,
+  avg_stars: (exact) => step(exact, 2),
+  refund_rate: tenths,
+  dispute_rate: tenths,
+  hires_bought: count,
+  silent_timeout_rate: tenths,
+  refund_after_delivery_rate: tenths,
+};
+
+/** The bucket that one field's exact value is in; the value itself where it is not private. */
+export function bucket<F extends keyof Reputation>(field: F, exact: Reputation[F]): Reputation[F] {
+  const rule = buckets[field];
+  return rule === undefined ? exact : rule(exact);
+}
+
+/** All fields at once. */
 export function bucketed(exact: Reputation): Reputation {
-  return {
-    ...exact,
-    success_rate: step(exact.success_rate, 10),
-    avg_latency_ms: powerOfTwo(exact.avg_latency_ms),
-    avg_latency_ms_p50: powerOfTwo(exact.avg_latency_ms_p50),
-    avg_latency_ms_p95: powerOfTwo(exact.avg_latency_ms_p95),
-    avg_latency_ms_p99: powerOfTwo(exact.avg_latency_ms_p99),
-    avg_cost_per_capability: {},
-    last_24h_volume_usdc: `${powerOfTen(exact.last_24h_volume_usdc.split(".")[0] ?? "0")}.00`,
-    last_30d_hire_count: Number(powerOfTen(String(Math.floor(exact.last_30d_hire_count)))),
-    last_30d_hire_count_raw: Number(powerOfTen(String(exact.last_30d_hire_count_raw))),
-    free_hires: Number(powerOfTen(String(exact.free_hires))),
-    distinct_buyers: Number(powerOfTen(String(exact.distinct_buyers))),
-    total_ratings: Number(powerOfTen(String(exact.total_ratings))),
-    avg_stars: step(exact.avg_stars, 2),
-    refund_rate: step(exact.refund_rate, 10),
-    dispute_rate: step(exact.dispute_rate, 10),
-    hires_bought: Number(powerOfTen(String(exact.hires_bought))),
-    silent_timeout_rate: step(exact.silent_timeout_rate, 10),
-    refund_after_delivery_rate: step(exact.refund_after_delivery_rate, 10),
-  };
+  const fields = Object.entries(exact).map(([name, value]) => [
+    name,
+    bucket(name as keyof Reputation, value),
+  ]);
+  return Object.fromEntries(fields) as Reputation;
+}
+
+function tenths(value: number | null): number | null {
+  return step(value, 10);
+}
+
+function count(whole: number): number {
+  return Number(powerOfTen(String(whole)));
 }
 
 /** The largest multiple of 1/steps that is not above. */

@@ -56,6 +56,9 @@ export function roundHalfUp({ n, d }: Rational, decimals: number): bigint {
  * at a gate.
  */
 export function toNumber(value: Rational): number {
+  if (value.d === 1n) return Number(value.n);
   const scaled = roundHalfUp(value, 9);
+  // A division of two exact numbers is rounded once, as reading the digits would be.
+  if (scaled <= Number.MAX_SAFE_INTEGER) return Number(scaled) / 1e9;
   return Number(`${scaled / 1_000_000_000n}.${(scaled % 1_000_000_000n).toString().padStart(9, "0")}`);
 }

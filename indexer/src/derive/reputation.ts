@@ -1,6 +1,6 @@
 import { formatUsdc } from "../../../protocol/amount.ts";
-import { bucketed } from "./buckets.ts";
-import { compare, parseRational, type Rational, rational, roundHalfUp, toNumber, ZERO } from "./rational.ts";
+import { bucket, bucketed } from "./buckets.ts";
+import { parseRational, type Rational, roundHalfUp, toNumber } from "./rational.ts";
 import type { Row } from "./tables.ts";
 
 /** An agent's public fields, as of the last tick (SHP §9.2). Rates and averages are null when there is nothing to divide. */
@@ -35,6 +35,9 @@ export type Reputation = {
   refund_after_delivery_rate: number | null;
 };
 
+/** Fields for which the agent's own row and its prices are enough. */
+export type OwnField = Exclude<keyof Reputation, "cluster_id" | "cluster_size">;
+
 /** What a row of `capability` tells of an agent's prices. */
 export type CapabilityPrice = Pick<Row<"capability">, "capability" | "medianPrice">;
 
@@ -57,6 +60,16 @@ export function reputationOf(
   return agent.privateListings > 0 ? bucketed(exact) : exact;
 }
 
+/** One field as {@link reputationOf} gives it. */
+export function publishedField<F extends OwnField>(
+  agent: Row<"agent">,
+  field: F,
+  prices: CapabilityPrice[] = [],
+): Reputation[F] {
+  const exact = rules[field](agent, prices);
+  return agent.privateListings > 0 ? bucket(field, exact) : exact;
+}
+
 /**
  * What stands in an agent's leaf of the digest: the ids of the clusters it joined first instead of id and size of the
  * current one, so that a merge does not touch every member; clusters have leaves of their own.
@@ -65,35 +78,39 @@ export function digestFields(agent: Row<"agent">, prices: CapabilityPrice[]): ob
   return { ...ownFields(agent, prices), first_clusters: [agent.ownershipCluster, agent.fingerprintCluster] };
 }
 
-function ownFields(agent: Row<"agent">, prices: CapabilityPrice[]) {
-  const fraction = (text: string) => parseRational(text);
-  return {
-    registered_block: agent.registeredBlock,
-    registered_time: agent.registeredTime,
-    success_rate: rate(fraction(agent.successWeight), fraction(agent.ratedWeight)),
-    avg_latency_ms: rate(rational(agent.latencySum), rational(BigInt(agent.latencies))),
-    avg_latency_ms_p50: agent.latencyP50,
-    avg_latency_ms_p95: agent.latencyP95,
-    avg_latency_ms_p99: agent.latencyP99,
-    avg_cost_per_capability: medianPrices(prices),
-    last_24h_volume_usdc: usdc(fraction(agent.dayVolume)),
-    last_30d_hire_count: toNumber(fraction(agent.windowWeight)),
-    last_30d_hire_count_raw: agent.windowHires,
-    free_hires: agent.freeHires,
-    distinct_buyers: agent.distinctBuyers,
-    total_ratings: agent.totalRatings,
-    avg_stars: agent.avgStars === null ? null : toNumber(fraction(agent.avgStars)),
-    signals_tripped: agent.signalsTripped === "" ? [] : agent.signalsTripped.split(","),
-    audit_pass_rate: null,
-    refund_rate: rate(fraction(agent.refundedWeight), fraction(agent.escrowWeight)),
-    dispute_rate: rate(fraction(agent.auditDisputedWeight), fraction(agent.windowWeight)),
-    claim_status: agent.claimStatus,
-    claimed: agent.claimStatus !== "unclaimed",
-    trust_tier: agent.trustTier,
-    hires_bought: agent.bought,
-    silent_timeout_rate: share(agent.silentTimeouts, agent.escrowBought),
-    refund_after_delivery_rate: share(agent.refundsAfterDelivery, agent.escrowBought),
-  };
+/** How each field comes from the agent's row, and from its prices. A reader of one field need not work out the others. */
+const rules: { [F in OwnField]: (agent: Row<"agent">, prices: CapabilityPrice[]) => Reputation[F] } = {
+  registered_block: (agent) => agent.registeredBlock,
+  registered_time: (agent) => agent.registeredTime,
+  success_rate: (agent) => rate(parseRational(agent.successWeight), parseRational(agent.ratedWeight)),
+  avg_latency_ms: (agent) => share(agent.latencySum, BigInt(agent.latencies)),
+  avg_latency_ms_p50: (agent) => agent.latencyP50,
+  avg_latency_ms_p95: (agent) => agent.latencyP95,
+  avg_latency_ms_p99: (agent) => agent.latencyP99,
+  avg_cost_per_capability: (_, prices) => medianPrices(prices),
+  last_24h_volume_usdc: (agent) => usdc(parseRational(agent.dayVolume)),
+  last_30d_hire_count: (agent) => toNumber(parseRational(agent.windowWeight)),
+  last_30d_hire_count_raw: (agent) => agent.windowHires,
+  free_hires: (agent) => agent.freeHires,
+  distinct_buyers: (agent) => agent.distinctBuyers,
+  total_ratings: (agent) => agent.totalRatings,
+  avg_stars: (agent) => (agent.avgStars === null ? null : toNumber(parseRational(agent.avgStars))),
+  signals_tripped: (agent) => (agent.signalsTripped === "" ? [] : agent.signalsTripped.split(",")),
+  audit_pass_rate: () => null,
+  refund_rate: (agent) => rate(parseRational(agent.refundedWeight), parseRational(agent.escrowWeight)),
+  dispute_rate: (agent) => rate(parseRational(agent.auditDisputedWeight), parseRational(agent.windowWeight)),
+  claim_status: (agent) => agent.claimStatus,
+  claimed: (agent) => agent.claimStatus !== "unclaimed",
+  trust_tier: (agent) => agent.trustTier,
+  hires_bought: (agent) => agent.bought,
+  silent_timeout_rate: (agent) => share(BigInt(agent.silentTimeouts), BigInt(agent.escrowBought)),
+  refund_after_delivery_rate: (agent) =>
+    share(BigInt(agent.refundsAfterDelivery), BigInt(agent.escrowBought)),
+};
+
+function ownFields(agent: Row<"agent">, prices: CapabilityPrice[]): Pick<Reputation, OwnField> {
+  const fields = Object.entries(rules).map(([name, rule]) => [name, rule(agent, prices)]);
+  return Object.fromEntries(fields) as Pick<Reputation, OwnField>;
 }
 
 function medianPrices(prices: CapabilityPrice[]): { [capability: string]: string } {
@@ -108,10 +125,10 @@ function usdc(atomic: Rational): string {
   return formatUsdc(roundHalfUp(atomic, 0));
 }
 
-function share(part: number, whole: number): number | null {
-  return rate(rational(BigInt(part)), rational(BigInt(whole)));
+function share(part: bigint, whole: bigint): number | null {
+  return rate({ n: part, d: 1n }, { n: whole, d: 1n });
 }
 
 function rate(part: Rational, whole: Rational): number | null {
-  return compare(whole, ZERO) === 0 ? null : toNumber(rational(part.n * whole.d, part.d * whole.n));
+  return whole.n === 0n ? null : toNumber({ n: part.n * whole.d, d: part.d * whole.n });
 }

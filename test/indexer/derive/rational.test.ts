@@ -44,6 +44,18 @@ describe("exact fractions", () => {
     expect(roundHalfUp(rational(5n, 2n), 0)).to.equal(3n);
   });
 
+  it("become the number that their nine decimals read as", () => {
+    const part = fc.oneof(fc.bigInt({ min: 0n, max: 10n ** 30n }), fc.bigInt({ min: 0n, max: 5_000n }));
+    const whole = fc.oneof(fc.bigInt({ min: 1n, max: 10n ** 20n }), fc.bigInt({ min: 1n, max: 5_000n }));
+    fc.assert(
+      fc.property(part, whole, (n, d) => {
+        const digits = roundHalfUp({ n, d }, 9).toString().padStart(10, "0");
+        expect(toNumber({ n, d })).to.equal(Number(`${digits.slice(0, -9)}.${digits.slice(-9)}`));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
   it("refuse a denominator of zero", () => {
     expect(() => rational(1n, 0n)).to.throw(RangeError);
   });

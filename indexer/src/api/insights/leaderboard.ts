@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, sql } from "ponder";
 import * as schema from "../../../ponder.schema.ts";
-import { reputationOf } from "../../derive/reputation.ts";
+import { publishedField } from "../../derive/reputation.ts";
 import type { Database } from "../graphql/context.ts";
 import { type ClusterLoader, clusterOf } from "../rest/clusterOf.ts";
 import { readCursor, writeCursor } from "../rest/cursor.ts";
@@ -50,13 +50,12 @@ export async function leaderboard(
     capability,
     leaders: await Promise.all(
       shown.map(async (row) => {
-        const { trust_tier, success_rate, avg_stars } = reputationOf(row.agent, null, []);
         const cluster = await clusterOf(row.agent, clusters);
         return {
           agent_id: row.agent.id,
-          trust_tier,
-          success_rate,
-          avg_stars,
+          trust_tier: publishedField(row.agent, "trust_tier"),
+          success_rate: publishedField(row.agent, "success_rate"),
+          avg_stars: publishedField(row.agent, "avg_stars"),
           cluster_id: cluster?.id ?? null,
           in_capability: figuresOf(row.entry),
         };

@@ -2,7 +2,7 @@ import type { SQL } from "drizzle-orm";
 import { and, asc, eq, sql } from "ponder";
 import { parseUsdc } from "../../../../protocol/amount.ts";
 import * as schema from "../../../ponder.schema.ts";
-import { type Reputation, reputationOf } from "../../derive/reputation.ts";
+import { publishedField } from "../../derive/reputation.ts";
 import type { Row } from "../../derive/tables.ts";
 import type { Database } from "../graphql/context.ts";
 import { type ClusterLoader, clusterOf } from "./clusterOf.ts";
@@ -19,7 +19,7 @@ export const SEARCH_RANKING = [
   "agent_id, capability and payment_mode, ascending",
 ];
 
-type Match = { listing: Row<"listing">; agent: Row<"agent">; reputation: Reputation };
+type Match = { listing: Row<"listing">; agent: Row<"agent"> };
 
 /** Listings read at once after a first page that had too few matches. */
 const BATCH = 200;
@@ -38,10 +38,7 @@ export async function search(
   let wanted = request.limit + 1;
   for (;;) {
     const rows = await listingsAfter(db, request, after, wanted);
-    for (const { listing, agent } of rows) {
-      const reputation = reputationOf(agent, null, []);
-      if (passes(reputation, request)) matches.push({ listing, agent, reputation });
-    }
+    matches.push(...rows.filter(({ agent }) => passes(agent, request)));
     const last = rows.at(-1);
     if (matches.length > request.limit || rows.length < wanted || last === undefined) break;
     after = placeOf(last.listing);
@@ -137,12 +134,18 @@ function prepare(db: Database, name: string, limit: number, hasCursor: boolean):
 }
 
 /** A rate that is null passes no minimum, not even 0. */
-function passes(reputation: Reputation, { min_success_rate, min_avg_stars }: SearchRequest): boolean {
-  return reaches(reputation.success_rate, min_success_rate) && reaches(reputation.avg_stars, min_avg_stars);
+function passes(agent: Row<"agent">, { min_success_rate, min_avg_stars }: SearchRequest): boolean {
+  return reaches(agent, "success_rate", min_success_rate) && reaches(agent, "avg_stars", min_avg_stars);
 }
 
-function reaches(value: number | null, least: number | null | undefined): boolean {
-  return least === null || least === undefined || (value !== null && value >= least);
+function reaches(
+  agent: Row<"agent">,
+  rate: "success_rate" | "avg_stars",
+  least: number | null | undefined,
+): boolean {
+  if (least === null || least === undefined) return true;
+  const value = publishedField(agent, rate);
+  return value !== null && value >= least;
 }
 
 type ListingPlace = [rank: number, price: string, id: string];
@@ -156,7 +159,7 @@ function placeAfter(cursor: string): ListingPlace {
 }
 
 async function resultOf(
-  { listing, agent, reputation }: Match,
+  { listing, agent }: Match,
   clusters: ClusterLoader,
 ): Promise<SearchResponse["agents"][number]> {
   const cluster = await clusterOf(agent, clusters);
@@ -166,14 +169,14 @@ async function resultOf(
     ...membership,
     listing: offerJson(listing),
     reputation: {
-      success_rate: reputation.success_rate,
-      avg_latency_ms: reputation.avg_latency_ms,
-      last_30d_hire_count: reputation.last_30d_hire_count,
-      avg_stars: reputation.avg_stars,
-      total_ratings: reputation.total_ratings,
-      claim_status: reputation.claim_status,
-      claimed: reputation.claimed,
-      trust_tier: reputation.trust_tier,
+      success_rate: publishedField(agent, "success_rate"),
+      avg_latency_ms: publishedField(agent, "avg_latency_ms"),
+      last_30d_hire_count: publishedField(agent, "last_30d_hire_count"),
+      avg_stars: publishedField(agent, "avg_stars"),
+      total_ratings: publishedField(agent, "total_ratings"),
+      claim_status: publishedField(agent, "claim_status"),
+      claimed: publishedField(agent, "claimed"),
+      trust_tier: publishedField(agent, "trust_tier"),
       ...membership,
     },
   };
