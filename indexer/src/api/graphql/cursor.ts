@@ -15,8 +15,9 @@ const FORMS: Record<Exclude<KeyType, "text">, RegExp> = {
 /** Longer than any id of ours. */
 const MAX_LENGTH = 600;
 
-export function writeCursor(key: Key): string {
-  return Buffer.from(JSON.stringify(key)).toString("base64url");
+/** @param key a {@link Key} as JSON */
+export function writeCursor(key: string): string {
+  return Buffer.from(key).toString("base64url");
 }
 
 /**

@@ -54,7 +54,7 @@ export function readAlong(
   return { name: `${name} ${JSON.stringify({ ...where, [column.name]: null })}`, column, id };
 }
 
-type ListRow = { row: Record<string, unknown>; key: Key; keep: boolean; last: boolean };
+type ListRow<T extends PgTable> = { row: T["$inferSelect"]; key: string; keep: boolean; last: boolean };
 type Select<T extends PgTable, Found> = Omit<ListOptions<T, Found>, "of"> & { page: PageRequest };
 
 /**
@@ -80,17 +80,18 @@ export async function listPage<T extends PgTable, Found>(
   const more = cut || scanned !== undefined;
   const end = cut ? rows.at(-1) : (scanned ?? rows.at(-1));
   if (page.backward) rows.reverse();
-  const edges = rows.map(({ row, key }) => ({
-    cursor: writeCursor(key),
-    node: options.toNode(row as T["$inferSelect"]),
-  }));
-  const [first, last] = [edges[0]?.cursor ?? null, edges.at(-1)?.cursor ?? null];
-  const beyond = end === undefined ? null : writeCursor(end.key);
+  const [start, stop] = page.backward ? [end, rows.at(-1)] : [rows[0], end];
   return {
-    edges,
+    // Few ask for the cursors of all edges, so they are written when somebody does.
+    edges: rows.map(({ row, key }) => ({
+      get cursor() {
+        return writeCursor(key);
+      },
+      node: options.toNode(row),
+    })),
     pageInfo: {
-      startCursor: page.backward ? beyond : first,
-      endCursor: page.backward ? last : beyond,
+      startCursor: start === undefined ? null : writeCursor(start.key),
+      endCursor: stop === undefined ? null : writeCursor(stop.key),
       hasNextPage: page.backward ? page.cursor !== null : more,
       hasPreviousPage: page.backward ? more : page.cursor !== null,
     },
@@ -103,7 +104,7 @@ async function rowsOf<T extends PgTable, Found>(
   options: ListOptions<T, Found>,
   page: PageRequest,
   after: Key | null,
-): Promise<ListRow[]> {
+): Promise<ListRow<T>[]> {
   const { of } = options;
   const select = selectRows({ ...options, page }, after, of?.column);
   if (of === undefined) {
@@ -141,7 +142,7 @@ function selectRows<T extends PgTable, Found>(
     after === null ? undefined : beyond(order, after, descending),
   ].filter((it) => it !== undefined);
   const limit = filter === undefined ? page.size + 1 : SCAN * page.size;
-  const key = sql`ARRAY[${commas(expressions.map((it) => sql`${it}::text`))}] AS list_key`;
+  const key = sql`to_json(ARRAY[${commas(expressions.map((it) => sql`${it}::text`))}])::text AS list_key`;
   const place = sql`row_number() OVER (ORDER BY ${orderBy}) AS list_place`;
   const keep = filter === undefined ? sql`true AS list_keep` : sql`(${filter}) IS TRUE AS list_keep`;
   const inner = sql`SELECT ${table}.*, ${key}, ${place}, ${keep} FROM ${table}${
@@ -206,9 +207,9 @@ function batch<Found>(
   return loader.load(parent);
 }
 
-type RawRow = Record<string, unknown> & { list_key: string[]; list_keep: boolean; list_last?: boolean };
+type RawRow = Record<string, unknown> & { list_key: string; list_keep: boolean; list_last?: boolean };
 
-function decode(table: PgTable, raw: RawRow): ListRow {
+function decode<T extends PgTable>(table: T, raw: RawRow): ListRow<T> {
   const { list_key: key, list_keep: keep, list_last: last = false } = raw;
   return { row: decodeRow(table, raw), key, keep, last };
 }
