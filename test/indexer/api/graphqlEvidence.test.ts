@@ -211,6 +211,14 @@ describe("GraphQL: evidence of a market", () => {
       expect(fundingGraph.nodes.map(({ address }) => address)).to.include.members([ring[0], funder]);
     });
 
+    it("reads every level by one statement, and agents, payments and senders by one each", async () => {
+      story.database.statements = 0;
+      await story.ask(
+        `{ fundingGraph(agent: "${ring[0]}", depth: 2) { nodes { address isAgent } edges { from to reason } } }`,
+      );
+      expect(story.database.statements).to.equal(5);
+    });
+
     it("refuses a depth that no signal reaches", async () => {
       expect(
         await story.codeOf(`{ fundingGraph(agent: "${busy}", depth: 4) { nodes { address } } }`),

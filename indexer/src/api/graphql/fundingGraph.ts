@@ -1,5 +1,5 @@
 import DataLoader from "dataloader";
-import { inArray } from "ponder";
+import { inArray, sql } from "ponder";
 import { formatUsdc } from "../../../../protocol/amount.ts";
 import * as schema from "../../../ponder.schema.ts";
 import { tripsBy } from "../../derive/clusters.ts";
@@ -8,8 +8,9 @@ import type { Row } from "../../derive/tables.ts";
 import { positionKey } from "../../positionKey.ts";
 import { AgentRef, toAgent } from "./agent.ts";
 import { builder } from "./builder.ts";
-import type { QueryContext } from "./context.ts";
+import { MAX_ROWS, type QueryContext } from "./context.ts";
 import { queryError } from "./errors.ts";
+import { decodeRow } from "./rows.ts";
 
 /** A funding transfer, from whom to whom. */
 type Edge = Row<"funding"> & { to: string; agent: string };
@@ -182,17 +183,22 @@ async function fundingGraph(context: QueryContext, agent: string, depth: number)
   return { nodes, edges };
 }
 
-/** Funding rows are numbered, `<wallet>/<n>`, so those of a wallet are one range of keys. */
+/**
+ * The transfers into some wallets. Funding rows are numbered, `<wallet>/<n>`, so those of a wallet are known by their keys.
+ * What is more than a request may ask for is not read.
+ */
 async function inboundOf({ db, takeRows }: QueryContext, wallets: string[], agent: string): Promise<Edge[]> {
   const { funding, wallet } = schema;
-  const counts = await db.select().from(wallet).where(inArray(wallet.id, wallets));
-  const ids = counts.flatMap(({ id, fundings }) =>
-    Array.from({ length: Math.min(fundings, MAX_INBOUND) }, (_, n) => `${id}/${n}`),
-  );
-  takeRows(ids.length);
-  if (ids.length === 0) return [];
-  const rows = await db.select().from(funding).where(inArray(funding.id, ids));
+  const { rows } = await db.execute<Record<string, unknown>>(sql`
+    SELECT found.* FROM ${wallet}
+      CROSS JOIN LATERAL generate_series(0, least(${wallet.fundings}, ${sql.raw(String(MAX_INBOUND))}) - 1) AS n
+      CROSS JOIN LATERAL (SELECT * FROM ${funding} WHERE ${funding.id} = ${wallet.id} || '/' || n OFFSET 0) AS found
+    WHERE ${wallet.id} = ANY (${sql.param(wallets)}::text[]) LIMIT ${sql.raw(String(MAX_ROWS + 1))}`);
+  takeRows(rows.length);
   return rows
-    .map((row) => ({ ...row, agent, to: row.id.slice(0, row.id.indexOf("/")) }))
+    .map((raw) => {
+      const { id, from, payment, block, time, log } = decodeRow(funding, raw);
+      return { id, from, payment, block, time, log, agent, to: id.slice(0, id.indexOf("/")) };
+    })
     .sort((a, b) => a.block - b.block || a.log - b.log);
 }
