@@ -2,6 +2,7 @@ import { drizzle } from "drizzle-orm/node-postgres";
 import pg from "pg";
 import * as schema from "./ponder.schema.ts";
 import { logWarning } from "./ponderProcess.ts";
+import { preparingClient } from "./preparingClient.ts";
 import type { Database } from "./src/api/graphql/context.ts";
 
 export type ReadDatabase = { db: Database; close: () => Promise<void> };
@@ -32,6 +33,7 @@ export function openReadDatabase(parameters: {
 }): ReadDatabase {
   const { databaseUrl, databaseSchema, connections = 10 } = parameters;
   const pool = new pg.Pool({
+    Client: preparingClient(),
     connectionString: databaseUrl,
     application_name: `${databaseSchema}_api`,
     max: connections,

@@ -1,4 +1,4 @@
-import type pg from "pg";
+import pg from "pg";
 
 type PlanNode = {
   "Node Type": string;
@@ -10,14 +10,36 @@ type PlanNode = {
   Plans?: PlanNode[];
 };
 
-/** Runs a statement again and counts the rows that it looked at in tables, and those that it gave. */
-export async function rowsRead(
-  pool: pg.Pool,
-  { query, params }: { query: string; params: unknown[] },
-): Promise<{ read: number; returned: number; plan: string }> {
-  const { rows } = await pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${query}`, params);
-  const { Plan } = rows[0]["QUERY PLAN"][0] as { Plan: PlanNode };
-  return { read: read(Plan), returned: Plan["Actual Rows"] * Plan["Actual Loops"], plan: text(Plan) };
+type Sent = { query: string; params: unknown[] };
+
+/**
+ * Runs a statement again and counts the rows that it looked at in tables, and those that it gave: planned for these values,
+ * and planned for any, as Postgres may do with a statement that is kept prepared. The plan that reads more is given.
+ */
+export async function rowsRead(pool: pg.Pool, { query, params }: Sent): Promise<RowsRead> {
+  const client = await pool.connect();
+  try {
+    const own = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${query}`, params);
+    await client.query(`SET plan_cache_mode = force_generic_plan; PREPARE any_values AS ${query}`);
+    const values = params.map(literal);
+    const list = values.length === 0 ? "" : `(${values.join(", ")})`;
+    const generic = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE any_values${list}`);
+    const [a, b] = [own, generic].map(({ rows }) => {
+      const { Plan } = rows[0]["QUERY PLAN"][0] as { Plan: PlanNode };
+      return { read: read(Plan), returned: Plan["Actual Rows"] * Plan["Actual Loops"], plan: text(Plan) };
+    }) as [RowsRead, RowsRead];
+    await client.query("DEALLOCATE any_values; RESET plan_cache_mode");
+    return b.read > a.read ? b : a;
+  } finally {
+    client.release();
+  }
+}
+
+type RowsRead = { read: number; returned: number; plan: string };
+
+function literal(value: unknown): string {
+  if (Array.isArray(value)) return `ARRAY[${value.map(literal).join(", ")}]::text[]`;
+  return value === null || value === undefined ? "NULL" : pg.escapeLiteral(String(value));
 }
 
 /** Only nodes that scan a table read rows of it; a bitmap of an index does so through its heap scan. */
