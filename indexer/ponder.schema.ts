@@ -66,7 +66,7 @@ export const cluster = deriveTable("cluster", (table) => ({
   byMerge: index().on(table.mergedInto),
 }));
 export const list = deriveTable("list");
-export const item = deriveTable("item");
+export const listPage = deriveTable("listPage");
 export const digestNode = deriveTable("digestNode");
 export const digest = deriveTable("digest");
 

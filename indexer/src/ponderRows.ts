@@ -14,17 +14,17 @@ const tables = schema satisfies Tables;
  */
 export function ponderRows(db: Context["db"]): RowDatabase {
   // The table's type depends on the name, which TypeScript cannot follow through Ponder's generics.
-  const tableOf = (name: TableName) => tables[name] as typeof tables.item;
+  const tableOf = (name: TableName) => tables[name] as typeof tables.listPage;
   return {
     find: async <T extends TableName>(table: T, id: string) => {
       const row = await db.find(tableOf(table), { id });
       return row === null ? null : asItIsNow(table, row as Row<TableName>);
     },
     insert: async (table, row) => {
-      await db.insert(tableOf(table)).values(row as unknown as Row<"item">);
+      await db.insert(tableOf(table)).values(row as unknown as Row<"listPage">);
     },
     update: async (table, row) => {
-      await db.update(tableOf(table), { id: row.id }).set(row as unknown as Row<"item">);
+      await db.update(tableOf(table), { id: row.id }).set(row as unknown as Row<"listPage">);
     },
     hasEvent: async (position) => (await db.find(schema.eventLog, { position })) !== null,
   };

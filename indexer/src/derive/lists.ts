@@ -1,19 +1,21 @@
 import { type Answer, after, type Store } from "./store.ts";
+import type { Row } from "./tables.ts";
 
-/** Appends to a numbered list. Lists only grow; what is done with is told by the row an item names. */
-export async function append(store: Store, list: string, value: string): Promise<void> {
-  const row = await store.get("list", list);
-  const length = row?.length ?? 0;
-  await store.insert("item", { id: `${list}/${length}`, value });
-  if (row === null) await store.insert("list", { id: list, length: 1 });
-  else await store.update("list", list, { length: length + 1 });
-}
+/**
+ * Lists of texts of one line. They only grow; what is done with is told by the row an item names. The row of a list holds
+ * its last items itself, so that most lists are one row; every time they are `PAGE`, they go to a row of their own,
+ * `<list>/<number of the page>`.
+ */
+const PAGE = 16;
 
-/** Adds one to the length of a list whose items are of no interest. */
-export async function countIn(store: Store, list: string): Promise<void> {
+export async function append(store: Store, list: string, item: string): Promise<void> {
   const row = await store.get("list", list);
-  if (row === null) await store.insert("list", { id: list, length: 1 });
-  else await store.update("list", list, { length: row.length + 1 });
+  if (row === null) return store.insert("list", { id: list, length: 1, tail: item });
+  const { length } = row;
+  const tail = length % PAGE === 0 ? item : `${row.tail}\n${item}`;
+  if ((length + 1) % PAGE !== 0) return store.update("list", list, { length: length + 1, tail });
+  await store.insert("listPage", { id: pageId(list, Math.floor(length / PAGE)), items: tail });
+  await store.update("list", list, { length: length + 1, tail: "" });
 }
 
 export function listLength(store: Store, list: string): Answer<number> {
@@ -22,22 +24,45 @@ export function listLength(store: Store, list: string): Answer<number> {
 
 /** The items that the list has when it is asked, in order. */
 export async function* itemsOf(store: Store, list: string): AsyncGenerator<string> {
-  const length = await listLength(store, list);
-  for (let n = 0; n < length; n++) yield itemAt(await store.get("item", `${list}/${n}`), list);
+  const row = await store.get("list", list);
+  if (row === null) return;
+  for (let page = 0; page < Math.floor(row.length / PAGE); page++) yield* await pageItems(store, list, page);
+  yield* tailItems(row);
 }
 
 /** The item at `n`, or null beyond the end. */
 export async function itemOf(store: Store, list: string, n: number): Promise<string | null> {
-  return (await store.get("item", `${list}/${n}`))?.value ?? null;
+  const row = await store.get("list", list);
+  if (row === null || n >= row.length) return null;
+  const page = Math.floor(n / PAGE);
+  const isInTail = page === Math.floor(row.length / PAGE);
+  const items = isInTail ? tailItems(row) : await pageItems(store, list, page);
+  return items[n % PAGE] ?? null;
 }
 
 /** The item added last, or null. */
 export async function lastItem(store: Store, list: string): Promise<string | null> {
   const length = await listLength(store, list);
-  return length === 0 ? null : itemAt(await store.get("item", `${list}/${length - 1}`), list);
+  return length === 0 ? null : itemOf(store, list, length - 1);
 }
 
-function itemAt(row: { value: string } | null, list: string): string {
-  if (row === null) throw new Error(`The list ${list} lacks an item below its length.`);
-  return row.value;
+/** Where the last `count` items of a list are, for who reads rows by himself: pages in order, before those in the row. */
+export function lastPages({ id, length }: Row<"list">, count: number): string[] {
+  const end = Math.floor(length / PAGE);
+  const start = Math.max(0, Math.floor((length - count) / PAGE));
+  return Array.from({ length: end - start }, (_, n) => pageId(id, start + n));
+}
+
+export function tailItems({ length, tail }: Row<"list">): string[] {
+  return length % PAGE === 0 ? [] : tail.split("\n");
+}
+
+async function pageItems(store: Store, list: string, page: number): Promise<string[]> {
+  const row = await store.get("listPage", pageId(list, page));
+  if (row === null) throw new Error(`The list ${list} lacks page ${page}.`);
+  return row.items.split("\n");
+}
+
+function pageId(list: string, page: number): string {
+  return `${list}/${page}`;
 }

@@ -1,6 +1,6 @@
 /**
  * The rows of the derivation. Every table has one text primary key, `id`, that can be predicted from the event at hand,
- * so that a step costs a few look-ups by key and never a scan. Lists are numbered rows (see `lists.ts`).
+ * so that a step costs a few look-ups by key and never a scan. Lists are rows too (see `lists.ts`).
  *
  * Column kinds: `text`, `number` (a safe integer), `bigint` (atomic units, numeric(78)), `boolean`; a trailing `?` is nullable.
  * Exact fractions are stored as text, `n` or `n/d` in lowest terms (see `rational.ts`).
@@ -290,8 +290,8 @@ export const tables = {
     log: "number",
     payment: "text?",
   },
-  /** Which numbers of an ordered index are taken: a two-level bitmap, and who stands where (see `orderIndex.ts`). */
-  orderIndex: { id: "text", bitmap: "text" },
+  /** Members in order of a number: a short list, or bitmaps of the numbers taken and who stands where (see `orderIndex.ts`). */
+  orderIndex: { id: "text", value: "text" },
   /** Ordered sets of numbers, for medians and percentiles: a list, or nodes of a tree (see `orderedSet.ts`). */
   orderedNode: { id: "text", counts: "text" },
   cluster: {
@@ -320,9 +320,9 @@ export const tables = {
     cluster: "text",
     dropped: "boolean",
   },
-  /** Numbered rows: a list's length, and its items `<list>/<n>`. */
-  list: { id: "text", length: "number" },
-  item: { id: "text", value: "text" },
+  /** A list's length and its last items, a line each; full pages of it, `<list>/<n>` (see `lists.ts`). */
+  list: { id: "text", length: "number", tail: "text" },
+  listPage: { id: "text", items: "text" },
   /** Nodes of the digest tree, by prefix of the key's hash: sixteen children as JSON. */
   digestNode: { id: "text", children: "text" },
   /** The digest at each tick, by zero-padded block. */

@@ -4,6 +4,7 @@ import { formatUsdc } from "../../../../protocol/amount.ts";
 import * as schema from "../../../ponder.schema.ts";
 import { tripsBy } from "../../derive/clusters.ts";
 import type { TransferEvent } from "../../derive/events.ts";
+import { lastPages, tailItems } from "../../derive/lists.ts";
 import type { Row } from "../../derive/tables.ts";
 import { positionKey } from "../../positionKey.ts";
 import { AgentRef, toAgent } from "./agent.ts";
@@ -94,25 +95,32 @@ function tripsOf(funder: string, context: QueryContext): Promise<Row<"trip">[]> 
   let loader = lists.get("FundingEdge.signals") as DataLoader<string, Row<"trip">[]> | undefined;
   if (loader === undefined) {
     loader = new DataLoader(async (funders: readonly string[]) => {
-      const { list, item, trip } = schema;
-      const names = funders.map(tripsBy);
-      const known = await db.select().from(list).where(inArray(list.id, names));
-      const lengths = new Map(known.map(({ id, length }) => [id, length]));
-      const places = names.map((name) => {
-        const length = lengths.get(name) ?? 0;
-        const shown = Math.min(length, MAX_TRIPS);
-        return Array.from({ length: shown }, (_, n) => `${name}/${length - 1 - n}`);
-      });
-      takeRows(places.flat().length);
-      if (places.flat().length === 0) return funders.map(() => []);
-      const items = await db.select().from(item).where(inArray(item.id, places.flat()));
-      const ids = new Map(items.map(({ id, value }) => [id, value]));
+      const { list, listPage, trip } = schema;
+      const known = await db
+        .select()
+        .from(list)
+        .where(inArray(list.id, funders.map(tripsBy)));
+      const pages = known.flatMap((row) => lastPages(row, MAX_TRIPS));
+      takeRows(known.reduce((sum, { length }) => sum + Math.min(length, MAX_TRIPS), 0));
+      if (known.length === 0) return funders.map(() => []);
+      const full =
+        pages.length === 0 ? [] : await db.select().from(listPage).where(inArray(listPage.id, pages));
+      const itemsOn = new Map(full.map(({ id, items }) => [id, items.split("\n")]));
+      const latestOf = new Map(
+        known.map((row) => {
+          const items = [
+            ...lastPages(row, MAX_TRIPS).flatMap((it) => itemsOn.get(it) ?? []),
+            ...tailItems(row),
+          ];
+          return [row.id, items.slice(-MAX_TRIPS).reverse()];
+        }),
+      );
       const rows = await db
         .select()
         .from(trip)
-        .where(inArray(trip.id, [...ids.values()]));
+        .where(inArray(trip.id, [...latestOf.values()].flat()));
       const trips = new Map(rows.map((row) => [row.id, row]));
-      return places.map((at) => at.flatMap((place) => trips.get(ids.get(place) ?? "") ?? []));
+      return funders.map((it) => latestOf.get(tripsBy(it))?.flatMap((id) => trips.get(id) ?? []) ?? []);
     });
     lists.set("FundingEdge.signals", loader as DataLoader<string, unknown>);
   }

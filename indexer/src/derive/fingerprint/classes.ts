@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { append, countIn, itemsOf, listLength } from "../lists.ts";
+import { append, itemsOf, listLength } from "../lists.ts";
 import { addEntry, entriesUp } from "../orderIndex.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
@@ -26,10 +26,7 @@ export async function ensureClass(step: Step, tokens: string[]): Promise<Row<"fi
   const created = { id, tokens: tokens.join("\n"), members: 0, around, core: false };
   await store.insert("fingerprint", created);
   await addEntry(store, SIZES, { at: tokens.length, member: "" });
-  for (const token of tokens) {
-    await countIn(store, withToken(token));
-    await append(store, posting(token, tokens.length), id);
-  }
+  for (const token of tokens) await append(store, posting(token, tokens.length), id);
   return created;
 }
 
@@ -45,7 +42,7 @@ export async function nearClasses(step: Step, id: string): Promise<Row<"fingerpr
 
 /**
  * Every class whose cosine with `tokens` is high enough. A set that shares at least `needed` of n tokens shares one of any
- * n − needed + 1 of them, so only the rarest that many are looked up, among the classes of each size there is, and no pair
+ * n − needed + 1 of them, so among the classes of each size there is only the rarest that many are looked up, and no pair
  * is missed.
  */
 async function findNear(step: Step, tokens: string[]): Promise<Row<"fingerprint">[]> {
@@ -53,13 +50,12 @@ async function findNear(step: Step, tokens: string[]): Promise<Row<"fingerprint"
   const n = tokens.length;
   const found = new Map<string, Row<"fingerprint">>();
   const own = new Set(tokens);
-  const rarestFirst = await byRarity(step, tokens);
   // Sets so much smaller or larger that even containing each other would not do are out of range.
   const [least, most] = sizesInRange(n, similarity);
   for await (const { at: size } of entriesUp(step.store, SIZES, least, most)) {
     const needed = neededOverlap(n, size, similarity);
     if (size === n && needed === n) continue;
-    for (const token of rarestFirst.slice(0, n - needed + 1)) {
+    for (const token of (await rarestFirst(step, tokens, size)).slice(0, n - needed + 1)) {
       for await (const id of itemsOf(step.store, posting(token, size))) {
         if (found.has(id)) continue;
         const other = await step.store.get("fingerprint", id);
@@ -81,10 +77,12 @@ function sizesInRange(
   return [least, most];
 }
 
-async function byRarity(step: Step, tokens: string[]): Promise<string[]> {
+/** The tokens by how many classes of one size have them. */
+async function rarestFirst(step: Step, tokens: string[], size: number): Promise<string[]> {
   const counted: { token: string; classes: number }[] = [];
-  for (const token of tokens)
-    counted.push({ token, classes: await listLength(step.store, withToken(token)) });
+  for (const token of tokens) {
+    counted.push({ token, classes: await listLength(step.store, posting(token, size)) });
+  }
   return counted.sort((a, b) => a.classes - b.classes).map((it) => it.token);
 }
 
@@ -94,11 +92,6 @@ function nearOf(id: string): string {
 
 /** The sizes that classes have, in order. */
 const SIZES = "classSizes";
-
-/** The length of this list is the number of classes that have a token. */
-function withToken(token: string): string {
-  return `token/${token}`;
-}
 
 /** The list of classes of one size that have a token. */
 function posting(token: string, size: number): string {
