@@ -14,7 +14,7 @@ import { type ResumedHire, resumeHires } from "./buyer/resumeHires.ts";
 import type { SearchClient } from "./buyer/searchClient.ts";
 import type { Verify } from "./buyer/verifyResult.ts";
 import type { PaymentNetwork } from "./chain/paymentNetwork.ts";
-import { NoSellerError } from "./errors.ts";
+import { noRecovery } from "./errors.ts";
 import { type HireParameters, type HireResult, hire } from "./hire.ts";
 import { createQueryClient } from "./query/createQueryClient.ts";
 import { type Fetch, requestService } from "./requestService.ts";
@@ -52,7 +52,7 @@ export type Buyer = {
   /** Rates a hire, once: with the token that came with it (SHP §9.1). */
   rate: (parameters: RateParameters) => Promise<void>;
   search: SearchClient["search"];
-  /** Concludes the hires that a crash interrupted; call it at the start. See {@link resumeHires}. */
+  /** Concludes the hires that were interrupted; call it at the start, or at any time. See {@link resumeHires}. */
   resume: (verify?: Verify) => Promise<ResumedHire[]>;
 };
 
@@ -86,15 +86,12 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
     search,
     budget: parameters.budget,
     journal: parameters.journal ?? memoryStore(),
+    underWay: new Set(),
     allowsEscrow,
     modeOf: (mode) => {
       const found = Object.hasOwn(modes, mode) ? modes[mode] : undefined;
       if (found) return found;
-      throw new NoSellerError({
-        code: "no_recovery",
-        message: `${mode} is not on this buyer's list of escrows.`,
-        hint: "Check the provider's contract, audit and guardians, then add it to `escrows` of createBuyer.",
-      });
+      throw noRecovery(`${mode} is not on this buyer's list of escrows.`);
     },
     fetch,
     devMode: parameters.devMode ?? false,

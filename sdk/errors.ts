@@ -9,8 +9,23 @@ import type { Hex } from "../protocol/hex.ts";
  */
 export type MoneyState = "none" | "authorized" | "paid" | "held" | "refunded";
 
+/**
+ * The escrow that the payment of a hire goes into: the contract and its id of the hire. From `deadline` on, in unix
+ * seconds, what it still holds goes back to the buyer, on anybody's call.
+ */
+export type EscrowOfHire = { contract: Address; escrowId: Hex; deadline: number };
+
 /** Nobody sells this within the limits. Nothing was asked of anybody. Codes: `no_seller`, `no_recovery`. */
 export class NoSellerError extends TallystickError {}
+
+/** What there is is only sold by escrows that the buyer has not put on its list. */
+export function noRecovery(message: string): NoSellerError {
+  return new NoSellerError({
+    code: "no_recovery",
+    message,
+    hint: "Check the provider's contract, audit and guardians, then add it to `escrows` of createBuyer, or to TALLYSTICK_ESCROWS of an MCP server.",
+  });
+}
 
 /** What the seller asks for is not what was agreed. Nothing was signed. The code says what: `overcharged`, … */
 export class PaymentRefusedError extends TallystickError {
@@ -35,6 +50,8 @@ export class HireFailedError extends TallystickError {
   /** With these the hire can be looked up, and what it became. */
   readonly hireId: Hex;
   readonly jobId: string;
+  /** In escrow mode, once the payment was signed. */
+  readonly escrow?: EscrowOfHire;
 
   constructor(
     parameters: TallystickErrorParameters & {
@@ -42,6 +59,7 @@ export class HireFailedError extends TallystickError {
       money: MoneyState;
       hireId: Hex;
       jobId: string;
+      escrow?: EscrowOfHire | undefined;
     },
   ) {
     super(parameters);
@@ -49,6 +67,7 @@ export class HireFailedError extends TallystickError {
     this.money = parameters.money;
     this.hireId = parameters.hireId;
     this.jobId = parameters.jobId;
+    if (parameters.escrow !== undefined) this.escrow = parameters.escrow;
   }
 }
 

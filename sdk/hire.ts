@@ -6,10 +6,10 @@ import { InvalidInputError, TallystickError } from "../protocol/errors.ts";
 import type { Listing } from "../protocol/records/listing.ts";
 import { escrowProviderOf } from "../protocol/records/paymentMode.ts";
 import type { BuyerContext } from "./buyer/buyerContext.ts";
-import { type Candidate, findSellers } from "./buyer/findSellers.ts";
+import { type Candidate, findSellers, isOfMode } from "./buyer/findSellers.ts";
 import { type HireResult, hireOnce, type Order } from "./buyer/hireOnce.ts";
 import type { Verify } from "./buyer/verifyResult.ts";
-import { HireFailedError, NoSellerError, PaymentRefusedError } from "./errors.ts";
+import { HireFailedError, NoSellerError, noRecovery, PaymentRefusedError } from "./errors.ts";
 
 export type { HireResult };
 
@@ -19,7 +19,10 @@ export type HireParameters<Id extends string = string> = {
   params: CapabilityInput<Id>;
   maxPriceUsdc: string;
   maxLatencyMs: number;
-  /** `direct` (the default), `escrow` for any escrow that is allowed, or one payment mode like `platform_escrow:ID`. */
+  /**
+   * `direct` (the default), `escrow` for any escrow that is allowed, or one payment mode like `platform_escrow:ID`. With
+   * a `listing` the default is its own, and another one is refused.
+   */
   mode?: string;
   /** Only where the money comes back when the work is bad: `escrow` by another name (SHP §12). */
   requireRecovery?: boolean;
@@ -106,15 +109,18 @@ function modeOf({ mode = "direct", requireRecovery = false }: HireParameters): s
 /** A listing that the caller brings: held to what it asks of escrows, and for the rest to its limits when it is paid. */
 function asCandidate(
   listing: Listing,
-  { requireRecovery = false }: HireParameters,
+  { requireRecovery = false, mode: wanted }: HireParameters,
   allowsEscrow: (mode: string) => boolean,
 ): Candidate {
   const { payment_mode: mode } = listing;
   if (mode === "direct" ? requireRecovery : !allowsEscrow(mode)) {
+    throw noRecovery(`${mode} is no escrow that this buyer allows.`);
+  }
+  if (wanted !== undefined && !isOfMode(mode, wanted)) {
     throw new NoSellerError({
-      code: "no_recovery",
-      message: `${mode} is no escrow that this buyer allows.`,
-      hint: "Check the provider's contract, audit and guardians, then add it to `escrows` of createBuyer.",
+      code: "no_seller",
+      message: `This offer is paid ${mode}, not ${wanted}.`,
+      hint: "Take another offer, or its own mode.",
     });
   }
   return { listing, price: parseUsdc(listing.price_usdc), reputation: {} };

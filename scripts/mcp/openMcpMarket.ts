@@ -9,12 +9,15 @@ import type { PaymentNetwork } from "../../sdk/chain/paymentNetwork.ts";
 import { createTransactionSender } from "../../sdk/chain/transactionSender.ts";
 import { createClarification } from "../../sdk/clarify/createClarification.ts";
 import { createSeller, type Seller } from "../../sdk/createSeller.ts";
+import { httpRelay } from "../../sdk/escrow/httpRelay.ts";
+import { escrowMode } from "../../sdk/seller/escrowMode.ts";
 import { memoryStore } from "../../sdk/store/keyValueStore.ts";
 import { createLocalFacilitator } from "../../sdk/x402/localFacilitator.ts";
 import { addKey } from "../../settlement/keys/keyFile.ts";
 import { createProgress } from "../cli/progress.ts";
 import { actors } from "../demo/actors.ts";
 import { type DemoNode, startDemoNode } from "../demo/startDemoNode.ts";
+import { runKeeper } from "../keeper/runKeeper.ts";
 import { freePort } from "../processes/freePort.ts";
 import type { Keeper } from "../processes/openKeeper.ts";
 
@@ -39,10 +42,20 @@ const RULES = {
   },
 };
 
-/** A demo node with sellers on it, a wallet with 10 USDC, and a key for the settlement of actions. */
+/** The second of the accounts that a local chain gives ether to. */
+const KEEPER_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d";
+
+/** The demo's escrow, as TALLYSTICK_ESCROWS names it. */
+type MarketEscrow = { escrow: Address; relay: string; feeRecipient: Address };
+
+/**
+ * A demo node with sellers on it, one of them also by escrow, a keeper for that, a wallet with 10 USDC, and a key for the
+ * settlement of actions.
+ */
 export type McpMarket = {
   node: DemoNode;
   network: PaymentNetwork;
+  escrows: { [paymentMode: string]: MarketEscrow };
   buyer: { privateKey: Hex; address: Address };
   apiKey: string;
   /** Lets the chain go on, so that the indexer's next tick comes. */
@@ -66,7 +79,23 @@ export async function openMcpMarket(keeper: Keeper, folder: string, signal: Abor
     pollingMs: 100,
   });
   const common = { baseUrl: node.url, network, facilitator: createLocalFacilitator({ sender, chainId }) };
-  const sellers = [await openStatistics(common), await openPress(common)];
+  const { hireEscrow } = node.deployment;
+  const escrow = hireEscrow.address.toLowerCase() as Address;
+  const escrowKeeper = await runKeeper({
+    rpcUrl: node.rpcUrl,
+    chainId,
+    escrow,
+    privateKey: KEEPER_KEY,
+    host: "127.0.0.1",
+    port: 0,
+    folder: path.join(folder, "keeper"),
+    startBlock: 0n,
+    roundMs: 200,
+    feeRecipient: actors.operator.address,
+  });
+  const mode = `platform_escrow:${hireEscrow.providerId}`;
+  const escrows = { [mode]: { escrow, relay: escrowKeeper.url, feeRecipient: actors.operator.address } };
+  const sellers = [await openStatistics(common, escrows), await openPress(common), escrowKeeper.close];
   const privateKey = generatePrivateKey();
   const address = privateKeyToAccount(privateKey).address.toLowerCase() as Address;
   const mint = { address: token, abi: testUsdcAbi, functionName: "mint" };
@@ -75,6 +104,7 @@ export async function openMcpMarket(keeper: Keeper, folder: string, signal: Abor
   return {
     node,
     network,
+    escrows,
     buyer: { privateKey, address },
     apiKey: key,
     mine: async (blocks) => {
@@ -105,8 +135,20 @@ function withRules(keeper: Keeper, rulesFile: string): Keeper {
 
 type Common = Pick<Parameters<typeof createSeller>[0], "baseUrl" | "network" | "facilitator">;
 
-async function openStatistics(common: Common): Promise<() => Promise<void>> {
+async function openStatistics(common: Common, escrows: McpMarket["escrows"]): Promise<() => Promise<void>> {
   const account = privateKeyToAccount(generatePrivateKey());
+  const { network } = common;
+  const median = {
+    capability: "compute.statistics.median",
+    max_latency_ms: 3000,
+    verification_version: "v1",
+  };
+  const modes = Object.fromEntries(
+    Object.entries(escrows).map(([mode, { relay, ...escrow }]) => [
+      mode,
+      escrowMode({ account, network, ...escrow, relay: httpRelay({ url: relay }) }),
+    ]),
+  );
   return await serving(async (endpoint) =>
     createSeller({
       ...common,
@@ -115,13 +157,10 @@ async function openStatistics(common: Common): Promise<() => Promise<void>> {
       store: memoryStore(),
       devMode: true,
       listings: [
-        {
-          capability: "compute.statistics.median",
-          price_usdc: "0.02",
-          max_latency_ms: 3000,
-          verification_version: "v1",
-        },
+        { ...median, price_usdc: "0.02" },
+        ...Object.keys(modes).map((mode) => ({ ...median, price_usdc: "0.03", payment_mode: mode })),
       ],
+      modes,
       handlers: {
         "compute.statistics.median": ({ data }) => {
           const sorted = [...(data as number[])].sort((a, b) => a - b);

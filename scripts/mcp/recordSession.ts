@@ -21,6 +21,7 @@ const MEDIAN = "compute.statistics.median";
 export async function recordSession({
   node,
   network,
+  escrows,
   buyer,
   apiKey,
   mine,
@@ -37,6 +38,7 @@ export async function recordSession({
       TALLYSTICK_MAX_PER_HIRE_USDC: "0.50",
       TALLYSTICK_CHAIN_ID: String(network.chainId),
       TALLYSTICK_TOKEN: network.token,
+      TALLYSTICK_ESCROWS: JSON.stringify(escrows),
       TALLYSTICK_API_KEY: apiKey,
       TALLYSTICK_DEV_MODE: "1",
     }) as { [name: string]: string },
@@ -102,7 +104,9 @@ export async function recordSession({
       { capability: MEDIAN, max_price_usdc: "0.05" },
       ({ agents }) => agents.length > 0,
     );
-    await call("hire_agent", { ...order, params: { data: [21_000, 34_500, 28_700, 1_250_000, 40_200] } });
+    const numbers = { data: [21_000, 34_500, 28_700, 1_250_000, 40_200] };
+    await call("hire_agent", { ...order, params: numbers });
+    await call("hire_agent", { ...order, params: numbers, payment_mode: "escrow" });
     await call("hire_agent", { ...order, params: { data: ["many"] } });
     await call("verify_receipt", { receipt_hash: hired.receipt_hash });
     await call("rate_agent", { receipt_hash: hired.receipt_hash, stars: 5, comment: "As briefed." });
@@ -143,8 +147,8 @@ export function sessionText({ tools, calls }: RecordedSession): string {
   return `${parts.join("\n\n")}\n`;
 }
 
-function shortened(_key: string, value: unknown): unknown {
-  return typeof value === "string" && value.length > 80
+function shortened(key: string, value: unknown): unknown {
+  return typeof value === "string" && value.length > 80 && key !== "next_step"
     ? `${value.slice(0, 60)}… (${value.length} characters)`
     : value;
 }

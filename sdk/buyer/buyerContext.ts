@@ -4,7 +4,7 @@ import type { Verification } from "../../protocol/capabilities/verification.ts";
 import type { Hex } from "../../protocol/hex.ts";
 import type { Budget } from "../budget/budget.ts";
 import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
-import type { MoneyState } from "../errors.ts";
+import type { EscrowOfHire, MoneyState } from "../errors.ts";
 import type { Fetch } from "../requestService.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import type { PaymentPayload, PaymentRequired } from "../x402/paymentHeaders.ts";
@@ -21,6 +21,8 @@ export type BuyerContext = {
   budget: Budget | undefined;
   /** Hires that are paid for and not concluded, so that a crash forgets none. */
   journal: KeyValueStore;
+  /** The jobs of hires that are under way in this process: they are not to be taken up by a `resume`. */
+  underWay: Set<string>;
   modeOf: (paymentMode: string) => BuyerMode;
   allowsEscrow: (paymentMode: string) => boolean;
   fetch: Fetch;
@@ -54,6 +56,8 @@ export type BuyerMode = {
     hireId: Hex,
     reserve: (amount: bigint) => Promise<void>,
   ) => Promise<SignedPayment>;
+  /** The escrow that a payment goes into; absent where there is none. */
+  escrowOf?: (payment: SignedPayment) => EscrowOfHire;
   /** Where the money is once the payment was sent. */
   whenSent: MoneyState;
   /** Does what can be done for the money of a hire that failed after its payment was sent; says where the money is. */

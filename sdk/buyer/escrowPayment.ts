@@ -60,6 +60,9 @@ export function escrowPayment(parameters: {
   const signer = createEscrowSigner({ account, deployment, network });
   const hireOf = ({ payload }: SignedPayment): Hire => readEscrowPayload(payload.payload).hire;
 
+  /** Whether what was signed for it can no longer be deposited. */
+  const isExpired = ({ deadline }: Hire): boolean => now() / 1000 > Number(deadline) + CLOCK_MARGIN_SECONDS;
+
   const refund = async (hire: Hire): Promise<Conclusion> => {
     const signature = await signer.refund(escrowId(hire, deployment));
     return { money: "refunded", tx: await relay.refund(hire, signer.address, signature) };
@@ -73,10 +76,10 @@ export function escrowPayment(parameters: {
     try {
       return await work(hire);
     } catch (error) {
-      if (error instanceof ChainError && error.code === "call_refused") {
-        return { money: moneyOf(await relay.state(escrowId(hire, deployment))) };
-      }
-      return { money: "held" };
+      if (!(error instanceof ChainError) || error.code !== "call_refused") return { money: "held" };
+      const state = await relay.state(escrowId(hire, deployment)).catch(() => undefined);
+      const money = state ? moneyOf(state) : "held";
+      return { money: money === "authorized" && isExpired(hire) ? "none" : money };
     }
   };
 
@@ -102,6 +105,14 @@ export function escrowPayment(parameters: {
         },
       };
     },
+    escrowOf: (payment) => {
+      const hire = hireOf(payment);
+      return {
+        contract: deployment.escrow,
+        escrowId: escrowId(hire, deployment),
+        deadline: Number(hire.deadline),
+      };
+    },
     whenSent: "authorized",
     abandon: async (payment): Promise<MoneyState> => {
       const hire = hireOf(payment);
@@ -113,8 +124,7 @@ export function escrowPayment(parameters: {
       const hire = hireOf(payment);
       const { status } = await relay.state(escrowId(hire, deployment));
       if (status === "held") return (await settle(hire, refund)).money === "refunded" ? "back" : false;
-      if (status === "none")
-        return now() / 1000 > payment.validUntil + CLOCK_MARGIN_SECONDS ? "unpaid" : false;
+      if (status === "none") return isExpired(hire) ? "unpaid" : false;
       return status === "refunded" || status === "timedOut" ? "back" : "paid";
     },
     conclude: async (payment, { all_passed }) => await settle(hireOf(payment), all_passed ? release : refund),

@@ -1,12 +1,15 @@
 import { formatUsdc, parseUsdc } from "../../protocol/amount.ts";
 import { type Listing, listingSchema } from "../../protocol/records/listing.ts";
 import { escrowProviderOf } from "../../protocol/records/paymentMode.ts";
-import { NoSellerError } from "../errors.ts";
+import { NoSellerError, noRecovery } from "../errors.ts";
 import type { SearchRequest } from "../query/answers.ts";
 import type { FoundAgent, SearchClient } from "./searchClient.ts";
 
 /** An offer that a hire may take. */
 export type Candidate = { listing: Listing; price: bigint; reputation: FoundAgent["reputation"] };
+
+/** How many pages of a hundred offers are looked through. */
+const MAX_PAGES = 20;
 
 /** What a hire wants of its seller. `mode` is `direct`, `escrow` (any that is allowed) or one payment mode. */
 export type Wishes = {
@@ -25,8 +28,8 @@ export type Wishes = {
 };
 
 /**
- * The sellers that a hire may go to, in the search's order, which is the published ranking. What the search answers is
- * held to the wishes again.
+ * The sellers that a hire may go to, in the search's order, which is the published ranking: those of the first page that
+ * has any. What the search answers is held to the wishes again.
  *
  * @throws NoSellerError `no_seller`, or `no_recovery` when there are some but none by an escrow that is allowed
  */
@@ -39,13 +42,20 @@ export async function findSellers(client: SearchClient, wishes: Wishes): Promise
     ...(wishes.minAvgStars !== undefined && { min_avg_stars: wishes.minAvgStars }),
     ...(wishes.minTrustTier !== undefined && { min_trust_tier: wishes.minTrustTier }),
     ...(wishes.mode === "escrow" ? {} : { payment_mode: wishes.mode }),
-    limit: 50,
+    limit: 100,
   };
-  const { agents } = await client.search(request);
-  const found = agents.map(readCandidate).filter((it) => it !== undefined);
-  const fitting = found.filter((it) => fits(it, wishes));
-  if (fitting.length === 0) throw noSeller(found, wishes);
-  return fitting;
+  const found: Candidate[] = [];
+  // One seller, or one of some escrows, may stand behind many that the search cannot leave out.
+  for (let cursor: string | null | undefined, page = 0; page < MAX_PAGES; page++) {
+    const answer = await client.search({ ...request, ...(typeof cursor === "string" && { cursor }) });
+    const candidates = answer.agents.map(readCandidate).filter((it) => it !== undefined);
+    const fitting = candidates.filter((it) => fits(it, wishes));
+    if (fitting.length > 0) return fitting;
+    found.push(...candidates);
+    cursor = answer.next_cursor;
+    if (typeof cursor !== "string") break;
+  }
+  throw noSeller(found, wishes);
 }
 
 function readCandidate({ agent_id, listing, reputation }: FoundAgent): Candidate | undefined {
@@ -64,9 +74,14 @@ function fits({ listing, price }: Candidate, wishes: Wishes): boolean {
     (wishes.seller === undefined || agent === wishes.seller) &&
     price <= wishes.maxPrice &&
     listing.max_latency_ms <= wishes.maxLatencyMs &&
-    (wishes.mode === "escrow" ? mode !== "direct" : mode === wishes.mode) &&
+    isOfMode(mode, wishes.mode) &&
     (mode === "direct" || wishes.allowsEscrow(mode))
   );
+}
+
+/** Whether a payment mode is the one that is wanted: `escrow` stands for any but `direct`. */
+export function isOfMode(paymentMode: string, wanted: string): boolean {
+  return wanted === "escrow" ? paymentMode !== "direct" : paymentMode === wanted;
 }
 
 function noSeller(found: readonly Candidate[], wishes: Wishes): NoSellerError {
@@ -76,11 +91,7 @@ function noSeller(found: readonly Candidate[], wishes: Wishes): NoSellerError {
     .filter((it) => it !== "direct" && !wishes.allowsEscrow(it));
   if (mode !== "direct" && refusedEscrows.length > 0) {
     const providers = [...new Set(refusedEscrows.map((it) => escrowProviderOf(it) ?? it))].join(", ");
-    return new NoSellerError({
-      code: "no_recovery",
-      message: `${capability} is only sold by escrows that are not on the list: ${providers}.`,
-      hint: "Check the provider's contract, audit and guardians, then add it to `escrows` of createBuyer.",
-    });
+    return noRecovery(`${capability} is only sold by escrows that are not on the list: ${providers}.`);
   }
   return new NoSellerError({
     code: "no_seller",

@@ -1,4 +1,4 @@
-import { HireFailedError, type MoneyState } from "../errors.ts";
+import { type EscrowOfHire, HireFailedError, type MoneyState } from "../errors.ts";
 import type { Hiring } from "./hireOnce.ts";
 import type { SellerResponse } from "./sellerClient.ts";
 
@@ -31,8 +31,15 @@ export const MONEY_HINTS: { [money in MoneyState]: string } = {
 /** The error of a hire that failed with its seller. */
 export function failed(
   { candidate, hireId, jobId }: Hiring,
-  { code, message, money, hint }: { code: string; message: string; money: MoneyState; hint?: string },
+  failure: {
+    code: string;
+    message: string;
+    money: MoneyState;
+    hint?: string;
+    escrow?: EscrowOfHire | undefined;
+  },
 ): HireFailedError {
+  const { code, message, money, hint, escrow } = failure;
   const seller = candidate.listing.agent_id;
   return new HireFailedError({
     code,
@@ -42,5 +49,6 @@ export function failed(
     money,
     hireId,
     jobId,
+    escrow,
   });
 }

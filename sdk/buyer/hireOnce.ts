@@ -9,7 +9,7 @@ import { type HireRequest, signHireRequest } from "../../protocol/hire/hireReque
 import { PROTOCOL } from "../../protocol/hire/protocolVersion.ts";
 import type { RecordBody } from "../../protocol/json/recordBody.ts";
 import type { Listing } from "../../protocol/records/listing.ts";
-import { HireFailedError, type MoneyState } from "../errors.ts";
+import { type EscrowOfHire, HireFailedError, type MoneyState } from "../errors.ts";
 import { requirePublicUrl } from "../publicUrl.ts";
 import { type PaymentRequired, paymentHeaders, readRequired } from "../x402/paymentHeaders.ts";
 import type { BuyerContext, BuyerMode, SignedPayment } from "./buyerContext.ts";
@@ -58,6 +58,8 @@ export type HireResult<Id extends string = string> = {
   tx: Hex | null;
   /** The release or refund, in escrow mode. */
   settlementTx: Hex | null;
+  /** Where the money went first, in escrow mode. */
+  escrow: EscrowOfHire | null;
   receipt: ReceiptSummary | null;
   /** What is wrong with the seller's receipt; empty when all is well. */
   receiptIssues: string[];
@@ -98,6 +100,16 @@ export async function hireOnce(
   order: Order,
 ): Promise<HireResult> {
   const hiring = await holdToSchemas(await begin(context, candidate, order));
+  context.underWay.add(hiring.jobId);
+  try {
+    return await carryOut(hiring);
+  } finally {
+    context.underWay.delete(hiring.jobId);
+  }
+}
+
+async function carryOut(hiring: Hiring): Promise<HireResult> {
+  const { context, candidate } = hiring;
   const terms = await send(hiring, TERMS_MS + candidate.listing.max_latency_ms, "none");
   if (terms.status === 200) return await conclude(hiring, terms, undefined);
   const asked = terms.status === 402 ? readRequired(terms.headers, terms.body) : undefined;
@@ -150,13 +162,16 @@ async function abandon(
   error: unknown,
 ): Promise<never> {
   if (!(error instanceof HireFailedError)) throw error;
-  const money = await context.modeOf(candidate.listing.payment_mode).abandon(payment);
+  const mode = context.modeOf(candidate.listing.payment_mode);
+  const money = await mode.abandon(payment);
+  const escrow = mode.escrowOf?.(payment);
   if (money === "refunded") {
     await context.budget?.giveBack(hireId);
     await context.journal.delete(`hire/${jobId}`);
   }
   const { code, message, seller, cause } = error;
-  throw new HireFailedError({ code, message, hint: MONEY_HINTS[money], seller, money, hireId, jobId, cause });
+  const hint = MONEY_HINTS[money];
+  throw new HireFailedError({ code, message, hint, seller, money, hireId, jobId, escrow, cause });
 }
 
 async function begin(context: BuyerContext, candidate: Candidate, order: Order): Promise<Hiring> {
@@ -298,13 +313,15 @@ export async function conclude(
     ? await verifyResult(listing, order.params, delivery.result, order.verify)
     : verdict("readable", false, "The answer is neither a result nor an answer of the protocol.");
   const conclusion = payment ? await mode.conclude(payment, verification) : { money: "none" as const };
-  if (conclusion.money === "refunded") await context.budget?.giveBack(hireId);
+  const escrow = payment && mode.escrowOf?.(payment);
+  if (conclusion.money === "refunded" || conclusion.money === "none") await context.budget?.giveBack(hireId);
   if (conclusion.money === "paid" || conclusion.money === "released") await context.budget?.spend(hireId);
-  // Money that is still held is for the next start to release or refund.
-  if (conclusion.money !== "held") await context.journal.delete(`hire/${jobId}`);
+  // Money that is still held, or may yet be taken, is for the next `resume` to settle.
+  const isOpen = conclusion.money === "held" || conclusion.money === "authorized";
+  if (!isOpen) await context.journal.delete(`hire/${jobId}`);
   if (!delivery) {
     const message = `The seller answered what nobody can read (${response.status}).`;
-    throw failed(hiring, { code: "garbage_answer", message, money: moneyOf(conclusion.money) });
+    throw failed(hiring, { code: "garbage_answer", message, money: moneyOf(conclusion.money), escrow });
   }
   const ledger = await ledgerSide(hiring, delivery, {
     latencyMs,
@@ -323,6 +340,7 @@ export async function conclude(
     money: conclusion.money,
     tx: delivery.tx ?? null,
     settlementTx: conclusion.tx ?? null,
+    escrow: escrow ?? null,
     receipt: delivery.answer?.receipt ?? null,
     receiptIssues: delivery.receiptIssues,
     latencyMs,

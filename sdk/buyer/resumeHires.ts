@@ -1,13 +1,21 @@
 import { parseUsdc } from "../../protocol/amount.ts";
-import { HireFailedError } from "../errors.ts";
-import type { BuyerContext } from "./buyerContext.ts";
+import type { TallystickError } from "../../protocol/errors.ts";
+import type { Hex } from "../../protocol/hex.ts";
+import { type EscrowOfHire, HireFailedError, type MoneyState, NoSellerError } from "../errors.ts";
+import type { BuyerContext, BuyerMode } from "./buyerContext.ts";
 import { conclude, type HireResult, type Hiring, lookUp } from "./hireOnce.ts";
 import type { JournalEntry } from "./journal.ts";
 import { createSellerClient } from "./sellerClient.ts";
 import type { Verify } from "./verifyResult.ts";
 
-/** What became of a hire that a crash interrupted. */
-export type ResumedHire = { jobId: string } & ({ hire: HireResult } | { error: Error; isOver: boolean });
+/** What became of a hire that was interrupted. */
+export type ResumedHire = { jobId: string; hireId: Hex; escrow: EscrowOfHire | null } & (
+  | { hire: HireResult }
+  | { error: TallystickError; isOver: boolean; money: MoneyState }
+);
+
+/** Where the money of a payment is that is over. */
+const ENDED = { unpaid: "none", back: "refunded", paid: "paid" } as const;
 
 /** How long a resumed hire may take to be looked up, in milliseconds. */
 const LOOK_MS = 5_000;
@@ -15,7 +23,7 @@ const LOOK_MS = 5_000;
 /**
  * Concludes the hires in the journal: each is looked up at its seller, verified, and released, refunded or reported as it
  * would have been. One that its seller does not finish stays in the journal until its payment can no longer be taken;
- * then its budget comes back, since nothing was paid.
+ * then its budget comes back, since nothing was paid. Hires that are under way in this process are left alone.
  *
  * @param verify the caller's own check, as it was given to `hire`
  */
@@ -23,7 +31,13 @@ export async function resumeHires(context: BuyerContext, verify?: Verify): Promi
   const outcomes: ResumedHire[] = [];
   for (const key of await context.journal.keys("hire")) {
     const entry = await context.journal.get<JournalEntry>(key);
-    if (entry) outcomes.push(await resumeOne(context, entry, verify));
+    if (!entry || context.underWay.has(entry.jobId)) continue;
+    context.underWay.add(entry.jobId);
+    try {
+      outcomes.push(await resumeOne(context, entry, verify));
+    } finally {
+      context.underWay.delete(entry.jobId);
+    }
   }
   return outcomes;
 }
@@ -51,16 +65,31 @@ async function resumeOne(
     startedAt: entry.startedAt,
   };
   const payment = { payload: entry.payload, amount: BigInt(entry.amount), validUntil: entry.validUntil };
-  const mode = context.modeOf(listing.payment_mode);
+  const mode = modeIn(context, listing.payment_mode);
+  // Its escrow was taken off the list meanwhile: what it holds comes back at the deadline, and no other hire has to wait.
+  if (mode instanceof NoSellerError) {
+    return { jobId, hireId, escrow: null, error: mode, isOver: false, money: "authorized" };
+  }
+  const of = { jobId, hireId, escrow: mode.escrowOf?.(payment) ?? null };
   try {
     const response = await lookUp(hiring, jobId, context.now() + LOOK_MS, mode.whenSent);
-    return { jobId, hire: await conclude(hiring, response, payment) };
+    return { ...of, hire: await conclude(hiring, response, payment) };
   } catch (error) {
     if (!(error instanceof HireFailedError)) throw error;
-    const isOver = await mode.isOver(payment);
+    // Who cannot be asked today is asked the next time; the other hires need not wait for it.
+    const isOver = await mode.isOver(payment).catch(() => false as const);
     if (isOver === "unpaid" || isOver === "back") await context.budget?.giveBack(hireId);
     if (isOver === "paid") await context.budget?.spend(hireId);
     if (isOver !== false) await context.journal.delete(`hire/${jobId}`);
-    return { jobId, error, isOver: isOver !== false };
+    return { ...of, error, isOver: isOver !== false, money: isOver === false ? error.money : ENDED[isOver] };
+  }
+}
+
+function modeIn(context: BuyerContext, paymentMode: string): BuyerMode | NoSellerError {
+  try {
+    return context.modeOf(paymentMode);
+  } catch (error) {
+    if (error instanceof NoSellerError) return error;
+    throw error;
   }
 }

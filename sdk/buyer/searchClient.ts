@@ -9,5 +9,5 @@ export type FoundAgent = {
 
 /** Finds sellers: a query client (`createQueryClient`), or whatever else can. */
 export type SearchClient = {
-  search: (request: SearchRequest) => Promise<{ agents: readonly FoundAgent[] }>;
+  search: (request: SearchRequest) => Promise<{ agents: readonly FoundAgent[]; next_cursor?: string | null }>;
 };

@@ -11,6 +11,7 @@ import { createBuyer } from "../createBuyer.ts";
 import { createQueryClient } from "../query/createQueryClient.ts";
 import type { Fetch } from "../requestService.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { allowedEscrows, type EscrowSetting, escrowsSchema } from "./escrowSetting.ts";
 import type { McpContext, McpWallet, SpendCap } from "./mcpContext.ts";
 
 const environmentSchema = z.object({
@@ -34,6 +35,7 @@ const environmentSchema = z.object({
     .transform((text) => text.toLowerCase())
     .pipe(addressSchema)
     .default("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913" as Address),
+  TALLYSTICK_ESCROWS: escrowsSchema.default({}),
   TALLYSTICK_MCP_KEY: z.string().min(16, "must have at least 16 characters").optional(),
   TALLYSTICK_DEV_MODE: z.enum(["0", "1"], { error: "must be 0 or 1" }).default("0"),
 });
@@ -48,6 +50,8 @@ export type McpConfig = {
   stateDir: string | undefined;
   apiKey: string | undefined;
   network: PaymentNetwork;
+  /** The escrows on that chain that may hold the wallet's money, by payment mode. */
+  escrows: { [paymentMode: string]: EscrowSetting };
   devMode: boolean;
   /** What callers over HTTP have to present. */
   mcpKey: string | undefined;
@@ -82,6 +86,7 @@ export function readMcpConfig(environment: { [name: string]: string | undefined 
     stateDir: env.TALLYSTICK_STATE_DIR,
     apiKey: env.TALLYSTICK_API_KEY,
     network: { chainId: env.TALLYSTICK_CHAIN_ID, token: env.TALLYSTICK_TOKEN, ...version },
+    escrows: env.TALLYSTICK_ESCROWS,
     devMode: env.TALLYSTICK_DEV_MODE === "1",
     mcpKey: env.TALLYSTICK_MCP_KEY,
   };
@@ -118,7 +123,7 @@ export function createMcpContext(
 }
 
 function spendCapOf(
-  { baseUrl, network, spendCap: total, maxPerHire, devMode }: McpConfig,
+  { baseUrl, network, escrows, spendCap: total, maxPerHire, devMode }: McpConfig,
   { account, address }: McpWallet,
   { store, fetch, now }: { store: KeyValueStore | undefined; fetch: Fetch; now: () => number },
 ): SpendCap | undefined {
@@ -129,10 +134,17 @@ function spendCapOf(
     baseUrl,
     network,
     budget,
+    escrows: allowedEscrows(escrows, fetch),
     devMode,
     fetch,
     now,
     ...(store && { journal: store }),
   });
-  return { budget, total, perHire: maxPerHire ?? total, buyer };
+  return {
+    budget,
+    total,
+    perHire: maxPerHire ?? total,
+    paymentModes: ["direct", ...Object.keys(escrows)],
+    buyer,
+  };
 }

@@ -13,7 +13,14 @@ import type { Fetch } from "../requestService.ts";
 export type McpWallet = { account: LocalAccount; address: Address };
 
 /** What may be spent, by the cap that the operator set. Amounts are atomic units. */
-export type SpendCap = { budget: Budget; total: bigint; perHire: bigint; buyer: Buyer };
+export type SpendCap = {
+  budget: Budget;
+  total: bigint;
+  perHire: bigint;
+  /** How it may be paid: `direct`, and the escrows that the operator allows. */
+  paymentModes: string[];
+  buyer: Buyer;
+};
 
 /** What the tools work with. One for all sessions of a process: there is one wallet and one cap. */
 export type McpContext = {

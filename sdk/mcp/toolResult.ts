@@ -1,6 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { InvalidInputError, TallystickError } from "../../protocol/errors.ts";
 import { HireFailedError } from "../errors.ts";
+import { nextStep } from "./hireAnswer.ts";
 
 /** A tool's answer: structured, and the same as text for clients that read only that. */
 export function toolResult(output: { [key: string]: unknown }): CallToolResult {
@@ -17,8 +18,13 @@ export function toolError(error: unknown): CallToolResult {
   if (error instanceof InvalidInputError && error.issues.length > 1) {
     lines.push(...error.issues.map(({ field, message }) => `- ${field}: ${message}`));
   }
-  if (error.hint !== undefined) lines.push(error.hint);
-  if (error instanceof HireFailedError) lines.push(`Money: ${error.money}. Hire: ${error.hireId}.`);
+  const failed = error instanceof HireFailedError ? error : undefined;
+  if (failed && failed.money !== "none") lines.push(nextStep(failed.money, failed.escrow));
+  else if (error.hint !== undefined) lines.push(error.hint);
+  if (failed) {
+    const where = failed.escrow ? ` Escrow: ${failed.escrow.escrowId} in ${failed.escrow.contract}.` : "";
+    lines.push(`Money: ${failed.money}. Hire: ${failed.hireId}.${where}`);
+  }
   return failure(lines.join("\n"));
 }
 

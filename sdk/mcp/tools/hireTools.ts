@@ -9,6 +9,7 @@ import { type Listing, listingSchema } from "../../../protocol/records/listing.t
 import { ratingToken } from "../../../protocol/records/ratingToken.ts";
 import { acceptOffer, clarify } from "../../clarify/clarify.ts";
 import type { HireParameters } from "../../hire.ts";
+import { hireMoney, hireMoneySchema, resumedHire, resumedHireSchema } from "../hireAnswer.ts";
 import { type McpContext, requireSpendCap, requireWallet } from "../mcpContext.ts";
 import { answering } from "../toolResult.ts";
 
@@ -84,7 +85,7 @@ export function registerHireTools(server: McpServer, context: McpContext): void 
     {
       title: "Hire an agent",
       description:
-        "Pay an agent to do a task and get its result, verified on this side. Spends real USDC from this server's wallet, never more than max_price_usdc, the operator's limit for one hire, and what is left of its spend cap. Without agent_id the best seller within the limits is taken.",
+        "Pay an agent to do a task and get its result, verified on this side. Spends real USDC from this server's wallet, never more than max_price_usdc, the operator's limit for one hire, and what is left of its spend cap. A direct payment is final. By payment_mode escrow it goes into an escrow that the operator allows: what verifies is released, what does not is refunded, and next_step says what is left to do. Without agent_id the best seller within the limits is taken.",
       inputSchema: z.object({
         capability: capabilitySchema,
         params: params
@@ -93,6 +94,12 @@ export function registerHireTools(server: McpServer, context: McpContext): void 
         max_price_usdc: priceUsdcSchema.describe('The most this hire may cost, in USDC: "0.50".'),
         max_latency_ms: z.int().positive().describe("How long it may take, in milliseconds."),
         agent_id: addressSchema.optional().describe("Only this seller."),
+        payment_mode: z
+          .string()
+          .optional()
+          .describe(
+            "direct (the default), escrow for any that the operator allows, or one of get_remaining_budget's payment_modes. An offer by quote_token has its listing's own.",
+          ),
         min_success_rate: z.number().min(0).max(1).optional(),
         min_trust_tier: z.int().min(0).max(2).optional(),
         quote_token: z.string().optional().describe("Accepts an offer that clarify gave."),
@@ -107,9 +114,7 @@ export function registerHireTools(server: McpServer, context: McpContext): void 
         agent_id: z.string(),
         hire_id: z.string(),
         price_paid_usdc: z.string(),
-        payment_mode: z.string(),
-        money: z.string(),
-        tx: z.string().nullable(),
+        ...hireMoneySchema.shape,
         receipt_hash: z.string().nullable(),
         latency_ms: z.number(),
         remaining_budget_usdc: z.string(),
@@ -128,20 +133,35 @@ export function registerHireTools(server: McpServer, context: McpContext): void 
           });
         }
         const hired = await spend.buyer.hire(hireParameters(context, asked));
-        const { verification, amount: _, ...rest } = hired;
         return {
-          result: rest.result ?? null,
-          verification,
-          agent_id: rest.listing.agent_id,
-          hire_id: rest.hireId,
-          price_paid_usdc: rest.pricePaidUsdc,
-          payment_mode: rest.paymentMode,
-          money: rest.money,
-          tx: rest.tx,
-          receipt_hash: rest.receiptHash,
-          latency_ms: Math.round(rest.latencyMs),
+          result: hired.result ?? null,
+          verification: hired.verification,
+          agent_id: hired.listing.agent_id,
+          hire_id: hired.hireId,
+          price_paid_usdc: hired.pricePaidUsdc,
+          ...hireMoney(hired),
+          receipt_hash: hired.receiptHash,
+          latency_ms: Math.round(hired.latencyMs),
           remaining_budget_usdc: formatUsdc(await spend.budget.remaining()),
         };
+      }),
+  );
+
+  server.registerTool(
+    "resume_hires",
+    {
+      title: "Resume hires whose money is open",
+      description:
+        "Take up the hires whose money is still held by an escrow, or whose payment may still be taken: each is looked up at its seller and verified, then released or refunded; what came back may be spent again. Spends nothing beyond what those hires reserved. Safe to repeat.",
+      inputSchema: z.object({}),
+      outputSchema: z.object({ hires: z.array(resumedHireSchema), remaining_budget_usdc: z.string() }),
+      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+    },
+    () =>
+      answering(async () => {
+        const { buyer, budget } = requireSpendCap(context);
+        const hires = (await buyer.resume()).map(resumedHire);
+        return { hires, remaining_budget_usdc: formatUsdc(await budget.remaining()) };
       }),
   );
 
@@ -186,17 +206,21 @@ export function registerHireTools(server: McpServer, context: McpContext): void 
         spend_cap_usdc: z.string(),
         remaining_usdc: z.string(),
         max_per_hire_usdc: z.string(),
+        payment_modes: z
+          .array(z.string())
+          .describe("How hire_agent may pay: direct, and the allowed escrows."),
         wallet: z.string(),
       }),
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
     () =>
       answering(async () => {
-        const { budget, total, perHire } = requireSpendCap(context);
+        const { budget, total, perHire, paymentModes } = requireSpendCap(context);
         return {
           spend_cap_usdc: formatUsdc(total),
           remaining_usdc: formatUsdc(await budget.remaining()),
           max_per_hire_usdc: formatUsdc(perHire),
+          payment_modes: paymentModes,
           wallet: requireWallet(context).address,
         };
       }),
@@ -209,13 +233,18 @@ type Asked = {
   max_price_usdc: string;
   max_latency_ms: number;
   agent_id?: string | undefined;
+  payment_mode?: string | undefined;
   min_success_rate?: number | undefined;
   min_trust_tier?: number | undefined;
   quote_token?: string | undefined;
 };
 
 function hireParameters({ offers }: McpContext, asked: Asked): HireParameters {
-  const limits = { maxPriceUsdc: asked.max_price_usdc, maxLatencyMs: asked.max_latency_ms };
+  const limits = {
+    maxPriceUsdc: asked.max_price_usdc,
+    maxLatencyMs: asked.max_latency_ms,
+    ...(asked.payment_mode !== undefined && { mode: asked.payment_mode }),
+  };
   if (asked.quote_token !== undefined) {
     const known = offers.get(asked.quote_token);
     if (known) return { ...acceptOffer(known.listing, known.offer), ...limits };

@@ -1,18 +1,17 @@
 import path from "node:path";
 import { serve } from "@hono/node-server";
-import { Client, InMemoryTransport, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect } from "chai";
-import { Hono } from "hono";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { createClarification } from "../../../sdk/clarify/createClarification.ts";
 import { createMcpApp } from "../../../sdk/mcp/createMcpApp.ts";
-import { createTallystickMcp } from "../../../sdk/mcp/createTallystickMcp.ts";
 import { createMcpContext, readMcpConfig } from "../../../sdk/mcp/mcpConfig.ts";
 import { memoryStore } from "../../../sdk/store/keyValueStore.ts";
 import { API_KEY } from "../../settlement/support/testService.ts";
 import { type Market, MEAN, mean, NODE, openMarket, PURSE } from "../support/market.ts";
 import { newWallet, type SdkChain, startSdkChain, type Wallet } from "../support/sdkChain.ts";
+import { callOf, connectMcp, serveSearch } from "./support/openMcp.ts";
 
 const RESEARCH = "custom.acme.research";
 const TOOLS = [
@@ -26,13 +25,11 @@ const TOOLS = [
   "my_receipts",
   "publish_listing",
   "rate_agent",
+  "resume_hires",
   "search_agents",
   "settle_action",
   "verify_receipt",
 ];
-
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-type Answer = any;
 
 describe("tallystick-mcp", () => {
   let chain: SdkChain;
@@ -44,25 +41,7 @@ describe("tallystick-mcp", () => {
     this.timeout(180_000);
     chain = await startSdkChain();
     market = await openMarket(chain);
-    const ledger = market.hosts["node.test"] as Market["hosts"][string];
-    // The node's search, over the offers of this market; everything else is the real settlement service.
-    const node = new Hono();
-    node.post("/v1/search", async (c) => {
-      const { capability } = await c.req.json();
-      const agents = market.offers
-        .filter(({ listing }) => listing.capability === capability)
-        .map(({ agent_id, listing }) => ({
-          agent_id,
-          cluster_id: null,
-          cluster_size: 1,
-          listing: { clarification_supported: false, ...listing },
-          reputation: { success_rate: null, last_30d_hire_count: 0, avg_stars: null, trust_tier: 0 },
-        }));
-      return c.json({ agents, next_cursor: null });
-    });
-    node.all("*", async (c) => await ledger.request(c.req.raw as never));
-    market.hosts["node.test"] = node;
-
+    serveSearch(market);
     await market.openSeller({
       listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 2000 }],
       handlers: { [MEAN]: mean },
@@ -112,13 +91,6 @@ describe("tallystick-mcp", () => {
   const contextOf = (changes?: { [name: string]: string }) =>
     createMcpContext(readMcpConfig(environment(changes)), { fetch: market.fetch, store: memoryStore() });
 
-  const callOf =
-    (client: Client) =>
-    async (name: string, args: object = {}): Promise<Answer> => {
-      const answer = await client.callTool({ name, arguments: args as { [key: string]: unknown } });
-      const [content] = answer.content as { text: string }[];
-      return answer.isError ? { error: content?.text ?? "" } : answer.structuredContent;
-    };
   /** Listens on a free port of this machine. */
   const serving = (app: { fetch: (request: Request) => Response | Promise<Response> }): Promise<string> =>
     new Promise((resolve) => {
@@ -128,13 +100,9 @@ describe("tallystick-mcp", () => {
       closing.push(() => server.close());
     });
   async function connect(changes?: { [name: string]: string }) {
-    const client = new Client({ name: "test", version: "1" });
-    const [ours, theirs] = InMemoryTransport.createLinkedPair();
-    const server = createTallystickMcp(contextOf(changes));
-    await server.connect(theirs);
-    await client.connect(ours);
-    closing.push(() => client.close());
-    return { client, call: callOf(client) };
+    const opened = await connectMcp(contextOf(changes));
+    closing.push(opened.close);
+    return opened;
   }
 
   it("offers its tools with output schemas and what they may do", async () => {
@@ -184,6 +152,10 @@ describe("tallystick-mcp", () => {
     const { quote_token, price_usdc } = given.offers[0];
     expect(price_usdc).to.equal("0.30");
     const order = { capability: RESEARCH, quote_token, max_latency_ms: 5000 };
+    const otherwise = { ...order, max_price_usdc: "0.30", payment_mode: "platform_escrow:x" };
+    expect((await call("hire_agent", otherwise)).error)
+      .to.contain("no_seller")
+      .and.to.contain("paid direct");
     const hired = await call("hire_agent", { ...order, max_price_usdc: "0.30" });
     expect(hired.price_paid_usdc).to.equal("0.30");
     expect(hired.result.text.trim().split(" ")).to.have.length(30);
