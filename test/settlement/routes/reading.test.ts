@@ -1,0 +1,109 @@
+import { writeFileSync } from "node:fs";
+import { expect } from "chai";
+import { GENESIS_HASH } from "../../../protocol/ledger/entry.ts";
+import { ledgerText } from "../support/expectProblem.ts";
+import { KEY, proposal } from "../support/proposals.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
+import { openTestService, type TestService } from "../support/testService.ts";
+
+describe("reading from the settlement service", () => {
+  const folder = temporaryFolder();
+  let service: TestService;
+  beforeEach(async () => {
+    service = await openTestService(folder.path);
+  });
+  afterEach(() => service.close());
+
+  async function settle(count: number): Promise<void> {
+    for (let i = 0; i < count; i++) {
+      const { json } = await service.post("/v1/settle", proposal(service.ledger.head), KEY);
+      expect(json.status).to.equal("SETTLED");
+    }
+  }
+
+  it("GET /v1/ledger/latest gives size, hash and root, with 64 zeros in the beginning", async () => {
+    expect((await service.get("/v1/ledger/latest")).json).to.deep.equal({
+      ledger: "local",
+      origin: "tallystick.local/ledger",
+      size: 0,
+      hash: GENESIS_HASH,
+      root: "0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    });
+    await settle(2);
+    const { json } = await service.get("/v1/ledger/latest");
+    expect(json).to.include({ size: 2, hash: service.ledger.head });
+  });
+
+  it("GET /v1/ledger/verify reads the file again and names the first bad line", async () => {
+    await settle(3);
+    const good = await service.get("/v1/ledger/verify");
+    expect(good.json).to.deep.include({ valid: true, size: 3, hash: service.ledger.head });
+    const [first, second, third] = ledgerText(service).trimEnd().split("\n") as [string, string, string];
+    writeFileSync(
+      service.ledger.path,
+      `${[first, second.replace("be kind", "be rude"), third].join("\n")}\n`,
+    );
+    const bad = await service.get("/v1/ledger/verify");
+    expect(bad.json).to.include({ valid: false, line: 2 });
+    expect(bad.json.reason).to.match(/^current_hash is /);
+  });
+
+  it("GET /v1/ledger/entries gives any segment as canonical lines", async () => {
+    await settle(4);
+    const lines = ledgerText(service).split("\n");
+    const all = await service.get("/v1/ledger/entries");
+    expect([all.status, all.type, all.text]).to.deep.equal([200, "application/jsonl", ledgerText(service)]);
+    expect((await service.get("/v1/ledger/entries?from=1&to=3")).text).to.equal(`${lines[1]}\n${lines[2]}\n`);
+    expect((await service.get("/v1/ledger/entries?from=4&to=4")).text).to.equal("");
+  });
+
+  for (const [query, fields] of [
+    ["from=-1", ["from"]],
+    ["from=x", ["from"]],
+    ["to=1.5", ["to"]],
+    ["from=0&to=1", ["to"]],
+    ["from=1", ["from", "to"]],
+    ["from=99999999999999999999", ["from"]],
+  ] as const) {
+    it(`GET /v1/ledger/entries answers 400 to ${query} on an empty ledger`, async () => {
+      const answer = await service.get(`/v1/ledger/entries?${query}`);
+      expect(answer.status).to.equal(400);
+      expect(answer.json.errors.map((error: { field: string }) => error.field)).to.deep.equal(fields);
+    });
+  }
+
+  it("GET /v1/context gives the keys asked for and core_logic, with the head they were taken at", async () => {
+    await settle(1);
+    const response = await service.app.request("/v1/context?keywords=budget,unknown");
+    expect(await response.text()).to.equal('{"budget": 100, "core_logic": "be kind"}');
+    expect(response.headers.get("x-parent-hash")).to.equal(service.ledger.head);
+    expect((await service.get("/v1/context")).json).to.deep.equal({ core_logic: "be kind" });
+  });
+
+  it("GET /v1/status tells the latest and the history of a task, 404 of an unknown one", async () => {
+    await settle(2);
+    const { json } = await service.get("/v1/status/task-1");
+    expect(json).to.include({ task_id: "task-1", status: "SETTLED", hash: service.ledger.head, index: 1 });
+    expect(json.history.map((entry: { index: number }) => entry.index)).to.deep.equal([0, 1]);
+    const unknown = await service.get("/v1/status/nothing");
+    expect([unknown.status, unknown.json.code]).to.deep.equal([404, "unknown_task"]);
+  });
+
+  it("GET /health tells that the service is there", async () => {
+    expect((await service.get("/health")).json).to.include({
+      status: "ok",
+      size: 0,
+      held: 0,
+      anchoring: null,
+    });
+  });
+
+  it("answers 404 with a problem to what there is not", async () => {
+    const answer = await service.get("/v1/nothing");
+    expect([answer.status, answer.type, answer.json.code]).to.deep.equal([
+      404,
+      "application/problem+json",
+      "not_found",
+    ]);
+  });
+});
