@@ -1,9 +1,11 @@
 import { and, desc, eq, gt, sql } from "ponder";
 import * as schema from "../../../ponder.schema.ts";
 import { publishedField } from "../../derive/reputation.ts";
+import type { Row } from "../../derive/tables.ts";
 import type { Database } from "../graphql/context.ts";
-import { type ClusterLoader, clusterOf } from "../rest/clusterOf.ts";
+import { type ClusterLoader, clusterIsNamed, clusterOf, keepCluster } from "../rest/clusterOf.ts";
 import { readCursor, writeCursor } from "../rest/cursor.ts";
+import { prepared } from "../rest/prepared.ts";
 import { figuresOf, type TallyFigures } from "./figures.ts";
 
 /** An agent's hires in one capability over the window, and how it stands overall. */
@@ -28,24 +30,14 @@ export async function leaderboard(
   capability: string,
   { limit, cursor }: { limit: number; cursor?: string | undefined },
 ): Promise<Leaderboard> {
-  const { capabilityAgent: entry, agent } = schema;
   const after = cursor === undefined ? undefined : readCursor(cursor, ["number", "text"]);
-  const rows = await db
-    .select({ entry, agent })
-    .from(entry)
-    .innerJoin(agent, eq(agent.id, entry.agent))
-    .where(
-      and(
-        eq(entry.capability, capability),
-        gt(entry.weight, 0),
-        eq(agent.privateListings, 0),
-        after && sql`(${entry.weight}, ${entry.id}) < (${after[0]}::bigint, ${after[1]})`,
-      ),
-    )
-    .orderBy(desc(entry.weight), desc(entry.id))
-    .limit(limit + 1);
+  const rows = await statement(db, limit + 1, after !== undefined).execute({
+    capability,
+    ...(after !== undefined && { weight: after[0], id: after[1] }),
+  });
   const shown = rows.slice(0, limit);
   const last = shown.at(-1)?.entry;
+  for (const { cluster } of shown) keepCluster(clusters, cluster);
   return {
     capability,
     leaders: await Promise.all(
@@ -63,4 +55,36 @@ export async function leaderboard(
     ),
     next_cursor: rows.length > limit && last ? writeCursor([last.weight, last.id]) : null,
   };
+}
+
+type Entry = {
+  entry: typeof schema.capabilityAgent.$inferSelect;
+  agent: Row<"agent">;
+  cluster: Row<"cluster"> | null;
+};
+type Statement = { execute: (values: Record<string, unknown>) => Promise<Entry[]> };
+
+/** Prepared for each limit, as a search is. */
+function statement(db: Database, limit: number, hasCursor: boolean): Statement {
+  const { capabilityAgent: entry, agent, cluster } = schema;
+  const name = `leaderboard_${limit}${hasCursor ? "_after" : ""}`;
+  const after = sql`(${sql.placeholder("weight")}::bigint, ${sql.placeholder("id")}::text)`;
+  const make = () =>
+    db
+      .select({ entry, agent, cluster })
+      .from(entry)
+      .innerJoin(agent, eq(agent.id, entry.agent))
+      .leftJoin(cluster, clusterIsNamed)
+      .where(
+        and(
+          eq(entry.capability, sql.placeholder("capability")),
+          gt(entry.weight, 0),
+          eq(agent.privateListings, 0),
+          hasCursor ? sql`(${entry.weight}, ${entry.id}) < ${after}` : undefined,
+        ),
+      )
+      .orderBy(desc(entry.weight), desc(entry.id))
+      .limit(limit)
+      .prepare(name) as Statement;
+  return prepared(db, name, make);
 }

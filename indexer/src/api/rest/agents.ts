@@ -5,9 +5,10 @@ import { reputationOf } from "../../derive/reputation.ts";
 import { STATE_ID } from "../../derive/step.ts";
 import type { Row } from "../../derive/tables.ts";
 import type { Database } from "../graphql/context.ts";
-import { type ClusterLoader, clusterOf } from "./clusterOf.ts";
+import { type ClusterLoader, clusterIsNamed, clusterOf, keepCluster } from "./clusterOf.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import { listingJson } from "./listingJson.ts";
+import { prepared } from "./prepared.ts";
 import type { ClusterResponse, ListingsResponse, ReceiptsResponse, ReputationResponse } from "./schemas.ts";
 
 /** Which part of a list is asked for. */
@@ -16,12 +17,27 @@ export type Page = { limit: number; cursor?: string | undefined };
 /**
  * The row of an agent.
  *
+ * @param clusters is given its cluster, if it will be asked for
  * @throws TallystickError `unknown_agent`
  */
-export async function agentOf(db: Database, address: string): Promise<Row<"agent">> {
-  const [row] = await db.select().from(schema.agent).where(eq(schema.agent.id, address));
-  if (row === undefined) throw unknownAgent(address);
-  return row;
+export async function agentOf(
+  db: Database,
+  address: string,
+  clusters?: ClusterLoader,
+): Promise<Row<"agent">> {
+  const { agent, cluster } = schema;
+  const statement = prepared(db, "agent", () =>
+    db
+      .select({ agent, cluster })
+      .from(agent)
+      .leftJoin(cluster, clusterIsNamed)
+      .where(eq(agent.id, sql.placeholder("address")))
+      .prepare("agent"),
+  );
+  const [found] = await statement.execute({ address });
+  if (found === undefined) throw unknownAgent(address);
+  if (clusters !== undefined) keepCluster(clusters, found.cluster);
+  return found.agent;
 }
 
 function unknownAgent(address: string): TallystickError {
@@ -49,7 +65,7 @@ export async function reputation(
 ): Promise<ReputationResponse> {
   const { capability } = schema;
   const [agent, prices, asOf] = await Promise.all([
-    agentOf(db, address),
+    agentOf(db, address, clusters),
     db.select().from(capability).where(eq(capability.agent, address)),
     lastTick(db),
   ]);
@@ -64,7 +80,7 @@ export async function cluster(
   address: string,
   page: Page,
 ): Promise<ClusterResponse> {
-  const agent = await agentOf(db, address);
+  const agent = await agentOf(db, address, clusters);
   const found = await clusterOf(agent, clusters);
   const signals = agent.signalsTripped === "" ? [] : agent.signalsTripped.split(",");
   const own = { agent_id: address, signals_tripped: signals };

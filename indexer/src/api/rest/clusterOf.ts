@@ -1,15 +1,23 @@
 import DataLoader from "dataloader";
-import { inArray } from "ponder";
+import { inArray, sql } from "ponder";
 import * as schema from "../../../ponder.schema.ts";
 import type { Row } from "../../derive/tables.ts";
 import type { Database } from "../graphql/context.ts";
 
 /** Finds the cluster that an id stands for now, many at once. */
-export type ClusterLoader = { load: (id: string) => Promise<Row<"cluster"> | null> };
+export type ClusterLoader = DataLoader<string, Row<"cluster"> | null>;
 
 /** A loader for the answers of one request. */
 export function clusterLoader(db: Database): ClusterLoader {
   return new DataLoader((ids: readonly string[]) => clusterRoots(db, ids));
+}
+
+/** Joins agents with the cluster they go by: that is all, unless it was merged into another since. */
+export const clusterIsNamed = sql`${schema.cluster.id} = coalesce(${schema.agent.ownershipCluster}, ${schema.agent.fingerprintCluster})`;
+
+/** Spares the loader a cluster that came with its agent. */
+export function keepCluster(clusters: ClusterLoader, found: Row<"cluster"> | null): void {
+  if (found !== null && found.parent === found.id) clusters.prime(found.id, found);
 }
 
 /** The cluster an agent goes by: of shared ownership, else of listings alike. */

@@ -5,9 +5,10 @@ import * as schema from "../../../ponder.schema.ts";
 import { publishedField } from "../../derive/reputation.ts";
 import type { Row } from "../../derive/tables.ts";
 import type { Database } from "../graphql/context.ts";
-import { type ClusterLoader, clusterOf } from "./clusterOf.ts";
+import { type ClusterLoader, clusterIsNamed, clusterOf, keepCluster } from "./clusterOf.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import { offerJson } from "./listingJson.ts";
+import { prepared } from "./prepared.ts";
 import { ANY_PLATFORM_ESCROW, type SearchRequest, type SearchResponse } from "./schemas.ts";
 
 /** The order of results, as it is published. */
@@ -19,7 +20,7 @@ export const SEARCH_RANKING = [
   "agent_id, capability and payment_mode, ascending",
 ];
 
-type Match = { listing: Row<"listing">; agent: Row<"agent"> };
+type Match = { listing: Row<"listing">; agent: Row<"agent">; cluster: Row<"cluster"> | null };
 
 /** Listings read at once after a first page that had too few matches. */
 const BATCH = 200;
@@ -45,6 +46,7 @@ export async function search(
     wanted = BATCH;
   }
   const page = matches.slice(0, request.limit);
+  for (const { cluster } of page) keepCluster(clusters, cluster);
   const last = page.at(-1);
   return {
     agents: await Promise.all(page.map((match) => resultOf(match, clusters))),
@@ -59,7 +61,7 @@ function listingsAfter(
   request: SearchRequest,
   after: ListingPlace | undefined,
   limit: number,
-): Promise<{ listing: Row<"listing">; agent: Row<"agent"> }[]> {
+): Promise<Match[]> {
   return statement(db, limit, after !== undefined).execute({
     ...valuesOf(request),
     ...(after !== undefined && { rank: after[0], price: after[1], id: after[2] }),
@@ -84,34 +86,29 @@ function valuesOf(request: SearchRequest): Values {
   };
 }
 
-type Statement = { execute: (values: Values) => Promise<{ listing: Row<"listing">; agent: Row<"agent"> }[]> };
-
-const statements = new WeakMap<Database, Map<string, Statement>>();
+type Statement = { execute: (values: Values) => Promise<Match[]> };
 
 /**
  * The search as a statement that each connection plans once. One for each limit, because a plan for any limit would be a
  * plan for reading far more.
  */
 function statement(db: Database, limit: number, hasCursor: boolean): Statement {
-  const known = statements.get(db) ?? new Map<string, Statement>();
-  statements.set(db, known);
   const name = `search_${limit}${hasCursor ? "_after" : ""}`;
-  const prepared = known.get(name) ?? prepare(db, name, limit, hasCursor);
-  known.set(name, prepared);
-  return prepared;
+  return prepared(db, name, () => prepare(db, name, limit, hasCursor));
 }
 
 function prepare(db: Database, name: string, limit: number, hasCursor: boolean): Statement {
-  const { listing, agent } = schema;
+  const { listing, agent, cluster } = schema;
   const given = (value: string, type: string, filter: (value: SQL) => SQL) => {
     const placeholder = sql`${sql.placeholder(value)}::${sql.raw(type)}`;
     return sql`(${placeholder} IS NULL OR ${filter(placeholder)})`;
   };
   const after = sql`(${sql.placeholder("rank")}::bigint, ${sql.placeholder("price")}::numeric(78), ${sql.placeholder("id")}::text)`;
   return db
-    .select({ listing, agent })
+    .select({ listing, agent, cluster })
     .from(listing)
     .innerJoin(agent, eq(agent.id, listing.agent))
+    .leftJoin(cluster, clusterIsNamed)
     .where(
       and(
         eq(listing.capability, sql.placeholder("capability")),
