@@ -11,6 +11,7 @@ import {
   releaseTypedData,
   splitTypedData,
 } from "../../protocol/escrow/hire.ts";
+import { permitTypedData } from "../../protocol/escrow/permit.ts";
 import { type Hex, ZERO_HASH } from "../../protocol/hex.ts";
 import { type PaymentNetwork, tokenDomainOf } from "../chain/paymentNetwork.ts";
 
@@ -27,16 +28,6 @@ export type DepositPermit = {
   permitSignature: Hex;
   signature: Hex;
 };
-
-const permitTypes = {
-  Permit: [
-    { name: "owner", type: "address" },
-    { name: "spender", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "nonce", type: "uint256" },
-    { name: "deadline", type: "uint256" },
-  ],
-} as const;
 
 /**
  * Signs every instruction that a HireEscrow takes, in the domain of one deployment.
@@ -70,8 +61,7 @@ export function createEscrowSigner(parameters: {
     },
     /** The buyer's payment by ERC-2612, for tokens without EIP-3009. `permitNonce` is the token's `nonces(buyer)`. */
     permitDeposit: async (hire: Hire, permitNonce: bigint): Promise<DepositPermit> => {
-      const { token: verifyingContract, ...domain } = tokenDomainOf(network);
-      const message = {
+      const permit = {
         owner: hire.buyer,
         spender: deployment.escrow,
         value: hire.amount,
@@ -81,12 +71,7 @@ export function createEscrowSigner(parameters: {
       return {
         permitValue: hire.amount,
         permitDeadline: hire.deadline,
-        permitSignature: await account.signTypedData({
-          domain: { ...domain, verifyingContract },
-          types: permitTypes,
-          primaryType: "Permit",
-          message,
-        }),
+        permitSignature: await account.signTypedData(permitTypedData(permit, tokenDomainOf(network))),
         signature: await account.signTypedData(hireTypedData(hire, deployment)),
       };
     },

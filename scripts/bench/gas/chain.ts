@@ -3,6 +3,7 @@ import { id as keccakOfText, MaxUint256, ZeroAddress } from "ethers";
 import hre, { network } from "hardhat";
 import { authorizationFields } from "../../../protocol/escrow/authorization.ts";
 import { escrowId, hireTypes, type Hire as ProtocolHire } from "../../../protocol/escrow/hire.ts";
+import { permitFields } from "../../../protocol/escrow/permit.ts";
 
 /** A hire as ethers passes it. */
 export type Hire = Omit<ProtocolHire, "hireId" | "buyer" | "seller" | "payee" | "feeRecipient" | "arbiter"> &
@@ -10,14 +11,6 @@ export type Hire = Omit<ProtocolHire, "hireId" | "buyer" | "seller" | "payee" | 
 
 export const AMOUNT = 500_000n;
 export const FEE = 25_000n;
-
-const PERMIT = [
-  { name: "owner", type: "address" },
-  { name: "spender", type: "address" },
-  { name: "value", type: "uint256" },
-  { name: "nonce", type: "uint256" },
-  { name: "deadline", type: "uint256" },
-];
 
 type S = HardhatEthersSigner;
 type Sent = { wait(): Promise<{ gasUsed: bigint; status: number | null } | null> };
@@ -113,7 +106,7 @@ export async function benchChain() {
     async permit(): Promise<string> {
       const nonce = await token.nonces(buyer);
       const message = { owner: buyer.address, spender: escrowAddress, value: AMOUNT, nonce, deadline };
-      return buyer.signTypedData(tokenDomain, { Permit: PERMIT }, message);
+      return buyer.signTypedData(tokenDomain, { Permit: [...permitFields] }, message);
     },
   };
 }

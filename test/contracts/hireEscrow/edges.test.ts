@@ -1,13 +1,6 @@
 import { expect } from "chai";
+import { permitFields } from "../../../protocol/escrow/permit.ts";
 import { AMOUNT, FEE, PROVIDER, STATUS, useWorld, type World } from "../support/world.ts";
-
-const Permit = [
-  { name: "owner", type: "address" },
-  { name: "spender", type: "address" },
-  { name: "value", type: "uint256" },
-  { name: "nonce", type: "uint256" },
-  { name: "deadline", type: "uint256" },
-];
 
 /** 200,000 for a payment, what a call keeps back of it, and some to go on with. */
 const GAS_FOR_A_PAYMENT = 200_000n + 200_000n / 63n + 10_000n;
@@ -115,7 +108,7 @@ describe("HireEscrow: a token with the plain permit only", () => {
       deadline: hire.deadline,
     };
     const domain = { name: "Plain", version: "1", chainId, verifyingContract: await token.getAddress() };
-    const permit = await buyer.signTypedData(domain, { Permit }, message);
+    const permit = await buyer.signTypedData(domain, { Permit: [...permitFields] }, message);
     await escrow.connect(buyer).depositWithPermit(hire, AMOUNT, hire.deadline, permit, "0x");
     expect((await escrow.stateOf(await escrow.escrowId(hire))).status).to.equal(STATUS.Held);
   });

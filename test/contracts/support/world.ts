@@ -1,6 +1,8 @@
 import type { HardhatEthersSigner } from "@nomicfoundation/hardhat-ethers/types";
 import { AbiCoder, concat, type TypedDataDomain, ZeroAddress } from "ethers";
+import { authorizationFields } from "../../../protocol/escrow/authorization.ts";
 import { escrowId, hireTypes } from "../../../protocol/escrow/hire.ts";
+import { permitFields } from "../../../protocol/escrow/permit.ts";
 import type {
   ContractWallet,
   HostileToken,
@@ -14,23 +16,6 @@ export const PROVIDER = "swarmwage-partnered";
 export const AMOUNT = 500_000n;
 export const FEE = 25_000n;
 export const STATUS = { None: 0n, Held: 1n, Released: 2n, Split: 3n, Refunded: 4n, TimedOut: 5n } as const;
-
-/** The signature fields of the token's functions that take an authorization or a permit. */
-const AUTHORIZATION_FIELDS = [
-  { name: "from", type: "address" },
-  { name: "to", type: "address" },
-  { name: "value", type: "uint256" },
-  { name: "validAfter", type: "uint256" },
-  { name: "validBefore", type: "uint256" },
-  { name: "nonce", type: "bytes32" },
-];
-const PERMIT_FIELDS = [
-  { name: "owner", type: "address" },
-  { name: "spender", type: "address" },
-  { name: "value", type: "uint256" },
-  { name: "nonce", type: "uint256" },
-  { name: "deadline", type: "uint256" },
-];
 
 type S = HardhatEthersSigner;
 type EightSigners = [S, S, S, S, S, S, S, S];
@@ -148,14 +133,14 @@ export async function newWorld<T extends "TestUSDC" | "HostileToken">(chain: Cha
         nonce: idOf(hire),
         ...change,
       };
-      return signer.signTypedData(tokenDomain, { [name]: AUTHORIZATION_FIELDS }, message);
+      return signer.signTypedData(tokenDomain, { [name]: [...authorizationFields] }, message);
     },
 
     /** A permit of `value` for the escrow. */
     async signPermit(signer: HardhatEthersSigner, owner: string, value: bigint, deadline: bigint) {
       const nonce = "nonces" in token ? await token.nonces(owner) : 0n;
       const message = { owner, spender: escrowAddress, value, nonce, deadline };
-      return signer.signTypedData(tokenDomain, { Permit: PERMIT_FIELDS }, message);
+      return signer.signTypedData(tokenDomain, { Permit: [...permitFields] }, message);
     },
 
     /** A contract wallet of `owner` that holds tokens and has approved the escrow. */
