@@ -1,17 +1,14 @@
 import { expect } from "chai";
-import type { Hono } from "hono";
 import * as schema from "../../../../indexer/ponder.schema.ts";
-import { createApi } from "../../../../indexer/src/api/app.ts";
 import type { Leaderboard } from "../../../../indexer/src/api/insights/leaderboard.ts";
 import type { Percentiles } from "../../../../indexer/src/api/insights/percentiles.ts";
 import type { Series } from "../../../../indexer/src/api/insights/series.ts";
 import type { Trends } from "../../../../indexer/src/api/insights/trends.ts";
 import { MemoryStore } from "../../../../indexer/src/derive/memoryStore.ts";
 import { addTallies, type TallyChange, talliesOf } from "../../../../indexer/src/insights.ts";
-import { type PostgresServer, startPostgres } from "../../../../scripts/postgres/startPostgres.ts";
 import { DAY, EventLog, START, wallet } from "../../derive/eventLog.ts";
-import { openApiDatabase } from "../../support/apiDatabase.ts";
 import { changesOf } from "../../support/changesOf.ts";
+import { openRestApi, type RestApi } from "../../support/openRestApi.ts";
 
 const [busy, calm, secret] = [wallet(1), wallet(2), wallet(3)];
 const ring = [11, 12, 13, 14].map(wallet);
@@ -36,21 +33,11 @@ function story(): EventLog {
 }
 
 describe("insights", () => {
-  let postgres: PostgresServer;
-  let database: Awaited<ReturnType<typeof openApiDatabase>>;
-  let app: Hono;
+  let api: RestApi;
 
   before(async function () {
     this.timeout(60_000);
-    postgres = await startPostgres();
-    database = await openApiDatabase(await postgres.createDatabase("insights"));
-    const node = { chainId: 31_337, token: wallet(0x70) };
-    app = createApi({
-      db: database.db,
-      operations: { readBlocked: async () => null },
-      node,
-      settlementUrl: null,
-    });
+    api = await openRestApi();
     const store = new MemoryStore();
     const rows = new Map<string, TallyChange>();
     for (const event of story().events) {
@@ -59,24 +46,17 @@ describe("insights", () => {
         rows.set(`${key.table} ${key.id}`, { key, by: sum === undefined ? by : addTallies(sum.by, by) });
       }
     }
-    await database.fill(store);
+    await api.database.fill(store);
     const { agentDay, capabilityDay, capabilityAgent, capabilityTotal } = schema;
     const tables = { agentDay, capabilityDay, capabilityAgent, capabilityTotal };
     for (const { key, by } of rows.values()) {
       const { table, ...columns } = key;
-      await database.database.insert(tables[table]).values({ ...columns, ...by } as never);
+      await api.database.database.insert(tables[table]).values({ ...columns, ...by } as never);
     }
   });
-  after(async () => {
-    await database?.close();
-    await postgres?.stop();
-  });
+  after(() => api?.close());
 
-  async function get<Answer>(path: string): Promise<Answer> {
-    const response = await app.request(`/v1/insights/${path}`);
-    expect(response.status, await response.clone().text()).to.equal(200);
-    return (await response.json()) as Answer;
-  }
+  const get = <Answer>(path: string) => api.get<Answer>(`/v1/insights/${path}`);
 
   it("give an agent's hires day by day, up to today", async () => {
     const series = await get<Series>(`agents/${busy}/series?days=10`);
@@ -157,14 +137,14 @@ describe("insights", () => {
 
   it("tell nothing finer than buckets of an agent with private metrics, and nothing of strangers", async () => {
     for (const part of ["series", "percentiles"]) {
-      const refused = await app.request(`/v1/insights/agents/${secret}/${part}`);
+      const refused = await api.app.request(`/v1/insights/agents/${secret}/${part}`);
       expect([refused.status, ((await refused.json()) as { code: string }).code]).to.deep.equal([
         403,
         "private_metrics",
       ]);
-      expect((await app.request(`/v1/insights/agents/${wallet(0xabc)}/${part}`)).status).to.equal(404);
+      expect((await api.app.request(`/v1/insights/agents/${wallet(0xabc)}/${part}`)).status).to.equal(404);
     }
-    expect((await app.request(`/v1/insights/agents/${busy}/series?days=400`)).status).to.equal(400);
-    expect((await app.request("/v1/insights/capabilities/Text/series")).status).to.equal(400);
+    expect((await api.app.request(`/v1/insights/agents/${busy}/series?days=400`)).status).to.equal(400);
+    expect((await api.app.request("/v1/insights/capabilities/Text/series")).status).to.equal(400);
   });
 });

@@ -1,7 +1,5 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect } from "chai";
-import type { Hono } from "hono";
-import { createApi } from "../../../../indexer/src/api/app.ts";
 import type {
   ClusterResponse,
   ListingsResponse,
@@ -9,9 +7,8 @@ import type {
   ReceiptsResponse,
 } from "../../../../indexer/src/api/rest/schemas.ts";
 import type { Snapshot } from "../../../../indexer/src/derive/snapshot.ts";
-import { type PostgresServer, startPostgres } from "../../../../scripts/postgres/startPostgres.ts";
 import { EventLog, wallet } from "../../derive/eventLog.ts";
-import { openApiDatabase } from "../../support/apiDatabase.ts";
+import { openRestApi, type RestApi } from "../../support/openRestApi.ts";
 
 const [busy, secret] = [wallet(1), wallet(2)];
 const ring = [11, 12, 13, 14, 15].map(wallet);
@@ -39,57 +36,30 @@ function story(): EventLog {
 }
 
 describe("REST", () => {
-  let postgres: PostgresServer;
-  let database: Awaited<ReturnType<typeof openApiDatabase>>;
-  let app: Hono;
+  let api: RestApi;
   let derived: Snapshot;
 
   before(async function () {
     this.timeout(60_000);
-    postgres = await startPostgres();
-    database = await openApiDatabase(await postgres.createDatabase("rest"));
-    const node = { chainId: 31_337, token: wallet(0x70) };
-    app = createApi({
-      db: database.db,
-      operations: { readBlocked: async () => null },
-      node,
-      settlementUrl: null,
-    });
+    api = await openRestApi();
   });
-  after(async () => {
-    await database?.close();
-    await postgres?.stop();
-  });
-
-  async function get<Answer>(path: string): Promise<Answer> {
-    const response = await app.request(path);
-    expect(response.status, await response.clone().text()).to.equal(200);
-    return (await response.json()) as Answer;
-  }
-
-  async function problemOf(path: string) {
-    const response = await app.request(path);
-    expect(response.headers.get("content-type")).to.equal("application/problem+json");
-    return [response.status, ((await response.json()) as { code: string }).code];
-  }
+  after(() => api?.close());
 
   it("says that it is not ready, before anything was derived", async () => {
-    expect(await problemOf("/v1/params")).to.deep.equal([503, "not_ready"]);
-    expect(await problemOf(`/v1/agents/${busy}/reputation`)).to.deep.equal([404, "unknown_agent"]);
+    expect(await api.problemOf("/v1/params")).to.deep.equal([503, "not_ready"]);
+    expect(await api.problemOf(`/v1/agents/${busy}/reputation`)).to.deep.equal([404, "unknown_agent"]);
   });
 
   describe("over a derived story", () => {
     before(async () => {
-      const result = await story().derive();
-      derived = result;
-      await database.fill(result.store);
-      await database.pool.query("INSERT INTO _ponder_checkpoint VALUES ('17672259000001')");
+      derived = await api.fill(story());
+      await api.database.pool.query("INSERT INTO _ponder_checkpoint VALUES ('17672259000001')");
     });
 
     it("gives every agent the fields that the derivation gives it", async () => {
       expect(Object.keys(derived.agents)).to.have.length.above(20);
       for (const [address, fields] of Object.entries(derived.agents)) {
-        expect(await get(`/v1/agents/${address}/reputation`)).to.deep.equal({
+        expect(await api.get(`/v1/agents/${address}/reputation`)).to.deep.equal({
           agent_id: address,
           ...fields,
           private_metrics: address === secret,
@@ -99,7 +69,7 @@ describe("REST", () => {
     });
 
     it("gives buckets only for an agent with private metrics", async () => {
-      const fields = await get<Record<string, unknown>>(`/v1/agents/${secret}/reputation`);
+      const fields = await api.get<Record<string, unknown>>(`/v1/agents/${secret}/reputation`);
       expect(fields).to.deep.include({
         last_30d_hire_count: 10,
         last_30d_hire_count_raw: 10,
@@ -112,16 +82,19 @@ describe("REST", () => {
 
     it("takes an address in any spelling, and nothing else for one", async () => {
       const spelled = `0x${busy.slice(2).toUpperCase()}`;
-      expect(await get(`/v1/agents/${spelled}/reputation`)).to.include({ agent_id: busy });
+      expect(await api.get(`/v1/agents/${spelled}/reputation`)).to.include({ agent_id: busy });
       for (const part of ["reputation", "cluster", "listings", "receipts"]) {
-        expect(await problemOf(`/v1/agents/0x12/${part}`)).to.deep.equal([400, "invalid_input"]);
-        expect(await problemOf(`/v1/agents/${wallet(0xabc)}/${part}`)).to.deep.equal([404, "unknown_agent"]);
+        expect(await api.problemOf(`/v1/agents/0x12/${part}`)).to.deep.equal([400, "invalid_input"]);
+        expect(await api.problemOf(`/v1/agents/${wallet(0xabc)}/${part}`)).to.deep.equal([
+          404,
+          "unknown_agent",
+        ]);
       }
     });
 
     it("gives the cluster and the other members", async () => {
       const [first = ""] = ring;
-      expect(await get<ClusterResponse>(`/v1/agents/${first}/cluster`)).to.deep.equal({
+      expect(await api.get<ClusterResponse>(`/v1/agents/${first}/cluster`)).to.deep.equal({
         agent_id: first,
         cluster_id: derived.agents[first]?.cluster_id,
         cluster_size: 5,
@@ -129,7 +102,7 @@ describe("REST", () => {
         co_members: ring.slice(1),
         next_cursor: null,
       });
-      expect(await get<ClusterResponse>(`/v1/agents/${busy}/cluster`)).to.deep.equal({
+      expect(await api.get<ClusterResponse>(`/v1/agents/${busy}/cluster`)).to.deep.equal({
         agent_id: busy,
         cluster_id: null,
         cluster_size: 1,
@@ -146,7 +119,7 @@ describe("REST", () => {
           const found: string[] = [];
           let query = `limit=${limit}`;
           for (;;) {
-            const page = await get<ClusterResponse>(`/v1/agents/${self}/cluster?${query}`);
+            const page = await api.get<ClusterResponse>(`/v1/agents/${self}/cluster?${query}`);
             expect(page).to.include({ cluster_size: 8 });
             found.push(...page.co_members);
             if (page.next_cursor === null) break;
@@ -158,7 +131,7 @@ describe("REST", () => {
     });
 
     it("gives all listings, retired ones too, page by page", async () => {
-      const { listings } = await get<ListingsResponse>(`/v1/agents/${busy}/listings`);
+      const { listings } = await api.get<ListingsResponse>(`/v1/agents/${busy}/listings`);
       expect(listings.map((it) => [it.capability, it.retired, it.issued_at])).to.deep.equal([
         ["text.task0", true, 9],
         ["text.task1", false, 1],
@@ -166,8 +139,8 @@ describe("REST", () => {
         ["text.task3", false, 3],
         ["text.task4", false, 4],
       ]);
-      const first = await get<ListingsResponse>(`/v1/agents/${busy}/listings?limit=3`);
-      const rest = await get<ListingsResponse>(
+      const first = await api.get<ListingsResponse>(`/v1/agents/${busy}/listings?limit=3`);
+      const rest = await api.get<ListingsResponse>(
         `/v1/agents/${busy}/listings?limit=3&cursor=${first.next_cursor}`,
       );
       expect([...first.listings, ...rest.listings]).to.deep.equal(listings);
@@ -175,7 +148,7 @@ describe("REST", () => {
     });
 
     it("gives receipts with what they counted as, the latest first, page by page", async () => {
-      const { receipts } = await get<ReceiptsResponse>(`/v1/agents/${busy}/receipts`);
+      const { receipts } = await api.get<ReceiptsResponse>(`/v1/agents/${busy}/receipts`);
       expect(receipts).to.have.length(10);
       expect(receipts[0]).to.include({ status: "pending", hire: null });
       expect(receipts[1]).to.deep.include({
@@ -198,7 +171,7 @@ describe("REST", () => {
       const pages: ReceiptsResponse["receipts"] = [];
       let query = "limit=4";
       for (;;) {
-        const page = await get<ReceiptsResponse>(`/v1/agents/${busy}/receipts?${query}`);
+        const page = await api.get<ReceiptsResponse>(`/v1/agents/${busy}/receipts?${query}`);
         pages.push(...page.receipts);
         if (page.next_cursor === null) break;
         query = `limit=4&cursor=${page.next_cursor}`;
@@ -207,16 +180,19 @@ describe("REST", () => {
     });
 
     it("refuses pages that are too large, and cursors of other lists", async () => {
-      const { next_cursor } = await get<ListingsResponse>(`/v1/agents/${busy}/listings?limit=1`);
+      const { next_cursor } = await api.get<ListingsResponse>(`/v1/agents/${busy}/listings?limit=1`);
       for (const query of ["limit=0", "limit=101", "limit=x"]) {
-        expect(await problemOf(`/v1/agents/${busy}/receipts?${query}`)).to.deep.equal([400, "invalid_input"]);
+        expect(await api.problemOf(`/v1/agents/${busy}/receipts?${query}`)).to.deep.equal([
+          400,
+          "invalid_input",
+        ]);
       }
       const other = `/v1/agents/${busy}/receipts?cursor=${next_cursor}`;
-      expect(await problemOf(other)).to.deep.equal([400, "invalid_cursor"]);
+      expect(await api.problemOf(other)).to.deep.equal([400, "invalid_cursor"]);
     });
 
     it("publishes the parameters, and of each field where it comes from and how soon", async () => {
-      const answer = await get<ParamsResponse>("/v1/params");
+      const answer = await api.get<ParamsResponse>("/v1/params");
       expect(answer).to.deep.include({ version: 1, as_of: derived.asOf });
       expect(answer.params).to.deep.include({ windowSeconds: 2_592_000, tier2MinSuccesses: 10 });
       expect(Object.keys(answer.reputation_fields)).to.have.members(Object.keys(derived.agents[busy] ?? {}));
@@ -225,9 +201,9 @@ describe("REST", () => {
 
     it("answers 304 until the next block, and what it knows after it", async () => {
       const path = `/v1/agents/${busy}/reputation`;
-      const tag = (await app.request(path)).headers.get("etag") ?? "";
+      const tag = (await api.app.request(path)).headers.get("etag") ?? "";
       expect(tag).to.match(/^W\/"[^"]+"$/);
-      const ask = (known: string) => app.request(path, { headers: { "if-none-match": known } });
+      const ask = (known: string) => api.app.request(path, { headers: { "if-none-match": known } });
       for (const known of [tag, tag.slice(2), `"other", ${tag}`, "*"]) {
         const response = await ask(known);
         expect(response.status, known).to.equal(304);
@@ -235,22 +211,22 @@ describe("REST", () => {
         expect(response.headers.get("etag")).to.equal(tag);
       }
       expect((await ask('W/"other"')).status).to.equal(200);
-      await database.pool.query("UPDATE _ponder_checkpoint SET latest_checkpoint = '17672259020002'");
+      await api.database.pool.query("UPDATE _ponder_checkpoint SET latest_checkpoint = '17672259020002'");
       const fresh = await ask(tag);
       expect(fresh.status).to.equal(200);
       expect(fresh.headers.get("etag")).to.not.equal(tag);
-      expect((await app.request(`/v1/agents/${wallet(0xabc)}/reputation`)).headers.get("etag")).to.equal(
+      expect((await api.app.request(`/v1/agents/${wallet(0xabc)}/reputation`)).headers.get("etag")).to.equal(
         null,
       );
     });
 
     it("lets browsers of every origin read, and see the tag", async () => {
-      const response = await app.request(`/v1/agents/${busy}/reputation`, {
+      const response = await api.app.request(`/v1/agents/${busy}/reputation`, {
         headers: { origin: "https://dashboard.example" },
       });
       expect(response.headers.get("access-control-allow-origin")).to.equal("*");
       expect(response.headers.get("access-control-expose-headers")).to.contain("etag");
-      const preflight = await app.request("/v1/search", {
+      const preflight = await api.app.request("/v1/search", {
         method: "OPTIONS",
         headers: {
           origin: "https://dashboard.example",
@@ -263,16 +239,18 @@ describe("REST", () => {
     });
 
     it("compresses what is worth it, when asked to", async () => {
-      const ask = (path: string) => app.request(path, { headers: { "accept-encoding": "gzip" } });
+      const ask = (path: string) => api.app.request(path, { headers: { "accept-encoding": "gzip" } });
       const large = await ask("/openapi.json");
       expect(large.headers.get("content-encoding")).to.equal("gzip");
       expect(large.headers.get("vary")).to.contain("Accept-Encoding");
       const text = await new Response(large.body?.pipeThrough(new DecompressionStream("gzip"))).text();
-      expect(JSON.parse(text)).to.deep.equal(await get("/openapi.json"));
+      expect(JSON.parse(text)).to.deep.equal(await api.get("/openapi.json"));
       const small = await ask(`/v1/agents/${busy}/cluster`);
       expect(small.headers.get("content-encoding")).to.equal(null);
-      expect(await small.json()).to.deep.equal(await get(`/v1/agents/${busy}/cluster`));
-      const refused = await app.request("/openapi.json", { headers: { "accept-encoding": "br, gzip;q=0" } });
+      expect(await small.json()).to.deep.equal(await api.get(`/v1/agents/${busy}/cluster`));
+      const refused = await api.app.request("/openapi.json", {
+        headers: { "accept-encoding": "br, gzip;q=0" },
+      });
       expect(refused.headers.get("content-encoding")).to.equal(null);
     });
   });
@@ -283,10 +261,10 @@ describe("REST", () => {
       skills: { id: string; examples: string[] }[];
       additionalInterfaces: { url: string }[];
     };
-    const card = await get<Card>("/.well-known/agent-card.json");
+    const card = await api.get<Card>("/.well-known/agent-card.json");
     expect(card).to.include({ url: "http://localhost", protocolVersion: "0.3.0" });
     expect(card.skills.map((it) => it.id)).to.include("search_agents");
-    const proxied = await app.request("/.well-known/agent-card.json", {
+    const proxied = await api.app.request("/.well-known/agent-card.json", {
       headers: { host: "node.example", "x-forwarded-proto": "https" },
     });
     expect(((await proxied.json()) as Card).additionalInterfaces.map((it) => it.url)).to.deep.equal([
@@ -296,17 +274,17 @@ describe("REST", () => {
     ]);
     // What it gives as examples is what it answers.
     const [search, reputation] = card.skills;
-    const found = await app.request("/v1/search", {
+    const found = await api.app.request("/v1/search", {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: search?.examples[0] ?? "",
     });
     expect(found.status).to.equal(200);
-    expect(await problemOf(reputation?.examples[0] ?? "")).to.deep.equal([404, "unknown_agent"]);
+    expect(await api.problemOf(reputation?.examples[0] ?? "")).to.deep.equal([404, "unknown_agent"]);
   });
 
   it("describes every route it serves in valid OpenAPI, and nothing else", async () => {
-    const description = await get<{ openapi: string; paths: Record<string, object> }>("/openapi.json");
+    const description = await api.get<{ openapi: string; paths: Record<string, object> }>("/openapi.json");
     const { valid, errors } = await new Validator().validate(description);
     expect(valid, JSON.stringify(errors)).to.equal(true);
     expect(description.openapi).to.equal("3.1.0");
@@ -315,7 +293,7 @@ describe("REST", () => {
     }
     for (const [path, operations] of Object.entries(description.paths)) {
       for (const method of Object.keys(operations)) {
-        const response = await app.request(path.replace("{id}", wallet(0xabc)), { method });
+        const response = await api.app.request(path.replace("{id}", wallet(0xabc)), { method });
         const body = (await response.json()) as { code?: string };
         expect(body.code, `${method} ${path}`).to.not.equal("not_found");
       }

@@ -1,12 +1,9 @@
 import { expect } from "chai";
-import type { Hono } from "hono";
-import { createApi } from "../../../../indexer/src/api/app.ts";
 import type { SearchResponse } from "../../../../indexer/src/api/rest/schemas.ts";
 import type { Snapshot } from "../../../../indexer/src/derive/snapshot.ts";
 import { parseListing } from "../../../../protocol/records/listing.ts";
-import { type PostgresServer, startPostgres } from "../../../../scripts/postgres/startPostgres.ts";
 import { EventLog, wallet } from "../../derive/eventLog.ts";
-import { openApiDatabase } from "../../support/apiDatabase.ts";
+import { openRestApi, type RestApi } from "../../support/openRestApi.ts";
 
 const CAPABILITY = "text.translate.en.it";
 const OTHER = "code.review";
@@ -65,37 +62,17 @@ function market(): EventLog {
 }
 
 describe("POST /v1/search", () => {
-  let postgres: PostgresServer;
-  let database: Awaited<ReturnType<typeof openApiDatabase>>;
-  let app: Hono;
+  let api: RestApi;
   let derived: Snapshot;
 
   before(async function () {
     this.timeout(60_000);
-    postgres = await startPostgres();
-    database = await openApiDatabase(await postgres.createDatabase("search"));
-    const node = { chainId: 31_337, token: wallet(0x70) };
-    app = createApi({
-      db: database.db,
-      operations: { readBlocked: async () => null },
-      node,
-      settlementUrl: null,
-    });
-    const result = await market().derive();
-    derived = result;
-    await database.fill(result.store);
+    api = await openRestApi();
+    derived = await api.fill(market());
   });
-  after(async () => {
-    await database?.close();
-    await postgres?.stop();
-  });
+  after(() => api?.close());
 
-  const post = (body: unknown) =>
-    app.request("/v1/search", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: typeof body === "string" ? body : JSON.stringify(body),
-    });
+  const post = (body: unknown) => api.post("/v1/search", body);
 
   async function search(filters: object = {}): Promise<SearchResponse> {
     const response = await post({ capability: CAPABILITY, limit: 100, ...filters });

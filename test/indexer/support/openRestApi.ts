@@ -1,0 +1,52 @@
+import { expect } from "chai";
+import type { Hono } from "hono";
+import { createApi } from "../../../indexer/src/api/app.ts";
+import type { Snapshot } from "../../../indexer/src/derive/snapshot.ts";
+import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
+import { type EventLog, wallet } from "../derive/eventLog.ts";
+import { openApiDatabase } from "./apiDatabase.ts";
+
+export type RestApi = Awaited<ReturnType<typeof openRestApi>>;
+
+/** The API over an empty database of a Postgres of its own, without an indexer and without settlement. */
+export async function openRestApi() {
+  const postgres = await startPostgres();
+  const database = await openApiDatabase(await postgres.createDatabase("rest"));
+  const app: Hono = createApi({
+    db: database.db,
+    operations: { readBlocked: async () => null },
+    node: { chainId: 31_337, token: wallet(0x70) },
+    settlementUrl: null,
+  });
+  return {
+    app,
+    database,
+    /** Takes over what a log derives to. */
+    fill: async (log: EventLog): Promise<Snapshot> => {
+      const derived = await log.derive();
+      await database.fill(derived.store);
+      return derived;
+    },
+    get: async <Answer>(path: string): Promise<Answer> => {
+      const response = await app.request(path);
+      expect(response.status, await response.clone().text()).to.equal(200);
+      return (await response.json()) as Answer;
+    },
+    /** Sends JSON; text goes as it is. */
+    post: (path: string, body: unknown) =>
+      app.request(path, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      }),
+    problemOf: async (path: string): Promise<[status: number, code: string]> => {
+      const response = await app.request(path);
+      expect(response.headers.get("content-type")).to.equal("application/problem+json");
+      return [response.status, ((await response.json()) as { code: string }).code];
+    },
+    close: async () => {
+      await database.close();
+      await postgres.stop();
+    },
+  };
+}
