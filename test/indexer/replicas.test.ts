@@ -7,6 +7,7 @@ import { startPostgres } from "../../scripts/postgres/startPostgres.ts";
 import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
 import { waitUntil } from "../../scripts/processes/waitUntil.ts";
 import { createQueryClient } from "../../sdk/query/createQueryClient.ts";
+import { followEvents } from "./support/followEvents.ts";
 import { type IndexerProcess, startIndexer } from "./support/indexerProcess.ts";
 import { type LocalChain, newWallet, PROVIDER, startLocalChain } from "./support/localChain.ts";
 import { openOnChain, TestLedger } from "./support/testLedger.ts";
@@ -29,6 +30,7 @@ describe("one indexer and two replicas on one Postgres", function () {
   const ledger = new TestLedger();
   let onChain: Awaited<ReturnType<typeof openOnChain>>;
   const sockets: WebSocket[] = [];
+  const subscriptions = new AbortController();
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "tallystick-replicas-"));
@@ -56,6 +58,7 @@ describe("one indexer and two replicas on one Postgres", function () {
     );
   });
   after(async () => {
+    subscriptions.abort();
     for (const socket of sockets) socket.terminate();
     await keeper?.close();
     await rm(folder, { recursive: true, force: true });
@@ -77,8 +80,16 @@ describe("one indexer and two replicas on one Postgres", function () {
     };
   }
 
-  it("tell a hire the moment it counts, on the stream of each", async () => {
+  /** The first event that a node tells those who subscribe by GraphQL; they do so before it happens. */
+  function subscribe<Event>({ url }: IndexerProcess, field: string): Promise<Event | undefined> {
+    const events = followEvents<Event>(`${url}/graphql`, field, subscriptions.signal);
+    return events.next().then(({ value }) => value ?? undefined);
+  }
+
+  it("tell a hire the moment it counts, on the stream of each and to the subscribers of each", async () => {
     const streams = [indexer, ...replicas].map(listen);
+    const field = `hireCounted(seller: "${seller.address}", after: "0") { position reorg hire { tx priceUsdc buyer { address } } }`;
+    const told = [indexer, ...replicas].map((node) => subscribe<{ position: string }>(node, field));
     for (const stream of streams) await stream.until("heartbeat");
     const paid = await chain.pay(buyer, seller, 500_000n);
     await ledger.sign(seller, "listing", {
@@ -106,6 +117,13 @@ describe("one indexer and two replicas on one Postgres", function () {
     for (const hire of hires) {
       expect(hire).to.deep.equal(hires[0]);
       expect(hire.data).to.include({ seller: seller.address, buyer: buyer.address, price_usdc: "0.50" });
+    }
+    for (const event of await Promise.all(told)) {
+      expect(event).to.deep.equal({
+        position: hires[0]?.position,
+        reorg: false,
+        hire: { tx: paid.transactionHash, priceUsdc: "0.50", buyer: { address: buyer.address } },
+      });
     }
     const anchors = await Promise.all(streams.map((stream) => stream.until("anchor")));
     expect(anchors[0]?.data).to.include({ ledger: onChain.id, new_size: "2" });

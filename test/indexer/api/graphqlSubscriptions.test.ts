@@ -7,6 +7,7 @@ import * as schema from "../../../indexer/ponder.schema.ts";
 import { graphqlServer } from "../../../indexer/src/api/graphql/server.ts";
 import { timelineKey } from "../../../indexer/src/timeline.ts";
 import { type ApiStory, cast, node, openApiStory } from "../support/apiStory.ts";
+import { followEvents } from "../support/followEvents.ts";
 
 type Event = { position: string; reorg: boolean; hire?: { id: string } | null; tierChange?: object | null };
 
@@ -55,33 +56,11 @@ describe("GraphQL subscriptions over server-sent events", () => {
     await story.database.database.insert(schema.timeline).values(row);
   };
 
-  /** Subscribes and gives one event after the other. */
-  async function* follow(
-    field: string,
-    to = url,
-  ): AsyncGenerator<Event & { errors?: { extensions: { code: string } }[] }> {
+  const follow = (field: string, to = url) => {
     const controller = new AbortController();
     running.add(controller);
-    const response = await fetch(to, {
-      method: "POST",
-      headers: { "content-type": "application/json", accept: "text/event-stream" },
-      body: JSON.stringify({ query: `subscription { happening: ${field} }` }),
-      signal: controller.signal,
-    });
-    let text = "";
-    for await (const chunk of (response.body as ReadableStream<BufferSource>).pipeThrough(
-      new TextDecoderStream(),
-    )) {
-      text += chunk;
-      for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
-        const data = /^data: (.+)$/m.exec(text.slice(0, end))?.[1];
-        text = text.slice(end + 2);
-        if (data === undefined) continue;
-        const { data: answer, errors } = JSON.parse(data);
-        yield errors ? { errors, ...answer?.happening } : answer.happening;
-      }
-    }
-  }
+    return followEvents<Event>(to, field, controller.signal);
+  };
 
   async function take(events: AsyncGenerator<Event>, count: number): Promise<Event[]> {
     const taken: Event[] = [];
