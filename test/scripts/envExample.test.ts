@@ -16,13 +16,14 @@ describe(".env.example", () => {
     (match) => match[1] as string,
   );
 
-  it("lists every variable of settlement, indexer, keeper and npm start, and no other but the deployer's key", () => {
+  it("lists every variable of settlement, indexer, keeper, npm start and the compose file, and no other but the deployer's key", () => {
     const wanted = new Set([
       ...variablesOf("settlement/config.ts"),
       ...variablesOf("indexer/config.ts"),
       ...variablesOf("scripts/keeper/config.ts"),
       ...variablesOf("sdk/mcp/mcpConfig.ts"),
       ...variablesOf("scripts/start/nodeEnvironment.ts"),
+      ...[...read("compose.yaml").matchAll(/\$\{([A-Z_]+)/g)].map((match) => match[1] as string),
       "DEPLOYER_PRIVATE_KEY",
     ]);
     expect(wanted).to.have.property("size").that.is.greaterThan(20);

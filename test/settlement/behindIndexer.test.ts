@@ -1,5 +1,7 @@
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { type AddressInfo, connect } from "node:net";
+import path from "node:path";
 import { text } from "node:stream/consumers";
 import { type ServerType, serve } from "@hono/node-server";
 import { expect } from "chai";
@@ -7,6 +9,7 @@ import type { Hono } from "hono";
 import { privateKeyToAccount } from "viem/accounts";
 import { forwardSettlement } from "../../indexer/src/api/forwardSettlement.ts";
 import { signBody } from "../../protocol/records/record.ts";
+import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { fetchContextSlice } from "../../sdk/contextSlice.ts";
 import { settle } from "../../sdk/settle.ts";
 import { shadowAudit } from "../../sdk/shadowAudit.ts";
@@ -149,6 +152,18 @@ describe("settlement behind the indexer's origin", () => {
     expect((await from("2.2.2.2")).status).to.equal(400);
     const withKey = await ask("/v1/settle", {}, { authorization: `Bearer ${API_KEY}` });
     expect(withKey.headers.get("ratelimit")).to.equal("limit=2, remaining=1, reset=60");
+  });
+
+  it("limits every client by itself behind the proxies of the compose file: TLS, balancer and replica", async () => {
+    const compose = readFileSync(path.join(repositoryRoot, "compose.yaml"), "utf8");
+    const [, proxies = ""] = /TRUST_PROXY: \$\{COMPOSE_TRUST_PROXY:-([0-9])\}/.exec(compose) ?? [];
+    await open({ RATE_LIMIT_PER_ADDRESS: "1", TRUST_PROXY: proxies });
+    // What the client wrote, its address by the TLS proxy, that one's by the balancer; the replica adds the balancer's.
+    const from = (client: string, wrote: string) =>
+      ask("/v1/listings", {}, { "x-forwarded-for": `${wrote}, ${client}, 172.18.0.1` });
+    expect((await from("1.1.1.1", "8.8.8.8")).status).to.equal(400);
+    expect((await from("1.1.1.1", "9.9.9.9")).status).to.equal(429);
+    expect((await from("2.2.2.2", "8.8.8.8")).status).to.equal(400);
   });
 
   it("leads to no other path of settlement, however a request spells it", async () => {
