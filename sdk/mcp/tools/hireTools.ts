@@ -113,7 +113,7 @@ export function registerHireTools(server: McpServer, context: McpContext): void 
         }),
         agent_id: z.string(),
         hire_id: z.string(),
-        price_paid_usdc: z.string(),
+        price_paid_usdc: z.string().describe("What was signed for; money says where it is."),
         ...hireMoneySchema.shape,
         receipt_hash: z.string().nullable(),
         latency_ms: z.number(),
