@@ -3,10 +3,10 @@ import { append, itemsOf, listLength } from "./lists.ts";
 import type { Step } from "./step.ts";
 
 /**
- * A party is who buys: an address, or all that ever were in one cluster with it, which count as one buyer. Each party has
- * rows `<party>/<seller>` with its hires in the window, and a list of the sellers it ever bought from, so that parties can
- * be merged; the smaller is always poured into the larger, which keeps merging cheap however clusters grow. What each
- * address bought by itself is kept beside that, for when a party has to be split.
+ * A party is who buys: an address, or all that ever were in one cluster with it, which count as one buyer, under the name of
+ * one of them. Each has rows `<party>/<seller>` with its hires in the window, and a list of the sellers it ever bought from,
+ * so that parties can be merged; the smaller is always poured into the larger, which keeps merging cheap however clusters
+ * grow. What each address bought by itself stands in the same rows, for when a party has to be split.
  */
 export async function partyOf(step: Step, buyer: string): Promise<string> {
   const path: string[] = [];
@@ -22,15 +22,13 @@ export async function partyOf(step: Step, buyer: string): Promise<string> {
 }
 
 /** Counts a hire in the window. */
-export async function addCustom(step: Step, buyer: string, seller: string): Promise<void> {
-  await changeOwn(step, buyer, seller, 1);
-  await changeCustom(step, await partyOf(step, buyer), seller, 1);
+export function addCustom(step: Step, buyer: string, seller: string): Promise<void> {
+  return countCustom(step, buyer, seller, 1);
 }
 
 /** A hire leaves the window. */
-export async function removeCustom(step: Step, buyer: string, seller: string): Promise<void> {
-  await changeOwn(step, buyer, seller, -1);
-  await changeCustom(step, await partyOf(step, buyer), seller, -1);
+export function removeCustom(step: Step, buyer: string, seller: string): Promise<void> {
+  return countCustom(step, buyer, seller, -1);
 }
 
 /** Makes two addresses one buyer. */
@@ -52,10 +50,10 @@ export async function joinParties(step: Step, a: string, b: string): Promise<voi
   }
   await append(step.store, pouredInto(large), small);
   for await (const seller of itemsOf(step.store, sellersOf(small))) {
-    const windowHires = (await step.store.get("custom", `${small}/${seller}`))?.windowHires ?? 0;
-    if (windowHires === 0) continue;
-    await changeCustom(step, small, seller, -windowHires);
-    await changeCustom(step, large, seller, windowHires);
+    const held = (await step.store.get("custom", `${small}/${seller}`))?.held ?? 0;
+    if (held === 0) continue;
+    await changeCustom(step, small, seller, { own: 0, held: -held });
+    await changeCustom(step, large, seller, { own: 0, held });
   }
 }
 
@@ -71,13 +69,9 @@ export async function splitParties(
   const members = new Set<string>();
   for (const address of addresses) await collectPoured(step, await partyOf(step, address), members);
   for (const member of members) {
-    const sellers = new Set<string>();
-    for await (const seller of itemsOf(step.store, sellersOf(member))) sellers.add(seller);
-    for await (const seller of itemsOf(step.store, ownSellersOf(member))) sellers.add(seller);
-    for (const seller of sellers) {
-      const own = (await step.store.get("custom", ownId(member, seller)))?.windowHires ?? 0;
-      const held = (await step.store.get("custom", `${member}/${seller}`))?.windowHires ?? 0;
-      if (own !== held) await changeCustom(step, member, seller, own - held);
+    for await (const seller of itemsOf(step.store, sellersOf(member))) {
+      const { own, held } = (await step.store.get("custom", `${member}/${seller}`)) ?? { own: 0, held: 0 };
+      if (own !== held) await changeCustom(step, member, seller, { own: 0, held: own - held });
     }
     if ((await step.store.get("party", member)) !== null) {
       await step.store.update("party", member, { parent: member });
@@ -99,21 +93,11 @@ async function collectPoured(step: Step, party: string, into: Set<string>): Prom
   for await (const poured of itemsOf(step.store, pouredInto(party))) await collectPoured(step, poured, into);
 }
 
-async function changeOwn(step: Step, buyer: string, seller: string, by: number): Promise<void> {
-  const id = ownId(buyer, seller);
-  const row = await step.store.get("custom", id);
-  if (row !== null) return step.store.update("custom", id, { windowHires: row.windowHires + by });
-  await step.store.insert("custom", { id, windowHires: by });
-  await append(step.store, ownSellersOf(buyer), seller);
-}
-
-/** The list of sellers that an address itself ever bought from. */
-function ownSellersOf(buyer: string): string {
-  return `ownSellers/${buyer}`;
-}
-
-function ownId(buyer: string, seller: string): string {
-  return `own/${buyer}/${seller}`;
+async function countCustom(step: Step, buyer: string, seller: string, by: 1 | -1): Promise<void> {
+  const party = await partyOf(step, buyer);
+  if (party === buyer) return changeCustom(step, buyer, seller, { own: by, held: by });
+  await changeCustom(step, buyer, seller, { own: by, held: 0 });
+  await changeCustom(step, party, seller, { own: 0, held: by });
 }
 
 /** The list of parties that were ever poured into one. */
@@ -121,16 +105,22 @@ function pouredInto(party: string): string {
   return `poured/${party}`;
 }
 
-async function changeCustom(step: Step, party: string, seller: string, by: number): Promise<void> {
-  const id = `${party}/${seller}`;
+async function changeCustom(
+  step: Step,
+  address: string,
+  seller: string,
+  by: { own: number; held: number },
+): Promise<void> {
+  const id = `${address}/${seller}`;
   const row = await step.store.get("custom", id);
-  const before = row?.windowHires ?? 0;
-  const after = before + by;
+  const before = row?.held ?? 0;
+  const after = before + by.held;
+  const own = (row?.own ?? 0) + by.own;
   if (row === null) {
-    await step.store.insert("custom", { id, windowHires: after });
-    await append(step.store, sellersOf(party), seller);
+    await step.store.insert("custom", { id, own, held: after });
+    await append(step.store, sellersOf(address), seller);
   } else {
-    await step.store.update("custom", id, { windowHires: after });
+    await step.store.update("custom", id, { own, held: after });
   }
   const change = Number(after > 0) - Number(before > 0);
   if (change === 0) return;
@@ -138,6 +128,7 @@ async function changeCustom(step: Step, party: string, seller: string, by: numbe
   await updateAgent(step, seller, { distinctBuyers: distinctBuyers + change });
 }
 
+/** The list of sellers that an address, or a party of its name, ever bought from. */
 function sellersOf(party: string): string {
   return `sellers/${party}`;
 }

@@ -100,8 +100,8 @@ export const tables = {
   },
   /** Hires in the window per agent and capability, `<agent>/<capability>`. */
   capability: { id: "text", agent: "text", capability: "text", windowHires: "number", medianPrice: "text?" },
-  /** Hires in the window between a buyer or a buying party and a seller, `own/<buyer>/<seller>` or `<party>/<seller>`. */
-  custom: { id: "text", windowHires: "number" },
+  /** Hires in the window from a seller, `<address>/<seller>`: the address's own, and those of the party of its name. */
+  custom: { id: "text", own: "number", held: "number" },
   /** Addresses that are one buyer: union–find by `parent`, only for those ever joined. */
   party: { id: "text", parent: "text" },
   listing: {

@@ -6,7 +6,7 @@ import type { RowChange } from "./transaction.ts";
 const LOG2_BITS = 27;
 
 /** Rows that are kept at least, those used last; about twice as many at most. */
-const ROWS = 200_000;
+const ROWS = 50_000;
 
 /**
  * The rows of the database that were used last, and which of the others there are: so the database is seldom asked for a
