@@ -10,7 +10,7 @@ type Job = {
 };
 
 /** A thread, and the batches it has not answered yet: it answers them in order. */
-type Thread = { worker: Worker; batches: Job[][]; isReady: boolean };
+type Thread = { worker: Worker; batches: Job[][]; jobs: number; isReady: boolean };
 
 export type SignatureReadersParameters = {
   /** Reads a signature on the thread of the caller. */
@@ -22,11 +22,11 @@ export type SignatureReadersParameters = {
   program?: URL;
 };
 
-/** Most batches that a thread has at one time: one that it reads, and one for when it has. */
-const MOST_BATCHES = 2;
-
-/** Most signatures in a batch: all of them are answered when the last one is read. */
-const MOST_JOBS = 32;
+/**
+ * A thread that has so many signatures to read gets no more for now: it has enough for the time that this one may be at
+ * something else. No batch is larger: all of it is answered when the last one is read.
+ */
+const ENOUGH = 16;
 
 /**
  * Reads signatures on other threads when many come at once, as recovering a key costs more than everything else that
@@ -74,16 +74,15 @@ export class SignatureReaders {
   #dispatch(): void {
     const count = this.#waiting.length;
     const ready = this.#threads.filter(({ isReady }) => isReady);
-    const isIdle = ready.every(({ batches }) => batches.length === 0);
+    const isIdle = ready.every(({ jobs }) => jobs === 0);
     if (count > 1 && this.#threads.length < this.#most && !this.#closed) this.#start();
     if (ready.length === 0 || (count === 1 && isIdle)) {
       this.#readHere(this.#waiting.splice(0));
       return;
     }
     // Every thread gets a share, the least busy ones the first.
-    const free = ready.filter(({ batches }) => batches.length < MOST_BATCHES);
-    free.sort((a, b) => a.batches.length - b.batches.length);
-    const share = Math.min(MOST_JOBS, Math.ceil(count / free.length));
+    const free = ready.filter(({ jobs }) => jobs < ENOUGH).sort((a, b) => a.jobs - b.jobs);
+    const share = Math.min(ENOUGH, Math.ceil(count / free.length));
     for (const thread of free) {
       if (this.#waiting.length > 0) send(thread, this.#waiting.splice(0, share));
     }
@@ -97,7 +96,7 @@ export class SignatureReaders {
 
   #start(): void {
     const { program = new URL("./signatureWorker.ts", import.meta.url), log } = this.#parameters;
-    const thread: Thread = { worker: new Worker(program), batches: [], isReady: false };
+    const thread: Thread = { worker: new Worker(program), batches: [], jobs: 0, isReady: false };
     this.#threads.push(thread);
     // A process that has nothing else to do may end.
     thread.worker.unref();
@@ -107,6 +106,7 @@ export class SignatureReaders {
         return;
       }
       const batch = thread.batches.shift() ?? [];
+      thread.jobs -= batch.length;
       for (const [at, { resolve }] of batch.entries()) resolve(message[at] as SignatureReading);
       if (this.#waiting.length > 0) this.#dispatch();
     });
@@ -126,5 +126,6 @@ export class SignatureReaders {
 
 function send(thread: Thread, batch: Job[]): void {
   thread.batches.push(batch);
+  thread.jobs += batch.length;
   thread.worker.postMessage(batch.map(({ canonicalBody, signature }) => [canonicalBody, signature]));
 }

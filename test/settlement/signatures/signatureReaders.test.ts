@@ -74,7 +74,7 @@ describe("readers of signatures", () => {
   const program = (source: string) =>
     new URL(`data:text/javascript,import { parentPort } from "node:worker_threads"; ${source}`);
 
-  it("send what comes while a thread has enough to do as one batch when it is through, of 32 at most", async () => {
+  it("send what comes while a thread has enough to do as one batch, of 16 at most", async () => {
     // Every answer tells how many there were in its batch.
     const source = `
       parentPort.on("message", (batch) =>
@@ -88,7 +88,7 @@ describe("readers of signatures", () => {
       await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     }
     const sizes = (await Promise.all(answers)).map(({ digest }) => Number(digest));
-    expect(sizes).to.deep.equal([2, 3, 32, 7].flatMap((size) => Array(size).fill(size)));
+    expect(sizes).to.deep.equal([2, 3, 4, 5, 16, 14].flatMap((size) => Array(size).fill(size)));
     expect(readHere).to.equal(0);
   });
 
