@@ -80,10 +80,17 @@ export function recordBodyToPyJson(body: RecordBody): { [key: string]: PyJson } 
   return toPyJson(body) as { [key: string]: PyJson };
 }
 
+/** Printable ASCII without quote and backslash: characters that may stand anywhere, and stand for themselves. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+function quote(text: string, path: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(checkText(text, path));
+}
+
 function write(value: unknown, path: string): string {
   switch (typeof value) {
     case "string":
-      return JSON.stringify(checkText(value, path));
+      return quote(value, path);
     case "boolean":
       return value ? "true" : "false";
     case "number":
@@ -100,9 +107,10 @@ function write(value: unknown, path: string): string {
   const object = value as { [key: string]: unknown };
   const members = Object.keys(object)
     .sort()
-    .map(
-      (key) => `${JSON.stringify(checkText(key, join(path, key)))}:${write(object[key], join(path, key))}`,
-    );
+    .map((key) => {
+      const at = join(path, key);
+      return `${quote(key, at)}:${write(object[key], at)}`;
+    });
   return `{${members.join(",")}}`;
 }
 

@@ -1,6 +1,5 @@
-import { sha256 } from "@noble/hashes/sha2.js";
-import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { base32 } from "../base32.ts";
+import { type Sha256, sha256ByNoble } from "../sha256.ts";
 import type { RatingSide } from "./rating.ts";
 
 /**
@@ -9,8 +8,9 @@ import type { RatingSide } from "./rating.ts";
  * spent by the one rating that its side signs.
  *
  * @param receipt entry hash of the receipt: 64 lower-case hex digits
+ * @param sha256 how it is hashed; in plain JavaScript unless the caller has something faster
  * @example ratingToken("00…00", "buyer") // "rtt_…", 30 characters
  */
-export function ratingToken(receipt: string, side: RatingSide): string {
-  return `rtt_${base32(sha256(utf8ToBytes(`${receipt}${side}`))).slice(0, 26)}`;
+export function ratingToken(receipt: string, side: RatingSide, sha256: Sha256 = sha256ByNoble): string {
+  return `rtt_${base32(sha256(`${receipt}${side}`)).slice(0, 26)}`;
 }

@@ -13,6 +13,7 @@ import { readSignedRecord } from "../engine/readSignedRecord.ts";
 import type { RecordType } from "../engine/recordRules.ts";
 import type { SettledRecord, Validated } from "../engine/settlementEngine.ts";
 import { readJson } from "../http/readJson.ts";
+import { sha256ByNode } from "../ledger/sha256ByNode.ts";
 
 /** The routes that settle one record each, and its type. */
 const ROUTES: [string, RecordType][] = [
@@ -76,8 +77,8 @@ export function recordResponse(
   const { known, ...settled } = outcome;
   const tokens = type === "receipt" && {
     rating_tokens: {
-      buyer: ratingToken(settled.hash, "buyer"),
-      seller: ratingToken(settled.hash, "seller"),
+      buyer: ratingToken(settled.hash, "buyer", sha256ByNode),
+      seller: ratingToken(settled.hash, "seller", sha256ByNode),
     },
   };
   return c.json({ type, ...settled, ...tokens, ...more }, known ? 200 : 201);
