@@ -80,9 +80,7 @@ export function openOperations(databaseUrl: string, indexerSchema: string): Oper
       write("clear a blocked segment", `DELETE FROM ${TABLE} WHERE indexer_schema = $1`, [indexerSchema]),
     readBlocked: async () => {
       try {
-        const { rows } = await pool.query(`SELECT * FROM ${TABLE} WHERE indexer_schema = $1`, [
-          indexerSchema,
-        ]);
+        const { rows } = await pool.query(READ, [indexerSchema]);
         return rows.length === 0 ? null : blockedSegment(rows[0]);
       } catch (error) {
         if (isUndefinedTable(error)) return null;
@@ -111,6 +109,19 @@ const UPSERT = `
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
   ON CONFLICT (indexer_schema) DO UPDATE SET ledger = $2, old_size = $3, new_size = $4, block = $5, since = $6,
     attempts = $7, reason = $8`;
+
+/**
+ * A replica may read through views on the schema of an indexer, so that another can take its place: then that schema is the
+ * one that the view on Ponder's checkpoint depends on.
+ */
+const READ = `
+  SELECT * FROM ${TABLE} WHERE indexer_schema = coalesce((
+    SELECT source.relnamespace::regnamespace::text FROM pg_class AS seen
+      JOIN pg_rewrite AS rule ON rule.ev_class = seen.oid
+      JOIN pg_depend ON objid = rule.oid AND classid = 'pg_rewrite'::regclass AND refclassid = 'pg_class'::regclass
+      JOIN pg_class AS source ON source.oid = refobjid AND source.relkind = 'r'
+    WHERE seen.relname = '_ponder_checkpoint' AND seen.relkind = 'v'
+      AND seen.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1) LIMIT 1), $1)`;
 
 function blockedSegment(row: Record<string, string | number>): BlockedSegment {
   return {

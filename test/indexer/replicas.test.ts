@@ -1,11 +1,14 @@
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
+import pg from "pg";
 import { WebSocket } from "ws";
 import { startPostgres } from "../../scripts/postgres/startPostgres.ts";
 import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
 import { waitUntil } from "../../scripts/processes/waitUntil.ts";
+import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { createQueryClient } from "../../sdk/query/createQueryClient.ts";
 import { followEvents } from "./support/followEvents.ts";
 import { type IndexerProcess, startIndexer } from "./support/indexerProcess.ts";
@@ -14,7 +17,15 @@ import { openOnChain, TestLedger } from "./support/testLedger.ts";
 
 type Message = { type: string; position: string; data?: Record<string, unknown> };
 
-/** What the compose file starts, without containers: one process that indexes and two that only answer. */
+/** The statement of docs/operators.md that points the views at the tables of `tallystick_v2`, for another schema. */
+function switchTo(schema: string): string {
+  const text = readFileSync(path.join(repositoryRoot, "docs/operators.md"), "utf8");
+  const [, statement = ""] = /```sql\n([\s\S]*?)```/.exec(text) ?? [];
+  expect(statement).to.contain("tallystick_v2");
+  return statement.replaceAll("tallystick_v2", schema);
+}
+
+/** What the compose file starts, without containers: one process that indexes and two that only answer, through views. */
 describe("one indexer and two replicas on one Postgres", function () {
   // Three nodes start one after another; a busy machine takes its time.
   this.timeout(300_000);
@@ -26,6 +37,7 @@ describe("one indexer and two replicas on one Postgres", function () {
   let indexer: IndexerProcess;
   let replicas: IndexerProcess[];
   let published: string;
+  let environment: Record<string, string>;
   const [buyer, seller, writer] = [newWallet(), newWallet(), newWallet()];
   const ledger = new TestLedger();
   let onChain: Awaited<ReturnType<typeof openOnChain>>;
@@ -39,7 +51,8 @@ describe("one indexer and two replicas on one Postgres", function () {
     const [postgres, local] = await Promise.all([startPostgres({ keeper }), startLocalChain(keeper, folder)]);
     chain = local;
     onChain = await openOnChain(chain, writer, "test.local/replicas");
-    const environment = {
+    environment = {
+      DATABASE_SCHEMA: "tallystick_v1",
       DATABASE_URL: await postgres.createDatabase("replicas"),
       RPC_URL: chain.rpcUrl,
       CHAIN_ID: "31337",
@@ -53,8 +66,10 @@ describe("one indexer and two replicas on one Postgres", function () {
     await chain.mint(buyer, 100_000_000n);
     indexer = await startIndexer(keeper, folder, environment);
     await indexer.untilTick(await chain.client.getBlockNumber());
+    await run(switchTo("tallystick_v1"));
+    const throughViews = { ...environment, DATABASE_SCHEMA: "tallystick_live" };
     replicas = await Promise.all(
-      ["replica-1", "replica-2"].map((name) => startIndexer(keeper, folder, environment, name, "serve")),
+      ["replica-1", "replica-2"].map((name) => startIndexer(keeper, folder, throughViews, name, "serve")),
     );
   });
   after(async () => {
@@ -63,6 +78,13 @@ describe("one indexer and two replicas on one Postgres", function () {
     await keeper?.close();
     await rm(folder, { recursive: true, force: true });
   });
+
+  async function run(statement: string): Promise<void> {
+    const client = new pg.Client({ connectionString: environment.DATABASE_URL });
+    await client.connect();
+    await client.query(statement);
+    await client.end();
+  }
 
   /** Everything that a node tells on its stream. The socket is the first thing that this process asks of it. */
   function listen({ url }: IndexerProcess) {
@@ -184,6 +206,36 @@ describe("one indexer and two replicas on one Postgres", function () {
       const { meta } = await query<{ meta: { digest: string } }>("{ meta { digest } }");
       expect(meta.digest).to.match(/^0x/);
       expect((await fetch(`${url}/v1/stream`)).status).to.equal(426);
+    }
+  });
+
+  it("go over to the tables of another indexer between two requests", async () => {
+    const next = await startIndexer(
+      keeper,
+      folder,
+      { ...environment, DATABASE_SCHEMA: "tallystick_v2" },
+      "next",
+    );
+    const { digest } = await next.untilTick(await chain.client.getBlockNumber());
+    const asked = replicas.map(async ({ query, until }) => {
+      let answers = 0;
+      await until("tables with the next payment", async () => {
+        const text = `{ meta { digest } agents { nodes { id hires { nodes { id } } cluster { id } } } }`;
+        const { meta, agents } = await query<{ meta: { digest: string }; agents: { nodes: object[] } }>(text);
+        answers++;
+        expect(agents.nodes).to.have.length(2);
+        return meta.digest !== digest;
+      });
+      return answers;
+    });
+    await run(switchTo("tallystick_v2"));
+    await run("DROP SCHEMA tallystick_v1 CASCADE");
+    await chain.mine();
+    const { digest: last } = await next.untilTick(await chain.client.getBlockNumber());
+    for (const answers of await Promise.all(asked)) expect(answers).to.be.above(1);
+    for (const { query } of replicas) {
+      const { meta } = await query<{ meta: { digest: string } }>("{ meta { digest } }");
+      expect(meta.digest).to.equal(last);
     }
   });
 });
