@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import { serve } from "@hono/node-server";
 import { TallystickError } from "../protocol/errors.ts";
 import { toHex } from "../protocol/hex.ts";
-import { readConfig } from "./config.ts";
+import { readConfig, type SettlementConfig } from "./config.ts";
 import { stderrLog as log } from "./log.ts";
 import { openService } from "./service.ts";
 
@@ -20,6 +20,15 @@ function end(error: unknown): never {
     process.stderr.write(`error: ${error instanceof Error ? error.stack : String(error)}\n`);
   }
   process.exit(1);
+}
+
+function cannotListen({ host, port }: SettlementConfig, cause: Error): TallystickError {
+  return new TallystickError({
+    code: "cannot_listen",
+    message: `Nothing can listen at ${host}, port ${port}: ${cause.message}.`,
+    hint: "Stop what listens there, or set SETTLEMENT_HOST and SETTLEMENT_PORT.",
+    cause,
+  });
 }
 
 /** Ends the process because the ledger cannot be relied on, once those who wait have their 503. */
@@ -40,7 +49,13 @@ async function main(): Promise<void> {
     const about = { ledger: config.ledger, file: ledger.path, size: ledger.size, head: ledger.head };
     process.stdout.write(`${JSON.stringify({ listening, ...about, root: toHex(ledger.tree.root()) })}\n`);
   }) as Server;
-  server.on("error", end);
+  // The port is taken, say: the ledger and the chain are left as they are when the service is told to stop.
+  server.on("error", (error) => {
+    void service
+      .close()
+      .catch((closing) => log("The service did not close.", { error: closing }))
+      .finally(() => end(cannotListen(config, error)));
+  });
 
   let stopping = false;
   const stop = async (signal: NodeJS.Signals): Promise<void> => {

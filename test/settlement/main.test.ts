@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import path from "node:path";
 import { expect } from "chai";
 import { crashTest } from "../../scripts/bench/ledger/crashTest.ts";
@@ -7,7 +9,8 @@ import { temporaryFolder } from "./support/temporaryFolder.ts";
 
 describe("the settlement process", () => {
   const folder = temporaryFolder();
-  const { start, fail } = settlementProcesses(() => ({ LEDGER_DIR: folder.path }));
+  const environment: { [name: string]: string } = {};
+  const { start, fail } = settlementProcesses(() => ({ LEDGER_DIR: folder.path, ...environment }));
   const file = () => path.join(folder.path, "local", "ledger.jsonl");
 
   it("loses nothing that it answered, killed at any moment while many write", async function () {
@@ -54,6 +57,27 @@ describe("the settlement process", () => {
     expect(err)
       .to.match(/^error: line 1: current_hash is /)
       .and.contain("hint: ");
+  });
+
+  it("does not start at a port that is taken, says so, and leaves its ledger to the next start", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    environment.SETTLEMENT_PORT = String((other.address() as AddressInfo).port);
+    try {
+      const { code, err } = await fail();
+      expect(code).to.equal(1);
+      expect(err)
+        .to.match(
+          new RegExp(
+            `^error: Nothing can listen at 127.0.0.1, port ${environment.SETTLEMENT_PORT}: .*EADDRINUSE`,
+          ),
+        )
+        .and.contain("hint: ");
+    } finally {
+      other.close();
+      delete environment.SETTLEMENT_PORT;
+    }
+    expect((await start()).size).to.equal(0);
   });
 
   it("does not start beside another writer of the same ledger", async () => {

@@ -1,0 +1,79 @@
+import { appendFileSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "chai";
+import { GENESIS_HASH } from "../../protocol/ledger/entry.ts";
+import { KEY, proposal } from "./support/proposals.ts";
+import { temporaryFolder } from "./support/temporaryFolder.ts";
+import { openTestService } from "./support/testService.ts";
+
+/** What this process has open of a folder, where the operating system tells. */
+function openIn(folder: string): string[] {
+  if (process.platform !== "linux") return [];
+  return readdirSync("/proc/self/fd")
+    .map((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`);
+      } catch {
+        // The one that listed the others is closed by now.
+        return "";
+      }
+    })
+    .filter((file) => file.startsWith(folder));
+}
+
+describe("a start that fails", () => {
+  const folder = temporaryFolder();
+  const fileOf = (name: string) => path.join(folder.path, "local", name);
+
+  beforeEach(async () => {
+    const service = await openTestService(folder.path);
+    const answer = await service.post("/v1/settle", proposal(GENESIS_HASH), KEY);
+    expect(answer.json.status).to.equal("SETTLED");
+    if (process.platform === "linux") expect(openIn(folder.path)).not.to.deep.equal([]);
+    await service.close();
+  });
+
+  /** Damages a file, sees the start fail, repairs the file, and sees the next start succeed. */
+  async function expectClosed(name: string, damage: (file: string) => void, code: string): Promise<void> {
+    const before = readFileSync(fileOf(name));
+    damage(fileOf(name));
+    const error = await openTestService(folder.path).catch((reason) => reason);
+    expect(error).to.have.property("code", code);
+    expect(openIn(folder.path)).to.deep.equal([]);
+    rmSync(fileOf(name), { recursive: true });
+    writeFileSync(fileOf(name), before);
+    // The lock is free again: this would be refused otherwise.
+    const service = await openTestService(folder.path);
+    expect(service.ledger.size).to.equal(1);
+    await service.close();
+  }
+
+  it("because the ledger was changed has nothing open, and gives the folder free", () =>
+    expectClosed(
+      "ledger.jsonl",
+      (file) =>
+        writeFileSync(
+          file,
+          readFileSync(file, "latin1").replace(/"confidence_score": [0-9.]+/, '"confidence_score": 0.1'),
+        ),
+      "ledger_line",
+    ));
+
+  it("because a held proposal was changed has nothing open, and gives the folder free", () =>
+    expectClosed("held.jsonl", (file) => appendFileSync(file, "{}\n"), "held_corrupt"));
+
+  it("because its checkpoint key is none has nothing open, and gives the folder free", () =>
+    expectClosed("checkpoint.key", (file) => writeFileSync(file, "no key"), "bad_checkpoint_key"));
+
+  it("beside another writer leaves that one's lock alone", async () => {
+    const first = await openTestService(folder.path);
+    const open = openIn(folder.path);
+    for (let i = 0; i < 2; i++) {
+      const error = await openTestService(folder.path).catch((reason) => reason);
+      expect(error).to.have.property("code", "ledger_locked");
+    }
+    expect(openIn(folder.path)).to.deep.equal(open);
+    await first.close();
+    expect(openIn(folder.path)).to.deep.equal([]);
+  });
+});
