@@ -98,7 +98,8 @@ const environmentSchema = z.object({
   MAX_DRIFT_ALLOWED: share.default(0.15),
   KEYS_FILE: z.string().optional(),
   RATE_LIMIT_PER_KEY: wholeNumber.default(6_000),
-  RATE_LIMIT_PER_ADDRESS: wholeNumber.default(6_000),
+  // Ten a second: more than one seller does, and each may cost a signature check.
+  RATE_LIMIT_PER_ADDRESS: wholeNumber.default(600),
   TRUST_PROXY: z
     .enum(["0", "1", "2", "3", "4", "false", "true"], {
       error: "must be the number of proxies in front of this service, 0 to 4",

@@ -59,6 +59,8 @@ export function settlementService(parameters: SettlementServiceParameters): Serv
       ANCHORED_LEDGER: deployment.anchoredLedger,
       ANCHOR_PRIVATE_KEY: anchorKey,
       ANCHOR_INTERVAL_SECONDS: "1",
+      // All the demo's agents have one address.
+      RATE_LIMIT_PER_ADDRESS: "0",
       // Sellers may live on this machine, as those of sdk/examples do.
       DEV_MODE: "1",
     }),

@@ -41,6 +41,7 @@ export async function openHireWorld(): Promise<HireWorld> {
       LEDGER_DIR: path.join(folder, "ledger"),
       DEV_MODE: "1",
       SETTLEMENT_API_KEYS: "unused",
+      RATE_LIMIT_PER_ADDRESS: "0",
     }),
     now: () => Date.now() / 1000,
     log: () => {},

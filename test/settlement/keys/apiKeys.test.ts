@@ -117,6 +117,29 @@ describe("rate limits", () => {
     expect(await statuses("2", ["1.1.1.1", "2.2.2.2", "x, y", "z, y"])).to.deep.equal([400, 429, 429, 429]);
   });
 
+  it("are ten requests a second by an address and a hundred with a key, unless the operator says otherwise", async () => {
+    const service = await openTestService(folder.path);
+    const policy = async (headers: { [name: string]: string }) =>
+      (await service.app.request("/v1/listings", { method: "POST", headers })).headers.get(
+        "ratelimit-policy",
+      );
+    expect(await policy({})).to.equal("600;w=60");
+    expect(await policy({ authorization: `Bearer ${API_KEY}` })).to.equal("6000;w=60");
+    await service.close();
+  });
+
+  it("count POST to a route that is only read, such as the verification of the ledger", async () => {
+    const service = await openTestService(folder.path, { RATE_LIMIT_PER_ADDRESS: "2" });
+    expect((await service.post("/v1/ledger/verify", {})).status).to.equal(405);
+    expect((await service.get("/v1/ledger/verify")).json).to.include({ valid: true });
+    for (const method of ["GET", "POST"]) {
+      const refused = await service.app.request("/v1/ledger/verify", { method });
+      expect(refused.status, method).to.equal(429);
+      expect(refused.headers.get("retry-after"), method).to.equal("60");
+    }
+    await service.close();
+  });
+
   it("count what is costly to read too, and nothing else that is read", async () => {
     for (const path of [
       "/v1/ledger/verify",
