@@ -32,7 +32,12 @@ export function registerBenchIndex(program: Command): void {
       wholeNumbers,
       [200_000, 1_000_000],
     )
-    .option("--agents <count>", "agents, each with a listing", wholeNumber("--agents"), 10_000)
+    .option(
+      "--agents <count>",
+      "agents, each with a listing; 0 for transfers alone",
+      wholeNumber("--agents"),
+      10_000,
+    )
     .option(
       "--only <phases>",
       `besides the cold backfill, of ${PHASES.join(", ")}; none for that alone`,
@@ -47,7 +52,7 @@ export function registerBenchIndex(program: Command): void {
       const sizes: BenchFigures["sizes"] = [];
       for (const count of quick ? [20_000] : transfers) {
         progress.heading(`${count} transfers`);
-        const size = { transfers: count, agents: quick ? 1_000 : agents, rings: RINGS };
+        const size = { transfers: count, agents: quick ? 1_000 : agents, rings: agents === 0 ? [] : RINGS };
         sizes.push(await benchSize(size, only, progress));
       }
       progress.heading("in memory");

@@ -17,7 +17,7 @@ const ANVIL = "@foundry-rs/anvil@1.7.1";
 export const CHAIN_ID = 31_337;
 const GENESIS_TIME = 1_767_225_000;
 /** Of a block, and of each of its few transactions. */
-const BLOCK_GAS = 1_000_000_000;
+const BLOCK_GAS = 10_000_000_000;
 const GAS = `0x${(100_000_000).toString(16)}`;
 
 export type BenchChain = Awaited<ReturnType<typeof startBenchChain>>;

@@ -77,7 +77,9 @@ export async function startMeasured(
         };
         return status.main.block.number >= block;
       }),
-    peakMegabytes: () => peakMegabytes(pid),
+    /** Holds the process where it is until it may go on. */
+    hold: () => process.kill(pid, "SIGSTOP"),
+    goOn: () => process.kill(pid, "SIGCONT"),
     stop: async () => {
       stopListening();
       await keeper.stop(name);

@@ -7,6 +7,7 @@ import type { FastSigner, SigningAgent } from "./fastSigner.ts";
 /** How large the generated chain is. */
 export type WorldSize = {
   transfers: number;
+  /** 0 for a chain of transfers alone: nobody lists, hires or writes receipts. */
   agents: number;
   /** Members of each ring: agents that one wallet funds and that hire each other. */
   rings: number[];
@@ -61,6 +62,7 @@ export function createWorld(size: WorldSize, signer: FastSigner) {
   let serial = 0;
 
   function hire(): { transfer: WorldTransfer; hire: WorldHire } | null {
+    if (agents.length === 0) return null;
     const ring = random(HIRES_A_RING_HIRE) === 0 ? rings[random(rings.length)] : undefined;
     const pick = () => (ring === undefined ? agent() : (ring[random(ring.length)] as SigningAgent));
     const [seller, buyer] = [pick(), pick()];
@@ -74,7 +76,7 @@ export function createWorld(size: WorldSize, signer: FastSigner) {
   }
 
   function noise(): WorldTransfer {
-    const to = random(20) === 0 ? agent().address : stranger();
+    const to = random(20) === 0 && agents.length > 0 ? agent().address : stranger();
     return { from: stranger(), to, value: random(50_000_000), authorized: random(3) === 0 };
   }
 
