@@ -43,7 +43,7 @@ export function openOperations(databaseUrl: string, indexerSchema: string): Oper
   });
   // An idle connection that breaks must not end the process; the next query opens a new one.
   pool.on("error", (error) =>
-    logWarning({ msg: "Lost an idle connection to the ops schema", error: error.message }),
+    logWarning({ msg: "Lost an idle connection to the ops schema", cause: error.message }),
   );
 
   let created: Promise<unknown> | undefined;
@@ -60,7 +60,7 @@ export function openOperations(databaseUrl: string, indexerSchema: string): Oper
       await table();
       await pool.query(sql, values);
     } catch (error) {
-      logWarning({ msg: `Could not ${what} in the ops schema`, error: String(error) });
+      logWarning({ msg: `Could not ${what} in the ops schema`, cause: String(error) });
     }
   };
 

@@ -10,8 +10,8 @@ type PonderCommon = {
   logger?: { info: (fields: LogFields) => void; warn: (fields: LogFields) => void };
 };
 
-/** A log line: a sentence and what belongs to it. */
-export type LogFields = { msg: string } & Record<string, string | number | undefined>;
+/** A log line: a sentence and what belongs to it. Text is no `error`: Ponder's log takes only objects there, and throws. */
+export type LogFields = { msg: string; error?: never } & Record<string, string | number | undefined>;
 
 function common(): PonderCommon {
   return (globalThis as { PONDER_COMMON?: PonderCommon }).PONDER_COMMON ?? {};

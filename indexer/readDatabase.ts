@@ -58,5 +58,5 @@ export function openReadDatabase(parameters: {
 }
 
 function lost(error: Error): void {
-  logWarning({ msg: "Lost a connection of the API to the database", error: error.message });
+  logWarning({ msg: "Lost a connection of the API to the database", cause: error.message });
 }

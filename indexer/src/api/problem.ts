@@ -39,7 +39,7 @@ export function problemResponse(error: unknown): Response {
   }
   logWarning({
     msg: "A request failed",
-    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
   });
   return problem(500, "internal", "The request could not be served. The cause is in the log.");
 }

@@ -62,7 +62,7 @@ export function graphqlServer(options: GraphqlOptions) {
       info: () => {},
       warn: (...words) => logWarning({ msg: "GraphQL", warning: words.map(String).join(" ") }),
       error: (...words) =>
-        logWarning({ msg: "A GraphQL resolver failed", error: words.map(detail).join(" ") }),
+        logWarning({ msg: "A GraphQL resolver failed", cause: words.map(detail).join(" ") }),
     },
   });
 }

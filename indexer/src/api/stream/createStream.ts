@@ -82,11 +82,11 @@ export function createStream(options: StreamOptions): Stream {
       if (socket.readyState !== socket.OPEN) stop();
     };
     begin().catch((error) => {
-      logWarning({ msg: "Could not begin a stream", error: String(error) });
+      logWarning({ msg: "Could not begin a stream", cause: String(error) });
       outlet.close(1011, "the node could not read its database");
     });
     heartbeats ??= setInterval(() => {
-      beat().catch((error) => logWarning({ msg: "Could not read the heartbeat", error: String(error) }));
+      beat().catch((error) => logWarning({ msg: "Could not read the heartbeat", cause: String(error) }));
     }, heartbeatMs).unref();
     socket.on("close", () => {
       if (server.clients.size > 0) return;

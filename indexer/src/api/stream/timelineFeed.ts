@@ -91,7 +91,7 @@ export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: num
 
   function schedule(): void {
     timer = setTimeout(async () => {
-      await poll().catch((error) => logWarning({ msg: "Could not read the timeline", error: String(error) }));
+      await poll().catch((error) => logWarning({ msg: "Could not read the timeline", cause: String(error) }));
       if (listeners.size > 0) schedule();
     }, everyMs);
     timer.unref();

@@ -1,0 +1,50 @@
+import { expect } from "chai";
+import { createApi } from "../../indexer/src/api/app.ts";
+import { node } from "./support/apiStory.ts";
+
+type Log = { warn: (fields: object) => void };
+type Logger = { createLogger: (options: { level: string; mode: string }) => Log };
+
+/** Ponder's own log, which no test of the API without a node has. */
+const PONDER_LOGGER = "../../node_modules/ponder/dist/esm/internal/logger.js";
+
+describe("the API in Ponder's process", () => {
+  const globals = globalThis as { PONDER_COMMON?: unknown };
+  const print = console.log;
+  let written: string[];
+
+  beforeEach(async () => {
+    written = [];
+    console.log = (line: string) => void written.push(line);
+    const { createLogger } = (await import(PONDER_LOGGER)) as Logger;
+    globals.PONDER_COMMON = { logger: createLogger({ level: "warn", mode: "pretty" }) };
+  });
+  afterEach(() => {
+    console.log = print;
+    delete globals.PONDER_COMMON;
+  });
+
+  it("logs its own faults and tells the client nothing of them", async () => {
+    const broken: object = new Proxy(() => broken, {
+      get: (_, name) => {
+        if (name !== "then") return broken;
+        return (_: unknown, reject: (error: Error) => void) => reject(new Error("password is swordfish"));
+      },
+      apply: () => broken,
+    });
+    const app = createApi({
+      db: broken as never,
+      operations: { readBlocked: async () => null },
+      node,
+      settlementUrl: null,
+    });
+    for (const path of ["/graphql?query={meta{time}}", "/v1/params"]) {
+      written.length = 0;
+      const response = await app.request(path);
+      const text = await response.text();
+      expect(text, path).to.contain(path === "/v1/params" ? '"code":"internal"' : "INTERNAL_SERVER_ERROR");
+      expect(text, path).to.not.match(/swordfish|node_modules|TypeError/);
+      expect(written.join("\n"), path).to.contain("swordfish");
+    }
+  });
+});
