@@ -23,10 +23,13 @@ export type SignatureReadersParameters = {
 };
 
 /**
- * A thread that has so many signatures to read gets no more for now: it has enough for the time that this one may be at
- * something else. No batch is larger: all of it is answered when the last one is read.
+ * So many signatures are worth a message to a thread that is busy: it reads them after those it has, without waiting
+ * until it is heard here that it is through. It gets no third batch.
  */
-const ENOUGH = 16;
+const WORTH_SENDING = 8;
+
+/** Most signatures in a batch: all of them are answered when the last one is read. */
+const MOST_JOBS = 32;
 
 /**
  * Reads signatures on other threads when many come at once, as recovering a key costs more than everything else that
@@ -42,6 +45,8 @@ export class SignatureReaders {
   readonly #most: number;
   #threads: Thread[] = [];
   #waiting: Job[] = [];
+  /** Set when what waits will be looked at in this turn of the event loop. */
+  #soon: NodeJS.Immediate | undefined;
   #closed = false;
 
   constructor(parameters: SignatureReadersParameters) {
@@ -53,7 +58,7 @@ export class SignatureReaders {
   readonly read: ReadSignature = (canonicalBody, signature) =>
     new Promise((resolve) => {
       this.#waiting.push({ canonicalBody, signature, resolve });
-      if (this.#waiting.length === 1) setImmediate(() => this.#dispatch());
+      this.#soon ??= setImmediate(() => this.#dispatch());
     });
 
   /** Number of threads that are at work. */
@@ -72,6 +77,8 @@ export class SignatureReaders {
   }
 
   #dispatch(): void {
+    clearImmediate(this.#soon);
+    this.#soon = undefined;
     const count = this.#waiting.length;
     const ready = this.#threads.filter(({ isReady }) => isReady);
     const isIdle = ready.every(({ jobs }) => jobs === 0);
@@ -81,8 +88,9 @@ export class SignatureReaders {
       return;
     }
     // Every thread gets a share, the least busy ones the first.
-    const free = ready.filter(({ jobs }) => jobs < ENOUGH).sort((a, b) => a.jobs - b.jobs);
-    const share = Math.min(ENOUGH, Math.ceil(count / free.length));
+    const most = count < WORTH_SENDING ? 0 : 1;
+    const free = ready.filter(({ batches }) => batches.length <= most).sort((a, b) => a.jobs - b.jobs);
+    const share = Math.min(MOST_JOBS, Math.ceil(count / free.length));
     for (const thread of free) {
       if (this.#waiting.length > 0) send(thread, this.#waiting.splice(0, share));
     }

@@ -74,7 +74,7 @@ describe("readers of signatures", () => {
   const program = (source: string) =>
     new URL(`data:text/javascript,import { parentPort } from "node:worker_threads"; ${source}`);
 
-  it("send what comes while a thread has enough to do as one batch, of 16 at most", async () => {
+  it("send a busy thread one more batch when it is worth it, and the next when it is through with one", async () => {
     // Every answer tells how many there were in its batch.
     const source = `
       parentPort.on("message", (batch) =>
@@ -83,12 +83,12 @@ describe("readers of signatures", () => {
     create({ program: program(source) });
     await untilThreadsWork();
     const answers: Promise<SignatureReading>[] = [];
-    for (const count of [2, 3, 4, 5, 30]) {
+    for (const count of [2, 3, 4, 5, 38]) {
       for (let i = 0; i < count; i++) answers.push(Promise.resolve(readers.read("{}", "0x")));
       await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     }
     const sizes = (await Promise.all(answers)).map(({ digest }) => Number(digest));
-    expect(sizes).to.deep.equal([2, 3, 4, 5, 16, 14].flatMap((size) => Array(size).fill(size)));
+    expect(sizes).to.deep.equal([2, 12, 32, 6].flatMap((size) => Array(size).fill(size)));
     expect(readHere).to.equal(0);
   });
 
