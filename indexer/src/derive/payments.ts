@@ -14,6 +14,11 @@ export function paymentKey(tx: string, from: string, to: string, value: bigint):
   return `${tx}/${from.slice(-16)}${to.slice(-16)}/${value}`;
 }
 
+/** The key of the payment that a receipt names. */
+export function keyOfPayment({ txHash, buyer, payee, amount }: Row<"receipt">): string {
+  return paymentKey(txHash, buyer, payee, amount);
+}
+
 /**
  * How many transfers alike (one transaction, the same sides and value) can be payments, and how many receipts can wait for
  * one: every receipt looks through the former, every transfer through the latter.
@@ -26,10 +31,11 @@ export async function addPayment(
   key: string,
   payment: Omit<Row<"payment">, "id" | "receipt">,
 ): Promise<Row<"payment"> | null> {
-  const isFirst = (await step.store.get("payment", `${key}/0`)) === null;
+  const first = `${key}/0`;
+  const isFirst = (await step.store.get("payment", first)) === null;
   const n = isFirst ? 0 : await countPayments(step, key);
   if (n >= MAX_ALIKE) return null;
-  const row = { id: `${key}/${n}`, ...payment, receipt: null };
+  const row = { id: isFirst ? first : `${key}/${n}`, ...payment, receipt: null };
   await step.store.insert("payment", row);
   return row;
 }
@@ -49,7 +55,7 @@ async function countPayments(step: Step, key: string): Promise<number> {
 
 /** The first payment that the receipt may claim, or null. */
 export async function findPayment(step: Step, receipt: Row<"receipt">): Promise<Row<"payment"> | null> {
-  const key = paymentKey(receipt.txHash, receipt.buyer, receipt.payee, receipt.amount);
+  const key = keyOfPayment(receipt);
   for (let n = 0; ; n++) {
     const payment = await step.store.get("payment", `${key}/${n}`);
     if (payment === null) return null;

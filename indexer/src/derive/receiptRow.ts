@@ -12,9 +12,9 @@ export function waitingFor(escrowId: string): string {
   return `waiting/${escrowId}`;
 }
 
-/** The list of receipts that wait for a payment. */
-export function waitingForPayment(tx: string, from: string, to: string, value: bigint): string {
-  return `waiting/${tx}/${from}/${to}/${value}`;
+/** The list of receipts that wait for a payment, by its `paymentKey`. */
+export function waitingForPayment(key: string): string {
+  return `waiting/${key}`;
 }
 
 /** Whether another receipt of this agent and hire_id was counted: the same hire counts once. */

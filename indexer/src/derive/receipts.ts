@@ -5,7 +5,7 @@ import { findAgent, updateAgent } from "./agentRow.ts";
 import { freeHiresOf } from "./agents.ts";
 import { attachReceipt } from "./escrows.ts";
 import { append, listLength } from "./lists.ts";
-import { countDirectHire, findPayment, hasConsent, MAX_ALIKE } from "./payments.ts";
+import { countDirectHire, findPayment, hasConsent, keyOfPayment, MAX_ALIKE } from "./payments.ts";
 import { receiptRow, waitingFor, waitingForPayment } from "./receiptRow.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
@@ -25,8 +25,7 @@ export async function receiptSettled(step: Step, facts: ReceiptFacts): Promise<v
   } else {
     const payment = await findPayment(step, receipt);
     if (payment !== null) await countDirectHire(step, receipt, payment);
-    const { txHash, buyer, payee, amount } = receipt;
-    const waiting = waitingForPayment(txHash, buyer, payee, amount);
+    const waiting = waitingForPayment(keyOfPayment(receipt));
     // Only who is to be paid, or whom it has agreed to, can be among them: nobody takes another's place.
     const mayWait = (await hasConsent(step, receipt)) && (await listLength(step.store, waiting)) < MAX_ALIKE;
     await waitIfPending(step, receipt, mayWait ? waiting : null);

@@ -25,8 +25,8 @@ export async function transferred(step: Step, event: TransferEvent): Promise<voi
   const funds = isFundingSize(step, value, received);
   const presumed = event.authorized && (await hasLiveListing(step, event.to));
   let payment: Row<"payment"> | null = null;
+  const key = paymentKey(event.tx, event.from, event.to, value);
   if (value >= BigInt(step.params.minHireAtomic)) {
-    const key = paymentKey(event.tx, event.from, event.to, value);
     payment = await addPayment(step, key, {
       block: event.block,
       time: event.time,
@@ -39,7 +39,7 @@ export async function transferred(step: Step, event: TransferEvent): Promise<voi
     });
   }
   if (payment !== null) {
-    const waiting = waitingForPayment(event.tx, event.from, event.to, value);
+    const waiting = waitingForPayment(key);
     const isAwaited = (await listLength(step.store, waiting)) > 0;
     if (isAwaited && (await claimByWaitingReceipt(step, waiting, payment))) return;
     if (payment.fundingIfUnclaimed) {
