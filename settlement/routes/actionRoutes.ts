@@ -9,7 +9,7 @@ import { type InputIssue, InvalidInputError } from "../../protocol/errors.ts";
 import { toBareHex } from "../../protocol/hex.ts";
 import { dumpsPythonJson, type PyJson } from "../../protocol/json/pythonJson.ts";
 import { isLedgerHash } from "../../protocol/ledger/entry.ts";
-import type { AppDependencies } from "../app.ts";
+import type { AppDependencies } from "../appDependencies.ts";
 import { toPlainJson } from "../engine/institutionalRules.ts";
 import { readJson } from "../http/readJson.ts";
 import { requireBearer } from "../http/requireBearer.ts";

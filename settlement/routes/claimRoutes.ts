@@ -4,7 +4,7 @@ import { addressSchema } from "../../protocol/address.ts";
 import { invalidInputFromZod, TallystickError } from "../../protocol/errors.ts";
 import { claimSchema } from "../../protocol/records/claim.ts";
 import { signatureSchema } from "../../protocol/records/nestedSignature.ts";
-import type { AppDependencies } from "../app.ts";
+import type { AppDependencies } from "../appDependencies.ts";
 import type { ClaimDesk } from "../claims/claimDesk.ts";
 import { readJson } from "../http/readJson.ts";
 import { outcomeName, recordResponse } from "./recordRoutes.ts";

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import type { AppDependencies } from "../app.ts";
+import type { AppDependencies } from "../appDependencies.ts";
 import { pyJsonResponse } from "../http/pyJsonResponse.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import type { AppDependencies } from "../app.ts";
+import type { AppDependencies } from "../appDependencies.ts";
 
 /**
  * `GET /health`: 200 while the service can settle, with the ledger's size, its mode and how anchoring goes.

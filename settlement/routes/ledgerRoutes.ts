@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { Hono } from "hono";
 import { toHex } from "../../protocol/hex.ts";
 import { LedgerLineError } from "../../protocol/ledger/verifyLedger.ts";
-import type { AppDependencies } from "../app.ts";
+import type { AppDependencies } from "../appDependencies.ts";
 import { positionOf } from "../http/positionOf.ts";
 
 /**

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { InvalidInputError } from "../../protocol/errors.ts";
 import { toHex } from "../../protocol/hex.ts";
 import { isLedgerHash } from "../../protocol/ledger/entry.ts";
-import type { AppDependencies } from "../app.ts";
+import type { AppDependencies } from "../appDependencies.ts";
 import { positionOf } from "../http/positionOf.ts";
 import { makeProofBundle } from "../proofs/proofBundles.ts";
 

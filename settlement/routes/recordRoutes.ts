@@ -8,7 +8,7 @@ import type { PyJson } from "../../protocol/json/pythonJson.ts";
 import { parseRating } from "../../protocol/records/rating.ts";
 import { ratingToken } from "../../protocol/records/ratingToken.ts";
 import type { SignedRecord } from "../../protocol/records/record.ts";
-import type { AppDependencies } from "../app.ts";
+import type { AppDependencies } from "../appDependencies.ts";
 import { readSignedRecord } from "../engine/readSignedRecord.ts";
 import type { RecordType } from "../engine/recordRules.ts";
 import type { SettledRecord, Validated } from "../engine/settlementEngine.ts";

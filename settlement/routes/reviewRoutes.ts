@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { InvalidInputError } from "../../protocol/errors.ts";
 import type { PyJson } from "../../protocol/json/pythonJson.ts";
-import type { AppDependencies } from "../app.ts";
+import type { AppDependencies } from "../appDependencies.ts";
 import type { HeldProposal } from "../engine/heldProposals.ts";
 import { readSignedRecord } from "../engine/readSignedRecord.ts";
 import { pyJsonResponse } from "../http/pyJsonResponse.ts";

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { TallystickError } from "../../protocol/errors.ts";
-import type { AppDependencies } from "../app.ts";
+import type { AppDependencies } from "../appDependencies.ts";
 import { parseSettleRequest } from "../engine/proposal.ts";
 import { readTaskStatus } from "../engine/taskStatus.ts";
 import { readJson } from "../http/readJson.ts";

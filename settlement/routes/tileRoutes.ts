@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { TallystickError } from "../../protocol/errors.ts";
-import type { AppDependencies } from "../app.ts";
+import type { AppDependencies } from "../appDependencies.ts";
 import { parseTilePath } from "../proofs/tilePath.ts";
 import { readTile } from "../proofs/tiles.ts";
 

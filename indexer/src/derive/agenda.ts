@@ -1,6 +1,7 @@
 import { append, itemsOf, listLength } from "./lists.ts";
 import { addEntry, entriesUp } from "./orderIndex.ts";
-import { STATE_ID, type Step } from "./step.ts";
+import { STATE_ID } from "./stateId.ts";
+import type { Step } from "./step.ts";
 
 /**
  * The agenda keeps what will be due in buckets of this many seconds, so a tick visits each bucket about once. An index says

@@ -4,7 +4,8 @@ import { base32 } from "../../../protocol/base32.ts";
 import { agentRow, findAgent, updateAgent } from "./agentRow.ts";
 import { append, itemsOf } from "./lists.ts";
 import { joinParties, splitParties } from "./parties.ts";
-import { STATE_ID, type Step } from "./step.ts";
+import { STATE_ID } from "./stateId.ts";
+import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
 
 export type ClusterSignal = "funding_origin" | "deploy_batch" | "listing_fingerprint";

@@ -5,7 +5,8 @@ import { agentRow, changeAgent } from "./agentRow.ts";
 import { capabilitiesOf } from "./hires.ts";
 import { append, itemsOf } from "./lists.ts";
 import { type CapabilityPrice, digestFields } from "./reputation.ts";
-import { STATE_ID, type Step } from "./step.ts";
+import { STATE_ID } from "./stateId.ts";
+import type { Step } from "./step.ts";
 import type { Store } from "./store.ts";
 
 /**

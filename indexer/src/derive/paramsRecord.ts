@@ -1,7 +1,8 @@
 import type { Params } from "../../../protocol/records/params.ts";
 import { dropTrips } from "./clusters.ts";
 import { forgetTrips } from "./funding/trips.ts";
-import { STATE_ID, type Step } from "./step.ts";
+import { STATE_ID } from "./stateId.ts";
+import type { Step } from "./step.ts";
 import { markWallet, unmarkHub } from "./wallets.ts";
 
 /** New parameters hold from here on. What was fixed before stays, but a wallet that is published as a hub loses its trips. */

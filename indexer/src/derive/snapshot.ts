@@ -1,6 +1,6 @@
 import type { MemoryStore } from "./memoryStore.ts";
 import { type Reputation, reputationOf } from "./reputation.ts";
-import { STATE_ID } from "./step.ts";
+import { STATE_ID } from "./stateId.ts";
 import type { Row } from "./tables.ts";
 
 export type Snapshot = {

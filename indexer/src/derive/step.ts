@@ -3,6 +3,7 @@ import { type RecoverPublicKey, recoverByNoble } from "../../../protocol/signatu
 import { BUCKET_SECONDS } from "./agenda.ts";
 import type { OpenAgent } from "./agentRow.ts";
 import { type DeriveEvent, type Position, positionOf } from "./events.ts";
+import { STATE_ID } from "./stateId.ts";
 import type { Store } from "./store.ts";
 import type { Row } from "./tables.ts";
 import type { OpenWallet } from "./wallets.ts";
@@ -31,8 +32,6 @@ export type Step = {
   readonly touchedAgents: Set<string>;
   readonly touchedClusters: Set<string>;
 };
-
-export const STATE_ID = "state";
 
 /** Opens the step of `event`; the very first one lays down the state, with the default parameters. */
 export async function openStep(

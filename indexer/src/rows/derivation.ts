@@ -1,6 +1,7 @@
 import { apply } from "../derive/apply.ts";
 import type { DeriveEvent } from "../derive/events.ts";
-import { type ApplyOptions, STATE_ID } from "../derive/step.ts";
+import { STATE_ID } from "../derive/stateId.ts";
+import type { ApplyOptions } from "../derive/step.ts";
 import type { Answer, Store } from "../derive/store.ts";
 import type { Row, TableName } from "../derive/tables.ts";
 import { KnownRows } from "./knownRows.ts";

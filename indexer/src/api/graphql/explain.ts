@@ -2,7 +2,7 @@ import type { SQL } from "drizzle-orm";
 import { and, eq, gt, isNotNull, ne } from "ponder";
 import * as schema from "../../../ponder.schema.ts";
 import { type Reputation, reputationOf } from "../../derive/reputation.ts";
-import { STATE_ID } from "../../derive/step.ts";
+import { STATE_ID } from "../../derive/stateId.ts";
 import type { Row } from "../../derive/tables.ts";
 import { type FieldSource, reputationSources } from "../reputationSources.ts";
 import { type Agent, AgentRef, clusterOf } from "./agent.ts";

@@ -1,7 +1,7 @@
 import { asc, sql } from "ponder";
 import type { BlockedSegment } from "../../../operations.ts";
 import * as schema from "../../../ponder.schema.ts";
-import { STATE_ID } from "../../derive/step.ts";
+import { STATE_ID } from "../../derive/stateId.ts";
 import type { Row } from "../../derive/tables.ts";
 import { builder } from "./builder.ts";
 import type { Database } from "./context.ts";

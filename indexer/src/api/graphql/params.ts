@@ -1,6 +1,6 @@
 import { formatUsdc } from "../../../../protocol/amount.ts";
 import { type Params, paramsSchema } from "../../../../protocol/records/params.ts";
-import { STATE_ID } from "../../derive/step.ts";
+import { STATE_ID } from "../../derive/stateId.ts";
 import { builder } from "./builder.ts";
 
 type Fraction = { numerator: number; denominator: number };

@@ -5,7 +5,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { invalidInputFromZod } from "../../../../protocol/errors.ts";
 import * as schema from "../../../ponder.schema.ts";
 import { logWarning } from "../../../ponderProcess.ts";
-import { STATE_ID } from "../../derive/step.ts";
+import { STATE_ID } from "../../derive/stateId.ts";
 import type { Database } from "../graphql/context.ts";
 import { problem, problemResponse } from "../problem.ts";
 import { type StreamMessage, topicOf } from "./messages.ts";

@@ -1,0 +1,45 @@
+import type { Hex } from "../protocol/hex.ts";
+import type { ProofBundle } from "../protocol/proof/proofBundle.ts";
+import type { RecoverPublicKey } from "../protocol/signatures/recoverPublicKey.ts";
+import type { AnchoringState } from "./anchoring/anchorer.ts";
+import type { AnchorRecord } from "./anchoring/anchorLog.ts";
+import type { ClaimDesk } from "./claims/claimDesk.ts";
+import type { HeldProposals } from "./engine/heldProposals.ts";
+import type { LedgerIndex } from "./engine/ledgerIndex.ts";
+import type { RuleBook } from "./engine/ruleBook.ts";
+import type { SettlementEngine } from "./engine/settlementEngine.ts";
+import type { RateLimitConfig } from "./http/rateLimits.ts";
+import type { ApiKeys } from "./keys/apiKeys.ts";
+import type { DiskLedger } from "./ledger/diskLedger.ts";
+import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Checkpoints } from "./proofs/checkpoints.ts";
+
+/** What the routes are given: the parts of the service, put together in `service.ts`. */
+export type AppDependencies = {
+  engine: SettlementEngine;
+  ledger: DiskLedger;
+  index: LedgerIndex;
+  held: HeldProposals;
+  ruleBook: RuleBook;
+  /** What the ledger is called: its id on chain (`local` when it is not anchored) and its origin. */
+  ledgerName: { ledger: Hex | "local"; origin: string };
+  /** How signers that a record does not name are recovered. */
+  recover: RecoverPublicKey;
+  /** Keys that may settle generic proposals. */
+  apiKeys: ApiKeys;
+  rateLimits: RateLimitConfig;
+  checkpoints: Checkpoints;
+  /** The ledger on chain; null when it is not anchored. */
+  identity: ProofBundle["ledger"];
+  /** The last anchor that still stands, if its transaction is known. */
+  lastAnchor: () => AnchorRecord | undefined;
+  /** Absent when this service attests no claims. */
+  claimDesk?: ClaimDesk;
+  /** How anchoring goes; absent when the ledger is not anchored. */
+  anchoring?: () => AnchoringState;
+  metrics: Metrics;
+  /** The time, in seconds since 1970. */
+  now: () => number;
+  log: Log;
+};
