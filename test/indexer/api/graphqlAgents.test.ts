@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { type GraphQLObjectType, getNamedType, isLeafType } from "graphql";
+import { graphqlSchema } from "../../../indexer/src/api/graphql/schema.ts";
 import { type ApiStory, cast, openApiStory } from "../support/apiStory.ts";
 
 type Nodes<T> = { nodes: T[] };
@@ -107,6 +109,31 @@ describe("GraphQL: agents of a market", () => {
         expect(await story.codeOf(`{ agents(where: {${where}}) { nodes { id } } }`), where).to.equal(
           "INVALID_ARGUMENT",
         );
+      }
+    });
+
+    it("have each field alone as they have it among all others, however it is asked for", async () => {
+      type Agents = { agents: { nodes?: object[]; edges?: { node: object }[] } };
+      const fields = Object.values((graphqlSchema.getType("Agent") as GraphQLObjectType).getFields())
+        .filter(({ type }) => isLeafType(getNamedType(type)))
+        .map(({ name }) => name);
+      expect(fields).to.have.length.above(25);
+      const selections = [...fields, "cluster { id size }", "avgCostPerCapability { capability medianUsdc }"];
+      const all = await story.ask<Agents>(`{ agents(first: 100) { nodes { ${selections.join(" ")} } } }`);
+      for (const selection of selections) {
+        const name = selection.split(" ")[0] as "id";
+        const wanted = all.agents.nodes?.map((it) => ({ [name]: (it as { id: unknown })[name] }));
+        const { agents: alone } = await story.ask<Agents>(
+          `{ agents(first: 100) { nodes { ${selection} } } }`,
+        );
+        expect(alone.nodes, name).to.deep.equal(wanted);
+        const { agents: inFragments } = await story.ask<Agents>(
+          `{ agents(first: 100) { edges { ...E } } } fragment E on AgentEdge { node { ...A } } fragment A on Agent { ... on Node { ... on Agent { ${selection} } } }`,
+        );
+        expect(
+          inFragments.edges?.map(({ node }) => node),
+          name,
+        ).to.deep.equal(wanted);
       }
     });
 

@@ -6,6 +6,7 @@ import { standingOf } from "../../derive/standing.ts";
 import type { Row } from "../../derive/tables.ts";
 import { publishedFigures } from "../../publishedFigures.ts";
 import { type Agent, AgentConnection, AgentRef, toAgent } from "./agent.ts";
+import { agentColumns } from "./agentColumns.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { queryError } from "./errors.ts";
@@ -85,12 +86,14 @@ function naturalOrder(where: AgentWhere): AgentOrderName {
   return known(where.minAvgStars) ? "stars" : "registered";
 }
 
+type Columns = ListOptions<typeof agent, Agent>["columns"];
+
 /** A page of agents. */
 export async function agentPage(
   args: PageArgs,
   context: QueryContext,
-  where: AgentWhere = {},
-  orderBy: AgentOrderName = naturalOrder(where),
+  where: AgentWhere,
+  { orderBy = naturalOrder(where), columns }: { orderBy?: AgentOrderName | undefined; columns?: Columns },
 ) {
   const conditions = agentConditions(where);
   const { capability, clusterId } = where;
@@ -101,6 +104,7 @@ export async function agentPage(
       table: agent,
       ...ORDERS[orderBy],
       where: and(anchor, ...Object.values(conditions)),
+      columns,
       toNode: toAgent,
     });
   }
@@ -111,6 +115,7 @@ export async function agentPage(
     ...ORDERS[orderBy],
     where: along,
     filter: rest.length === 0 ? undefined : and(...rest),
+    columns,
     toNode: toAgent,
   });
 }
@@ -212,8 +217,8 @@ builder.queryField("agents", (t) =>
         "the page may have: then a page may be short while hasNextPage is true.",
       type: AgentRef,
       args: { where: t.arg({ type: AgentFilter }), orderBy: t.arg({ type: AgentOrder }) },
-      resolve: (_, { where, orderBy, ...args }, context) =>
-        agentPage(args, context, where ?? {}, orderBy ?? undefined),
+      resolve: (_, { where, orderBy, ...args }, context, info) =>
+        agentPage(args, context, where ?? {}, { orderBy: orderBy ?? undefined, columns: agentColumns(info) }),
     },
     AgentConnection,
   ),

@@ -2,6 +2,7 @@ import { and, eq, gt, gte, isNull, sql } from "ponder";
 import * as schema from "../../../ponder.schema.ts";
 import type { Row } from "../../derive/tables.ts";
 import { AgentConnection, AgentRef, clusterOf, toAgent } from "./agent.ts";
+import { agentColumns } from "./agentColumns.ts";
 import { memberColumn } from "./agentList.ts";
 import { builder } from "./builder.ts";
 import { listPage } from "./list.ts";
@@ -32,7 +33,7 @@ export const ClusterRef = builder.objectRef<Row<"cluster">>("Cluster").implement
         description:
           "Agents in it, by the cluster they joined first, then in the order in which they registered.",
         type: AgentRef,
-        resolve: async (cluster, args, context) => {
+        resolve: async (cluster, args, context, info) => {
           const { agent } = schema;
           const column = memberColumn(cluster);
           const parts = await context.load.clusterParts.load(cluster.id);
@@ -41,6 +42,7 @@ export const ClusterRef = builder.objectRef<Row<"cluster">>("Cluster").implement
             order: [column, agent.registeredBlock, agent.registeredLog, agent.id],
             direction: "asc",
             where: sql`${column} = ANY (${sql.param(parts)}::text[])`,
+            columns: agentColumns(info),
             toNode: toAgent,
           });
         },

@@ -27,6 +27,8 @@ export type ListOptions<T extends PgTable, Found> = {
   of?: { name: string; column: PgColumn; id: string } | undefined;
   /** Whether the exact length may be told. */
   coarseCount?: boolean | undefined;
+  /** Those that `toNode` and what comes after it read; all without. Only for lists without `of`. */
+  columns?: PgColumn[] | undefined;
   toNode: (row: T["$inferSelect"]) => Found;
 };
 
@@ -129,7 +131,7 @@ function inOrder(rows: RawRow[]): RawRow[] {
 
 /** Rows after the cursor, numbered in the order of the list. With a filter also the last row looked at, to go on from. */
 function selectRows<T extends PgTable, Found>(
-  { table, order, direction, where, filter, page }: Select<T, Found>,
+  { table, order, direction, where, filter, page, columns }: Select<T, Found>,
   after: Key | null,
   parent: PgColumn | undefined,
 ): SQL {
@@ -145,7 +147,8 @@ function selectRows<T extends PgTable, Found>(
   const key = sql`to_json(ARRAY[${commas(expressions.map((it) => sql`${it}::text`))}])::text AS list_key`;
   const place = sql`row_number() OVER (ORDER BY ${orderBy}) AS list_place`;
   const keep = filter === undefined ? sql`true AS list_keep` : sql`(${filter}) IS TRUE AS list_keep`;
-  const inner = sql`SELECT ${table}.*, ${key}, ${place}, ${keep} FROM ${table}${
+  const values = columns === undefined ? sql`${table}.*` : commas(columns.map((it) => sql`${it}`));
+  const inner = sql`SELECT ${values}, ${key}, ${place}, ${keep} FROM ${table}${
     conditions.length === 0 ? sql`` : sql` WHERE ${sql.join(conditions, sql` AND `)}`
   } ORDER BY ${orderBy} LIMIT ${sql.raw(String(limit))}`;
   if (filter === undefined) return inner;

@@ -22,7 +22,8 @@ class StoredRow {
       const isAsGiven = column.dataType === "string" || column.dataType === "boolean";
       Object.defineProperty(Reader.prototype, name, {
         get(this: StoredRow) {
-          const value = this.#raw[key] ?? null;
+          const value = this.#raw[key];
+          if (value === undefined) throw new Error(`The statement did not read the column ${key}.`);
           return value === null || isAsGiven ? value : column.mapFromDriverValue(value);
         },
       });
@@ -35,8 +36,8 @@ class StoredRow {
 const readers = new WeakMap<PgTable, typeof StoredRow>();
 
 /**
- * A row of `SELECT *` with the values that drizzle would have given. It has getters instead of properties, since most columns
- * are never read: `{ ...row }` would copy none of them.
+ * A row with the values that drizzle would have given. It has getters instead of properties, since most columns
+ * are never read: `{ ...row }` would copy none of them. One that was not selected throws.
  */
 export function decodeRow<T extends PgTable>(table: T, raw: Raw): T["$inferSelect"] {
   let Reader = readers.get(table);
