@@ -41,11 +41,9 @@ export async function expectAgreement(
     );
     const events: DeriveEvent[] = lines.map(parseEvent);
     expect(withMembers(derived), "fields by the oracle").to.deep.equal(Object.fromEntries(oracle(events)));
-    // Or the logs would agree about nothing.
-    expect(
-      Object.values(derived.agents).some((it) => it.last_30d_hire_count_raw > 0 || it.cluster_size > 1),
-      "that something happened",
-    ).to.equal(true);
+    // Or the logs would agree about nothing. What happened may have left every window since.
+    const happened = store.rows("hire").size + store.rows("cluster").size;
+    expect(happened, "hires and clusters").to.be.greaterThan(0);
     return { lines, digests: new Map([...store.rows("digest").values()].map((it) => [it.block, it.digest])) };
   } finally {
     await snapshot.close();
