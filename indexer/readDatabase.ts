@@ -3,7 +3,7 @@ import pg from "pg";
 import * as schema from "./ponder.schema.ts";
 import { logWarning } from "./ponderProcess.ts";
 import { preparingClient } from "./preparingClient.ts";
-import type { Database } from "./src/api/graphql/context.ts";
+import type { Database } from "./src/api/database.ts";
 
 export type ReadDatabase = { db: Database; close: () => Promise<void> };
 

@@ -5,7 +5,7 @@ import { getTableConfig, PgDialect, type PgTable } from "drizzle-orm/pg-core";
 import pg from "pg";
 import * as schema from "../../../indexer/ponder.schema.ts";
 import { PLANNER_SETTINGS } from "../../../indexer/readDatabase.ts";
-import type { Database } from "../../../indexer/src/api/graphql/context.ts";
+import type { Database } from "../../../indexer/src/api/database.ts";
 import type { MemoryStore } from "../../../indexer/src/derive/memoryStore.ts";
 import { type TableName, tables } from "../../../indexer/src/derive/tables.ts";
 

@@ -1,14 +1,10 @@
 import type DataLoader from "dataloader";
-import type { ReadonlyDrizzle } from "ponder";
 import type { Operations } from "../../../operations.ts";
-import type * as schema from "../../../ponder.schema.ts";
+import type { Database } from "../database.ts";
 import type { TimelineFeed } from "../stream/timelineFeed.ts";
 import { queryError } from "./errors.ts";
 import type { Followers } from "./followers.ts";
 import { type Loaders, openLoaders } from "./loaders.ts";
-
-/** The indexer's database, as the API opens it: read-only. */
-export type Database = ReadonlyDrizzle<typeof schema>;
 
 /** What all requests share. */
 export type ServerContext = {

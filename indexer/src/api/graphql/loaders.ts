@@ -3,7 +3,7 @@ import type { PgTable } from "drizzle-orm/pg-core";
 import { and, inArray, isNotNull, sql } from "ponder";
 import * as schema from "../../../ponder.schema.ts";
 import type { Row } from "../../derive/tables.ts";
-import type { Database } from "./context.ts";
+import type { Database } from "../database.ts";
 import { rowsById } from "./rows.ts";
 
 type Loader<Found> = DataLoader<string, Found | null>;

@@ -3,8 +3,8 @@ import type { BlockedSegment } from "../../../operations.ts";
 import * as schema from "../../../ponder.schema.ts";
 import { STATE_ID } from "../../derive/stateId.ts";
 import type { Row } from "../../derive/tables.ts";
+import type { Database } from "../database.ts";
 import { builder } from "./builder.ts";
-import type { Database } from "./context.ts";
 import { LedgerRef } from "./ledger.ts";
 
 const BlockedSegmentRef = builder.objectRef<BlockedSegment>("BlockedSegment").implement({

@@ -2,7 +2,7 @@ import { getTableColumns } from "drizzle-orm";
 import { toSnakeCase } from "drizzle-orm/casing";
 import type { PgTable } from "drizzle-orm/pg-core";
 import { sql } from "ponder";
-import type { Database } from "./context.ts";
+import type { Database } from "../database.ts";
 
 type Raw = Record<string, unknown>;
 

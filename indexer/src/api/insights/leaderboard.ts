@@ -2,7 +2,7 @@ import { and, desc, eq, gt, sql } from "ponder";
 import * as schema from "../../../ponder.schema.ts";
 import { publishedField } from "../../derive/reputation.ts";
 import type { Row } from "../../derive/tables.ts";
-import type { Database } from "../graphql/context.ts";
+import type { Database } from "../database.ts";
 import { type ClusterLoader, clusterIsNamed, clusterOf, keepCluster } from "../rest/clusterOf.ts";
 import { readCursor, writeCursor } from "../rest/cursor.ts";
 import { prepared } from "../rest/prepared.ts";

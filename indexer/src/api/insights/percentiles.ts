@@ -3,7 +3,7 @@ import { and, desc, eq, gt, sql } from "ponder";
 import { formatUsdc } from "../../../../protocol/amount.ts";
 import * as schema from "../../../ponder.schema.ts";
 import { STATE_ID } from "../../derive/stateId.ts";
-import type { Database } from "../graphql/context.ts";
+import type { Database } from "../database.ts";
 import { agentOf } from "../rest/agents.ts";
 import { privateMetrics, share } from "./figures.ts";
 

@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, lte } from "ponder";
 import * as schema from "../../../ponder.schema.ts";
 import type { Tally } from "../../insights.ts";
-import type { Database } from "../graphql/context.ts";
+import type { Database } from "../database.ts";
 import { agentOf, lastTick } from "../rest/agents.ts";
 import { figuresOf, privateMetrics, type TallyFigures } from "./figures.ts";
 

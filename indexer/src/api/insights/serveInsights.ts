@@ -1,5 +1,5 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Database } from "../graphql/context.ts";
+import type { Database } from "../database.ts";
 import { clusterLoader } from "../rest/clusterOf.ts";
 import { leaderboard } from "./leaderboard.ts";
 import { agentPercentiles, capabilityPercentiles } from "./percentiles.ts";

@@ -1,7 +1,7 @@
 import { and, desc, gt, inArray, lte, sql } from "ponder";
 import * as schema from "../../../ponder.schema.ts";
 import { addTallies, type Tally } from "../../insights.ts";
-import type { Database } from "../graphql/context.ts";
+import type { Database } from "../database.ts";
 import { lastTick } from "../rest/agents.ts";
 import { readCursor, writeCursor } from "../rest/cursor.ts";
 import { figuresOf, type TallyFigures } from "./figures.ts";

@@ -4,7 +4,7 @@ import * as schema from "../../../ponder.schema.ts";
 import { reputationOf } from "../../derive/reputation.ts";
 import { STATE_ID } from "../../derive/stateId.ts";
 import type { Row } from "../../derive/tables.ts";
-import type { Database } from "../graphql/context.ts";
+import type { Database } from "../database.ts";
 import { type ClusterLoader, clusterIsNamed, clusterOf, keepCluster } from "./clusterOf.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import { listingJson } from "./listingJson.ts";

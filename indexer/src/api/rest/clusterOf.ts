@@ -2,7 +2,7 @@ import DataLoader from "dataloader";
 import { inArray, sql } from "ponder";
 import * as schema from "../../../ponder.schema.ts";
 import type { Row } from "../../derive/tables.ts";
-import type { Database } from "../graphql/context.ts";
+import type { Database } from "../database.ts";
 
 /** Finds the cluster that an id stands for now, many at once. */
 export type ClusterLoader = DataLoader<string, Row<"cluster"> | null>;

@@ -2,7 +2,7 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import { bodyLimit } from "hono/body-limit";
 import { cors } from "hono/cors";
 import { invalidInputFromZod } from "../../../../protocol/errors.ts";
-import type { Database } from "../graphql/context.ts";
+import type { Database } from "../database.ts";
 import { type InsightsPrice, insightsPaywall } from "../insights/paywall.ts";
 import { serveInsights } from "../insights/serveInsights.ts";
 import { problem, problemResponse } from "../problem.ts";

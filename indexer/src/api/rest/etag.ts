@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import { sql } from "ponder";
-import type { Database } from "../graphql/context.ts";
+import type { Database } from "../database.ts";
 
 /**
  * Answers `304 Not Modified` without reading anything else when the client already has what this block gives. The tag is

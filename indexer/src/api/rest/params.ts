@@ -2,7 +2,7 @@ import { eq } from "ponder";
 import { TallystickError } from "../../../../protocol/errors.ts";
 import * as schema from "../../../ponder.schema.ts";
 import { STATE_ID } from "../../derive/stateId.ts";
-import type { Database } from "../graphql/context.ts";
+import type { Database } from "../database.ts";
 import { reputationSources } from "../reputationSources.ts";
 import type { ParamsResponse } from "./schemas.ts";
 import { SEARCH_RANKING } from "./search.ts";

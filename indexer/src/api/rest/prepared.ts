@@ -1,4 +1,4 @@
-import type { Database } from "../graphql/context.ts";
+import type { Database } from "../database.ts";
 
 const statements = new WeakMap<Database, Map<string, unknown>>();
 

@@ -4,7 +4,7 @@ import { parseUsdc } from "../../../../protocol/amount.ts";
 import * as schema from "../../../ponder.schema.ts";
 import { publishedField } from "../../derive/reputation.ts";
 import type { Row } from "../../derive/tables.ts";
-import type { Database } from "../graphql/context.ts";
+import type { Database } from "../database.ts";
 import { type ClusterLoader, clusterIsNamed, clusterOf, keepCluster } from "./clusterOf.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import { offerJson } from "./listingJson.ts";

@@ -6,7 +6,7 @@ import { invalidInputFromZod } from "../../../../protocol/errors.ts";
 import * as schema from "../../../ponder.schema.ts";
 import { logWarning } from "../../../ponderProcess.ts";
 import { STATE_ID } from "../../derive/stateId.ts";
-import type { Database } from "../graphql/context.ts";
+import type { Database } from "../database.ts";
 import { problem, problemResponse } from "../problem.ts";
 import { type StreamMessage, topicOf } from "./messages.ts";
 import { type StreamQuery, streamQuery } from "./streamRequest.ts";

@@ -2,7 +2,7 @@ import { inArray } from "ponder";
 import { formatUsdc } from "../../../../protocol/amount.ts";
 import * as schema from "../../../ponder.schema.ts";
 import type { Row } from "../../derive/tables.ts";
-import type { Database } from "../graphql/context.ts";
+import type { Database } from "../database.ts";
 
 /** A row of the timeline. */
 export type TimelineRow = typeof schema.timeline.$inferSelect;

@@ -1,7 +1,7 @@
 import { asc, desc, gt } from "ponder";
 import * as schema from "../../../ponder.schema.ts";
 import { logWarning } from "../../../ponderProcess.ts";
-import type { Database } from "../graphql/context.ts";
+import type { Database } from "../database.ts";
 import { messagesOf, type StreamMessage } from "./messages.ts";
 
 /** The blocks up to `position` stand; what came after it was taken back. */
