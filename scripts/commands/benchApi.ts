@@ -142,7 +142,7 @@ function report({ machine, market, rate, rows }: Figures): string {
       ms(offered.p50),
       ms(offered.p99),
       `≤ ${goalMs} ms`,
-      mark(offered.p99 <= goalMs && offered.failures === 0),
+      mark(offered.p99 <= goalMs && offered.failures.length === 0),
       ...closed.map((it) => `${ms(it.p50)}/${ms(it.p99)}, ${it.perSecond.toFixed(0)}`),
     ]);
   }
@@ -163,10 +163,7 @@ function report({ machine, market, rate, rows }: Figures): string {
       met,
     ]);
   }
-  const failures = rows.reduce(
-    (sum, { offered, closed }) => sum + offered.failures + closed.reduce((all, it) => all + it.failures, 0),
-    0,
-  );
+  const failures = rows.flatMap(({ offered, closed }) => [offered, ...closed].flatMap((it) => it.failures));
   const { agents, hires, clusters, largestSeller } = market;
   const load = machine.loadAverage.map((it) => it.toFixed(1)).join(" ");
   return [
@@ -174,7 +171,10 @@ function report({ machine, market, rate, rows }: Figures): string {
     `${agents} agents, ${hires} hires in the window, ${clusters} clusters, ${largestSeller} hires of one seller; server, Postgres and clients share the cores`,
     table.toString(),
     factors.toString(),
-    `${failures} requests failed`,
+    `${failures.length} requests failed${failures
+      .map((it) => `\n  ${it}`)
+      .slice(0, 5)
+      .join("")}`,
     "",
   ].join("\n");
 }

@@ -1,7 +1,14 @@
 import { Agent, request } from "node:http";
 import type { Query } from "./queries.ts";
 
-export type Latencies = { p50: number; p99: number; requests: number; perSecond: number; failures: number };
+export type Latencies = {
+  p50: number;
+  p99: number;
+  requests: number;
+  perSecond: number;
+  /** Why each request failed that did. */
+  failures: string[];
+};
 
 /** Requests that come whether or not earlier ones were answered; each is timed from when it was due. */
 export async function offerRate(
@@ -11,7 +18,7 @@ export async function offerRate(
 ) {
   const agent = new Agent({ keepAlive: true, maxSockets: 256 });
   const times: number[] = [];
-  let failures = 0;
+  const failures: string[] = [];
   const began = performance.now();
   const total = perSecond * seconds;
   const running: Promise<void>[] = [];
@@ -22,7 +29,7 @@ export async function offerRate(
     running.push(
       ask(port, agent, query.next()).then(
         () => void times.push(performance.now() - due),
-        () => void failures++,
+        (error) => void failures.push(String(error)),
       ),
     );
   }
@@ -39,7 +46,7 @@ export async function hammer(
 ) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];
-  let failures = 0;
+  const failures: string[] = [];
   const began = performance.now();
   const end = began + seconds * 1000;
   await Promise.all(
@@ -49,8 +56,8 @@ export async function hammer(
         try {
           await ask(port, agent, query.next());
           times.push(performance.now() - from);
-        } catch {
-          failures++;
+        } catch (error) {
+          failures.push(String(error));
         }
       }
     }),
@@ -104,7 +111,7 @@ export function ask(
   });
 }
 
-function summary(times: number[], failures: number, elapsedMs: number): Latencies {
+function summary(times: number[], failures: string[], elapsedMs: number): Latencies {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (percent: number) => sorted[Math.ceil((sorted.length * percent) / 100) - 1] ?? Number.NaN;
   return {
