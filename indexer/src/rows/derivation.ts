@@ -14,6 +14,8 @@ export type RowDatabase = {
   update<T extends TableName>(table: T, row: Row<T>): Promise<void>;
   /** Whether the log has an event at this position. */
   hasEvent(position: string): Promise<boolean>;
+  /** Told once, before the first event. */
+  begin(): Promise<void>;
 };
 
 /** Where an event stands: `position` sorts as the log does, `block` is the hash of its block. */
@@ -58,6 +60,7 @@ export class Derivation {
 
   async #checkPast(database: RowDatabase, place: EventPlace): Promise<void> {
     if (this.#last === null) {
+      await database.begin();
       if ((await database.find("state", STATE_ID)) === null) this.#rows.startEmpty();
     } else if (!(await isPast(database, this.#last, place))) {
       this.#rows.forget();

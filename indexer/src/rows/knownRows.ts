@@ -6,7 +6,18 @@ import type { RowChange } from "./transaction.ts";
 const LOG2_BITS = 27;
 
 /** Rows that are kept at least, those used last; about twice as many at most. */
-const ROWS = 50_000;
+const ROWS = 100_000;
+
+/** Rows that are seldom looked at again once they are written: they would crowd out those that are. */
+const WRITTEN_ONCE: ReadonlySet<TableName> = new Set<TableName>([
+  "funding",
+  "hire",
+  "hireKey",
+  "payment",
+  "receipt",
+  "record",
+  "seenListing",
+]);
 
 /**
  * The rows of the database that were used last, and which of the others there are: so the database is seldom asked for a
@@ -43,8 +54,10 @@ export class KnownRows {
   /** Takes what was written to the database. */
   wrote(changes: readonly RowChange[]): void {
     for (const { table, before, after } of changes) {
-      this.#put(table, after.id, after);
       if (before === null) this.#written?.add(table, after.id);
+      // What was read of it before, be it that it is not there, no longer holds.
+      if (WRITTEN_ONCE.has(table)) this.#drop(table, after.id);
+      else this.#put(table, after.id, after);
     }
   }
 
@@ -61,6 +74,11 @@ export class KnownRows {
   forget(): void {
     this.#young = new Generation();
     this.#old = new Generation();
+  }
+
+  #drop(table: TableName, id: string): void {
+    this.#young.drop(table, id);
+    this.#old.drop(table, id);
   }
 
   #put<T extends TableName>(table: T, id: string, row: Row<T> | null): void {
@@ -87,5 +105,9 @@ class Generation {
     const { size } = rows;
     rows.set(id, row);
     this.size += rows.size - size;
+  }
+
+  drop(table: TableName, id: string): void {
+    if (this.#tables[table].delete(id)) this.size--;
   }
 }
