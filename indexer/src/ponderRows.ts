@@ -27,10 +27,8 @@ export function ponderRows(db: Context["db"]): RowDatabase {
       await db.update(tableOf(table), { id: row.id }).set(row as unknown as Row<"listPage">);
     },
     begin: async () => {
-      for (const [times, names] of READ_AGAIN.entries()) {
-        for (const name of names) {
-          for (let n = 0; n <= times; n++) await db.find(tableOf(name), { id: "" });
-        }
+      for (const name of READ_AGAIN) {
+        for (let n = 0; n < ASKED; n++) await db.find(tableOf(name), { id: "" });
       }
     },
     hasEvent: async (position) => (await db.find(schema.eventLog, { position })) !== null,
@@ -38,29 +36,28 @@ export function ponderRows(db: Context["db"]): RowDatabase {
 }
 
 /**
- * When Ponder's cache is full, it drops whole tables, those first of which it was asked least for a row that it did not have.
- * The derivation remembers what is not there and hardly asks for it, so all would be alike and the small tables that every
- * event reads as likely to go as the log, which nothing does. So it asks for a row that no table has: not at all of tables
- * that are written once, once of those that are read once more, twice of those that are read all the time.
+ * When Ponder's cache is full, it drops whole tables, those first of which it was asked least for rows that they did not
+ * have. The derivation remembers what is not there and hardly asks for it, so that the tables which every event reads would
+ * be as likely to go as those that are written once. So each of them is asked so often, in the beginning, for a row that
+ * no table has; more often than the filter in `rows/` is wrong about the others.
  */
-const READ_AGAIN: TableName[][] = [
-  ["payment", "receipt", "hire"],
-  [
-    "agent",
-    "capability",
-    "cluster",
-    "custom",
-    "digestNode",
-    "fingerprint",
-    "list",
-    "listing",
-    "orderIndex",
-    "orderedNode",
-    "party",
-    "state",
-    "wallet",
-  ],
+const READ_AGAIN: TableName[] = [
+  "agent",
+  "capability",
+  "cluster",
+  "custom",
+  "digestNode",
+  "fingerprint",
+  "funding",
+  "list",
+  "listing",
+  "orderIndex",
+  "orderedNode",
+  "party",
+  "state",
+  "wallet",
 ];
+const ASKED = 1_000;
 
 const columns = Object.fromEntries(
   Object.entries(columnsOf).map(([name, kinds]) => [name, Object.keys(kinds)]),
