@@ -35,7 +35,7 @@ contract AnchoredLedgerInvariantsTest is TestBase {
         require(_head().seq == _handler.anchors(), "seq == accepted anchors");
     }
 
-    /// @notice A run that never anchored entries, or never tried to rewrite them, has shown nothing, and fails.
+    /// @notice Reports what the run did: an act that succeeded in none of the runs fails the suite.
     function afterInvariant() external {
         string[] memory names = new string[](8);
         names[0] = "anchor";
@@ -51,8 +51,6 @@ contract AnchoredLedgerInvariantsTest is TestBase {
             counts[i] = _handler.done(LedgerHandler.Act(i));
         }
         report("AnchoredLedger", names, counts);
-        require(_handler.expectedSize() > 0, "this run never anchored an entry");
-        require(counts[3] > 0, "this run never tried to rewrite");
     }
 
     function _head() private view returns (IAnchoredLedger.Head memory) {

@@ -277,11 +277,6 @@ contract EscrowHandler is TestBase {
         }
     }
 
-    function settlements() external view returns (uint256) {
-        return successes[Verb.Release] + successes[Verb.Split] + successes[Verb.Refund]
-            + successes[Verb.TimeoutRefund] + successes[Verb.ReleaseMany] + successes[Verb.TimeoutRefundMany];
-    }
-
     // ------------------------------------------------------------------------------------------ internals
 
     function _settle(address sender, bytes memory call, Verb verb, IHireEscrow.Hire memory hire) private {
