@@ -1,6 +1,6 @@
 import type { Params } from "../../../protocol/records/params.ts";
 import { dropTrips } from "./clusters.ts";
-import { forgetTrips } from "./funding/trips.ts";
+import { forgetTrips, noteTakenBack } from "./funding/trips.ts";
 import { STATE_ID } from "./stateId.ts";
 import type { Step } from "./step.ts";
 import { markWallet, unmarkHub } from "./wallets.ts";
@@ -12,7 +12,11 @@ export async function paramsSettled(step: Step, params: Params): Promise<void> {
     paramsVersion: params.version,
   });
   await markRoots(step, params);
-  for (const hub of step.params.hubs) if (!params.hubs.includes(hub)) await unmarkHub(step, hub);
+  for (const hub of step.params.hubs) {
+    if (params.hubs.includes(hub)) continue;
+    await unmarkHub(step, hub);
+    await noteTakenBack(step, hub);
+  }
   for (const hub of params.hubs) {
     if (step.params.hubs.includes(hub)) continue;
     await dropTrips(step, hub);

@@ -82,6 +82,18 @@ describe("params records", () => {
     expect(agents[hub]?.cluster_size, "what it does from then on counts").to.be.greaterThan(4);
   });
 
+  it("that take a hub back leave its money known: the next one it funded within a span joins all others there", async () => {
+    const hub = wallet(100);
+    const log = new EventLog({ operator });
+    for (const n of [1, 2, 3, 4, 5]) log.transfer(hub, wallet(n), 1_000_000);
+    for (const n of [1, 2, 3, 4]) log.listing(wallet(n), `text.task${n}`);
+    publish(log, { version: 2, hubs: [hub] });
+    publish(log, { version: 3, hubs: [] });
+    log.listing(wallet(5), "text.task5");
+    const { agents } = await log.after(60).tick().derive();
+    for (const n of [1, 2, 3, 4, 5]) expect(agents[wallet(n)]?.cluster_size, `wallet ${n}`).to.equal(5);
+  });
+
   it("never make an escrow anything else", async () => {
     const log = new EventLog({ operator });
     const escrow = log.deposit(seller, wallet(2)) && log.events.find((it) => it.kind === "escrow.deposited");

@@ -1,6 +1,6 @@
 import { findAgent } from "../agentRow.ts";
 import { clusterOf, joinCluster } from "../clusters.ts";
-import { append, itemsOf, lastItem } from "../lists.ts";
+import { append, itemsOf, lastItem, listLength } from "../lists.ts";
 import { addEntry, type Entry, entriesDown, entriesUp } from "../orderIndex.ts";
 import type { Step } from "../step.ts";
 import { isHubOrEscrow } from "../wallets.ts";
@@ -19,9 +19,10 @@ export async function recordFunding(
   const { fundingSpanSeconds, deployBatchBlocks } = step.params;
   // Money that a hub sent before it was published as one is kept, but binds nobody any more.
   const isHub = await isHubOrEscrow(step, funder);
+  const wasHub = (await listLength(step.store, takenBack(funder))) > 0;
   const funded = { at: time, member: agent.id };
   if ((await addEntry(step.store, `funded/${funder}`, funded)) && !isHub) {
-    for (const others of await trippedSpans(step, `funded/${funder}`, funded, fundingSpanSeconds)) {
+    for (const others of await trippedSpans(step, `funded/${funder}`, funded, fundingSpanSeconds, wasHub)) {
       await trip(step, funder, [agent.id, ...others]);
     }
   }
@@ -32,6 +33,7 @@ export async function recordFunding(
       `registered/${funder}`,
       registered,
       deployBatchBlocks - 1,
+      wasHub,
     )) {
       await joinCluster(step, { members: [agent.id, ...others], signal: "deploy_batch", funder });
     }
@@ -40,24 +42,34 @@ export async function recordFunding(
 
 /**
  * The other members of each span around an entry that just trips. It is enough to look at the nearest few on either side:
- * a span that holds more others than that was tripped among them before, so they are in one cluster already.
+ * a span that holds more others than that was tripped among them before, so they are in one cluster already. Not so when
+ * the trips of a funder were dropped once, because it was published as a hub: then whole spans are looked at.
  */
-async function trippedSpans(step: Step, index: string, entry: Entry, length: number): Promise<Set<string>[]> {
+async function trippedSpans(
+  step: Step,
+  index: string,
+  entry: Entry,
+  length: number,
+  whole: boolean,
+): Promise<Set<string>[]> {
   const { clusterOthers: needed } = step.params;
   const { at, member } = entry;
-  const below = await nearest(entriesDown(step.store, index, at, at - length), member, needed);
-  const above = await nearest(entriesUp(step.store, index, at + 1, at + length), member, needed);
+  const count = whole ? Number.POSITIVE_INFINITY : needed;
+  const below = await nearest(entriesDown(step.store, index, at, at - length), member, count);
+  const above = await nearest(entriesUp(step.store, index, at + 1, at + length), member, count);
   const spans: Set<string>[] = [];
   for (let i = 0; i <= below.length; i++) {
+    let widest: Set<string> | null = null;
     for (let j = 0; j <= above.length; j++) {
       const start = below[i - 1]?.at ?? at;
       const end = above[j - 1]?.at ?? at;
+      if (end - start > length) break;
       const others = new Set([...below.slice(0, i), ...above.slice(0, j)].map((it) => it.member));
-      if (others.size >= needed && end - start <= length) {
-        spans.push(others);
-        break;
-      }
+      if (others.size < needed) continue;
+      widest = others;
+      if (!whole) break;
     }
+    if (widest !== null) spans.push(widest);
   }
   return spans;
 }
@@ -88,6 +100,15 @@ async function rememberTrip(step: Step, funder: string, members: string[]): Prom
   const known = last === null || last === FORGOTTEN ? null : await clusterOf(step, last, "ownership");
   if (known !== null && known.id === (await clusterOf(step, member, "ownership"))?.id) return;
   await append(step.store, tripsOf(funder), member);
+}
+
+/** A funder is no hub any more: what it tripped before it was one stays dropped, though its money is still known. */
+export async function noteTakenBack(step: Step, funder: string): Promise<void> {
+  await append(step.store, takenBack(funder), String(step.at.block));
+}
+
+function takenBack(funder: string): string {
+  return `takenBack/${funder}`;
 }
 
 /** A funder that is published as a hub has tripped with nobody. */
