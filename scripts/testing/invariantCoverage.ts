@@ -15,7 +15,9 @@ export async function clearInvariantCoverage(): Promise<void> {
 /** What the invariant runs since {@link clearInvariantCoverage} did, suite by suite. */
 export async function readInvariantCoverage(): Promise<InvariantCoverage[]> {
   const text = await readFile(file, "utf8").catch(() => "");
-  return sumInvariantCoverage(text.split("\n").filter((line) => line !== ""));
+  // Suites run at the same time: what one writes may stand in the line of another.
+  const lines = text.replaceAll("}{", "}\n{").split("\n");
+  return sumInvariantCoverage(lines.filter((line) => line !== ""));
 }
 
 /** Sums up the lines that runs wrote: `{"suite":"…","call":count,…}` each. */

@@ -223,7 +223,9 @@ describe("one indexer and two replicas on one Postgres", function () {
       expect(agents.nodes).to.have.length(2);
       return meta.digest;
     };
-    for (const replica of replicas) expect(await ask(replica)).to.equal(digest);
+    for (const replica of replicas) {
+      await replica.until("the digest of the next", async () => (await ask(replica)) === digest);
+    }
     // All the while they are asked, and answer.
     const asked = replicas.map((replica) =>
       replica.until("tables with the next block", async () => (await ask(replica)) !== digest),
