@@ -57,28 +57,64 @@ async function trippedSpans(
   const count = whole ? Number.POSITIVE_INFINITY : needed;
   const below = await nearest(entriesDown(step.store, index, at, at - length), member, count);
   const above = await nearest(entriesUp(step.store, index, at + 1, at + length), member, count);
+  if (whole) return wholeSpans(below, above, at, length, needed);
   const spans: Set<string>[] = [];
   for (let i = 0; i <= below.length; i++) {
-    let widest: Set<string> | null = null;
     for (let j = 0; j <= above.length; j++) {
       const start = below[i - 1]?.at ?? at;
       const end = above[j - 1]?.at ?? at;
-      if (end - start > length) break;
       const others = new Set([...below.slice(0, i), ...above.slice(0, j)].map((it) => it.member));
-      if (others.size < needed) continue;
-      widest = others;
-      if (!whole) break;
+      if (others.size >= needed && end - start <= length) {
+        spans.push(others);
+        break;
+      }
     }
-    if (widest !== null) spans.push(widest);
   }
   return spans;
+}
+
+/** The members of all spans that trip, as one: each span holds the entry itself. Every entry enters and leaves once. */
+function wholeSpans(
+  below: Entry[],
+  above: Entry[],
+  at: number,
+  length: number,
+  needed: number,
+): Set<string>[] {
+  const within = new Map<string, number>();
+  const count = ({ member }: Entry, by: 1 | -1) => {
+    const times = (within.get(member) ?? 0) + by;
+    if (times === 0) within.delete(member);
+    else within.set(member, times);
+  };
+  for (const entry of above) count(entry, 1);
+  const joined = new Set<string>();
+  let end = above.length;
+  let tripped = false;
+  for (let i = 0; i <= below.length; i++) {
+    const last = below[i - 1];
+    if (last !== undefined) count(last, 1);
+    // The farther down a span begins, the sooner it ends.
+    for (; end > 0 && (above[end - 1]?.at ?? at) - (last?.at ?? at) > length; end--) {
+      count(above[end - 1] as Entry, -1);
+    }
+    if (within.size < needed) tripped = false;
+    else if (tripped && last !== undefined) joined.add(last.member);
+    else {
+      for (const member of within.keys()) joined.add(member);
+      tripped = true;
+    }
+  }
+  return joined.size === 0 ? [] : [joined];
 }
 
 /** The first `count` different members other than `member`. */
 async function nearest(entries: AsyncGenerator<Entry>, member: string, count: number): Promise<Entry[]> {
   const found: Entry[] = [];
+  const seen = new Set([member]);
   for await (const entry of entries) {
-    if (entry.member === member || found.some((it) => it.member === entry.member)) continue;
+    if (seen.has(entry.member)) continue;
+    seen.add(entry.member);
     found.push(entry);
     if (found.length === count) break;
   }
