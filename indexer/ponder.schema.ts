@@ -48,7 +48,6 @@ export const hire = deriveTable("hire", (table) => ({
 }));
 export const hireKey = deriveTable("hireKey");
 export const freeHire = deriveTable("freeHire");
-export const funding = deriveTable("funding");
 export const orderIndex = deriveTable("orderIndex");
 export const orderedNode = deriveTable("orderedNode");
 export const fingerprint = deriveTable("fingerprint");

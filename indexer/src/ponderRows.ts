@@ -48,7 +48,6 @@ const READ_AGAIN: TableName[] = [
   "custom",
   "digestNode",
   "fingerprint",
-  "funding",
   "list",
   "listing",
   "orderIndex",

@@ -17,7 +17,7 @@ function cacheOf(rows: Map<string, Values>) {
 describe("the derivation's rows in Ponder", () => {
   it("gives a row as it was when it was asked for, whatever is written later", async () => {
     const rows = ponderRows(cacheOf(new Map()));
-    const wallet = { id: "0x01", kind: null, received: 1n, fundings: 0 };
+    const wallet = { id: "0x01", kind: null, received: 1n, fundings: "" };
     await rows.insert("wallet", { ...wallet });
     const before = await rows.find("wallet", "0x01");
     await rows.update("wallet", { ...wallet, received: 2n });

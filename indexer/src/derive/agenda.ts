@@ -15,29 +15,31 @@ export const BUCKET_SECONDS = 300;
  */
 export type AgendaKind = "day" | "window" | "rating" | "receipt" | "payment";
 
-/** Puts `kind id` on the agenda, to be run by the first tick with time ≥ `due`. */
-export async function schedule(step: Step, due: number, kind: AgendaKind, id: string): Promise<void> {
+/**
+ * Puts `kind what` on the agenda, to be run by the first tick with time ≥ `due`.
+ *
+ * @param due later than the last tick
+ * @param what the row it is about, or all that has to be known of it, in words
+ */
+export async function schedule(step: Step, due: number, kind: AgendaKind, what: string): Promise<void> {
   const bucket = Math.floor(due / BUCKET_SECONDS);
   const isNew = (await listLength(step.store, listName(bucket))) === 0;
   if (isNew) await addEntry(step.store, BUCKETS, { at: bucket, member: "" });
-  await append(step.store, listName(bucket), `${due} ${kind} ${id}`);
+  await append(step.store, listName(bucket), `${due} ${kind} ${what}`);
 }
 
-/**
- * Runs all that is due at `time`. The bucket that `time` falls into is visited again by the next tick, so `run` must do
- * nothing for what is done already.
- */
+/** Runs all that became due since the last tick, at `time`: each item once. */
 export async function runAgenda(
   step: Step,
   time: number,
-  run: (kind: AgendaKind, id: string) => Promise<void>,
+  run: (kind: AgendaKind, words: string[]) => Promise<void>,
 ): Promise<void> {
   const current = Math.floor(time / BUCKET_SECONDS);
-  const next = step.state.agendaBucket ?? current;
-  for await (const { at: bucket } of entriesUp(step.store, BUCKETS, next, current)) {
+  const { time: since, agendaBucket: next } = step.state;
+  for await (const { at: bucket } of entriesUp(step.store, BUCKETS, next ?? current, current)) {
     for await (const item of itemsOf(step.store, listName(bucket))) {
-      const [due, kind, id] = item.split(" ") as [string, AgendaKind, string];
-      if (Number(due) <= time) await run(kind, id);
+      const [due, kind, ...words] = item.split(" ") as [string, AgendaKind, ...string[]];
+      if (Number(due) > since && Number(due) <= time) await run(kind, words);
     }
   }
   await step.store.update("state", STATE_ID, { agendaBucket: current });

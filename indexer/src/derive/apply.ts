@@ -65,10 +65,10 @@ async function dispatch(step: Step, event: DeriveEvent): Promise<void> {
 /** Time moves: what is due leaves its window or stops waiting. */
 async function ticked(step: Step, { block, time }: TickEvent): Promise<void> {
   await step.store.update("state", STATE_ID, { block, time });
-  await runAgenda({ ...step, state: { ...step.state, block, time } }, time, (kind, id) => {
+  await runAgenda(step, time, (kind, [id = "", volume = ""]) => {
     switch (kind) {
       case "day":
-        return leaveDay(step, id);
+        return leaveDay(step, id, volume);
       case "window":
         return leaveWindow(step, id);
       case "rating":

@@ -49,15 +49,15 @@ export async function countHire(step: Step, facts: HireFacts): Promise<boolean> 
     ...facts,
     clusterSize,
     inWindow: facts.time > step.state.time - windowSeconds,
-    inDay: facts.time > step.state.time - volumeWindowSeconds,
     countedBlock: step.at.block,
     countedLog: step.at.log ?? 0,
     countedSeq: step.at.seq,
   };
   await step.store.insert("hire", hire);
-  if (hire.inDay) {
-    await changeDayVolume(step, hire, add);
-    await schedule(step, hire.time + volumeWindowSeconds, "day", hire.id);
+  if (facts.time > step.state.time - volumeWindowSeconds) {
+    const volume = multiply(weightOf(hire), rational(hire.price));
+    await changeDayVolume(step, hire.seller, volume, add);
+    await schedule(step, hire.time + volumeWindowSeconds, "day", `${hire.seller} ${formatRational(volume)}`);
   }
   if (hire.inWindow) {
     await changeWindow(step, hire, 1);
@@ -66,18 +66,14 @@ export async function countHire(step: Step, facts: HireFacts): Promise<boolean> 
   return true;
 }
 
-/** A hire is 24 hours old: it leaves the volume. */
-export async function leaveDay(step: Step, id: string): Promise<void> {
-  const hire = await hireRow(step, id);
-  if (!hire.inDay) return;
-  await step.store.update("hire", id, { inDay: false });
-  await changeDayVolume(step, hire, subtract);
+/** A hire is 24 hours old: what it was worth leaves its seller's volume. */
+export function leaveDay(step: Step, seller: string, volume: string): Promise<void> {
+  return changeDayVolume(step, seller, parseRational(volume), subtract);
 }
 
 /** A hire is as old as the window: it leaves every rate and count. */
 export async function leaveWindow(step: Step, id: string): Promise<void> {
   const hire = await hireRow(step, id);
-  if (!hire.inWindow) return;
   await step.store.update("hire", id, { inWindow: false });
   await changeWindow(step, hire, -1);
 }
@@ -100,12 +96,12 @@ export async function amendHire(
 
 async function changeDayVolume(
   step: Step,
-  hire: Row<"hire">,
+  seller: string,
+  volume: Rational,
   change: (a: Rational, b: Rational) => Rational,
 ): Promise<void> {
-  const { dayVolume } = await agentRow(step, hire.seller);
-  const volume = multiply(weightOf(hire), rational(hire.price));
-  await updateAgent(step, hire.seller, {
+  const { dayVolume } = await agentRow(step, seller);
+  await updateAgent(step, seller, {
     dayVolume: formatRational(change(parseRational(dayVolume), volume)),
   });
 }

@@ -1,3 +1,4 @@
+import { unmarkFunding } from "./funding/fundings.ts";
 import { countHire } from "./hires.ts";
 import { directOutcome } from "./outcome.ts";
 import { receiptCounted } from "./receiptCounted.ts";
@@ -99,6 +100,7 @@ export async function countDirectHire(
   }
   // The payment is claimed first: registering the sides below must not take it for funding.
   await step.store.update("payment", payment.id, { receipt: receipt.id });
+  if (!payment.fundingIfUnclaimed) await unmarkFunding(step, payment);
   const id = `${receipt.txHash}-${payment.log}`;
   const counted = await countHire(step, {
     ...directOutcome(receipt, await step.store.get("telemetry", receipt.id)),

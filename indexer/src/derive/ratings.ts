@@ -75,7 +75,6 @@ async function countRating(step: Step, id: string, hire: string): Promise<void> 
 /** A rating is as old as the window: it leaves the average. */
 export async function leaveStars(step: Step, id: string): Promise<void> {
   const rating = await ratingRow(step, id);
-  if (!rating.inWindow) return;
   await step.store.update("rating", id, { inWindow: false });
   await changeStars(step, rating, subtract);
 }

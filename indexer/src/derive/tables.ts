@@ -29,8 +29,8 @@ export const tables = {
     /** `hub`, `escrow` or null. */
     kind: "text?",
     received: "bigint",
-    /** How many funding transfers it received: rows `<wallet>/<n>` of `funding`. */
-    fundings: "number",
+    /** The funding transfers it received, a line each (see `funding/fundings.ts`). */
+    fundings: "text",
   },
   agent: {
     id: "text",
@@ -251,7 +251,6 @@ export const tables = {
     escrowId: "text?",
     receipt: "text?",
     inWindow: "boolean",
-    inDay: "boolean",
     countedBlock: "number",
     countedLog: "number",
     countedSeq: "number?",
@@ -281,15 +280,6 @@ export const tables = {
   hireKey: { id: "text", hire: "text" },
   /** `<buyer>/<seller>` of free hires: one each. */
   freeHire: { id: "text", receipt: "text" },
-  /** A funding transfer into a wallet, `<wallet>/<n>`; `payment` while a receipt may still show that it paid for a hire. */
-  funding: {
-    id: "text",
-    from: "text",
-    block: "number",
-    time: "number",
-    log: "number",
-    payment: "text?",
-  },
   /** Members in order of a number: a short list, or bitmaps of the numbers taken and who stands where (see `orderIndex.ts`). */
   orderIndex: { id: "text", value: "text" },
   /** Ordered sets of numbers, for medians and percentiles: a list, or nodes of a tree (see `orderedSet.ts`). */

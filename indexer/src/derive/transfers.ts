@@ -48,7 +48,7 @@ export async function transferred(step: Step, event: TransferEvent): Promise<voi
       return;
     }
   }
-  if (funds) await addFundingTransfer(step, event.to, legOf(event), payment?.id ?? null);
+  if (funds) await addFundingTransfer(step, event.to, legOf(event), payment !== null);
 }
 
 /** No receipt claimed a presumed hire payment in time: it is plain from this tick on, whatever comes later. */
@@ -56,7 +56,7 @@ export async function paymentUnclaimed(step: Step, id: string): Promise<void> {
   const payment = await step.store.get("payment", id);
   if (payment === null || payment.receipt !== null || !payment.fundingIfUnclaimed) return;
   await step.store.update("payment", id, { fundingIfUnclaimed: false });
-  await addFundingTransfer(step, payment.to, legOf(payment), null);
+  await addFundingTransfer(step, payment.to, legOf(payment), false);
 }
 
 async function claimByWaitingReceipt(step: Step, waiting: string, payment: Row<"payment">): Promise<boolean> {

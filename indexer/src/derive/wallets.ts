@@ -17,7 +17,7 @@ export function changeWallet(
   change: Partial<Omit<Row<"wallet">, "id">>,
 ): Answer<Row<"wallet">> {
   return after(openWallet(step, address), (open) => {
-    const row = { ...(open.row ?? { id: address, kind: null, received: 0n, fundings: 0 }), ...change };
+    const row = { ...(open.row ?? { id: address, kind: null, received: 0n, fundings: "" }), ...change };
     open.row = row;
     return row;
   });

@@ -10,7 +10,6 @@ const ROWS = 100_000;
 
 /** Rows that are seldom looked at again once they are written: they would crowd out those that are. */
 const WRITTEN_ONCE: ReadonlySet<TableName> = new Set<TableName>([
-  "funding",
   "hire",
   "hireKey",
   "payment",

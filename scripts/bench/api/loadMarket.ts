@@ -36,13 +36,13 @@ export async function loadMarket(
   say("hires …");
   await pool.query(`
     INSERT INTO hire (id, seller, buyer, hire_id, capability, payment_mode, price, amount, outcome, refunded, dispute,
-      silent_timeout, refund_after_delivery, evidence, cluster_size, latency_ms, time, tx, in_window, in_day,
+      silent_timeout, refund_after_delivery, evidence, cluster_size, latency_ms, time, tx, in_window,
       counted_block, counted_log)
     SELECT ${hex("h", 64)} || '-1', ${hex("n")}, ${hex(`1 + (h * 7919) % ${agents}`)}, 'hire-' || h, ${capability}, 'direct',
       1000 + (h * 31) % 900000, 1000 + (h * 31) % 900000,
       CASE WHEN (h * 17) % 100 < (n % 12) THEN 'failure' ELSE 'success' END, false, false, false, false, 'buyer',
       CASE WHEN h % 20 = 0 THEN 2 ELSE 1 END, 50 + (h * 13) % 4000, ${NOW - WINDOW} + 60 + (h::bigint * ${WINDOW - 120}) / ${hires},
-      ${hex("h", 64)}, true, h > ${Math.floor((hires * 29) / 30)}, 1000 + h / 10, h % 10
+      ${hex("h", 64)}, true, 1000 + h / 10, h % 10
     FROM (SELECT h, CASE WHEN h % ${Math.round(hires / largestSeller)} = 0 THEN 1 ELSE 2 + (h::bigint * 104729) % ${agents - 1} END AS n
       FROM generate_series(1::bigint, ${hires}) h) numbered`);
   say("agents …");
@@ -66,13 +66,10 @@ export async function loadMarket(
     SELECT 'clst_' || k, 'ownership', k, 'clst_' || k, 2, 1, ${NOW} FROM generate_series(1, ${clusters - 1}) k
     UNION ALL SELECT '${BIG_CLUSTER}', 'ownership', ${clusters}, '${BIG_CLUSTER}', 100, 1, ${NOW}`);
   await pool.query(`
-    INSERT INTO funding (id, "from", block, time, log)
-    SELECT ${hex("n")} || '/0', ${hex("900000000 + n / 2")}, n, ${NOW - WINDOW}, 1 FROM generate_series(1, ${agents}) n
-    UNION ALL SELECT ${hex("900000000 + k")} || '/0', ${hex("950000000 + k / 50")}, k, ${NOW - WINDOW}, 2
-    FROM generate_series(0, ${Math.floor(agents / 2)}) k`);
-  await pool.query(`
     INSERT INTO wallet (id, received, fundings)
-    SELECT DISTINCT split_part(id, '/', 1), 5000000, 1 FROM funding`);
+    SELECT ${hex("n")}, 5000000, ${hex("900000000 + n / 2")} || ' ' || n || ' ${NOW - WINDOW} 1' FROM generate_series(1, ${agents}) n
+    UNION ALL SELECT ${hex("900000000 + k")}, 5000000, ${hex("950000000 + k / 50")} || ' ' || k || ' ${NOW - WINDOW} 2'
+    FROM generate_series(0, ${Math.floor(agents / 2)}) k`);
   await summaries(pool);
   await pool.query(`
     INSERT INTO state (id, block, time, ticks, trips, params_version, params, root)
@@ -115,7 +112,7 @@ async function insertAgents(pool: pg.Pool, { agents, clusters }: MarketSize): Pr
       sum(latency_ms)::text AS latency_sum, percentile_disc(0.5) WITHIN GROUP (ORDER BY latency_ms)::int AS p50,
       percentile_disc(0.95) WITHIN GROUP (ORDER BY latency_ms)::int AS p95,
       percentile_disc(0.99) WITHIN GROUP (ORDER BY latency_ms)::int AS p99,
-      coalesce(sum(price * 12 / cluster_size) FILTER (WHERE in_day), 0)::bigint::text AS volume,
+      coalesce(sum(price * 12 / cluster_size) FILTER (WHERE time > ${NOW - 86_400}), 0)::bigint::text AS volume,
       count(DISTINCT buyer)::int AS buyers
     FROM hire GROUP BY seller`);
   const sums = new Map(rows.map((row) => [row.seller, row]));

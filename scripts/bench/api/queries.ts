@@ -73,7 +73,7 @@ const SEARCH_BY_AGGREGATION = `
 
 const AGENT_BY_AGGREGATION = `
   SELECT sum(1.0 / cluster_size) FILTER (WHERE outcome = 'success') / nullif(sum(1.0 / cluster_size) FILTER (WHERE outcome <> 'neutral'), 0) AS success_rate,
-    sum(1.0 / cluster_size) AS hires, sum(price / cluster_size) FILTER (WHERE in_day) AS volume, avg(latency_ms) AS latency,
+    sum(1.0 / cluster_size) AS hires, sum(price / cluster_size) FILTER (WHERE time > (SELECT time - 86400 FROM state)) AS volume, avg(latency_ms) AS latency,
     percentile_disc(0.95) WITHIN GROUP (ORDER BY latency_ms) AS p95
   FROM hire WHERE seller = $1 AND time > (SELECT time - 2592000 FROM state)`;
 

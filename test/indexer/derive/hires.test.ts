@@ -256,7 +256,7 @@ describe("windows", () => {
       return get(table, id);
     };
     for (const event of log.events) await apply(store, event, { trustSignatures: true });
-    expect(store.rows("hire").values().next().value).to.include({ inWindow: false, inDay: false });
+    expect(store.rows("hire").values().next().value).to.include({ inWindow: false });
     expect(looks).to.be.lessThan(400);
   });
 

@@ -148,7 +148,7 @@ describe("the derivation over a database", () => {
     const [first, ...others] = database.asked;
     expect(first).to.equal("state state");
     for (const name of others) expect(database.rows.has(name), name).to.equal(true);
-    const seldom = ["funding", "hire", "payment", "receipt"];
+    const seldom = ["hire", "payment", "receipt"];
     expect(
       others.map((name) => name.split(" ")[0]).filter((table) => !seldom.includes(table ?? "")),
     ).to.deep.equal([]);

@@ -137,7 +137,7 @@ function hiresBehind(it: Explained, args: PageArgs, context: QueryContext) {
     direction: "desc",
     where: from === null ? undefined : gt(hire.time, from),
     filter: and(
-      formulas[it.field].window === "volumeWindowSeconds" ? eq(hire.inDay, true) : eq(hire.inWindow, true),
+      formulas[it.field].window === "volumeWindowSeconds" ? undefined : eq(hire.inWindow, true),
       conditions[hires],
     ),
     toNode: (row) => row,

@@ -1,20 +1,20 @@
 import DataLoader from "dataloader";
-import { inArray, sql } from "ponder";
+import { inArray } from "ponder";
 import { formatUsdc } from "../../../../protocol/amount.ts";
 import * as schema from "../../../ponder.schema.ts";
 import { tripsBy } from "../../derive/clusters.ts";
 import type { TransferEvent } from "../../derive/events.ts";
+import { parseFundings } from "../../derive/funding/legs.ts";
 import { lastPages, tailItems } from "../../derive/lists.ts";
 import type { Row } from "../../derive/tables.ts";
 import { positionKey } from "../../positionKey.ts";
 import { AgentRef, toAgent } from "./agent.ts";
 import { builder } from "./builder.ts";
-import { MAX_ROWS, type QueryContext } from "./context.ts";
+import type { QueryContext } from "./context.ts";
 import { queryError } from "./errors.ts";
-import { decodeRow } from "./rows.ts";
 
 /** A funding transfer, from whom to whom. */
-type Edge = Row<"funding"> & { to: string; agent: string };
+type Edge = ReturnType<typeof parseFundings>[number] & { id: string; to: string; agent: string };
 
 type Node = { address: string; agent: Row<"agent"> | null };
 
@@ -84,8 +84,8 @@ const EdgeRef = builder.objectRef<Edge>("FundingEdge").implement({
   }),
 });
 
-async function reasonOf({ from, payment }: Edge, { load }: QueryContext) {
-  if (payment !== null && (await load.payment.load(payment))?.receipt) return "PAID_FOR_HIRE";
+async function reasonOf({ from, kind }: Edge, { load }: QueryContext) {
+  if (kind === "paid") return "PAID_FOR_HIRE";
   return (await load.wallet.load(from))?.kind ? "FROM_HUB" : "FUNDING";
 }
 
@@ -191,22 +191,20 @@ async function fundingGraph(context: QueryContext, agent: string, depth: number)
   return { nodes, edges };
 }
 
-/**
- * The transfers into some wallets. Funding rows are numbered, `<wallet>/<n>`, so those of a wallet are known by their keys.
- * What is more than a request may ask for is not read.
- */
-async function inboundOf({ db, takeRows }: QueryContext, wallets: string[], agent: string): Promise<Edge[]> {
-  const { funding, wallet } = schema;
-  const { rows } = await db.execute<Record<string, unknown>>(sql`
-    SELECT found.* FROM ${wallet}
-      CROSS JOIN LATERAL generate_series(0, least(${wallet.fundings}, ${sql.raw(String(MAX_INBOUND))}) - 1) AS n
-      CROSS JOIN LATERAL (SELECT * FROM ${funding} WHERE ${funding.id} = ${wallet.id} || '/' || n OFFSET 0) AS found
-    WHERE ${wallet.id} = ANY (${sql.param(wallets)}::text[]) LIMIT ${sql.raw(String(MAX_ROWS + 1))}`);
-  takeRows(rows.length);
-  return rows
-    .map((raw) => {
-      const { id, from, payment, block, time, log } = decodeRow(funding, raw);
-      return { id, from, payment, block, time, log, agent, to: id.slice(0, id.indexOf("/")) };
-    })
-    .sort((a, b) => a.block - b.block || a.log - b.log);
+/** The transfers into some wallets. What is more than a request may ask for is not shown. */
+async function inboundOf(
+  { load, takeRows }: QueryContext,
+  wallets: string[],
+  agent: string,
+): Promise<Edge[]> {
+  const rows = await Promise.all(wallets.map((address) => load.wallet.load(address)));
+  const edges = rows.flatMap((row) =>
+    row === null
+      ? []
+      : parseFundings(row.fundings)
+          .slice(0, MAX_INBOUND)
+          .map((leg, n) => ({ ...leg, id: `${row.id}/${n}`, to: row.id, agent })),
+  );
+  takeRows(edges.length);
+  return edges.sort((a, b) => a.block - b.block || a.log - b.log);
 }

@@ -2,10 +2,8 @@ import { agentRow, findAgent } from "../agentRow.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { changeWallet, findWallet } from "../wallets.ts";
+import { formatLeg, type Leg, parseFundings } from "./legs.ts";
 import { recordFunding } from "./trips.ts";
-
-/** One leg of a funding path: a funding transfer into some wallet. */
-export type Leg = { from: string; block: number; time: number; log: number };
 
 /**
  * Whether a transfer of `value`, the latest of all that make up `received`, is large enough to fund its receiver: at least
@@ -23,19 +21,28 @@ export function isFundingSize(step: Step, value: bigint, received: bigint): bool
 /**
  * Notes a funding transfer into `wallet` and, if that is an agent, evaluates the paths that end with it.
  *
- * @param payment the payment it is, if a receipt may still claim it: then it funds nobody from there on
+ * @param claimable whether a receipt may still show that it paid for a hire: then it funds nobody from there on
  */
 export async function addFundingTransfer(
   step: Step,
   wallet: string,
   leg: Leg,
-  payment: string | null,
+  claimable: boolean,
 ): Promise<void> {
-  const fundings = (await findWallet(step, wallet))?.fundings ?? 0;
-  await step.store.insert("funding", { id: `${wallet}/${fundings}`, ...leg, payment });
-  await changeWallet(step, wallet, { fundings: fundings + 1 });
+  const known = (await findWallet(step, wallet))?.fundings ?? "";
+  const line = formatLeg(leg, claimable ? "claimable" : "plain");
+  await changeWallet(step, wallet, { fundings: known === "" ? line : `${known}\n${line}` });
   const agent = await findAgent(step, wallet);
   if (agent !== null) await evaluateLeg(step, agent, leg);
+}
+
+/** A receipt shows that a transfer paid for a hire: if it was taken for funding until then, it is none any more. */
+export async function unmarkFunding(step: Step, payment: Leg & { to: string }): Promise<void> {
+  const lines = (await findWallet(step, payment.to))?.fundings.split("\n") ?? [];
+  const at = lines.indexOf(formatLeg(payment, "claimable"));
+  if (at < 0) return;
+  const fundings = lines.with(at, formatLeg(payment, "paid")).join("\n");
+  await changeWallet(step, payment.to, { fundings });
 }
 
 /** Evaluates every funding transfer that an agent received, on its registration. */
@@ -67,18 +74,8 @@ async function collectFunders(
 }
 
 async function fundingsInto(step: Step, wallet: string): Promise<Leg[]> {
-  const count = (await findWallet(step, wallet))?.fundings ?? 0;
-  const legs: Leg[] = [];
-  for (let n = 0; n < count; n++) {
-    const row: Row<"funding"> | null = await step.store.get("funding", `${wallet}/${n}`);
-    if (row !== null && !(await paidForHire(step, row.payment))) legs.push(row);
-  }
-  return legs;
-}
-
-async function paidForHire(step: Step, payment: string | null): Promise<boolean> {
-  if (payment === null) return false;
-  return ((await step.store.get("payment", payment))?.receipt ?? null) !== null;
+  const row = await findWallet(step, wallet);
+  return row === null ? [] : parseFundings(row.fundings).filter(({ kind }) => kind !== "paid");
 }
 
 async function wasAgentAt(step: Step, address: string, leg: Leg): Promise<boolean> {
