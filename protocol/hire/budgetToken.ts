@@ -2,8 +2,8 @@ import { z } from "zod";
 import { type Address, addressSchema } from "../address.ts";
 import { parseUsdc, priceUsdcSchema } from "../amount.ts";
 import { invalidInputFromZod, TallystickError } from "../errors.ts";
-import type { RecordBody } from "../json/recordBody.ts";
-import { bodyWithout, signatureSchema } from "../records/nestedSignature.ts";
+import { bodyWithout, type RecordBody } from "../json/recordBody.ts";
+import { signatureSchema } from "../records/nestedSignature.ts";
 import { type RecordSigner, recoverBodySigner, signBody } from "../records/record.ts";
 
 /**

@@ -124,3 +124,10 @@ function write(value: unknown, path: string): string {
 export function canonicalBody(body: RecordBody): string {
   return write(body, "");
 }
+
+/** The body without one of its keys: what a countersignature inside it covers. */
+export function bodyWithout(body: RecordBody, key: string): RecordBody {
+  const rest = { ...body };
+  delete rest[key];
+  return rest;
+}

@@ -3,20 +3,13 @@ import type { Address } from "../address.ts";
 import { type Hex, isHex } from "../hex.ts";
 import type { RecordBody } from "../json/recordBody.ts";
 import { type RecoverPublicKey, recoverByNoble } from "../signatures/recoverPublicKey.ts";
-import { isSignedBy } from "./record.ts";
+import { signerOf } from "./record.ts";
 
 /** A signature inside a body: `0x` hex. 65 bytes for a wallet key, any length for a contract wallet. */
 export const signatureSchema = z
   .string()
   .refine((text) => isHex(text) && text.length > 2, "must be 0x and an even number of hex digits")
   .transform((text) => text as Hex);
-
-/** The body without one of its keys: what a countersignature inside it covers. */
-export function bodyWithout(body: RecordBody, key: string): RecordBody {
-  const rest = { ...body };
-  delete rest[key];
-  return rest;
-}
 
 /**
  * Whether `body[key]` is `signer`'s EIP-191 signature over the body without that key. False when it is absent;
@@ -31,5 +24,5 @@ export function checkNestedSignature(
   recover: RecoverPublicKey = recoverByNoble,
 ): boolean {
   const signature = Object.hasOwn(body, key) ? body[key] : undefined;
-  return typeof signature === "string" && isSignedBy(bodyWithout(body, key), signature, signer, recover);
+  return typeof signature === "string" && signerOf(body, signature, recover, key) === signer;
 }

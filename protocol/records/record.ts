@@ -1,5 +1,3 @@
-import { keccak_256 } from "@noble/hashes/sha3.js";
-import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { type Address, addressSchema } from "../address.ts";
@@ -7,6 +5,7 @@ import { InvalidInputError } from "../errors.ts";
 import { fromHex, type Hex, isHex, toHex } from "../hex.ts";
 import type { PyJson } from "../json/pythonJson.ts";
 import {
+  bodyWithout,
   canonicalBody,
   type RecordBody,
   recordBodyFromPyJson,
@@ -14,27 +13,22 @@ import {
 } from "../json/recordBody.ts";
 import { type RecoverPublicKey, recoverByNoble } from "../signatures/recoverPublicKey.ts";
 import { recoverSigner } from "../signatures/recoverSigner.ts";
+import { messageHash, signerOfText, textDigest } from "../signatures/signedText.ts";
 
 /** A statement by `signer`; `body` is kept exactly as it was signed. */
 export type SignedRecord = { type: string; body: RecordBody; signer: Address; signature: Hex };
 
-const EIP191_HASH_PREFIX = utf8ToBytes("\x19Ethereum Signed Message:\n32");
-
 /** What a record's type may look like; which types there are is for the reader to know. */
 const RECORD_TYPE = /^[a-z][a-z0-9_.-]{0,63}$/;
 
-function bodyDigest(body: RecordBody): Uint8Array {
-  return keccak_256(utf8ToBytes(canonicalBody(body)));
-}
-
 /** keccak256 of the UTF-8 canonical body: the 32 bytes a wallet signs as a message. */
 export function recordDigest(body: RecordBody): Hex {
-  return toHex(bodyDigest(body));
+  return toHex(textDigest(canonicalBody(body)));
 }
 
 /** The EIP-191 hash of {@link recordDigest}: what `ecrecover` and ERC-1271 `isValidSignature` are asked about. */
 export function recordSigningHash(body: RecordBody): Hex {
-  return toHex(keccak_256(concatBytes(EIP191_HASH_PREFIX, bodyDigest(body))));
+  return toHex(messageHash(textDigest(canonicalBody(body))));
 }
 
 /** Who signs: a viem account, or the private key of one. */
@@ -75,8 +69,7 @@ export function recoverBodySigner(
   field = "signature",
   recover: RecoverPublicKey = recoverByNoble,
 ): Address {
-  const hash = keccak_256(concatBytes(EIP191_HASH_PREFIX, bodyDigest(body)));
-  return recoverSigner(hash, signature, field, recover);
+  return recoverSigner(messageHash(textDigest(canonicalBody(body))), signature, field, recover);
 }
 
 /** Whose wallet key signed a body, from its {@link recordDigest}; undefined when these bytes are no such signature. */
@@ -86,29 +79,54 @@ export function signerOfDigest(
   recover: RecoverPublicKey = recoverByNoble,
 ): Address | undefined {
   try {
-    const hash = keccak_256(concatBytes(EIP191_HASH_PREFIX, fromHex(digest, 32)));
-    return recoverSigner(hash, signature, "signature", recover);
+    return recoverSigner(messageHash(fromHex(digest, 32)), signature, "signature", recover);
   } catch {
     return undefined;
   }
 }
 
 /**
- * Whether `signer`'s wallet key signed the body. Never throws on a bad signature; says nothing of ERC-1271 wallets.
+ * Whose wallet key made a signature over a body; null when none did. Never throws; says nothing of ERC-1271 wallets.
  *
  * @param recover how the key is recovered: in plain JavaScript unless the caller has something faster
+ * @param key leave this out of the body: it is where the body itself holds the signature
  */
+export function signerOf(
+  body: RecordBody,
+  signature: string,
+  recover: RecoverPublicKey = recoverByNoble,
+  key?: string,
+): Address | null {
+  const known = recover.known?.get(body, signature, key);
+  if (known !== undefined) return known;
+  let signer: Address | null = null;
+  try {
+    signer = signerOfText(signedText(body, key), signature, recover);
+  } catch {
+    // A body that nobody can sign.
+  }
+  recover.known?.add(body, { signature, key, signer });
+  return signer;
+}
+
+/**
+ * What a signature over a body is over, as text.
+ *
+ * @param key as in {@link signerOf}
+ * @throws InvalidInputError when the body has something that cannot be signed
+ */
+export function signedText(body: RecordBody, key?: string): string {
+  return canonicalBody(key === undefined ? body : bodyWithout(body, key));
+}
+
+/** Whether `signer`'s wallet key signed the body: {@link signerOf}. */
 export function isSignedBy(
   body: RecordBody,
   signature: string,
   signer: Address,
-  recover: RecoverPublicKey = recoverByNoble,
+  recover?: RecoverPublicKey,
 ): boolean {
-  try {
-    return recoverBodySigner(body, signature, "signature", recover) === signer;
-  } catch {
-    return false;
-  }
+  return signerOf(body, signature, recover) === signer;
 }
 
 /** The payload of the ledger entry that carries the record. */

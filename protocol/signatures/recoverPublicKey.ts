@@ -1,15 +1,19 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
+import type { KnownSigners } from "./knownSigners.ts";
 
-/**
- * Recovers the public key behind an ECDSA signature on secp256k1.
- *
- * @param hash the 32 bytes that were signed
- * @param signature r ‖ s, 64 bytes
- * @param recovery which of the two candidate points it is
- * @returns the key uncompressed, 65 bytes beginning with 0x04
- * @throws when no key made this signature
- */
-export type RecoverPublicKey = (hash: Uint8Array, signature: Uint8Array, recovery: 0 | 1) => Uint8Array;
+/** How the public key behind an ECDSA signature on secp256k1 is recovered. */
+export type RecoverPublicKey = {
+  /**
+   * @param hash the 32 bytes that were signed
+   * @param signature r ‖ s, 64 bytes
+   * @param recovery which of the two candidate points it is
+   * @returns the key uncompressed, 65 bytes beginning with 0x04
+   * @throws when no key made this signature
+   */
+  (hash: Uint8Array, signature: Uint8Array, recovery: 0 | 1): Uint8Array;
+  /** Where to look first, for those who ask about the same signature at two places. */
+  readonly known?: KnownSigners;
+};
 
 /** In plain JavaScript: runs everywhere, some milliseconds a call. A server injects a faster one. */
 export const recoverByNoble: RecoverPublicKey = (hash, signature, recovery) =>

@@ -6,8 +6,8 @@ import type { Address } from "../../../protocol/address.ts";
 import { InvalidInputError } from "../../../protocol/errors.ts";
 import { fromHex, type Hex, toHex } from "../../../protocol/hex.ts";
 import { dumpsPythonJson, type PyJson, parsePythonJson } from "../../../protocol/json/pythonJson.ts";
-import { canonicalBody, type RecordBody } from "../../../protocol/json/recordBody.ts";
-import { bodyWithout, checkNestedSignature } from "../../../protocol/records/nestedSignature.ts";
+import { bodyWithout, canonicalBody, type RecordBody } from "../../../protocol/json/recordBody.ts";
+import { checkNestedSignature } from "../../../protocol/records/nestedSignature.ts";
 import {
   isSignedBy,
   recordDigest,

@@ -1,35 +1,64 @@
 import { expect } from "chai";
+import type { Address } from "../../../protocol/address.ts";
+import type { RecordBody } from "../../../protocol/json/recordBody.ts";
+import { checkNestedSignature } from "../../../protocol/records/nestedSignature.ts";
+import { isSignedBy, signBody, signerOf } from "../../../protocol/records/record.ts";
+import { recoverByNoble } from "../../../protocol/signatures/recoverPublicKey.ts";
 import { remembered } from "../../../protocol/signatures/remembered.ts";
 
-describe("remembered recovery", () => {
-  const hash = new Uint8Array(32);
-  const signature = (n: number) => new Uint8Array(64).fill(n);
+const privateKey = `0x${"11".repeat(32)}` as const;
+const signer = "0x19e7e376e7c213b7e7e7e46cc70a5dd086daff2a" as Address;
 
-  it("asks once for each signature, of the latest ones", () => {
-    let asked = 0;
-    const recover = remembered((_hash, bytes, recovery) => {
+describe("remembered recovery", () => {
+  const body: RecordBody = { hire_id: "h", latency_ms: 3 };
+  let signature: string;
+  let asked: number;
+  const counting = () => {
+    asked = 0;
+    return remembered((...question) => {
       asked++;
-      return Uint8Array.of(bytes[0] as number, recovery);
-    }, 2);
-    for (const n of [1, 1, 2, 1, 2])
-      expect(recover(hash, signature(n), 0)).to.deep.equal(Uint8Array.of(n, 0));
-    expect(asked).to.equal(2);
-    expect(recover(hash, signature(1), 1)).to.deep.equal(Uint8Array.of(1, 1));
-    expect(asked).to.equal(3);
-    // The first one had to make room.
-    recover(hash, signature(2), 0);
-    expect(asked).to.equal(3);
-    recover(hash, signature(1), 0);
-    expect(asked).to.equal(4);
+      return recoverByNoble(...question);
+    });
+  };
+  before(async () => {
+    signature = await signBody(body, { privateKey });
   });
 
-  it("does not remember a signature that nobody made", () => {
-    let asked = 0;
-    const recover = remembered(() => {
-      asked++;
-      throw new RangeError("no key made this signature");
-    });
-    for (let n = 0; n < 2; n++) expect(() => recover(hash, signature(1), 0)).to.throw(RangeError);
+  it("recovers the key of a body's signature once, and that of another body or signature anew", async () => {
+    const recover = counting();
+    for (let n = 0; n < 3; n++) expect(isSignedBy(body, signature, signer, recover)).to.equal(true);
+    expect(isSignedBy(body, signature, `0x${"00".repeat(20)}`, recover)).to.equal(false);
+    expect(asked).to.equal(1);
+    expect(isSignedBy({ ...body }, signature, signer, recover)).to.equal(true);
     expect(asked).to.equal(2);
+    const other = await signBody({ ...body, latency_ms: 4 }, { privateKey });
+    expect(isSignedBy(body, other, signer, recover)).to.equal(false);
+    expect(isSignedBy(body, signature, signer, recover)).to.equal(true);
+    expect(asked).to.equal(3);
+  });
+
+  it("tells a signature over a body from the one within it", () => {
+    const recover = counting();
+    const countersigned = { ...body, buyer_signature: signature };
+    for (let n = 0; n < 2; n++) {
+      expect(checkNestedSignature(countersigned, "buyer_signature", signer, recover)).to.equal(true);
+      expect(isSignedBy(countersigned, signature, signer, recover)).to.equal(false);
+      expect(signerOf(countersigned, signature, recover, "hire_id")).to.not.equal(signer);
+    }
+    expect(asked).to.equal(3);
+  });
+
+  it("remembers that nobody made a signature", () => {
+    const recover = counting();
+    const forged = `0x${"ff".repeat(32)}${"01".repeat(32)}1b`;
+    for (let n = 0; n < 2; n++) expect(signerOf(body, forged, recover)).to.equal(null);
+    expect(asked).to.equal(1);
+  });
+
+  it("takes the word of who read a signature elsewhere", () => {
+    const recover = counting();
+    recover.known.add(body, { signature, signer });
+    expect(isSignedBy(body, signature, signer, recover)).to.equal(true);
+    expect(asked).to.equal(0);
   });
 });

@@ -1,0 +1,34 @@
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import type { Address } from "../address.ts";
+import { type RecoverPublicKey, recoverByNoble } from "./recoverPublicKey.ts";
+import { recoverSigner } from "./recoverSigner.ts";
+
+const EIP191_HASH_PREFIX = utf8ToBytes("\x19Ethereum Signed Message:\n32");
+
+/** keccak256 of text as UTF-8: the 32 bytes that a wallet signs as a message. */
+export function textDigest(text: string): Uint8Array {
+  return keccak_256(utf8ToBytes(text));
+}
+
+/** The EIP-191 hash of 32 bytes that are signed as a message: what `ecrecover` is given. */
+export function messageHash(digest: Uint8Array): Uint8Array {
+  return keccak_256(concatBytes(EIP191_HASH_PREFIX, digest));
+}
+
+/**
+ * The wallet whose key signed the {@link textDigest} of a text; null when these bytes are no such signature.
+ *
+ * @param recover how the key is recovered: in plain JavaScript unless the caller has something faster
+ */
+export function signerOfText(
+  text: string,
+  signature: string,
+  recover: RecoverPublicKey = recoverByNoble,
+): Address | null {
+  try {
+    return recoverSigner(messageHash(textDigest(text)), signature, "signature", recover);
+  } catch {
+    return null;
+  }
+}
