@@ -2,6 +2,7 @@ import type { Context } from "ponder:registry";
 import { recoverByWasm } from "../../protocol/signatures/recoverByWasm.ts";
 import { remembered } from "../../protocol/signatures/remembered.ts";
 import { eventLog, timeline } from "../ponder.schema.ts";
+import { sha256ByNode } from "../sha256ByNode.ts";
 import type { DeriveEvent } from "./derive/events.ts";
 import { talliesOf } from "./insights.ts";
 import { ponderRows } from "./ponderRows.ts";
@@ -24,7 +25,12 @@ const derivation = new Derivation();
 export async function logEvent(db: Context["db"], event: DeriveEvent, block: string): Promise<void> {
   const position = positionKey(event);
   await db.insert(eventLog).values({ position, json: JSON.stringify(event) });
-  const changes = await derivation.apply(ponderRows(db), event, { position, block }, { recover });
+  const changes = await derivation.apply(
+    ponderRows(db),
+    event,
+    { position, block },
+    { recover, sha256: sha256ByNode },
+  );
   for (const [n, moment] of momentsOf(changes).entries()) {
     await db.insert(timeline).values({ position: timelineKey(position, n + 1), ...moment });
   }

@@ -1,3 +1,4 @@
+import { sha256ByNode } from "../../indexer/sha256ByNode.ts";
 import { apply } from "../../indexer/src/derive/apply.ts";
 import type { DeriveEvent } from "../../indexer/src/derive/events.ts";
 import { MemoryStore } from "../../indexer/src/derive/memoryStore.ts";
@@ -48,7 +49,7 @@ export async function deriveLog(
       continue;
     }
     try {
-      await apply(derived.store, event, { trustSignatures, recover });
+      await apply(derived.store, event, { trustSignatures, recover, sha256: sha256ByNode });
     } catch (cause) {
       throw contradicts(line, cause);
     }

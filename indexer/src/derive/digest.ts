@@ -1,13 +1,9 @@
-import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
-import canonicalize from "canonicalize";
 import { agentRow, changeAgent } from "./agentRow.ts";
 import { capabilitiesOf } from "./hires.ts";
 import { append, itemsOf } from "./lists.ts";
-import { type CapabilityPrice, digestFields } from "./reputation.ts";
+import { type CapabilityPrice, leafText } from "./reputation.ts";
 import { STATE_ID } from "./stateId.ts";
 import type { Step } from "./step.ts";
-import type { Store } from "./store.ts";
 
 /**
  * One hash over all agents and clusters, equal on every node. A leaf is the SHA-256 of the RFC 8785 bytes of
@@ -18,8 +14,7 @@ import type { Store } from "./store.ts";
  *     hash(leaf)  = SHA-256(0x00 ‖ SHA-256(key) ‖ leaf)
  *     hash(inner) = SHA-256(0x01 ‖ sixteen child hashes, 32 zero bytes for none)
  */
-const NOTHING = "";
-const EMPTY = "0".repeat(64);
+const NO_CHILD = "0".repeat(64);
 
 /** Notes that a row has to be digested at the next tick. */
 export async function noteTouched(step: Step): Promise<void> {
@@ -45,10 +40,13 @@ export async function digestTick(step: Step): Promise<void> {
   const leaves: Leaf[] = [];
   for await (const item of itemsOf(step.store, touchedIn(ticks))) {
     const [kind, id] = item.split(" ") as ["agent" | "cluster", string];
-    leaves.push({ key: bytesToHex(sha256(utf8ToBytes(id))), leaf: await leafHash(step, kind, id) });
+    const key = step.sha256(id, "utf8");
+    const text = kind === "agent" ? await agentText(step, id) : await clusterText(step, id);
+    const leaf = step.sha256(text, "utf8");
+    leaves.push({ key, hash: step.sha256(`00${key}${leaf}`, "hex") });
   }
-  const root = await putLeaves(step.store, "", leaves);
-  const digest = `0x${hashJson([root, step.params.version, block, time])}`;
+  const root = await putLeaves(step, "", leaves);
+  const digest = `0x${step.sha256(JSON.stringify([root, step.params.version, block, time]), "utf8")}`;
   await step.store.insert("digest", {
     id: String(block).padStart(12, "0"),
     block,
@@ -60,11 +58,13 @@ export async function digestTick(step: Step): Promise<void> {
   await step.store.update("state", STATE_ID, { block, time, ticks: ticks + 1, root, digest });
 }
 
-async function leafHash(step: Step, kind: "agent" | "cluster", id: string): Promise<string> {
-  if (kind === "agent")
-    return hashJson([id, digestFields(await agentRow(step, id), await pricesOf(step, id))]);
+async function agentText(step: Step, id: string): Promise<string> {
+  return leafText(await agentRow(step, id), await pricesOf(step, id));
+}
+
+async function clusterText(step: Step, id: string): Promise<string> {
   const cluster = await step.store.get("cluster", id);
-  return hashJson([id, cluster?.mergedInto ?? null, cluster?.size ?? 0]);
+  return JSON.stringify([id, cluster?.mergedInto ?? null, cluster?.size ?? 0]);
 }
 
 async function pricesOf(step: Step, agent: string): Promise<CapabilityPrice[]> {
@@ -76,58 +76,37 @@ async function pricesOf(step: Step, agent: string): Promise<CapabilityPrice[]> {
   return prices;
 }
 
-/** A leaf and the hash of its key, which says where it sits. */
-type Leaf = { key: string; leaf: string };
+/** A leaf's hash, and the hash of its key, which says where it sits. */
+type Leaf = { key: string; hash: string };
 
 /**
  * Puts leaves below the node at `prefix`, each node written once, and returns that node's new hash. A child of a node is
- * `""` for none, `L<key hash><leaf>` for a leaf alone below it, `N<hash>` for another inner node.
+ * `""` for none, `L<key hash><hash>` for a leaf alone below it, `N<hash>` for another inner node.
  */
-async function putLeaves(store: Store, prefix: string, leaves: Leaf[]): Promise<string> {
-  const children = await childrenAt(store, prefix);
+async function putLeaves(step: Step, prefix: string, leaves: Leaf[]): Promise<string> {
+  const id = prefix === "" ? "root" : prefix;
+  const row = await step.store.get("digestNode", id);
+  const children = row === null ? new Array<string>(16).fill("") : row.children.split(",");
   for (const [digit, group] of Map.groupBy(leaves, ({ key }) => key.charAt(prefix.length))) {
     const at = Number.parseInt(digit, 16);
-    const child = children[at] ?? NOTHING;
-    const alone = child.startsWith("L") ? [{ key: child.slice(1, 65), leaf: child.slice(65) }] : [];
-    const all = [...alone.filter((it) => group.every(({ key }) => key !== it.key)), ...group];
+    const child = children[at] ?? "";
+    const all = child.startsWith("L") ? withAlone(group, child.slice(1, 65), child.slice(65)) : group;
     const [only] = all;
     if (child.startsWith("N") || all.length > 1 || only === undefined) {
-      children[at] = `N${await putLeaves(store, prefix + digit, all)}`;
+      children[at] = `N${await putLeaves(step, prefix + digit, all)}`;
     } else {
-      children[at] = `L${only.key}${only.leaf}`;
+      children[at] = `L${only.key}${only.hash}`;
     }
   }
-  await saveChildren(store, prefix, children);
-  return hashOfChildren(children);
-}
-
-async function childrenAt(store: Store, prefix: string): Promise<string[]> {
-  const row = await store.get("digestNode", nodeId(prefix));
-  return row === null ? new Array<string>(16).fill(NOTHING) : row.children.split(",");
-}
-
-async function saveChildren(store: Store, prefix: string, children: string[]): Promise<void> {
-  const id = nodeId(prefix);
   const text = children.join(",");
-  if ((await store.get("digestNode", id)) === null) await store.insert("digestNode", { id, children: text });
-  else await store.update("digestNode", id, { children: text });
+  if (row === null) await step.store.insert("digestNode", { id, children: text });
+  else await step.store.update("digestNode", id, { children: text });
+  return step.sha256(`01${children.map((child) => child.slice(-64) || NO_CHILD).join("")}`, "hex");
 }
 
-function nodeId(prefix: string): string {
-  return prefix === "" ? "root" : prefix;
-}
-
-function hashOfChildren(children: string[]): string {
-  const hashes = children.map((child) => {
-    if (child === NOTHING) return EMPTY;
-    if (child.startsWith("N")) return child.slice(1);
-    return bytesToHex(sha256(concatBytes(Uint8Array.of(0), hexToBytes(child.slice(1)))));
-  });
-  return bytesToHex(sha256(concatBytes(Uint8Array.of(1), hexToBytes(hashes.join("")))));
-}
-
-function hashJson(value: unknown): string {
-  return bytesToHex(sha256(utf8ToBytes(canonicalize(value) ?? "")));
+/** The leaf that was alone below a child goes down with the others, unless it is replaced by one of them. */
+function withAlone(group: Leaf[], key: string, hash: string): Leaf[] {
+  return group.some((it) => it.key === key) ? group : [{ key, hash }, ...group];
 }
 
 function touchedIn(tick: number): string {

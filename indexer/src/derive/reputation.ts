@@ -70,14 +70,6 @@ export function publishedField<F extends OwnField>(
   return agent.privateListings > 0 ? bucket(field, exact) : exact;
 }
 
-/**
- * What stands in an agent's leaf of the digest: the ids of the clusters it joined first instead of id and size of the
- * current one, so that a merge does not touch every member; clusters have leaves of their own.
- */
-export function digestFields(agent: Row<"agent">, prices: CapabilityPrice[]): object {
-  return { ...ownFields(agent, prices), first_clusters: [agent.ownershipCluster, agent.fingerprintCluster] };
-}
-
 /** How each field comes from the agent's row, and from its prices. A reader of one field need not work out the others. */
 const rules: { [F in OwnField]: (agent: Row<"agent">, prices: CapabilityPrice[]) => Reputation[F] } = {
   registered_block: (agent) => agent.registeredBlock,
@@ -108,9 +100,35 @@ const rules: { [F in OwnField]: (agent: Row<"agent">, prices: CapabilityPrice[])
     share(BigInt(agent.refundsAfterDelivery), BigInt(agent.escrowBought)),
 };
 
+const ownRules = Object.entries(rules);
+
 function ownFields(agent: Row<"agent">, prices: CapabilityPrice[]): Pick<Reputation, OwnField> {
-  const fields = Object.entries(rules).map(([name, rule]) => [name, rule(agent, prices)]);
-  return Object.fromEntries(fields) as Pick<Reputation, OwnField>;
+  return fieldsBy(ownRules, agent, prices) as Pick<Reputation, OwnField>;
+}
+
+/** In the order of RFC 8785. */
+const leafRules = Object.entries({
+  ...rules,
+  first_clusters: (agent: Row<"agent">) => [agent.ownershipCluster, agent.fingerprintCluster],
+}).sort(([a], [b]) => (a < b ? -1 : 1));
+
+/**
+ * The RFC 8785 text of an agent's leaf in the digest, `[address, fields]`. In it stand the ids of the clusters it joined
+ * first instead of id and size of the current one, so that a merge does not touch every member; clusters have leaves of
+ * their own.
+ */
+export function leafText(agent: Row<"agent">, prices: CapabilityPrice[]): string {
+  return JSON.stringify([agent.id, fieldsBy(leafRules, agent, prices)]);
+}
+
+function fieldsBy(
+  by: [name: string, rule: (agent: Row<"agent">, prices: CapabilityPrice[]) => unknown][],
+  agent: Row<"agent">,
+  prices: CapabilityPrice[],
+): object {
+  const fields: { [name: string]: unknown } = {};
+  for (const [name, rule] of by) fields[name] = rule(agent, prices);
+  return fields;
 }
 
 function medianPrices(prices: CapabilityPrice[]): { [capability: string]: string } {

@@ -3,6 +3,7 @@ import { type RecoverPublicKey, recoverByNoble } from "../../../protocol/signatu
 import { BUCKET_SECONDS } from "./agenda.ts";
 import type { OpenAgent } from "./agentRow.ts";
 import { type DeriveEvent, type Position, positionOf } from "./events.ts";
+import { type Sha256, sha256ByNoble } from "./sha256.ts";
 import { STATE_ID } from "./stateId.ts";
 import type { Store } from "./store.ts";
 import type { Row } from "./tables.ts";
@@ -14,6 +15,8 @@ export type ApplyOptions = {
   trustSignatures?: boolean;
   /** How signers are recovered; in plain JavaScript unless given. */
   recover?: RecoverPublicKey;
+  /** How the digest is hashed; in plain JavaScript unless given. */
+  sha256?: Sha256;
 };
 
 /** One event being applied: where we stand, what holds, and which rows it has touched so far. */
@@ -24,6 +27,7 @@ export type Step = {
   readonly state: Row<"state">;
   readonly trustSignatures: boolean;
   readonly recover: RecoverPublicKey;
+  readonly sha256: Sha256;
   /** The agents read so far, written at the end (see `agentRow.ts`). */
   readonly agents: Map<string, OpenAgent>;
   /** The wallets, likewise (see `wallets.ts`). */
@@ -37,7 +41,7 @@ export type Step = {
 export async function openStep(
   store: Store,
   event: DeriveEvent,
-  { trustSignatures = false, recover = recoverByNoble }: ApplyOptions = {},
+  { trustSignatures = false, recover = recoverByNoble, sha256 = sha256ByNoble }: ApplyOptions = {},
 ): Promise<Step> {
   let state = await store.get("state", STATE_ID);
   if (state === null) {
@@ -51,6 +55,7 @@ export async function openStep(
     state,
     trustSignatures,
     recover,
+    sha256,
     agents: new Map(),
     wallets: new Map(),
     touchedAgents: new Set(),

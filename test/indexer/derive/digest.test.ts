@@ -2,8 +2,12 @@ import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import { expect } from "chai";
 import fc from "fast-check";
+import { sha256ByNode } from "../../../indexer/sha256ByNode.ts";
 import type { MemoryStore } from "../../../indexer/src/derive/memoryStore.ts";
-import { digestFields } from "../../../indexer/src/derive/reputation.ts";
+import { formatRational, rational } from "../../../indexer/src/derive/rational.ts";
+import { type CapabilityPrice, leafText, reputationOf } from "../../../indexer/src/derive/reputation.ts";
+import { sha256ByNoble } from "../../../indexer/src/derive/sha256.ts";
+import { type Row, tables } from "../../../indexer/src/derive/tables.ts";
 import { DAY, EventLog, wallet } from "./eventLog.ts";
 
 const sha256 = (...parts: Uint8Array[]) => createHash("sha256").update(Buffer.concat(parts)).digest();
@@ -12,13 +16,79 @@ function pricesOf(store: MemoryStore, agent: string) {
   return [...store.rows("capability").values()].filter((it) => it.agent === agent);
 }
 
+/** The bytes of a leaf straight from their definition: all exact fields but the cluster it is in now, by RFC 8785. */
+function canonicalLeaf(agent: Row<"agent">, prices: CapabilityPrice[]): string | undefined {
+  const { cluster_id, cluster_size, ...fields } = reputationOf(
+    { ...agent, privateListings: 0 },
+    null,
+    prices,
+  );
+  const first_clusters = [agent.ownershipCluster, agent.fingerprintCluster];
+  return canonicalize([agent.id, { ...fields, first_clusters }]);
+}
+
+const fraction = fc
+  .tuple(fc.nat(10 ** 9), fc.integer({ min: 1, max: 10 ** 6 }))
+  .map(([n, d]) => formatRational(rational(BigInt(n), BigInt(d))));
+const count = fc.oneof(fc.nat(20), fc.maxSafeNat());
+const optionalCluster = fc.option(fc.stringMatching(/^clst_[a-z2-7]{26}$/));
+
+/** Any row of an agent: what the fields of its leaf are made of, each over its whole range. */
+const anyAgent = fc
+  .record({
+    weights: fc.record({
+      windowWeight: fraction,
+      ratedWeight: fraction,
+      successWeight: fraction,
+      escrowWeight: fraction,
+      refundedWeight: fraction,
+      auditDisputedWeight: fraction,
+      dayVolume: fraction,
+      avgStars: fc.option(fraction),
+    }),
+    counts: fc.record({
+      registeredBlock: count,
+      registeredTime: count,
+      freeHires: count,
+      windowHires: count,
+      latencies: count,
+      latencySum: fc.bigInt({ min: 0n, max: 1n << 60n }),
+      latencyP50: fc.option(count),
+      latencyP95: fc.option(count),
+      latencyP99: fc.option(count),
+      totalRatings: count,
+      distinctBuyers: count,
+      bought: count,
+      escrowBought: count,
+      silentTimeouts: count,
+      refundsAfterDelivery: count,
+      trustTier: fc.nat(2),
+    }),
+    texts: fc.record({
+      claimStatus: fc.constantFrom("unclaimed", "verified", "revoked"),
+      signalsTripped: fc
+        .subarray(["deploy_batch", "funding_origin", "listing_fingerprint"])
+        .map((it) => it.join(",")),
+      ownershipCluster: optionalCluster,
+      fingerprintCluster: optionalCluster,
+    }),
+  })
+  .map(({ weights, counts, texts }) => {
+    const blank = Object.fromEntries(Object.keys(tables.agent).map((column) => [column, null]));
+    return { ...blank, id: wallet(1), ...weights, ...counts, ...texts } as unknown as Row<"agent">;
+  });
+const anyPrices = fc.array(
+  fc.record({
+    capability: fc.stringMatching(/^[a-z0-9][a-z0-9_-]{0,5}(\.[a-z0-9][a-z0-9_-]{0,5}){1,3}$/),
+    medianPrice: fc.option(fraction),
+  }),
+  { maxLength: 5 },
+);
+
 /** The root straight from its definition, over all rows at once. */
 function rootOf(store: MemoryStore): Buffer {
   const leaves = [
-    ...[...store.rows("agent").values()].map((it) => [
-      it.id,
-      canonicalize([it.id, digestFields(it, pricesOf(store, it.id))]),
-    ]),
+    ...[...store.rows("agent").values()].map((it) => [it.id, canonicalLeaf(it, pricesOf(store, it.id))]),
     ...[...store.rows("cluster").values()].map((it) => [
       it.id,
       canonicalize([it.id, it.mergedInto, it.size]),
@@ -40,6 +110,25 @@ function rootOf(store: MemoryStore): Buffer {
 }
 
 describe("the digest", () => {
+  it("has leaves of RFC 8785, whatever an agent's figures are", () => {
+    fc.assert(
+      fc.property(anyAgent, anyPrices, (agent, prices) => {
+        expect(leafText(agent, prices)).to.equal(canonicalLeaf(agent, prices));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("is hashed by Node as by plain JavaScript", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), fc.uint8Array(), (text, bytes) => {
+        const hex = Buffer.from(bytes).toString("hex");
+        expect(sha256ByNode(text, "utf8")).to.equal(sha256ByNoble(text, "utf8"));
+        expect(sha256ByNode(hex, "hex")).to.equal(sha256ByNoble(hex, "hex"));
+      }),
+    );
+  });
+
   it("is the root over all agents and clusters, however they came to be", async () => {
     await fc.assert(
       fc.asyncProperty(
