@@ -30,13 +30,13 @@ export const MAX_ALIKE = 100;
 export async function addPayment(
   step: Step,
   key: string,
-  payment: Omit<Row<"payment">, "id" | "receipt">,
+  payment: Omit<Row<"payment">, "id">,
 ): Promise<Row<"payment"> | null> {
   const first = `${key}/0`;
   const isFirst = (await step.store.get("payment", first)) === null;
   const n = isFirst ? 0 : await countPayments(step, key);
   if (n >= MAX_ALIKE) return null;
-  const row = { id: isFirst ? first : `${key}/${n}`, ...payment, receipt: null };
+  const row = { id: isFirst ? first : `${key}/${n}`, ...payment };
   await step.store.insert("payment", row);
   return row;
 }
@@ -73,14 +73,24 @@ export async function mayClaim(
   receipt: Row<"receipt">,
   payment: Row<"payment">,
 ): Promise<boolean> {
-  if (payment.receipt !== null) return false;
   if (payment.from !== receipt.buyer || payment.to !== receipt.payee) return false;
   if (receipt.logIndex !== null && receipt.logIndex !== payment.log) return false;
   if (!payment.authorized && !receipt.buyerSigned) return false;
+  if (await isClaimed(step, payment)) return false;
   if (receipt.payee === receipt.agent) return true;
   const consent = await step.store.get("payee", `${receipt.agent}/${receipt.payee}`);
   if (consent === null) return false;
   return consent.block < payment.block || (consent.block === payment.block && consent.log < payment.log);
+}
+
+/** Whether a receipt made a hire of this payment: one log pays for one hire. */
+export async function isClaimed(step: Step, payment: Row<"payment">): Promise<boolean> {
+  return (await step.store.get("hire", hireIdOf(payment))) !== null;
+}
+
+/** `<tx>-<log>`. */
+function hireIdOf({ id, log }: Row<"payment">): string {
+  return `${id.slice(0, id.indexOf("/"))}-${log}`;
 }
 
 /** Whether the payee that a receipt names has ever agreed to be paid for its agent. */
@@ -98,10 +108,9 @@ export async function countDirectHire(
     await step.store.update("receipt", receipt.id, { status: "duplicate" });
     return false;
   }
-  // The payment is claimed first: registering the sides below must not take it for funding.
-  await step.store.update("payment", payment.id, { receipt: receipt.id });
+  // First of all: registering the sides below must not take it for funding.
   if (!payment.fundingIfUnclaimed) await unmarkFunding(step, payment);
-  const id = `${receipt.txHash}-${payment.log}`;
+  const id = hireIdOf(payment);
   const counted = await countHire(step, {
     ...directOutcome(receipt, await step.store.get("telemetry", receipt.id)),
     id,

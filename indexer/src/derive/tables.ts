@@ -144,7 +144,10 @@ export const tables = {
   seenListing: { id: "text" },
   /** The first position at which `<agent>/<payee>` was agreed by a payee's own signature. */
   payee: { id: "text", block: "number", log: "number" },
-  /** A payment that could be a hire's: `<tx>/<ends of from and to>/<value>/<n>`. */
+  /**
+   * A payment that could be a hire's: `<tx>/<ends of from and to>/<value>/<n>`. It is claimed when there is a hire of its
+   * log; so it is written once.
+   */
   payment: {
     id: "text",
     block: "number",
@@ -154,8 +157,6 @@ export const tables = {
     to: "text",
     value: "bigint",
     authorized: "boolean",
-    /** Entry hash of the receipt that claimed it. */
-    receipt: "text?",
     /** Whether it is a funding transfer in case no receipt claims it in time. */
     fundingIfUnclaimed: "boolean",
   },

@@ -4,7 +4,7 @@ import { findAgent } from "./agentRow.ts";
 import type { TransferEvent } from "./events.ts";
 import { addFundingTransfer, isFundingSize } from "./funding/fundings.ts";
 import { itemsOf, listLength } from "./lists.ts";
-import { addPayment, countDirectHire, mayClaim, paymentKey } from "./payments.ts";
+import { addPayment, countDirectHire, isClaimed, mayClaim, paymentKey } from "./payments.ts";
 import { receiptRow, waitingForPayment } from "./receiptRow.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
@@ -54,8 +54,7 @@ export async function transferred(step: Step, event: TransferEvent): Promise<voi
 /** No receipt claimed a presumed hire payment in time: it is plain from this tick on, whatever comes later. */
 export async function paymentUnclaimed(step: Step, id: string): Promise<void> {
   const payment = await step.store.get("payment", id);
-  if (payment === null || payment.receipt !== null || !payment.fundingIfUnclaimed) return;
-  await step.store.update("payment", id, { fundingIfUnclaimed: false });
+  if (payment === null || (await isClaimed(step, payment))) return;
   await addFundingTransfer(step, payment.to, legOf(payment), false);
 }
 

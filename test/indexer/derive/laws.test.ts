@@ -128,8 +128,8 @@ describe("laws of reputation", () => {
           if (counted.has(hash)) log.record("receipt", signer, body);
         const after = await log.derive();
         expect(after.store.rows("hire").size).to.equal(before.store.rows("hire").size);
-        const claimed = [...after.store.rows("payment").values()].flatMap((it) => it.receipt ?? []);
-        expect(new Set(claimed).size).to.equal(claimed.length);
+        const told = [...after.store.rows("hire").values()].flatMap((it) => it.receipt ?? []);
+        expect(new Set(told).size).to.equal(told.length);
       }),
       RUNS,
     );

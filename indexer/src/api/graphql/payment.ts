@@ -40,7 +40,7 @@ builder.objectFields(HireRef, (t) => ({
 const FEW = 4;
 const MANY = 1_000;
 
-/** Payments that a receipt could mean are numbered; the one it claimed names it. Two look-ups, however many there are. */
+/** Payments that a receipt could mean are numbered; a hire's id ends in the log of its own. Two look-ups, however many there are. */
 async function paymentOf(
   hire: Row<"hire">,
   { load, takeRows }: QueryContext,
@@ -51,7 +51,7 @@ async function paymentOf(
   const numbered = (from: number, to: number) =>
     Promise.all(Array.from({ length: to - from }, (_, n) => load.payment.load(`${key}/${from + n}`)));
   const claimed = (payments: (Row<"payment"> | null)[]) =>
-    payments.find((it) => it?.receipt === hire.receipt) ?? null;
+    payments.find((it) => hire.id === `${hire.tx}-${it?.log}`) ?? null;
   const first = await numbered(0, FEW);
   if (claimed(first) !== null || first.at(-1) === null) return claimed(first);
   takeRows(MANY / 10);
