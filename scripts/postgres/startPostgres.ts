@@ -99,7 +99,8 @@ export async function startPostgres(parameters: StartPostgresParameters = {}): P
       const port = await freePort();
       const url = urlOf(port, password);
       const flags = ["-D", dataFolder, "-p", String(port), "-c", "listen_addresses=127.0.0.1"];
-      flags.push("-c", "unix_socket_directories=", "-c", "timezone=UTC", "-c", "log_timezone=UTC", ...ON_SOLID_STATE);
+      flags.push("-c", "unix_socket_directories=", "-c", "timezone=UTC", "-c", "log_timezone=UTC");
+      flags.push(...ON_SOLID_STATE);
       if (folder === undefined) flags.push(...THROW_AWAY);
       try {
         const service = {
