@@ -2,7 +2,7 @@ import type { Context } from "ponder:registry";
 import { recoverByWasm } from "../../protocol/signatures/recoverByWasm.ts";
 import { remembered } from "../../protocol/signatures/remembered.ts";
 import { eventLog, timeline } from "../ponder.schema.ts";
-import { sha256ByNode } from "../sha256ByNode.ts";
+import { sha256HexByNode } from "../sha256HexByNode.ts";
 import type { DeriveEvent } from "./derive/events.ts";
 import { talliesOf } from "./insights.ts";
 import { ponderRows } from "./ponderRows.ts";
@@ -29,7 +29,7 @@ export async function logEvent(db: Context["db"], event: DeriveEvent, block: str
     ponderRows(db),
     event,
     { position, block },
-    { recover, sha256: sha256ByNode },
+    { recover, sha256Hex: sha256HexByNode },
   );
   for (const [n, moment] of momentsOf(changes).entries()) {
     await db.insert(timeline).values({ position: timelineKey(position, n + 1), ...moment });

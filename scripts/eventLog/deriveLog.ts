@@ -1,4 +1,4 @@
-import { sha256ByNode } from "../../indexer/sha256ByNode.ts";
+import { sha256HexByNode } from "../../indexer/sha256HexByNode.ts";
 import { apply } from "../../indexer/src/derive/apply.ts";
 import type { DeriveEvent } from "../../indexer/src/derive/events.ts";
 import { MemoryStore } from "../../indexer/src/derive/memoryStore.ts";
@@ -34,7 +34,7 @@ export async function deriveLog(
   { token, atBlock, trustSignatures = false }: DeriveLogOptions = {},
 ): Promise<DerivedLog> {
   const derived: DerivedLog = { store: new MemoryStore(), events: 0, otherTokens: new Map() };
-  const recover = await recoverByWasm();
+  const options = { trustSignatures, recover: await recoverByWasm(), sha256Hex: sha256HexByNode };
   let line = 0;
   let last: DeriveEvent | undefined;
   for await (const text of lines) {
@@ -49,7 +49,8 @@ export async function deriveLog(
       continue;
     }
     try {
-      await apply(derived.store, event, { trustSignatures, recover, sha256: sha256ByNode });
+      const applied = apply(derived.store, event, options);
+      if (applied instanceof Promise) await applied;
     } catch (cause) {
       throw contradicts(line, cause);
     }

@@ -1,5 +1,5 @@
 import type { Step } from "./step.ts";
-import { type Answer, after } from "./store.ts";
+import { type Answer, after, forEach } from "./store.ts";
 import type { Row } from "./tables.ts";
 
 type Change = Partial<Omit<Row<"agent">, "id">>;
@@ -46,10 +46,9 @@ export function changeAgent(step: Step, address: string, change: Change): Answer
 }
 
 /** Writes the agents that this step changed, each once. */
-export async function saveAgents(step: Step): Promise<void> {
-  for (const [address, { row, change, isNew }] of step.agents) {
-    if (isNew) await step.store.insert("agent", row);
-    else if (Object.keys(change).length > 0) await step.store.update("agent", address, change);
-  }
-  step.agents.clear();
+export function saveAgents(step: Step): Answer<void> {
+  return forEach(step.agents.values(), ({ row, change, isNew }) => {
+    if (isNew) return step.store.insert("agent", row);
+    if (Object.keys(change).length > 0) return step.store.update("agent", row.id, change);
+  });
 }

@@ -17,7 +17,7 @@ import { receiptWaited } from "./receipts.ts";
 import { recordSettled } from "./records.ts";
 import { STATE_ID } from "./stateId.ts";
 import { type ApplyOptions, openStep, type Step } from "./step.ts";
-import type { Store } from "./store.ts";
+import { type Answer, after, forEach, type Store } from "./store.ts";
 import { settleTier } from "./tiers.ts";
 import { paymentUnclaimed, transferred } from "./transfers.ts";
 import { saveWallets } from "./wallets.ts";
@@ -26,20 +26,30 @@ import { saveWallets } from "./wallets.ts";
  * Applies one event to the rows in `store`: the whole derivation is this function folded over the event log. It reads
  * nothing but the event and the rows, so the same log gives the same rows anywhere.
  */
-export async function apply(store: Store, event: DeriveEvent, options: ApplyOptions = {}): Promise<void> {
-  const step = await openStep(store, event, options);
-  await dispatch(step, event);
-  for (const agent of [...step.touchedAgents]) {
-    await settleTier(step, agent);
-    await settleStanding(step, agent);
-  }
-  if (step.touchedAgents.size + step.touchedClusters.size > 0) await noteTouched(step);
-  if (event.kind === "tick") await digestTick(step);
-  if (step.agents.size > 0) await saveAgents(step);
-  await saveWallets(step);
+export function apply(store: Store, event: DeriveEvent, options: ApplyOptions = {}): Answer<void> {
+  return after(openStep(store, event, options), (step) => forEach(phases, (phase) => phase(step, event)));
 }
 
-async function dispatch(step: Step, event: DeriveEvent): Promise<void> {
+const phases: ((step: Step, event: DeriveEvent) => Answer<void>)[] = [
+  dispatch,
+  settleAgents,
+  noteTouched,
+  closeTick,
+  saveAgents,
+  saveWallets,
+];
+
+function settleAgents(step: Step): Answer<void> {
+  return forEach([...step.touchedAgents], (agent) =>
+    after(settleTier(step, agent), () => settleStanding(step, agent)),
+  );
+}
+
+function closeTick(step: Step, { kind }: DeriveEvent): Answer<void> {
+  if (kind === "tick") return digestTick(step);
+}
+
+function dispatch(step: Step, event: DeriveEvent): Answer<void> {
   switch (event.kind) {
     case "params":
       return markRoots(step, event.params);

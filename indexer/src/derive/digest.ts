@@ -4,6 +4,7 @@ import { append, itemsOf } from "./lists.ts";
 import { type CapabilityPrice, leafText } from "./reputation.ts";
 import { STATE_ID } from "./stateId.ts";
 import type { Step } from "./step.ts";
+import { type Answer, after, forEach } from "./store.ts";
 
 /**
  * One hash over all agents and clusters, equal on every node. A leaf is the SHA-256 of the RFC 8785 bytes of
@@ -17,20 +18,29 @@ import type { Step } from "./step.ts";
 const NO_CHILD = "0".repeat(64);
 
 /** Notes that a row has to be digested at the next tick. */
-export async function noteTouched(step: Step): Promise<void> {
+export function noteTouched(step: Step): Answer<void> {
+  return after(
+    forEach(step.touchedAgents, (id) => noteAgent(step, id)),
+    () => forEach(step.touchedClusters, (id) => noteCluster(step, id)),
+  );
+}
+
+function noteAgent(step: Step, id: string): Answer<void> {
   const { ticks } = step.state;
-  for (const id of step.touchedAgents) {
-    const { touched } = await agentRow(step, id);
-    if (touched === ticks) continue;
-    await changeAgent(step, id, { touched: ticks });
-    await append(step.store, touchedIn(ticks), `agent ${id}`);
-  }
-  for (const id of step.touchedClusters) {
-    const cluster = await step.store.get("cluster", id);
-    if (cluster?.touched === ticks) continue;
-    await step.store.update("cluster", id, { touched: ticks });
-    await append(step.store, touchedIn(ticks), `cluster ${id}`);
-  }
+  return after(agentRow(step, id), ({ touched }) => {
+    if (touched === ticks) return;
+    return after(changeAgent(step, id, { touched: ticks }), () =>
+      append(step.store, touchedIn(ticks), `agent ${id}`),
+    );
+  });
+}
+
+async function noteCluster(step: Step, id: string): Promise<void> {
+  const { ticks } = step.state;
+  const cluster = await step.store.get("cluster", id);
+  if (cluster?.touched === ticks) return;
+  await step.store.update("cluster", id, { touched: ticks });
+  await append(step.store, touchedIn(ticks), `cluster ${id}`);
 }
 
 /** Closes a tick: puts the rows touched since the last one into the tree and keeps the digest of this position. */
@@ -40,13 +50,13 @@ export async function digestTick(step: Step): Promise<void> {
   const leaves: Leaf[] = [];
   for await (const item of itemsOf(step.store, touchedIn(ticks))) {
     const [kind, id] = item.split(" ") as ["agent" | "cluster", string];
-    const key = step.sha256(id, "utf8");
+    const key = step.sha256Hex(id, "utf8");
     const text = kind === "agent" ? await agentText(step, id) : await clusterText(step, id);
-    const leaf = step.sha256(text, "utf8");
-    leaves.push({ key, hash: step.sha256(`00${key}${leaf}`, "hex") });
+    const leaf = step.sha256Hex(text, "utf8");
+    leaves.push({ key, hash: step.sha256Hex(`00${key}${leaf}`, "hex") });
   }
   const root = await putLeaves(step, "", leaves);
-  const digest = `0x${step.sha256(JSON.stringify([root, step.params.version, block, time]), "utf8")}`;
+  const digest = `0x${step.sha256Hex(JSON.stringify([root, step.params.version, block, time]), "utf8")}`;
   await step.store.insert("digest", {
     id: String(block).padStart(12, "0"),
     block,
@@ -101,7 +111,7 @@ async function putLeaves(step: Step, prefix: string, leaves: Leaf[]): Promise<st
   const text = children.join(",");
   if (row === null) await step.store.insert("digestNode", { id, children: text });
   else await step.store.update("digestNode", id, { children: text });
-  return step.sha256(`01${children.map((child) => child.slice(-64) || NO_CHILD).join("")}`, "hex");
+  return step.sha256Hex(`01${children.map((child) => child.slice(-64) || NO_CHILD).join("")}`, "hex");
 }
 
 /** The leaf that was alone below a child goes down with the others, unless it is replaced by one of them. */

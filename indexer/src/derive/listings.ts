@@ -6,8 +6,9 @@ import { agentRow, changeAgent, updateAgent } from "./agentRow.ts";
 import { ensureAgent } from "./agents.ts";
 import { updateFingerprint } from "./fingerprint/membership.ts";
 import { append, itemsOf } from "./lists.ts";
-import { standingOf } from "./standing.ts";
+import { type Standing, standingOf } from "./standing.ts";
 import type { Step } from "./step.ts";
+import { type Answer, after } from "./store.ts";
 import type { Row } from "./tables.ts";
 
 export type ListingFacts = {
@@ -47,16 +48,23 @@ export async function listingSettled(step: Step, facts: ListingFacts): Promise<v
 }
 
 /** Copies an agent's standing, if it changed, to its listings. */
-export async function settleStanding(step: Step, address: string): Promise<void> {
-  const agent = await agentRow(step, address);
-  const standing = standingOf(agent);
-  const isSame =
-    standing.rank === agent.rank &&
-    standing.successPercent === agent.successPercent &&
-    standing.starTenths === agent.starTenths;
-  if (isSame) return;
+export function settleStanding(step: Step, address: string): Answer<void> {
+  return after(agentRow(step, address), (agent) => {
+    const standing = standingOf(agent);
+    const isSame =
+      standing.rank === agent.rank &&
+      standing.successPercent === agent.successPercent &&
+      standing.starTenths === agent.starTenths;
+    return isSame ? undefined : changeStanding(step, agent, standing);
+  });
+}
+
+async function changeStanding(
+  step: Step,
+  { id: address, trustTier }: Row<"agent">,
+  standing: Standing,
+): Promise<void> {
   await changeAgent(step, address, standing);
-  const { trustTier } = agent;
   for await (const id of itemsOf(step.store, listingsOf(address))) {
     await step.store.update("listing", id, { ...standing, trustTier });
   }

@@ -3,9 +3,9 @@ import { type RecoverPublicKey, recoverByNoble } from "../../../protocol/signatu
 import { BUCKET_SECONDS } from "./agenda.ts";
 import type { OpenAgent } from "./agentRow.ts";
 import { type DeriveEvent, type Position, positionOf } from "./events.ts";
-import { type Sha256, sha256ByNoble } from "./sha256.ts";
+import { type Sha256Hex, sha256HexByNoble } from "./sha256Hex.ts";
 import { STATE_ID } from "./stateId.ts";
-import type { Store } from "./store.ts";
+import { type Answer, after, type Store } from "./store.ts";
 import type { Row } from "./tables.ts";
 import type { OpenWallet } from "./wallets.ts";
 
@@ -16,7 +16,7 @@ export type ApplyOptions = {
   /** How signers are recovered; in plain JavaScript unless given. */
   recover?: RecoverPublicKey;
   /** How the digest is hashed; in plain JavaScript unless given. */
-  sha256?: Sha256;
+  sha256Hex?: Sha256Hex;
 };
 
 /** One event being applied: where we stand, what holds, and which rows it has touched so far. */
@@ -27,7 +27,7 @@ export type Step = {
   readonly state: Row<"state">;
   readonly trustSignatures: boolean;
   readonly recover: RecoverPublicKey;
-  readonly sha256: Sha256;
+  readonly sha256Hex: Sha256Hex;
   /** The agents read so far, written at the end (see `agentRow.ts`). */
   readonly agents: Map<string, OpenAgent>;
   /** The wallets, likewise (see `wallets.ts`). */
@@ -38,29 +38,32 @@ export type Step = {
 };
 
 /** Opens the step of `event`; the very first one lays down the state, with the default parameters. */
-export async function openStep(
+export function openStep(
   store: Store,
   event: DeriveEvent,
-  { trustSignatures = false, recover = recoverByNoble, sha256 = sha256ByNoble }: ApplyOptions = {},
-): Promise<Step> {
-  let state = await store.get("state", STATE_ID);
-  if (state === null) {
-    state = initialState(event);
-    await store.insert("state", state);
-  }
-  return {
+  { trustSignatures = false, recover = recoverByNoble, sha256Hex = sha256HexByNoble }: ApplyOptions = {},
+): Answer<Step> {
+  return after(stateAt(store, event), (state) => ({
     store,
     at: positionOf(event),
     params: parseParams(state.params),
     state,
     trustSignatures,
     recover,
-    sha256,
+    sha256Hex,
     agents: new Map(),
     wallets: new Map(),
     touchedAgents: new Set(),
     touchedClusters: new Set(),
-  };
+  }));
+}
+
+function stateAt(store: Store, event: DeriveEvent): Answer<Row<"state">> {
+  return after(store.get("state", STATE_ID), (known) => {
+    if (known !== null) return known;
+    const state = initialState(event);
+    return after(store.insert("state", state), () => state);
+  });
 }
 
 function initialState(event: DeriveEvent): Row<"state"> {

@@ -4,8 +4,20 @@ import type { Row, TableName } from "./tables.ts";
 export type Answer<T> = T | Promise<T>;
 
 /** What `next` makes of an answer: at once when it is there, without the detour of a promise. */
-export function after<T, R>(answer: Answer<T>, next: (value: T) => R): Answer<R> {
+export function after<T, R>(answer: Answer<T>, next: (value: T) => Answer<R>): Answer<R> {
   return answer instanceof Promise ? answer.then(next) : next(answer);
+}
+
+/** Does `next` with one item after the other, each when that before is done: at once as far as answers are there. */
+export function forEach<T>(items: Iterable<T>, next: (item: T) => Answer<void>): Answer<void> {
+  const rest = items[Symbol.iterator]();
+  const go = (): Answer<void> => {
+    for (let item = rest.next(); item.done !== true; item = rest.next()) {
+      const done = next(item.value);
+      if (done instanceof Promise) return done.then(go);
+    }
+  };
+  return go();
 }
 
 /**

@@ -1,25 +1,29 @@
 import { agentRow, updateAgent } from "./agentRow.ts";
 import { compare, multiply, parseRational, rational } from "./rational.ts";
 import type { Step } from "./step.ts";
+import { type Answer, after } from "./store.ts";
 import type { Row } from "./tables.ts";
 
 /**
  * Puts an agent into the tier its own hires give it, and keeps a row of every change (SHP §4.3). Promotion to Tier 2 asks
  * for count, rate and breadth; keeping it asks for the rate only. All gates are exact.
  */
-export async function settleTier(step: Step, address: string): Promise<void> {
-  const agent = await agentRow(step, address);
-  const [to, reason] = tierOf(step, agent);
-  if (to === agent.trustTier) return;
-  await step.store.insert("tierChange", {
-    id: `${address}/${agent.tierChanges}`,
-    agent: address,
-    from: agent.trustTier,
-    to,
-    reason,
-    ...step.at,
+export function settleTier(step: Step, address: string): Answer<void> {
+  return after(agentRow(step, address), (agent) => {
+    const [to, reason] = tierOf(step, agent);
+    if (to === agent.trustTier) return;
+    const change = {
+      id: `${address}/${agent.tierChanges}`,
+      agent: address,
+      from: agent.trustTier,
+      to,
+      reason,
+      ...step.at,
+    };
+    return after(step.store.insert("tierChange", change), () =>
+      updateAgent(step, address, { trustTier: to, tierChanges: agent.tierChanges + 1 }),
+    );
   });
-  await updateAgent(step, address, { trustTier: to, tierChanges: agent.tierChanges + 1 });
 }
 
 function tierOf(step: Step, agent: Row<"agent">): [tier: number, reason: string] {

@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import { expect } from "chai";
 import fc from "fast-check";
-import { sha256ByNode } from "../../../indexer/sha256ByNode.ts";
+import { sha256HexByNode } from "../../../indexer/sha256HexByNode.ts";
 import type { MemoryStore } from "../../../indexer/src/derive/memoryStore.ts";
 import { formatRational, rational } from "../../../indexer/src/derive/rational.ts";
 import { type CapabilityPrice, leafText, reputationOf } from "../../../indexer/src/derive/reputation.ts";
-import { sha256ByNoble } from "../../../indexer/src/derive/sha256.ts";
+import { sha256HexByNoble } from "../../../indexer/src/derive/sha256Hex.ts";
 import { type Row, tables } from "../../../indexer/src/derive/tables.ts";
 import { DAY, EventLog, wallet } from "./eventLog.ts";
 
@@ -123,8 +123,8 @@ describe("the digest", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.uint8Array(), (text, bytes) => {
         const hex = Buffer.from(bytes).toString("hex");
-        expect(sha256ByNode(text, "utf8")).to.equal(sha256ByNoble(text, "utf8"));
-        expect(sha256ByNode(hex, "hex")).to.equal(sha256ByNoble(hex, "hex"));
+        expect(sha256HexByNode(text, "utf8")).to.equal(sha256HexByNoble(text, "utf8"));
+        expect(sha256HexByNode(hex, "hex")).to.equal(sha256HexByNoble(hex, "hex"));
       }),
     );
   });

@@ -1,0 +1,6 @@
+import { hash } from "node:crypto";
+import type { Sha256Hex } from "./src/derive/sha256Hex.ts";
+
+/** The same as `sha256HexByNoble` by OpenSSL: some seven times as fast. */
+export const sha256HexByNode: Sha256Hex = (data, encoding) =>
+  hash("sha256", encoding === "hex" ? Buffer.from(data, "hex") : data, "hex");
