@@ -2,36 +2,25 @@ import { append, itemsOf } from "./lists.ts";
 import type { Store } from "./store.ts";
 
 /**
- * Members in order of a number (seconds, blocks), without scanning. As long as there are no more than `SMALL` it is one row,
- * `=` and the entries in order. Then bitmaps take over: one says which numbers of a page of 256 are taken, another which
- * pages of a book of 65,536 are, so that the nearest lower or higher member costs a few look-ups, however many there are;
- * a row of its own says that a member stands at a number. Several members may share a number, in the order in which they
- * came; the same member may stand at several.
+ * Members in order of a number (seconds, blocks), without scanning: one bitmap says which numbers of a page of 256 are
+ * taken, another which pages of a book of 65,536 are, so that the nearest lower or higher member costs a few look-ups,
+ * however many there are; a row of its own says that a member stands at a number. Several members may share a number, in
+ * the order in which they came; the same member may stand at several.
  */
-const SMALL = 24;
 const PAGE = 256;
 const BOOK = 65_536;
 
 export type Entry = { at: number; member: string };
 
 /** Adds a member; false if it stood there before. */
-export async function addEntry(store: Store, index: string, entry: Entry): Promise<boolean> {
-  const row = await store.get("orderIndex", index);
-  if (row === null) {
-    await store.insert("orderIndex", { id: index, value: formatSmall([entry]) });
-    return true;
-  }
-  const entries = parseSmall(row.value);
-  if (entries === null) return addToBitmaps(store, index, entry);
-  if (entries.some(({ at, member }) => at === entry.at && member === entry.member)) return false;
-  const place = entries.findIndex(({ at }) => at > entry.at);
-  entries.splice(place < 0 ? entries.length : place, 0, entry);
-  if (entries.length <= SMALL) {
-    await store.update("orderIndex", index, { value: formatSmall(entries) });
-    return true;
-  }
-  await store.update("orderIndex", index, { value: "" });
-  for (const it of entries) await addToBitmaps(store, index, it);
+export async function addEntry(store: Store, index: string, { at, member }: Entry): Promise<boolean> {
+  // Thousands may share a number: all agents of one ledger segment are registered in one block.
+  const place = `${index}/${at}/has/${member}`;
+  if ((await store.get("orderIndex", place)) !== null) return false;
+  await store.insert("orderIndex", { id: place, value: "" });
+  await append(store, `${index}/${at}`, member);
+  await setBit(store, pageId(index, Math.floor(at / PAGE)), at % PAGE);
+  await setBit(store, bookId(index, Math.floor(at / BOOK)), Math.floor(at / PAGE) % PAGE);
   return true;
 }
 
@@ -42,13 +31,6 @@ export async function* entriesDown(
   at: number,
   until: number,
 ): AsyncGenerator<Entry> {
-  const small = parseSmall((await store.get("orderIndex", index))?.value ?? "=");
-  if (small !== null) {
-    // Those that share a number stay in their order.
-    const down = small.filter((it) => it.at <= at && it.at >= until).sort((a, b) => b.at - a.at);
-    yield* down;
-    return;
-  }
   let next = await lastAtOrBelow(store, index, at, until);
   while (next !== null) {
     for await (const member of membersAt(store, index, next)) yield { at: next, member };
@@ -63,44 +45,11 @@ export async function* entriesUp(
   at: number,
   until: number,
 ): AsyncGenerator<Entry> {
-  const small = parseSmall((await store.get("orderIndex", index))?.value ?? "=");
-  if (small !== null) {
-    yield* small.filter((it) => it.at >= at && it.at <= until);
-    return;
-  }
   let next = await firstAtOrAbove(store, index, at, until);
   while (next !== null) {
     for await (const member of membersAt(store, index, next)) yield { at: next, member };
     next = await firstAtOrAbove(store, index, next + 1, until);
   }
-}
-
-/** The entries of an index that is one row, or null when it is bitmaps. */
-function parseSmall(value: string): Entry[] | null {
-  if (!value.startsWith("=")) return null;
-  if (value.length === 1) return [];
-  return value
-    .slice(1)
-    .split(",")
-    .map((entry) => {
-      const space = entry.indexOf(" ");
-      return { at: Number(entry.slice(0, space)), member: entry.slice(space + 1) };
-    });
-}
-
-function formatSmall(entries: Entry[]): string {
-  return `=${entries.map(({ at, member }) => `${at} ${member}`).join(",")}`;
-}
-
-async function addToBitmaps(store: Store, index: string, { at, member }: Entry): Promise<boolean> {
-  // Thousands may share a number: all agents of one ledger segment are registered in one block.
-  const place = `${index}/${at}/has/${member}`;
-  if ((await store.get("orderIndex", place)) !== null) return false;
-  await store.insert("orderIndex", { id: place, value: "" });
-  await append(store, `${index}/${at}`, member);
-  await setBit(store, pageId(index, Math.floor(at / PAGE)), at % PAGE);
-  await setBit(store, bookId(index, Math.floor(at / BOOK)), Math.floor(at / PAGE) % PAGE);
-  return true;
 }
 
 function membersAt(store: Store, index: string, at: number): AsyncGenerator<string> {

@@ -281,7 +281,7 @@ export const tables = {
   hireKey: { id: "text", hire: "text" },
   /** `<buyer>/<seller>` of free hires: one each. */
   freeHire: { id: "text", receipt: "text" },
-  /** Members in order of a number: a short list, or bitmaps of the numbers taken and who stands where (see `orderIndex.ts`). */
+  /** Members in order of a number: bitmaps of the numbers taken, and who stands where (see `orderIndex.ts`). */
   orderIndex: { id: "text", value: "text" },
   /** Ordered sets of numbers, for medians and percentiles: a list, or nodes of a tree (see `orderedSet.ts`). */
   orderedNode: { id: "text", counts: "text" },

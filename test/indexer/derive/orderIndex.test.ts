@@ -40,10 +40,4 @@ describe("an ordered index", () => {
       { numRuns: 200 },
     );
   });
-
-  it("is one row while it is short", async () => {
-    const store = new MemoryStore();
-    for (let n = 0; n < 24; n++) await addEntry(store, "index", { at: 1_000 * n, member: "0xa" });
-    expect([store.rows("orderIndex").size, store.rows("list").size]).to.deep.equal([1, 0]);
-  });
 });

@@ -1,9 +1,10 @@
 import { findAgent } from "../agentRow.ts";
 import { clusterOf, joinCluster } from "../clusters.ts";
 import { append, itemsOf, lastItem, listLength } from "../lists.ts";
-import { addEntry, type Entry, entriesDown, entriesUp } from "../orderIndex.ts";
+import type { Entry } from "../orderIndex.ts";
 import type { Step } from "../step.ts";
 import { isHubOrEscrow } from "../wallets.ts";
+import { addFunded, type Order } from "./fundedAgents.ts";
 
 /**
  * Notes that `funder` funded `agent` at `time`, and trips a signal if some span holds the agent and `clusterOthers` others
@@ -17,26 +18,19 @@ export async function recordFunding(
   time: number,
 ): Promise<void> {
   const { fundingSpanSeconds, deployBatchBlocks } = step.params;
+  const { id, registeredBlock: block } = agent;
+  const { byTime, byBlock } = await addFunded(step.store, funder, { agent: id, time, block });
+  if (byTime === null && byBlock === null) return;
   // Money that a hub sent before it was published as one is kept, but binds nobody any more.
-  const isHub = await isHubOrEscrow(step, funder);
+  if (await isHubOrEscrow(step, funder)) return;
   const wasHub = (await listLength(step.store, takenBack(funder))) > 0;
-  const funded = { at: time, member: agent.id };
-  if ((await addEntry(step.store, `funded/${funder}`, funded)) && !isHub) {
-    for (const others of await trippedSpans(step, `funded/${funder}`, funded, fundingSpanSeconds, wasHub)) {
-      await trip(step, funder, [agent.id, ...others]);
-    }
+  const spans = (order: Order | null, at: number, length: number) =>
+    order === null ? [] : trippedSpans(step, order, { at, member: id }, length, wasHub);
+  for (const others of await spans(byTime, time, fundingSpanSeconds)) {
+    await trip(step, funder, [id, ...others]);
   }
-  const registered = { at: agent.registeredBlock, member: agent.id };
-  if ((await addEntry(step.store, `registered/${funder}`, registered)) && !isHub) {
-    for (const others of await trippedSpans(
-      step,
-      `registered/${funder}`,
-      registered,
-      deployBatchBlocks - 1,
-      wasHub,
-    )) {
-      await joinCluster(step, { members: [agent.id, ...others], signal: "deploy_batch", funder });
-    }
+  for (const others of await spans(byBlock, block, deployBatchBlocks - 1)) {
+    await joinCluster(step, { members: [id, ...others], signal: "deploy_batch", funder });
   }
 }
 
@@ -47,7 +41,7 @@ export async function recordFunding(
  */
 async function trippedSpans(
   step: Step,
-  index: string,
+  order: Order,
   entry: Entry,
   length: number,
   whole: boolean,
@@ -55,8 +49,8 @@ async function trippedSpans(
   const { clusterOthers: needed } = step.params;
   const { at, member } = entry;
   const count = whole ? Number.POSITIVE_INFINITY : needed;
-  const below = await nearest(entriesDown(step.store, index, at, at - length), member, count);
-  const above = await nearest(entriesUp(step.store, index, at + 1, at + length), member, count);
+  const below = await nearest(order.down(at, at - length), member, count);
+  const above = await nearest(order.up(at + 1, at + length), member, count);
   if (whole) return wholeSpans(below, above, at, length, needed);
   const spans: Set<string>[] = [];
   for (let i = 0; i <= below.length; i++) {
@@ -109,7 +103,7 @@ function wholeSpans(
 }
 
 /** The first `count` different members other than `member`. */
-async function nearest(entries: AsyncGenerator<Entry>, member: string, count: number): Promise<Entry[]> {
+async function nearest(entries: ReturnType<Order["up"]>, member: string, count: number): Promise<Entry[]> {
   const found: Entry[] = [];
   const seen = new Set([member]);
   for await (const entry of entries) {

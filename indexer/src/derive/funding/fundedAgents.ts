@@ -1,0 +1,82 @@
+import { addEntry, type Entry, entriesDown, entriesUp } from "../orderIndex.ts";
+import type { Store } from "../store.ts";
+
+/** That an agent was funded, when, and in which block it was registered. */
+export type Funded = { agent: string; time: number; block: number };
+
+/** Agents in order of a number, from `at` to `until`, both included; those that share a number in the order they came. */
+export type Order = {
+  down: (at: number, until: number) => Iterable<Entry> | AsyncIterable<Entry>;
+  up: (at: number, until: number) => Iterable<Entry> | AsyncIterable<Entry>;
+};
+
+/**
+ * Most funders funded few agents. As long as there are no more than `FEW` fundings they are one row of `orderIndex`, in the
+ * order in which they came; then the row is empty, and two indexes take over.
+ */
+const FEW = 24;
+
+/**
+ * Notes that `funder` funded an agent.
+ *
+ * @returns all that it funded, in order of the time and of the block of registration; null for an order in which this
+ * agent stood at the same number before
+ */
+export async function addFunded(
+  store: Store,
+  funder: string,
+  funded: Funded,
+): Promise<{ byTime: Order | null; byBlock: Order | null }> {
+  const id = `funded/${funder}`;
+  const row = await store.get("orderIndex", id);
+  if (row?.value === "") return addToIndexes(store, funder, funded);
+  const known = row === null ? [] : parseFunded(row.value);
+  const ofAgent = known.filter(({ agent }) => agent === funded.agent);
+  if (ofAgent.some(({ time }) => time === funded.time)) return { byTime: null, byBlock: null };
+
+  const all = [...known, funded];
+  if (row === null) await store.insert("orderIndex", { id, value: formatFunded(funded) });
+  else if (all.length <= FEW) {
+    await store.update("orderIndex", id, { value: `${row.value},${formatFunded(funded)}` });
+  } else {
+    await store.update("orderIndex", id, { value: "" });
+    for (const it of all) await addToIndexes(store, funder, it);
+  }
+  return {
+    byTime: orderOf(all.map(({ time, agent }) => ({ at: time, member: agent }))),
+    byBlock:
+      ofAgent.length > 0 ? null : orderOf(all.map(({ block, agent }) => ({ at: block, member: agent }))),
+  };
+}
+
+async function addToIndexes(store: Store, funder: string, { agent, time, block }: Funded) {
+  const add = async (index: string, at: number): Promise<Order | null> => {
+    if (!(await addEntry(store, index, { at, member: agent }))) return null;
+    return {
+      down: (from, until) => entriesDown(store, index, from, until),
+      up: (from, until) => entriesUp(store, index, from, until),
+    };
+  };
+  return {
+    byTime: await add(`fundedAt/${funder}`, time),
+    byBlock: await add(`registeredAt/${funder}`, block),
+  };
+}
+
+function orderOf(entries: Entry[]): Order {
+  return {
+    down: (at, until) => entries.filter((it) => it.at <= at && it.at >= until).sort((a, b) => b.at - a.at),
+    up: (at, until) => entries.filter((it) => it.at >= at && it.at <= until).sort((a, b) => a.at - b.at),
+  };
+}
+
+function formatFunded({ agent, time, block }: Funded): string {
+  return `${agent} ${time} ${block}`;
+}
+
+function parseFunded(value: string): Funded[] {
+  return value.split(",").map((it) => {
+    const [agent = "", time, block] = it.split(" ");
+    return { agent, time: Number(time), block: Number(block) };
+  });
+}
