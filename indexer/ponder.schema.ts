@@ -201,22 +201,19 @@ export const ledger = onchainTable("ledger", (p) => ({
   time: p.int8({ mode: "number" }).notNull(),
 }));
 
-/** Every loaded entry, `<ledger>/<seq>`. What it means, if it is a record, is in `record` under the same id. */
-export const ledgerEntry = onchainTable(
-  "ledger_entry",
-  (p) => ({
-    id: p.text().primaryKey(),
-    ledger: p.text().notNull(),
-    seq: p.int8({ mode: "number" }).notNull(),
-    hash: p.text().notNull(),
-    type: p.text(),
-  }),
-  (table) => ({ byHash: index().on(table.hash) }),
-);
-
-/** Nodes of the followed ledgers' Merkle trees, `<ledger>/<height>/<index>`: enough of them to prove any entry (see
- * `src/segments/storedTree.ts`). */
-export const ledgerNode = onchainTable("ledger_node", (p) => ({
+/** The loaded entries that are no records, `<ledger>/<seq>`; the others are in `record` under the same id. */
+export const genericEntry = onchainTable("generic_entry", (p) => ({
   id: p.text().primaryKey(),
+  ledger: p.text().notNull(),
+  seq: p.int8({ mode: "number" }).notNull(),
   hash: p.text().notNull(),
+  type: p.text(),
+}));
+
+/** Nodes of the followed ledgers' Merkle trees, `<ledger>/<height>/<page>`: enough of them to prove any entry (see
+ * `src/segments/storedTree.ts`). */
+export const treePage = onchainTable("tree_page", (p) => ({
+  id: p.text().primaryKey(),
+  /** Up to 16 hashes in hex, one behind the other. */
+  hashes: p.text().notNull(),
 }));

@@ -21,16 +21,17 @@ export class MerkleFrontier {
    * A frontier as it was saved.
    *
    * @param roots what {@link roots} gave at that size: one hash per one bit of `size`
+   * @param sha256 how nodes are hashed; in plain JavaScript unless the caller has something faster
    * @throws TallystickError `not_a_frontier` when there are more or fewer
    */
-  static restore(size: number, roots: readonly Uint8Array[]): MerkleFrontier {
+  static restore(size: number, roots: readonly Uint8Array[], sha256?: Sha256): MerkleFrontier {
     if (roots.length !== [...size.toString(2)].filter((bit) => bit === "1").length) {
       throw new TallystickError({
         code: "not_a_frontier",
         message: `${roots.length} subtrees cannot make up a tree of ${size} leaves`,
       });
     }
-    const frontier = new MerkleFrontier();
+    const frontier = new MerkleFrontier(sha256);
     frontier.#size = size;
     frontier.#roots = [...roots];
     return frontier;

@@ -7,23 +7,29 @@ import { config, operations } from "../../environment.ts";
 import {
   anchor,
   equivocation,
+  genericEntry,
   ledger,
-  ledgerEntry,
-  ledgerNode,
   openedLedger,
   timeline,
+  treePage,
 } from "../../ponder.schema.ts";
 import { logInfo, logWarning, shutdownSignal } from "../../ponderProcess.ts";
-import type { RecordEvent } from "../derive/events.ts";
 import { logEvent, recover } from "../eventLog.ts";
 import { EMPTY_LEDGER, type LedgerHead } from "../segments/checkSegment.ts";
 import { contractSignature } from "../segments/contractSignature.ts";
 import { loadSegment } from "../segments/loadSegment.ts";
+import { patiently, type Waiting } from "../segments/patiently.ts";
 import { entryType, recordEvent } from "../segments/recordEvent.ts";
 import { openSegmentSource } from "../segments/segmentSource.ts";
-import { nodeKey } from "../segments/storedTree.ts";
+import { SignersAhead } from "../segments/signersAhead.ts";
+import { SignerThreads } from "../segments/signerThreads.ts";
+import { type GrownPage, pageKey } from "../segments/storedTree.ts";
 import { anchorKey } from "../timeline.ts";
 import { lower, placeOf } from "./place.ts";
+
+const signerThreads = new SignerThreads({
+  onEnd: (reason) => logWarning({ msg: "Reading signatures without threads from here on", reason }),
+});
 
 // What an earlier process waited for when it ended is no longer waited for, until this one comes to it again.
 void operations.reportUnblocked();
@@ -55,33 +61,35 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   if (sourceConfig === undefined) return;
   if ((await context.db.find(equivocation, { id: ledgerId })) !== null) return;
   const head = await ledgerHead(context, ledgerId);
-  const loaded = await loadSegment({
-    anchor: {
-      ledger: ledgerId,
-      oldSize,
-      newSize,
-      root,
-      block: { number: place.block, hash: event.block.hash },
-    },
-    head,
-    source: openSegmentSource(sourceConfig),
-    read: async (entries, nodes) => ({
-      read: await readEntries(context, entries, { ...place, ledger: ledgerId, first: head.size }),
-      nodes,
-    }),
-    ...waiting(context, event, sourceConfig.kind === "http" ? sourceConfig.url : sourceConfig.path),
-  });
+  const waits = waiting(context, event, sourceConfig.kind === "http" ? sourceConfig.url : sourceConfig.path);
+  const loading = { head, source: openSegmentSource(sourceConfig), signal: waits.signal };
+  const loaded = await patiently(() => loadSegment({ oldSize, newSize, root }, loading), waits);
   if (loaded === null) return;
+  const { entries, pages, head: newHead } = loaded.result;
+  const events = entries.map((entry, index) =>
+    recordEvent(entry, { ...place, ledger: ledgerId, seq: head.size + index }),
+  );
+  const signed = events.map((record) => (record === null || record.error !== undefined ? null : record));
+  const ahead = new SignersAhead(signed, signerThreads, recover.known);
+
   const noted = { kind: "anchor", subject: id, agent: ledgerId, counterpart: null };
   await context.db.insert(timeline).values({ position: anchorKey(place), ...noted });
-  for (const { height, index, hash } of loaded.result.nodes) {
-    await context.db.insert(ledgerNode).values({ id: nodeKey(ledgerId, height, index), hash });
+  for (const page of pages) await savePage(context, ledgerId, page);
+  for (const [index, record] of events.entries()) {
+    await ahead.until(index);
+    if (record === null) {
+      await saveGenericWork(context, ledgerId, head.size + index, entries[index] as LedgerEntry);
+      continue;
+    }
+    if (record.error === undefined) {
+      // Of contracts the chain is asked, which may not answer.
+      const asked = await patiently(() => contractSignature(context.client, record, recover), waits);
+      if (asked === null) return;
+      if (asked.result !== undefined) record.erc1271 = asked.result;
+    }
+    await logEvent(context.db, record, event.block.hash);
   }
-  for (const { row, event: record } of loaded.result.read) {
-    await context.db.insert(ledgerEntry).values(row);
-    if (record !== null) await logEvent(context.db, record, event.block.hash);
-  }
-  await saveHead(context, ledgerId, loaded.head, place);
+  await saveHead(context, ledgerId, newHead, place);
 });
 
 type AnchoredContext = Context<"AnchoredLedger:Anchored">;
@@ -106,25 +114,23 @@ async function saveHead(
     .onConflictDoUpdate(row);
 }
 
-/** The rows and events of a segment's entries; asks the chain about the signatures of contracts. */
-async function readEntries(
+async function savePage(context: AnchoredContext, ledgerId: Hex, page: GrownPage): Promise<void> {
+  const { hashes } = page;
+  const id = pageKey(ledgerId, page);
+  if (page.isStored)
+    await context.db.update(treePage, { id }).set((row) => ({ hashes: row.hashes + hashes }));
+  else await context.db.insert(treePage).values({ id, hashes });
+}
+
+/** Records are kept by the derivation; this is the rest. */
+async function saveGenericWork(
   context: AnchoredContext,
-  entries: LedgerEntry[],
-  at: { block: number; time: number; log: number; ledger: Hex; first: number },
-): Promise<{ row: typeof ledgerEntry.$inferInsert; event: RecordEvent | null }[]> {
-  const read = [];
-  for (const [index, entry] of entries.entries()) {
-    const seq = at.first + index;
-    const { block, time, log, ledger } = at;
-    const row = { id: `${ledger}/${seq}`, ledger, seq, hash: entry.currentHash, type: entryType(entry) };
-    const event = recordEvent(entry, { block, time, log, ledger, seq });
-    if (event !== null && event.error === undefined) {
-      const erc1271 = await contractSignature(context.client, event, recover);
-      if (erc1271 !== undefined) event.erc1271 = erc1271;
-    }
-    read.push({ row, event });
-  }
-  return read;
+  ledgerId: Hex,
+  seq: number,
+  entry: LedgerEntry,
+): Promise<void> {
+  const row = { id: `${ledgerId}/${seq}`, ledger: ledgerId, seq };
+  await context.db.insert(genericEntry).values({ ...row, hash: entry.currentHash, type: entryType(entry) });
 }
 
 /** What happens while a segment is not to be had. */
@@ -132,7 +138,7 @@ function waiting(
   context: AnchoredContext,
   { args, block }: Event<"AnchoredLedger:Anchored">,
   source: string,
-) {
+): Waiting {
   const { ledgerId, oldSize, newSize } = args;
   const number = Number(block.number);
   const { hash } = block;

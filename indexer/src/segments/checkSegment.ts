@@ -1,10 +1,11 @@
 import { TallystickError } from "../../../protocol/errors.ts";
 import { fromHex, type Hex, toHex } from "../../../protocol/hex.ts";
 import { GENESIS_HASH, type LedgerEntry } from "../../../protocol/ledger/entry.ts";
-import { LedgerLineError, verifyLedgerLines } from "../../../protocol/ledger/verifyLedger.ts";
+import { type CheckedEntry, LedgerChain, LedgerLineError } from "../../../protocol/ledger/verifyLedger.ts";
 import { EMPTY_ROOT } from "../../../protocol/merkle/hash.ts";
 import { MerkleFrontier } from "../../../protocol/merkle/merkleFrontier.ts";
-import { isStoredHeight, type TreeNode } from "./storedTree.ts";
+import { sha256ByNode } from "./sha256ByNode.ts";
+import { type GrownPage, TreeGrowth } from "./storedTree.ts";
 
 /** How far a ledger is loaded: what the next segment has to continue. */
 export type LedgerHead = {
@@ -40,38 +41,22 @@ export class SegmentContradictionError extends TallystickError {
  * the Merkle root of the new size.
  *
  * @param root the root that was anchored for `head.size + lines.length` entries
- * @returns the entries, the nodes of the tree to keep for proofs (leaves first come first), and the head that the next
- * segment continues
+ * @returns the entries, what they add to the pages of the stored tree, and the head that the next segment continues
  * @throws SegmentContradictionError with the first thing that is wrong
  */
-export async function checkSegment(
+export function checkSegment(
   head: LedgerHead,
-  lines: string[],
+  lines: readonly string[],
   root: Hex,
-): Promise<{ entries: LedgerEntry[]; nodes: TreeNode[]; head: LedgerHead }> {
-  const entries: LedgerEntry[] = [];
-  const nodes: TreeNode[] = [];
-  const keep = (height: number, index: number, hash: Uint8Array) => {
-    if (isStoredHeight(height)) nodes.push({ height, index, hash: toHex(hash) });
-  };
-  const frontier = MerkleFrontier.restore(
-    head.size,
-    head.frontier.map((hash) => fromHex(hash, 32)),
-  );
-  let { bytes } = head;
-  const options = {
-    parentHash: head.head,
-    firstIndex: head.size,
-    onEntry: (entry: LedgerEntry, line: string, leaf: Uint8Array) => {
-      entries.push(entry);
-      frontier.append(leaf, keep);
-      // Canonical lines are ASCII: characters are bytes.
-      bytes += line.length + 1;
-    },
-  };
-  const checked = await verifyLedgerLines(lines, options).catch((error) => {
-    if (error instanceof LedgerLineError) throw new SegmentContradictionError(error.message, error);
-    throw error;
+): { entries: LedgerEntry[]; pages: GrownPage[]; head: LedgerHead } {
+  const growth = new TreeGrowth();
+  const subtrees = head.frontier.map((hash) => fromHex(hash, 32));
+  const frontier = MerkleFrontier.restore(head.size, subtrees, sha256ByNode);
+  const chain = new LedgerChain({ parentHash: head.head, firstIndex: head.size, sha256: sha256ByNode });
+  const entries = lines.map((line) => {
+    const checked = nextEntry(chain, line);
+    frontier.append(checked.leafHash, growth.add);
+    return checked.entry;
   });
   const computed = toHex(frontier.root());
   if (computed !== root) {
@@ -80,9 +65,20 @@ export async function checkSegment(
     );
   }
   const roots = frontier.roots.map((hash) => toHex(hash));
+  // Canonical lines are ASCII: characters are bytes.
+  const bytes = lines.reduce((sum, line) => sum + line.length + 1, head.bytes);
   return {
     entries,
-    nodes,
-    head: { size: frontier.size, root: computed, frontier: roots, head: checked.head, bytes },
+    pages: growth.pages,
+    head: { size: frontier.size, root: computed, frontier: roots, head: chain.head, bytes },
   };
+}
+
+function nextEntry(chain: LedgerChain, line: string): CheckedEntry {
+  try {
+    return chain.nextEntry(line);
+  } catch (error) {
+    if (error instanceof LedgerLineError) throw new SegmentContradictionError(error.message, error);
+    throw error;
+  }
 }

@@ -1,45 +1,73 @@
-import { fromHex, type Hex } from "../../../protocol/hex.ts";
+import { hexToBytes } from "@noble/hashes/utils.js";
+import { toBareHex } from "../../../protocol/hex.ts";
 import { nodeHash } from "../../../protocol/merkle/hash.ts";
 
-/** The root of a complete subtree of 2^height leaves, number `index` from the left. */
-export type TreeNode = { height: number; index: number; hash: Hex };
+/** The root of the complete subtree of 2^height leaves that is number `index` from the left; or a page of such roots. */
 type Place = { height: number; index: number };
 
 /**
- * Of a ledger's Merkle tree every fourth level is kept, the leaves among them: 16 rows for 15 entries instead of 30, and a
- * proof still reads less than four rows for each of its hashes.
+ * Of a ledger's Merkle tree every fourth level is kept, the leaves among them, and of a level 16 nodes in one row: a row for
+ * 15 entries, and a proof reads few of them.
  */
 const STEP = 4;
+const PAGE = 2 ** STEP;
 
-export function isStoredHeight(height: number): boolean {
-  return height % STEP === 0;
-}
+/** Digits of a hash. */
+const DIGITS = 64;
 
-/** The key of a stored node. */
-export function nodeKey(ledger: string, height: number, index: number): string {
+/** The nodes at `height` from number 16 × `index` on: their hashes one behind the other, in bare hex. */
+export type TreePage = Place & { hashes: string };
+
+/** What is to be added to a page: `hashes` are new, or go behind those of a page that is stored already. */
+export type GrownPage = TreePage & { isStored: boolean };
+
+/** The key of a stored page. */
+export function pageKey(ledger: string, { height, index }: Place): string {
   return `${ledger}/${height}/${index}`;
 }
 
+/** What a growing tree adds to its pages. */
+export class TreeGrowth {
+  readonly #pages = new Map<string, GrownPage>();
+
+  /** Takes a subtree that was completed; those of one height come from the left to the right. */
+  readonly add = (height: number, index: number, hash: Uint8Array): void => {
+    if (height % STEP !== 0) return;
+    const place = { height, index: Math.floor(index / PAGE) };
+    const key = keyOf(place);
+    const page = this.#pages.get(key);
+    if (page !== undefined) page.hashes += toBareHex(hash);
+    else this.#pages.set(key, { ...place, hashes: toBareHex(hash), isStored: index % PAGE !== 0 });
+  };
+
+  /** Those that have grown, leaves first. */
+  get pages(): GrownPage[] {
+    return [...this.#pages.values()];
+  }
+}
+
 /**
- * The audit path of leaf `index` in the tree of the first `size` leaves, from the leaf up (RFC 6962 §2.1.1), from stored nodes.
+ * Leaf `index` and its audit path in the tree of the first `size` leaves, from the leaf up (RFC 6962 §2.1.1), from stored
+ * pages.
  *
  * @param index 0 ≤ index < size
- * @param read hashes of stored nodes, by place, in any order; all that are asked for are needed
+ * @param read stored pages, by place, in any order; all that are asked for are needed
  * @throws when a node is missing: then the tree is not stored up to that size
  */
 export async function storedInclusionProof(
   index: number,
   size: number,
-  read: (places: Place[]) => Promise<TreeNode[]>,
-): Promise<Uint8Array[]> {
+  read: (places: Place[]) => Promise<TreePage[]>,
+): Promise<{ leafHash: Uint8Array; proof: Uint8Array[] }> {
+  const leaf = { height: 0, index };
   const path = siblingsOf(index, size).map(([low, high]) => completeSubtrees(low, high));
-  const wanted = path.flat().flatMap(storedBelow);
-  const found = new Map((await read(wanted)).map((node) => [keyOf(node), fromHex(node.hash, 32)]));
-  const hashOf = (place: Place): Uint8Array => {
-    const below = storedBelow(place).map((stored) => found.get(keyOf(stored)) ?? missing(stored));
-    return perfectRoot(below);
+  const wanted = new Map([leaf, ...path.flat()].map(pageOf).map((page) => [keyOf(page), page]));
+  const pages = new Map((await read([...wanted.values()])).map((page) => [keyOf(page), page.hashes]));
+  const hashOf = (place: Place) => perfectRoot(storedBelow(place, pages.get(keyOf(pageOf(place))) ?? ""));
+  return {
+    leafHash: hashOf(leaf),
+    proof: path.map((subtrees) => subtrees.map(hashOf).reduceRight((right, left) => nodeHash(left, right))),
   };
-  return path.map((subtrees) => subtrees.map(hashOf).reduceRight((right, left) => nodeHash(left, right)));
 }
 
 /** What has to be hashed with a leaf, and so on up to the root: ranges of leaves, the nearest first. */
@@ -76,13 +104,26 @@ function completeSubtrees(low: number, high: number): Place[] {
   return places;
 }
 
-/** The stored nodes just below a place, or the place itself. */
-function storedBelow({ height, index }: Place): Place[] {
-  const below = 2 ** (height % STEP);
-  return Array.from({ length: below }, (_, n) => ({
-    height: height - (height % STEP),
-    index: index * below + n,
-  }));
+/** The stored nodes just below a place, or the place itself: how many, and the number of the first. They are on one page. */
+function below({ height, index }: Place): { first: number; count: number } {
+  const count = 2 ** (height % STEP);
+  return { first: index * count, count };
+}
+
+function pageOf(place: Place): Place {
+  return { height: place.height - (place.height % STEP), index: Math.floor(below(place).first / PAGE) };
+}
+
+function storedBelow(place: Place, hashes: string): Uint8Array[] {
+  const { first, count } = below(place);
+  return Array.from({ length: count }, (_, n) => {
+    const at = ((first + n) % PAGE) * DIGITS;
+    const digits = hashes.slice(at, at + DIGITS);
+    if (digits.length < DIGITS) {
+      throw new Error(`Below height ${place.height}, index ${place.index}, node ${first + n} is not stored.`);
+    }
+    return hexToBytes(digits);
+  });
 }
 
 /** The root over 2^n hashes. */
@@ -96,8 +137,4 @@ function perfectRoot(hashes: Uint8Array[]): Uint8Array {
 
 function keyOf({ height, index }: Place): string {
   return `${height}/${index}`;
-}
-
-function missing({ height, index }: Place): never {
-  throw new Error(`The node at height ${height}, index ${index} is not stored.`);
 }

@@ -1,5 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
+import { eq } from "drizzle-orm";
+import * as schema from "../../../indexer/ponder.schema.ts";
 import { examples } from "../../../indexer/src/api/graphql/examples.ts";
 import { fromHex, type Hex } from "../../../protocol/hex.ts";
 import { verifyInclusion } from "../../../protocol/merkle/verifyInclusion.ts";
@@ -57,6 +59,40 @@ describe("GraphQL: ledger, nodes and parameters of a market", () => {
       expect(await story.ask(`{ ledgerEntry(ledger: "${LEDGER}", seq: 99999) { id } }`)).to.deep.equal({
         ledgerEntry: null,
       });
+    });
+
+    it("gives generic work, which is no record, and a record that does not say its type", async () => {
+      const { ledger } = await story.ask<{ ledger: { size: number; head: string } }>(
+        `{ ledger(id: "${LEDGER}") { size head } }`,
+      );
+      const entryAt = async (seq: number) =>
+        story.ask(`{ ledgerEntry(ledger: "${LEDGER}", seq: ${seq}) { id seq hash type record { reason } } }`);
+      const seq = ledger.size - 1;
+      expect(await entryAt(seq)).to.deep.equal({
+        ledgerEntry: { id: `${LEDGER}/${seq}`, seq, hash: ledger.head, type: "settlement", record: null },
+      });
+      const nameless = {
+        id: `${LEDGER}/70000`,
+        ledger: LEDGER,
+        seq: 70_000,
+        hash: "7e".repeat(32),
+        type: "",
+      };
+      const rest = { signer: busy, status: "invalid", reason: "no type", block: 1, time: 1, log: 1 };
+      await story.database.database.insert(schema.record).values({ ...nameless, ...rest });
+      try {
+        expect(await entryAt(70_000)).to.deep.equal({
+          ledgerEntry: {
+            id: nameless.id,
+            seq: 70_000,
+            hash: nameless.hash,
+            type: null,
+            record: { reason: "no type" },
+          },
+        });
+      } finally {
+        await story.database.database.delete(schema.record).where(eq(schema.record.id, nameless.id));
+      }
     });
 
     it("lists checkpoints of one ledger or all, the latest first", async () => {
@@ -133,7 +169,7 @@ describe("GraphQL: ledger, nodes and parameters of a market", () => {
       ],
       [
         "{ hires(first: 50) { nodes { payment { log } escrow { id } receipt { entry { record { type } } } ratings { stars } } } }",
-        9,
+        7,
       ],
       [
         "{ clusters(first: 5) { nodes { members(first: 20) { nodes { hires(first: 5) { nodes { id } } } } } } }",

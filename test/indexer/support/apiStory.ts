@@ -6,7 +6,7 @@ import * as schema from "../../../indexer/ponder.schema.ts";
 import { createApi } from "../../../indexer/src/api/app.ts";
 import type { Snapshot } from "../../../indexer/src/derive/snapshot.ts";
 import { positionKey } from "../../../indexer/src/positionKey.ts";
-import { isStoredHeight, nodeKey } from "../../../indexer/src/segments/storedTree.ts";
+import { pageKey, TreeGrowth } from "../../../indexer/src/segments/storedTree.ts";
 import { toHex } from "../../../protocol/hex.ts";
 import { leafHash } from "../../../protocol/merkle/hash.ts";
 import { MerkleFrontier } from "../../../protocol/merkle/merkleFrontier.ts";
@@ -142,24 +142,24 @@ async function fillEventLog({ database }: Api, log: EventLog): Promise<void> {
   await database.insert(schema.eventLog).values(rows);
 }
 
-/** The ledger that carried the records, with leaves of its own making, anchored twice. */
+/** The ledger that carried the records and a piece of generic work, with leaves of its own making, anchored twice. */
 async function fillLedger({ database }: Api, { store }: Awaited<ReturnType<EventLog["derive"]>>) {
   const records = [...store.rows("record").values()].sort((a, b) => a.seq - b.seq);
   const frontier = new MerkleFrontier();
-  const nodes: (typeof schema.ledgerNode.$inferInsert)[] = [];
+  const growth = new TreeGrowth();
   const roots = [toHex(frontier.root())];
-  for (const { hash } of records) {
-    frontier.append(leafHash(utf8ToBytes(hash)), (height, index, node) => {
-      if (isStoredHeight(height)) nodes.push({ id: nodeKey(LEDGER, height, index), hash: toHex(node) });
-    });
+  const generic = { seq: records.length, hash: "9e".repeat(32), type: "settlement" };
+  for (const { hash } of [...records, generic]) {
+    frontier.append(leafHash(utf8ToBytes(hash)), growth.add);
     roots.push(toHex(frontier.root()));
   }
-  const [half, size] = [Math.floor(records.length / 2), records.length];
+  const [half, size] = [Math.floor(records.length / 2), records.length + 1];
   const place = { block: 500, time: START + 500 };
-  await database.insert(schema.ledgerNode).values(nodes);
+  const pages = growth.pages.map((page) => ({ id: pageKey(LEDGER, page), hashes: page.hashes }));
+  await database.insert(schema.treePage).values(pages);
   await database
-    .insert(schema.ledgerEntry)
-    .values(records.map(({ id, seq, hash, type }) => ({ id, ledger: LEDGER, seq, hash, type })));
+    .insert(schema.genericEntry)
+    .values({ ...generic, id: `${LEDGER}/${generic.seq}`, ledger: LEDGER });
   await database
     .insert(schema.openedLedger)
     .values({ id: LEDGER, writer: wallet(9), origin: "test/story", ...place });
@@ -168,7 +168,7 @@ async function fillLedger({ database }: Api, { store }: Awaited<ReturnType<Event
     size,
     root: roots[size] ?? "",
     frontier: "",
-    head: records.at(-1)?.hash ?? "",
+    head: generic.hash,
     bytes: 0,
     ...place,
   });

@@ -6,7 +6,7 @@ import * as schema from "../../../ponder.schema.ts";
 import type { RecordEvent } from "../../derive/events.ts";
 import type { Row } from "../../derive/tables.ts";
 import { positionKey } from "../../positionKey.ts";
-import { nodeKey, storedInclusionProof } from "../../segments/storedTree.ts";
+import { pageKey, storedInclusionProof } from "../../segments/storedTree.ts";
 import type { Database } from "../database.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
@@ -17,7 +17,7 @@ import { ReceiptRef } from "./receipt.ts";
 
 type Ledger = typeof schema.ledger.$inferSelect;
 type Anchor = typeof schema.anchor.$inferSelect;
-type Entry = typeof schema.ledgerEntry.$inferSelect;
+type Entry = typeof schema.genericEntry.$inferSelect;
 type Proof = { entry: Entry; leafHash: Hex; hashes: Hex[]; head: Ledger };
 
 const EquivocationRef = builder.objectRef<typeof schema.equivocation.$inferSelect>("Equivocation").implement({
@@ -158,6 +158,16 @@ async function eventOf(
   return json === null ? null : JSON.parse(json);
 }
 
+function entryOf({ id, ledger, seq, hash, type }: Row<"record">): Entry {
+  // The derivation takes a record without a type for one whose type is empty.
+  return { id, ledger, seq, hash, type: type === "" ? null : type };
+}
+
+async function findEntry(id: string, { load }: QueryContext): Promise<Entry | null> {
+  const record = await load.record.load(id);
+  return record === null ? load.genericEntry.load(id) : entryOf(record);
+}
+
 export const EntryRef = builder.objectRef<Entry>("LedgerEntry").implement({
   interfaces: [NodeRef],
   description: "An entry of a followed ledger.",
@@ -184,36 +194,31 @@ export const EntryRef = builder.objectRef<Entry>("LedgerEntry").implement({
 
 registerNode("LedgerEntry", {
   form: /^0x[0-9a-f]{64}\/[0-9]+$/,
-  find: (id, { load }) => load.ledgerEntry.load(id),
+  find: findEntry,
 });
 
 async function proofOf(entry: Entry, { db, load, takeRows }: QueryContext): Promise<Proof | null> {
   const head = await load.ledger.load(entry.ledger);
   if (head === null || entry.seq >= head.size) return null;
-  const leaf = { height: 0, index: entry.seq };
-  let leafHash: Uint8Array | undefined;
-  const hashes = await storedInclusionProof(entry.seq, head.size, async (places) => {
+  const { leafHash, proof } = await storedInclusionProof(entry.seq, head.size, async (places) => {
     takeRows(places.length);
-    const nodes = await readNodes(db, entry.ledger, [leaf, ...places]);
-    leafHash = fromHex(nodes[0]?.hash ?? "0x");
-    return nodes.slice(1);
+    return readPages(db, entry.ledger, places);
   });
-  const sound =
-    leafHash !== undefined &&
-    verifyInclusion({ leafHash, index: entry.seq, size: head.size, proof: hashes, root: fromHex(head.root) });
-  if (!sound || leafHash === undefined)
-    throw new Error(`The stored tree of ${entry.ledger} is not its root's.`);
-  return { entry, leafHash: toHex(leafHash), hashes: hashes.map(toHex), head };
+  const parts = { leafHash, index: entry.seq, size: head.size, proof, root: fromHex(head.root) };
+  if (!verifyInclusion(parts)) throw new Error(`The stored tree of ${entry.ledger} is not its root's.`);
+  return { entry, leafHash: toHex(leafHash), hashes: proof.map(toHex), head };
 }
 
-async function readNodes(db: Database, ledger: string, places: { height: number; index: number }[]) {
-  const { ledgerNode } = schema;
-  const keys = places.map(({ height, index }) => nodeKey(ledger, height, index));
-  const rows = await db.select().from(ledgerNode).where(inArray(ledgerNode.id, keys));
-  const hashes = new Map(rows.map(({ id, hash }) => [id, hash as Hex]));
-  return places.flatMap((place, index) => {
-    const hash = hashes.get(keys[index] as string);
-    return hash === undefined ? [] : [{ ...place, hash }];
+async function readPages(db: Database, ledger: string, places: { height: number; index: number }[]) {
+  const { treePage } = schema;
+  const byKey = new Map(places.map((place) => [pageKey(ledger, place), place]));
+  const rows = await db
+    .select()
+    .from(treePage)
+    .where(inArray(treePage.id, [...byKey.keys()]));
+  return rows.flatMap(({ id, hashes }) => {
+    const place = byKey.get(id);
+    return place === undefined ? [] : [{ ...place, hashes }];
   });
 }
 
@@ -224,7 +229,9 @@ builder.objectField(ReceiptRef, "entry", (t) =>
     description: "Where it stands in a ledger.",
     resolve: async ({ id }, _, { load }) => {
       const record = await load.recordByHash.load(id);
-      return record === null ? null : load.ledgerEntry.load(record.id);
+      if (record === null) return null;
+      load.record.prime(record.id, record);
+      return entryOf(record);
     },
   }),
 );
@@ -242,7 +249,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description: "The entry at `seq`, counted from 0, of a followed ledger.",
     args: { ledger: t.arg.id({ required: true }), seq: t.arg({ type: "SafeInt", required: true }) },
-    resolve: (_, { ledger, seq }, { load }) => load.ledgerEntry.load(`${ledger.toLowerCase()}/${seq}`),
+    resolve: (_, { ledger, seq }, context) => findEntry(`${ledger.toLowerCase()}/${seq}`, context),
   }),
   checkpoints: t.connection(
     {

@@ -22,7 +22,7 @@ export type Loaders = {
   tierChange: Loader<Row<"tierChange">>;
   record: Loader<Row<"record">>;
   ledger: Loader<typeof schema.ledger.$inferSelect>;
-  ledgerEntry: Loader<typeof schema.ledgerEntry.$inferSelect>;
+  genericEntry: Loader<typeof schema.genericEntry.$inferSelect>;
   anchor: Loader<typeof schema.anchor.$inferSelect>;
   openedLedger: Loader<typeof schema.openedLedger.$inferSelect>;
   equivocation: Loader<typeof schema.equivocation.$inferSelect>;
@@ -63,7 +63,7 @@ export function openLoaders(db: Database): Loaders {
     tierChange: rows(schema.tierChange),
     record: rows(schema.record),
     ledger: rows(schema.ledger),
-    ledgerEntry: rows(schema.ledgerEntry),
+    genericEntry: rows(schema.genericEntry),
     anchor: rows(schema.anchor),
     openedLedger: rows(schema.openedLedger),
     equivocation: rows(schema.equivocation),

@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** What happens while something is not to be had. */
+export type Waiting = {
+  /**
+   * Whether the block that it is for is still on the chain. Only a certain no (another block has its number) counts: nothing
+   * is ever skipped because a node lags behind.
+   */
+  isCanonical: () => Promise<boolean>;
+  /** Called while waiting. Its errors are the caller's own and end the wait. */
+  keepAlive: () => Promise<void>;
+  onBlocked: (failure: { attempts: number; reason: string }) => Promise<void>;
+  onUnblocked: () => Promise<void>;
+  /** Aborted when the process shuts down; then this rejects. */
+  signal: AbortSignal;
+  /** First and longest pause between two attempts, in milliseconds. Default 250 and 15,000. */
+  pause?: { first: number; most: number };
+};
+
+/**
+ * Tries until it succeeds, for as long as it takes: what an anchor stands for exists, or everything after it would be guessed.
+ *
+ * @returns what the attempt gave, or null when the block it is for was reorged away
+ * @throws whatever `keepAlive` throws, and the abort reason of `signal`
+ */
+export async function patiently<Result>(
+  attempt: () => Promise<Result>,
+  waiting: Waiting,
+): Promise<{ result: Result } | null> {
+  const { signal, pause = { first: 250, most: 15_000 } } = waiting;
+  let lastSaid: boolean | undefined;
+  for (let attempts = 1, wait = pause.first; ; attempts++, wait = Math.min(2 * wait, pause.most)) {
+    try {
+      const result = await attempt();
+      if (attempts > 1) await waiting.onUnblocked();
+      return { result };
+    } catch (error) {
+      signal.throwIfAborted();
+      const reason = error instanceof Error ? error.message : String(error);
+      await waiting.onBlocked({ attempts, reason });
+    }
+    await sleep(wait, undefined, { signal });
+    await waiting.keepAlive();
+    // Two answers in a row, because behind one RPC address there may be nodes on different forks.
+    const canonical = await waiting.isCanonical().catch(() => true);
+    if (!canonical && lastSaid === false) {
+      await waiting.onUnblocked();
+      return null;
+    }
+    lastSaid = canonical;
+  }
+}

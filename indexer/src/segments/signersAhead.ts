@@ -1,0 +1,75 @@
+import { type SignedRecord, signedText } from "../../../protocol/records/record.ts";
+import type { KnownSigner, KnownSigners } from "../../../protocol/signatures/knownSigners.ts";
+import type { Question, SignerThreads } from "./signerThreads.ts";
+
+/** Records whose signatures go to a thread together. */
+export const BATCH = 32;
+
+/** Batches that are under way at most, so that a segment of any length is not held in memory twice. */
+const BATCHES_AHEAD = 16;
+
+/** Records whose bodies hold a second signature, and under which key. */
+const NESTED: { [type: string]: string } = { listing: "payee_signature", receipt: "buyer_signature" };
+
+/**
+ * Has threads read the signatures of a segment's records while the main thread is busy with the records before them. What
+ * they find is remembered where the main thread looks before it recovers a key itself; what they do not, it finds itself.
+ *
+ * A segment of less than a batch is not worth waking them.
+ */
+export class SignersAhead {
+  readonly #records: readonly (SignedRecord | null)[];
+  readonly #threads: Pick<SignerThreads, "ask">;
+  readonly #known: KnownSigners;
+  readonly #batches: Promise<void>[] = [];
+
+  /** @param records those whose signatures will be asked about, null for the others */
+  constructor(
+    records: readonly (SignedRecord | null)[],
+    threads: Pick<SignerThreads, "ask">,
+    known: KnownSigners,
+  ) {
+    this.#records = records;
+    this.#threads = threads;
+    this.#known = known;
+    if (records.length >= BATCH) this.#goOn(0);
+  }
+
+  /** Resolves when it is remembered what the threads say of record `index`. They are asked for one after the other. */
+  async until(index: number): Promise<void> {
+    if (index % BATCH !== 0 || this.#batches.length === 0) return;
+    const batch = index / BATCH;
+    this.#goOn(batch);
+    await this.#batches[batch];
+  }
+
+  #goOn(batch: number): void {
+    while (
+      this.#batches.length <= batch + BATCHES_AHEAD &&
+      this.#batches.length * BATCH < this.#records.length
+    ) {
+      this.#batches.push(this.#ask(this.#batches.length * BATCH));
+    }
+  }
+
+  async #ask(from: number): Promise<void> {
+    const questions: Question[] = [];
+    const remember: ((signer: KnownSigner["signer"]) => void)[] = [];
+    for (const record of this.#records.slice(from, from + BATCH)) {
+      if (record === null) continue;
+      for (const { signature, key } of signaturesOf(record)) {
+        questions.push([signedText(record.body, key), signature]);
+        remember.push((signer) => this.#known.add(record.body, { signature, key, signer }));
+      }
+    }
+    if (questions.length === 0) return;
+    const answers = await this.#threads.ask(questions);
+    for (const [n, signer] of (answers ?? []).entries()) remember[n]?.(signer);
+  }
+}
+
+function signaturesOf({ type, body, signature }: SignedRecord): Omit<KnownSigner, "signer">[] {
+  const key = NESTED[type];
+  const nested = key !== undefined && Object.hasOwn(body, key) ? body[key] : undefined;
+  return typeof nested === "string" ? [{ signature }, { signature: nested, key }] : [{ signature }];
+}

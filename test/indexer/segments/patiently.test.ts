@@ -1,0 +1,83 @@
+import { expect } from "chai";
+import { patiently, type Waiting } from "../../../indexer/src/segments/patiently.ts";
+
+/** Something to be had after some failures, in surroundings that the test decides; what happened is noted in `said`. */
+function tryTo(failures: number, change: Partial<Waiting> = {}) {
+  const said: string[] = [];
+  let asked = 0;
+  const attempt = async () => {
+    if (++asked <= failures) throw new Error(`not yet ${asked}`);
+    return "there";
+  };
+  const trying = patiently(attempt, {
+    isCanonical: async () => true,
+    keepAlive: async () => void said.push("alive"),
+    onBlocked: async ({ attempts, reason }) => void said.push(`${attempts}: ${reason}`),
+    onUnblocked: async () => void said.push("unblocked"),
+    signal: new AbortController().signal,
+    pause: { first: 1, most: 4 },
+    ...change,
+  });
+  return { said, trying };
+}
+
+describe("trying patiently", () => {
+  it("gives at once what is there, and reports nothing", async () => {
+    const { trying, said } = tryTo(0);
+    expect(await trying).to.deep.equal({ result: "there" });
+    expect(said).to.deep.equal([]);
+  });
+
+  it("waits for what is late, keeping the connection alive, and takes the report back", async () => {
+    const { trying, said } = tryTo(2);
+    expect(await trying).to.deep.equal({ result: "there" });
+    expect(said).to.deep.equal(["1: not yet 1", "alive", "2: not yet 2", "alive", "unblocked"]);
+  });
+
+  it("gives up when another block has taken the anchor's place, seen twice in a row", async () => {
+    let asked = 0;
+    // Nodes on different forks behind one address: one no is no proof.
+    const answers = [false, true, false, false];
+    const { trying, said } = tryTo(Number.POSITIVE_INFINITY, {
+      isCanonical: async () => answers[asked++] ?? false,
+    });
+    expect(await trying).to.equal(null);
+    expect(asked).to.equal(4);
+    expect(said.at(-1)).to.equal("unblocked");
+  });
+
+  it("does not give up because the chain cannot be asked", async () => {
+    const { trying } = tryTo(4, { isCanonical: () => Promise.reject(new Error("connection refused")) });
+    expect(await trying).to.deep.equal({ result: "there" });
+  });
+
+  it("ends when the process shuts down, while it waits and while it tries", async () => {
+    for (const failures of [1, Number.POSITIVE_INFINITY]) {
+      const stop = new AbortController();
+      const { trying } = tryTo(failures, { signal: stop.signal, onBlocked: async () => stop.abort() });
+      expect(await trying.catch((error) => error.name)).to.equal("AbortError");
+    }
+    const stop = new AbortController();
+    const reported: unknown[] = [];
+    const attempt = async () => {
+      stop.abort(new Error("shutting down"));
+      throw new Error("cut off");
+    };
+    const never = async () => expect.fail("it went on");
+    const trying = patiently(attempt, {
+      isCanonical: never,
+      keepAlive: never,
+      onBlocked: async (failure) => void reported.push(failure),
+      onUnblocked: never,
+      signal: stop.signal,
+    });
+    expect(String(await trying.catch((error) => error))).to.contain("shutting down");
+    expect(reported).to.deep.equal([]);
+  });
+
+  it("ends with the caller's error when the connection is lost", async () => {
+    const lost = new Error("connection terminated");
+    const { trying } = tryTo(5, { keepAlive: () => Promise.reject(lost) });
+    expect(await trying.catch((error) => error)).to.equal(lost);
+  });
+});

@@ -1,0 +1,105 @@
+import { expect } from "chai";
+import { BATCH, SignersAhead } from "../../../indexer/src/segments/signersAhead.ts";
+import type { Answers, Question } from "../../../indexer/src/segments/signerThreads.ts";
+import { checkPayeeSignature } from "../../../protocol/records/listing.ts";
+import { checkBuyerSignature } from "../../../protocol/records/receipt.ts";
+import { isSignedBy, type SignedRecord, signBody, signRecord } from "../../../protocol/records/record.ts";
+import { recoverByWasm } from "../../../protocol/signatures/recoverByWasm.ts";
+import type { RecoverPublicKey } from "../../../protocol/signatures/recoverPublicKey.ts";
+import { remembered } from "../../../protocol/signatures/remembered.ts";
+import { signerOfText } from "../../../protocol/signatures/signedText.ts";
+import { newWallet } from "../support/localChain.ts";
+
+const [seller, other] = [newWallet(), newWallet()];
+const buyer = other.address.toLowerCase();
+
+/** A receipt that its buyer signed too, a listing whose payee did, one that is not its signer's, or none. */
+async function recordOf(n: number): Promise<SignedRecord | null> {
+  if (n % 5 === 4) return null;
+  const [type, key] = n % 2 === 0 ? ["receipt", "buyer_signature"] : ["listing", "payee_signature"];
+  const plain = { n, [n % 2 === 0 ? "buyer" : "payee"]: buyer };
+  const nested = await signBody(plain, { privateKey: (n % 3 === 0 ? seller : other).privateKey });
+  const body = n % 7 === 0 ? plain : { ...plain, [key as string]: nested };
+  const record = await signRecord({ type: type as string, body, privateKey: seller.privateKey });
+  return n % 11 === 0 ? { ...record, signer: `0x${"00".repeat(20)}` } : record;
+}
+
+/** All that is asked about a record's signatures. */
+const checks = (record: SignedRecord | null, recover: RecoverPublicKey) =>
+  record && [
+    isSignedBy(record.body, record.signature, record.signer, recover),
+    record.type === "receipt"
+      ? checkBuyerSignature(record.body, recover)
+      : checkPayeeSignature(record.body, recover),
+  ];
+
+describe("signers read ahead", () => {
+  let records: (SignedRecord | null)[];
+  let wasm: RecoverPublicKey;
+  let recoveredHere: number;
+  const counting = () => {
+    recoveredHere = 0;
+    return remembered((...question) => {
+      recoveredHere++;
+      return wasm(...question);
+    });
+  };
+  before(async () => {
+    wasm = await recoverByWasm();
+    records = await Promise.all(Array.from({ length: 5 * BATCH + 3 }, (_, n) => recordOf(n)));
+  });
+
+  async function checkAll(ask: (questions: Question[]) => Promise<Answers | null>, some = records) {
+    const recover = counting();
+    const ahead = new SignersAhead(some, { ask }, recover.known);
+    const results = [];
+    for (const [index, record] of some.entries()) {
+      await ahead.until(index);
+      results.push(checks(record, recover));
+    }
+    return results;
+  }
+  const expected = (some = records) => some.map((record) => checks(record, wasm));
+  const answer = async (questions: Question[]): Promise<Answers> =>
+    questions.map(([text, signature]) => signerOfText(text, signature, wasm));
+
+  it("leave nothing to recover where they are checked, and change no result", async () => {
+    expect(await checkAll(answer)).to.deep.equal(expected());
+    expect(recoveredHere).to.equal(0);
+  });
+
+  it("are recovered where they are checked as far as no thread answers", async () => {
+    for (const answered of [0, 2]) {
+      let asked = 0;
+      const ask = async (questions: Question[]) => (asked++ < answered ? answer(questions) : null);
+      expect(await checkAll(ask)).to.deep.equal(expected());
+      expect(recoveredHere).to.be.above(0);
+    }
+  });
+
+  it("are not asked for in a segment of a few records", async () => {
+    const few = records.slice(0, BATCH - 1);
+    expect(await checkAll(() => expect.fail("a thread was asked"), few)).to.deep.equal(expected(few));
+  });
+
+  it("are asked for a bounded way ahead, and only waited for when they are needed", async () => {
+    const many = Array.from({ length: 100 * BATCH }, (_, n) => records[n % records.length] ?? null);
+    const answers: (() => void)[] = [];
+    const ask = () => new Promise<null>((resolve) => answers.push(() => resolve(null)));
+    const ahead = new SignersAhead(many, { ask }, counting().known);
+    const before = answers.length;
+    expect(before).to.be.within(2, 50);
+    let isThere = false;
+    const first = ahead.until(0).then(() => {
+      isThere = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isThere).to.equal(false);
+    answers[0]?.();
+    await first;
+    await ahead.until(1);
+    for (const resolve of answers) resolve();
+    await ahead.until(BATCH);
+    expect(answers.length).to.equal(before + 1);
+  });
+});
