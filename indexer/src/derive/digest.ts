@@ -1,10 +1,10 @@
 import { agentRow, changeAgent } from "./agentRow.ts";
-import { capabilitiesOf } from "./hires.ts";
 import { append, itemsOf } from "./lists.ts";
 import { type CapabilityPrice, leafText } from "./reputation.ts";
 import { STATE_ID } from "./stateId.ts";
 import type { Step } from "./step.ts";
 import { type Answer, after, forEach } from "./store.ts";
+import type { Row } from "./tables.ts";
 
 /**
  * One hash over all agents and clusters, equal on every node. A leaf is the SHA-256 of the RFC 8785 bytes of
@@ -69,7 +69,8 @@ export async function digestTick(step: Step): Promise<void> {
 }
 
 async function agentText(step: Step, id: string): Promise<string> {
-  return leafText(await agentRow(step, id), await pricesOf(step, id));
+  const agent = await agentRow(step, id);
+  return leafText(agent, await pricesOf(step, agent));
 }
 
 async function clusterText(step: Step, id: string): Promise<string> {
@@ -77,11 +78,14 @@ async function clusterText(step: Step, id: string): Promise<string> {
   return JSON.stringify([id, cluster?.mergedInto ?? null, cluster?.size ?? 0]);
 }
 
-async function pricesOf(step: Step, agent: string): Promise<CapabilityPrice[]> {
+async function pricesOf(step: Step, { id, lastCapability }: Row<"agent">): Promise<CapabilityPrice[]> {
   const prices: CapabilityPrice[] = [];
-  for await (const capability of itemsOf(step.store, capabilitiesOf(agent))) {
-    const row = await step.store.get("capability", `${agent}/${capability}`);
-    if (row !== null) prices.push(row);
+  let capability = lastCapability;
+  while (capability !== null) {
+    const row = await step.store.get("capability", `${id}/${capability}`);
+    if (row === null) throw new Error(`The agent ${id} lacks its capability ${capability}.`);
+    prices.push(row);
+    capability = row.before;
   }
   return prices;
 }

@@ -2,7 +2,6 @@ import { schedule } from "./agenda.ts";
 import { agentRow, updateAgent } from "./agentRow.ts";
 import { ensureAgent } from "./agents.ts";
 import { sharedClusterSize } from "./clusters.ts";
-import { append } from "./lists.ts";
 import { addNumber, removeNumber } from "./orderedSet.ts";
 import type { Outcome } from "./outcome.ts";
 import { addCustom, removeCustom } from "./parties.ts";
@@ -151,8 +150,16 @@ async function changePrices(
   const median = windowHires === 0 ? null : await medianOf(step.store, `price/${id}`, windowHires);
   const medianPrice = median === null ? null : formatRational(median);
   if (row === null) {
-    await step.store.insert("capability", { id, agent: seller, capability, windowHires, medianPrice });
-    await append(step.store, capabilitiesOf(seller), capability);
+    const { lastCapability: before } = await agentRow(step, seller);
+    await step.store.insert("capability", {
+      id,
+      agent: seller,
+      capability,
+      windowHires,
+      medianPrice,
+      before,
+    });
+    await updateAgent(step, seller, { lastCapability: capability });
   } else {
     await step.store.update("capability", id, { windowHires, medianPrice });
   }
@@ -161,11 +168,6 @@ async function changePrices(
   if (!appears && !vanishes) return;
   const { capabilities } = await agentRow(step, seller);
   await updateAgent(step, seller, { capabilities: capabilities + by });
-}
-
-/** The list of all capabilities that an agent was ever hired for. */
-export function capabilitiesOf(agent: string): string {
-  return `capabilities/${agent}`;
 }
 
 async function changeLatencies(step: Step, seller: string, latencyMs: number, by: 1 | -1): Promise<void> {

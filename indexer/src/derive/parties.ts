@@ -1,12 +1,13 @@
-import { agentRow, updateAgent } from "./agentRow.ts";
-import { append, itemsOf, listLength } from "./lists.ts";
+import { agentRow, changeAgent, updateAgent } from "./agentRow.ts";
+import { append, itemsOf } from "./lists.ts";
 import type { Step } from "./step.ts";
+import type { Row } from "./tables.ts";
 
 /**
  * A party is who buys: an address, or all that ever were in one cluster with it, which count as one buyer, under the name of
- * one of them. Each has rows `<party>/<seller>` with its hires in the window, and a list of the sellers it ever bought from,
- * so that parties can be merged; the smaller is always poured into the larger, which keeps merging cheap however clusters
- * grow. What each address bought by itself stands in the same rows, for when a party has to be split.
+ * one of them. Each has rows `<party>/<seller>` with its hires in the window, chained from the newest to the first, so that
+ * parties can be merged; the smaller is always poured into the larger, which keeps merging cheap however clusters grow. What
+ * each address bought by itself stands in the same rows, for when a party has to be split.
  */
 export async function partyOf(step: Step, buyer: string): Promise<string> {
   const path: string[] = [];
@@ -36,8 +37,8 @@ export async function joinParties(step: Step, a: string, b: string): Promise<voi
   const parties = [await partyOf(step, a), await partyOf(step, b)] as const;
   if (parties[0] === parties[1]) return;
   const lengths = [
-    await listLength(step.store, sellersOf(parties[0])),
-    await listLength(step.store, sellersOf(parties[1])),
+    (await agentRow(step, parties[0])).sellers,
+    (await agentRow(step, parties[1])).sellers,
   ] as const;
   const [small, large] = lengths[0] < lengths[1] ? parties : ([parties[1], parties[0]] as const);
   if ((await step.store.get("party", small)) === null) {
@@ -49,8 +50,7 @@ export async function joinParties(step: Step, a: string, b: string): Promise<voi
     await step.store.insert("party", { id: large, parent: large });
   }
   await append(step.store, pouredInto(large), small);
-  for await (const seller of itemsOf(step.store, sellersOf(small))) {
-    const held = (await step.store.get("custom", `${small}/${seller}`))?.held ?? 0;
+  for (const { seller, held } of await customsOf(step, small)) {
     if (held === 0) continue;
     await changeCustom(step, small, seller, { own: 0, held: -held });
     await changeCustom(step, large, seller, { own: 0, held });
@@ -69,8 +69,7 @@ export async function splitParties(
   const members = new Set<string>();
   for (const address of addresses) await collectPoured(step, await partyOf(step, address), members);
   for (const member of members) {
-    for await (const seller of itemsOf(step.store, sellersOf(member))) {
-      const { own, held } = (await step.store.get("custom", `${member}/${seller}`)) ?? { own: 0, held: 0 };
+    for (const { seller, own, held } of await customsOf(step, member)) {
       if (own !== held) await changeCustom(step, member, seller, { own: 0, held: own - held });
     }
     if ((await step.store.get("party", member)) !== null) {
@@ -117,8 +116,9 @@ async function changeCustom(
   const after = before + by.held;
   const own = (row?.own ?? 0) + by.own;
   if (row === null) {
-    await step.store.insert("custom", { id, own, held: after });
-    await append(step.store, sellersOf(address), seller);
+    const { sellers, lastSeller } = await agentRow(step, address);
+    await step.store.insert("custom", { id, own, held: after, before: lastSeller });
+    await changeAgent(step, address, { sellers: sellers + 1, lastSeller: seller });
   } else {
     await step.store.update("custom", id, { own, held: after });
   }
@@ -128,7 +128,15 @@ async function changeCustom(
   await updateAgent(step, seller, { distinctBuyers: distinctBuyers + change });
 }
 
-/** The list of sellers that an address, or a party of its name, ever bought from. */
-function sellersOf(party: string): string {
-  return `sellers/${party}`;
+/** What an address, or the party of its name, ever bought, by seller. */
+async function customsOf(step: Step, address: string): Promise<({ seller: string } & Row<"custom">)[]> {
+  const customs: ({ seller: string } & Row<"custom">)[] = [];
+  let seller = (await agentRow(step, address)).lastSeller;
+  while (seller !== null) {
+    const row = await step.store.get("custom", `${address}/${seller}`);
+    if (row === null) throw new Error(`${address} lacks what it bought from ${seller}.`);
+    customs.push({ seller, ...row });
+    seller = row.before;
+  }
+  return customs;
 }

@@ -75,11 +75,16 @@ export const tables = {
     /** Σ weight × price over the last 24 hours, atomic units. */
     dayVolume: "text",
     capabilities: "number",
+    /** What it was first hired for last: the end of a chain of its rows of `capability`. */
+    lastCapability: "text?",
     distinctBuyers: "number",
     bought: "number",
     escrowBought: "number",
     silentTimeouts: "number",
     refundsAfterDelivery: "number",
+    /** How many sellers it ever bought from, by itself or for its party; the newest ends a chain of rows of `custom`. */
+    sellers: "number",
+    lastSeller: "text?",
     /** Its place in a search, lower is better, and rates cut to whole percent and tenths (see `standing.ts`). */
     rank: "number",
     successPercent: "number?",
@@ -98,10 +103,20 @@ export const tables = {
     log: "number?",
     seq: "number?",
   },
-  /** Hires in the window per agent and capability, `<agent>/<capability>`. */
-  capability: { id: "text", agent: "text", capability: "text", windowHires: "number", medianPrice: "text?" },
-  /** Hires in the window from a seller, `<address>/<seller>`: the address's own, and those of the party of its name. */
-  custom: { id: "text", own: "number", held: "number" },
+  /** Hires in the window per agent and capability, `<agent>/<capability>`; `before` is the agent's capability before it. */
+  capability: {
+    id: "text",
+    agent: "text",
+    capability: "text",
+    windowHires: "number",
+    medianPrice: "text?",
+    before: "text?",
+  },
+  /**
+   * Hires in the window from a seller, `<address>/<seller>`: the address's own, and those of the party of its name; `before`
+   * is the address's seller before it.
+   */
+  custom: { id: "text", own: "number", held: "number", before: "text?" },
   /** Addresses that are one buyer: union–find by `parent`, only for those ever joined. */
   party: { id: "text", parent: "text" },
   listing: {

@@ -177,6 +177,7 @@ function agentRow(n: number, cluster: string, sums: Sums | undefined): object {
     escrow_bought: 0,
     silent_timeouts: 0,
     refunds_after_delivery: 0,
+    sellers: 0,
     rank: standing.rank,
     success_percent: standing.successPercent,
     star_tenths: standing.starTenths,
