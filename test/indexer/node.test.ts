@@ -9,7 +9,7 @@ import { parseEvent } from "../../indexer/src/derive/parseEvent.ts";
 import { type Row, type TableName, tables } from "../../indexer/src/derive/tables.ts";
 import { hireEscrowAbi } from "../../protocol/abi/hireEscrowAbi.ts";
 import { testUsdcAbi } from "../../protocol/abi/testUsdcAbi.ts";
-import type { Hex } from "../../protocol/hex.ts";
+import { type Hex, toHex } from "../../protocol/hex.ts";
 import type { RecordBody } from "../../protocol/json/recordBody.ts";
 import { type PostgresServer, startPostgres } from "../../scripts/postgres/startPostgres.ts";
 import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
@@ -357,6 +357,40 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       const { ledgers, blockedAtSegment } = await meta();
       expect(ledgers[0]?.root).to.equal(ledger.root());
       expect(blockedAtSegment).to.equal(null);
+    });
+
+    it("proves every entry of a ledger that came in segments of any length, the long ones read on threads", async () => {
+      for (let n = 0; n < 40; n++) {
+        const by = n % 20 === 0 ? stranger : seller;
+        await ledger.sign(by, "listing", {
+          agent_id: seller.address,
+          capability: "text.translate",
+          endpoint: "https://seller.example",
+          max_latency_ms: 1000 + n,
+          price_usdc: "0.50",
+        });
+      }
+      await publishAndAnchor();
+      await caughtUp();
+      expect(indexer.log()).not.to.contain("without threads");
+      const { size, tree } = ledger;
+      for (const [seq, { currentHash, payload }] of ledger.entries.entries()) {
+        const { ledgerEntry } = await indexer.query<{ ledgerEntry: object }>(
+          `{ ledgerEntry(ledger: "${onChain.id}", seq: ${seq}) { hash type record { signer valid } inclusionProof { leafHash size hashes } } }`,
+        );
+        const isListing = payload.type === "listing" && seq >= size - 40;
+        expect(ledgerEntry).to.deep.include({
+          hash: currentHash,
+          type: payload.type,
+          inclusionProof: {
+            leafHash: toHex(tree.leaf(seq)),
+            size,
+            hashes: tree.inclusionProof(seq).map(toHex),
+          },
+          ...(payload.type === "settlement" && { record: null }),
+          ...(isListing && { record: { signer: payload.signer, valid: payload.signer === seller.address } }),
+        });
+      }
     });
 
     it("comes to the same digest from nothing, with the ledger read over HTTP", async () => {
