@@ -4,6 +4,7 @@ import type { Hex } from "../../protocol/hex.ts";
 import type { Deployment } from "../deploy/deployment.ts";
 import { childEnvironment } from "../processes/childEnvironment.ts";
 import { nodeProgram } from "../processes/nodeProgram.ts";
+import { ponderProgram, ponderSettings } from "../processes/ponderProgram.ts";
 import type { Service } from "../processes/startService.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
 
@@ -88,14 +89,13 @@ export function indexerService(parameters: IndexerServiceParameters): Service {
   const { name = "indexer", port, logs, databaseUrl, databaseSchema = "tallystick" } = parameters;
   const { rpcUrl, settlementUrl, ledger, operator, deployment } = parameters;
   const { hireEscrow } = deployment;
-  const ponder = ["node_modules/ponder/dist/esm/bin/ponder.js", "--root", "indexer", "start"];
   return {
     name,
     command: process.execPath,
-    args: [...ponder, "--hostname", "127.0.0.1", "--port", String(port)],
+    args: ponderProgram("start", { hostname: "127.0.0.1", port }),
     cwd: repositoryRoot,
     env: childEnvironment({
-      PONDER_TELEMETRY_DISABLED: "1",
+      ...ponderSettings,
       DATABASE_URL: databaseUrl,
       DATABASE_SCHEMA: databaseSchema,
       INDEXER_PORT: String(port),

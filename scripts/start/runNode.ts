@@ -5,6 +5,7 @@ import { watchShutdown } from "../cli/shutdown.ts";
 import { childEnvironment } from "../processes/childEnvironment.ts";
 import { nodeProgram } from "../processes/nodeProgram.ts";
 import { openKeeper } from "../processes/openKeeper.ts";
+import { ponderProgram, ponderSettings } from "../processes/ponderProgram.ts";
 import { type Service, serviceError, startService } from "../processes/startService.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
 import { checkNode } from "./checkNode.ts";
@@ -78,17 +79,12 @@ function settlementOf({ environment, settlementUrl }: NodeEnvironment, logs: str
 
 function indexerOf({ environment, indexerHost, indexerPort }: NodeEnvironment, logs: string): Service {
   const reached = ["0.0.0.0", "::"].includes(indexerHost) ? "127.0.0.1" : indexerHost;
-  const ponder = ["node_modules/ponder/dist/esm/bin/ponder.js", "--root", "indexer", "start"];
   return {
     name: "indexer",
     command: process.execPath,
-    args: [...ponder, "--hostname", indexerHost, "--port", String(indexerPort)],
+    args: ponderProgram("start", { hostname: indexerHost, port: indexerPort }),
     cwd: repositoryRoot,
-    env: childEnvironment({
-      PONDER_TELEMETRY_DISABLED: "1",
-      DATABASE_SCHEMA: "tallystick",
-      ...environment,
-    }),
+    env: childEnvironment({ ...ponderSettings, DATABASE_SCHEMA: "tallystick", ...environment }),
     logFile: path.join(logs, "indexer.log"),
     isReady: async (signal) => (await fetch(`http://${reached}:${indexerPort}/health`, { signal })).ok,
     readyWithinMs: 180_000,

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import { parse } from "yaml";
+import { ponderProgram, ponderSettings } from "../../scripts/processes/ponderProgram.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 
 const read = (file: string) => readFileSync(path.join(repositoryRoot, file), "utf8");
@@ -48,15 +49,18 @@ describe("the container files", () => {
 
   it("start settlement, one indexer and API replicas as the tests do without containers", () => {
     expect(ours.map(([name]) => name)).to.deep.equal(["settlement", "indexer", "api"]);
-    const ponder = ["node", "node_modules/ponder/dist/esm/bin/ponder.js", "--root", "indexer"];
+    const listens = { hostname: "0.0.0.0", port: 42_069 };
     const command = (name: string) => compose.services[name]?.command ?? [];
     expect(command("settlement")).to.deep.equal(["node", "settlement/main.ts"]);
-    expect(command("indexer").slice(0, 5)).to.deep.equal([...ponder, "start"]);
-    expect(command("api").slice(0, 5)).to.deep.equal([...ponder, "serve"]);
-    for (const [, { command: words = [] }] of ours)
-      expect(copied).to.include(
-        words[1]?.split("/")[0] === "node_modules" ? "package.json" : words[1]?.split("/")[0],
-      );
+    expect(command("indexer")).to.deep.equal(["node", ...ponderProgram("start", listens)]);
+    expect(command("api")).to.deep.equal(["node", ...ponderProgram("serve", listens)]);
+    for (const [name, value] of Object.entries(ponderSettings)) {
+      expect(read("Dockerfile")).to.match(new RegExp(`^ENV .*\\b${name}=${value}\\b`, "m"));
+    }
+    for (const [, { command: words = [] }] of ours) {
+      const folder = words.find((it) => it.includes("/"))?.split("/")[0];
+      expect(copied).to.include(folder === "node_modules" ? "package.json" : folder);
+    }
   });
 
   it("run nothing of ours as root, and nothing without a health check", () => {

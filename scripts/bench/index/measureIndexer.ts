@@ -4,6 +4,7 @@ import path from "node:path";
 import { childEnvironment } from "../../processes/childEnvironment.ts";
 import { freePort } from "../../processes/freePort.ts";
 import type { Keeper } from "../../processes/openKeeper.ts";
+import { ponderProgram, ponderSettings } from "../../processes/ponderProgram.ts";
 import { startService } from "../../processes/startService.ts";
 import { waitUntil } from "../../processes/waitUntil.ts";
 import { repositoryRoot } from "../../repositoryRoot.ts";
@@ -32,20 +33,9 @@ export async function startMeasured(
   const pid = await startService(keeper, {
     name,
     command: process.execPath,
-    args: [
-      "node_modules/ponder/dist/esm/bin/ponder.js",
-      "--root",
-      root,
-      "--log-level",
-      "warn",
-      "start",
-      "--port",
-      String(port),
-      "--hostname",
-      "127.0.0.1",
-    ],
+    args: ponderProgram("start", { hostname: "127.0.0.1", port, root, flags: ["--log-level", "warn"] }),
     cwd: repositoryRoot,
-    env: childEnvironment({ PONDER_TELEMETRY_DISABLED: "1", INDEXER_PORT: String(port), ...env }),
+    env: childEnvironment({ ...ponderSettings, INDEXER_PORT: String(port), ...env }),
     logFile: path.join(folder, `${name}.log`),
     isReady: async (signal) => (await fetch(`${url}/health`, { signal })).ok,
     readyWithinMs: 120_000,

@@ -3,6 +3,7 @@ import path from "node:path";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { freePort } from "../../../scripts/processes/freePort.ts";
 import type { Keeper } from "../../../scripts/processes/openKeeper.ts";
+import { ponderProgram, ponderSettings } from "../../../scripts/processes/ponderProgram.ts";
 import { startService } from "../../../scripts/processes/startService.ts";
 import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
@@ -20,14 +21,13 @@ export async function startIndexer(
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const logFile = path.join(logFolder, `${name}.log`);
-  const args = ["node_modules/ponder/dist/esm/bin/ponder.js", "--root", "indexer", command];
   const pid = await startService(keeper, {
     name,
     command: process.execPath,
-    args: [...args, "--port", String(port), "--hostname", "127.0.0.1"],
+    args: ponderProgram(command, { hostname: "127.0.0.1", port }),
     cwd: repositoryRoot,
     env: childEnvironment({
-      PONDER_TELEMETRY_DISABLED: "1",
+      ...ponderSettings,
       DATABASE_SCHEMA: "tallystick",
       POLLING_INTERVAL_MS: "100",
       INDEXER_PORT: String(port),
