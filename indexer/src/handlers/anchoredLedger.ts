@@ -84,6 +84,7 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
     if (record.error === undefined) {
       // Of contracts the chain is asked, which may not answer.
       const asked = await patiently(() => contractSignature(context.client, record, recover), waits);
+      // With the block, Ponder takes back what was written so far.
       if (asked === null) return;
       if (asked.result !== undefined) record.erc1271 = asked.result;
     }
