@@ -8,11 +8,13 @@ const LOG2_BITS = 27;
 /** Rows that are kept at least, those used last; about twice as many at most. */
 const ROWS = 100_000;
 
+/** As many payments: nearly every receipt is for one of the latest, while the others only crowd out what is used again. */
+const PAYMENTS = 25_000;
+
 /** Rows that are seldom looked at again once they are written: they would crowd out those that are. */
 const WRITTEN_ONCE: ReadonlySet<TableName> = new Set<TableName>([
   "hire",
   "hireKey",
-  "payment",
   "receipt",
   "record",
   "seenListing",
@@ -23,31 +25,28 @@ const WRITTEN_ONCE: ReadonlySet<TableName> = new Set<TableName>([
  * row, and nearly never for one that was not written yet.
  */
 export class KnownRows {
-  readonly #keep: number;
-  #young = new Generation();
-  #old = new Generation();
+  readonly #keep: { rows: number; payments: number };
+  #rows: LatestRows;
+  #payments: LatestRows;
   /** Every row written since the database was empty; null when it was not empty in the beginning. */
   #written: BloomFilter | null = null;
 
-  constructor(keep = ROWS) {
+  constructor(keep = { rows: ROWS, payments: PAYMENTS }) {
     this.#keep = keep;
+    this.#rows = new LatestRows(keep.rows);
+    this.#payments = new LatestRows(keep.payments);
   }
 
   /** The row, null when there is none, undefined when only the database knows. */
   get<T extends TableName>(table: T, id: string): Row<T> | null | undefined {
-    const young = this.#young.get(table, id);
-    if (young !== undefined) return young;
-    const old = this.#old.get(table, id);
-    if (old !== undefined) {
-      this.#put(table, id, old);
-      return old;
-    }
+    const row = this.#latest(table).get(table, id);
+    if (row !== undefined) return row;
     return this.#written?.mayHave(table, id) === false ? null : undefined;
   }
 
   /** Takes a row, or the news that there is none, from the database. */
   read<T extends TableName>(table: T, id: string, row: Row<T> | null): void {
-    this.#put(table, id, row);
+    this.#latest(table).put(table, id, row);
   }
 
   /** Takes what was written to the database. */
@@ -55,8 +54,8 @@ export class KnownRows {
     for (const { table, before, after } of changes) {
       if (before === null) this.#written?.add(table, after.id);
       // What was read of it before, be it that it is not there, no longer holds.
-      if (WRITTEN_ONCE.has(table)) this.#drop(table, after.id);
-      else this.#put(table, after.id, after);
+      if (WRITTEN_ONCE.has(table)) this.#rows.drop(table, after.id);
+      else this.#latest(table).put(table, after.id, after);
     }
   }
 
@@ -71,21 +70,44 @@ export class KnownRows {
    * filter, which costs a look but no mistake.
    */
   forget(): void {
-    this.#young = new Generation();
-    this.#old = new Generation();
+    this.#rows = new LatestRows(this.#keep.rows);
+    this.#payments = new LatestRows(this.#keep.payments);
   }
 
-  #drop(table: TableName, id: string): void {
-    this.#young.drop(table, id);
-    this.#old.drop(table, id);
+  #latest(table: TableName): LatestRows {
+    return table === "payment" ? this.#payments : this.#rows;
+  }
+}
+
+/** At least so many rows, those used last, and about twice as many at most: two generations, of which the older is dropped. */
+class LatestRows {
+  readonly #keep: number;
+  #young = new Generation();
+  #old = new Generation();
+
+  constructor(keep: number) {
+    this.#keep = keep;
   }
 
-  #put<T extends TableName>(table: T, id: string, row: Row<T> | null): void {
+  get<T extends TableName>(table: T, id: string): Row<T> | null | undefined {
+    const young = this.#young.get(table, id);
+    if (young !== undefined) return young;
+    const old = this.#old.get(table, id);
+    if (old !== undefined) this.put(table, id, old);
+    return old;
+  }
+
+  put<T extends TableName>(table: T, id: string, row: Row<T> | null): void {
     if (this.#young.size >= this.#keep) {
       this.#old = this.#young;
       this.#young = new Generation();
     }
     this.#young.put(table, id, row);
+  }
+
+  drop(table: TableName, id: string): void {
+    this.#young.drop(table, id);
+    this.#old.drop(table, id);
   }
 }
 
