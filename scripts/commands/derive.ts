@@ -3,7 +3,7 @@ import { snapshotOf } from "../../indexer/src/derive/snapshot.ts";
 import { type Address, addressSchema } from "../../protocol/address.ts";
 import { parseOption, wholeNumber } from "../cli/parseOption.ts";
 import { deriveLog } from "../eventLog/deriveLog.ts";
-import { readLines } from "../eventLog/readLines.ts";
+import { readWholeLines } from "../eventLog/readWholeLines.ts";
 
 /** USDC on Base, the token a log is taken to be about. */
 const BASE_USDC: Address = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
@@ -29,7 +29,7 @@ export function registerDerive(program: Command): void {
       "\nTime moves at the log's ticks only: without any, nothing expires and there is no digest.",
     )
     .action(async (file: string, options: Options) => {
-      const { store, otherTokens } = await deriveLog(readLines(file), options);
+      const { store, otherTokens } = await deriveLog(readWholeLines(file), options);
       for (const [token, count] of otherTokens) {
         process.stderr.write(
           `note: left out ${count} transfers of ${token}; to count them: --token ${token}\n`,

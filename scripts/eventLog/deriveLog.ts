@@ -27,34 +27,37 @@ export type DerivedLog = {
  * Folds a whole event log, one JSON line an event, into rows in memory. Lines are read as they come, so what is kept grows
  * with the state and not with the log.
  *
+ * @param texts the log, each text one or more whole lines
  * @throws TallystickError naming the line that cannot be read or stands out of order
  */
 export async function deriveLog(
-  lines: AsyncIterable<string>,
+  texts: AsyncIterable<string>,
   { token, atBlock, trustSignatures = false }: DeriveLogOptions = {},
 ): Promise<DerivedLog> {
   const derived: DerivedLog = { store: new MemoryStore(), events: 0, otherTokens: new Map() };
   const options = { trustSignatures, recover: await recoverByWasm(), sha256Hex: sha256HexByNode };
   let line = 0;
   let last: DeriveEvent | undefined;
-  for await (const text of lines) {
-    line++;
-    if (text.trim() === "") continue;
-    const event = parseLine(text, line);
-    if (last !== undefined && !isBefore(last, event)) throw outOfOrder(line);
-    last = event;
-    if (atBlock !== undefined && event.block > atBlock) break;
-    if (event.kind === "transfer" && token !== undefined && event.token !== token) {
-      derived.otherTokens.set(event.token, (derived.otherTokens.get(event.token) ?? 0) + 1);
-      continue;
+  for await (const text of texts) {
+    for (const lineText of text.split("\n")) {
+      line++;
+      if (lineText.trim() === "") continue;
+      const event = parseLine(lineText, line);
+      if (last !== undefined && !isBefore(last, event)) throw outOfOrder(line);
+      last = event;
+      if (atBlock !== undefined && event.block > atBlock) return derived;
+      if (event.kind === "transfer" && token !== undefined && event.token !== token) {
+        derived.otherTokens.set(event.token, (derived.otherTokens.get(event.token) ?? 0) + 1);
+        continue;
+      }
+      try {
+        const applied = apply(derived.store, event, options);
+        if (applied instanceof Promise) await applied;
+      } catch (cause) {
+        throw contradicts(line, cause);
+      }
+      derived.events++;
     }
-    try {
-      const applied = apply(derived.store, event, options);
-      if (applied instanceof Promise) await applied;
-    } catch (cause) {
-      throw contradicts(line, cause);
-    }
-    derived.events++;
   }
   return derived;
 }
@@ -77,14 +80,15 @@ function parseLine(text: string, line: number): DeriveEvent {
 /** Order: block, log, seq; a block's tick is its last event. */
 function isBefore(a: DeriveEvent, b: DeriveEvent): boolean {
   if (a.block !== b.block) return a.block < b.block;
-  const [logA, logB] = [a, b].map((it) => (it.kind === "tick" ? Number.POSITIVE_INFINITY : it.log)) as [
-    number,
-    number,
-  ];
+  const [logA, logB] = [logOf(a), logOf(b)];
   if (logA !== logB) return logA < logB;
   if (a.kind === "record" && b.kind === "record") return a.seq < b.seq;
   // The parameters a log starts with share the position of whatever comes first.
   return a.kind === "params" && b.kind !== "params";
+}
+
+function logOf(event: DeriveEvent): number {
+  return event.kind === "tick" ? Number.POSITIVE_INFINITY : event.log;
 }
 
 function outOfOrder(line: number): TallystickError {

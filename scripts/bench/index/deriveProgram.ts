@@ -1,12 +1,12 @@
 import { snapshotOf } from "../../../indexer/src/derive/snapshot.ts";
 import { deriveLog } from "../../eventLog/deriveLog.ts";
-import { readLines } from "../../eventLog/readLines.ts";
+import { readWholeLines } from "../../eventLog/readWholeLines.ts";
 
 // A process of its own for each run, so that its memory is its own: FILE [trust].
 const [file = "-", trust] = process.argv.slice(2);
 const began = performance.now();
 const before = process.cpuUsage();
-const { events, store } = await deriveLog(readLines(file), { trustSignatures: trust === "trust" });
+const { events, store } = await deriveLog(readWholeLines(file), { trustSignatures: trust === "trust" });
 const seconds = (performance.now() - began) / 1000;
 const { user, system } = process.cpuUsage(before);
 const cpuSeconds = (user + system) / 1_000_000;

@@ -41,6 +41,15 @@ describe("scripts/eventLog", () => {
     expect(events).to.equal(log.events.length);
   });
 
+  it("takes many lines in one text, and counts the empty ones among them", async () => {
+    const lines = story().events.map((event) => JSON.stringify(event));
+    const inOne = async function* () {
+      yield [...lines.slice(0, 3), "", ...lines.slice(3)].join("\n");
+      yield "{";
+    };
+    expect((await failure(inOne())).message).to.match(new RegExp(`^Line ${lines.length + 2} `));
+  });
+
   it("stops after the block asked for", async () => {
     const { store } = await deriveLog(linesOf(story()), { trustSignatures: true, atBlock: 2 });
     expect(snapshotOf(store).agents[seller]?.last_30d_hire_count).to.equal(1);

@@ -4,18 +4,21 @@ import { TallystickError } from "../../protocol/errors.ts";
 /** Read at once: large enough that the lines cost more than the reading. */
 const CHUNK = 1 << 20;
 
-/** The lines of a file, or of standard input for `-`, as they come. */
-export async function* readLines(file: string): AsyncGenerator<string> {
+/** The text of a file, or of standard input for `-`, as it comes: whole lines, many at a time. */
+export async function* readWholeLines(file: string): AsyncGenerator<string> {
   const input = file === "-" ? process.stdin : createReadStream(file, { highWaterMark: CHUNK });
   input.setEncoding("utf8");
   let rest = "";
   try {
-    for await (const chunk of input) {
-      const lines = (rest + chunk).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) yield withoutReturn(line);
+    for await (const chunk of input as AsyncIterable<string>) {
+      const end = chunk.lastIndexOf("\n");
+      if (end < 0) rest += chunk;
+      else {
+        yield withoutReturns(rest + chunk.slice(0, end));
+        rest = chunk.slice(end + 1);
+      }
     }
-    if (rest !== "") yield withoutReturn(rest);
+    if (rest !== "") yield withoutReturns(rest);
   } catch (cause) {
     if (!(cause instanceof Error) || !("code" in cause) || "syscall" in cause === false) throw cause;
     throw new TallystickError({
@@ -27,6 +30,6 @@ export async function* readLines(file: string): AsyncGenerator<string> {
   }
 }
 
-function withoutReturn(line: string): string {
-  return line.endsWith("\r") ? line.slice(0, -1) : line;
+function withoutReturns(text: string): string {
+  return text.includes("\r") ? text.replace(/\r$/gm, "") : text;
 }

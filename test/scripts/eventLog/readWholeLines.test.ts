@@ -1,0 +1,34 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect } from "chai";
+import { readWholeLines } from "../../../scripts/eventLog/readWholeLines.ts";
+
+describe("readWholeLines", () => {
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), "tallystick-"));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  async function read(content: string): Promise<string[]> {
+    const file = path.join(folder, "log");
+    await writeFile(file, content);
+    const texts: string[] = [];
+    for await (const text of readWholeLines(file)) texts.push(text);
+    return texts;
+  }
+
+  it("cuts no line, wherever a file is cut, and reads each ending", async () => {
+    // Ends of lines, and the halves of a character, fall on every place within what is read at once.
+    const lines = Array.from({ length: 40_000 }, (_, n) => "é".repeat(n % 97));
+    lines.push("x".repeat(3 << 20), "last");
+    for (const end of ["\n", "\r\n"]) {
+      const texts = await read(lines.join(end));
+      expect(texts.length).to.be.greaterThan(2);
+      expect(texts.join("\n").split("\n")).to.deep.equal(lines);
+      expect((await read(lines.join(end) + end)).join("\n").split("\n")).to.deep.equal(lines);
+    }
+    expect(await read("")).to.deep.equal([]);
+  });
+});
