@@ -9,6 +9,7 @@ import {
   escrowTimedOut,
 } from "./escrows.ts";
 import type { DeriveEvent, TickEvent } from "./events.ts";
+import { presumptionEnds } from "./funding/fundings.ts";
 import { leaveDay, leaveWindow } from "./hires.ts";
 import { settleStanding } from "./listings.ts";
 import { markRoots } from "./paramsRecord.ts";
@@ -19,7 +20,7 @@ import { STATE_ID } from "./stateId.ts";
 import { type ApplyOptions, openStep, type Step } from "./step.ts";
 import { type Answer, after, forEach, type Store } from "./store.ts";
 import { settleTier } from "./tiers.ts";
-import { paymentUnclaimed, transferred } from "./transfers.ts";
+import { transferred } from "./transfers.ts";
 import { saveWallets } from "./wallets.ts";
 
 /**
@@ -75,10 +76,10 @@ function dispatch(step: Step, event: DeriveEvent): Answer<void> {
 /** Time moves: what is due leaves its window or stops waiting. */
 async function ticked(step: Step, { block, time }: TickEvent): Promise<void> {
   await step.store.update("state", STATE_ID, { block, time });
-  await runAgenda(step, time, (kind, [id = "", volume = ""]) => {
+  await runAgenda(step, time, (kind, [id = "", ...words]) => {
     switch (kind) {
       case "day":
-        return leaveDay(step, id, volume);
+        return leaveDay(step, id, words.join(" "));
       case "window":
         return leaveWindow(step, id);
       case "rating":
@@ -86,7 +87,7 @@ async function ticked(step: Step, { block, time }: TickEvent): Promise<void> {
       case "receipt":
         return receiptWaited(step, id);
       case "payment":
-        return paymentUnclaimed(step, id);
+        return presumptionEnds(step, id, words.join(" "));
     }
   });
 }

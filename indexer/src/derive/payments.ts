@@ -1,4 +1,4 @@
-import { unmarkFunding } from "./funding/fundings.ts";
+import { paidForHire } from "./funding/fundings.ts";
 import { countHire } from "./hires.ts";
 import { directOutcome } from "./outcome.ts";
 import { receiptCounted } from "./receiptCounted.ts";
@@ -84,7 +84,7 @@ export async function mayClaim(
 }
 
 /** Whether a receipt made a hire of this payment: one log pays for one hire. */
-export async function isClaimed(step: Step, payment: Row<"payment">): Promise<boolean> {
+async function isClaimed(step: Step, payment: Row<"payment">): Promise<boolean> {
   return (await step.store.get("hire", hireIdOf(payment))) !== null;
 }
 
@@ -109,7 +109,7 @@ export async function countDirectHire(
     return false;
   }
   // First of all: registering the sides below must not take it for funding.
-  if (!payment.fundingIfUnclaimed) await unmarkFunding(step, payment);
+  await paidForHire(step, payment);
   const id = hireIdOf(payment);
   const counted = await countHire(step, {
     ...directOutcome(receipt, await step.store.get("telemetry", receipt.id)),

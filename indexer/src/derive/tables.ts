@@ -29,7 +29,7 @@ export const tables = {
     /** `hub`, `escrow` or null. */
     kind: "text?",
     received: "bigint",
-    /** The funding transfers it received, a line each (see `funding/fundings.ts`). */
+    /** The funding transfers it received, and those that may turn out to be some, a line each (see `funding/legs.ts`). */
     fundings: "text",
   },
   agent: {
@@ -172,8 +172,6 @@ export const tables = {
     to: "text",
     value: "bigint",
     authorized: "boolean",
-    /** Whether it is a funding transfer in case no receipt claims it in time. */
-    fundingIfUnclaimed: "boolean",
   },
   escrow: {
     id: "text",

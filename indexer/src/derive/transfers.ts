@@ -2,9 +2,9 @@ import { ZERO_ADDRESS } from "../../../protocol/address.ts";
 import { schedule } from "./agenda.ts";
 import { findAgent } from "./agentRow.ts";
 import type { TransferEvent } from "./events.ts";
-import { addFundingTransfer, isFundingSize } from "./funding/fundings.ts";
+import { addFundingTransfer, isFundingSize, presumePayment } from "./funding/fundings.ts";
 import { itemsOf, listLength } from "./lists.ts";
-import { addPayment, countDirectHire, isClaimed, mayClaim, paymentKey } from "./payments.ts";
+import { addPayment, countDirectHire, mayClaim, paymentKey } from "./payments.ts";
 import { receiptRow, waitingForPayment } from "./receiptRow.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
@@ -35,27 +35,19 @@ export async function transferred(step: Step, event: TransferEvent): Promise<voi
       to: event.to,
       value,
       authorized: event.authorized,
-      fundingIfUnclaimed: funds && presumed,
     });
   }
   if (payment !== null) {
     const waiting = waitingForPayment(key);
     const isAwaited = (await listLength(step.store, waiting)) > 0;
     if (isAwaited && (await claimByWaitingReceipt(step, waiting, payment))) return;
-    if (payment.fundingIfUnclaimed) {
+    if (funds && presumed) {
       // One second more: it is decided by the first tick that is later than the whole waiting time.
-      await schedule(step, event.time + step.params.reconcileSeconds + 1, "payment", payment.id);
-      return;
+      const due = event.time + step.params.reconcileSeconds + 1;
+      return schedule(step, due, "payment", await presumePayment(step, event.to, legOf(event)));
     }
   }
   if (funds) await addFundingTransfer(step, event.to, legOf(event), payment !== null);
-}
-
-/** No receipt claimed a presumed hire payment in time: it is plain from this tick on, whatever comes later. */
-export async function paymentUnclaimed(step: Step, id: string): Promise<void> {
-  const payment = await step.store.get("payment", id);
-  if (payment === null || (await isClaimed(step, payment))) return;
-  await addFundingTransfer(step, payment.to, legOf(payment), false);
 }
 
 async function claimByWaitingReceipt(step: Step, waiting: string, payment: Row<"payment">): Promise<boolean> {

@@ -202,6 +202,7 @@ async function inboundOf(
     row === null
       ? []
       : parseFundings(row.fundings)
+          .filter(({ kind }) => kind !== "presumed")
           .slice(0, MAX_INBOUND)
           .map((leg, n) => ({ ...leg, id: `${row.id}/${n}`, to: row.id, agent })),
   );

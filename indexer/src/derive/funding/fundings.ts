@@ -2,8 +2,10 @@ import { agentRow, findAgent } from "../agentRow.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { changeWallet, findWallet } from "../wallets.ts";
-import { formatLeg, type Leg, parseFundings } from "./legs.ts";
+import { formatLeg, type Leg, type LegKind, parseFundings } from "./legs.ts";
 import { recordFunding } from "./trips.ts";
+
+const FUNDS: { [kind in LegKind]: boolean } = { plain: true, claimable: true, paid: false, presumed: false };
 
 /**
  * Whether a transfer of `value`, the latest of all that make up `received`, is large enough to fund its receiver: at least
@@ -29,20 +31,49 @@ export async function addFundingTransfer(
   leg: Leg,
   claimable: boolean,
 ): Promise<void> {
-  const known = (await findWallet(step, wallet))?.fundings ?? "";
-  const line = formatLeg(leg, claimable ? "claimable" : "plain");
-  await changeWallet(step, wallet, { fundings: known === "" ? line : `${known}\n${line}` });
+  await addLine(step, wallet, formatLeg(leg, claimable ? "claimable" : "plain"));
   const agent = await findAgent(step, wallet);
   if (agent !== null) await evaluateLeg(step, agent, leg);
 }
 
-/** A receipt shows that a transfer paid for a hire: if it was taken for funding until then, it is none any more. */
-export async function unmarkFunding(step: Step, payment: Leg & { to: string }): Promise<void> {
-  const lines = (await findWallet(step, payment.to))?.fundings.split("\n") ?? [];
-  const at = lines.indexOf(formatLeg(payment, "claimable"));
-  if (at < 0) return;
-  const fundings = lines.with(at, formatLeg(payment, "paid")).join("\n");
-  await changeWallet(step, payment.to, { fundings });
+/**
+ * Notes that a transfer, large enough to fund its receiver, is presumed to pay for a hire.
+ *
+ * @returns what {@link presumptionEnds} is to be told
+ */
+export async function presumePayment(step: Step, wallet: string, leg: Leg): Promise<string> {
+  const line = formatLeg(leg, "presumed");
+  await addLine(step, wallet, line);
+  return `${wallet} ${line}`;
+}
+
+/** No receipt claimed a presumed hire payment in time: it is plain from here on, whatever comes later. */
+export async function presumptionEnds(step: Step, wallet: string, line: string): Promise<void> {
+  const [leg] = parseFundings(line);
+  if (leg === undefined || !(await changeLine(step, wallet, line, null))) return;
+  await addFundingTransfer(step, wallet, leg, false);
+}
+
+/** A receipt shows that a transfer paid for a hire: it funds nobody from here on. */
+export async function paidForHire(step: Step, payment: Leg & { to: string }): Promise<void> {
+  const { to } = payment;
+  if (await changeLine(step, to, formatLeg(payment, "presumed"), null)) return;
+  await changeLine(step, to, formatLeg(payment, "claimable"), formatLeg(payment, "paid"));
+}
+
+async function addLine(step: Step, wallet: string, line: string): Promise<void> {
+  const known = (await findWallet(step, wallet))?.fundings ?? "";
+  await changeWallet(step, wallet, { fundings: known === "" ? line : `${known}\n${line}` });
+}
+
+/** Puts `to` in the place of a line, or takes it out; false when there is none. */
+async function changeLine(step: Step, wallet: string, from: string, to: string | null): Promise<boolean> {
+  const lines = (await findWallet(step, wallet))?.fundings.split("\n") ?? [];
+  const at = lines.indexOf(from);
+  if (at < 0) return false;
+  lines.splice(at, 1, ...(to === null ? [] : [to]));
+  await changeWallet(step, wallet, { fundings: lines.join("\n") });
+  return true;
 }
 
 /** Evaluates every funding transfer that an agent received, on its registration. */
@@ -75,7 +106,7 @@ async function collectFunders(
 
 async function fundingsInto(step: Step, wallet: string): Promise<Leg[]> {
   const row = await findWallet(step, wallet);
-  return row === null ? [] : parseFundings(row.fundings).filter(({ kind }) => kind !== "paid");
+  return row === null ? [] : parseFundings(row.fundings).filter(({ kind }) => FUNDS[kind]);
 }
 
 async function wasAgentAt(step: Step, address: string, leg: Leg): Promise<boolean> {

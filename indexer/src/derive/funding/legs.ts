@@ -2,24 +2,32 @@
 export type Leg = { from: string; block: number; time: number; log: number };
 
 /**
- * What a funding transfer is: `claimable` while a receipt may still show that it paid for a hire, `paid` once one has, so
- * that it funds nobody any more.
+ * What a transfer of the size of a funding is: `claimable` while a receipt may still show that it paid for a hire, `paid`
+ * once one has, so that it funds nobody any more; `presumed` to be a payment, so that it funds nobody yet.
  */
-export type LegKind = "plain" | "claimable" | "paid";
+export type LegKind = "plain" | "claimable" | "paid" | "presumed";
 
-const MARKS = { plain: "", claimable: "?", paid: "!" } as const satisfies { [kind in LegKind]: string };
+const MARKS = {
+  plain: "",
+  claimable: "?",
+  paid: "!",
+  presumed: "~",
+} as const satisfies { [kind in LegKind]: string };
+
+const KINDS = new Map<string, LegKind>(Object.entries(MARKS).map(([kind, mark]) => [mark, kind as LegKind]));
 
 /** A line of `wallet.fundings`: `<from> <block> <time> <log>` and a mark for its kind. */
 export function formatLeg({ from, block, time, log }: Leg, kind: LegKind): string {
   return `${from} ${block} ${time} ${log}${MARKS[kind]}`;
 }
 
-/** The funding transfers of a wallet, in the order in which they were found to be some. */
+/** The lines of `wallet.fundings`, in the order in which they were written. */
 export function parseFundings(fundings: string): (Leg & { kind: LegKind })[] {
   if (fundings === "") return [];
   return fundings.split("\n").map((line) => {
     const [from = "", block, time, log = ""] = line.split(" ");
-    const kind = log.endsWith("?") ? "claimable" : log.endsWith("!") ? "paid" : "plain";
-    return { from, block: Number(block), time: Number(time), log: Number.parseInt(log, 10), kind };
+    const digits = /^[0-9]+/.exec(log)?.[0] ?? "";
+    const kind = KINDS.get(log.slice(digits.length)) ?? "plain";
+    return { from, block: Number(block), time: Number(time), log: Number(digits), kind };
   });
 }
