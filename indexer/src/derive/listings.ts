@@ -1,7 +1,6 @@
 import { parseUsdc } from "../../../protocol/amount.ts";
-import type { RecordBody } from "../../../protocol/json/recordBody.ts";
+import { canonicalBody, type RecordBody } from "../../../protocol/json/recordBody.ts";
 import type { Listing } from "../../../protocol/records/listing.ts";
-import { recordDigest } from "../../../protocol/records/record.ts";
 import { agentRow, changeAgent, updateAgent } from "./agentRow.ts";
 import { ensureAgent } from "./agents.ts";
 import { updateFingerprint } from "./fingerprint/membership.ts";
@@ -25,7 +24,7 @@ export type ListingFacts = {
  */
 export async function listingSettled(step: Step, facts: ListingFacts): Promise<void> {
   const { body } = facts;
-  const digest = recordDigest(facts.raw);
+  const digest = step.sha256Hex(canonicalBody(facts.raw), "utf8");
   if ((await step.store.get("seenListing", digest)) !== null) return;
   await step.store.insert("seenListing", { id: digest });
   if ((await ensureAgent(step, body.agent_id)) === null) return;

@@ -15,7 +15,7 @@ export type ApplyOptions = {
   trustSignatures?: boolean;
   /** How signers are recovered; in plain JavaScript unless given. */
   recover?: RecoverPublicKey;
-  /** How the digest is hashed; in plain JavaScript unless given. */
+  /** How rows are hashed; in plain JavaScript unless given. */
   sha256Hex?: Sha256Hex;
 };
 

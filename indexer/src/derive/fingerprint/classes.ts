@@ -1,5 +1,3 @@
-import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { append, itemsOf, listLength } from "../lists.ts";
 import { addEntry, entriesUp } from "../orderIndex.ts";
 import type { Step } from "../step.ts";
@@ -11,7 +9,7 @@ import { neededOverlap, overlapOf } from "./tokens.ts";
  * agents alike to one are those of its class and of the classes linked to it, without comparing agents.
  */
 export async function ensureClass(step: Step, tokens: string[]): Promise<Row<"fingerprint">> {
-  const id = bytesToHex(sha256(utf8ToBytes(tokens.join("\n"))));
+  const id = step.sha256Hex(tokens.join("\n"), "utf8");
   const known = await step.store.get("fingerprint", id);
   if (known !== null) return known;
 

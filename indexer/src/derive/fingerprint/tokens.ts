@@ -29,7 +29,8 @@ export function neededOverlap(
 ): number {
   // |A∩B| / √(|A||B|) ≥ n/d, so d²·|A∩B|² ≥ n²·|A||B|.
   const bound = BigInt(numerator) ** 2n * BigInt(a) * BigInt(b);
-  const holds = (overlap: number) => BigInt(denominator) ** 2n * BigInt(overlap) ** 2n >= bound;
+  const square = BigInt(denominator) ** 2n;
+  const holds = (overlap: number) => square * BigInt(overlap) ** 2n >= bound;
   // From about there, and settled exactly.
   let overlap = Math.floor((numerator / denominator) * Math.sqrt(a * b));
   while (overlap > 0 && holds(overlap - 1)) overlap--;
