@@ -1,7 +1,9 @@
 import { toSnakeCase } from "drizzle-orm/casing";
 import pg from "pg";
+import type { Address } from "../protocol/address.ts";
 import { TallystickError } from "../protocol/errors.ts";
 import { type ColumnKind, type Row, type TableName, tables } from "./src/derive/tables.ts";
+import { type LoggedLine, mergedLog } from "./src/mergedLog.ts";
 
 /** A node's database at one moment: whatever the node writes meanwhile is not seen, so log and rows belong together. */
 export type NodeSnapshot = {
@@ -63,21 +65,28 @@ export async function openNodeSnapshot(parameters: {
     }
   }
 
+  async function* rows<T extends TableName>(table: T, order = ""): AsyncGenerator<Row<T>> {
+    const columns = Object.entries(tables[table]) as [string, ColumnKind][];
+    const names = columns.map(([column]) => pg.escapeIdentifier(toSnakeCase(column)));
+    const select = `SELECT ${names.join(", ")} FROM ${nameOf(toSnakeCase(table))} ${order}`;
+    for await (const values of read(select)) {
+      yield Object.fromEntries(
+        columns.map(([column, kind], index) => [column, fromPostgres(values[index], kind)]),
+      ) as Row<T>;
+    }
+  }
+
+  async function* loggedLines(): AsyncGenerator<LoggedLine> {
+    const select = `SELECT position, json FROM ${nameOf("event_log")} ORDER BY position`;
+    for await (const [position, json] of read(select)) yield { position, json } as LoggedLine;
+  }
+
   return {
     async *eventLog() {
-      for await (const [json] of read(`SELECT json FROM ${nameOf("event_log")} ORDER BY position`)) {
-        yield json as string;
-      }
+      const { rows: tokens } = await client.query(`SELECT id FROM ${nameOf("token")}`);
+      yield* mergedLog(loggedLines(), rows("payment", "ORDER BY block, log"), tokens[0]?.id as Address);
     },
-    async *rows<T extends TableName>(table: T) {
-      const columns = Object.entries(tables[table]) as [string, ColumnKind][];
-      const names = columns.map(([column]) => pg.escapeIdentifier(toSnakeCase(column)));
-      for await (const values of read(`SELECT ${names.join(", ")} FROM ${nameOf(toSnakeCase(table))}`)) {
-        yield Object.fromEntries(
-          columns.map(([column, kind], index) => [column, fromPostgres(values[index], kind)]),
-        ) as Row<T>;
-      }
-    },
+    rows,
     close: () => client.end(),
   };
 }

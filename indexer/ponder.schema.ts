@@ -29,7 +29,7 @@ export const listing = deriveTable("listing", (table) => ({
 }));
 export const seenListing = deriveTable("seenListing");
 export const payee = deriveTable("payee");
-export const payment = deriveTable("payment");
+export const payment = deriveTable("payment", (table) => ({ byLog: index().on(table.block, table.log) }));
 export const escrow = deriveTable("escrow", (table) => ({
   byDeposit: index().on(table.depositedBlock, table.id),
   bySeller: index().on(table.seller, table.depositedBlock, table.id),
@@ -71,11 +71,17 @@ export const digest = deriveTable("digest");
 
 // What the handlers keep beside it.
 
-/** Every event that the derivation was given, in the order of `position`: the log that `tallystick export` writes. */
+/**
+ * The events that the derivation was given, in the order of `position`: the log that `tallystick export` writes, but for
+ * the transfers that became payments, which are most of all events. `payment` says everything of those.
+ */
 export const eventLog = onchainTable("event_log", (p) => ({
   position: p.text().primaryKey(),
   json: p.text().notNull(),
 }));
+
+/** One row: the token whose transfers are read. */
+export const token = onchainTable("token", (p) => ({ id: p.text().primaryKey() }));
 
 /** What is told to those who follow the node live, in the order of `position`: which row of which table (see src/timeline.ts). */
 export const timeline = onchainTable("timeline", (p) => ({

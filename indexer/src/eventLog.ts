@@ -1,7 +1,7 @@
 import type { Context } from "ponder:registry";
 import { recoverByWasm } from "../../protocol/signatures/recoverByWasm.ts";
 import { remembered } from "../../protocol/signatures/remembered.ts";
-import { eventLog, timeline } from "../ponder.schema.ts";
+import { timeline } from "../ponder.schema.ts";
 import { sha256HexByNode } from "../sha256HexByNode.ts";
 import type { DeriveEvent } from "./derive/events.ts";
 import { talliesOf } from "./insights.ts";
@@ -17,22 +17,16 @@ export const recover = remembered(await recoverByWasm());
 const derivation = new Derivation();
 
 /**
- * Appends an event to the log and applies it: the one way by which anything reaches the derivation. What it brings about is
- * noted on the timeline and in the summaries.
+ * Logs an event and applies it: the one way by which anything reaches the derivation. What it brings about is noted on the
+ * timeline and in the summaries.
  *
  * @param block the hash of the block that the event is of; "" for the parameters, which are of none
  */
 export async function logEvent(db: Context["db"], event: DeriveEvent, block: string): Promise<void> {
-  const position = positionKey(event);
-  await db.insert(eventLog).values({ position, json: JSON.stringify(event) });
-  const changes = await derivation.apply(
-    ponderRows(db),
-    event,
-    { position, block },
-    { recover, sha256Hex: sha256HexByNode },
-  );
+  const options = { recover, sha256Hex: sha256HexByNode };
+  const changes = await derivation.apply(ponderRows(db), event, block, options);
   for (const [n, moment] of momentsOf(changes).entries()) {
-    await db.insert(timeline).values({ position: timelineKey(position, n + 1), ...moment });
+    await db.insert(timeline).values({ position: timelineKey(positionKey(event), n + 1), ...moment });
   }
   await saveTallies(db, talliesOf(changes));
 }

@@ -31,7 +31,15 @@ export function ponderRows(db: Context["db"]): RowDatabase {
         for (let n = 0; n < ASKED; n++) await db.find(tableOf(name), { id: "" });
       }
     },
-    hasEvent: async (position) => (await db.find(schema.eventLog, { position })) !== null,
+    logEvent: async (position, event) => {
+      await db.insert(schema.eventLog).values({ position, json: JSON.stringify(event) });
+    },
+    isLogged: async ({ position, payment }) => {
+      if (payment === null) return (await db.find(schema.eventLog, { position })) !== null;
+      const found = await db.find(schema.payment, { id: payment.id });
+      // On another fork the same payment may stand elsewhere.
+      return found !== null && found.block === payment.block && found.log === payment.log;
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import path from "node:path";
 import { expect } from "chai";
 import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
 import { apply } from "../../indexer/src/derive/apply.ts";
+import type { TransferEvent } from "../../indexer/src/derive/events.ts";
 import { MemoryStore } from "../../indexer/src/derive/memoryStore.ts";
 import { parseEvent } from "../../indexer/src/derive/parseEvent.ts";
 import { type Row, type TableName, tables } from "../../indexer/src/derive/tables.ts";
@@ -17,6 +18,7 @@ import { indexedTables } from "./support/indexedTables.ts";
 import { type IndexerProcess, startIndexer } from "./support/indexerProcess.ts";
 import { type LocalChain, newWallet, PROVIDER, startLocalChain, zeroHash } from "./support/localChain.ts";
 import { openOnChain, serveLedger, TestLedger } from "./support/testLedger.ts";
+import { transfersOnChain } from "./support/transfersOnChain.ts";
 
 type Meta = {
   block: number;
@@ -230,9 +232,11 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     try {
       const store = new MemoryStore();
       const kinds = new Map<string, number>();
+      const transfers: TransferEvent[] = [];
       for await (const line of snapshot.eventLog()) {
         const event = parseEvent(line);
         kinds.set(event.kind, (kinds.get(event.kind) ?? 0) + 1);
+        if (event.kind === "transfer") transfers.push(event);
         await apply(store, event);
       }
       const blocks = Number(await chain.client.getBlockNumber()) + 1;
@@ -242,6 +246,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
         tick: blocks,
         "escrow.deposited": 3,
       });
+      expect(transfers).to.deep.equal(await transfersOnChain(chain));
       for (const table of Object.keys(tables) as TableName[]) {
         const rows = new Map<string, Row<TableName>>();
         for await (const row of snapshot.rows(table)) rows.set(row.id, row);

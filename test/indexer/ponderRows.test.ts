@@ -1,13 +1,16 @@
 import { expect } from "chai";
 import { ponderRows } from "../../indexer/src/ponderRows.ts";
+import { positionKey } from "../../indexer/src/positionKey.ts";
+import { EventLog, wallet } from "./derive/eventLog.ts";
 
-type Values = { id: string; [column: string]: unknown };
+type Values = { [column: string]: unknown };
+type Key = { id?: string; position?: string };
 
 /** As Ponder's database does: what is found is the row in the cache, and an update changes that very row. */
 function cacheOf(rows: Map<string, Values>) {
   return {
-    find: async (_table: unknown, { id }: { id: string }) => rows.get(id) ?? null,
-    insert: () => ({ values: async (row: Values) => void rows.set(row.id, row) }),
+    find: async (_table: unknown, { id, position }: Key) => rows.get(id ?? position ?? "") ?? null,
+    insert: () => ({ values: async (row: Values & Key) => void rows.set(row.id ?? row.position ?? "", row) }),
     update: (_table: unknown, { id }: { id: string }) => ({
       set: async (change: object) => void Object.assign(rows.get(id) ?? {}, change),
     }),
@@ -24,5 +27,28 @@ describe("the derivation's rows in Ponder", () => {
     expect(before).to.deep.equal(wallet);
     expect((await rows.find("wallet", "0x01"))?.received).to.equal(2n);
     expect(await rows.find("wallet", "0x02")).to.equal(null);
+  });
+
+  it("has an event as long as it is in the log, or the payment that it became is where it was", async () => {
+    const cache = new Map();
+    const rows = ponderRows(cacheOf(cache));
+    const tick = { kind: "tick", block: 7, time: 1 } as const;
+    const logged = { position: positionKey(tick), payment: null };
+    expect(await rows.isLogged(logged)).to.equal(false);
+    await rows.logEvent(logged.position, tick);
+    expect(await rows.isLogged(logged)).to.equal(true);
+
+    const log = new EventLog();
+    log.after(60).transfer(wallet(1), wallet(2), 5_000_000);
+    const [payment] = (await log.derive()).store.rows("payment").values();
+    if (payment === undefined) throw new Error("The transfer is no payment.");
+    const paid = { position: "a position without an event", payment };
+    expect(await rows.isLogged(paid)).to.equal(false);
+    await rows.insert("payment", { ...payment });
+    expect(await rows.isLogged(paid)).to.equal(true);
+    await rows.update("payment", { ...payment, log: payment.log + 1 });
+    expect(await rows.isLogged(paid)).to.equal(false);
+    await rows.update("payment", { ...payment, block: payment.block + 1 });
+    expect(await rows.isLogged(paid)).to.equal(false);
   });
 });

@@ -1,6 +1,6 @@
 import { ponder } from "ponder:registry";
 import { config } from "../../environment.ts";
-import { authorization } from "../../ponder.schema.ts";
+import { authorization, token } from "../../ponder.schema.ts";
 import { logEvent } from "../eventLog.ts";
 import { lower, placeOf } from "./place.ts";
 
@@ -9,6 +9,7 @@ const LATEST = "last";
 /** The log begins with the parameters that this node was configured with, at the block where it starts to read. */
 ponder.on("Token:setup", async ({ context }) => {
   const { timestamp } = await context.client.getBlock({ blockNumber: BigInt(config.startBlock) });
+  await context.db.insert(token).values({ id: config.token });
   await logEvent(
     context.db,
     {

@@ -4,6 +4,8 @@ import { STATE_ID } from "../derive/stateId.ts";
 import type { ApplyOptions } from "../derive/step.ts";
 import type { Answer, Store } from "../derive/store.ts";
 import type { Row, TableName } from "../derive/tables.ts";
+import { positionKey } from "../positionKey.ts";
+import { paymentOfTransfer } from "../transferOfPayment.ts";
 import { KnownRows } from "./knownRows.ts";
 import { type RowChange, Transaction } from "./transaction.ts";
 
@@ -12,14 +14,16 @@ export type RowDatabase = {
   find<T extends TableName>(table: T, id: string): Promise<Row<T> | null>;
   insert<T extends TableName>(table: T, row: Row<T>): Promise<void>;
   update<T extends TableName>(table: T, row: Row<T>): Promise<void>;
-  /** Whether the log has an event at this position. */
-  hasEvent(position: string): Promise<boolean>;
+  /** Keeps an event that no row tells of. */
+  logEvent(position: string, event: DeriveEvent): Promise<void>;
+  /** Whether an event is there: the payment that it became, or else itself at its position. */
+  isLogged(event: LoggedEvent): Promise<boolean>;
   /** Told once, before the first event. */
   begin(): Promise<void>;
 };
 
-/** Where an event stands: `position` sorts as the log does, `block` is the hash of its block. */
-export type EventPlace = { position: string; block: string };
+/** How the log has an event: as the payment that it became, or by itself. `position` sorts as the log does. */
+export type LoggedEvent = { position: string; payment: Row<"payment"> | null };
 
 /**
  * The derivation over a database that may go back: to the fork of a chain that was reorganized, or to where a transaction
@@ -27,25 +31,28 @@ export type EventPlace = { position: string; block: string };
  */
 export class Derivation {
   readonly #rows: KnownRows;
-  /** The event applied last, null before the first. */
-  #last: EventPlace | null = null;
+  /** The event applied last and the hash of its block, null before the first. */
+  #last: (LoggedEvent & { block: string }) | null = null;
 
   constructor(rows = new KnownRows()) {
     this.#rows = rows;
   }
 
   /**
-   * Applies an event and writes what it changes, each row once. It must be in the log by then.
+   * Applies an event and writes what it changes, each row once, and the event itself unless one of these rows says it all:
+   * the payment that a transfer became.
    *
-   * @param place where it stands; later than any event that was applied before, unless the database went back
+   * @param event later than any that was applied before, unless the database went back
+   * @param block the hash of the block that it is of; "" for the parameters, which are of none
    */
   async apply(
     database: RowDatabase,
     event: DeriveEvent,
-    place: EventPlace,
+    block: string,
     options: ApplyOptions = {},
   ): Promise<readonly RowChange[]> {
-    await this.#checkPast(database, place);
+    const position = positionKey(event);
+    await this.#checkPast(database, position, block);
     const transaction = new Transaction(this.#storeOn(database));
     await apply(transaction, event, options);
     const changes = transaction.changes();
@@ -53,18 +60,27 @@ export class Derivation {
       if (before === null) await database.insert(table, after);
       else await database.update(table, after);
     }
+    const payment = paymentOfTransfer(event, changes);
+    if (payment === null) await database.logEvent(position, event);
     this.#rows.wrote(changes);
-    this.#last = place;
+    this.#last = { position, block, payment };
     return changes;
   }
 
-  async #checkPast(database: RowDatabase, place: EventPlace): Promise<void> {
+  /**
+   * Forgets what is known of the rows unless the event applied last is part of the past of the next. A database that goes
+   * back is given the events from there on again, so the first of them does not come after the last one; or, after a
+   * reorganization, it does, in another block, and then the last one is gone from the log.
+   */
+  async #checkPast(database: RowDatabase, position: string, block: string): Promise<void> {
     if (this.#last === null) {
       await database.begin();
       if ((await database.find("state", STATE_ID)) === null) this.#rows.startEmpty();
-    } else if (!(await isPast(database, this.#last, place))) {
-      this.#rows.forget();
+      return;
     }
+    const isPast =
+      position > this.#last.position && (block === this.#last.block || (await database.isLogged(this.#last)));
+    if (!isPast) this.#rows.forget();
   }
 
   #storeOn(database: RowDatabase): Pick<Store, "get"> {
@@ -81,14 +97,4 @@ export class Derivation {
     this.#rows.read(table, id, row);
     return row;
   }
-}
-
-/**
- * Whether the event applied last is part of the past of the next. A database that goes back is given the events from there
- * on again, so the first of them does not come after the last one; or, after a reorganization, it does, in another block,
- * and then the last one is gone from the log.
- */
-async function isPast(database: RowDatabase, last: EventPlace, next: EventPlace): Promise<boolean> {
-  if (next.position <= last.position) return false;
-  return next.block === last.block || (await database.hasEvent(last.position));
 }

@@ -71,6 +71,12 @@ const copies: [table: string, from: string, count: number, changes: string][] = 
     `'id', ${cluster("n")}, 'ordinal', 10 + n, 'size', 10, 'merged_into', CASE WHEN n BETWEEN 1 AND 20 THEN '${ROOT}' END,
      'parent', CASE WHEN n BETWEEN 1 AND 20 THEN '${ROOT}' ELSE ${cluster("n")} END`,
   ],
+  [
+    "payment",
+    "true",
+    20_000,
+    "'id', '0x' || lpad(to_hex(n), 64, '0') || '/' || 'sides/1/0', 'block', 5000 + n / 200, 'log', n % 200",
+  ],
   ["anchor", "true", 3_000, "'id', ledger || '/' || 100 + n, 'seq', 100 + n, 'block', 1000 + n"],
 ];
 
@@ -175,6 +181,10 @@ describe("GraphQL over many rows", () => {
     ],
     ["tier changes", `{ tierChanges(${many}) { nodes { id } } }`],
     ["an agent's tier changes", `{ tierChanges(${many}, agent: "${LARGE}") { nodes { id } } }`],
+    [
+      "who funded an agent, and how much",
+      `{ fundingGraph(agent: "${cast.ring[0]}") { nodes { address } edges { from amountUsdc } } }`,
+    ],
     ["checkpoints", `{ checkpoints(${many}) { nodes { id } } }`],
   ];
 

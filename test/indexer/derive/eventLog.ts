@@ -13,7 +13,7 @@ export const START = 1_767_225_600;
 export const HOUR = 3600;
 export const DAY = 86_400;
 const LEDGER: Hex = `0x${"1e".repeat(32)}`;
-const TOKEN: Address = `0x${"70".repeat(20)}`;
+export const TOKEN: Address = `0x${"70".repeat(20)}`;
 const NOBODY: Address = `0x${"0".repeat(40)}`;
 const ESCROW: Address = `0x${"e5".repeat(20)}`;
 

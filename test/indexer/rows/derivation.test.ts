@@ -2,10 +2,10 @@ import { expect } from "chai";
 import fc from "fast-check";
 import type { DeriveEvent } from "../../../indexer/src/derive/events.ts";
 import { type Row, type TableName, tables } from "../../../indexer/src/derive/tables.ts";
-import { positionKey } from "../../../indexer/src/positionKey.ts";
-import { Derivation, type RowDatabase } from "../../../indexer/src/rows/derivation.ts";
+import { mergedLog } from "../../../indexer/src/mergedLog.ts";
+import { Derivation, type LoggedEvent, type RowDatabase } from "../../../indexer/src/rows/derivation.ts";
 import { KnownRows } from "../../../indexer/src/rows/knownRows.ts";
-import { EventLog, wallet } from "../derive/eventLog.ts";
+import { EventLog, TOKEN, wallet } from "../derive/eventLog.ts";
 import { generatedLog } from "../derive/oracle/generatedLog.ts";
 
 const options = { trustSignatures: true };
@@ -13,7 +13,7 @@ const options = { trustSignatures: true };
 /** A database in memory that can be put back to an earlier state, and counts what it is asked. */
 class FakeDatabase implements RowDatabase {
   rows = new Map<string, Row<TableName>>();
-  log = new Set<string>();
+  log = new Map<string, string>();
   readonly asked: string[] = [];
   /** After so many more writes, one fails. */
   writesLeft = Number.POSITIVE_INFINITY;
@@ -35,17 +35,22 @@ class FakeDatabase implements RowDatabase {
 
   async begin(): Promise<void> {}
 
-  async hasEvent(position: string): Promise<boolean> {
-    return this.log.has(position);
+  async isLogged({ position, payment }: LoggedEvent): Promise<boolean> {
+    return payment === null ? this.log.has(position) : this.rows.has(`payment ${payment.id}`);
+  }
+
+  async logEvent(position: string, event: DeriveEvent): Promise<void> {
+    if (this.log.has(position)) throw new Error(`The log has ${position} already.`);
+    this.log.set(position, JSON.stringify(event));
   }
 
   save() {
-    return { rows: new Map(this.rows), log: new Set(this.log) };
+    return { rows: new Map(this.rows), log: new Map(this.log) };
   }
 
   restore({ rows, log }: ReturnType<FakeDatabase["save"]>): void {
     this.rows = new Map(rows);
-    this.log = new Set(log);
+    this.log = new Map(log);
   }
 
   #write(table: TableName, row: Row<TableName>): void {
@@ -60,9 +65,7 @@ async function applyEvent(
   event: DeriveEvent,
   fork: string,
 ): Promise<void> {
-  const position = positionKey(event);
-  database.log.add(position);
-  await derivation.apply(database, event, { position, block: `${fork} ${event.block}` }, options);
+  await derivation.apply(database, event, `${fork} ${event.block}`, options);
 }
 
 /** All rows that a log gives, by table and id. */
@@ -76,7 +79,57 @@ function expectSameRows(database: FakeDatabase, expected: Map<string, Row<TableN
   expect(new Map([...database.rows].sort())).to.deep.equal(new Map([...expected].sort()));
 }
 
+/** What an export of the database would write. */
+async function exported({ log, rows }: FakeDatabase): Promise<string[]> {
+  const payments = [...rows].flatMap(([key, row]) => (/^payment /.test(key) ? [row as Row<"payment">] : []));
+  async function* logged() {
+    for (const [position, json] of [...log].sort(([a], [b]) => (a < b ? -1 : 1))) yield { position, json };
+  }
+  async function* inOrder() {
+    yield* payments.sort((a, b) => a.block - b.block || a.log - b.log);
+  }
+  const lines: string[] = [];
+  for await (const line of mergedLog(logged(), inOrder(), TOKEN)) lines.push(line);
+  return lines;
+}
+
 describe("the derivation over a database", () => {
+  it("keeps every event once and in order: a transfer as the payment that it became, the others in the log", async () => {
+    let kept = { payments: 0, others: 0 };
+    await fc.assert(
+      fc.asyncProperty(generatedLog, async ({ events }) => {
+        const database = new FakeDatabase();
+        const derivation = new Derivation();
+        for (const event of events) await applyEvent(derivation, database, event, "");
+        expect(await exported(database)).to.deep.equal(events.map((event) => JSON.stringify(event)));
+        const transfers = [...database.log.values()].filter((json) => JSON.parse(json).kind === "transfer");
+        const payments = [...database.rows.keys()].filter((key) => key.startsWith("payment "));
+        kept = { payments: kept.payments + payments.length, others: kept.others + transfers.length };
+      }),
+      { numRuns: 100 },
+    );
+    expect(kept.payments, "payments").to.be.greaterThan(0);
+    expect(kept.others, "transfers that are no payments").to.be.greaterThan(0);
+  }).timeout(60_000);
+
+  it("notices that a transfer is gone of which only the payment was kept", async () => {
+    const log = new EventLog();
+    log.after(60).transfer(wallet(1), wallet(2), 5_000_000);
+    log.after(60).transfer(wallet(3), wallet(2), 7_000_000);
+    log.transfer(wallet(4), wallet(2), 9_000_000);
+    const [, kept, lost, next] = log.events as [DeriveEvent, DeriveEvent, DeriveEvent, DeriveEvent];
+    const database = new FakeDatabase();
+    const derivation = new Derivation();
+    await applyEvent(derivation, database, kept, "first");
+    const fork = database.save();
+    await applyEvent(derivation, database, lost, "first");
+    expect([...database.log.keys()], "logged by themselves").to.deep.equal([]);
+    database.restore(fork);
+    await applyEvent(derivation, database, next, "second");
+    expectSameRows(database, await rowsOf([kept, next]));
+    expect(await exported(database)).to.deep.equal([kept, next].map((event) => JSON.stringify(event)));
+  });
+
   it("writes the rows that it derives in memory", async () => {
     await fc.assert(
       fc.asyncProperty(generatedLog, async (log) => {

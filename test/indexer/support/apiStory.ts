@@ -7,11 +7,12 @@ import { createApi } from "../../../indexer/src/api/app.ts";
 import type { Snapshot } from "../../../indexer/src/derive/snapshot.ts";
 import { positionKey } from "../../../indexer/src/positionKey.ts";
 import { pageKey, TreeGrowth } from "../../../indexer/src/segments/storedTree.ts";
+import { transferOfPayment } from "../../../indexer/src/transferOfPayment.ts";
 import { toHex } from "../../../protocol/hex.ts";
 import { leafHash } from "../../../protocol/merkle/hash.ts";
 import { MerkleFrontier } from "../../../protocol/merkle/merkleFrontier.ts";
 import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
-import { EventLog, START, wallet } from "../derive/eventLog.ts";
+import { EventLog, START, TOKEN, wallet } from "../derive/eventLog.ts";
 import { openApiDatabase } from "./apiDatabase.ts";
 import { fillTallies } from "./fillTallies.ts";
 
@@ -96,7 +97,7 @@ async function start() {
   const log = marketStory();
   const derived = await log.derive();
   await database.fill(derived.store);
-  await fillEventLog(database, log);
+  await fillEventLog(database, log, derived);
   await fillLedger(database, derived);
   await fillTallies(database, log.events);
   await database.pool.query("ANALYZE");
@@ -137,9 +138,16 @@ async function start() {
 
 type Api = Awaited<ReturnType<typeof openApiDatabase>>;
 
-async function fillEventLog({ database }: Api, log: EventLog): Promise<void> {
+async function fillEventLog(
+  { database }: Api,
+  log: EventLog,
+  { store }: Awaited<ReturnType<EventLog["derive"]>>,
+): Promise<void> {
+  const payments = new Set(
+    [...store.rows("payment").values()].map((row) => positionKey(transferOfPayment(row, TOKEN))),
+  );
   const rows = log.events.map((event) => ({ position: positionKey(event), json: JSON.stringify(event) }));
-  await database.insert(schema.eventLog).values(rows);
+  await database.insert(schema.eventLog).values(rows.filter(({ position }) => !payments.has(position)));
 }
 
 /** The ledger that carried the records and a piece of generic work, with leaves of its own making, anchored twice. */

@@ -38,6 +38,8 @@ export async function rowsRead(pool: pg.Pool, { query, params }: Sent): Promise<
 type RowsRead = { read: number; returned: number; plan: string };
 
 function literal(value: unknown): string {
+  // Its type is whatever the statement says, as it is of the values that are sent.
+  if (Array.isArray(value) && typeof value[0] === "number") return `'{${value.join(", ")}}'`;
   if (Array.isArray(value)) return `ARRAY[${value.map(literal).join(", ")}]::text[]`;
   return value === null || value === undefined ? "NULL" : pg.escapeLiteral(String(value));
 }

@@ -3,11 +3,9 @@ import { inArray } from "ponder";
 import { formatUsdc } from "../../../../protocol/amount.ts";
 import * as schema from "../../../ponder.schema.ts";
 import { tripsBy } from "../../derive/clusters.ts";
-import type { TransferEvent } from "../../derive/events.ts";
 import { parseFundings } from "../../derive/funding/legs.ts";
 import { lastPages, tailItems } from "../../derive/lists.ts";
 import type { Row } from "../../derive/tables.ts";
-import { positionKey } from "../../positionKey.ts";
 import { AgentRef, toAgent } from "./agent.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
@@ -66,8 +64,8 @@ const EdgeRef = builder.objectRef<Edge>("FundingEdge").implement({
       type: "Usdc",
       nullable: true,
       resolve: async ({ block, log }, _, { load }) => {
-        const json = await load.event.load(positionKey({ kind: "transfer", block, log } as TransferEvent));
-        return json === null ? null : formatUsdc(BigInt(JSON.parse(json).value));
+        const value = await load.transferValue.load({ block, log });
+        return value === null ? null : formatUsdc(value);
       },
     }),
     reason: t.field({ type: EdgeReason, resolve: (it, _, context) => reasonOf(it, context) }),

@@ -5,6 +5,7 @@ import * as schema from "../../../ponder.schema.ts";
 import type { Row } from "../../derive/tables.ts";
 import type { Database } from "../database.ts";
 import { rowsById } from "./rows.ts";
+import { type Place, transferValues } from "./transferValues.ts";
 
 type Loader<Found> = DataLoader<string, Found | null>;
 
@@ -28,8 +29,10 @@ export type Loaders = {
   equivocation: Loader<typeof schema.equivocation.$inferSelect>;
   /** The record of an entry hash that was loaded first; the same entry may stand in several ledgers. */
   recordByHash: Loader<Row<"record">>;
-  /** The event logged at a position, as JSON text. */
+  /** The event logged at a position, as JSON text; of the transfers only those that are no payments. */
   event: Loader<string>;
+  /** How much was transferred at a log. */
+  transferValue: DataLoader<Place, bigint | null, string>;
   /** The cluster that an id stands for now: the one it was merged into in the end. */
   cluster: Loader<Row<"cluster">>;
   /** Ids of a cluster and of all that were merged into it. */
@@ -86,6 +89,9 @@ export function openLoaders(db: Database): Loaders {
         (row) => row.position,
       );
       return found.map((row) => row?.json ?? null);
+    }),
+    transferValue: new DataLoader((places) => transferValues(db, places), {
+      cacheKeyFn: ({ block, log }) => `${block}/${log}`,
     }),
     cluster: new DataLoader((ids) => clusterRoots(db, ids)),
     clusterParts: new DataLoader((ids) => clusterParts(db, ids)),

@@ -1,0 +1,29 @@
+import type { Address } from "../../protocol/address.ts";
+import type { Hex } from "../../protocol/hex.ts";
+import type { DeriveEvent, TransferEvent } from "./derive/events.ts";
+import type { Row } from "./derive/tables.ts";
+import type { RowChange } from "./rows/transaction.ts";
+
+/** The payment that a transfer became, which most do: null for one that cannot be a hire's, and for any other event. */
+export function paymentOfTransfer(event: DeriveEvent, changes: readonly RowChange[]): Row<"payment"> | null {
+  if (event.kind !== "transfer") return null;
+  const made = changes.find(({ table, before }) => table === "payment" && before === null);
+  return (made?.after as Row<"payment"> | undefined) ?? null;
+}
+
+/** The transfer that became a payment: its row says everything of it but the token, of which a node indexes one. */
+export function transferOfPayment(payment: Row<"payment">, token: Address): TransferEvent {
+  const { id, block, time, log, from, to, value, authorized } = payment;
+  return {
+    block,
+    time,
+    log,
+    kind: "transfer",
+    token,
+    from: from as Address,
+    to: to as Address,
+    value: String(value),
+    tx: id.slice(0, id.indexOf("/")) as Hex,
+    authorized,
+  };
+}

@@ -1,0 +1,30 @@
+import { expect } from "chai";
+import * as schema from "../../../indexer/ponder.schema.ts";
+import { transferValues } from "../../../indexer/src/api/graphql/transferValues.ts";
+import { positionKey } from "../../../indexer/src/positionKey.ts";
+import { EventLog, wallet } from "../derive/eventLog.ts";
+import { openApiDatabase } from "../support/apiDatabase.ts";
+import { openApiStory } from "../support/apiStory.ts";
+
+describe("transferValues", () => {
+  it("finds a transfer among the payments or in the log, and nothing where another event stands", async () => {
+    const { postgres } = await openApiStory();
+    const database = await openApiDatabase(await postgres.createDatabase("transfers"));
+    try {
+      const log = new EventLog({ minHireAtomic: "1000" });
+      log.after(60).transfer(wallet(1), wallet(2), 5_000_000);
+      log.transfer(wallet(1), wallet(2), 999);
+      log.after(60).tick();
+      await database.fill((await log.derive()).store);
+      const [params, paid, small, tick] = log.events;
+      const others = [params, small, tick].flatMap((it) => it ?? []);
+      await database.database
+        .insert(schema.eventLog)
+        .values(others.map((event) => ({ position: positionKey(event), json: JSON.stringify(event) })));
+      const places = [small, { block: 77, log: 0 }, paid] as { block: number; log: number }[];
+      expect(await transferValues(database.db, places)).to.deep.equal([999n, null, 5_000_000n]);
+    } finally {
+      await database.close();
+    }
+  });
+});
