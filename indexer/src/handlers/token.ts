@@ -1,10 +1,13 @@
-import { ponder } from "ponder:registry";
+import { type Event, ponder } from "ponder:registry";
 import { config } from "../../environment.ts";
 import { authorization, token } from "../../ponder.schema.ts";
 import { logEvent } from "../eventLog.ts";
+import { Authorizations } from "./authorizations.ts";
 import { lower, placeOf } from "./place.ts";
 
 const LATEST = "last";
+
+const authorizations = new Authorizations();
 
 /** The log begins with the parameters that this node was configured with, at the block where it starts to read. */
 ponder.on("Token:setup", async ({ context }) => {
@@ -23,10 +26,8 @@ ponder.on("Token:setup", async ({ context }) => {
   );
 });
 
-/** EIP-3009: the token logs the authorization right before the transfer it pays for. */
 ponder.on("Token:AuthorizationUsed", async ({ event, context }) => {
-  const { block, log } = placeOf(event);
-  const used = { block, log, tx: event.transaction.hash, authorizer: lower(event.args.authorizer) };
+  const used = authorizations.used(tokenLog(event), lower(event.args.authorizer));
   await context.db
     .insert(authorization)
     .values({ id: LATEST, ...used })
@@ -34,28 +35,21 @@ ponder.on("Token:AuthorizationUsed", async ({ event, context }) => {
 });
 
 ponder.on("Token:Transfer", async ({ event, context }) => {
-  const place = placeOf(event);
+  const { time, hash, ...place } = tokenLog(event);
   const from = lower(event.args.from);
-  const tx = event.transaction.hash;
-  const used = await context.db.find(authorization, { id: LATEST });
-  const authorized =
-    used !== null &&
-    used.block === place.block &&
-    used.log === place.log - 1 &&
-    used.tx === tx &&
-    used.authorizer === from;
+  const authorized = await authorizations.isAuthorized({ hash, ...place }, from, () =>
+    context.db.find(authorization, { id: LATEST }),
+  );
+  const { block, log, tx } = place;
+  const to = lower(event.args.to);
+  const value = String(event.args.value);
   await logEvent(
     context.db,
-    {
-      ...place,
-      kind: "transfer",
-      token: config.token,
-      from,
-      to: lower(event.args.to),
-      value: String(event.args.value),
-      tx,
-      authorized,
-    },
-    event.block.hash,
+    { block, time, log, kind: "transfer", token: config.token, from, to, value, tx, authorized },
+    hash,
   );
 });
+
+function tokenLog(event: Event<"Token:Transfer" | "Token:AuthorizationUsed">) {
+  return { ...placeOf(event), hash: event.block.hash, tx: event.transaction.hash };
+}

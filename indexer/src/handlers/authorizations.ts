@@ -1,0 +1,44 @@
+import type { Hex } from "../../../protocol/hex.ts";
+
+/** A log of the token: `hash` is that of its block. */
+type TokenLog = { block: number; hash: Hex; log: number; tx: Hex };
+
+/** An AuthorizationUsed (EIP-3009), as it is kept for the Transfer that follows it. */
+export type Authorization = { block: number; log: number; tx: string; authorizer: string };
+
+/**
+ * Tells which transfers were authorized: the token logs AuthorizationUsed right before the transfer it pays for. What this
+ * process has read itself it remembers, so that the database is asked once a block.
+ */
+export class Authorizations {
+  /** The latest log of the token that was read, with its authorization if it is one. */
+  #latest: { hash: Hex; log: number; used: Authorization | null } | null = null;
+
+  used({ block, hash, log, tx }: TokenLog, authorizer: string): Authorization {
+    const used = { block, log, tx, authorizer };
+    this.#latest = { hash, log, used };
+    return used;
+  }
+
+  /**
+   * @param last reads the authorization that was kept last, maybe by another process or before the chain went back. Logs are
+   *   read in order without a gap, so that after an earlier one of the same block there is none that is not known.
+   */
+  async isAuthorized(
+    { block, hash, log, tx }: TokenLog,
+    from: string,
+    last: () => Promise<Authorization | null>,
+  ): Promise<boolean> {
+    const latest = this.#latest;
+    const isKnown = latest !== null && latest.hash === hash && latest.log < log;
+    const used = isKnown ? latest.used : await last();
+    this.#latest = { hash, log, used: null };
+    return (
+      used !== null &&
+      used.block === block &&
+      used.log === log - 1 &&
+      used.tx === tx &&
+      used.authorizer === from
+    );
+  }
+}

@@ -1,0 +1,111 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { type Authorization, Authorizations } from "../../../indexer/src/handlers/authorizations.ts";
+import type { Hex } from "../../../protocol/hex.ts";
+
+type TokenLog = { block: number; hash: Hex; log: number; tx: Hex; wallet: string; isUse: boolean };
+
+/** Blocks of the token's logs, so few wallets and transactions that most of them could be taken for each other's. */
+const chain: fc.Arbitrary<TokenLog[]> = fc
+  .array(
+    fc.record({
+      newBlock: fc.integer({ min: 0, max: 3 }),
+      gap: fc.integer({ min: 1, max: 2 }),
+      tx: fc.constantFrom<Hex>("0x01", "0x02"),
+      wallet: fc.constantFrom("0xaa", "0xbb"),
+      isUse: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 30 },
+  )
+  .map((steps) => {
+    let [block, log] = [1, 0];
+    return steps.map(({ newBlock, gap, ...rest }) => {
+      [block, log] = newBlock === 0 ? [block + 1, 0] : [block, log + gap];
+      return { block, hash: `0xf0${block}` as Hex, log, ...rest };
+    });
+  });
+
+/** What a process is told of a transfer while it reads logs from `from` on; `kept` is what the database holds then. */
+async function read(process: Authorizations, logs: TokenLog[], database: { kept: Authorization | null }) {
+  const answers: string[] = [];
+  let asked = 0;
+  for (const it of logs) {
+    if (it.isUse) {
+      database.kept = process.used(it, it.wallet);
+      continue;
+    }
+    const last = async () => {
+      asked++;
+      return database.kept;
+    };
+    answers.push(`${it.hash}/${it.log} ${await process.isAuthorized(it, it.wallet, last)}`);
+  }
+  return { answers, asked };
+}
+
+/** By looking at the log before. */
+function expected(logs: TokenLog[], all: TokenLog[]): string[] {
+  return logs
+    .filter(({ isUse }) => !isUse)
+    .map(({ hash, log, tx, wallet }) => {
+      const before = all.find((it) => it.hash === hash && it.log === log - 1);
+      const is = before?.isUse === true && before.tx === tx && before.wallet === wallet;
+      return `${hash}/${log} ${is}`;
+    });
+}
+
+describe("Authorizations", () => {
+  it("knows what was authorized when the next process begins anywhere, also right between the two logs", async () => {
+    await fc.assert(
+      fc.asyncProperty(chain, fc.nat(30), async (logs, cut) => {
+        const database = { kept: null };
+        const first = await read(new Authorizations(), logs.slice(0, cut), database);
+        const second = await read(new Authorizations(), logs.slice(cut), database);
+        expect([...first.answers, ...second.answers]).to.deep.equal(expected(logs, logs));
+      }),
+    );
+  });
+
+  it("knows it when the chain goes back to a fork, or to before a failure", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        chain,
+        chain,
+        fc.nat(30),
+        fc.nat(30),
+        fc.boolean(),
+        async (logs, other, to, by, forks) => {
+          const process = new Authorizations();
+          const database: { kept: Authorization | null } = { kept: null };
+          const at = Math.max(0, to - by);
+          const before = await read(process, logs.slice(0, at), database);
+          const { kept } = database;
+          await read(process, logs.slice(at, to), database);
+          database.kept = kept;
+          const end = logs[at - 1]?.block ?? 0;
+          // Another chain has the blocks that follow in other words, and so under other hashes.
+          const fork = other.map((it) => ({ ...it, block: it.block + end, hash: `0xf1${it.block}` as Hex }));
+          const rest = forks ? fork : logs.slice(at);
+          const after = await read(process, rest, database);
+          const all = [...logs.slice(0, at), ...rest];
+          expect([...before.answers, ...after.answers]).to.deep.equal(expected(all, all));
+        },
+      ),
+    );
+  });
+
+  it("asks the database once a block", async () => {
+    const log = (n: number, isUse: boolean): TokenLog => ({
+      block: 1,
+      hash: "0xf01",
+      log: n,
+      tx: "0x01",
+      wallet: "0xaa",
+      isUse,
+    });
+    const logs = [log(0, false), log(1, true), log(2, false), log(3, false), log(4, true), log(5, false)];
+    const { answers, asked } = await read(new Authorizations(), logs, { kept: null });
+    expect(answers.map((it) => it.split(" ")[1])).to.deep.equal(["false", "true", "false", "true"]);
+    expect(asked).to.equal(1);
+  });
+});
