@@ -7,7 +7,7 @@ import { type LoggedLine, mergedLog } from "./src/mergedLog.ts";
 
 /** A node's database at one moment: whatever the node writes meanwhile is not seen, so log and rows belong together. */
 export type NodeSnapshot = {
-  /** The event log in order, each event as the JSON text it was logged with. */
+  /** The event log in order, each event as JSON text; transfers that became payments as those rows tell of them. */
   eventLog: () => AsyncGenerator<string>;
   /** The rows of a table of the derivation, in no particular order. */
   rows: <T extends TableName>(table: T) => AsyncGenerator<Row<T>>;
