@@ -23,8 +23,8 @@ export function ponderRows(db: Context["db"]): RowDatabase {
     insert: async (table, row) => {
       await db.insert(tableOf(table)).values(row as unknown as Row<"listPage">);
     },
-    update: async (table, row) => {
-      await db.update(tableOf(table), { id: row.id }).set(row as unknown as Row<"listPage">);
+    update: async (table, before, after) => {
+      await db.update(tableOf(table), { id: after.id }).set(changeOf(table, before, after));
     },
     begin: async () => {
       for (const name of READ_AGAIN) {
@@ -69,6 +69,15 @@ const ASKED = 1_000;
 const columns = Object.fromEntries(
   Object.entries(columnsOf).map(([name, kinds]) => [name, Object.keys(kinds)]),
 ) as { [T in TableName]: (keyof Row<T>)[] };
+
+/** The columns that differ: Ponder copies and checks each that it is given. */
+function changeOf<T extends TableName>(table: T, before: Row<T>, after: Row<T>): Partial<Row<"listPage">> {
+  const change: Partial<Row<T>> = {};
+  for (const column of columns[table]) {
+    if (before[column] !== after[column]) change[column] = after[column];
+  }
+  return change as Partial<Row<"listPage">>;
+}
 
 /**
  * A copy of the row. Ponder gives a view of the row in its cache, which a later update changes under the reader's hands,

@@ -23,7 +23,7 @@ describe("the derivation's rows in Ponder", () => {
     const wallet = { id: "0x01", kind: null, received: 1n, fundings: "" };
     await rows.insert("wallet", { ...wallet });
     const before = await rows.find("wallet", "0x01");
-    await rows.update("wallet", { ...wallet, received: 2n });
+    await rows.update("wallet", wallet, { ...wallet, received: 2n });
     expect(before).to.deep.equal(wallet);
     expect((await rows.find("wallet", "0x01"))?.received).to.equal(2n);
     expect(await rows.find("wallet", "0x02")).to.equal(null);
@@ -46,9 +46,10 @@ describe("the derivation's rows in Ponder", () => {
     expect(await rows.isLogged(paid)).to.equal(false);
     await rows.insert("payment", { ...payment });
     expect(await rows.isLogged(paid)).to.equal(true);
-    await rows.update("payment", { ...payment, log: payment.log + 1 });
+    const moved = { ...payment, log: payment.log + 1 };
+    await rows.update("payment", payment, moved);
     expect(await rows.isLogged(paid)).to.equal(false);
-    await rows.update("payment", { ...payment, block: payment.block + 1 });
+    await rows.update("payment", moved, { ...payment, block: payment.block + 1 });
     expect(await rows.isLogged(paid)).to.equal(false);
   });
 });

@@ -13,7 +13,8 @@ import { type RowChange, Transaction } from "./transaction.ts";
 export type RowDatabase = {
   find<T extends TableName>(table: T, id: string): Promise<Row<T> | null>;
   insert<T extends TableName>(table: T, row: Row<T>): Promise<void>;
-  update<T extends TableName>(table: T, row: Row<T>): Promise<void>;
+  /** Makes of the row that is there another; `before` and `after` have one id. */
+  update<T extends TableName>(table: T, before: Row<T>, after: Row<T>): Promise<void>;
   /** Keeps an event that no row tells of. */
   logEvent(position: string, event: DeriveEvent): Promise<void>;
   /** Whether an event is there: the payment that it became, or else itself at its position. */
@@ -58,7 +59,7 @@ export class Derivation {
     const changes = transaction.changes();
     for (const { table, before, after } of changes) {
       if (before === null) await database.insert(table, after);
-      else await database.update(table, after);
+      else await database.update(table, before, after);
     }
     const payment = paymentOfTransfer(event, changes);
     if (payment === null) await database.logEvent(position, event);

@@ -28,9 +28,9 @@ class FakeDatabase implements RowDatabase {
     this.#write(table, row);
   }
 
-  async update<T extends TableName>(table: T, row: Row<T>): Promise<void> {
-    if (!this.rows.has(`${table} ${row.id}`)) throw new Error(`${table} ${row.id} is not there.`);
-    this.#write(table, row);
+  async update<T extends TableName>(table: T, before: Row<T>, after: Row<T>): Promise<void> {
+    expect(this.rows.get(`${table} ${after.id}`), table).to.deep.equal(before);
+    this.#write(table, after);
   }
 
   async begin(): Promise<void> {}
