@@ -17,16 +17,29 @@ export const recover = remembered(await recoverByWasm());
 const derivation = new Derivation();
 
 /**
- * Logs an event and applies it: the one way by which anything reaches the derivation. What it brings about is noted on the
+ * Logs events and applies them: the one way by which anything reaches the derivation. What they bring about is noted on the
  * timeline and in the summaries.
  *
- * @param block the hash of the block that the event is of; "" for the parameters, which are of none
+ * @param block the hash of the block that the events are of; "" for the parameters, which are of none
  */
-export async function logEvent(db: Context["db"], event: DeriveEvent, block: string): Promise<void> {
+export async function logEvents(
+  db: Context["db"],
+  events: readonly DeriveEvent[],
+  block: string,
+): Promise<void> {
   const options = { recover, sha256Hex: sha256HexByNode };
-  const changes = await derivation.apply(ponderRows(db), event, block, options);
-  for (const [n, moment] of momentsOf(changes).entries()) {
-    await db.insert(timeline).values({ position: timelineKey(positionKey(event), n + 1), ...moment });
-  }
-  await saveTallies(db, talliesOf(changes));
+  const { together, each } = await derivation.apply(ponderRows(db), events, block, options);
+  const moments = events.flatMap((event, index) =>
+    momentsOf(each[index] ?? []).map((moment, n) => ({
+      position: timelineKey(positionKey(event), n + 1),
+      ...moment,
+    })),
+  );
+  if (moments.length > 0) await db.insert(timeline).values(moments);
+  await saveTallies(db, talliesOf(together));
+}
+
+/** The same for one event. */
+export function logEvent(db: Context["db"], event: DeriveEvent, block: string): Promise<void> {
+  return logEvents(db, [event], block);
 }

@@ -20,8 +20,8 @@ export function ponderRows(db: Context["db"]): RowDatabase {
       const row = await db.find(tableOf(table), { id });
       return row === null ? null : asItIsNow(table, row as Row<TableName>);
     },
-    insert: async (table, row) => {
-      await db.insert(tableOf(table)).values(row as unknown as Row<"listPage">);
+    insert: async (table, rows) => {
+      await db.insert(tableOf(table)).values(rows as unknown as Row<"listPage">[]);
     },
     update: async (table, before, after) => {
       await db.update(tableOf(table), { id: after.id }).set(changeOf(table, before, after));
@@ -31,8 +31,10 @@ export function ponderRows(db: Context["db"]): RowDatabase {
         for (let n = 0; n < ASKED; n++) await db.find(tableOf(name), { id: "" });
       }
     },
-    logEvent: async (position, event) => {
-      await db.insert(schema.eventLog).values({ position, json: JSON.stringify(event) });
+    logEvents: async (events) => {
+      if (events.length === 0) return;
+      const rows = events.map(({ position, event }) => ({ position, json: JSON.stringify(event) }));
+      await db.insert(schema.eventLog).values(rows);
     },
     isLogged: async ({ position, payment }) => {
       if (payment === null) return (await db.find(schema.eventLog, { position })) !== null;

@@ -10,7 +10,11 @@ type Key = { id?: string; position?: string };
 function cacheOf(rows: Map<string, Values>) {
   return {
     find: async (_table: unknown, { id, position }: Key) => rows.get(id ?? position ?? "") ?? null,
-    insert: () => ({ values: async (row: Values & Key) => void rows.set(row.id ?? row.position ?? "", row) }),
+    insert: () => ({
+      values: async (added: (Values & Key)[]) => {
+        for (const row of added) rows.set(row.id ?? row.position ?? "", row);
+      },
+    }),
     update: (_table: unknown, { id }: { id: string }) => ({
       set: async (change: object) => void Object.assign(rows.get(id) ?? {}, change),
     }),
@@ -21,7 +25,7 @@ describe("the derivation's rows in Ponder", () => {
   it("gives a row as it was when it was asked for, whatever is written later", async () => {
     const rows = ponderRows(cacheOf(new Map()));
     const wallet = { id: "0x01", kind: null, received: 1n, fundings: "" };
-    await rows.insert("wallet", { ...wallet });
+    await rows.insert("wallet", [{ ...wallet }]);
     const before = await rows.find("wallet", "0x01");
     await rows.update("wallet", wallet, { ...wallet, received: 2n });
     expect(before).to.deep.equal(wallet);
@@ -35,7 +39,7 @@ describe("the derivation's rows in Ponder", () => {
     const tick = { kind: "tick", block: 7, time: 1 } as const;
     const logged = { position: positionKey(tick), payment: null };
     expect(await rows.isLogged(logged)).to.equal(false);
-    await rows.logEvent(logged.position, tick);
+    await rows.logEvents([{ position: logged.position, event: tick }]);
     expect(await rows.isLogged(logged)).to.equal(true);
 
     const log = new EventLog();
@@ -44,7 +48,7 @@ describe("the derivation's rows in Ponder", () => {
     if (payment === undefined) throw new Error("The transfer is no payment.");
     const paid = { position: "a position without an event", payment };
     expect(await rows.isLogged(paid)).to.equal(false);
-    await rows.insert("payment", { ...payment });
+    await rows.insert("payment", [{ ...payment }]);
     expect(await rows.isLogged(paid)).to.equal(true);
     const moved = { ...payment, log: payment.log + 1 };
     await rows.update("payment", payment, moved);

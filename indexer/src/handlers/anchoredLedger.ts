@@ -14,7 +14,8 @@ import {
   treePage,
 } from "../../ponder.schema.ts";
 import { logInfo, logWarning, shutdownSignal } from "../../ponderProcess.ts";
-import { logEvent, recover } from "../eventLog.ts";
+import type { RecordEvent } from "../derive/events.ts";
+import { logEvents, recover } from "../eventLog.ts";
 import { EMPTY_LEDGER, type LedgerHead } from "../segments/checkSegment.ts";
 import { contractSignature } from "../segments/contractSignature.ts";
 import { loadSegment } from "../segments/loadSegment.ts";
@@ -75,6 +76,7 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   const noted = { kind: "anchor", subject: id, agent: ledgerId, counterpart: null };
   await context.db.insert(timeline).values({ position: anchorKey(place), ...noted });
   for (const page of pages) await savePage(context, ledgerId, page);
+  let together: RecordEvent[] = [];
   for (const [index, record] of events.entries()) {
     await ahead.until(index);
     if (record === null) {
@@ -88,10 +90,16 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
       if (asked === null) return;
       if (asked.result !== undefined) record.erc1271 = asked.result;
     }
-    await logEvent(context.db, record, event.block.hash);
+    if (together.push(record) < WRITTEN_TOGETHER) continue;
+    await logEvents(context.db, together, event.block.hash);
+    together = [];
   }
+  await logEvents(context.db, together, event.block.hash);
   await saveHead(context, ledgerId, newHead, place);
 });
+
+/** Records whose changes are written together: many touch the same rows, and none is seen before its block is. */
+const WRITTEN_TOGETHER = 256;
 
 type AnchoredContext = Context<"AnchoredLedger:Anchored">;
 

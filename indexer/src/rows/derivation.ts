@@ -12,11 +12,11 @@ import { type RowChange, Transaction } from "./transaction.ts";
 /** What the derivation needs of a database, by table and primary key. */
 export type RowDatabase = {
   find<T extends TableName>(table: T, id: string): Promise<Row<T> | null>;
-  insert<T extends TableName>(table: T, row: Row<T>): Promise<void>;
+  insert<T extends TableName>(table: T, rows: Row<T>[]): Promise<void>;
   /** Makes of the row that is there another; `before` and `after` have one id. */
   update<T extends TableName>(table: T, before: Row<T>, after: Row<T>): Promise<void>;
-  /** Keeps an event that no row tells of. */
-  logEvent(position: string, event: DeriveEvent): Promise<void>;
+  /** Keeps events that no row tells of. */
+  logEvents(events: { position: string; event: DeriveEvent }[]): Promise<void>;
   /** Whether an event is there: the payment that it became, or else itself at its position. */
   isLogged(event: LoggedEvent): Promise<boolean>;
   /** Told once, before the first event. */
@@ -40,32 +40,41 @@ export class Derivation {
   }
 
   /**
-   * Applies an event and writes what it changes, each row once, and the event itself unless one of these rows says it all:
-   * the payment that a transfer became.
+   * Applies events of one block one after the other, then writes what they changed, each row once, and the events
+   * themselves unless one of these rows says it all: the payment that a transfer became.
    *
-   * @param event later than any that was applied before, unless the database went back
-   * @param block the hash of the block that it is of; "" for the parameters, which are of none
+   * @param events later than any that was applied before, unless the database went back
+   * @param block the hash of the block that they are of; "" for the parameters, which are of none
+   * @returns what all of them changed together, and what each did
    */
   async apply(
     database: RowDatabase,
-    event: DeriveEvent,
+    events: readonly DeriveEvent[],
     block: string,
     options: ApplyOptions = {},
-  ): Promise<readonly RowChange[]> {
-    const position = positionKey(event);
-    await this.#checkPast(database, position, block);
+  ): Promise<{ together: readonly RowChange[]; each: (readonly RowChange[])[] }> {
+    const [first] = events;
+    if (first === undefined) return { together: [], each: [] };
+    await this.#checkPast(database, positionKey(first), block);
     const transaction = new Transaction(this.#storeOn(database));
-    await apply(transaction, event, options);
-    const changes = transaction.changes();
-    for (const { table, before, after } of changes) {
-      if (before === null) await database.insert(table, after);
-      else await database.update(table, before, after);
+    const each: (readonly RowChange[])[] = [];
+    for (const event of events) {
+      const own = events.length === 1 ? transaction : new Transaction(transaction);
+      await apply(own, event, options);
+      each.push(own.changes());
+      if (own !== transaction) await own.commitTo(transaction);
     }
-    const payment = paymentOfTransfer(event, changes);
-    if (payment === null) await database.logEvent(position, event);
-    this.#rows.wrote(changes);
+    const together = transaction.changes();
+    await write(database, together);
+    const logged = events.map((event, n) => {
+      const payment = paymentOfTransfer(event, each[n] ?? []);
+      return { event, position: positionKey(event), payment };
+    });
+    await database.logEvents(logged.filter(({ payment }) => payment === null));
+    this.#rows.wrote(together);
+    const { position, payment = null } = logged.at(-1) ?? { position: "" };
     this.#last = { position, block, payment };
-    return changes;
+    return { together, each };
   }
 
   /**
@@ -98,4 +107,19 @@ export class Derivation {
     this.#rows.read(table, id, row);
     return row;
   }
+}
+
+/** New rows a table at a time, changed ones one by one. */
+async function write(database: RowDatabase, changes: readonly RowChange[]): Promise<void> {
+  const inserted = new Map<TableName, Row<TableName>[]>();
+  for (const { table, before, after } of changes) {
+    if (before !== null) {
+      await database.update(table, before, after);
+      continue;
+    }
+    const rows = inserted.get(table);
+    if (rows === undefined) inserted.set(table, [after]);
+    else rows.push(after);
+  }
+  for (const [table, rows] of inserted) await database.insert(table, rows);
 }

@@ -41,6 +41,14 @@ export class Transaction implements Store {
     });
   }
 
+  /** Makes the same changes to another store. */
+  async commitTo(store: Store): Promise<void> {
+    for (const { table, before, after } of this.#changes) {
+      if (before === null) await store.insert(table, after);
+      else await store.update(table, after.id, after);
+    }
+  }
+
   /** What was changed, in the order in which the rows were changed first. */
   changes(): readonly RowChange[] {
     return this.#changes;

@@ -23,9 +23,11 @@ class FakeDatabase implements RowDatabase {
     return (this.rows.get(`${table} ${id}`) as Row<T> | undefined) ?? null;
   }
 
-  async insert<T extends TableName>(table: T, row: Row<T>): Promise<void> {
-    if (this.rows.has(`${table} ${row.id}`)) throw new Error(`${table} ${row.id} is there already.`);
-    this.#write(table, row);
+  async insert<T extends TableName>(table: T, rows: Row<T>[]): Promise<void> {
+    for (const row of rows) {
+      if (this.rows.has(`${table} ${row.id}`)) throw new Error(`${table} ${row.id} is there already.`);
+      this.#write(table, row);
+    }
   }
 
   async update<T extends TableName>(table: T, before: Row<T>, after: Row<T>): Promise<void> {
@@ -39,9 +41,11 @@ class FakeDatabase implements RowDatabase {
     return payment === null ? this.log.has(position) : this.rows.has(`payment ${payment.id}`);
   }
 
-  async logEvent(position: string, event: DeriveEvent): Promise<void> {
-    if (this.log.has(position)) throw new Error(`The log has ${position} already.`);
-    this.log.set(position, JSON.stringify(event));
+  async logEvents(events: { position: string; event: DeriveEvent }[]): Promise<void> {
+    for (const { position, event } of events) {
+      if (this.log.has(position)) throw new Error(`The log has ${position} already.`);
+      this.log.set(position, JSON.stringify(event));
+    }
   }
 
   save() {
@@ -65,7 +69,18 @@ async function applyEvent(
   event: DeriveEvent,
   fork: string,
 ): Promise<void> {
-  await derivation.apply(database, event, `${fork} ${event.block}`, options);
+  await derivation.apply(database, [event], `${fork} ${event.block}`, options);
+}
+
+/** Cuts a log into pieces of one block each, of `most` events at most. */
+function piecesOf(events: readonly DeriveEvent[], most: number): DeriveEvent[][] {
+  const pieces: DeriveEvent[][] = [];
+  for (const event of events) {
+    const last = pieces.at(-1);
+    if (last === undefined || last.length === most || last[0]?.block !== event.block) pieces.push([event]);
+    else last.push(event);
+  }
+  return pieces;
 }
 
 /** All rows that a log gives, by table and id. */
@@ -130,12 +145,14 @@ describe("the derivation over a database", () => {
     expect(await exported(database)).to.deep.equal([kept, next].map((event) => JSON.stringify(event)));
   });
 
-  it("writes the rows that it derives in memory", async () => {
+  it("writes the rows that it derives in memory, of one event after the other or of many together", async () => {
     await fc.assert(
-      fc.asyncProperty(generatedLog, async (log) => {
+      fc.asyncProperty(generatedLog, fc.constantFrom(1, 2, 5, 100), async (log, most) => {
         const database = new FakeDatabase();
         const derivation = new Derivation();
-        for (const event of log.events) await applyEvent(derivation, database, event, "");
+        for (const piece of piecesOf(log.events, most)) {
+          await derivation.apply(database, piece, String(piece[0]?.block), options);
+        }
         const { store } = await log.derive();
         for (const table of Object.keys(tables) as TableName[]) {
           for (const [id, row] of store.rows(table)) {
