@@ -47,7 +47,8 @@ export function changeAgent(step: Step, address: string, change: Change): Answer
 
 /** Writes the agents that this step changed, each once. */
 export function saveAgents(step: Step): Answer<void> {
-  return forEach(step.agents.values(), ({ row, change, isNew }) => {
+  if (step.agents.size === 0) return;
+  return forEach([...step.agents.values()], ({ row, change, isNew }) => {
     if (isNew) return step.store.insert("agent", row);
     if (Object.keys(change).length > 0) return step.store.update("agent", row.id, change);
   });

@@ -41,6 +41,7 @@ const phases: ((step: Step, event: DeriveEvent) => Answer<void>)[] = [
 ];
 
 function settleAgents(step: Step): Answer<void> {
+  if (step.touchedAgents.size === 0) return;
   return forEach([...step.touchedAgents], (agent) =>
     after(settleTier(step, agent), () => settleStanding(step, agent)),
   );

@@ -19,9 +19,10 @@ const NO_CHILD = "0".repeat(64);
 
 /** Notes that a row has to be digested at the next tick. */
 export function noteTouched(step: Step): Answer<void> {
+  if (step.touchedAgents.size + step.touchedClusters.size === 0) return;
   return after(
-    forEach(step.touchedAgents, (id) => noteAgent(step, id)),
-    () => forEach(step.touchedClusters, (id) => noteCluster(step, id)),
+    forEach([...step.touchedAgents], (id) => noteAgent(step, id)),
+    () => forEach([...step.touchedClusters], (id) => noteCluster(step, id)),
   );
 }
 

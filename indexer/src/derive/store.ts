@@ -9,15 +9,21 @@ export function after<T, R>(answer: Answer<T>, next: (value: T) => Answer<R>): A
 }
 
 /** Does `next` with one item after the other, each when that before is done: at once as far as answers are there. */
-export function forEach<T>(items: Iterable<T>, next: (item: T) => Answer<void>): Answer<void> {
-  const rest = items[Symbol.iterator]();
-  const go = (): Answer<void> => {
-    for (let item = rest.next(); item.done !== true; item = rest.next()) {
-      const done = next(item.value);
-      if (done instanceof Promise) return done.then(go);
-    }
-  };
-  return go();
+export function forEach<T>(items: readonly T[], next: (item: T) => Answer<void>, from = 0): Answer<void> {
+  for (let at = from; at < items.length; at++) {
+    const done = next(items[at] as T);
+    if (done instanceof Promise) return goOn(done, items, next, at + 1);
+  }
+}
+
+/** Apart, so that the loop above makes no closure where it needs none. */
+function goOn<T>(
+  done: Promise<void>,
+  items: readonly T[],
+  next: (item: T) => Answer<void>,
+  from: number,
+): Promise<void> {
+  return done.then(() => forEach(items, next, from));
 }
 
 /**
