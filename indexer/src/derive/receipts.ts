@@ -24,12 +24,17 @@ export async function receiptSettled(step: Step, facts: ReceiptFacts): Promise<v
     await waitIfPending(step, receipt, waitingFor(receipt.escrowId));
   } else {
     const payment = await findPayment(step, receipt);
-    if (payment !== null) await countDirectHire(step, receipt, payment);
-    const waiting = waitingForPayment(keyOfPayment(receipt));
-    // Only who is to be paid, or whom it has agreed to, can be among them: nobody takes another's place.
-    const mayWait = (await hasConsent(step, receipt)) && (await listLength(step.store, waiting)) < MAX_ALIKE;
-    await waitIfPending(step, receipt, mayWait ? waiting : null);
+    // With a payment it is settled, whether it counts or not.
+    if (payment === null) await awaitPayment(step, receipt);
+    else await countDirectHire(step, receipt, payment);
   }
+}
+
+/** Only who is to be paid, or whom it has agreed to, can be among those that wait: nobody takes another's place. */
+async function awaitPayment(step: Step, receipt: Row<"receipt">): Promise<void> {
+  const waiting = waitingForPayment(keyOfPayment(receipt));
+  const mayWait = (await hasConsent(step, receipt)) && (await listLength(step.store, waiting)) < MAX_ALIKE;
+  await waitIfPending(step, receipt, mayWait ? waiting : null);
 }
 
 /** The waiting time of a receipt is over. One that is joined to a held escrow goes on waiting for the settlement. */
