@@ -2,10 +2,11 @@ import { expect } from "chai";
 import { eq, inArray } from "drizzle-orm";
 import * as schema from "../../../indexer/ponder.schema.ts";
 import { reputationSources } from "../../../indexer/src/api/reputationSources.ts";
+import { formatLeg } from "../../../indexer/src/derive/funding/legs.ts";
 import { type ApiStory, cast, openApiStory } from "../support/apiStory.ts";
 
 type Nodes<T> = { nodes: T[] };
-const { busy, free, ring, funder, hub } = cast;
+const { busy, modest, free, ring, funder, hub, buyers } = cast;
 
 describe("GraphQL: evidence of a market", () => {
   let story: ApiStory;
@@ -208,6 +209,25 @@ describe("GraphQL: evidence of a market", () => {
         reason: "FUNDING",
       });
       expect(fundingGraph.nodes.map(({ address }) => address)).to.include.members([ring[0], funder]);
+    });
+
+    it("shows what paid for a hire as such, and nothing of what is presumed to", async () => {
+      const { wallet: table } = schema;
+      const { database } = story.database;
+      const known = story.derived.store.rows("wallet").get(modest);
+      const leg = { from: buyers[0] ?? busy, block: 5, time: 100, log: 1 };
+      const fundings = [formatLeg(leg, "presumed"), formatLeg({ ...leg, log: 2 }, "paid")].join("\n");
+      await database.update(table).set({ fundings }).where(eq(table.id, modest));
+      try {
+        const { fundingGraph } = await story.ask<{ fundingGraph: { edges: object[] } }>(
+          `{ fundingGraph(agent: "${modest}", depth: 1) { edges { from to log reason } } }`,
+        );
+        expect(fundingGraph.edges).to.deep.equal([
+          { from: buyers[0], to: modest, log: 2, reason: "PAID_FOR_HIRE" },
+        ]);
+      } finally {
+        await database.update(table).set({ fundings: known?.fundings }).where(eq(table.id, modest));
+      }
     });
 
     it("reads every level by one statement, and all agents by one", async () => {
