@@ -198,6 +198,8 @@ describe("one indexer and two replicas on one Postgres", function () {
     await ledger.save(published);
     await indexer.until("the wait to be over", async () => (await blocked(indexer)) === null);
     for (const replica of replicas) expect(await blocked(replica)).to.equal(null);
+    // What comes after compares it with another indexer, after it has ended.
+    await indexer.untilTick(await chain.client.getBlockNumber());
   });
 
   it("keep answering while the indexer is down", async () => {
