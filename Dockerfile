@@ -5,7 +5,7 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev && npm cache clean --force
 
 FROM node:24-trixie-slim
-ENV NODE_ENV=production PONDER_TELEMETRY_DISABLED=1 PONDER_CACHE_BYTES=536870912
+ENV NODE_ENV=production PONDER_TELEMETRY_DISABLED=1 PONDER_CACHE_BYTES=402653184
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
 COPY package.json tsconfig.json ponder.config.ts ./

@@ -9,7 +9,7 @@ export function ponderProgram(
   command: "start" | "serve",
   { hostname, port, root = "indexer", flags = [] }: PonderParameters,
 ): string[] {
-  const ponder = ["--max-semi-space-size=64", "node_modules/ponder/dist/esm/bin/ponder.js", "--root", root];
+  const ponder = ["--max-semi-space-size=32", "node_modules/ponder/dist/esm/bin/ponder.js", "--root", root];
   return [...ponder, ...flags, command, "--hostname", hostname, "--port", String(port)];
 }
 
@@ -19,5 +19,5 @@ export function ponderProgram(
  */
 export const ponderSettings = {
   PONDER_TELEMETRY_DISABLED: "1",
-  PONDER_CACHE_BYTES: String(512 * 2 ** 20),
+  PONDER_CACHE_BYTES: String(384 * 2 ** 20),
 };

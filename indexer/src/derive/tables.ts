@@ -327,7 +327,7 @@ export const tables = {
   /** A list's length and its last items, a line each; full pages of it, `<list>/<n>` (see `lists.ts`). */
   list: { id: "text", length: "number", tail: "text" },
   listPage: { id: "text", items: "text" },
-  /** Nodes of the digest tree, by prefix of the key's hash: sixteen children as JSON. */
+  /** Nodes of the digest tree, by prefix of the key's hash: sixteen children, separated by commas. */
   digestNode: { id: "text", children: "text" },
   /** The digest at each tick, by zero-padded block. */
   digest: {
