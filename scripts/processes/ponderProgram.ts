@@ -9,7 +9,7 @@ export function ponderProgram(
   command: "start" | "serve",
   { hostname, port, root = "indexer", flags = [] }: PonderParameters,
 ): string[] {
-  const ponder = ["--max-semi-space-size=64", "node_modules/ponder/dist/esm/bin/ponder.js", "--root", root];
+  const ponder = ["--max-semi-space-size=32", "node_modules/ponder/dist/esm/bin/ponder.js", "--root", root];
   return [...ponder, ...flags, command, "--hostname", hostname, "--port", String(port)];
 }
 
