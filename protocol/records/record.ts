@@ -2,7 +2,7 @@ import type { LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { type Address, addressSchema } from "../address.ts";
 import { InvalidInputError } from "../errors.ts";
-import { fromHex, type Hex, isHex, toHex } from "../hex.ts";
+import { type Hex, isHex, toHex } from "../hex.ts";
 import type { PyJson } from "../json/pythonJson.ts";
 import {
   bodyWithout,
@@ -70,19 +70,6 @@ export function recoverBodySigner(
   recover: RecoverPublicKey = recoverByNoble,
 ): Address {
   return recoverSigner(messageHash(textDigest(canonicalBody(body))), signature, field, recover);
-}
-
-/** Whose wallet key signed a body, from its {@link recordDigest}; undefined when these bytes are no such signature. */
-export function signerOfDigest(
-  digest: Hex,
-  signature: string,
-  recover: RecoverPublicKey = recoverByNoble,
-): Address | undefined {
-  try {
-    return recoverSigner(messageHash(fromHex(digest, 32)), signature, "signature", recover);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -26,8 +26,17 @@ export function signerOfText(
   signature: string,
   recover: RecoverPublicKey = recoverByNoble,
 ): Address | null {
+  return signerOfDigest(textDigest(text), signature, recover);
+}
+
+/** The same for who has the digest already. */
+export function signerOfDigest(
+  digest: Uint8Array,
+  signature: string,
+  recover: RecoverPublicKey = recoverByNoble,
+): Address | null {
   try {
-    return recoverSigner(messageHash(textDigest(text)), signature, "signature", recover);
+    return recoverSigner(messageHash(digest), signature, "signature", recover);
   } catch {
     return null;
   }

@@ -39,6 +39,11 @@ export function registerBenchApi(program: Command): void {
     .option("--json", "print the figures as JSON")
     .option("--database <url>", "fill this database and leave it; one that is filled is only measured")
     .action(async (options: Options) => {
+      if (options.largestSeller > options.hires) {
+        program.error(
+          `error: --largest-seller is ${options.largestSeller}, more than the ${options.hires} of --hires`,
+        );
+      }
       const say = (text: string) => void process.stderr.write(`${text}\n`);
       const postgres = options.database === undefined ? await startPostgres() : undefined;
       try {

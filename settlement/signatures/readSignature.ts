@@ -1,9 +1,7 @@
-import { keccak_256 } from "@noble/hashes/sha3.js";
-import { utf8ToBytes } from "@noble/hashes/utils.js";
 import type { Address } from "../../protocol/address.ts";
 import { type Hex, toHex } from "../../protocol/hex.ts";
-import { signerOfDigest } from "../../protocol/records/record.ts";
 import { type RecoverPublicKey, recoverByNoble } from "../../protocol/signatures/recoverPublicKey.ts";
+import { signerOfDigest, textDigest } from "../../protocol/signatures/signedText.ts";
 
 /** What a signature says of a body: the body's digest, and whose wallet key signed it; undefined when none did. */
 export type SignatureReading = { digest: Hex; signer: Address | undefined };
@@ -17,7 +15,7 @@ export type ReadSignature = (
 /** {@link ReadSignature} where it is called. */
 export function readSignatureHere(recover: RecoverPublicKey = recoverByNoble) {
   return (canonicalBody: string, signature: string): SignatureReading => {
-    const digest = toHex(keccak_256(utf8ToBytes(canonicalBody)));
-    return { digest, signer: signerOfDigest(digest, signature, recover) };
+    const digest = textDigest(canonicalBody);
+    return { digest: toHex(digest), signer: signerOfDigest(digest, signature, recover) ?? undefined };
   };
 }

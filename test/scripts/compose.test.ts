@@ -51,6 +51,7 @@ describe("the container files", () => {
     expect(ours.map(([name]) => name)).to.deep.equal(["settlement", "indexer", "api"]);
     const listens = { hostname: "0.0.0.0", port: 42_069 };
     const command = (name: string) => compose.services[name]?.command ?? [];
+    expect(command("postgres")).to.deep.equal(["postgres", "-c", "random_page_cost=1.1"]);
     expect(command("settlement")).to.deep.equal(["node", "settlement/main.ts"]);
     expect(command("indexer")).to.deep.equal(["node", ...ponderProgram("start", listens)]);
     expect(command("api")).to.deep.equal(["node", ...ponderProgram("serve", listens)]);

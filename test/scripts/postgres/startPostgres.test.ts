@@ -46,9 +46,15 @@ describe("scripts/postgres/startPostgres", function () {
     const rows = await query(
       url,
       "select current_database() as db, version() as version, current_setting('server_encoding') as encoding, " +
-        "datcollate as collation, current_setting('timezone') as zone from pg_database where datname = current_database()",
+        "datcollate as collation, current_setting('timezone') as zone, current_setting('random_page_cost') as jump from pg_database where datname = current_database()",
     );
-    expect(rows[0]).to.include({ db: "first one", encoding: "UTF8", collation: "C", zone: "UTC" });
+    expect(rows[0]).to.include({
+      db: "first one",
+      encoding: "UTF8",
+      collation: "C",
+      zone: "UTC",
+      jump: "1.1",
+    });
     expect(rows[0]?.version).to.match(/^PostgreSQL 18/);
   });
 
