@@ -20,12 +20,15 @@ contract AnchoredLedger is IAnchoredLedger, LedgerBook, EIP712 {
     constructor() EIP712("Tallystick AnchoredLedger", "1") {}
 
     /// @inheritdoc IAnchoredLedger
-    function open(string calldata origin, address writer) external returns (bytes32 ledgerId) {
+    function open(string calldata origin, address writer, address guardian)
+        external
+        returns (bytes32 ledgerId)
+    {
         uint256 length = bytes(origin).length;
         if (length == 0 || length > MAX_ORIGIN_LENGTH) revert OriginLength(length, MAX_ORIGIN_LENGTH);
-        ledgerId = keccak256(abi.encode(block.chainid, address(this), writer, origin));
-        _create(ledgerId, writer);
-        emit Opened(ledgerId, writer, origin);
+        ledgerId = keccak256(abi.encode(block.chainid, address(this), writer, guardian, origin));
+        _create(ledgerId, writer, guardian);
+        emit Opened(ledgerId, writer, guardian, origin);
     }
 
     /// @inheritdoc IAnchoredLedger
@@ -44,10 +47,7 @@ contract AnchoredLedger is IAnchoredLedger, LedgerBook, EIP712 {
         if (signature.length == 0) {
             if (msg.sender != writer) revert NotWriter(msg.sender, writer);
         } else {
-            bytes32 terms = keccak256(abi.encode(ANCHOR_TYPEHASH, ledgerId, seq, newSize, newRoot));
-            if (!Signatures.isSignedBy(writer, _hashTypedDataV4(terms), signature)) {
-                revert InvalidSignature(writer);
-            }
+            _requireSigned(writer, _anchorTerms(ledgerId, seq, newSize, newRoot), signature);
         }
 
         uint64 oldSize = _extend(ledgerId, newSize, newRoot, consistencyProof);
@@ -55,28 +55,45 @@ contract AnchoredLedger is IAnchoredLedger, LedgerBook, EIP712 {
     }
 
     /// @inheritdoc IAnchoredLedger
-    function proveEquivocation(SignedHead calldata signedHead, bytes calldata signature) external {
-        bytes32 ledgerId = signedHead.ledgerId;
+    function proveFork(
+        bytes32 ledgerId,
+        Word calldata a,
+        Word calldata b,
+        bytes32 ownRoot,
+        bytes32[] calldata consistencyProof
+    ) external {
         _requireUsable(ledgerId);
-        _requireSignedHead(_writer(ledgerId), signedHead, signature);
-        (bytes32 root, uint64 size,,) = _head(ledgerId);
-        _markBetween(signedHead, size, root);
+        (uint64 sizeA, bytes32 rootA) = _requireWord(ledgerId, a);
+        (uint64 sizeB, bytes32 rootB) = _requireWord(ledgerId, b);
+        if (sizeA > sizeB) revert SizesDiffer(sizeA, sizeB);
+        Rfc9162.Verdict verdict = Rfc9162.checkConsistency(sizeA, ownRoot, sizeB, rootB, consistencyProof);
+        if (verdict != Rfc9162.Verdict.Valid) revert Inconsistent(verdict, sizeA, sizeB);
+        if (ownRoot == rootA) revert RootsAgree(rootA);
+        _mark(ledgerId);
+        emit Equivocated(ledgerId, sizeA, rootA, ownRoot);
     }
 
     /// @inheritdoc IAnchoredLedger
-    function proveEquivocation(
-        SignedHead calldata headA,
-        bytes calldata signatureA,
-        SignedHead calldata headB,
-        bytes calldata signatureB
-    ) external {
-        bytes32 ledgerId = headA.ledgerId;
-        if (ledgerId != headB.ledgerId) revert LedgersDiffer(ledgerId, headB.ledgerId);
-        _requireUsable(ledgerId);
+    function announceWriter(bytes32 ledgerId, address next) external {
+        _requireKnown(ledgerId);
         address writer = _writer(ledgerId);
-        _requireSignedHead(writer, headA, signatureA);
-        _requireSignedHead(writer, headB, signatureB);
-        _markBetween(headA, headB.size, headB.root);
+        address guardian = _guardian(ledgerId);
+        // Who is both is the writer: there is nobody apart who could guard the ledger.
+        bool byGuardian = msg.sender == guardian && guardian != writer;
+        if (!byGuardian && msg.sender != writer) revert NotWriterOrGuardian(msg.sender, writer, guardian);
+        if (next == writer) {
+            _withdraw(ledgerId, byGuardian);
+            emit AnnouncementWithdrawn(ledgerId, msg.sender);
+        } else {
+            uint64 readyAt = _announce(ledgerId, next, byGuardian);
+            emit WriterAnnounced(ledgerId, next, msg.sender, readyAt);
+        }
+    }
+
+    /// @inheritdoc IAnchoredLedger
+    function acceptWriter(bytes32 ledgerId) external {
+        (address previous, uint64 size) = _accept(ledgerId, msg.sender);
+        emit WriterChanged(ledgerId, previous, msg.sender, size);
     }
 
     /// @inheritdoc IAnchoredLedger
@@ -88,6 +105,25 @@ contract AnchoredLedger is IAnchoredLedger, LedgerBook, EIP712 {
     /// @inheritdoc IAnchoredLedger
     function writerOf(bytes32 ledgerId) external view returns (address) {
         return _writer(ledgerId);
+    }
+
+    /// @inheritdoc IAnchoredLedger
+    function guardianOf(bytes32 ledgerId) external view returns (address) {
+        return _guardian(ledgerId);
+    }
+
+    /// @inheritdoc IAnchoredLedger
+    function announcedWriter(bytes32 ledgerId)
+        external
+        view
+        returns (address next, uint64 readyAt, bool halted)
+    {
+        return _announced(ledgerId);
+    }
+
+    /// @inheritdoc IAnchoredLedger
+    function formerWriter(bytes32 ledgerId, address account) external view returns (uint64 size, uint64 until) {
+        return _former(ledgerId, account);
     }
 
     /// @inheritdoc IAnchoredLedger
@@ -106,6 +142,22 @@ contract AnchoredLedger is IAnchoredLedger, LedgerBook, EIP712 {
     }
 
     /// @inheritdoc IAnchoredLedger
+    function verifyInclusionAt(
+        bytes32 ledgerId,
+        bytes32 leafHash,
+        uint64 index,
+        bytes32[] calldata inclusionProof,
+        uint64 size,
+        bytes32 root,
+        bytes32[] calldata consistencyProof
+    ) external view returns (bool) {
+        (bytes32 storedRoot, uint64 storedSize,,) = _knownHead(ledgerId);
+        return Rfc9162.checkConsistency(size, root, storedSize, storedRoot, consistencyProof)
+                == Rfc9162.Verdict.Valid
+            && Rfc9162.checkInclusion(leafHash, index, size, root, inclusionProof) == Rfc9162.Verdict.Valid;
+    }
+
+    /// @inheritdoc IAnchoredLedger
     function isStale(bytes32 ledgerId, uint256 maxAge) external view returns (bool) {
         (,, uint64 time,) = _knownHead(ledgerId);
         return block.timestamp - time > maxAge;
@@ -120,19 +172,38 @@ contract AnchoredLedger is IAnchoredLedger, LedgerBook, EIP712 {
         return _head(id);
     }
 
-    /// @dev Two heads of one ledger, both its writer's, contradict each other when they have one size and two roots.
-    function _markBetween(SignedHead calldata signedHead, uint64 size, bytes32 root) private {
-        if (signedHead.size != size) revert SizesDiffer(signedHead.size, size);
-        if (signedHead.root == root) revert RootsAgree(root);
-        _mark(signedHead.ledgerId);
-        emit Equivocated(signedHead.ledgerId, size, signedHead.root, root);
+    /// @dev What a word says, after it was shown to be one: the head stored here, or what a writer signed.
+    function _requireWord(bytes32 ledgerId, Word calldata word) private view returns (uint64 size, bytes32 root) {
+        if (word.kind == WordKind.Stored) {
+            (root, size,,) = _head(ledgerId);
+            return (size, root);
+        }
+        (size, root) = (word.size, word.root);
+        _requireEvidence(ledgerId, word.signer, size);
+        bytes32 terms = word.kind == WordKind.Anchor
+            ? _anchorTerms(ledgerId, word.seq, size, root)
+            : keccak256(abi.encode(HEAD_TYPEHASH, ledgerId, size, root));
+        _requireSigned(word.signer, terms, word.signature);
     }
 
-    function _requireSignedHead(address writer, SignedHead calldata signedHead, bytes calldata signature)
+    /// @dev The writer answers for every size. A former one answers for what it left behind, and not for ever.
+    function _requireEvidence(bytes32 ledgerId, address signer, uint64 size) private view {
+        address writer = _writer(ledgerId);
+        if (signer == writer) return;
+        (uint64 lastSize, uint64 until) = _former(ledgerId, signer);
+        if (until == 0) revert NotWriter(signer, writer);
+        if (size > lastSize || block.timestamp > until) revert NoEvidence(signer, size, lastSize, until);
+    }
+
+    function _anchorTerms(bytes32 ledgerId, uint64 seq, uint64 newSize, bytes32 newRoot)
         private
-        view
+        pure
+        returns (bytes32)
     {
-        bytes32 digest = _hashTypedDataV4(keccak256(abi.encode(HEAD_TYPEHASH, signedHead)));
-        if (!Signatures.isSignedBy(writer, digest, signature)) revert InvalidSignature(writer);
+        return keccak256(abi.encode(ANCHOR_TYPEHASH, ledgerId, seq, newSize, newRoot));
+    }
+
+    function _requireSigned(address signer, bytes32 terms, bytes calldata signature) private view {
+        if (!Signatures.isSignedBy(signer, _hashTypedDataV4(terms), signature)) revert InvalidSignature(signer);
     }
 }

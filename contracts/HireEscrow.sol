@@ -30,8 +30,11 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
     /// @dev Gas for one payment: several times what USDC takes, and a bound on what a hostile token can burn.
     uint256 private constant PUSH_GAS = 200_000;
 
-    /// @dev Gas for one item of a batch: its payments, and a wallet that verifies P-256 in Solidity.
-    uint256 private constant ITEM_GAS = 1_000_000;
+    /// @dev Gas that a batch keeps for itself, to say how an item ended and that it stopped.
+    uint256 private constant BATCH_GAS = 20_000;
+
+    /// @dev A wallet or a token that fails can return as much as it likes; a batch repeats no more of it.
+    uint256 private constant MAX_REASON_LENGTH = 256;
 
     uint256 private constant MAX_PROVIDER_ID_LENGTH = 31;
 
@@ -46,11 +49,8 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
     /// @inheritdoc IHireEscrow
     uint256 public pausedUntil;
 
-    /// @dev For the functions this contract calls on itself, so that what they do can fail as a whole.
-    modifier onlySelf() {
-        if (msg.sender != address(this)) revert NotAuthorized(msg.sender, address(this));
-        _;
-    }
+    /// @dev Up while a batch runs.
+    bool private transient _batching;
 
     modifier onlyGuardian() {
         if (msg.sender != guardian) revert NotAuthorized(msg.sender, guardian);
@@ -125,21 +125,29 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         bytes32 id = escrowId(hire);
         if (block.timestamp >= hire.deadline) revert DeadlinePassed(block.timestamp, hire.deadline);
         bytes32 terms = keccak256(abi.encode(MARK_DELIVERED_TYPEHASH, id, resultHash));
-        _requireWord(hire.seller, msg.sender, terms, signature);
+        _requireWord(hire.seller, terms, signature);
         _setDelivered(id);
         emit Delivered(id, resultHash);
     }
 
     /// @inheritdoc IHireEscrow
     function release(Hire calldata hire, bytes calldata signature) external nonReentrant {
-        _release(hire, signature, msg.sender);
+        bytes32 id = escrowId(hire);
+        address buyer = hire.buyer;
+        if (signature.length == 0) _requireSender(msg.sender, buyer);
+        else _requireSigned(buyer, keccak256(abi.encode(RELEASE_TYPEHASH, id)), signature);
+        (uint128 amount,) = _close(id, Status.Released);
+        (uint128 fee, address seller, address payee) = (hire.fee, hire.seller, hire.payee);
+        emit Released(id, buyer, seller, amount, 0, fee);
+        _push(id, _orSeller(payee, seller), amount - fee);
+        if (fee != 0) _push(id, hire.feeRecipient, fee);
     }
 
     /// @inheritdoc IHireEscrow
     function split(Hire calldata hire, uint128 toSeller, bytes calldata signature) external nonReentrant {
         bytes32 id = escrowId(hire);
         bytes32 terms = keccak256(abi.encode(SPLIT_TYPEHASH, id, toSeller));
-        _requireWord(hire.buyer, msg.sender, terms, signature);
+        _requireWord(hire.buyer, terms, signature);
         if (toSeller == 0 || toSeller >= hire.amount) revert SplitOutOfRange(toSeller, hire.amount);
         (uint128 amount,) = _close(id, Status.Split);
         (uint128 toPayee, uint128 feeShare, uint128 toBuyer) = _parts(amount, hire.fee, toSeller);
@@ -156,7 +164,7 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         bool party = signer == hire.buyer || signer == hire.seller || signer == hire.arbiter;
         if (!party || signer == address(0)) revert NotAParty(signer);
         bytes32 terms = keccak256(abi.encode(REFUND_TYPEHASH, id, signer));
-        _requireWord(signer, msg.sender, terms, signature);
+        _requireWord(signer, terms, signature);
         (uint128 amount,) = _close(id, Status.Refunded);
         emit Refunded(id, hire.buyer, hire.seller, amount, signer);
         _push(id, hire.buyer, amount);
@@ -164,38 +172,11 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
 
     /// @inheritdoc IHireEscrow
     function timeoutRefund(Hire calldata hire) external nonReentrant {
-        _timeoutRefund(hire);
-    }
-
-    /// @inheritdoc IHireEscrow
-    function releaseMany(Hire[] calldata hires, bytes[] calldata signatures)
-        external
-        nonReentrant
-        returns (bool[] memory done)
-    {
-        if (hires.length != signatures.length) revert LengthMismatch(hires.length, signatures.length);
-        done = new bool[](hires.length);
-        for (uint256 i = 0; i < hires.length; ++i) {
-            _requireGas(ITEM_GAS);
-            try this.releaseItem{gas: ITEM_GAS}(hires[i], signatures[i], msg.sender) {
-                done[i] = true;
-            } catch (bytes memory reason) {
-                emit ItemFailed(escrowId(hires[i]), reason);
-            }
-        }
-    }
-
-    /// @inheritdoc IHireEscrow
-    function timeoutRefundMany(Hire[] calldata hires) external nonReentrant returns (bool[] memory done) {
-        done = new bool[](hires.length);
-        for (uint256 i = 0; i < hires.length; ++i) {
-            _requireGas(ITEM_GAS);
-            try this.timeoutRefundItem{gas: ITEM_GAS}(hires[i]) {
-                done[i] = true;
-            } catch (bytes memory reason) {
-                emit ItemFailed(escrowId(hires[i]), reason);
-            }
-        }
+        if (block.timestamp < hire.deadline) revert DeadlineNotReached(block.timestamp, hire.deadline);
+        bytes32 id = escrowId(hire);
+        (uint128 amount, bool delivered) = _close(id, Status.TimedOut);
+        emit TimedOut(id, hire.buyer, hire.seller, amount, delivered);
+        _push(id, hire.buyer, amount);
     }
 
     /// @inheritdoc IHireEscrow
@@ -223,16 +204,28 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         emit Unpaused();
     }
 
-    // -------------------------------------------------------------------------------- calls to oneself
+    // -------------------------------------------------------------------------------------------- batch
 
-    /// @notice One item of {releaseMany}. Only this contract calls it, while its guard is up.
-    function releaseItem(Hire calldata hire, bytes calldata signature, address sender) external onlySelf {
-        _release(hire, signature, sender);
-    }
-
-    /// @notice One item of {timeoutRefundMany}. Only this contract calls it, while its guard is up.
-    function timeoutRefundItem(Hire calldata hire) external onlySelf {
-        _timeoutRefund(hire);
+    /// @inheritdoc IHireEscrow
+    /// @dev The guard is asked and not raised: every verb raises its own, which nothing that a verb calls gets past.
+    /// Between two items nobody else's code runs.
+    function batch(bytes[] calldata calls, uint256 gasEach)
+        external
+        nonReentrantView
+        returns (uint256 tried)
+    {
+        if (_batching) revert BatchInBatch();
+        _batching = true;
+        for (; tried < calls.length; ++tried) {
+            // Asked before the item is copied, lest that takes the last of the gas, and after it, when it has taken some.
+            bytes calldata item = calls[tried];
+            if (!_leaves(gasEach)) break;
+            (bool started, bool done) = _tryItem(item, gasEach);
+            if (!started) break;
+            if (!done) _reportItem(tried);
+        }
+        if (tried != calls.length) emit BatchStopped(tried);
+        _batching = false;
     }
 
     // --------------------------------------------------------------------------------------------- views
@@ -284,6 +277,10 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         if (buyer == seller || buyer == payee) revert BuyerPaysItself(buyer);
         _requireOutside(_orSeller(payee, seller));
         _requireOutside(feeRecipient);
+        // This contract gives no word, so that no call it ever makes can be taken for one.
+        if (buyer == address(this) || seller == address(this) || hire.arbiter == address(this)) {
+            revert EscrowIsParty();
+        }
         if (fee != 0 && feeRecipient == address(0)) revert FeeWithoutRecipient(fee);
         id = escrowId(hire);
         _open(id, hire.amount);
@@ -328,24 +325,41 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         }
     }
 
-    function _release(Hire calldata hire, bytes calldata signature, address sender) private {
-        bytes32 id = escrowId(hire);
-        address buyer = hire.buyer;
-        if (signature.length == 0) _requireSender(sender, buyer);
-        else _requireSigned(buyer, keccak256(abi.encode(RELEASE_TYPEHASH, id)), signature);
-        (uint128 amount,) = _close(id, Status.Released);
-        (uint128 fee, address seller, address payee) = (hire.fee, hire.seller, hire.payee);
-        emit Released(id, buyer, seller, amount, 0, fee);
-        _push(id, _orSeller(payee, seller), amount - fee);
-        if (fee != 0) _push(id, hire.feeRecipient, fee);
+    /// @dev Whether a call can be given exactly `gasEach`: it gets at most 63 of every 64 units (EIP-150).
+    function _leaves(uint256 gasEach) private view returns (bool) {
+        uint256 left = gasleft();
+        return left > BATCH_GAS && (left - BATCH_GAS) / 64 * 63 >= gasEach;
     }
 
-    function _timeoutRefund(Hire calldata hire) private {
-        if (block.timestamp < hire.deadline) revert DeadlineNotReached(block.timestamp, hire.deadline);
-        bytes32 id = escrowId(hire);
-        (uint128 amount, bool delivered) = _close(id, Status.TimedOut);
-        emit TimedOut(id, hire.buyer, hire.seller, amount, delivered);
-        _push(id, hire.buyer, amount);
+    /// @dev Runs an item as the sender's own call to this contract, whose state it works on; nothing of what it returns is
+    /// copied. Memory is used and not taken: a long batch would pay for it by the square.
+    function _tryItem(bytes calldata item, uint256 gasEach) private returns (bool started, bool done) {
+        uint256 kept = BATCH_GAS;
+        assembly ("memory-safe") {
+            let data := mload(0x40)
+            calldatacopy(data, item.offset, item.length)
+            let left := gas()
+            if gt(left, kept) { started := iszero(lt(mul(div(sub(left, kept), 64), 63), gasEach)) }
+            if started { done := delegatecall(gasEach, address(), data, item.length, 0, 0) }
+        }
+    }
+
+    /// @dev Says with which error the item just run failed. Has to follow {_tryItem}, whose returned data it reads.
+    function _reportItem(uint256 index) private {
+        uint256 most = MAX_REASON_LENGTH;
+        bytes memory reason;
+        assembly ("memory-safe") {
+            let size := returndatasize()
+            if gt(size, most) { size := most }
+            reason := mload(0x40)
+            mstore(reason, size)
+            returndatacopy(add(reason, 0x20), 0, size)
+            mstore(0x40, add(reason, add(most, 0x20)))
+        }
+        emit ItemFailed(index, reason);
+        assembly ("memory-safe") {
+            mstore(0x40, reason)
+        }
     }
 
     /// @dev Pays, or credits what the token did not move. The balance alone says what was moved: a transfer may revert,
@@ -378,11 +392,8 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
     }
 
     /// @dev `signer` consents to `terms` by its signature or, with an empty one, by having sent the transaction.
-    function _requireWord(address signer, address sender, bytes32 terms, bytes calldata signature)
-        private
-        view
-    {
-        if (signature.length == 0) _requireSender(sender, signer);
+    function _requireWord(address signer, bytes32 terms, bytes calldata signature) private view {
+        if (signature.length == 0) _requireSender(msg.sender, signer);
         else _requireSigned(signer, terms, signature);
     }
 
@@ -397,10 +408,6 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
     /// @dev What must be left so that a call can be given `forwarded`: EIP-150 keeps back one 64th.
     function _gasFor(uint256 forwarded) private pure returns (uint256) {
         return forwarded + forwarded / 63 + 10_000;
-    }
-
-    function _requireGas(uint256 forwarded) private view {
-        if (gasleft() < _gasFor(forwarded)) revert NotEnoughGas(gasleft(), _gasFor(forwarded));
     }
 
     function _requireOutside(address recipient) private view {

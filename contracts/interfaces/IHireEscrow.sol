@@ -155,9 +155,13 @@ interface IHireEscrow {
     event Unpaused();
 
     /// @notice One item of a batch failed and changed nothing; the others went on.
-    /// @param escrowId The item's hire.
-    /// @param reason The error it failed with, as returned; empty when it ran out of gas.
-    event ItemFailed(bytes32 indexed escrowId, bytes reason);
+    /// @param index Which of the batch's calls.
+    /// @param reason The first 256 bytes of what it returned: its error. Empty when it ran out of gas.
+    event ItemFailed(uint256 index, bytes reason);
+
+    /// @notice A batch ended before this item, since too little gas was left to give it what each was to have.
+    /// @param index The first of the batch's calls that was not tried.
+    event BatchStopped(uint256 index);
 
     /// @notice Only this account may do that.
     error NotAuthorized(address actual, address expected);
@@ -181,6 +185,8 @@ interface IHireEscrow {
     error BuyerPaysItself(address buyer);
     /// @notice Money sent to this contract or to the token itself would be lost.
     error ForbiddenRecipient(address recipient);
+    /// @notice This contract is nobody's buyer, seller or arbiter: it gives no word.
+    error EscrowIsParty();
     /// @notice Too late: `time` has reached the deadline.
     error DeadlinePassed(uint256 time, uint256 deadline);
     /// @notice Too early: `time` has not reached the deadline.
@@ -195,8 +201,8 @@ interface IHireEscrow {
     error PauseLength(uint256 actual, uint256 limit);
     /// @notice The account has no credit.
     error NothingToWithdraw(address account);
-    /// @notice One signature per hire.
-    error LengthMismatch(uint256 hires, uint256 signatures);
+    /// @notice A batch is no item of a batch.
+    error BatchInBatch();
     /// @notice Send the transaction with more gas: going on with less could fail somebody's payment on purpose.
     error NotEnoughGas(uint256 actual, uint256 limit);
     /// @notice The token must be a contract.
@@ -270,21 +276,17 @@ interface IHireEscrow {
     /// @param hire The terms.
     function timeoutRefund(Hire calldata hire) external;
 
-    /// @notice {release} for many hires. A bad one is reported ({ItemFailed}) and does not stop the others.
-    /// @dev Each item may use 1,000,000 gas; the transaction needs that much to spare while it works, so that no
-    /// item can fail for want of gas that the sender kept back.
-    /// @param hires The terms of each.
-    /// @param signatures The buyer's signature for each; empty where the buyer sends.
-    /// @return done Which of them were released.
-    function releaseMany(Hire[] calldata hires, bytes[] calldata signatures)
-        external
-        returns (bool[] memory done);
-
-    /// @notice {timeoutRefund} for many hires. A bad one is reported ({ItemFailed}) and does not stop the others.
-    /// @dev Gas as for {releaseMany}.
-    /// @param hires The terms of each.
-    /// @return done Which of them were refunded.
-    function timeoutRefundMany(Hire[] calldata hires) external returns (bool[] memory done);
+    /// @notice Many calls of this contract in one transaction, each as if the sender had made it: the same rights, no
+    /// more and no less. An item that fails changes nothing, is reported ({ItemFailed}) and does not stop the others.
+    /// @dev Each item gets exactly `gasEach` gas, so what comes before it can neither starve it nor spare it anything. Before
+    /// an item that cannot be given as much the batch ends, without an error, with {BatchStopped}: unless
+    /// gasleft() > 20,000 and (gasleft() − 20,000) / 64 · 63 ≥ gasEach. A payment that a token refuses becomes a credit only
+    /// if its item has gas for it: with less than about 260,000 such an item fails. 500,000 is plenty, 1,000,000 where
+    /// a contract wallet has to verify. Calls that are no array of bytes revert.
+    /// @param calls The calls, encoded: any function of this contract but this one.
+    /// @param gasEach Gas for each.
+    /// @return tried How many items were tried, done or failed.
+    function batch(bytes[] calldata calls, uint256 gasEach) external returns (uint256 tried);
 
     /// @notice Pays an account its credit. Anyone may call; the money goes to nobody else.
     /// @param account Whose credit.

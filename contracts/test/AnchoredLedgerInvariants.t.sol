@@ -35,9 +35,20 @@ contract AnchoredLedgerInvariantsTest is TestBase {
         require(_head().seq == _handler.anchors(), "seq == accepted anchors");
     }
 
+    /// @notice Nothing a run did by the rules has marked the ledger, whatever was brought against it.
+    function invariant_honestWritersAreNotConvicted() external view {
+        require(!_handler.ledger().isEquivocated(_handler.id()), "!isEquivocated(id)");
+    }
+
+    /// @notice The writer is who accepted last, and the guardian is who it always was.
+    function invariant_writerIsWhoAccepted() external view {
+        require(_handler.ledger().writerOf(_handler.id()) == _handler.writer(), "writerOf(id) == last to accept");
+        require(_handler.ledger().guardianOf(_handler.id()) == _handler.guardian(), "guardianOf(id) never changes");
+    }
+
     /// @notice Reports what the run did: an act that succeeded in none of the runs fails the suite.
     function afterInvariant() external {
-        string[] memory names = new string[](8);
+        string[] memory names = new string[](14);
         names[0] = "anchor";
         names[1] = "relay";
         names[2] = "heartbeat";
@@ -45,8 +56,14 @@ contract AnchoredLedgerInvariantsTest is TestBase {
         names[4] = "shrink refused";
         names[5] = "replay refused";
         names[6] = "stranger refused";
-        names[7] = "equivocation";
-        uint256[] memory counts = new uint256[](8);
+        names[7] = "fork proven";
+        names[8] = "honest words kept";
+        names[9] = "writer announced";
+        names[10] = "guardian announced";
+        names[11] = "defiance refused";
+        names[12] = "writer changed";
+        names[13] = "early change refused";
+        uint256[] memory counts = new uint256[](14);
         for (uint256 i = 0; i < counts.length; ++i) {
             counts[i] = _handler.done(LedgerHandler.Act(i));
         }

@@ -28,7 +28,14 @@ contract ContractWallet is IERC1271 {
         mood = mood_;
     }
 
-    function execute(address target, bytes calldata call_) external returns (bytes memory result) {
+    /// @notice Several calls in one transaction.
+    function executeAll(address target, bytes[] calldata calls) external {
+        for (uint256 i = 0; i < calls.length; ++i) {
+            execute(target, calls[i]);
+        }
+    }
+
+    function execute(address target, bytes calldata call_) public returns (bytes memory result) {
         require(msg.sender == owner, "not the owner");
         bool done;
         (done, result) = target.call(call_);

@@ -20,8 +20,7 @@ contract EscrowHandler is TestBase {
         Split,
         Refund,
         TimeoutRefund,
-        ReleaseMany,
-        TimeoutRefundMany,
+        Batch,
         Withdraw,
         Pause,
         Credited
@@ -148,22 +147,19 @@ contract EscrowHandler is TestBase {
         _settle(people[seed % 6], call, Verb.TimeoutRefund, hire);
     }
 
-    function releaseMany(uint256 input) external mixed(input) {
+    /// @dev Releases, timeouts and withdrawals for one sender, some of them good.
+    function batch(uint256 input) external mixed(input) {
         uint256 seed = _seed;
         if (_hires.length == 0) return;
-        IHireEscrow.Hire[] memory hires = _some(seed);
-        bytes memory call = abi.encodeCall(IHireEscrow.releaseMany, (hires, new bytes[](hires.length)));
-        _settleMany(hires[0].buyer, call, Verb.ReleaseMany);
-    }
-
-    function timeoutRefundMany(uint256 input) external mixed(input) {
-        uint256 seed = _seed;
-        if (_hires.length == 0) return;
-        _settleMany(
-            people[seed % 6],
-            abi.encodeCall(IHireEscrow.timeoutRefundMany, (_some(seed))),
-            Verb.TimeoutRefundMany
-        );
+        bytes[] memory calls = new bytes[](bound(seed >> 136, 1, 6));
+        for (uint256 i = 0; i < calls.length; ++i) {
+            uint256 own = uint256(keccak256(abi.encode(seed, i)));
+            if (own % 4 == 0) calls[i] = abi.encodeCall(IHireEscrow.timeoutRefund, (_pick(own >> 8)));
+            else if (own % 8 == 1) calls[i] = abi.encodeCall(IHireEscrow.withdraw, (people[(own >> 8) % 6]));
+            else calls[i] = abi.encodeCall(IHireEscrow.release, (_pick(own >> 8), ""));
+        }
+        uint256 gasEach = (seed >> 16) % 4 == 0 ? 100_000 : 1_000_000;
+        _settleMany(people[seed % 6], abi.encodeCall(IHireEscrow.batch, (calls, gasEach)), Verb.Batch);
     }
 
     function withdraw(uint256 input) external mixed(input) {
@@ -263,8 +259,7 @@ contract EscrowHandler is TestBase {
         names[uint256(Verb.Split)] = "split";
         names[uint256(Verb.Refund)] = "refund";
         names[uint256(Verb.TimeoutRefund)] = "timeoutRefund";
-        names[uint256(Verb.ReleaseMany)] = "releaseMany";
-        names[uint256(Verb.TimeoutRefundMany)] = "timeoutRefundMany";
+        names[uint256(Verb.Batch)] = "batch";
         names[uint256(Verb.Withdraw)] = "withdraw";
         names[uint256(Verb.Pause)] = "pause";
         names[uint256(Verb.Credited)] = "paid by credit";
@@ -388,16 +383,6 @@ contract EscrowHandler is TestBase {
 
     function _pick(uint256 seed) private view returns (IHireEscrow.Hire memory) {
         return _hires[(seed >> 128) % _hires.length];
-    }
-
-    /// @dev Up to five in a row, settled ones among them.
-    function _some(uint256 seed) private view returns (IHireEscrow.Hire[] memory some) {
-        uint256 start = (seed >> 128) % _hires.length;
-        uint256 count = bound(seed >> 136, 1, 5);
-        some = new IHireEscrow.Hire[](count);
-        for (uint256 i = 0; i < count; ++i) {
-            some[i] = _hires[(start + i) % _hires.length];
-        }
     }
 
     /// @dev Three times out of four the one who may.

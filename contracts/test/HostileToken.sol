@@ -20,7 +20,9 @@ contract HostileToken is ERC20 {
         Reverts,
         RevertsWithBomb,
         BurnsGas,
-        CallsInsteadOfMoving
+        CallsInsteadOfMoving,
+        RevertsWithWords,
+        BringsMore
     }
 
     Behaviour public behaviour;
@@ -29,6 +31,7 @@ contract HostileToken is ERC20 {
 
     address private _hookTarget;
     bytes private _hookCall;
+    bytes private _words;
     bool public hookSucceeded;
     bytes public hookResult;
     uint256 public hookRuns;
@@ -53,6 +56,11 @@ contract HostileToken is ERC20 {
 
     function pause(bool paused_) external {
         paused = paused_;
+    }
+
+    /// @notice What {Behaviour-RevertsWithWords} says.
+    function say(bytes calldata words) external {
+        _words = words;
     }
 
     /// @notice During the next transfer, after the money moved, call `target` once.
@@ -94,6 +102,12 @@ contract HostileToken is ERC20 {
                 revert(0, 500000)
             }
         }
+        if (how == Behaviour.RevertsWithWords) {
+            bytes memory words = _words;
+            assembly {
+                revert(add(words, 0x20), mload(words))
+            }
+        }
         if (how == Behaviour.BurnsGas) {
             assembly {
                 invalid()
@@ -120,6 +134,9 @@ contract HostileToken is ERC20 {
         } else if (how == Behaviour.TakesFeeFromSender) {
             _transfer(from, to, value);
             _burn(from, value / 100);
+        } else if (how == Behaviour.BringsMore) {
+            _transfer(from, to, value);
+            _mint(to, 1);
         } else if (how == Behaviour.MovesHalf) {
             _transfer(from, to, value / 2);
         } else if (

@@ -17,33 +17,46 @@ contract LedgerHandler is TestBase {
         ShrinkRefused,
         ReplayRefused,
         StrangerRefused,
-        Equivocation
+        ForkProven,
+        HonestWordsKept,
+        WriterAnnounced,
+        GuardianAnnounced,
+        HaltedRefused,
+        WriterChanged,
+        EarlyRefused
     }
 
-    uint256 private constant WRITER_KEY = 0x5eed;
+    /// @dev Writers follow one another: 0x5eed, 0x5eee, …
+    uint256 private constant FIRST_WRITER_KEY = 0x5eed;
+    uint256 private constant GUARDIAN_KEY = 0x6a7d;
     uint256 private constant MOST_ENTRIES = 20;
 
     AnchoredLedger public immutable ledger;
-    address public immutable writer;
+    address public immutable guardian;
     bytes32 public immutable id;
+    address public writer;
+
+    uint256 private _writerKey = FIRST_WRITER_KEY;
+    IAnchoredLedger.Word[] private _words;
 
     bytes32[] private _leaves;
     bytes private _lastSignature;
-    uint256 private _lastSize;
     uint256 private _entropy;
 
     mapping(Act act => uint256) public done;
     string public broken;
 
     constructor() {
-        writer = vm.addr(WRITER_KEY);
+        writer = vm.addr(_writerKey);
+        guardian = vm.addr(GUARDIAN_KEY);
         ledger = new AnchoredLedger();
-        id = ledger.open("handler.example", writer);
+        id = ledger.open("handler.example", writer, guardian);
     }
 
     // ------------------------------------------------------------------------------- what a writer may do
 
     function anchor(uint256 growth) external {
+        if (_halted()) return;
         uint256 size = _grow(growth);
         (bytes32 root, bytes32[] memory proof) = _extension(_leaves, size);
         vm.prank(writer);
@@ -53,27 +66,20 @@ contract LedgerHandler is TestBase {
     }
 
     function relay(uint256 growth) external {
+        if (_halted()) return;
         uint256 size = _grow(growth);
         (bytes32 root, bytes32[] memory proof) = _extension(_leaves, size);
         uint64 seq = ledger.head(id).seq + 1;
-        _lastSignature = _sign(
-            keccak256(
-                abi.encode(
-                    keccak256("Anchor(bytes32 ledgerId,uint64 seq,uint64 newSize,bytes32 newRoot)"),
-                    id,
-                    seq,
-                    uint64(size),
-                    root
-                )
-            )
-        );
-        _lastSize = size;
+        IAnchoredLedger.Word memory word = _word(IAnchoredLedger.WordKind.Anchor, seq, size, root);
+        _lastSignature = word.signature;
+        _words.push(word);
         ledger.anchor(id, uint64(size), root, proof, _lastSignature);
         done[Act.Relay]++;
         _check();
     }
 
     function heartbeat() external {
+        if (_halted()) return;
         IAnchoredLedger.Head memory head = ledger.head(id);
         vm.prank(writer);
         ledger.anchor(id, head.size, head.root, new bytes32[](0), "");
@@ -81,8 +87,65 @@ contract LedgerHandler is TestBase {
         _check();
     }
 
+    /// @dev Under a checkpoint: some head that is or was anchored.
+    function signHead(uint256 size) external {
+        if (_leaves.length == 0) return;
+        size = bound(size, 0, _leaves.length);
+        _words.push(_word(IAnchoredLedger.WordKind.Head, 0, size, MerkleReference.root(_leaves, size)));
+    }
+
     function wait_(uint256 time) external {
-        vm.warp(block.timestamp + bound(time, 1, 1 hours));
+        vm.warp(block.timestamp + bound(time, 1, 5 days));
+    }
+
+    // ----------------------------------------------------------------------------------------- succession
+
+    function announce(bool byGuardian, uint256 seed) external {
+        if (_halted() && !byGuardian) return;
+        (address announced,,) = ledger.announcedWriter(id);
+        // Seldom again, since that starts the seven days again.
+        if (announced != address(0) && seed % 8 != 0) return;
+        vm.prank(byGuardian ? guardian : writer);
+        ledger.announceWriter(id, vm.addr(_writerKey + 1));
+        done[byGuardian ? Act.GuardianAnnounced : Act.WriterAnnounced]++;
+    }
+
+    function withdraw(bool byGuardian, uint256 seed) external {
+        (address next,,) = ledger.announcedWriter(id);
+        if (next == address(0) || seed % 4 != 0 || (_halted() && !byGuardian)) return;
+        vm.prank(byGuardian ? guardian : writer);
+        ledger.announceWriter(id, writer);
+    }
+
+    function accept() external {
+        (address next, uint64 readyAt,) = ledger.announcedWriter(id);
+        if (next == address(0)) return;
+        vm.prank(next);
+        if (block.timestamp < readyAt) {
+            try ledger.acceptWriter(id) {
+                _break("a writer was changed too early");
+            } catch {
+                done[Act.EarlyRefused]++;
+            }
+            return;
+        }
+        ledger.acceptWriter(id);
+        writer = next;
+        _writerKey++;
+        done[Act.WriterChanged]++;
+    }
+
+    /// @dev While the guardian's announcement stands, the writer can neither anchor nor touch it.
+    function defy() external {
+        if (!_halted()) return;
+        IAnchoredLedger.Head memory head = ledger.head(id);
+        _refused(head.size, head.root, new bytes32[](0), "a writer anchored against the guardian");
+        vm.prank(writer);
+        try ledger.announceWriter(id, writer) {
+            _break("a writer withdrew the guardian's announcement");
+        } catch {
+            done[Act.HaltedRefused]++;
+        }
     }
 
     // ------------------------------------------------------------------------------- what nobody may do
@@ -116,7 +179,7 @@ contract LedgerHandler is TestBase {
     }
 
     function replay() external {
-        if (_lastSignature.length == 0) return;
+        if (_lastSignature.length == 0 || _halted()) return;
         IAnchoredLedger.Head memory head = ledger.head(id);
         try ledger.anchor(id, head.size, head.root, new bytes32[](0), _lastSignature) {
             _break("a relayed signature was good twice");
@@ -135,17 +198,54 @@ contract LedgerHandler is TestBase {
         }
     }
 
-    /// @dev A second ledger of the same writer takes the mark, so that the first goes on.
-    function equivocate(uint256 salt) external {
-        bytes32 other = ledger.open(string.concat("other.example/", string(abi.encodePacked(salt, ++_entropy))), writer);
-        IAnchoredLedger.SignedHead memory a = IAnchoredLedger.SignedHead(other, 5, _fresh());
-        IAnchoredLedger.SignedHead memory b = IAnchoredLedger.SignedHead(other, 5, _fresh());
-        ledger.proveEquivocation(a, _signHead(a), b, _signHead(b));
+    /// @dev Any two of the words that were signed, and the stored head, with the best proofs there are.
+    function convictHonest(uint256 first, uint256 second) external {
+        if (_words.length == 0) return;
+        IAnchoredLedger.Word memory a = _anyWord(first);
+        IAnchoredLedger.Word memory b = _anyWord(second);
+        if (a.size > b.size) (a, b) = (b, a);
+        bytes32 ownRoot = MerkleReference.root(_leaves, a.size);
+        bytes32[] memory proof = MerkleReference.consistencyProof(_leaves, a.size, b.size);
+        try ledger.proveFork(id, a, b, ownRoot, proof) {
+            _break("honest words convicted");
+        } catch {}
+        try ledger.proveFork(id, a, b, _fresh(), proof) {
+            _break("a wrong root convicted");
+        } catch {
+            done[Act.HonestWordsKept]++;
+        }
+    }
+
+    /// @dev A second ledger of the same writer takes the mark, so that the first goes on. The fork is shown by a word
+    /// of a shorter tree with one foreign entry, and a word of the longer tree.
+    function fork(uint256 salt, uint256 shorter, uint256 longer, uint256 position) external {
+        bytes32 other =
+            ledger.open(string.concat("other.example/", string(abi.encodePacked(salt, ++_entropy))), writer, guardian);
+        longer = bound(longer, 1, MOST_ENTRIES);
+        shorter = bound(shorter, 1, longer);
+        bytes32[] memory leaves = new bytes32[](longer);
+        for (uint256 i = 0; i < longer; ++i) {
+            leaves[i] = _fresh();
+        }
+        bytes32 root = MerkleReference.root(leaves, longer);
+        bytes32 ownRoot = MerkleReference.root(leaves, shorter);
+        bytes32[] memory proof = MerkleReference.consistencyProof(leaves, shorter, longer);
+        leaves[bound(position, 0, shorter - 1)] = _fresh();
+        bytes32 falseRoot = MerkleReference.root(leaves, shorter);
+
+        IAnchoredLedger.Word memory a = _wordOf(other, IAnchoredLedger.WordKind.Head, 0, shorter, falseRoot);
+        IAnchoredLedger.Word memory b = _wordOf(other, IAnchoredLedger.WordKind.Anchor, 1, longer, root);
+        if (salt % 2 == 0) {
+            vm.prank(writer);
+            ledger.anchor(other, uint64(longer), root, new bytes32[](0), "");
+            b.kind = IAnchoredLedger.WordKind.Stored;
+        }
+        ledger.proveFork(other, a, b, ownRoot, proof);
         vm.prank(writer);
         try ledger.anchor(other, 0, sha256(""), new bytes32[](0), "") {
             _break("a marked ledger was anchored");
         } catch {
-            done[Act.Equivocation]++;
+            done[Act.ForkProven]++;
         }
         if (!ledger.isEquivocated(other) || ledger.isEquivocated(id)) _break("the wrong ledger was marked");
     }
@@ -201,8 +301,46 @@ contract LedgerHandler is TestBase {
         if (ledger.verifyInclusion(id, _fresh(), uint64(index), proof)) _break("an entry was never there");
     }
 
-    function _signHead(IAnchoredLedger.SignedHead memory head) private view returns (bytes memory) {
-        return _sign(keccak256(abi.encode(keccak256("Head(bytes32 ledgerId,uint64 size,bytes32 root)"), head)));
+    function _halted() private view returns (bool halted) {
+        (,, halted) = ledger.announcedWriter(id);
+    }
+
+    /// @dev A word signed so far, or the stored head with its size and root spelled out.
+    function _anyWord(uint256 seed) private view returns (IAnchoredLedger.Word memory word) {
+        seed = seed % (_words.length + 1);
+        if (seed < _words.length) return _words[seed];
+        IAnchoredLedger.Head memory head = ledger.head(id);
+        word.size = head.size;
+        word.root = head.root;
+    }
+
+    function _word(IAnchoredLedger.WordKind kind, uint64 seq, uint256 size, bytes32 root)
+        private
+        view
+        returns (IAnchoredLedger.Word memory)
+    {
+        return _wordOf(id, kind, seq, size, root);
+    }
+
+    function _wordOf(bytes32 of_, IAnchoredLedger.WordKind kind, uint64 seq, uint256 size, bytes32 root)
+        private
+        view
+        returns (IAnchoredLedger.Word memory)
+    {
+        bytes32 terms = kind == IAnchoredLedger.WordKind.Anchor
+            ? keccak256(
+                abi.encode(
+                    keccak256("Anchor(bytes32 ledgerId,uint64 seq,uint64 newSize,bytes32 newRoot)"),
+                    of_,
+                    seq,
+                    uint64(size),
+                    root
+                )
+            )
+            : keccak256(
+                abi.encode(keccak256("Head(bytes32 ledgerId,uint64 size,bytes32 root)"), of_, uint64(size), root)
+            );
+        return IAnchoredLedger.Word(kind, writer, seq, uint64(size), root, _sign(terms));
     }
 
     function _sign(bytes32 terms) private view returns (bytes memory) {
@@ -217,7 +355,7 @@ contract LedgerHandler is TestBase {
                 address(ledger)
             )
         );
-        return signed(WRITER_KEY, keccak256(abi.encodePacked(hex"1901", domain, terms)));
+        return signed(_writerKey, keccak256(abi.encodePacked(hex"1901", domain, terms)));
     }
 
     function _fresh() private returns (bytes32) {

@@ -19,6 +19,28 @@ export const anchoredLedgerAbi = [
   {
     "inputs": [
       {
+        "internalType": "address",
+        "name": "account",
+        "type": "address"
+      }
+    ],
+    "name": "AlreadyWriter",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes32",
+        "name": "ledgerId",
+        "type": "bytes32"
+      }
+    ],
+    "name": "GuardianAnnounced",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
         "internalType": "enum Rfc9162.Verdict",
         "name": "reason",
         "type": "uint8"
@@ -67,17 +89,43 @@ export const anchoredLedgerAbi = [
   {
     "inputs": [
       {
-        "internalType": "bytes32",
-        "name": "a",
-        "type": "bytes32"
+        "internalType": "address",
+        "name": "signer",
+        "type": "address"
       },
       {
-        "internalType": "bytes32",
-        "name": "b",
-        "type": "bytes32"
+        "internalType": "uint64",
+        "name": "size",
+        "type": "uint64"
+      },
+      {
+        "internalType": "uint64",
+        "name": "lastSize",
+        "type": "uint64"
+      },
+      {
+        "internalType": "uint64",
+        "name": "until",
+        "type": "uint64"
       }
     ],
-    "name": "LedgersDiffer",
+    "name": "NoEvidence",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "actual",
+        "type": "address"
+      },
+      {
+        "internalType": "address",
+        "name": "next",
+        "type": "address"
+      }
+    ],
+    "name": "NotAnnounced",
     "type": "error"
   },
   {
@@ -94,6 +142,38 @@ export const anchoredLedgerAbi = [
       }
     ],
     "name": "NotWriter",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "actual",
+        "type": "address"
+      },
+      {
+        "internalType": "address",
+        "name": "writer",
+        "type": "address"
+      },
+      {
+        "internalType": "address",
+        "name": "guardian",
+        "type": "address"
+      }
+    ],
+    "name": "NotWriterOrGuardian",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes32",
+        "name": "ledgerId",
+        "type": "bytes32"
+      }
+    ],
+    "name": "NothingAnnounced",
     "type": "error"
   },
   {
@@ -153,12 +233,39 @@ export const anchoredLedgerAbi = [
   {
     "inputs": [
       {
+        "internalType": "uint64",
+        "name": "time",
+        "type": "uint64"
+      },
+      {
+        "internalType": "uint64",
+        "name": "readyAt",
+        "type": "uint64"
+      }
+    ],
+    "name": "TooEarly",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
         "internalType": "bytes32",
         "name": "ledgerId",
         "type": "bytes32"
       }
     ],
     "name": "UnknownLedger",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "account",
+        "type": "address"
+      }
+    ],
+    "name": "WasWriter",
     "type": "error"
   },
   {
@@ -205,6 +312,25 @@ export const anchoredLedgerAbi = [
   },
   {
     "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "bytes32",
+        "name": "ledgerId",
+        "type": "bytes32"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "by",
+        "type": "address"
+      }
+    ],
+    "name": "AnnouncementWithdrawn",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
     "inputs": [],
     "name": "EIP712DomainChanged",
     "type": "event"
@@ -227,13 +353,13 @@ export const anchoredLedgerAbi = [
       {
         "indexed": false,
         "internalType": "bytes32",
-        "name": "rootA",
+        "name": "root",
         "type": "bytes32"
       },
       {
         "indexed": false,
         "internalType": "bytes32",
-        "name": "rootB",
+        "name": "ownRoot",
         "type": "bytes32"
       }
     ],
@@ -257,6 +383,12 @@ export const anchoredLedgerAbi = [
       },
       {
         "indexed": false,
+        "internalType": "address",
+        "name": "guardian",
+        "type": "address"
+      },
+      {
+        "indexed": false,
         "internalType": "string",
         "name": "origin",
         "type": "string"
@@ -264,6 +396,81 @@ export const anchoredLedgerAbi = [
     ],
     "name": "Opened",
     "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "bytes32",
+        "name": "ledgerId",
+        "type": "bytes32"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "next",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "by",
+        "type": "address"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint64",
+        "name": "readyAt",
+        "type": "uint64"
+      }
+    ],
+    "name": "WriterAnnounced",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "bytes32",
+        "name": "ledgerId",
+        "type": "bytes32"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "previous",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "next",
+        "type": "address"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint64",
+        "name": "size",
+        "type": "uint64"
+      }
+    ],
+    "name": "WriterChanged",
+    "type": "event"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes32",
+        "name": "ledgerId",
+        "type": "bytes32"
+      }
+    ],
+    "name": "acceptWriter",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
   },
   {
     "inputs": [
@@ -296,6 +503,53 @@ export const anchoredLedgerAbi = [
     "name": "anchor",
     "outputs": [],
     "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes32",
+        "name": "ledgerId",
+        "type": "bytes32"
+      },
+      {
+        "internalType": "address",
+        "name": "next",
+        "type": "address"
+      }
+    ],
+    "name": "announceWriter",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes32",
+        "name": "ledgerId",
+        "type": "bytes32"
+      }
+    ],
+    "name": "announcedWriter",
+    "outputs": [
+      {
+        "internalType": "address",
+        "name": "next",
+        "type": "address"
+      },
+      {
+        "internalType": "uint64",
+        "name": "readyAt",
+        "type": "uint64"
+      },
+      {
+        "internalType": "bool",
+        "name": "halted",
+        "type": "bool"
+      }
+    ],
+    "stateMutability": "view",
     "type": "function"
   },
   {
@@ -336,6 +590,54 @@ export const anchoredLedgerAbi = [
         "internalType": "uint256[]",
         "name": "extensions",
         "type": "uint256[]"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes32",
+        "name": "ledgerId",
+        "type": "bytes32"
+      },
+      {
+        "internalType": "address",
+        "name": "account",
+        "type": "address"
+      }
+    ],
+    "name": "formerWriter",
+    "outputs": [
+      {
+        "internalType": "uint64",
+        "name": "size",
+        "type": "uint64"
+      },
+      {
+        "internalType": "uint64",
+        "name": "until",
+        "type": "uint64"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes32",
+        "name": "ledgerId",
+        "type": "bytes32"
+      }
+    ],
+    "name": "guardianOf",
+    "outputs": [
+      {
+        "internalType": "address",
+        "name": "",
+        "type": "address"
       }
     ],
     "stateMutability": "view",
@@ -436,6 +738,11 @@ export const anchoredLedgerAbi = [
         "internalType": "address",
         "name": "writer",
         "type": "address"
+      },
+      {
+        "internalType": "address",
+        "name": "guardian",
+        "type": "address"
       }
     ],
     "name": "open",
@@ -452,11 +759,26 @@ export const anchoredLedgerAbi = [
   {
     "inputs": [
       {
+        "internalType": "bytes32",
+        "name": "ledgerId",
+        "type": "bytes32"
+      },
+      {
         "components": [
           {
-            "internalType": "bytes32",
-            "name": "ledgerId",
-            "type": "bytes32"
+            "internalType": "enum IAnchoredLedger.WordKind",
+            "name": "kind",
+            "type": "uint8"
+          },
+          {
+            "internalType": "address",
+            "name": "signer",
+            "type": "address"
+          },
+          {
+            "internalType": "uint64",
+            "name": "seq",
+            "type": "uint64"
           },
           {
             "internalType": "uint64",
@@ -467,81 +789,66 @@ export const anchoredLedgerAbi = [
             "internalType": "bytes32",
             "name": "root",
             "type": "bytes32"
+          },
+          {
+            "internalType": "bytes",
+            "name": "signature",
+            "type": "bytes"
           }
         ],
-        "internalType": "struct IAnchoredLedger.SignedHead",
-        "name": "signedHead",
+        "internalType": "struct IAnchoredLedger.Word",
+        "name": "a",
         "type": "tuple"
       },
       {
-        "internalType": "bytes",
-        "name": "signature",
-        "type": "bytes"
+        "components": [
+          {
+            "internalType": "enum IAnchoredLedger.WordKind",
+            "name": "kind",
+            "type": "uint8"
+          },
+          {
+            "internalType": "address",
+            "name": "signer",
+            "type": "address"
+          },
+          {
+            "internalType": "uint64",
+            "name": "seq",
+            "type": "uint64"
+          },
+          {
+            "internalType": "uint64",
+            "name": "size",
+            "type": "uint64"
+          },
+          {
+            "internalType": "bytes32",
+            "name": "root",
+            "type": "bytes32"
+          },
+          {
+            "internalType": "bytes",
+            "name": "signature",
+            "type": "bytes"
+          }
+        ],
+        "internalType": "struct IAnchoredLedger.Word",
+        "name": "b",
+        "type": "tuple"
+      },
+      {
+        "internalType": "bytes32",
+        "name": "ownRoot",
+        "type": "bytes32"
+      },
+      {
+        "internalType": "bytes32[]",
+        "name": "consistencyProof",
+        "type": "bytes32[]"
       }
     ],
-    "name": "proveEquivocation",
-    "outputs": [],
-    "stateMutability": "nonpayable",
-    "type": "function"
-  },
-  {
-    "inputs": [
-      {
-        "components": [
-          {
-            "internalType": "bytes32",
-            "name": "ledgerId",
-            "type": "bytes32"
-          },
-          {
-            "internalType": "uint64",
-            "name": "size",
-            "type": "uint64"
-          },
-          {
-            "internalType": "bytes32",
-            "name": "root",
-            "type": "bytes32"
-          }
-        ],
-        "internalType": "struct IAnchoredLedger.SignedHead",
-        "name": "headA",
-        "type": "tuple"
-      },
-      {
-        "internalType": "bytes",
-        "name": "signatureA",
-        "type": "bytes"
-      },
-      {
-        "components": [
-          {
-            "internalType": "bytes32",
-            "name": "ledgerId",
-            "type": "bytes32"
-          },
-          {
-            "internalType": "uint64",
-            "name": "size",
-            "type": "uint64"
-          },
-          {
-            "internalType": "bytes32",
-            "name": "root",
-            "type": "bytes32"
-          }
-        ],
-        "internalType": "struct IAnchoredLedger.SignedHead",
-        "name": "headB",
-        "type": "tuple"
-      },
-      {
-        "internalType": "bytes",
-        "name": "signatureB",
-        "type": "bytes"
-      }
-    ],
-    "name": "proveEquivocation",
+    "name": "proveFork",
     "outputs": [],
     "stateMutability": "nonpayable",
     "type": "function"
@@ -570,6 +877,55 @@ export const anchoredLedgerAbi = [
       }
     ],
     "name": "verifyInclusion",
+    "outputs": [
+      {
+        "internalType": "bool",
+        "name": "",
+        "type": "bool"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes32",
+        "name": "ledgerId",
+        "type": "bytes32"
+      },
+      {
+        "internalType": "bytes32",
+        "name": "leafHash",
+        "type": "bytes32"
+      },
+      {
+        "internalType": "uint64",
+        "name": "index",
+        "type": "uint64"
+      },
+      {
+        "internalType": "bytes32[]",
+        "name": "inclusionProof",
+        "type": "bytes32[]"
+      },
+      {
+        "internalType": "uint64",
+        "name": "size",
+        "type": "uint64"
+      },
+      {
+        "internalType": "bytes32",
+        "name": "root",
+        "type": "bytes32"
+      },
+      {
+        "internalType": "bytes32[]",
+        "name": "consistencyProof",
+        "type": "bytes32[]"
+      }
+    ],
+    "name": "verifyInclusionAt",
     "outputs": [
       {
         "internalType": "bool",

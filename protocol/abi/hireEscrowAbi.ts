@@ -54,6 +54,11 @@ export const hireEscrowAbi = [
     "type": "error"
   },
   {
+    "inputs": [],
+    "name": "BatchInBatch",
+    "type": "error"
+  },
+  {
     "inputs": [
       {
         "internalType": "address",
@@ -113,6 +118,11 @@ export const hireEscrowAbi = [
     "type": "error"
   },
   {
+    "inputs": [],
+    "name": "EscrowIsParty",
+    "type": "error"
+  },
+  {
     "inputs": [
       {
         "internalType": "uint128",
@@ -169,22 +179,6 @@ export const hireEscrowAbi = [
       }
     ],
     "name": "InvalidSignature",
-    "type": "error"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "uint256",
-        "name": "hires",
-        "type": "uint256"
-      },
-      {
-        "internalType": "uint256",
-        "name": "signatures",
-        "type": "uint256"
-      }
-    ],
-    "name": "LengthMismatch",
     "type": "error"
   },
   {
@@ -357,6 +351,19 @@ export const hireEscrowAbi = [
     "anonymous": false,
     "inputs": [
       {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "index",
+        "type": "uint256"
+      }
+    ],
+    "name": "BatchStopped",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
         "indexed": true,
         "internalType": "address",
         "name": "account",
@@ -474,10 +481,10 @@ export const hireEscrowAbi = [
     "anonymous": false,
     "inputs": [
       {
-        "indexed": true,
-        "internalType": "bytes32",
-        "name": "escrowId",
-        "type": "bytes32"
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "index",
+        "type": "uint256"
       },
       {
         "indexed": false,
@@ -643,6 +650,30 @@ export const hireEscrowAbi = [
     ],
     "name": "Withdrawn",
     "type": "event"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes[]",
+        "name": "calls",
+        "type": "bytes[]"
+      },
+      {
+        "internalType": "uint256",
+        "name": "gasEach",
+        "type": "uint256"
+      }
+    ],
+    "name": "batch",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "tried",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "nonpayable",
+    "type": "function"
   },
   {
     "inputs": [
@@ -1299,147 +1330,6 @@ export const hireEscrowAbi = [
         "type": "tuple"
       },
       {
-        "internalType": "bytes",
-        "name": "signature",
-        "type": "bytes"
-      },
-      {
-        "internalType": "address",
-        "name": "sender",
-        "type": "address"
-      }
-    ],
-    "name": "releaseItem",
-    "outputs": [],
-    "stateMutability": "nonpayable",
-    "type": "function"
-  },
-  {
-    "inputs": [
-      {
-        "components": [
-          {
-            "internalType": "bytes32",
-            "name": "hireId",
-            "type": "bytes32"
-          },
-          {
-            "internalType": "address",
-            "name": "buyer",
-            "type": "address"
-          },
-          {
-            "internalType": "address",
-            "name": "seller",
-            "type": "address"
-          },
-          {
-            "internalType": "address",
-            "name": "payee",
-            "type": "address"
-          },
-          {
-            "internalType": "uint128",
-            "name": "amount",
-            "type": "uint128"
-          },
-          {
-            "internalType": "uint128",
-            "name": "fee",
-            "type": "uint128"
-          },
-          {
-            "internalType": "address",
-            "name": "feeRecipient",
-            "type": "address"
-          },
-          {
-            "internalType": "uint64",
-            "name": "deadline",
-            "type": "uint64"
-          },
-          {
-            "internalType": "address",
-            "name": "arbiter",
-            "type": "address"
-          }
-        ],
-        "internalType": "struct IHireEscrow.Hire[]",
-        "name": "hires",
-        "type": "tuple[]"
-      },
-      {
-        "internalType": "bytes[]",
-        "name": "signatures",
-        "type": "bytes[]"
-      }
-    ],
-    "name": "releaseMany",
-    "outputs": [
-      {
-        "internalType": "bool[]",
-        "name": "done",
-        "type": "bool[]"
-      }
-    ],
-    "stateMutability": "nonpayable",
-    "type": "function"
-  },
-  {
-    "inputs": [
-      {
-        "components": [
-          {
-            "internalType": "bytes32",
-            "name": "hireId",
-            "type": "bytes32"
-          },
-          {
-            "internalType": "address",
-            "name": "buyer",
-            "type": "address"
-          },
-          {
-            "internalType": "address",
-            "name": "seller",
-            "type": "address"
-          },
-          {
-            "internalType": "address",
-            "name": "payee",
-            "type": "address"
-          },
-          {
-            "internalType": "uint128",
-            "name": "amount",
-            "type": "uint128"
-          },
-          {
-            "internalType": "uint128",
-            "name": "fee",
-            "type": "uint128"
-          },
-          {
-            "internalType": "address",
-            "name": "feeRecipient",
-            "type": "address"
-          },
-          {
-            "internalType": "uint64",
-            "name": "deadline",
-            "type": "uint64"
-          },
-          {
-            "internalType": "address",
-            "name": "arbiter",
-            "type": "address"
-          }
-        ],
-        "internalType": "struct IHireEscrow.Hire",
-        "name": "hire",
-        "type": "tuple"
-      },
-      {
         "internalType": "uint128",
         "name": "toSeller",
         "type": "uint128"
@@ -1548,132 +1438,6 @@ export const hireEscrowAbi = [
     ],
     "name": "timeoutRefund",
     "outputs": [],
-    "stateMutability": "nonpayable",
-    "type": "function"
-  },
-  {
-    "inputs": [
-      {
-        "components": [
-          {
-            "internalType": "bytes32",
-            "name": "hireId",
-            "type": "bytes32"
-          },
-          {
-            "internalType": "address",
-            "name": "buyer",
-            "type": "address"
-          },
-          {
-            "internalType": "address",
-            "name": "seller",
-            "type": "address"
-          },
-          {
-            "internalType": "address",
-            "name": "payee",
-            "type": "address"
-          },
-          {
-            "internalType": "uint128",
-            "name": "amount",
-            "type": "uint128"
-          },
-          {
-            "internalType": "uint128",
-            "name": "fee",
-            "type": "uint128"
-          },
-          {
-            "internalType": "address",
-            "name": "feeRecipient",
-            "type": "address"
-          },
-          {
-            "internalType": "uint64",
-            "name": "deadline",
-            "type": "uint64"
-          },
-          {
-            "internalType": "address",
-            "name": "arbiter",
-            "type": "address"
-          }
-        ],
-        "internalType": "struct IHireEscrow.Hire",
-        "name": "hire",
-        "type": "tuple"
-      }
-    ],
-    "name": "timeoutRefundItem",
-    "outputs": [],
-    "stateMutability": "nonpayable",
-    "type": "function"
-  },
-  {
-    "inputs": [
-      {
-        "components": [
-          {
-            "internalType": "bytes32",
-            "name": "hireId",
-            "type": "bytes32"
-          },
-          {
-            "internalType": "address",
-            "name": "buyer",
-            "type": "address"
-          },
-          {
-            "internalType": "address",
-            "name": "seller",
-            "type": "address"
-          },
-          {
-            "internalType": "address",
-            "name": "payee",
-            "type": "address"
-          },
-          {
-            "internalType": "uint128",
-            "name": "amount",
-            "type": "uint128"
-          },
-          {
-            "internalType": "uint128",
-            "name": "fee",
-            "type": "uint128"
-          },
-          {
-            "internalType": "address",
-            "name": "feeRecipient",
-            "type": "address"
-          },
-          {
-            "internalType": "uint64",
-            "name": "deadline",
-            "type": "uint64"
-          },
-          {
-            "internalType": "address",
-            "name": "arbiter",
-            "type": "address"
-          }
-        ],
-        "internalType": "struct IHireEscrow.Hire[]",
-        "name": "hires",
-        "type": "tuple[]"
-      }
-    ],
-    "name": "timeoutRefundMany",
-    "outputs": [
-      {
-        "internalType": "bool[]",
-        "name": "done",
-        "type": "bool[]"
-      }
-    ],
     "stateMutability": "nonpayable",
     "type": "function"
   },

@@ -1,4 +1,7 @@
+import { Contract } from "ethers";
 import type { NetworkConnection } from "hardhat/types/network";
+import { TallystickError } from "../../protocol/errors.ts";
+import { CANONICAL_SAFE, canonicalSafeAddress, SAFE_CONTRACTS, safeSetup } from "./canonicalSafe.ts";
 import guardianSafe from "./modules/GuardianSafe.ts";
 
 export type DeployGuardianSafeParameters = {
@@ -10,17 +13,64 @@ export type DeployGuardianSafeParameters = {
   threshold?: number;
 };
 
-/** Deploys a Safe by Hardhat Ignition, checks that it is what was asked for, and answers its address. */
+/** The chain of Hardhat and Anvil nodes. */
+const LOCAL_CHAIN = 31_337n;
+
+/**
+ * Deploys a Safe, checks that it is what was asked for, and answers its address. Where Safe's own contracts are, it is made
+ * by them, so that it is one to everybody; on a bare local chain those of npm are deployed first.
+ *
+ * @throws TallystickError `no_safe_contracts` on a real chain that has none
+ */
 export async function deployGuardianSafe({
   connection,
   owners,
   threshold = 2,
 }: DeployGuardianSafeParameters): Promise<string> {
+  const { provider } = connection.ethers;
+  const codes = await Promise.all(Object.values(CANONICAL_SAFE).map((address) => provider.getCode(address)));
+  const official = codes.every((code) => code !== "0x");
+  const { chainId } = await provider.getNetwork();
+  if (!official && chainId !== LOCAL_CHAIN) {
+    throw new TallystickError({
+      code: "no_safe_contracts",
+      message: `Safe's own contracts (1.5.0) are not on chain ${chainId}, and a copy of them would be shown by nobody.`,
+      hint: "Have them deployed (github.com/safe-global/safe-deployments), or give --guardian, a multisig that is there.",
+    });
+  }
+  const address = official
+    ? await deployOfficial(connection, owners, threshold)
+    : await deployOwn(connection, owners, threshold);
+  const safe = new Contract(address, SAFE_CONTRACTS.singleton.abi, provider);
+  const [found, needed] = await Promise.all([safe.getOwners?.(), safe.getThreshold?.()]);
+  if (String(found).toLowerCase() !== String(owners).toLowerCase() || needed !== BigInt(threshold)) {
+    throw new Error(`The Safe at ${address} has owners ${found} and threshold ${needed}`);
+  }
+  return address;
+}
+
+/** The Safe of these owners that the canonical factory makes. Somebody may have made it before: it is the same one. */
+async function deployOfficial(
+  { ethers }: NetworkConnection,
+  owners: string[],
+  threshold: number,
+): Promise<string> {
+  const address = canonicalSafeAddress(owners, threshold);
+  if ((await ethers.provider.getCode(address)) !== "0x") return address;
+  const [signer] = await ethers.getSigners();
+  const factory = new Contract(CANONICAL_SAFE.factory, SAFE_CONTRACTS.factory.abi, signer);
+  const setup = safeSetup(owners, threshold);
+  const sent = await factory.createProxyWithNonce?.(CANONICAL_SAFE.singleton, setup, 0);
+  await sent.wait();
+  return address;
+}
+
+async function deployOwn(
+  connection: NetworkConnection,
+  owners: string[],
+  threshold: number,
+): Promise<string> {
   const parameters = { GuardianSafe: { owners, threshold } };
   const { guardian } = await connection.ignition.deploy(guardianSafe, { parameters });
-  const [found, needed] = await Promise.all([guardian.getOwners?.(), guardian.getThreshold?.()]);
-  if (String(found).toLowerCase() !== String(owners).toLowerCase() || needed !== BigInt(threshold)) {
-    throw new Error(`The Safe at ${await guardian.getAddress()} has owners ${found} and threshold ${needed}`);
-  }
   return guardian.getAddress();
 }

@@ -5,12 +5,20 @@ import type { Artifact } from "hardhat/types/artifacts";
 import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
 import { hireEscrowAbi } from "../../protocol/abi/hireEscrowAbi.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
+import type { StandardInput } from "../verification/standardInput.ts";
 
 /** A contract as it is deployed to the same address on every chain. */
 export type FrozenContract = {
   contractName: string;
   sourceName: string;
-  compiler: { version: string; evmVersion: string; viaIR: boolean; optimizer: object };
+  compiler: {
+    version: string;
+    evmVersion: string;
+    viaIR: boolean;
+    optimizer: object;
+    /** `none`: no hash of the sources in the code, so that comments do not move its address. */
+    metadata: { bytecodeHash: string };
+  };
   initCodeHash: string;
   /** Without constructor arguments. */
   initCode: string;
@@ -33,6 +41,20 @@ export function frozenFile(name: string): string {
 
 export function readFrozen(name: FrozenName): FrozenContract {
   return JSON.parse(readFileSync(frozenFile(name), "utf8"));
+}
+
+/** The compiler's input that gives the frozen code: standard JSON, as explorers take it. */
+export function frozenInputFile(name: string): string {
+  return path.join(repositoryRoot, "contracts", "frozen", `${name}.input.json`);
+}
+
+export function readFrozenInput(name: FrozenName): StandardInput {
+  return JSON.parse(readFileSync(frozenInputFile(name), "utf8"));
+}
+
+/** The name of a contract's source within that input. */
+export function inputSource(name: FrozenName): string {
+  return `project/contracts/${name}.sol`;
 }
 
 /** The frozen contract as an artifact that Ignition deploys. */

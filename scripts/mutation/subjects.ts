@@ -14,7 +14,7 @@ const escrowTests = [
   "test/contracts/hireEscrow/{edges,growingBalance,split,refund,deposit,timeoutRefund,markDelivered,construction}.test.ts",
   "test/contracts/hireEscrow/*.test.ts",
 ];
-const ledgerTests = ["test/contracts/anchoredLedger/{open,anchor,proveEquivocation}.test.ts"];
+const ledgerTests = ["test/contracts/anchoredLedger/{open,anchor,proveFork,succession}.test.ts"];
 
 /** Every contract that is deployed, and the libraries in it. */
 export const subjects: Subject[] = [

@@ -169,12 +169,38 @@ export const properties: Property[] = [
   {
     contract: "WriterStays",
     abstraction: anyWalk,
-    claim: "A ledger is opened once, keeps its writer, and is changed by nothing done to another.",
+    claim: "A ledger is opened once, keeps its guardian, and no opening or anchoring changes a writer.",
     bugs: [
       {
         what: "opening again replaces the writer",
         file: ledgerBook,
         find: "require(_ledgers[id].writer == address(0), IAnchoredLedger.AlreadyOpen(id));",
+        replace: "",
+      },
+    ],
+  },
+  {
+    contract: "WriterChangesInTurn",
+    abstraction: anyWalk,
+    claim:
+      "A writer is followed only by the account announced, in its time, and never returns; the writer cannot touch what its guardian announced.",
+    bugs: [
+      {
+        what: "the writer replaces what the guardian announced",
+        file: ledgerBook,
+        find: "require(byGuardian || !_ledgers[id].halted, IAnchoredLedger.GuardianAnnounced(id));",
+        replace: "",
+      },
+      {
+        what: "a former writer is announced again",
+        file: ledgerBook,
+        find: "require(_formerWriters[id][next].until == 0, IAnchoredLedger.WasWriter(next));",
+        replace: "",
+      },
+      {
+        what: "what the guardian announced does not stop the anchoring",
+        file: ledgerBook,
+        find: "require(!_ledgers[id].halted, IAnchoredLedger.GuardianAnnounced(id));",
         replace: "",
       },
     ],

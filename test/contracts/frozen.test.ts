@@ -1,9 +1,15 @@
 import { expect } from "chai";
 import hre from "hardhat";
+import { networks } from "../../scripts/deploy/networks.ts";
 import { compiledContract } from "../../scripts/freeze-contracts.ts";
 import { deployFrozen } from "../../scripts/ignition/deployFrozen.ts";
 import { frozenAddresses } from "../../scripts/ignition/frozenAddresses.ts";
-import { DEPLOYMENT_SALT, frozenNames, readFrozen } from "../../scripts/ignition/frozenContract.ts";
+import {
+  DEPLOYMENT_SALT,
+  frozenNames,
+  readFrozen,
+  readFrozenInput,
+} from "../../scripts/ignition/frozenContract.ts";
 import { BUILD_TIMEOUT, freshChain } from "./support/chain.ts";
 import { newWorld, PROVIDER, STATUS } from "./support/world.ts";
 
@@ -15,7 +21,10 @@ describe("The frozen contracts", function () {
   if (!hre.globalOptions.coverage) {
     for (const name of frozenNames) {
       it(`should be what the source of ${name} compiles to (else decide, and: npm run freeze)`, async () => {
-        expect(await compiledContract(name)).to.deep.equal(readFrozen(name));
+        const { contract, input } = await compiledContract(name);
+        expect(contract).to.deep.equal(readFrozen(name));
+        expect(input).to.deep.equal(readFrozenInput(name));
+        expect(contract.compiler.metadata).to.deep.equal({ bytecodeHash: "none" });
       });
     }
   }
@@ -49,6 +58,18 @@ describe("The frozen contracts", function () {
     expect(new Set(escrows).size).to.equal(escrows.length);
   });
 
+  it("should get the same ledger address on every network, and an escrow's that differs where USDC's does", () => {
+    const terms = { guardian: `0x${"6a".repeat(20)}`, providerId: PROVIDER };
+    const [base, sepolia] = ["base", "base-sepolia"].map((name) =>
+      frozenAddresses({ ...terms, token: networks[name]?.token as string }),
+    );
+    expect(networks.base?.token).to.not.equal(networks["base-sepolia"]?.token);
+    expect(base?.anchoredLedger).to.equal(sepolia?.anchoredLedger);
+    expect(base?.hireEscrow).to.not.equal(sepolia?.hireEscrow);
+    // With one token it would be one address, too.
+    expect(frozenAddresses({ ...terms, token: base?.token as string })).to.deep.equal(base);
+  });
+
   it("should be used when somebody has deployed them already", async () => {
     const { chain, parameters, addresses, ethers } = await deployed(0);
     const block = await ethers.provider.getBlockNumber();
@@ -69,6 +90,9 @@ describe("The frozen contracts", function () {
     await escrow.connect(buyer).release(terms, "0x");
     expect((await escrow.stateOf(await escrow.escrowId(terms))).status).to.equal(STATUS.Released);
     const ledger = await ethers.getContractAt("AnchoredLedger", addresses.anchoredLedger);
-    await expect(ledger.open("tallystick.local/demo", guardian.address)).to.emit(ledger, "Opened");
+    await expect(ledger.open("tallystick.local/demo", guardian.address, guardian.address)).to.emit(
+      ledger,
+      "Opened",
+    );
   });
 });

@@ -19,7 +19,10 @@ describe("The contracts as Ignition deploys them", function () {
     expect(await escrow.guardian()).to.equal(guardian!.address);
     expect(await escrow.providerId()).to.equal(PROVIDER);
     const ledger = await chain.ethers.getContractAt("AnchoredLedger", addresses.anchoredLedger);
-    await expect(ledger.open("tallystick.local/demo", guardian!.address)).to.emit(ledger, "Opened");
+    await expect(ledger.open("tallystick.local/demo", guardian!.address, guardian!.address)).to.emit(
+      ledger,
+      "Opened",
+    );
   });
 
   it("should use the token that is there when one is named", async () => {

@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { TypedDataEncoder, ZeroAddress, ZeroHash } from "ethers";
 import hre from "hardhat";
 import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
+import { BATCH_GAS, GAS_EACH } from "../contracts/support/batch.ts";
 import { startLocalChain } from "../indexer/support/localChain.ts";
 import { type ForkedChain, forkChain } from "./support/forkedChain.ts";
 import { confirm } from "./support/forkedSafe.ts";
@@ -100,8 +101,11 @@ describe("HireEscrow on a fork", function () {
       await sign(buyer, "Release", { escrowId: idOf(first) }),
       await sign(seller, "Release", { escrowId: idOf(second) }),
     ];
+    const releases = [first, second].map((hire, i) =>
+      escrow.interface.encodeFunctionData("release", [hire, signatures[i] as string]),
+    );
     expect(
-      await moved([payee], () => escrow.connect(stranger).releaseMany([first, second], signatures)),
+      await moved([payee], () => escrow.connect(stranger).batch(releases, GAS_EACH, BATCH_GAS)),
     ).to.deep.equal([AMOUNT - FEE]);
     expect([await status(first), await status(second)]).to.deep.equal([STATUS.Released, STATUS.Held]);
   });
@@ -145,8 +149,11 @@ describe("HireEscrow on a fork", function () {
       "DeadlineNotReached",
     );
     await fork.networkHelpers.time.increaseTo(delivered.deadline);
+    const timeouts = [terms, delivered].map((it) =>
+      escrow.interface.encodeFunctionData("timeoutRefund", [it]),
+    );
     const both = await moved([escrowAddress, buyer], () =>
-      escrow.connect(stranger).timeoutRefundMany([terms, delivered]),
+      escrow.connect(stranger).batch(timeouts, GAS_EACH, BATCH_GAS),
     );
     expect(both).to.deep.equal([-2n * AMOUNT, 2n * AMOUNT]);
     expect([await status(terms), await status(delivered)]).to.deep.equal([STATUS.TimedOut, STATUS.TimedOut]);

@@ -135,9 +135,10 @@ describe("AnchoredLedger: anchor", () => {
     });
 
     it("should refuse a signature for a later turn, other terms, another ledger, domain or signer", async () => {
-      const { contract, id, idOf, writer, stranger, tree, domain, sign, signAnchor, signHead } = ledger();
+      const { contract, open, id, idOf, writer, stranger, tree, domain, sign, signAnchor, signHead } =
+        ledger();
       const root = rootAt(tree, 3);
-      await contract.open("other.example", writer.address);
+      await open("other.example", writer.address);
       const message = { ledgerId: id, seq: 1n, newSize: 3, newRoot: root };
       for (const signature of [
         await signAnchor(writer, 2n, 3, root),
@@ -160,10 +161,10 @@ describe("AnchoredLedger: anchor", () => {
 
   describe("given a contract wallet as writer", () => {
     it("should take its owner's signature, bare and wrapped, and its own call", async () => {
-      const { contract, idOf, writer, tree, signAnchor, head, wallet } = ledger();
+      const { contract, open, idOf, writer, tree, signAnchor, head, wallet } = ledger();
       const account = await wallet(writer);
       const address = await account.getAddress();
-      await contract.open(ORIGIN, address);
+      await open(ORIGIN, address);
       const id = idOf(address);
       await contract.anchor(id, 3, rootAt(tree, 3), [], await signAnchor(writer, 1n, 3, rootAt(tree, 3), id));
       const wrapped = wrap6492(await signAnchor(writer, 2n, 4, rootAt(tree, 4), id));
@@ -208,6 +209,49 @@ describe("AnchoredLedger: views", () => {
     expect(await contract.verifyInclusion(id, leaf, 33, proof)).to.equal(false);
   });
 
+  it("should tell of an earlier tree too, by a fresh consistency proof, so that old proofs go on working", async () => {
+    const { contract, id, tree, anchor } = ledger();
+    await anchor(50);
+    const leaf = hexlify(tree.leaf(33));
+    const proof = tree.inclusionProof(33, 50).map((node) => hexlify(node));
+    const at = (
+      changes: Partial<Record<"leaf" | "root", string>> & {
+        index?: number;
+        size?: number;
+        proof?: string[];
+        path?: string[];
+      } = {},
+    ) =>
+      contract.verifyInclusionAt(
+        id,
+        changes.leaf ?? leaf,
+        changes.index ?? 33,
+        changes.proof ?? proof,
+        changes.size ?? 50,
+        changes.root ?? rootAt(tree, 50),
+        changes.path ?? [],
+      );
+    expect(await at()).to.equal(true);
+    await anchor(51);
+    await anchor(180);
+    const path = proofOf(tree, 50, 180);
+    expect(await at({ path })).to.equal(true);
+    expect(await at()).to.equal(false);
+    expect(await at({ path, leaf: hexlify(tree.leaf(34)) })).to.equal(false);
+    expect(await at({ path, index: 34 })).to.equal(false);
+    expect(await at({ path, proof: proof.slice(1) })).to.equal(false);
+    expect(await at({ path: path.slice(1) })).to.equal(false);
+    // A tree that is not a beginning of this ledger, with the leaf in it.
+    const forged = treeOf(50, 1);
+    const forgedProof = forged.inclusionProof(33, 50).map((node) => hexlify(node));
+    const foreign = { leaf: hexlify(forged.leaf(33)), proof: forgedProof, root: rootAt(forged), path };
+    expect(await at(foreign)).to.equal(false);
+    expect(await at({ ...foreign, path: proofOf(treeOf(180, 1), 50, 180) })).to.equal(false);
+    // A tree longer than what is anchored, and one without entries.
+    expect(await at({ size: 181, root: rootAt(tree, 181), path: proofOf(tree, 180, 181) })).to.equal(false);
+    expect(await at({ size: 0, index: 0, root: EMPTY_ROOT, proof: [] })).to.equal(false);
+  });
+
   it("should call a ledger stale once more than the given seconds have passed since its last anchor", async () => {
     const { contract, id, anchor, networkHelpers } = ledger();
     const { time } = networkHelpers;
@@ -224,11 +268,13 @@ describe("AnchoredLedger: views", () => {
     const { contract, stranger, idOf } = ledger();
     const id = idOf(stranger.address);
     expect(await contract.writerOf(id)).to.equal(`0x${"00".repeat(20)}`);
+    expect(await contract.guardianOf(id)).to.equal(`0x${"00".repeat(20)}`);
     expect(await contract.isEquivocated(id)).to.equal(false);
     for (const view of [
       () => contract.head(id),
       () => contract.isStale(id, 1),
       () => contract.verifyInclusion(id, id, 0, []),
+      () => contract.verifyInclusionAt(id, id, 0, [], 0, id, []),
     ]) {
       await expect(view()).to.be.revertedWithCustomError(contract, "UnknownLedger").withArgs(id);
     }

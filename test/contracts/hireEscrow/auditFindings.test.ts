@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { BATCH_GAS, GAS_EACH } from "../support/batch.ts";
 import { AMOUNT, FEE, type Hire, STATUS, useWorld, wrap6492 } from "../support/world.ts";
 
 // What the audits of comparable escrows found, each as the attack it was. The names are the findings' subjects.
@@ -62,8 +63,7 @@ describe("Audit finding: re-entering to count one transfer twice", () => {
       abi.encodeFunctionData("split", [other, 1n, await w.signSplit(w.buyer, other, 1n)]),
       abi.encodeFunctionData("refund", [other, w.buyer.address, await w.signRefund(w.buyer, other)]),
       abi.encodeFunctionData("timeoutRefund", [late]),
-      abi.encodeFunctionData("releaseMany", [[other], [await w.signRelease(w.buyer, other)]]),
-      abi.encodeFunctionData("timeoutRefundMany", [[late]]),
+      abi.encodeFunctionData("batch", [[abi.encodeFunctionData("timeoutRefund", [late])], GAS_EACH]),
       abi.encodeFunctionData("withdraw", [w.payee.address]),
     ];
     for (const [i, call] of calls.entries()) {
@@ -109,7 +109,10 @@ describe("Audit finding: a token's denylist blocking payments", () => {
     const w = world();
     const [barred, free] = [await w.held(), await w.held({ payee: w.stranger.address })];
     await w.token.deny(w.payee.address, true);
-    await expect(w.escrow.connect(w.buyer).releaseMany([barred, free], ["0x", "0x"])).to.changeTokenBalances(
+    const calls = [barred, free].map((hire) =>
+      w.escrow.interface.encodeFunctionData("release", [hire, "0x"]),
+    );
+    await expect(w.escrow.connect(w.buyer).batch(calls, GAS_EACH, BATCH_GAS)).to.changeTokenBalances(
       w.ethers,
       w.token,
       [w.payee.address, w.stranger.address],
@@ -253,8 +256,11 @@ describe("Audit finding: events of hostile contracts", () => {
   it("should never be the escrow's: it says Deposited, Released or Refunded only as the books say", async () => {
     const w = world();
     const [never, hire] = [await w.hire(), await w.held()];
-    await w.escrow.connect(w.stranger).releaseMany([never, hire], ["0x", "0x"]);
-    await w.escrow.timeoutRefundMany([never, hire]);
+    const calls = [never, hire].flatMap((terms) => [
+      w.escrow.interface.encodeFunctionData("release", [terms, "0x"]),
+      w.escrow.interface.encodeFunctionData("timeoutRefund", [terms]),
+    ]);
+    await w.escrow.connect(w.stranger).batch(calls, GAS_EACH, BATCH_GAS);
     expect(await w.escrow.queryFilter(w.escrow.filters.Released())).to.deep.equal([]);
     expect(await w.escrow.queryFilter(w.escrow.filters.TimedOut())).to.deep.equal([]);
     expect(await w.escrow.queryFilter(w.escrow.filters.Deposited())).to.have.length(1);

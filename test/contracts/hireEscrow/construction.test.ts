@@ -100,17 +100,4 @@ describe("HireEscrow: construction and views", () => {
     await expect(deployer.sendTransaction({ to: escrowAddress, value: 1n })).to.revert(ethers);
     await expect(deployer.sendTransaction({ to: escrowAddress, data: "0xdeadbeef" })).to.revert(ethers);
   });
-
-  it("should let nobody but itself call its item functions", async () => {
-    const { escrow, escrowAddress, held, stranger, buyer } = world();
-    const hire = await held();
-    for (const caller of [stranger, buyer]) {
-      await expect(escrow.connect(caller).releaseItem(hire, "0x", hire.buyer))
-        .to.be.revertedWithCustomError(escrow, "NotAuthorized")
-        .withArgs(caller.address, escrowAddress);
-      await expect(escrow.connect(caller).timeoutRefundItem(hire))
-        .to.be.revertedWithCustomError(escrow, "NotAuthorized")
-        .withArgs(caller.address, escrowAddress);
-    }
-  });
 });

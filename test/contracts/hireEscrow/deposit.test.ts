@@ -166,6 +166,16 @@ describe("HireEscrow: deposit", () => {
         error: "ForbiddenRecipient",
         args: (w) => [w.tokenAddress],
       },
+      {
+        name: "the escrow as seller, though another is paid",
+        change: (w) => ({ seller: w.escrowAddress, payee: w.payee.address }),
+        error: "EscrowIsParty",
+      },
+      {
+        name: "the escrow as arbiter",
+        change: (w) => ({ arbiter: w.escrowAddress }),
+        error: "EscrowIsParty",
+      },
     ];
     for (const { name, change, error, args } of cases) {
       it(`should refuse ${name}`, async () => {

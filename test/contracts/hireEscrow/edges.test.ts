@@ -4,7 +4,6 @@ import { AMOUNT, FEE, PROVIDER, STATUS, useWorld, type World } from "../support/
 
 /** 200,000 for a payment, what a call keeps back of it, and some to go on with. */
 const GAS_FOR_A_PAYMENT = 200_000n + 200_000n / 63n + 10_000n;
-const GAS_FOR_AN_ITEM = 1_000_000n + 1_000_000n / 63n + 10_000n;
 
 describe("HireEscrow: the smallest things", () => {
   const world = useWorld();
@@ -41,14 +40,6 @@ describe("HireEscrow: the smallest things", () => {
     expect(transfers, "to payee and buyer; the fee's share of 2 units is nothing").to.have.length(2);
     const credited = escrow.filters.Credited().fragment.topicHash;
     expect(receipt?.logs.filter(({ topics }) => topics[0] === credited)).to.deep.equal([]);
-  });
-
-  it("should ask for an item's gas, to the unit", async () => {
-    const { escrow, buyer, held } = world();
-    const hire = await held();
-    const call = escrow.connect(buyer).releaseMany.staticCall([hire], ["0x"], { gasLimit: 500_000n });
-    const error = await call.then(() => undefined).catch((it) => it);
-    expect(readError(escrow, error)).to.deep.equal(["NotEnoughGas", GAS_FOR_AN_ITEM]);
   });
 });
 
@@ -122,6 +113,36 @@ describe("HireEscrow: a token with the plain permit only", () => {
     await token.lose(false);
     expect((await escrow.stateOf(await escrow.escrowId(hire))).status).to.equal(STATUS.Held);
     expect(await escrow.credit(hire.seller)).to.equal(0n);
+  });
+});
+
+describe("HireEscrow: the smallest things of a token that brings more, or burns gas", () => {
+  const bringing = useWorld("HostileToken");
+
+  it("should refuse a deposit that brings one unit more than its amount, by whichever way", async () => {
+    const { escrow, token, buyer, hire, signHire, state } = bringing();
+    await token.behave(14n); // BringsMore
+    const terms = await hire();
+    const word = await signHire(buyer, terms);
+    for (const call of [
+      () => escrow.connect(buyer).deposit(terms),
+      () => escrow.depositWithAuthorization(terms, 0n, terms.deadline, "0x"),
+      () => escrow.depositWithPermit(terms, 0n, 0n, "0x", word),
+    ]) {
+      await expect(call())
+        .to.be.revertedWithCustomError(escrow, "AmountMoved")
+        .withArgs(AMOUNT + 1n, AMOUNT);
+    }
+    expect((await state(terms)).status).to.equal(STATUS.None);
+  });
+
+  it("should ask for a payment's gas before the payment: one that burns its share and fails is credited", async () => {
+    const { escrow, token, buyer, payee, held } = bringing();
+    const hire = await held({ fee: 0n });
+    await token.behave(11n); // BurnsGas
+    // Enough before the call, and after it no longer.
+    await escrow.connect(buyer).release(hire, "0x", { gasLimit: 340_000n });
+    expect(await escrow.credit(payee.address)).to.equal(AMOUNT);
   });
 });
 

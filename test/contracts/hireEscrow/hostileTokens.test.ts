@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { BATCH_GAS, GAS_EACH } from "../support/batch.ts";
 import { AMOUNT, FEE, type Hire, type HostileWorld, STATUS, useWorld } from "../support/world.ts";
 
 const BEHAVIOUR = {
@@ -29,8 +30,11 @@ const WAYS_OUT: {
     owed: { payee: AMOUNT - FEE, feeRecipient: FEE, buyer: 0n },
   },
   {
-    verb: "releaseMany",
-    go: (w, hire) => w.escrow.connect(w.buyer).releaseMany([hire], ["0x"]),
+    verb: "release in a batch",
+    go: (w, hire) => {
+      const call = w.escrow.interface.encodeFunctionData("release", [hire, "0x"]);
+      return w.escrow.connect(w.buyer).batch([call], 1_000_000n, BATCH_GAS);
+    },
     owed: { payee: AMOUNT - FEE, feeRecipient: FEE, buyer: 0n },
   },
   {
@@ -52,10 +56,11 @@ const WAYS_OUT: {
     owed: { payee: 0n, feeRecipient: 0n, buyer: AMOUNT },
   },
   {
-    verb: "timeoutRefundMany",
+    verb: "timeoutRefund in a batch",
     go: async (w, hire) => {
       await w.pass(hire);
-      await w.escrow.timeoutRefundMany([hire]);
+      const call = w.escrow.interface.encodeFunctionData("timeoutRefund", [hire]);
+      await w.escrow.batch([call], 1_000_000n, BATCH_GAS);
     },
     owed: { payee: 0n, feeRecipient: 0n, buyer: AMOUNT },
   },
@@ -220,7 +225,8 @@ describe("HireEscrow: payments of tokens that do not keep their word", () => {
     const w = world();
     const hires = [await w.held(), await w.held(), await w.held()];
     await w.token.deny(w.payee.address, true);
-    await w.escrow.connect(w.buyer).releaseMany(hires, ["0x", "0x", "0x"]);
+    const calls = hires.map((hire) => w.escrow.interface.encodeFunctionData("release", [hire, "0x"]));
+    await w.escrow.connect(w.buyer).batch(calls, GAS_EACH, BATCH_GAS);
     const owed = 3n * (AMOUNT - FEE);
     expect(await w.escrow.credit(w.payee.address)).to.equal(owed);
     await w.token.deny(w.payee.address, false);

@@ -3,6 +3,7 @@ import { Contract, concat } from "ethers";
 import { deployGuardianSafe } from "../../../scripts/ignition/deployGuardianSafe.ts";
 import { safeArtifact } from "../../../scripts/ignition/modules/GuardianSafe.ts";
 import type { HireEscrow } from "../../../types/ethers-contracts/index.ts";
+import { BATCH_GAS, GAS_EACH } from "../support/batch.ts";
 import { BUILD_TIMEOUT, freshChain, type HardhatEthersSigner } from "../support/chain.ts";
 import { newWorld, PROVIDER, STATUS, useWorld, ZeroAddress } from "../support/world.ts";
 
@@ -94,10 +95,14 @@ describe("HireEscrow: pause and unpause", () => {
       await escrow.connect(buyer).release(released, "0x");
       await escrow.connect(buyer).split(split, 1n, "0x");
       await escrow.connect(buyer).refund(refunded, buyer.address, "0x");
-      await escrow.connect(buyer).releaseMany([batched], ["0x"]);
+      const release = escrow.interface.encodeFunctionData("release", [batched, "0x"]);
+      await escrow.connect(buyer).batch([release], GAS_EACH, BATCH_GAS);
       await pass(timedOut);
       await escrow.timeoutRefund(timedOut);
-      await escrow.timeoutRefundMany([timedOutBatched, delivered]);
+      const timeouts = [timedOutBatched, delivered].map((terms) =>
+        escrow.interface.encodeFunctionData("timeoutRefund", [terms]),
+      );
+      await escrow.batch(timeouts, GAS_EACH, BATCH_GAS);
       for (const [terms, status] of [
         [released, STATUS.Released],
         [split, STATUS.Split],

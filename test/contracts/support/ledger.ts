@@ -1,5 +1,6 @@
 import { hexlify, type TypedDataDomain } from "ethers";
 import { anchorTypes, ledgerId } from "../../../protocol/ledger/anchor.ts";
+import { storedWord, wordKind } from "../../../protocol/ledger/word.ts";
 import { leafHash } from "../../../protocol/merkle/hash.ts";
 import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
 import { BUILD_TIMEOUT, type Chain, freshChain, type HardhatEthersSigner } from "./chain.ts";
@@ -7,6 +8,19 @@ import type { ContractWallet } from "./world.ts";
 
 export const ORIGIN = "tallystick.local/demo";
 export const EMPTY_ROOT = hexlify(new MerkleTree().root());
+
+/** IAnchoredLedger.Word as ethers takes it. */
+export type EthersWord = {
+  kind: number;
+  signer: string;
+  seq: bigint;
+  size: number;
+  root: string;
+  signature: string;
+};
+
+/** The head that the contract stores, as proveFork takes it. */
+export const STORED: EthersWord = { ...storedWord, size: 0 };
 
 /** A tree of `size` leaves; `seed` tells one history from another. */
 export function treeOf(size: number, seed = 0): MerkleTree {
@@ -22,7 +36,9 @@ export const proofOf = (tree: MerkleTree, from: number, to = tree.size) =>
 /** An AnchoredLedger with one open ledger of `writer`. */
 export async function newLedger(chain: Chain) {
   const { ethers, networkHelpers } = chain;
-  const [relayer, writer, stranger] = (await ethers.getSigners()) as unknown as [
+  const [relayer, writer, stranger, guardian, next] = (await ethers.getSigners()) as unknown as [
+    HardhatEthersSigner,
+    HardhatEthersSigner,
     HardhatEthersSigner,
     HardhatEthersSigner,
     HardhatEthersSigner,
@@ -31,15 +47,17 @@ export async function newLedger(chain: Chain) {
   const address = await contract.getAddress();
   const { chainId } = await ethers.provider.getNetwork();
   const domain = { name: "Tallystick AnchoredLedger", version: "1", chainId, verifyingContract: address };
-  const idOf = (owner: string, origin = ORIGIN) =>
+  const idOf = (owner: string, origin = ORIGIN, guardedBy = guardian.address) =>
     ledgerId({
       chainId: Number(chainId),
       contract: address.toLowerCase() as `0x${string}`,
       writer: owner.toLowerCase() as `0x${string}`,
+      guardian: guardedBy.toLowerCase() as `0x${string}`,
       origin,
     });
   const id = idOf(writer.address);
-  await contract.open(ORIGIN, writer.address);
+  const open = (origin: string, owner: string) => contract.open(origin, owner, guardian.address);
+  await open(ORIGIN, writer.address);
   const tree = treeOf(200);
   const sign = (
     signer: HardhatEthersSigner,
@@ -54,7 +72,10 @@ export async function newLedger(chain: Chain) {
     relayer,
     writer,
     stranger,
+    guardian,
+    next,
     contract,
+    open,
     domain,
     id,
     idOf,
@@ -77,6 +98,39 @@ export async function newLedger(chain: Chain) {
 
     signHead: (signer: HardhatEthersSigner, size: number, root: string, ledger = id) =>
       sign(signer, "Head", { ledgerId: ledger, size, root }),
+
+    /** A head that somebody signed, as proveFork takes it. */
+    headWord: async (size: number, root: string, signer = writer, ledger = id): Promise<EthersWord> => ({
+      kind: wordKind.head,
+      signer: signer.address,
+      seq: 0n,
+      size,
+      root,
+      signature: await sign(signer, "Head", { ledgerId: ledger, size, root }),
+    }),
+
+    /** An anchor that somebody signed, as proveFork takes it. */
+    anchorWord: async (
+      seq: bigint,
+      size: number,
+      root: string,
+      signer = writer,
+      ledger = id,
+    ): Promise<EthersWord> => ({
+      kind: wordKind.anchor,
+      signer: signer.address,
+      seq,
+      size,
+      root,
+      signature: await sign(signer, "Anchor", { ledgerId: ledger, seq, newSize: size, newRoot: root }),
+    }),
+
+    /** `by` announces `next`, and seven days later it becomes the writer. */
+    async succeed(by = writer, follower = next, ledger = id) {
+      await contract.connect(by).announceWriter(ledger, follower.address);
+      await networkHelpers.time.increase(7 * 86_400);
+      return contract.connect(follower).acceptWriter(ledger);
+    },
 
     async wallet(owner: HardhatEthersSigner): Promise<ContractWallet> {
       return (await ethers.deployContract("ContractWallet", [owner.address])) as unknown as ContractWallet;

@@ -158,7 +158,7 @@ export async function newWorld<T extends "TestUSDC" | "HostileToken">(chain: Cha
 
 export type World = Awaited<ReturnType<typeof newWorld<"TestUSDC">>>;
 export type HostileWorld = Awaited<ReturnType<typeof newWorld<"HostileToken">>>;
-export type { ContractWallet, Hire, LibrariesHarness };
+export type { ContractWallet, HardhatEthersSigner, Hire, LibrariesHarness };
 export { ZeroAddress };
 
 /** Gives every test of a suite its own copy of a world, at the price of a snapshot. */

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
+import {TestUSDC} from "../TestUSDC.sol";
+
+/// @title Verifies a signature in a library of its own, as Circle's FiatToken does
+library LinkedSignatures {
+    function isValid(address signer, bytes32 digest, bytes memory signature) external view returns (bool) {
+        return SignatureChecker.isValidSignatureNow(signer, digest, signature);
+    }
+}
+
+/// @title A token that costs what Circle's FiatToken 2.2 costs
+/// @notice Written for the gas bench, from what the chain charges: which slots a payment reads and writes, a library call
+/// for every signature, and the proxy in front. `npm run bench:gas` compares it with the real one when that is given.
+contract LikeFiatToken is TestUSDC {
+    /// @dev Beside the pauser's address, so that one read is one slot.
+    bool private _paused;
+    /// @dev Stands for the name, which the real one hashes into its domain for every signature.
+    bytes32 private constant NAME = keccak256("like fiat token: name");
+
+    /// @dev What the code of an older compiler takes more than this one's, measured: for a payment, for a signature.
+    uint256 private constant PAYMENT_GAS = 2_260;
+    uint256 private constant SIGNATURE_GAS = 1_100;
+
+    error Stopped();
+
+    function setPaused(bool paused_) external {
+        _paused = paused_;
+    }
+
+    function _update(address from, address to, uint256 value) internal override {
+        if (_paused) revert Stopped();
+        super._update(from, to, value);
+        _spend(PAYMENT_GAS);
+    }
+
+    function _isSigned(address signer, bytes32 digest, bytes calldata signature)
+        internal
+        view
+        override
+        returns (bool)
+    {
+        bytes32 slot = NAME;
+        bool named;
+        assembly {
+            named := sload(slot)
+        }
+        if (named) revert Stopped();
+        _spend(SIGNATURE_GAS);
+        return LinkedSignatures.isValid(signer, digest, signature);
+    }
+
+    function _spend(uint256 amount) private view {
+        assembly {
+            let until := sub(gas(), amount)
+            for {} gt(gas(), until) {} {}
+        }
+    }
+}
+
+/// @title The proxy in front of it
+/// @notice Looks up its admin, who may not use the token, and its code on every call.
+contract LikeFiatTokenProxy {
+    bytes32 private constant ADMIN = keccak256("like fiat token: admin");
+    bytes32 private constant CODE = keccak256("like fiat token: code");
+
+    constructor(address code) {
+        (bytes32 admin, bytes32 slot) = (ADMIN, CODE);
+        assembly {
+            sstore(admin, caller())
+            sstore(slot, code)
+        }
+    }
+
+    fallback() external payable {
+        (bytes32 admin, bytes32 slot) = (ADMIN, CODE);
+        assembly {
+            if eq(sload(admin), add(caller(), 1)) { revert(0, 0) }
+            let code := sload(slot)
+            calldatacopy(0, 0, calldatasize())
+            let done := delegatecall(gas(), code, 0, calldatasize(), 0, 0)
+            returndatacopy(0, 0, returndatasize())
+            if iszero(done) { revert(0, returndatasize()) }
+            return(0, returndatasize())
+        }
+    }
+}

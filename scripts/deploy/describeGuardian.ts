@@ -1,0 +1,56 @@
+import { getAddress, type PublicClient, parseAbi } from "viem";
+import type { Address } from "../../protocol/address.ts";
+import { CANONICAL_SAFE, SAFE_PROXY_CODE } from "../ignition/canonicalSafe.ts";
+
+/** What stands at a guardian's address. */
+export type Guardian =
+  | { kind: "key"; delegated: boolean }
+  | { kind: "contract" }
+  | { kind: "safe"; version: string; official: boolean; threshold: number; owners: Address[] };
+
+const safeAbi = parseAbi([
+  "function getThreshold() view returns (uint256)",
+  "function getOwners() view returns (address[])",
+  "function VERSION() view returns (string)",
+]);
+
+/** What code begins with that only points to another's (EIP-7702): the account is still that of a key. */
+const DELEGATION = "0xef0100";
+
+/** Reads what the guardian is. `official`: Safe's own proxy of Safe's own contract, so that it is what it says it is. */
+export async function readGuardian(client: PublicClient, address: Address): Promise<Guardian> {
+  const code = (await client.getCode({ address })) ?? "0x";
+  if (code === "0x") return { kind: "key", delegated: false };
+  if (code.startsWith(DELEGATION)) return { kind: "key", delegated: true };
+  try {
+    const read = { address, abi: safeAbi } as const;
+    const [threshold, owners, version, slot] = await Promise.all([
+      client.readContract({ ...read, functionName: "getThreshold" }),
+      client.readContract({ ...read, functionName: "getOwners" }),
+      client.readContract({ ...read, functionName: "VERSION" }),
+      client.getStorageAt({ address, slot: "0x0" }),
+    ]);
+    const singleton = getAddress(`0x${(slot ?? "").slice(-40).padStart(40, "0")}`);
+    return {
+      kind: "safe",
+      version: version.slice(0, 20),
+      official: code === SAFE_PROXY_CODE && singleton === CANONICAL_SAFE.singleton,
+      threshold: Number(threshold),
+      owners: owners.map((owner) => owner.toLowerCase() as Address),
+    };
+  } catch {
+    return { kind: "contract" };
+  }
+}
+
+/** "a Safe, 2 of 3" and the like. */
+export function describeGuardian(guardian: Guardian): string {
+  if (guardian.kind === "contract") return "a contract, but not a Safe";
+  if (guardian.kind === "key")
+    return `an ordinary account${guardian.delegated ? " that runs another's code (EIP-7702)" : ""}, not a multisig`;
+  const { official, version, threshold, owners } = guardian;
+  const whose = official
+    ? `an official Safe ${version}`
+    : `a Safe, ${version}, that is not one of the canonical 1.5.0`;
+  return `${whose}: ${threshold} of ${owners.length}`;
+}

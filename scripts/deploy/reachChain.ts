@@ -1,0 +1,41 @@
+import { createPublicClient, http, type PublicClient } from "viem";
+import { TallystickError } from "../../protocol/errors.ts";
+import { networks } from "./networks.ts";
+
+/**
+ * Finds the chain that a command is about.
+ *
+ * @param fallback where to ask when neither the network nor the options say so
+ * @throws TallystickError `no_chain`, `rpc_unreachable`, `wrong_chain`
+ */
+export async function reachChain(
+  options: { network?: string; rpcUrl?: string },
+  fallback: string | undefined,
+): Promise<{ rpcUrl: string; client: PublicClient; chainId: number }> {
+  const known = options.network === undefined ? undefined : networks[options.network];
+  const rpcUrl = options.rpcUrl ?? known?.rpcUrl ?? fallback ?? "";
+  if (rpcUrl === "") {
+    throw new TallystickError({
+      code: "no_chain",
+      message: "It is not said which chain is meant.",
+      hint: `Give --network (${Object.keys(networks).join(", ")}) or --rpc-url.`,
+    });
+  }
+  const client = createPublicClient({ transport: http(rpcUrl, { retryCount: 1 }) });
+  const chainId = await client.getChainId().catch((cause: unknown) => {
+    throw new TallystickError({
+      code: "rpc_unreachable",
+      message: `The chain at ${rpcUrl} does not answer.`,
+      hint: "Check the URL; a local chain starts by: npx hardhat node --hostname 127.0.0.1",
+      cause,
+    });
+  });
+  if (known && known.chainId !== chainId) {
+    throw new TallystickError({
+      code: "wrong_chain",
+      message: `${rpcUrl} is chain ${chainId}, but ${options.network} is chain ${known.chainId}.`,
+      hint: "Leave out --network, or correct --rpc-url.",
+    });
+  }
+  return { rpcUrl, client, chainId };
+}

@@ -1,0 +1,43 @@
+import { createRequire } from "node:module";
+import type { Abi } from "viem";
+import { TallystickError } from "../../protocol/errors.ts";
+import type { Hex } from "../../protocol/hex.ts";
+import type { StandardInput } from "./standardInput.ts";
+
+/** What a compiler makes of one contract. */
+export type Compiled = { abi: Abi; initCode: Hex; compiler: string };
+
+type Output = {
+  errors?: { severity: string; formattedMessage: string }[];
+  contracts?: {
+    [source: string]: { [name: string]: { abi: Abi; evm: { bytecode: { object: string } } } };
+  };
+};
+
+/**
+ * Compiles a standard JSON input with the compiler that npm installed: nothing is downloaded.
+ *
+ * @throws TallystickError `not_compiled` with the compiler's words
+ */
+export function compileInput(input: StandardInput, source: string, contract: string): Compiled {
+  const solc = createRequire(import.meta.url)("solc") as {
+    compile: (input: string) => string;
+    version: () => string;
+  };
+  const output: Output = JSON.parse(solc.compile(JSON.stringify(input)));
+  const compiled = output.contracts?.[source]?.[contract];
+  if (compiled === undefined) {
+    const [error] = (output.errors ?? []).filter(({ severity }) => severity === "error");
+    throw new TallystickError({
+      code: "not_compiled",
+      message: `${contract} does not compile: ${error?.formattedMessage ?? "the compiler says nothing of it"}`,
+      hint: "contracts/frozen/ is written by npm run freeze; take it from version control again.",
+    });
+  }
+  return {
+    abi: compiled.abi,
+    initCode: `0x${compiled.evm.bytecode.object}`,
+    // "0.8.37+commit.f401782d.Emscripten.clang" is the same compiler as any other build of that commit.
+    compiler: solc.version().replace(/\.Emscripten.*$/, ""),
+  };
+}

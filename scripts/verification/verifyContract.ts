@@ -1,0 +1,111 @@
+import type { Abi, PublicClient } from "viem";
+import { encodeAbiParameters, keccak256 } from "viem";
+import type { Address } from "../../protocol/address.ts";
+import type { Hex } from "../../protocol/hex.ts";
+import { type FrozenName, inputSource, readFrozen, readFrozenInput } from "../ignition/frozenContract.ts";
+import { type Compiled, compileInput } from "./compileInput.ts";
+import { constructorInputs, runtimeCode } from "./runtimeCode.ts";
+
+/** What became of comparing one contract of a chain with its source. */
+export type VerifiedContract = {
+  contract: FrozenName;
+  address: Address;
+  /** What the constructor was given, by name; the code on chain has these values in it. */
+  values: { [name: string]: string };
+  /** The same as explorers ask for it. */
+  constructorArguments: Hex;
+  compiler: string;
+  /** Sentences, one for each thing that is not as it should be; none: the contract is what the source says. */
+  differences: string[];
+};
+
+/** The frozen source of a contract, compiled; what differs from the frozen code is a difference. */
+export function compileFrozen(name: FrozenName): { compiled: Compiled; differences: string[] } {
+  const frozen = readFrozen(name);
+  const compiled = compileInput(readFrozenInput(name), inputSource(name), name);
+  const differences: string[] = [];
+  if (compiled.compiler !== frozen.compiler.version)
+    differences.push(
+      `The compiler here is ${compiled.compiler}, the frozen code is of ${frozen.compiler.version}.`,
+    );
+  if (compiled.initCode !== frozen.initCode)
+    differences.push(
+      `contracts/frozen/${name}.input.json does not compile to the init code in ${name}.json.`,
+    );
+  if (keccak256(frozen.initCode as Hex) !== frozen.initCodeHash)
+    differences.push(`The hash of the init code in contracts/frozen/${name}.json is not its hash.`);
+  return { compiled, differences };
+}
+
+/**
+ * Compares a contract on a chain with what its source compiles to, immutables filled in.
+ *
+ * @param compiled what {@link compileFrozen} gave
+ */
+export async function verifyContract(
+  client: PublicClient,
+  {
+    name,
+    address,
+    chainId,
+    compiled,
+  }: { name: FrozenName; address: Address; chainId: number; compiled: Compiled },
+): Promise<VerifiedContract> {
+  const result: VerifiedContract = {
+    contract: name,
+    address,
+    values: {},
+    constructorArguments: "0x",
+    compiler: compiled.compiler,
+    differences: [],
+  };
+  const code = (await client.getCode({ address })) ?? "0x";
+  if (code === "0x") {
+    result.differences.push(`There is no code at ${address}.`);
+    return result;
+  }
+  const { abi, initCode } = compiled;
+  const inputs = constructorInputs(abi);
+  const values = await readValues(client, address, abi);
+  if (values === undefined) {
+    result.differences.push(`The contract at ${address} does not answer what ${name} answers.`);
+    return result;
+  }
+  inputs.forEach(({ name: input = "" }, n) => {
+    result.values[getterOf(input)] = String(values[n]);
+  });
+  result.constructorArguments = encodeAbiParameters(inputs, values);
+  const expected = await runtimeCode({ initCode, abi, values, address, chainId });
+  if (code !== expected) result.differences.push(describeDifference(name, address, code, expected));
+  return result;
+}
+
+/** The getter of a constructor's parameter: `token_` is what `token()` answers. */
+function getterOf(parameter: string): string {
+  return parameter.replace(/^_+|_+$/g, "");
+}
+
+/** Asks the contract what it was given. What it answers is held to its code: that has the values in it. */
+async function readValues(client: PublicClient, address: Address, abi: Abi): Promise<unknown[] | undefined> {
+  try {
+    return await Promise.all(
+      constructorInputs(abi).map(({ name = "" }) =>
+        client.readContract({ address, abi, functionName: getterOf(name) }),
+      ),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+function describeDifference(name: string, address: Address, code: Hex, expected: Hex): string {
+  if (code.length !== expected.length) {
+    const [found, wanted] = [code, expected].map((it) => it.length / 2 - 1);
+    return `The code at ${address} is not that of ${name}: ${found} bytes instead of ${wanted}.`;
+  }
+  let first = 2;
+  while (code[first] === expected[first]) first++;
+  let count = 0;
+  for (let n = 2; n < code.length; n += 2) if (code.slice(n, n + 2) !== expected.slice(n, n + 2)) count++;
+  return `The code at ${address} is not that of ${name}: ${count} of its bytes are others, the first at ${(first >> 1) - 1}.`;
+}

@@ -1,0 +1,101 @@
+// Who may do what when: DESIGN's table of the verbs, written down anew and without a look at the contract. The matrix of
+// test/contracts/hireEscrow/matrix.test.ts holds every cell to it.
+
+/** Everybody who may try. The relayer sends what others signed. */
+export const ROLES = [
+  "buyer",
+  "seller",
+  "payee",
+  "arbiter",
+  "feeRecipient",
+  "guardian",
+  "relayer",
+  "stranger",
+] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Where a hire stands: `late` is from its deadline on. */
+export type Situation = {
+  status: "none" | "held" | "released" | "split" | "refunded" | "timedOut";
+  delivered: boolean;
+  late: boolean;
+  paused: boolean;
+};
+
+/** In one's own name by sending, alone or as an item of a batch; or by a signature that another sends. */
+export const WAYS = ["sender", "batched", "signed", "wrapped"] as const;
+export type Way = (typeof WAYS)[number];
+
+export const VERBS = [
+  "deposit",
+  "depositWithAuthorization",
+  "depositWithPermit",
+  "markDelivered",
+  "release",
+  "split",
+  "refund",
+  "timeoutRefund",
+  "pause",
+  "unpause",
+] as const;
+export type Verb = (typeof VERBS)[number];
+
+/** A way in which a cell can break a rule. */
+export type Fault = "word" | "party" | "paused" | "tooLate" | "tooEarly" | "status" | "delivered";
+
+type Rule = {
+  /** Whose word it needs; `party`: of whichever of them is named; `anyone`: nobody's. */
+  word: Role | "party" | "anyone";
+  ways: readonly Way[];
+  /** The status it needs, if any. */
+  status?: "none" | "held";
+  when?: "before" | "from";
+  stops?: "paused";
+  once?: "delivered";
+};
+
+const SENT: readonly Way[] = ["sender", "batched"];
+const SIGNED: readonly Way[] = ["signed", "wrapped"];
+
+const RULES: Record<Verb, Rule> = {
+  deposit: { word: "buyer", ways: SENT, status: "none", when: "before", stops: "paused" },
+  depositWithAuthorization: { word: "buyer", ways: SIGNED, status: "none", when: "before", stops: "paused" },
+  depositWithPermit: { word: "buyer", ways: WAYS, status: "none", when: "before", stops: "paused" },
+  markDelivered: { word: "seller", ways: WAYS, status: "held", when: "before", once: "delivered" },
+  release: { word: "buyer", ways: WAYS, status: "held" },
+  split: { word: "buyer", ways: WAYS, status: "held" },
+  refund: { word: "party", ways: WAYS, status: "held" },
+  timeoutRefund: { word: "anyone", ways: WAYS, status: "held", when: "from" },
+  pause: { word: "guardian", ways: SENT },
+  unpause: { word: "guardian", ways: SENT },
+};
+
+/** Who can refund in its own name. */
+export const PARTIES: readonly Role[] = ["buyer", "seller", "arbiter"];
+
+/** Whose word a verb needs when `named` is named, which only a refund does; nobody's for what anyone may do. */
+export function neededWord(verb: Verb, named: Role): Role | undefined {
+  const { word } = RULES[verb];
+  if (word === "anyone") return undefined;
+  return word === "party" ? named : word;
+}
+
+/** Whether a verb listens to this way of speaking at all. */
+export function hears(verb: Verb, way: Way): boolean {
+  return RULES[verb].ways.includes(way);
+}
+
+/** Every rule that a cell breaks: none means that it is allowed, else it is refused for one of these. */
+export function faults(verb: Verb, speaker: Role, named: Role, way: Way, it: Situation): Fault[] {
+  const rule = RULES[verb];
+  const found: Fault[] = [];
+  const needed = neededWord(verb, named);
+  if (rule.word === "party" && !PARTIES.includes(named)) found.push("party");
+  if (needed !== undefined && (speaker !== needed || !hears(verb, way))) found.push("word");
+  if (rule.stops === "paused" && it.paused) found.push("paused");
+  if (rule.when === "before" && it.late) found.push("tooLate");
+  if (rule.when === "from" && !it.late) found.push("tooEarly");
+  if (rule.status !== undefined && it.status !== rule.status) found.push("status");
+  if (rule.once === "delivered" && it.delivered && it.status === "held") found.push("delivered");
+  return found;
+}
