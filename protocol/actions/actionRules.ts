@@ -59,7 +59,8 @@ export const actionRuleSchema = z.discriminatedUnion("type", [
     args: z.array(argument).optional(),
     /** What may stand behind them, and how many at most. */
     rest: z.strictObject({ each: argument, max: z.int().min(1).max(128) }).optional(),
-    cwd: z.strictObject({ within: path }).optional(),
+    /** The folder it may run in: exactly this one, or any within. Programs read their scripts from where they run. */
+    cwd: z.union([path, z.strictObject({ within: path })]).optional(),
     /** Variables that may be set, with their values. */
     env: z.record(z.string(), literal).optional(),
   }),

@@ -47,7 +47,7 @@ function matchesTerminal({ rule, action }: Of<"terminal">): boolean {
     return rule.args === undefined || rule.args.every((each, at) => forbidsArgument(each, action.args[at]));
   }
   if (action.program !== rule.program) return false;
-  if (rule.cwd === undefined || !isWithin(action.cwd, rule.cwd.within)) return false;
+  if (rule.cwd === undefined || !allowsFolder(rule.cwd, action.cwd)) return false;
   for (const [name, value] of Object.entries(action.env ?? {})) {
     if (!Object.hasOwn(rule.env ?? {}, name) || rule.env?.[name] !== value) return false;
   }
@@ -60,6 +60,10 @@ function matchesTerminal({ rule, action }: Of<"terminal">): boolean {
   return (
     rest !== undefined && more.length <= rest.max && more.every((value) => allowsArgument(rest.each, value))
   );
+}
+
+function allowsFolder(rule: string | { within: string }, folder: string): boolean {
+  return typeof rule === "string" ? folder === rule : isWithin(folder, rule.within);
 }
 
 function allowsArgument(rule: ArgumentRule, value: string): boolean {

@@ -6,6 +6,8 @@ export type Verification = {
   all_passed: boolean;
   checks: { [name: string]: boolean };
   details: { [name: string]: string };
+  /** Why there is no verdict of the checks: they were ended, which counts as failed. */
+  reason?: "took_too_long" | "took_too_much_memory";
 };
 
 /** The same as SHP §7.1 writes it in the answer to a hire: a list. */

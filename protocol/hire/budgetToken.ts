@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { type Address, addressSchema } from "../address.ts";
+import type { Address } from "../address.ts";
 import { parseUsdc, priceUsdcSchema } from "../amount.ts";
+import { anyCaseAddressSchema } from "../anyCaseAddress.ts";
 import { invalidInputFromZod, TallystickError } from "../errors.ts";
 import { bodyWithout, type RecordBody } from "../json/recordBody.ts";
 import { signatureSchema } from "../records/nestedSignature.ts";
@@ -12,7 +13,7 @@ import { type RecordSigner, recoverBodySigner, signBody } from "../records/recor
  * keccak256 of the canonical body without `signature`. Keys it does not know are signed with the rest.
  */
 export const budgetTokenSchema = z.looseObject({
-  agent_id: addressSchema,
+  agent_id: anyCaseAddressSchema,
   max_amount_usdc: priceUsdcSchema,
   max_duration_seconds: z.int().positive(),
   issued_at: z.int().nonnegative(),
@@ -58,7 +59,7 @@ export async function signBudgetToken(
   terms: Omit<BudgetToken, "signature">,
   by: RecordSigner,
 ): Promise<BudgetToken> {
-  const body = { ...terms } as RecordBody;
+  const body = { ...terms, agent_id: anyCaseAddressSchema.parse(terms.agent_id) } as RecordBody;
   return budgetTokenSchema.parse({ ...body, signature: await signBody(body, by) });
 }
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { type Address, addressSchema } from "../address.ts";
+import type { Address } from "../address.ts";
 import { priceUsdcSchema } from "../amount.ts";
+import { anyCaseAddressSchema } from "../anyCaseAddress.ts";
 import { capabilitySchema } from "../capability.ts";
 import { InvalidInputError, invalidInputFromZod, TallystickError } from "../errors.ts";
 import type { RecordBody } from "../json/recordBody.ts";
@@ -14,14 +15,20 @@ import { isSignedVersion, requireHireProtocol } from "./protocolVersion.ts";
 const MAX_URL_LENGTH = 2048;
 
 /**
+ * A nonce is 16 to 32 bytes of hex or, as clients of v0.1 send it, a UUID. Whoever knows the nonce can fetch the result,
+ * so of UUIDs only the random ones (version 4) are taken: the others follow from the time or from a name.
+ */
+const NONCE = /^(?:0x[0-9a-f]{32,64}|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$/;
+
+/**
  * The body of `POST {endpoint}/hire` (SHP §7.1). Prices are decimal USDC, latencies milliseconds. `seller_id` binds the
  * request to one seller, `nonce` to one hire, `issued_at` (unix seconds) to a time; keys it does not know are kept and
- * signed.
+ * signed. Addresses are read in any spelling; a signature covers them as they were sent.
  */
 export const hireRequestSchema = z.looseObject({
   protocol: z.string(),
-  buyer_id: addressSchema,
-  seller_id: addressSchema.optional(),
+  buyer_id: anyCaseAddressSchema,
+  seller_id: anyCaseAddressSchema.optional(),
   capability: capabilitySchema,
   params: z.record(z.string(), z.unknown()),
   max_price_usdc: priceUsdcSchema.optional(),
@@ -35,7 +42,7 @@ export const hireRequestSchema = z.looseObject({
   quote_token: z.string().max(256).optional(),
   nonce: z
     .string()
-    .regex(/^0x[0-9a-f]{32,64}$/, "must be 0x and 32 to 64 lower-case hex digits")
+    .regex(NONCE, "must be 0x and 32 to 64 lower-case hex digits, or a random (version 4) UUID in lower case")
     .optional(),
   issued_at: z.int().nonnegative().optional(),
   signature: signatureSchema.optional(),
@@ -55,7 +62,9 @@ function signedPart(request: { [key: string]: unknown }): RecordBody {
 /** Signs a hire as its buyer: EIP-191 like a record, over the request with `params_hash` for `params` (SHP §12). */
 export async function signHireRequest(terms: HireTerms, by: RecordSigner): Promise<HireRequest> {
   const given = Object.fromEntries(Object.entries(terms).filter(([, value]) => value !== undefined));
-  return hireRequestSchema.parse({ ...given, signature: await signBody(signedPart(given), by) });
+  // What is sent has its addresses in lower case, so what is signed has them too.
+  const read = hireRequestSchema.omit({ signature: true }).parse(given);
+  return hireRequestSchema.parse({ ...read, signature: await signBody(signedPart(read), by) });
 }
 
 /** A request that was understood, and whether its buyer signed it. Unsigned ones count by their payment only. */

@@ -1,4 +1,5 @@
-import { MAX_INT_DIGITS, MAX_JSON_DEPTH, pythonFloat } from "./pythonJson.ts";
+import { pythonFloat } from "./pythonFloat.ts";
+import { MAX_INT_DIGITS, MAX_JSON_DEPTH } from "./pythonJson.ts";
 
 const QUOTE = 0x22;
 const PLUS = 0x2b;

@@ -1,4 +1,5 @@
 import { TallystickError } from "../errors.ts";
+import { JsonValueError, pythonFloat } from "./pythonFloat.ts";
 
 /**
  * JSON as Python sees it: **bigint is a Python int, number is a Python float** (`1n` prints `1`, `1` prints `1.0`),
@@ -22,25 +23,27 @@ export class JsonSyntaxError extends TallystickError {
   }
 }
 
-/** The value has no JSON text in Python's form (a float that is not finite, or something that is no JSON value). */
-export class JsonValueError extends TallystickError {
-  constructor(message: string) {
-    super({ code: "not_json", message });
-  }
-}
-
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+
+export type ParseOptions = {
+  /** Deepest nesting taken; {@link MAX_JSON_DEPTH} unless given. */
+  maxDepth?: number;
+  /** `last` (default): the last of duplicate keys wins, as in Python. `refuse`: two readers might take different ones. */
+  duplicateKeys?: "last" | "refuse";
+};
 
 /** A recursive-descent reader over one text; `at` is the next unread UTF-16 unit. */
 class Reader {
   private readonly text: string;
   private readonly maxDepth: number;
+  private readonly refusesDuplicates: boolean;
   private at = 0;
 
-  constructor(text: string, maxDepth: number) {
+  constructor(text: string, { maxDepth = MAX_JSON_DEPTH, duplicateKeys = "last" }: ParseOptions) {
     this.text = text;
     this.maxDepth = maxDepth;
+    this.refusesDuplicates = duplicateKeys === "refuse";
   }
 
   document(): PyJson {
@@ -105,7 +108,9 @@ class Reader {
     }
     for (;;) {
       if (text.charCodeAt(this.at) !== QUOTE) this.fail("expected a key in double quotes");
+      const keyAt = this.at;
       const key = this.string();
+      if (this.refusesDuplicates && Object.hasOwn(object, key)) this.fail("a key that stood before", keyAt);
       this.space();
       if (text.charCodeAt(this.at) !== 0x3a) this.fail("expected ':'");
       this.at++;
@@ -261,13 +266,14 @@ class Reader {
 
 /**
  * Reads strict JSON (RFC 8259) as Python's `json.loads` does: ints of any size up to {@link MAX_INT_DIGITS} digits,
- * floats apart from ints by their text (`1.0` and `1e0` are floats), the last of duplicate keys wins, `\ud800` alone
- * is kept. Unlike Python it refuses `NaN`, `Infinity` and floats that overflow, and nesting beyond `maxDepth`.
+ * floats apart from ints by their text (`1.0` and `1e0` are floats), the last of duplicate keys wins unless they are
+ * refused, `\ud800` alone is kept. Unlike Python it refuses `NaN`, `Infinity` and floats that overflow, and nesting beyond
+ * `maxDepth`.
  *
  * @throws JsonSyntaxError with the offset
  */
-export function parsePythonJson(text: string, options: { maxDepth?: number } = {}): PyJson {
-  return new Reader(text, options.maxDepth ?? MAX_JSON_DEPTH).document();
+export function parsePythonJson(text: string, options: ParseOptions = {}): PyJson {
+  return new Reader(text, options).document();
 }
 
 /** Compares by code point, as Python does. UTF-16 order differs where U+E000–U+FFFF meets astral characters. */
@@ -322,24 +328,6 @@ function escapeUnit(unit: string): string {
 
 function quote(text: string): string {
   return NEEDS_ESCAPE.test(text) ? `"${text.replace(ESCAPED_UNIT, escapeUnit)}"` : `"${text}"`;
-}
-
-/**
- * A float as Python's `repr` prints it: the shortest digits that read back, `.0` when whole, exponent form below
- * 1e-4 and from 1e16 on with at least two exponent digits.
- *
- * @throws JsonValueError when it is not finite
- */
-export function pythonFloat(value: number): string {
-  const size = Math.abs(value);
-  if (size >= 1e-4 && size < 1e16) {
-    const text = String(value);
-    return text.includes(".") ? text : `${text}.0`;
-  }
-  if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
-  if (!Number.isFinite(value)) throw new JsonValueError(`${value} has no JSON form`);
-  const [digits = "", exponent = ""] = value.toExponential().split("e");
-  return `${digits}e${exponent.charAt(0)}${exponent.slice(1).padStart(2, "0")}`;
 }
 
 function write(value: PyJson, sortKeys: boolean): string {

@@ -6,15 +6,26 @@ import type { Hex } from "../hex.ts";
 export type AnchorDeployment = { chainId: number; contract: Address };
 
 /**
- * The id of a ledger: keccak256(abi.encode(chainId, contract, writer, origin)). Known before the ledger is opened.
+ * The id of a ledger: keccak256(abi.encode(chainId, contract, writer, guardian, origin)). Known before the ledger is opened.
  *
+ * @param writer the ledger's first writer; who writes it later changes nothing in the id
+ * @param guardian who may announce another writer; the zero address for nobody
  * @param origin the ledger's name, as in its C2SP checkpoints, e.g. `tallystick.example/main`
  */
-export function ledgerId(parameters: AnchorDeployment & { writer: Address; origin: string }): Hex {
+export function ledgerId(
+  parameters: AnchorDeployment & { writer: Address; guardian: Address; origin: string },
+): Hex {
+  const { chainId, contract, writer, guardian, origin } = parameters;
   return keccak256(
     encodeAbiParameters(
-      [{ type: "uint256" }, { type: "address" }, { type: "address" }, { type: "string" }],
-      [BigInt(parameters.chainId), parameters.contract, parameters.writer, parameters.origin],
+      [
+        { type: "uint256" },
+        { type: "address" },
+        { type: "address" },
+        { type: "address" },
+        { type: "string" },
+      ],
+      [BigInt(chainId), contract, writer, guardian, origin],
     ),
   );
 }
@@ -52,7 +63,7 @@ export function anchorTypedData(
   } as const;
 }
 
-/** What the writer signs with every checkpoint: two of one size and different roots prove equivocation. */
+/** What the writer signs under a checkpoint whose size and root the contract holds or has held. It is evidence: `proveFork`. */
 export function headTypedData(
   message: { ledgerId: Hex; size: bigint; root: Hex },
   deployment: AnchorDeployment,

@@ -82,8 +82,8 @@ export function entryLine(entry: LedgerEntry): string {
 }
 
 /** {@link entryHash} from the entry's own canonical line, without printing it again. */
-export function hashOfEntryLine(line: string): string {
-  return toBareHex(sha256ByNoble(BEFORE_HASH + line.slice(HASH_AT + 64)));
+export function hashOfEntryLine(line: string, sha256: Sha256 = sha256ByNoble): string {
+  return toBareHex(sha256(BEFORE_HASH + line.slice(HASH_AT + 64)));
 }
 
 /** What stands before the 64 digits of `current_hash` in every canonical line. */
@@ -93,13 +93,13 @@ const HASH_AT = BEFORE_HASH.length;
 const KEYS = ["timestamp", "task_id", "parent_hash", "payload", "current_hash"];
 
 /**
- * Reads one line of a ledger, in whatever order or spacing. Checks the shape, not the hashes: see {@link checkEntry}.
+ * Reads one line of a ledger, in whatever layout. Checks the shape, not the hashes: see {@link checkEntry}.
  *
- * @throws JsonSyntaxError when it is no JSON
+ * @throws JsonSyntaxError when it is no JSON, or has a key twice in one object
  * @throws InvalidInputError naming the field that is missing, unknown or of the wrong type
  */
 export function parseEntryLine(text: string): LedgerEntry {
-  return entryFromPyJson(parsePythonJson(text));
+  return entryFromPyJson(parsePythonJson(text, { duplicateKeys: "refuse" }));
 }
 
 /**
@@ -140,7 +140,7 @@ export function entryFromPyJson(value: PyJson): LedgerEntry {
  * Checks an entry against its predecessor: it names that parent, and its own hash is right.
  *
  * @param parentHash the hash of the entry before it, {@link GENESIS_HASH} for the first
- * @throws LedgerCorruptError with the reason
+ * @throws LedgerCorruptError saying everything of the two that does not hold
  */
 export function checkEntry(entry: LedgerEntry, parentHash: string): void {
   checkHashes(entry, parentHash, entryHash(entry));
@@ -148,14 +148,10 @@ export function checkEntry(entry: LedgerEntry, parentHash: string): void {
 
 /** {@link checkEntry} for a caller that has computed the entry's hash already. */
 export function checkHashes(entry: LedgerEntry, parentHash: string, computedHash: string): void {
-  if (entry.parentHash !== parentHash) {
-    throw new LedgerCorruptError(
-      `parent_hash is ${entry.parentHash}, but the entry before has ${parentHash}`,
-    );
-  }
-  if (entry.currentHash !== computedHash) {
-    throw new LedgerCorruptError(
-      `current_hash is ${entry.currentHash}, but the entry hashes to ${computedHash}`,
-    );
-  }
+  const problems: string[] = [];
+  if (entry.parentHash !== parentHash)
+    problems.push(`parent_hash is ${entry.parentHash}, but the entry before has ${parentHash}`);
+  if (entry.currentHash !== computedHash)
+    problems.push(`current_hash is ${entry.currentHash}, but the entry hashes to ${computedHash}`);
+  if (problems.length > 0) throw new LedgerCorruptError(problems.join("; "));
 }

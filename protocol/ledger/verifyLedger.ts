@@ -1,26 +1,44 @@
 import { InvalidInputError, TallystickError } from "../errors.ts";
-import { dumpsPythonJson, type PyJson, parsePythonJson } from "../json/pythonJson.ts";
+import { dumpsPythonJson, JsonSyntaxError } from "../json/pythonJson.ts";
 import { lineLeafHash } from "../merkle/entryLeafHash.ts";
 import { MerkleFrontier } from "../merkle/merkleFrontier.ts";
 import { type Sha256, sha256ByNoble } from "../sha256.ts";
 import { CanonicalChain } from "./canonicalChain.ts";
-import { checkHashes, entryFromPyJson, entryLine, hashOfEntryLine, type LedgerEntry } from "./entry.ts";
+import { checkHashes, entryLine, hashOfEntryLine, type LedgerEntry, parseEntryLine } from "./entry.ts";
 
-/** A line of a ledger is wrong. `line` counts from 1; `reason` says what is wrong with it. */
+/** What one entry of a ledger says does not hold. `line` counts from 1; `reason` says what is wrong with it. */
 export class LedgerLineError extends TallystickError {
   readonly line: number;
   readonly reason: string;
 
-  constructor(line: number, reason: string, cause?: unknown) {
+  constructor(line: number, reason: string, options: { code?: string; hint?: string; cause?: unknown } = {}) {
     super({
-      code: "ledger_line",
+      code: options.code ?? "ledger_line",
       message: `line ${line}: ${reason}`,
-      hint: "The ledger was changed after it was written, or damaged. Restore it from a copy whose head is anchored.",
+      hint:
+        options.hint ??
+        "The ledger was changed after it was written, or damaged. Restore it from a copy whose head is anchored.",
       details: { line },
-      cause,
+      cause: options.cause,
     });
     this.line = line;
     this.reason = reason;
+  }
+}
+
+/** An entry verifies, but where only canonical lines are taken its line is in another layout. */
+export class LedgerLayoutError extends LedgerLineError {
+  /** @param column the first character that the canonical line has not, from 1 */
+  constructor(line: number, column: number, cause?: unknown) {
+    super(
+      line,
+      `the entry verifies, but its line is not in the canonical layout (from column ${column} on)`,
+      {
+        code: "ledger_layout",
+        hint: "Nothing that it says was changed. `tallystick ledger import FILE` writes such a ledger in canonical lines.",
+        cause,
+      },
+    );
   }
 }
 
@@ -30,8 +48,11 @@ export type VerifiedLedger = { size: number; head: string; root: Uint8Array };
 /** A line without its newline: as text, or as bytes with the text for when it is asked for. */
 export type LedgerLine = string | { readonly bytes: Uint8Array; readonly text: string };
 
-/** An entry that was checked, its canonical line and its Merkle leaf. */
+/** An entry that was checked, its canonical line (whatever the one that was read looks like) and its Merkle leaf. */
 export type CheckedEntry = { entry: LedgerEntry; line: string; leafHash: Uint8Array };
+
+/** Lines in other layouts than the canonical one: how many, and the first of them; 0 when there is none. */
+export type OtherLayouts = { count: number; firstLine: number };
 
 export type LedgerChainOptions = {
   /** Hash of the entry before the first line; 64 zeros, the default, when the lines begin the ledger. */
@@ -39,30 +60,39 @@ export type LedgerChainOptions = {
   /** Index of the first line's entry in the ledger, from 0: a segment's errors then count the ledger's own lines. */
   firstIndex?: number;
   /**
-   * Which lines pass. `canonical` (default): only Python's `json.dumps(entry, sort_keys=True)`, byte for byte.
-   * `python`: also `json.dumps(entry)`, whose keys stand in another order; hash and leaf are those of the canonical line.
+   * Which lines pass. `canonical` (default, for segments and all that we write): only Python's
+   * `json.dumps(entry, sort_keys=True)`, byte for byte. `any`: every line whose content verifies, whatever its layout;
+   * hash and leaf are those of the canonical line.
    */
-  form?: "canonical" | "python";
+  layout?: "canonical" | "any";
   /** How lines are hashed; in plain JavaScript unless the caller has something faster. */
   sha256?: Sha256;
 };
 
-/** Checks the lines of a ledger one after the other, each completely: JSON, fields, form, parent and hash. */
+/** Checks the lines of a ledger one after the other, each completely: JSON, fields, parent, hash and layout. */
 export class LedgerChain {
   readonly #canonical: CanonicalChain;
-  readonly #form: "canonical" | "python";
+  readonly #sha256: Sha256;
+  readonly #takesAnyLayout: boolean;
   #lines: number;
+  #otherLayouts: OtherLayouts = { count: 0, firstLine: 0 };
 
   constructor(options: LedgerChainOptions = {}) {
-    const { parentHash, firstIndex = 0, form = "canonical", sha256 = sha256ByNoble } = options;
+    const { parentHash, firstIndex = 0, layout = "canonical", sha256 = sha256ByNoble } = options;
     this.#canonical = new CanonicalChain(sha256, parentHash);
-    this.#form = form;
+    this.#sha256 = sha256;
+    this.#takesAnyLayout = layout === "any";
     this.#lines = firstIndex;
   }
 
   /** Hash of the last entry. */
   get head(): string {
     return this.#canonical.head;
+  }
+
+  /** The lines so far that were in other layouts than the canonical one. */
+  get otherLayouts(): OtherLayouts {
+    return this.#otherLayouts;
   }
 
   /**
@@ -73,7 +103,7 @@ export class LedgerChain {
    */
   next(line: LedgerLine): Uint8Array {
     const leafHash = this.#canonical.next(bytesOf(line));
-    if (!leafHash) return this.nextEntry(line).leafHash;
+    if (!leafHash) return this.#slowly(line).leafHash;
     this.#lines++;
     return leafHash;
   }
@@ -84,31 +114,41 @@ export class LedgerChain {
    * @throws LedgerLineError
    */
   nextEntry(line: LedgerLine): CheckedEntry {
+    const leafHash = this.#canonical.next(bytesOf(line));
+    if (!leafHash) return this.#slowly(line);
+    // What the scan passes over is canonical, so pure ASCII: any reading of its bytes is its text.
+    const text = typeof line === "string" ? line : line.text;
+    const entry = parseEntryLine(text);
+    this.#lines++;
+    return { entry, line: text, leafHash };
+  }
+
+  /** Reads the line, prints what it says and hashes that; what it says comes before how it is written. */
+  #slowly(input: LedgerLine): CheckedEntry {
     try {
-      const text = typeof line === "string" ? line : line.text;
-      const value = parsePythonJson(text);
-      const leafHash = this.#canonical.next(bytesOf(line));
-      const checked = leafHash
-        ? { entry: entryFromPyJson(value), line: text, leafHash }
-        : this.#read(value, text);
+      const text = typeof input === "string" ? input : utf8(input.bytes);
+      const entry = parseEntryLine(this.#isMarkOfFile(text) ? text.slice(1) : text);
+      const line = entryLine(entry);
+      checkHashes(entry, this.head, hashOfEntryLine(line, this.#sha256));
+      if (line !== text) this.#otherLayout(line, text);
+      this.#canonical.head = entry.currentHash;
       this.#lines++;
-      return checked;
+      return { entry, line, leafHash: lineLeafHash(line, this.#sha256) };
     } catch (error) {
-      if (!(error instanceof TallystickError)) throw error;
-      throw new LedgerLineError(this.#lines + 1, reasonOf(error), error);
+      if (!(error instanceof TallystickError) || error instanceof LedgerLineError) throw error;
+      throw new LedgerLineError(this.#lines + 1, reasonOf(error), { cause: error });
     }
   }
 
-  /** The slow way: prints what was read, compares and hashes it. */
-  #read(value: PyJson, text: string): CheckedEntry {
-    const entry = entryFromPyJson(value);
-    const line = entryLine(entry);
-    if (line !== text && !(this.#form === "python" && isInPythonForm(value, text))) {
-      throw new TallystickError({ code: "not_canonical", message: notCanonical(line, text) });
-    }
-    checkHashes(entry, this.head, hashOfEntryLine(line));
-    this.#canonical.head = entry.currentHash;
-    return { entry, line, leafHash: lineLeafHash(line) };
+  /** Editors and shells of Windows put a byte order mark before a file: layout, not content. */
+  #isMarkOfFile(text: string): boolean {
+    return this.#takesAnyLayout && this.#lines === 0 && text.startsWith("\ufeff");
+  }
+
+  #otherLayout(line: string, text: string): void {
+    if (!this.#takesAnyLayout) throw new LedgerLayoutError(this.#lines + 1, columnOfChange(line, text));
+    const { count, firstLine } = this.#otherLayouts;
+    this.#otherLayouts = { count: count + 1, firstLine: count === 0 ? this.#lines + 1 : firstLine };
   }
 }
 
@@ -116,26 +156,45 @@ function bytesOf(line: LedgerLine): Uint8Array | string {
   return typeof line === "string" ? line : line.bytes;
 }
 
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const lenientDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+function utf8(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw new JsonSyntaxError("bytes that are not UTF-8", lenientDecoder.decode(bytes).indexOf("\ufffd"));
+  }
+}
+
+/** Most problems of one line that are told, and most characters of a name in it: whoever wrote it may be anyone. */
+const MOST_PROBLEMS = 5;
+const MOST_OF_NAME = 64;
+
 function reasonOf(error: TallystickError): string {
   if (!(error instanceof InvalidInputError)) return error.message;
-  return error.issues
-    .map(({ field, message }) => `${field === "" ? "the line" : field} ${message}`)
-    .join("; ");
+  const told = error.issues
+    .slice(0, MOST_PROBLEMS)
+    .map(({ field, message }) => `${field === "" ? "the line" : printable(field)} ${message}`);
+  const untold = error.issues.length - told.length;
+  return [...told, ...(untold > 0 ? [`and ${untold} more`] : [])].join("; ");
 }
 
-function isInPythonForm(value: PyJson, text: string): boolean {
-  return dumpsPythonJson(value, { sortKeys: false }) === text;
+/** A name as it may be shown: a stranger's control characters are not for a terminal. */
+function printable(name: string): string {
+  const cut = name.length > MOST_OF_NAME ? `${name.slice(0, MOST_OF_NAME)}...` : name;
+  return /^[a-z_]+$/.test(cut) ? cut : dumpsPythonJson(cut);
 }
 
-function notCanonical(line: string, text: string): string {
+function columnOfChange(line: string, text: string): number {
   let at = 0;
   while (at < line.length && line.charCodeAt(at) === text.charCodeAt(at)) at++;
-  return `it says what its hash covers, but not in the canonical form (column ${at + 1})`;
+  return at + 1;
 }
 
 /**
- * Verifies the lines of a ledger, or of a segment of one, one after the other in O(log n) memory: the form of each
- * line, the chain of hashes, and the Merkle root.
+ * Verifies the lines of a ledger, or of a segment of one, one after the other in O(log n) memory: each line, the chain of
+ * hashes, and the Merkle root.
  *
  * @param lines without their newlines
  * @param options.onEntry called for every entry after it was checked

@@ -1,4 +1,5 @@
 import { entryLine, type LedgerEntry } from "../ledger/entry.ts";
+import { type Sha256, sha256ByNoble } from "../sha256.ts";
 import { leafHash } from "./hash.ts";
 
 const encoder = new TextEncoder();
@@ -9,6 +10,6 @@ export function entryLeafHash(entry: LedgerEntry): Uint8Array {
 }
 
 /** {@link entryLeafHash} of an entry whose canonical line is at hand. */
-export function lineLeafHash(line: string): Uint8Array {
-  return leafHash(encoder.encode(line));
+export function lineLeafHash(line: string, sha256: Sha256 = sha256ByNoble): Uint8Array {
+  return leafHash(encoder.encode(line), sha256);
 }

@@ -25,7 +25,8 @@ const hex32 = z
  *
  * `entry` is the canonical line as text, `index` its position from 0, `inclusion_proof` its path in the tree of
  * `checkpoint` (a C2SP signed note), `verifier_key` the `vkey` that signed it. `anchor` says where the same size and
- * root stand on chain; null before they do.
+ * root stand on chain; null before they do. The ledger's id follows from its first writer and its guardian; `writer` is
+ * who signed the checkpoint's head.
  */
 export const proofBundleSchema = z.strictObject({
   format: z.literal("tallystick/proof/v1", { error: 'must be "tallystick/proof/v1"' }),
@@ -35,7 +36,14 @@ export const proofBundleSchema = z.strictObject({
   checkpoint: z.string(),
   verifier_key: z.string(),
   ledger: z
-    .strictObject({ id: hex32, chain_id: z.int().min(0), contract: addressSchema, writer: addressSchema })
+    .strictObject({
+      id: hex32,
+      chain_id: z.int().min(0),
+      contract: addressSchema,
+      first_writer: addressSchema,
+      guardian: addressSchema,
+      writer: addressSchema,
+    })
     .nullable(),
   anchor: z.strictObject({ transaction: hex32 }).nullable(),
 });
@@ -50,8 +58,11 @@ export type VerifiedProof = {
   checkpoint: Checkpoint;
   /** The key whose signature on the checkpoint was checked. */
   verifierKey: string;
-  /** The ledger on chain; its writer's own `Head` signature over the checkpoint's size and root was checked. */
-  ledger: { id: Hex; chainId: number; contract: Address; writer: Address } | null;
+  /**
+   * The ledger on chain; its writer's own `Head` signature over the checkpoint's size and root was checked. Null when it
+   * is not anchored, or was not when the proof was made: the writer gives its word only for what the contract holds.
+   */
+  ledger: { id: Hex; chainId: number; contract: Address; firstWriter: Address; writer: Address } | null;
   /** The transaction said to have anchored it: to be looked up on chain. */
   transaction: Hex | null;
 };
@@ -112,27 +123,30 @@ export function verifyProofBundle(bundle: ProofBundle, trusted?: NoteVerifierKey
     leafHash: toHex(leafHash),
     checkpoint,
     verifierKey: bundle.verifier_key,
-    ledger: bundle.ledger && checkLedger(bundle.ledger, bundle.checkpoint, checkpoint),
+    ledger: bundle.ledger && checkLedger(bundle, bundle.ledger, checkpoint),
     transaction: bundle.anchor?.transaction ?? null,
   };
 }
 
 function checkLedger(
+  bundle: ProofBundle,
   ledger: NonNullable<ProofBundle["ledger"]>,
-  noteText: string,
   { origin, size, root }: Checkpoint,
-): NonNullable<VerifiedProof["ledger"]> {
-  const { id, chain_id: chainId, contract, writer } = ledger;
-  const expected = ledgerId({ chainId, contract, writer, origin });
+): VerifiedProof["ledger"] {
+  const { id, chain_id: chainId, contract, first_writer: firstWriter, guardian, writer } = ledger;
+  const expected = ledgerId({ chainId, contract, writer: firstWriter, guardian, origin });
   if (!bytesEqual(fromHex(id), fromHex(expected))) {
-    throw new ProofError("The ledger's id is not that of its chain, contract, writer and origin.");
+    throw new ProofError(
+      "The ledger's id is not that of its chain, contract, first writer, guardian and origin.",
+    );
   }
-  const signature = headSignatureOf(parseSignedNote(noteText, "checkpoint"), origin, writer);
+  const signature = headSignatureOf(parseSignedNote(bundle.checkpoint, "checkpoint"), origin, writer);
+  if (signature === undefined && bundle.anchor === null) return null;
   if (signature === undefined)
     throw new ProofError("The checkpoint carries no signature of the ledger's writer.");
   const head = { ledgerId: id, size: BigInt(size), root: toHex(root) };
   if (!isHeadSignedBy(writer, head, { chainId, contract }, signature)) {
     throw new ProofError("The ledger's writer did not sign the checkpoint's size and root.");
   }
-  return { id, chainId, contract, writer };
+  return { id, chainId, contract, firstWriter, writer };
 }

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { addressSchema } from "../address.ts";
-import { invalidInputFromZod } from "../errors.ts";
 import type { RecordBody } from "../json/recordBody.ts";
+import { boundForms } from "./boundForms.ts";
+import { signatureSchema } from "./nestedSignature.ts";
 
 /** `claimed`: the challenge was handed out; `verified`: the attestor saw it posted; `unclaimed` takes a claim back. */
 export const claimStatusSchema = z.enum(["unclaimed", "claimed", "verified"], {
@@ -10,15 +11,30 @@ export const claimStatusSchema = z.enum(["unclaimed", "claimed", "verified"], {
 
 export type ClaimStatus = z.infer<typeof claimStatusSchema>;
 
-/** The body of a `claim`: an attestor's word that a human behind an X account owns an agent (SHP §4.2). */
-export const claimSchema = z.looseObject({
+/** An X account, without the @. */
+export const xHandleSchema = z.string().regex(/^[A-Za-z0-9_]{1,15}$/, "must be an X handle without the @");
+
+const statement = {
   agent_id: addressSchema,
-  x_handle: z.string().regex(/^[A-Za-z0-9_]{1,15}$/, "must be an X handle without the @"),
+  x_handle: xHandleSchema,
   verification_hash: z.string().regex(/^(?:0x)?[0-9a-f]{64}$/, "must be 64 lower-case hex digits"),
   state: claimStatusSchema,
-});
+};
 
-export type Claim = z.output<typeof claimSchema>;
+/**
+ * The body of a `claim`: an attestor's word that a human behind an X account owns an agent (SHP §4.2). `nonce`,
+ * `post_id` and `agent_signature` are what it was shown: the challenge, the post, and the agent's consent.
+ */
+const claimFields = {
+  ...statement,
+  nonce: z.string().max(128).optional(),
+  post_id: z.string().max(20).optional(),
+  agent_signature: signatureSchema.optional(),
+};
+
+const read = boundForms(claimFields, z.looseObject(statement));
+
+export type Claim = ReturnType<typeof read>;
 
 /**
  * Reads the body of a claim.
@@ -26,7 +42,5 @@ export type Claim = z.output<typeof claimSchema>;
  * @throws InvalidInputError naming every field at fault, prefixed with `body.`
  */
 export function parseClaim(body: RecordBody): Claim {
-  const result = claimSchema.safeParse(body);
-  if (!result.success) throw invalidInputFromZod(result.error, "body");
-  return result.data;
+  return read(body);
 }

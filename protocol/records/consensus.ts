@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { invalidInputFromZod } from "../errors.ts";
 import type { RecordBody } from "../json/recordBody.ts";
+import { boundForms } from "./boundForms.ts";
 import { entryHashSchema } from "./entryHashSchema.ts";
 import { taskIdSchema } from "./taskIdSchema.ts";
 
@@ -18,13 +18,15 @@ export function isConsensusType(type: unknown): type is ConsensusType {
  * The body of a `stake`, `verify` or `contest`. `proposal` is the SHA-256 of what is proposed, 64 hex digits, made as
  * the swarm agrees (the hash of a ledger entry, of a file, of a context); the ledger only compares it.
  */
-export const consensusSchema = z.looseObject({
+const consensusFields = {
   task_id: taskIdSchema,
   proposal: entryHashSchema,
   verdict: z.string().max(2_000, "must have at most 2000 characters").optional(),
-});
+};
 
-export type ConsensusBody = z.output<typeof consensusSchema>;
+const read = boundForms(consensusFields);
+
+export type ConsensusBody = ReturnType<typeof read>;
 
 /**
  * Reads the body of a `stake`, `verify` or `contest`.
@@ -32,7 +34,5 @@ export type ConsensusBody = z.output<typeof consensusSchema>;
  * @throws InvalidInputError naming every field at fault, prefixed with `body.`
  */
 export function parseConsensus(body: RecordBody): ConsensusBody {
-  const result = consensusSchema.safeParse(body);
-  if (!result.success) throw invalidInputFromZod(result.error, "body");
-  return result.data;
+  return read(body);
 }

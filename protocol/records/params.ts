@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { addressSchema } from "../address.ts";
 import { atomicSchema } from "../amount.ts";
-import { invalidInputFromZod } from "../errors.ts";
 import { feeScheduleSchema, PUBLISHED_FEES } from "../escrow/feeSchedule.ts";
 import type { RecordBody } from "../json/recordBody.ts";
+import { boundForms } from "./boundForms.ts";
 
 const positive = z.int().positive();
 const share = z
@@ -66,9 +66,13 @@ export const paramsSchema = z.strictObject({
   escrows: z.record(addressSchema, z.string().min(1).max(31)).default({}),
   /** Ledger id → the record types it may carry. */
   ledgers: z.record(ledgerIdSchema, z.array(z.string().min(1))).default({}),
+  /** Ledgers in which a record whose signed body names neither its type nor its ledger never counts. */
+  boundLedgers: z.array(ledgerIdSchema).default([]),
 });
 
 export type Params = z.infer<typeof paramsSchema>;
+
+const read = boundForms(paramsSchema.shape, paramsSchema);
 
 /** The parameters with every default in place; `input` overrides some. Throws a ZodError that names the field. */
 export function defineParams(input: z.input<typeof paramsSchema> = {}): Params {
@@ -81,7 +85,5 @@ export function defineParams(input: z.input<typeof paramsSchema> = {}): Params {
  * @throws InvalidInputError naming every field at fault, prefixed with `body.`
  */
 export function parseParams(body: RecordBody): Params {
-  const result = paramsSchema.safeParse(body);
-  if (!result.success) throw invalidInputFromZod(result.error, "body");
-  return result.data;
+  return read(body);
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { invalidInputFromZod } from "../errors.ts";
 import type { RecordBody } from "../json/recordBody.ts";
+import { boundForms } from "./boundForms.ts";
 import { entryHashSchema } from "./entryHashSchema.ts";
 
 /** Who rates: the buyer its seller, or the seller its buyer. One rating each for every receipt (SHP §9.1). */
@@ -12,15 +12,17 @@ export type RatingSide = z.infer<typeof ratingSideSchema>;
  * The body of a `rating`: stars for a hire by one of its sides (SHP §9.1). `receipt` is the entry hash of the receipt;
  * who may sign follows from it, so that rule is the reader's.
  */
-export const ratingSchema = z.looseObject({
+const ratingFields = {
   receipt: entryHashSchema,
   side: ratingSideSchema,
   stars: z.int().min(1, "must be 1 to 5").max(5, "must be 1 to 5"),
   latency_ms: z.int().min(0).optional(),
   comment_hash: z.string().max(128).optional(),
-});
+};
 
-export type Rating = z.output<typeof ratingSchema>;
+const read = boundForms(ratingFields);
+
+export type Rating = ReturnType<typeof read>;
 
 /**
  * Reads the body of a rating.
@@ -28,7 +30,5 @@ export type Rating = z.output<typeof ratingSchema>;
  * @throws InvalidInputError naming every field at fault, prefixed with `body.`
  */
 export function parseRating(body: RecordBody): Rating {
-  const result = ratingSchema.safeParse(body);
-  if (!result.success) throw invalidInputFromZod(result.error, "body");
-  return result.data;
+  return read(body);
 }

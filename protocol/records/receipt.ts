@@ -22,6 +22,27 @@ const completedAtSchema = z
     error: "must be unix seconds or an ISO 8601 time with a zone, like 2026-01-31T12:00:00Z",
   });
 
+/** How many checks a list may have. */
+const MAX_CHECKS = 256;
+
+const checkListSchema = z
+  .array(z.looseObject({ name: z.string().min(1).max(128), passed: z.boolean() }))
+  .max(MAX_CHECKS);
+
+/** What each check found, by name; or as a list, as existing SDKs send it: a name that stands twice holds if both do. */
+const checksSchema = z.preprocess(
+  (value) => {
+    const list = checkListSchema.safeParse(value);
+    if (!list.success) return value;
+    const byName = new Map<string, boolean>();
+    for (const { name, passed } of list.data) byName.set(name, passed && (byName.get(name) ?? true));
+    return Object.fromEntries(byName);
+  },
+  z.record(z.string(), z.boolean(), {
+    error: "must be true or false by name, or a list of {name, passed}",
+  }),
+);
+
 /**
  * The body of a `receipt`: the seller's signed statement that a hire was completed and by which transaction it was
  * paid (SHP §7.1, §9.1). Keys it does not know are kept: the body is stored as it was signed.
@@ -41,7 +62,7 @@ export const receiptSchema = z.looseObject({
   protocol_version: z.string().min(1, "must not be empty").max(64, "must have at most 64 characters"),
   verification: z.looseObject({
     all_passed: z.boolean(),
-    checks: z.record(z.string(), z.boolean()),
+    checks: checksSchema,
   }),
   payment_mode: paymentModeSchema.optional(),
   escrow_provider: z.string().max(64).nullish(),

@@ -14,6 +14,8 @@ import {
 import { type RecoverPublicKey, recoverByNoble } from "../signatures/recoverPublicKey.ts";
 import { recoverSigner } from "../signatures/recoverSigner.ts";
 import { messageHash, signerOfText, textDigest } from "../signatures/signedText.ts";
+import { bindBody } from "./binding.ts";
+import type { LedgerName } from "./ledgerName.ts";
 
 /** A statement by `signer`; `body` is kept exactly as it was signed. */
 export type SignedRecord = { type: string; body: RecordBody; signer: Address; signature: Hex };
@@ -40,19 +42,24 @@ export async function signBody(body: RecordBody, by: RecordSigner): Promise<Hex>
   return account.signMessage({ message: { raw: recordDigest(body) } });
 }
 
+/** What a record says. All but listings and receipts are signed for one ledger (see `bindBody`). */
+export type Statement =
+  | { type: "listing" | "receipt"; body: RecordBody }
+  | { type: string; ledger: LedgerName; body: RecordBody };
+
 /**
- * Makes a signed record.
+ * Makes a signed record; `type` and `ledger` go into the signed body.
  *
- * @example await signRecord({ type: "listing", body, privateKey })
- * @throws InvalidInputError when the body has something that cannot be signed
+ * @example await signRecord({ type: "rating", ledger: "0x…", body: { receipt, side: "buyer", stars: 5 }, privateKey })
+ * @throws InvalidInputError when the body has something that cannot be signed, or names another type or ledger
  */
-export async function signRecord(
-  parameters: { type: string; body: RecordBody } & RecordSigner,
-): Promise<SignedRecord> {
-  const account = "account" in parameters ? parameters.account : privateKeyToAccount(parameters.privateKey);
-  const signature = await signBody(parameters.body, { account });
+export async function signRecord(statement: Statement & RecordSigner): Promise<SignedRecord> {
+  const account = "account" in statement ? statement.account : privateKeyToAccount(statement.privateKey);
+  const { type } = statement;
+  const body = "ledger" in statement ? bindBody(statement.body, statement) : statement.body;
+  const signature = await signBody(body, { account });
   const signer = account.address.toLowerCase() as Address;
-  return { type: parameters.type, body: parameters.body, signer, signature };
+  return { type, body, signer, signature };
 }
 
 /**

@@ -1,19 +1,29 @@
 import { z } from "zod";
-import { invalidInputFromZod } from "../errors.ts";
 import type { RecordBody } from "../json/recordBody.ts";
+import { boundForms } from "./boundForms.ts";
 import { entryHashSchema } from "./entryHashSchema.ts";
 
 /**
  * The body of a `telemetry`: what the buyer measured and verified of a hire (SHP §8.1, §9.2). `receipt` is the entry hash
  * of the receipt, whose buyer has to sign; `latency_ms` is from request to response.
  */
-export const telemetrySchema = z.looseObject({
+const telemetryFields = {
   receipt: entryHashSchema,
   latency_ms: z.int().min(0).optional(),
-  verification: z.looseObject({ all_passed: z.boolean() }).optional(),
-});
+  verification: z
+    .strictObject({ all_passed: z.boolean(), checks: z.record(z.string(), z.boolean()).optional() })
+    .optional(),
+};
 
-export type Telemetry = z.output<typeof telemetrySchema>;
+const read = boundForms(
+  telemetryFields,
+  z.looseObject({
+    ...telemetryFields,
+    verification: z.looseObject({ all_passed: z.boolean() }).optional(),
+  }),
+);
+
+export type Telemetry = ReturnType<typeof read>;
 
 /**
  * Reads the body of a telemetry record.
@@ -21,7 +31,5 @@ export type Telemetry = z.output<typeof telemetrySchema>;
  * @throws InvalidInputError naming every field at fault, prefixed with `body.`
  */
 export function parseTelemetry(body: RecordBody): Telemetry {
-  const result = telemetrySchema.safeParse(body);
-  if (!result.success) throw invalidInputFromZod(result.error, "body");
-  return result.data;
+  return read(body);
 }

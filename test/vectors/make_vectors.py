@@ -462,9 +462,11 @@ def eip712():
     values = [int(value) if key in ("amount", "fee", "deadline") else value for key, value in hire.items()]
     escrow_id = typed_digest("Tallystick HireEscrow", chain_id, escrow, HIRE_TYPE, values)
     origin = "tallystick.example/main"
+    guardian = "0x" + "9a" * 20
     origin_words = len(origin).to_bytes(32, "big") + origin.encode().ljust(32, b"\x00")
     ledger_id = "0x" + keccak256(
-        word(chain_id) + word(ledger) + word(address(SELLER)) + (128).to_bytes(32, "big") + origin_words
+        word(chain_id) + word(ledger) + word(address(SELLER)) + word(guardian)
+        + (160).to_bytes(32, "big") + origin_words
     ).hex()
     on_escrow = lambda text, values: typed_digest("Tallystick HireEscrow", chain_id, escrow, text, values)
     on_ledger = lambda text, values: typed_digest("Tallystick AnchoredLedger", chain_id, ledger, text, values)
@@ -486,7 +488,7 @@ def eip712():
             "resultHash": root,
             "digest": on_escrow("MarkDelivered(bytes32 escrowId,bytes32 resultHash)", [escrow_id, root]),
         },
-        "ledger": {"writer": address(SELLER), "origin": origin, "ledgerId": ledger_id},
+        "ledger": {"writer": address(SELLER), "guardian": guardian, "origin": origin, "ledgerId": ledger_id},
         "anchor": {
             "seq": "3",
             "newSize": "41",

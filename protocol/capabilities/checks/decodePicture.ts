@@ -15,6 +15,8 @@ export type Picture = {
 };
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
+/** Most chunks of a file: one of 10 MB in the usual pieces of 8 kB has 1,300. */
+const MAX_CHUNKS = 20_000;
 /** The chunks that make the picture. Others are left out: a colour profile may inflate without a limit as well. */
 const NEEDED = new Set(["IHDR", "PLTE", "tRNS", "IDAT", "IEND"]);
 /** What transparent pixels lie on: neither black nor white, so that drawings in both show. */
@@ -94,6 +96,7 @@ function chunksOf(bytes: Uint8Array): Chunk[] {
     if (end > bytes.length) throw new Error("ends within a chunk");
     const type = String.fromCharCode(...bytes.subarray(at + 4, at + 8));
     chunks.push({ type, start: at, end });
+    if (chunks.length > MAX_CHUNKS) throw new Error(`has more than ${MAX_CHUNKS} chunks`);
     if (type === "IEND") return chunks;
     at = end;
   }
@@ -101,6 +104,14 @@ function chunksOf(bytes: Uint8Array): Chunk[] {
 }
 
 const CHANNELS: { [colourType: number]: number } = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
+/** The depths that go with each colour type (PNG §11.2.1): any other would promise a picture of any size. */
+const DEPTHS: { [colourType: number]: readonly number[] } = {
+  0: [1, 2, 4, 8, 16],
+  2: [8, 16],
+  3: [1, 2, 4, 8],
+  4: [8, 16],
+  6: [8, 16],
+};
 
 function headerOf(bytes: Uint8Array, chunks: Chunk[]): Header {
   const first = chunks[0];
@@ -110,7 +121,9 @@ function headerOf(bytes: Uint8Array, chunks: Chunk[]): Header {
   const channels = CHANNELS[view.getUint8(9)];
   if (width === 0 || height === 0) throw new Error("has no width or no height");
   if (channels === undefined) throw new Error("has an unknown colour type");
-  return { width, height, bitsPerPixel: view.getUint8(8) * channels, interlaced: view.getUint8(12) === 1 };
+  const depth = view.getUint8(8);
+  if (!DEPTHS[view.getUint8(9)]?.includes(depth)) throw new Error("has an impossible depth");
+  return { width, height, bitsPerPixel: depth * channels, interlaced: view.getUint8(12) === 1 };
 }
 
 /** The offsets and steps of the seven passes of Adam7 (PNG §8.1). */
@@ -139,10 +152,15 @@ function scanLineBytes({ width, height, bitsPerPixel, interlaced }: Header): num
 /** Inflates by the platform, in pieces that are counted, so that neither too little nor a bomb passes. */
 async function inflate(bytes: Uint8Array, chunks: Chunk[], expected: number): Promise<Uint8Array> {
   const parts = chunks.filter(({ type }) => type === "IDAT");
-  const source = new Blob(parts.map(({ start, end }) => bytes.slice(start + 8, end - 4)));
+  const data = new Uint8Array(parts.reduce((sum, { start, end }) => sum + end - start - 12, 0));
+  let at = 0;
+  for (const { start, end } of parts) {
+    data.set(bytes.subarray(start + 8, end - 4), at);
+    at += end - start - 12;
+  }
   const lines = new Uint8Array(expected);
   let filled = 0;
-  const reader = source.stream().pipeThrough(new DecompressionStream("deflate")).getReader();
+  const reader = new Blob([data]).stream().pipeThrough(new DecompressionStream("deflate")).getReader();
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -163,9 +181,9 @@ async function inflate(bytes: Uint8Array, chunks: Chunk[], expected: number): Pr
 function stored(bytes: Uint8Array, chunks: Chunk[], lines: Uint8Array): Uint8Array {
   const pieces: Uint8Array[] = [Uint8Array.from(SIGNATURE)];
   const keep = (type: string): void => {
-    for (const { start, end } of chunks.filter((chunk) => chunk.type === type)) {
-      pieces.push(bytes.subarray(start, end));
-    }
+    const same = chunks.filter((chunk) => chunk.type === type);
+    if (same.length > 1) throw new Error(`has ${same.length} chunks of ${type}`);
+    for (const { start, end } of same) pieces.push(bytes.subarray(start, end));
   };
   keep("IHDR");
   keep("PLTE");

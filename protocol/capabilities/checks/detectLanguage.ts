@@ -23,9 +23,16 @@ const SCRIPTS: { [language: string]: RegExp } = {
 /** Guesses at a text's language, best first; `confidence` is the share of the best one's score. */
 export type LanguageGuess = { language: string; confidence: number };
 
+/** A text, or when it is long its beginning, middle and end: what comes later has to be in the language too. */
+function sampleOf(text: string): string {
+  if (text.length <= LOOKED_AT) return text;
+  const [part, middle] = [Math.floor(LOOKED_AT / 3), Math.floor(text.length / 2)];
+  return `${text.slice(0, part)} ${text.slice(middle, middle + part)} ${text.slice(-part)}`;
+}
+
 /** Ranks the languages a text may be in. Empty when nothing can be said. */
 export function detectLanguages(text: string): LanguageGuess[] {
-  const guesses = detectAll(text.slice(0, LOOKED_AT), { only: [...LANGUAGES] });
+  const guesses = detectAll(sampleOf(text), { only: [...LANGUAGES] });
   const best = guesses[0]?.accuracy ?? 0;
   return guesses.map(({ lang, accuracy }) => ({
     language: lang,
@@ -38,7 +45,7 @@ export function detectLanguages(text: string): LanguageGuess[] {
  * the best guess itself. Texts of fewer than 20 letters have only their script checked.
  */
 export function isInLanguage(text: string, language: string, floor: number): boolean {
-  const letters = [...text.slice(0, LOOKED_AT)].filter((character) => /\p{L}/u.test(character));
+  const letters = [...sampleOf(text)].filter((character) => /\p{L}/u.test(character));
   if (letters.length === 0) return false;
   const script = SCRIPTS[language] ?? /\p{Script=Latin}/u;
   const inScript = letters.filter((letter) => script.test(letter)).length;

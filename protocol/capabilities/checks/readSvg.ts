@@ -1,5 +1,6 @@
 import { SaxesParser, type SaxesTagNS } from "saxes";
-import { isPathData } from "./svgPath.ts";
+import { apply, IDENTITY, type Matrix, multiply, readTransform } from "./svgMatrix.ts";
+import { isPathData, pathPoints } from "./svgPath.ts";
 
 const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 const SHAPES = new Set(["path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "use"]);
@@ -19,6 +20,8 @@ const UNSHOWN = new Set([
 export type SvgContents = {
   /** Shapes that are drawn and can be seen. */
   visible: number;
+  /** Of these, the ones that lie wholly outside of the picture. */
+  outside: number;
   paths: number;
   /** Fills and strokes as they are written. */
   colours: Set<string>;
@@ -29,7 +32,17 @@ export type SvgContents = {
   malformed: string | undefined;
 };
 
-type Inherited = { fill: string; stroke: string; shown: boolean };
+/** Deepest nesting of elements: an XML reader looks a prefix up through all levels, so the depth multiplies the cost. */
+const MAX_DEPTH = 256;
+
+type Box = { left: number; top: number; right: number; bottom: number };
+type Inherited = {
+  fill: string;
+  stroke: string;
+  shown: boolean;
+  /** Undefined below what moves in a way that is not followed here: there a shape may lie anywhere. */
+  matrix: Matrix | undefined;
+};
 type Attributes = { [name: string]: string };
 
 /**
@@ -40,6 +53,7 @@ type Attributes = { [name: string]: string };
 export function readSvg(text: string): SvgContents {
   const contents: SvgContents = {
     visible: 0,
+    outside: 0,
     paths: 0,
     colours: new Set(),
     hasSize: false,
@@ -47,6 +61,7 @@ export function readSvg(text: string): SvgContents {
     malformed: undefined,
   };
   const stack: Inherited[] = [];
+  let frame: Box | undefined;
   const parser = new SaxesParser({ xmlns: true });
   parser.on("error", (error) => {
     throw new Error(`is no well-formed XML: ${error.message}`);
@@ -56,8 +71,9 @@ export function readSvg(text: string): SvgContents {
   });
   parser.on("opentag", (tag) => {
     const attributes = plainAttributes(tag);
-    if (stack.length === 0) readRoot(tag, attributes, contents);
-    stack.push(readElement(tag.local, attributes, stack.at(-1), contents));
+    if (stack.length >= MAX_DEPTH) throw new Error(`is nested deeper than ${MAX_DEPTH} elements`);
+    if (stack.length === 0) frame = readRoot(tag, attributes, contents);
+    stack.push(readElement(tag.local, attributes, stack.at(-1), contents, frame));
   });
   parser.on("closetag", () => stack.pop());
   parser.write(text).close();
@@ -74,7 +90,11 @@ function plainAttributes(tag: SaxesTagNS): Attributes {
   return attributes;
 }
 
-function readRoot({ local, uri }: SaxesTagNS, attributes: Attributes, contents: SvgContents): void {
+function readRoot(
+  { local, uri }: SaxesTagNS,
+  attributes: Attributes,
+  contents: SvgContents,
+): Box | undefined {
   if (local !== "svg" || uri !== SVG_NAMESPACE) throw new Error("does not begin with an svg element");
   const box = (attributes.viewBox ?? "")
     .trim()
@@ -83,6 +103,11 @@ function readRoot({ local, uri }: SaxesTagNS, attributes: Attributes, contents: 
   const hasBox = box.length === 4 && box.every(Number.isFinite) && (box[2] ?? 0) > 0 && (box[3] ?? 0) > 0;
   const isLength = (length: string | undefined): boolean => Number.parseFloat(length ?? "") > 0;
   contents.hasSize = hasBox || (isLength(attributes.width) && isLength(attributes.height));
+  if (!contents.hasSize) return undefined;
+  const [left = 0, top = 0, width = 0, height = 0] = hasBox
+    ? box
+    : [0, 0, Number.parseFloat(attributes.width ?? ""), Number.parseFloat(attributes.height ?? "")];
+  return { left, top, right: left + width, bottom: top + height };
 }
 
 function readElement(
@@ -90,10 +115,16 @@ function readElement(
   attributes: Attributes,
   parent: Inherited | undefined,
   contents: SvgContents,
+  frame: Box | undefined,
 ): Inherited {
   contents.active ??= activePart(name, attributes);
   contents.malformed ??= malformedPart(name, attributes);
+  const isRoot = parent === undefined;
+  const isFollowed = isRoot || (name !== "svg" && attributes["transform-origin"] === undefined);
+  const step = isFollowed ? readTransform(isRoot ? "" : (attributes.transform ?? "")) : undefined;
+  const before = isRoot ? IDENTITY : parent.matrix;
   const own: Inherited = {
+    matrix: step && before && multiply(before, step),
     fill: attributes.fill ?? parent?.fill ?? "black",
     stroke: attributes.stroke ?? parent?.stroke ?? "none",
     shown: (parent?.shown ?? true) && !UNSHOWN.has(name) && !isHidden(attributes),
@@ -103,8 +134,78 @@ function readElement(
     if (colour !== undefined && colour !== "none") contents.colours.add(colour.toLowerCase());
   }
   const isPainted = own.fill !== "none" || own.stroke !== "none";
-  if (SHAPES.has(name) && own.shown && isPainted && hasExtent(name, attributes)) contents.visible++;
+  if (SHAPES.has(name) && own.shown && isPainted && hasExtent(name, attributes)) {
+    contents.visible++;
+    if (own.matrix && frame && isOutside(name, attributes, own.matrix, frame)) contents.outside++;
+  }
   return own;
+}
+
+/** Whether a shape lies wholly outside of the frame. Of texts, references and lengths in other units nothing is said. */
+function isOutside(name: string, attributes: Attributes, matrix: Matrix, frame: Box): boolean {
+  const points = cornersOf(name, attributes);
+  if (!points || points.length === 0) return false;
+  const moved = points.map(([x, y]) => apply(matrix, x, y));
+  if (moved.some((point) => !point.every(Number.isFinite))) return false;
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const [x, y] of moved) {
+    left = Math.min(left, x);
+    right = Math.max(right, x);
+    top = Math.min(top, y);
+    bottom = Math.max(bottom, y);
+  }
+  // Round parts and broad strokes reach a little beyond the points.
+  const reach = 0.25 * Math.max(right - left, bottom - top);
+  return (
+    left - reach > frame.right ||
+    right + reach < frame.left ||
+    top - reach > frame.bottom ||
+    bottom + reach < frame.top
+  );
+}
+
+function cornersOf(name: string, attributes: Attributes): [number, number][] | undefined {
+  const number = (attribute: string): number => {
+    const text = attributes[attribute] ?? "0";
+    return /^\s{0,9}[-+]?[\d.]+(?:e[-+]?\d+)?(?:px)?\s{0,9}$/i.test(text)
+      ? Number.parseFloat(text)
+      : Number.NaN;
+  };
+  const around = (x: number, y: number, wide: number, high: number): [number, number][] => [
+    [x - wide, y - high],
+    [x + wide, y - high],
+    [x - wide, y + high],
+    [x + wide, y + high],
+  ];
+  switch (name) {
+    case "rect": {
+      const [wide, high] = [number("width") / 2, number("height") / 2];
+      return around(number("x") + wide, number("y") + high, wide, high);
+    }
+    case "circle":
+      return around(number("cx"), number("cy"), number("r"), number("r"));
+    case "ellipse":
+      return around(number("cx"), number("cy"), number("rx"), number("ry"));
+    case "line":
+      return [
+        [number("x1"), number("y1")],
+        [number("x2"), number("y2")],
+      ];
+    case "polyline":
+    case "polygon": {
+      const values = (attributes.points ?? "")
+        .trim()
+        .split(/[\s,]+/)
+        .map(Number);
+      return values.flatMap((x, at) =>
+        at % 2 === 0 && at + 1 < values.length ? [[x, values[at + 1] as number]] : [],
+      );
+    }
+    case "path":
+      return pathPoints(attributes.d ?? "");
+    default:
+      return undefined;
+  }
 }
 
 function activePart(name: string, attributes: Attributes): string | undefined {

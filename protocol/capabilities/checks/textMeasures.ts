@@ -46,11 +46,6 @@ function digitValue(digit: string): number {
   return code - zero;
 }
 
-/** Addresses of pages and mail. */
-export function linksIn(text: string): string[] {
-  return text.match(/https?:\/\/[^\s<>"'()]*[^\s<>"'().,;:!?]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g) ?? [];
-}
-
 /** Letters and digits only, lower case: to compare texts without their dress. */
 export function normalized(text: string): string {
   return text

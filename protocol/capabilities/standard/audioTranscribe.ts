@@ -100,9 +100,13 @@ export const audioTranscribe = defineCapability({
       since: "v1",
       test: ({ output: { segments } }) => {
         const counts = new Map<string, number>();
-        for (const { text } of segments)
-          counts.set(normalized(text), (counts.get(normalized(text)) ?? 0) + 1);
-        const most = Math.max(...counts.values());
+        let most = 0;
+        for (const { text } of segments) {
+          const said = normalized(text);
+          const count = (counts.get(said) ?? 0) + 1;
+          counts.set(said, count);
+          most = Math.max(most, count);
+        }
         return segments.length >= 4 && most * 2 > segments.length ? `says the same ${most} times` : undefined;
       },
     },

@@ -1,3 +1,5 @@
+import { readChartMarks } from "../checks/chartMarks.ts";
+import { barComplaint, lineComplaint, pieComplaint } from "../checks/chartShows.ts";
 import {
   imageSchema,
   isNotBlank,
@@ -6,10 +8,12 @@ import {
   matchesDimensions,
   measured,
   measuresOf,
+  pictureOf,
   sizeRules,
 } from "../checks/pictureChecks.ts";
 import { defineCapability } from "../defineCapability.ts";
 
+const SHOWS = { bar: barComplaint, line: lineComplaint, pie: pieComplaint };
 const CHART_TYPES = ["bar", "line", "pie"] as const;
 
 /** `chart.generate.from-data`: a chart of a series as PNG. */
@@ -88,6 +92,17 @@ export const chartGenerateFromData = defineCapability({
         const wanted = Math.min(3, new Set(context.input.data.map(({ y }) => y)).size);
         const { rowPatterns } = await measuresOf(context);
         return rowPatterns >= wanted ? undefined : "has no series between its axes";
+      },
+    },
+    shows_the_data: {
+      since: "v1",
+      test: async (context) => {
+        const { data, chart_type } = context.input;
+        const marks = readChartMarks(await pictureOf(context));
+        return SHOWS[chart_type](
+          marks,
+          data.map(({ y }) => y),
+        );
       },
     },
   },

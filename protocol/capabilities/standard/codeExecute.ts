@@ -1,3 +1,4 @@
+import { predictOutput } from "../checks/predictOutput.ts";
 import { mustPrint } from "../checks/programOutput.ts";
 import { defineCapability } from "../defineCapability.ts";
 
@@ -83,6 +84,16 @@ export const codeExecute = defineCapability({
         if (output.exit_code !== SUCCESS || output.truncated) return undefined;
         const missing = missingLine(mustPrint(input.code, input.language ?? "python"), output.stdout);
         return missing === undefined ? undefined : `does not print ${JSON.stringify(missing.slice(0, 80))}`;
+      },
+    },
+    computed_what_it_prints: {
+      since: "v1",
+      test: ({ input, output }) => {
+        const { code, language = "python", stdin = "" } = input;
+        const expected = predictOutput(code, language, stdin);
+        if (expected === undefined || output.truncated) return undefined;
+        const isIt = output.exit_code === SUCCESS && output.stdout.trimEnd() === expected.trimEnd();
+        return isIt ? undefined : `does not print ${JSON.stringify(expected.slice(0, 80))}`;
       },
     },
     printed_nothing_unasked: {

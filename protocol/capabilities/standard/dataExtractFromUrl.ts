@@ -1,4 +1,5 @@
-import { isoSeconds } from "../checks/instants.ts";
+import { hasMarkup } from "../checks/hasMarkup.ts";
+import { isFresh, isoSeconds } from "../checks/instants.ts";
 import { CURRENCIES } from "../checks/isoCodes.ts";
 import { isPublicAddress, isWebAddress } from "../checks/webAddress.ts";
 import { defineCapability } from "../defineCapability.ts";
@@ -19,6 +20,8 @@ export const dataExtractFromUrl = defineCapability({
         items: { type: "string", minLength: 1, maxLength: 64 },
       },
       max_response_kb: { type: "integer", minimum: 1, maximum: 4096 },
+      /** When the buyer asked, in unix seconds, so that the age of an answer can be checked without a clock. */
+      asked_at: { type: "integer", minimum: 1_577_836_800 },
     },
     required: ["url", "fields"],
     additionalProperties: false,
@@ -64,6 +67,14 @@ export const dataExtractFromUrl = defineCapability({
         }
         return undefined;
       },
+    },
+    is_fresh: {
+      since: "v1",
+      // A page may be kept for a day; nobody extracts tomorrow.
+      test: ({ input, output }) =>
+        isFresh(isoSeconds(output.extracted_at) ?? 0, input.asked_at, 86_400)
+          ? undefined
+          : `is of ${output.extracted_at}`,
     },
     has_found_something: {
       since: "v1",
@@ -121,10 +132,11 @@ function fieldComplaint(field: string, value: unknown): string | undefined {
 }
 
 function isDirty(value: unknown): boolean {
-  if (Array.isArray(value)) return value.some(isDirty);
+  if (value !== null && typeof value === "object") return Object.values(value).some(isDirty);
   if (typeof value !== "string") return false;
   return (
-    /<\/?[a-z][^>]*>|&(?:amp|lt|gt|quot|nbsp|#\d+);|\{\{|undefined|\[object Object\]/i.test(value) ||
-    /^(n\/?a|null|none|todo|tbd|unknown|lorem ipsum.*|\?+|-+)$/i.test(value.trim())
+    hasMarkup(value) ||
+    /&(?:amp|lt|gt|quot|nbsp|#\d{1,7});|\{\{|\[object Object\]/i.test(value) ||
+    /^(n\/?a|null|none|undefined|todo|tbd|unknown|lorem ipsum.*|\?+|-+)$/i.test(value.trim())
   );
 }

@@ -1,5 +1,6 @@
 import { isFresh, isUnixSeconds } from "../checks/instants.ts";
 import { CURRENCIES, EXCHANGE_CURRENCIES } from "../checks/isoCodes.ts";
+import { coinPriceProblem, sharePriceProblem } from "../checks/plausiblePrices.ts";
 import { type Check, defineCapability } from "../defineCapability.ts";
 
 type Quote = { price: number; timestamp: number };
@@ -74,7 +75,8 @@ export const dataLookupCryptoPrice = defineCapability({
         if (symbol === vs) return output.price === 1 ? undefined : "is not 1 for the same coin";
         const isDollar = DOLLARS.has(symbol) && (vs === "USD" || DOLLARS.has(vs));
         const fits = output.price >= LEAST_DOLLAR && output.price <= MOST_DOLLAR;
-        return isDollar && !fits ? `is ${output.price} for a dollar coin` : undefined;
+        if (isDollar && !fits) return `is ${output.price} for a dollar coin`;
+        return coinPriceProblem(symbol, vs, output.price);
       },
     },
   },
@@ -120,6 +122,10 @@ export const dataLookupStockPrice = defineCapability({
       // Exchanges close: the last price of a long weekend is four days old.
       test: ({ input, output }) =>
         isFresh(output.timestamp, input.asked_at, 5 * 86_400) ? undefined : "is older than five days",
+    },
+    is_plausible: {
+      since: "v1",
+      test: ({ input, output }) => sharePriceProblem(input.ticker, output.price),
     },
     is_in_the_currency_of_the_exchange: {
       since: "v1",

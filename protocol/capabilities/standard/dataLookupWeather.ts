@@ -1,5 +1,6 @@
 import { isFresh, isoSeconds } from "../checks/instants.ts";
-import { countWords, endsSentence, normalized } from "../checks/textMeasures.ts";
+import { isSamePlace, plain, regionsAgree } from "../checks/samePlace.ts";
+import { countWords, endsSentence } from "../checks/textMeasures.ts";
 import { type Check, type CheckContext, defineCapability } from "../defineCapability.ts";
 
 /** What is asked; `asked_at`, unix seconds, lets the age of an answer be checked without a clock. */
@@ -62,7 +63,7 @@ function readingChecks<Output>(readingOf: (output: Output) => Reading): {
         : `${wind_speed_ms} m/s is impossible`;
     }),
     is_of_the_asked_place: check("v1", (asked, { location }) =>
-      namesPlace(location, asked.location) ? undefined : `is of ${location}`,
+      isSamePlace(location, asked.location) ? undefined : `is of ${location}`,
     ),
     is_of_the_asked_day: check("v1", (asked, { observed_at }) =>
       asked.date === undefined || observed_at.startsWith(asked.date) ? undefined : `is of ${observed_at}`,
@@ -80,16 +81,6 @@ function readingChecks<Output>(readingOf: (output: Output) => Reading): {
       return isHot && temperature_c < 15 ? `heat at ${temperature_c} °C` : undefined;
     }),
   };
-}
-
-/** Whether an answer's place is the one asked for, by the first part of either name. */
-function namesPlace(answered: string, asked: string): boolean {
-  const first = (text: string): string =>
-    normalized(text.split(",")[0] ?? "")
-      .normalize("NFD")
-      .replace(/\p{M}/gu, "");
-  const [a, b] = [first(answered), first(asked)];
-  return a !== "" && b !== "" && (a.includes(b) || b.includes(a));
 }
 
 /** `data.lookup.weather.json`, and `data.lookup.weather` for short. */
@@ -154,15 +145,24 @@ export const dataLookupWeatherText = defineCapability({
     names_the_place: {
       since: "v1",
       test: ({ input: asked, output }) => {
-        const place = normalized(asked.location.split(",")[0] ?? "");
-        return normalized(output.text).includes(place) ? undefined : `does not name ${place}`;
+        const [name = "", ...regions] = asked.location.split(",");
+        const place = plain(name);
+        if (!` ${plain(output.text)} `.includes(` ${place} `)) return `does not name ${place}`;
+        // "Paris, France" and "Paris in France" say where the named place is.
+        for (const said of output.text.split(/,|\bin\b|[.;:]/).map((part) => part.trim().slice(0, 60))) {
+          const words = said.split(/\s+/);
+          const candidates = [words.slice(0, 1), words.slice(0, 2)].map((some) => some.join(" "));
+          const isOther = candidates.every((candidate) => regionsAgree([candidate], regions)) === false;
+          if (isOther && regions.length > 0) return `is of ${place} in ${said}`;
+        }
+        return undefined;
       },
     },
     gives_a_temperature: {
       since: "v1",
       test: ({ output }) => {
         const match =
-          /(-|−)?(\d+(?:\.\d+)?)\s*(?:°\s*([CF])?|degrees(?:\s+(Celsius|Fahrenheit))?|([CF])\b)/.exec(
+          /(?<![\d.])(-|−)?(\d{1,4}(?:\.\d{1,4})?)\s{0,4}(?:°\s{0,4}([CF])?|degrees(?:\s{1,4}(Celsius|Fahrenheit))?|([CF])\b)/.exec(
             output.text,
           );
         if (!match) return "gives no temperature in degrees";

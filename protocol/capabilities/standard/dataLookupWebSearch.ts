@@ -1,3 +1,4 @@
+import { hasMarkup } from "../checks/hasMarkup.ts";
 import { stemsOf } from "../checks/textMeasures.ts";
 import { isPublicAddress, isWebAddress } from "../checks/webAddress.ts";
 import { defineCapability } from "../defineCapability.ts";
@@ -61,15 +62,14 @@ export const dataLookupWebSearch = defineCapability({
     repeats_nothing: {
       since: "v1",
       test: ({ output }) => {
-        const pages = output.results.map(({ url }) => url.replace(/#.*$/, "").replace(/\/$/, ""));
+        const pages = output.results.map(({ url }) => (url.split("#")[0] as string).replace(/\/$/, ""));
         return new Set(pages).size < pages.length ? "has the same page twice" : undefined;
       },
     },
     has_titles: {
       since: "v1",
       test: ({ output }) => {
-        const isClean = (text: string): boolean =>
-          /[\p{L}\p{N}]/u.test(text) && !/<\/?[a-z][^>]*>/i.test(text);
+        const isClean = (text: string): boolean => /[\p{L}\p{N}]/u.test(text) && !hasMarkup(text);
         const bare = output.results.find(({ title }) => !isClean(title));
         return bare ? `${bare.url.slice(0, 80)} has no title, or markup in it` : undefined;
       },

@@ -62,10 +62,20 @@ export const imageGenerateIllustrationSvg = defineCapability({
         return malformed === undefined ? undefined : `contains ${malformed}`;
       },
     },
+    lies_in_its_frame: {
+      since: "v1",
+      test: (context) => {
+        const { visible, outside } = contentsOf(context);
+        return visible > 0 && 2 * outside >= visible
+          ? `draws ${outside} of its ${visible} shapes outside of the picture`
+          : undefined;
+      },
+    },
     is_an_illustration: {
       since: "v1",
       test: (context) => {
-        const { visible, colours } = contentsOf(context);
+        const { visible: all, outside, colours } = contentsOf(context);
+        const visible = all - outside;
         return visible >= 3 && colours.size >= 2
           ? undefined
           : `has ${visible} shapes in ${colours.size} colours`;

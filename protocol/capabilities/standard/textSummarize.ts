@@ -1,4 +1,5 @@
 import { bestLanguage, isInLanguage } from "../checks/detectLanguage.ts";
+import { isExcerpt } from "../checks/isExcerpt.ts";
 import { countWords, endsSentence, normalized, numbersIn, sharedStems } from "../checks/textMeasures.ts";
 import { defineCapability } from "../defineCapability.ts";
 import type { FamilyValue } from "../taxonomy.ts";
@@ -77,8 +78,8 @@ export const textSummarize = defineCapability({
     is_no_excerpt: {
       since: "v1",
       test: ({ input, output }) =>
-        normalized(input.text).startsWith(normalized(output.summary))
-          ? "is the beginning of the source, word for word"
+        normalized(input.text).startsWith(normalized(output.summary)) || isExcerpt(output.summary, input.text)
+          ? "is one stretch of the source, nearly word for word"
           : undefined,
     },
     is_complete: {

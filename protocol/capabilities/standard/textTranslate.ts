@@ -1,6 +1,7 @@
 import { isInLanguage } from "../checks/detectLanguage.ts";
 import { keepsContent } from "../checks/keepsContent.ts";
 import { normalized, textLength } from "../checks/textMeasures.ts";
+import { untranslatedShare } from "../checks/untranslated.ts";
 import { defineCapability } from "../defineCapability.ts";
 
 /** `text.translate.{source}.{target}`, optionally with the register: `text.translate.en.it.business`. */
@@ -57,6 +58,13 @@ export const textTranslate = defineCapability({
         normalized(output.text) === normalized(input.text)
           ? "is the same text"
           : undefined,
+    },
+    is_translated_throughout: {
+      since: "v1",
+      test: ({ input, output, parts }) => {
+        const share = untranslatedShare(output.text, input.text, parts.source ?? "", parts.target ?? "");
+        return share <= 0.3 ? undefined : `has ${(100 * share).toFixed(0)} % of its words from the source`;
+      },
     },
     ...keepsContent,
   },

@@ -72,6 +72,19 @@ describe("judgeAction", () => {
 
 describe("readActionRules", () => {
   const rule = { id: "a", allow: true, type: "terminal", program: "ls", args: [], cwd: { within: "/srv" } };
+
+  it("mean one folder alone when they name it without a `within`", () => {
+    const rules = readActionRules({ version: 1, rules: [{ ...rule, cwd: "/srv/app" }] });
+    const runs = (cwd: string) =>
+      judgeAction(rules, readAction({ type: "terminal", program: "ls", args: [], cwd })).proceed;
+    expect(["/srv/app", "/srv/app/evil", "/srv", "/srv/app2"].map(runs)).to.deep.equal([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(() => readActionRules({ version: 1, rules: [{ ...rule, cwd: "/srv/../etc" }] })).to.throw();
+  });
   const refuses = (value: unknown): void => {
     expect(() => readActionRules({ version: 1, rules: [value] }), JSON.stringify(value)).to.throw(
       InvalidInputError,

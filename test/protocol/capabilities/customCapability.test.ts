@@ -75,11 +75,23 @@ describe("a custom capability", () => {
       "^.*.*=.*$",
       "^a{1,99999}$",
       "[a-z]+@",
+      "^a{0,999}a{0,999}b",
+      `^${"a?".repeat(9)}b`,
+      "^a{1,20}a{1,20}$",
+      "^a{1000}",
+      "^\\p{L}+\\p{L}*$",
     ]) {
       expect(codeOf(withInput({ type: "string", pattern })), pattern).to.equal("invalid_schema");
       expect(codeOf(withInput({ patternProperties: { [pattern]: {} } })), pattern).to.equal("invalid_schema");
     }
-    for (const pattern of ["^[a-z]{2}$", "^\\d+$", "^https:\\/\\/[a-z.]+$", "^[(|)]$"]) {
+    for (const pattern of [
+      "^[a-z]{2}$",
+      "^\\d+$",
+      "^https:\\/\\/[a-z.]+$",
+      "^[(|)]$",
+      "^\\p{L}+$",
+      "^\\d{1,3}\\.\\d{1,6}$",
+    ]) {
       expect(codeOf(withInput({ type: "string", pattern })), pattern).to.equal("none");
     }
     expect(codeOf(withInput({ type: "string", format: "uri-template" }))).to.equal("invalid_schema");
@@ -90,6 +102,25 @@ describe("a custom capability", () => {
     let deep: unknown = {};
     for (let level = 0; level < 40; level++) deep = { not: deep };
     expect(codeOf(withInput(deep))).to.equal("invalid_schema");
-    expect(codeOf(withInput({ type: "string", pattern: "^[" }))).to.equal("invalid_schema");
+    let endless: unknown = {};
+    for (let level = 0; level < 100_000; level++) endless = [endless];
+    expect(codeOf(withInput({ default: endless }))).to.equal("invalid_schema");
+    for (const schema of [
+      { type: "string", pattern: "^[" },
+      { properties: { a: { pattern: "^[" } } },
+      { type: "text" },
+      { pattern: 1 },
+      { items: [{}] },
+      { properties: [] },
+      { unevaluatedProperties: false },
+    ]) {
+      expect(codeOf(withInput(schema)), JSON.stringify(schema)).to.equal("invalid_schema");
+    }
+  });
+
+  it("may have a field with the name of a keyword", () => {
+    const named = { properties: { pattern: { type: "string" }, format: { type: "string" }, $id: {} } };
+    expect(codeOf(withInput(named))).to.equal("none");
+    expect(codeOf(withInput({ enum: [{ pattern: "((" }] }))).to.equal("none");
   });
 });

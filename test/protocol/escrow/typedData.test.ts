@@ -28,7 +28,7 @@ type Vectors = {
   split: { toSeller: string; digest: Hex };
   refund: { signer: Address; digest: Hex };
   markDelivered: { resultHash: Hex; digest: Hex };
-  ledger: { writer: Address; origin: string; ledgerId: Hex };
+  ledger: { writer: Address; guardian: Address; origin: string; ledgerId: Hex };
   anchor: { seq: string; newSize: string; newRoot: Hex; digest: Hex };
   head: { size: string; root: Hex; digest: Hex };
 };
@@ -58,8 +58,8 @@ describe("typed data (EIP-712)", () => {
   });
 
   it("hashes a ledger's id, anchors and heads as the golden vectors do", () => {
-    const { writer, origin, ledgerId: expected } = vectors.ledger;
-    expect(ledgerId({ ...contract, writer, origin })).to.equal(expected);
+    const { writer, guardian, origin, ledgerId: expected } = vectors.ledger;
+    expect(ledgerId({ ...contract, writer, guardian, origin })).to.equal(expected);
     const { seq, newSize, newRoot } = vectors.anchor;
     const anchor = { ledgerId: expected, seq: BigInt(seq), newSize: BigInt(newSize), newRoot };
     expect(hashTypedData(anchorTypedData(anchor, contract))).to.equal(vectors.anchor.digest);

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import * as fc from "fast-check";
+import { JsonValueError } from "../../../protocol/json/pythonFloat.ts";
 import {
   dumpsPythonJson,
   JsonSyntaxError,
-  JsonValueError,
   type PyJson,
   parsePythonJson,
 } from "../../../protocol/json/pythonJson.ts";
@@ -107,6 +107,22 @@ describe("Python's JSON", () => {
 
   it("tells an int from a float by its text", () => {
     expect(parsePythonJson("[1, 1.0, 1e0, -0, -0.0]")).to.deep.equal([1n, 1, 1, 0n, -0]);
+  });
+
+  it("refuses a key that stands twice in one object when asked to, also one written with escapes", () => {
+    const refuse = { duplicateKeys: "refuse" } as const;
+    for (const text of [
+      '{"a": 1, "a": 1}',
+      '[{"a": 1, "\\u0061": 2}]',
+      '{"__proto__": 1, "__proto__": 1}',
+      '{"": 1, "": 2}',
+    ]) {
+      expect(() => parsePythonJson(text, refuse), text).to.throw(JsonSyntaxError, /stood before at offset/);
+      expect(() => parsePythonJson(text), text).not.to.throw();
+    }
+    expect(() =>
+      parsePythonJson('{"a": {"a": [{"a": 1}]}, "toString": 1, "hasOwnProperty": 2}', refuse),
+    ).not.to.throw();
   });
 
   it("keeps __proto__ a key like any other", () => {

@@ -50,6 +50,10 @@ async function lineErrorOf(lines: string[], options = {}): Promise<LedgerLineErr
   throw new Error("the ledger passed");
 }
 
+function saysTheSame(a: string, b: string): boolean {
+  return entryLine(parseEntryLine(a)) === entryLine(parseEntryLine(b));
+}
+
 describe("ledger entries", () => {
   it("hash to SHA-256 of the line with an empty current_hash, and seal to a line that says so", () => {
     fc.assert(
@@ -150,28 +154,31 @@ describe("verifying a ledger", () => {
     for (const line of lines) expect(entryLine(parseEntryLine(line))).to.equal(line);
   });
 
-  it("takes Python's own key order when asked to, to the same head and root", async () => {
+  it("takes lines in other layouts when asked to, to the same head and root", async () => {
     const [sorted, unsorted] = [linesOf("python-ledger.jsonl"), linesOf("python-ledger-unsorted.jsonl")];
     const error = await lineErrorOf(unsorted);
     expect(error.line).to.equal(1);
-    expect(error.reason).to.match(/canonical form \(column 3\)$/);
-    expect(await verifyLedgerLines(unsorted, { form: "python" })).to.deep.equal(
+    expect(error.reason).to.match(/canonical layout \(from column 3 on\)$/);
+    expect(await verifyLedgerLines(unsorted, { layout: "any" })).to.deep.equal(
       await verifyLedgerLines(sorted),
     );
   });
 
-  for (const [file, form] of [
+  for (const [file, layout] of [
     ["python-ledger.jsonl", "canonical"],
-    ["python-ledger-unsorted.jsonl", "python"],
+    ["python-ledger-unsorted.jsonl", "any"],
   ] as const) {
-    it(`names the line after any one changed character (${file}, ${form} form)`, async () => {
+    it(`names the line after any one changed character (${file}, ${layout} layout)`, async () => {
       const lines = linesOf(file);
       const replacements = [" ", "\t", "0", "7", "a", "A", '"', ",", "}", "\u00e9"];
       const [index, line] = [2, lines[2]!];
       for (let at = 0; at < line.length; at++) {
         const other = replacements.filter((char) => char !== line[at]);
         const changed = line.slice(0, at) + other[at % other.length]! + line.slice(at + 1);
-        const error = await lineErrorOf(lines.with(index, changed), { form });
+        // White space between two values is layout: nothing was changed that the hash covers.
+        if (layout === "any" && /\s/.test(changed[at]!) && line[at] === " " && saysTheSame(changed, line))
+          continue;
+        const error = await lineErrorOf(lines.with(index, changed), { layout });
         expect(error.line, `column ${at + 1}: ${changed}`).to.equal(3);
       }
     });

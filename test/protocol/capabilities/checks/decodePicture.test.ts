@@ -52,6 +52,27 @@ describe("decodePicture", () => {
     expect(deep.rgbAt(0, 0)).to.equal(0x010203);
   });
 
+  it("refuses a depth that its colours cannot have, before it makes room for the picture", async () => {
+    for (const [depth, colour] of [
+      [255, 6],
+      [4, 2],
+      [16, 3],
+      [0, 0],
+      [3, 0],
+    ] as const) {
+      const header = { width: 2048, height: 1024, depth, colour };
+      expect(await complaint(png(header, Buffer.alloc(1))), `${depth}`).to.equal("has an impossible depth");
+    }
+  });
+
+  it("refuses a file in too many pieces, and one that says twice what it is", async () => {
+    const line = Buffer.from([0, 1, 2, 3]);
+    const comments = Array.from({ length: 20_000 }, () => chunk("tEXt", Buffer.alloc(0)));
+    expect(await complaint(png({ width: 1, height: 1 }, line, comments))).to.contain("chunks");
+    const header = chunk("IHDR", Buffer.from([0, 0, 0, 9, 0, 0, 0, 9, 8, 2, 0, 0, 0]));
+    expect(await complaint(png({ width: 1, height: 1 }, line, [header]))).to.equal("has 2 chunks of IHDR");
+  });
+
   it("reads greys of one to eight bits", async () => {
     const bits = await decodePicture(
       png({ width: 3, height: 1, depth: 1, colour: 0 }, Buffer.from([0, 0b10100000])),

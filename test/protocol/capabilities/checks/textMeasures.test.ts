@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { bestLanguage, isInLanguage } from "../../../../protocol/capabilities/checks/detectLanguage.ts";
+import { linksIn } from "../../../../protocol/capabilities/checks/linksIn.ts";
 import { isPlainlyToxic, plainSentiment } from "../../../../protocol/capabilities/checks/plainWords.ts";
 import { mustPrint } from "../../../../protocol/capabilities/checks/programOutput.ts";
 import {
   countWords,
   endsSentence,
-  linksIn,
   numbersIn,
   sharedStems,
   textLength,
@@ -32,6 +32,8 @@ describe("measures of texts", () => {
       "https://a.example/x?y=1",
       "me@b.example",
     ]);
+    expect(linksIn("詳細は https://a.example/x。次へ")).to.deep.equal(["https://a.example/x"]);
+    expect(linksIn("https:// a@ @b.example a@b c@d.e")).to.deep.equal(["c@d.e"]);
   });
 
   it("know the end of a sentence", () => {

@@ -1,0 +1,33 @@
+/** What ends an address in running text: space, quotes, brackets, and the punctuation of Chinese and Japanese. */
+const BETWEEN = /[\s<>"'()「」『』【】《》（）。、，；：！？]+/u;
+
+/** Addresses of pages and mail, in time by the text's length. */
+export function linksIn(text: string): string[] {
+  const links: string[] = [];
+  for (const token of text.split(BETWEEN)) {
+    const start = token.search(/https?:\/\//);
+    if (start >= 0) {
+      const link = withoutEnd(token.slice(start));
+      if (!/^https?:\/*$/.test(link)) links.push(link);
+    } else if (token.includes("@")) links.push(...mailAddresses(token));
+  }
+  return links;
+}
+
+/** Without the signs that belong to the sentence around it. */
+function withoutEnd(link: string): string {
+  let end = link.length;
+  while (end > 0 && ".,;:!?".includes(link[end - 1] as string)) end--;
+  return link.slice(0, end);
+}
+
+function* mailAddresses(token: string): Generator<string> {
+  const parts = token.split("@");
+  for (const [at, host] of parts.slice(1).entries()) {
+    const before = parts[at] as string;
+    let start = before.length;
+    while (start > 0 && /[\w.+-]/.test(before[start - 1] as string)) start--;
+    const domain = /^[\w-]+(?:\.[\w-]+)+/.exec(host)?.[0];
+    if (start < before.length && domain !== undefined) yield `${before.slice(start)}@${domain}`;
+  }
+}

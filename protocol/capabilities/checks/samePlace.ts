@@ -1,0 +1,53 @@
+const STATES =
+  "AL Alabama,AK Alaska,AZ Arizona,AR Arkansas,CA California,CO Colorado,CT Connecticut,DE Delaware,FL Florida,GA Georgia,HI Hawaii,ID Idaho,IL Illinois,IN Indiana,IA Iowa,KS Kansas,KY Kentucky,LA Louisiana,ME Maine,MD Maryland,MA Massachusetts,MI Michigan,MN Minnesota,MS Mississippi,MO Missouri,MT Montana,NE Nebraska,NV Nevada,NH New Hampshire,NJ New Jersey,NM New Mexico,NY New York,NC North Carolina,ND North Dakota,OH Ohio,OK Oklahoma,OR Oregon,PA Pennsylvania,RI Rhode Island,SC South Carolina,SD South Dakota,TN Tennessee,TX Texas,UT Utah,VT Vermont,VA Virginia,WA Washington,WV West Virginia,WI Wisconsin,WY Wyoming";
+const COUNTRIES =
+  "US United States,US USA,US United States of America,US U.S.,GB United Kingdom,GB UK,GB England,GB Scotland,GB Wales,FR France,DE Germany,IT Italy,ES Spain,PT Portugal,NL Netherlands,BE Belgium,CH Switzerland,AT Austria,NO Norway,SE Sweden,DK Denmark,FI Finland,IS Iceland,IE Ireland,PL Poland,CZ Czechia,GR Greece,TR Turkey,RU Russia,UA Ukraine,CA Canada,MX Mexico,BR Brazil,AR Argentina,CL Chile,CO Colombia,PE Peru,AU Australia,NZ New Zealand,JP Japan,CN China,KR South Korea,IN India,ID Indonesia,TH Thailand,VN Vietnam,SG Singapore,IL Israel,EG Egypt,ZA South Africa,KE Kenya,NG Nigeria,MA Morocco,SA Saudi Arabia,GE Georgia,CU Cuba";
+
+/** What a name or code may stand for: `US-TX` for Texas; several where it means more than one. */
+const REGIONS = new Map<string, string[]>();
+const learn = (name: string, region: string): void => {
+  REGIONS.set(plain(name), [...(REGIONS.get(plain(name)) ?? []), region]);
+};
+for (const entry of STATES.split(",")) {
+  learn(entry.slice(0, 2), `US-${entry.slice(0, 2)}`);
+  learn(entry.slice(3), `US-${entry.slice(0, 2)}`);
+}
+for (const entry of COUNTRIES.split(",")) {
+  learn(entry.slice(0, 2), entry.slice(0, 2));
+  learn(entry.slice(3), entry.slice(0, 2));
+}
+
+/** Letters without accents and digits, lower case, one space between words. */
+export function plain(text: string): string {
+  return text
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+}
+
+/**
+ * Whether a place that was answered is the one asked for: the words of one's name stand in the other's, one after the other,
+ * and the states and countries named with them do not contradict each other. A name that says no country fits any.
+ */
+export function isSamePlace(answered: string, asked: string): boolean {
+  const [a, b] = [answered.split(","), asked.split(",")];
+  const [nameA, nameB] = [plain(a[0] ?? ""), plain(b[0] ?? "")];
+  if (nameA === "" || nameB === "") return false;
+  if (!` ${nameA} `.includes(` ${nameB} `) && !` ${nameB} `.includes(` ${nameA} `)) return false;
+  return regionsAgree(a.slice(1), b.slice(1));
+}
+
+/** Whether regions can be those of one place: unknown ones always can. */
+export function regionsAgree(answered: string[], asked: string[]): boolean {
+  const [a, b] = [regionsOf(answered), regionsOf(asked)];
+  if (a.length === 0 || b.length === 0) return true;
+  return a.some((one) =>
+    b.some((other) => one === other || one.startsWith(`${other}-`) || other.startsWith(`${one}-`)),
+  );
+}
+
+function regionsOf(parts: string[]): string[] {
+  return parts.flatMap((part) => REGIONS.get(plain(part)) ?? []);
+}

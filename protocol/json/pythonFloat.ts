@@ -1,0 +1,26 @@
+import { TallystickError } from "../errors.ts";
+
+/** The value has no JSON text in Python's form (a float that is not finite, or something that is no JSON value). */
+export class JsonValueError extends TallystickError {
+  constructor(message: string) {
+    super({ code: "not_json", message });
+  }
+}
+
+/**
+ * A float as Python's `repr` prints it: the shortest digits that read back, `.0` when whole, exponent form below
+ * 1e-4 and from 1e16 on with at least two exponent digits.
+ *
+ * @throws JsonValueError when it is not finite
+ */
+export function pythonFloat(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 1e-4 && size < 1e16) {
+    const text = String(value);
+    return text.includes(".") ? text : `${text}.0`;
+  }
+  if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
+  if (!Number.isFinite(value)) throw new JsonValueError(`${value} has no JSON form`);
+  const [digits = "", exponent = ""] = value.toExponential().split("e");
+  return `${digits}e${exponent.charAt(0)}${exponent.slice(1).padStart(2, "0")}`;
+}

@@ -1,0 +1,41 @@
+import type { InputIssue } from "./errors.ts";
+
+/** Who of a node's processes and commands is given a key. */
+type Owner = "settlement" | "keeper" | "mcp" | "deploy" | "postgres";
+
+/** The processes that hold themselves to their own keys. The indexer, and each replica of it, has none. */
+export type KeyHolder = "settlement" | "indexer" | "keeper" | "mcp";
+
+/** Every key of a node, and the one process or command that is given it. */
+export const KEYS: { readonly [variable: string]: Owner } = {
+  ANCHOR_PRIVATE_KEY: "settlement",
+  OPERATOR_PRIVATE_KEY: "settlement",
+  CHECKPOINT_PRIVATE_KEY: "settlement",
+  CLAIM_ATTESTOR_PRIVATE_KEY: "settlement",
+  SETTLEMENT_API_KEYS: "settlement",
+  X_API_KEY: "settlement",
+  KEEPER_PRIVATE_KEY: "keeper",
+  TALLYSTICK_PRIVATE_KEY: "mcp",
+  TALLYSTICK_API_KEY: "mcp",
+  TALLYSTICK_MCP_KEY: "mcp",
+  DEPLOYER_PRIVATE_KEY: "deploy",
+  POSTGRES_PASSWORD: "postgres",
+};
+
+/**
+ * Names the keys in a process's environment that it must not have: what it does not know it cannot lose, and processes that
+ * answer the public are those that are broken into.
+ *
+ * @param environment the process's variables; an empty one counts as absent
+ */
+export function keysOfOthers(
+  holder: KeyHolder,
+  environment: { [name: string]: string | undefined },
+): InputIssue[] {
+  return Object.entries(KEYS)
+    .filter(([name, owner]) => owner !== holder && environment[name])
+    .map(([field, owner]) => ({
+      field,
+      message: `must not be here: it is for ${owner}, and ${holder} would only lose it`,
+    }));
+}

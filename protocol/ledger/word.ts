@@ -1,0 +1,39 @@
+import { type Address, zeroAddress, zeroHash } from "viem";
+import type { Hex } from "../hex.ts";
+
+/** Where a word comes from, as AnchoredLedger numbers it (IAnchoredLedger.WordKind). */
+export const wordKind = { stored: 0, head: 1, anchor: 2 } as const;
+
+/**
+ * A size and a root that somebody said of a ledger, as `proveFork` takes it (IAnchoredLedger.Word).
+ *
+ * `seq` is the number signed in an anchor, 0n for the other kinds.
+ */
+export type Word = {
+  kind: (typeof wordKind)[keyof typeof wordKind];
+  signer: Address;
+  seq: bigint;
+  size: bigint;
+  root: Hex;
+  signature: Hex;
+};
+
+/** The head that the contract stores: of this word it reads nothing but the kind. */
+export const storedWord: Word = {
+  kind: wordKind.stored,
+  signer: zeroAddress,
+  seq: 0n,
+  size: 0n,
+  root: zeroHash,
+  signature: "0x",
+};
+
+/** A head that a writer signed, as it stands under a checkpoint. */
+export function headWord(word: Pick<Word, "signer" | "size" | "root" | "signature">): Word {
+  return { ...word, kind: wordKind.head, seq: 0n };
+}
+
+/** An anchor that a writer signed for somebody to send. */
+export function anchorWord(word: Omit<Word, "kind">): Word {
+  return { ...word, kind: wordKind.anchor };
+}

@@ -1,0 +1,57 @@
+import ipaddr from "ipaddr.js";
+
+/** Services of a cloud's own hosts at addresses that look public. The others are in ranges that are refused anyway. */
+const METADATA = new Set(["168.63.129.16"]);
+
+/** Names that only mean something in somebody's own network. */
+const LOCAL_NAME = /\.(?:localhost|localdomain|local|internal|intranet|lan|home\.arpa)$/;
+
+/** The only ports beside https's own: below 1024 other protocols listen. */
+const LEAST_PORT = 1024;
+
+/**
+ * Whether an IP address is a public server's: not loopback, private, link-local, of a carrier's NAT, multicast, reserved,
+ * or a way to write or reach such an IPv4 address by IPv6 (mapped, NAT64, 6to4, Teredo).
+ *
+ * @param text as a resolver or a URL gives it, IPv6 without brackets
+ */
+export function isPublicAddress(text: string): boolean {
+  // Short and octal forms are for nobody to write: a resolver and a URL give four decimal parts.
+  if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return false;
+  const address = ipaddr.parse(text);
+  if (address.range() !== "unicast") return false;
+  if (address.kind() === "ipv4") return !METADATA.has(address.toString());
+  // What is global unicast begins with 001; the rest is reserved, whatever it may be used for one day.
+  return (address.toByteArray()[0] ?? 0) >> 5 === 1;
+}
+
+/** The host of a URL as it would be looked up: lower case, without brackets and the dot of the root. */
+export function hostOf({ hostname }: URL): string {
+  return hostname
+    .replace(/^\[|\]$/g, "")
+    .replace(/\.$/, "")
+    .toLowerCase();
+}
+
+/** Whether a host, as {@link hostOf} gives it, is an address and no name. */
+export function isAddressLiteral(host: string): boolean {
+  return ipaddr.isValid(host);
+}
+
+/**
+ * Why nobody may be sent to this address that a stranger gave, or undefined when one may: the one policy of settlement,
+ * buyers, sellers and callbacks. It looks at what is written; what a name resolves to is checked where it is called.
+ */
+export function addressProblem(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (!url) return "must be an absolute address";
+  if (url.protocol !== "https:") return "must begin with https://";
+  if (url.username !== "" || url.password !== "") return "must not have a user or a password";
+  if (url.port !== "" && Number(url.port) < LEAST_PORT)
+    return `must use port 443, or one from ${LEAST_PORT} on`;
+  const host = hostOf(url);
+  const isPublic = isAddressLiteral(host)
+    ? isPublicAddress(host)
+    : host.includes(".") && host.split(".").every((label) => label !== "") && !LOCAL_NAME.test(host);
+  return isPublic ? undefined : "must not be a loopback, private or link-local address";
+}

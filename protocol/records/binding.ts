@@ -1,0 +1,55 @@
+import { type InputIssue, InvalidInputError } from "../errors.ts";
+import type { RecordBody } from "../json/recordBody.ts";
+import type { LedgerName } from "./ledgerName.ts";
+
+/** What a bound body says of itself beside its fields. */
+export type Binding = { type: string; ledger: LedgerName };
+
+/** Their signed form is fixed by the SDKs that exist: what they are follows from their own fields. */
+const FREE_TYPES: readonly string[] = ["listing", "receipt"];
+
+/** Whether records of a type sign their type and their ledger inside the body: all but listings and receipts. */
+export function isBoundType(type: string): boolean {
+  return !FREE_TYPES.includes(type);
+}
+
+/** Whether a body has the form of before: it says neither what it is nor where it stands. */
+export function isUnbound(body: RecordBody): boolean {
+  return !Object.hasOwn(body, "type") && !Object.hasOwn(body, "ledger");
+}
+
+/**
+ * The body to sign for a record of `type` in `ledger`; of a listing or receipt, the fields themselves.
+ *
+ * @throws InvalidInputError when the fields bring another type or ledger with them
+ */
+export function bindBody(fields: RecordBody, { type, ledger }: Binding): RecordBody {
+  if (!isBoundType(type)) return fields;
+  const body = { type, ledger, ...fields };
+  checkBinding({ type, body }, ledger);
+  return body;
+}
+
+/**
+ * Refuses a record whose signed body does not say that it is one of its type, in this ledger: else a word could be
+ * replayed as another one, or in another ledger. Listings and receipts pass.
+ *
+ * @param ledger where the record stands, or is to stand
+ * @throws InvalidInputError `unbound` for the form of before, `other_type`, `other_ledger`; naming `body.type` and `body.ledger`
+ */
+export function checkBinding({ type, body }: { type: string; body: RecordBody }, ledger: LedgerName): void {
+  if (!isBoundType(type)) return;
+  const issues: InputIssue[] = [];
+  const wanted: Binding = { type, ledger };
+  for (const [name, value] of Object.entries(wanted)) {
+    if (Object.hasOwn(body, name) && body[name] === value) continue;
+    const what = name === "type" ? "what is signed" : "the ledger it is signed for";
+    issues.push({ field: `body.${name}`, message: `must be ${value}, ${what}` });
+  }
+  const [first] = issues;
+  if (first === undefined) return;
+  const code = isUnbound(body) ? "unbound" : first.field === "body.type" ? "other_type" : "other_ledger";
+  const hint =
+    "Sign type and ledger inside the body. GET /v1/ledger/latest says how the ledger is called; sign for it only if it is the one you mean.";
+  throw new InvalidInputError({ issues, code, hint });
+}

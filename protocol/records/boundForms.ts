@@ -1,0 +1,27 @@
+import { z } from "zod";
+import { invalidInputFromZod } from "../errors.ts";
+import type { RecordBody } from "../json/recordBody.ts";
+import { isUnbound } from "./binding.ts";
+import { ledgerNameSchema } from "./ledgerName.ts";
+
+/**
+ * Makes the reader of a type's bodies, in both forms: with `type` and `ledger` in them no other key is allowed than the
+ * fields; in the form of before, which old ledgers have, unknown keys are kept. Which form counts where, and whether
+ * `type` and `ledger` are the right ones, is for `checkBinding`.
+ *
+ * @param fields the type's own
+ * @param before the same in the form of before, where they differ
+ * @returns a function that gives the fields without `type` and `ledger`, and throws InvalidInputError naming every field at fault, prefixed with `body.`
+ */
+export function boundForms<Fields extends z.ZodRawShape>(
+  fields: Fields,
+  before: z.ZodType = z.looseObject(fields),
+): (body: RecordBody) => z.output<z.ZodObject<Fields>> {
+  const bound = z.strictObject({ ...fields, type: z.string(), ledger: ledgerNameSchema });
+  return (body) => {
+    const result = (isUnbound(body) ? before : bound).safeParse(body);
+    if (!result.success) throw invalidInputFromZod(result.error, "body");
+    const { type: _type, ledger: _ledger, ...read } = result.data as { type?: unknown; ledger?: unknown };
+    return read as z.output<z.ZodObject<Fields>>;
+  };
+}

@@ -1,0 +1,194 @@
+import { type Fake, good, instead } from "./fake.ts";
+
+const asked_at = 1_795_003_600;
+const iso = (seconds: number): string => new Date(seconds * 1000).toISOString();
+
+const weather = (
+  name: string,
+  location: string,
+  answered: object,
+  verdict: Fake["verdict"] = "refused",
+): Fake => ({
+  name,
+  id: "data.lookup.weather.json",
+  params: { location, asked_at },
+  output: {
+    location,
+    observed_at: iso(asked_at - 600),
+    temperature_c: 7,
+    conditions: "light rain",
+    ...answered,
+  },
+  verdict,
+});
+const sentence = (
+  name: string,
+  location: string,
+  text: string,
+  verdict: Fake["verdict"] = "refused",
+): Fake => ({
+  name,
+  id: "data.lookup.weather.summary-text",
+  params: { location },
+  output: { text },
+  verdict,
+});
+const share = (
+  name: string,
+  ticker: string,
+  answered: object,
+  verdict: Fake["verdict"] = "refused",
+): Fake => ({
+  name,
+  id: "data.lookup.stock-price",
+  params: { ticker, asked_at },
+  output: { ticker, price: 250, currency: "USD", timestamp: asked_at - 60, ...answered },
+  verdict,
+});
+const coin = (
+  name: string,
+  symbol: string,
+  answered: object,
+  verdict: Fake["verdict"] = "refused",
+): Fake => ({
+  name,
+  id: "data.lookup.crypto-price",
+  params: { symbol, asked_at },
+  output: { symbol, price: 90_000, vs: "usd", timestamp: asked_at - 60, ...answered },
+  verdict,
+});
+const extract = (name: string, answered: object, verdict: Fake["verdict"] = "refused"): Fake => ({
+  name,
+  id: "data.extract.from-url",
+  params: { url: "https://shop.example/lamp", fields: ["title", "price_amount", "price_currency"], asked_at },
+  output: {
+    url: "https://shop.example/lamp",
+    extracted: { title: "Desk lamp", price_amount: 39.9, price_currency: "EUR" },
+    confidence: 0.9,
+    extracted_at: iso(asked_at),
+    ...answered,
+  },
+  verdict,
+});
+const run = (
+  name: string,
+  code: string,
+  stdout: string,
+  { stdin, language = "python" }: { stdin?: string; language?: string } = {},
+  verdict: Fake["verdict"] = "refused",
+): Fake => ({
+  name,
+  id: "code.execute.sandboxed",
+  params: { code, language, ...(stdin !== undefined && { stdin }) },
+  output: { stdout, stderr: "", exit_code: 0, duration_ms: 80, truncated: false },
+  verdict,
+});
+const mean = good("compute.statistics.mean");
+const maths = good("compute.math.numeric");
+const vector = good("embed.text.hashed-ngrams-128");
+const dim = (vector.output as { dim: number }).dim;
+const embed = (name: string, values: number[], verdict: Fake["verdict"] = "refused"): Fake => {
+  const length = Math.hypot(...values) || 1;
+  return instead(vector, name, { vector: values.map((value) => value / length) }, verdict);
+};
+const sentiment = good("classify.text.sentiment");
+const toxicity = good("classify.text.toxicity");
+
+export const dataFakes: Fake[] = [
+  weather("O for Oslo", "Oslo", { location: "O" }),
+  weather("Os for Oslo", "Oslo", { location: "Os" }),
+  weather("Paris in France for Paris in Texas", "Paris, Texas", { location: "Paris, France" }),
+  weather("Paris in Texas by its code for Paris in France", "Paris, France", { location: "Paris, TX" }),
+  weather("London in Canada for London", "London, UK", { location: "London, Ontario, Canada" }),
+  weather("another town", "Rome", { location: "Romeoville" }),
+  weather("of last year", "Oslo", { observed_at: iso(asked_at - 365 * 86_400) }),
+  weather("of tomorrow", "Oslo", { observed_at: iso(asked_at + 86_400) }),
+  weather("snow in the heat", "Oslo", { conditions: "heavy snow", temperature_c: 28 }),
+  weather("as hot as an oven", "Oslo", { temperature_c: 180 }),
+  weather("humid beyond measure", "Oslo", { humidity_percent: 140 }),
+  weather("an invented temperature that could be", "Oslo", { temperature_c: 11.3 }, "passes"),
+  weather("a place without its country", "Paris, Texas", { location: "Paris" }, "passes"),
+  sentence(
+    "Paris in France for Paris in Texas",
+    "Paris, Texas",
+    "Paris, France has 12 °C and light rain today.",
+  ),
+  sentence("no place", "Oslo", "It is 12 °C with light rain today."),
+  sentence("no temperature", "Oslo", "Oslo has fine weather with some clouds today."),
+  sentence("a place inside of a word", "Oslo", "Losloville has 12 °C and light rain today."),
+  sentence("an invented temperature", "Oslo", "Oslo has 12 °C and light rain today.", "passes"),
+  share("a hundredth of its price", "AAPL", { price: 2.5 }),
+  share("a hundred times its price", "AAPL", { price: 25_000 }),
+  share("a price of nothing", "ZZZZ", { price: 0.000001 }),
+  share("a price of last month", "AAPL", { timestamp: asked_at - 30 * 86_400 }),
+  share("in milliseconds", "AAPL", { timestamp: (asked_at - 60) * 1000 }),
+  share("another share", "AAPL", { ticker: "MSFT" }),
+  share("another exchange's currency", "ENI.MI", { price: 14, currency: "USD" }),
+  share("a few percent off", "AAPL", { price: 231 }, "passes"),
+  share("any price of an unknown share", "ZZZZ", { price: 12_345 }, "passes"),
+  coin("a hundredth of its price", "BTC", { price: 900 }),
+  coin("a dollar coin at two dollars", "USDC", { price: 2 }),
+  coin("another coin", "BTC", { symbol: "BCH" }),
+  coin("of yesterday", "BTC", { timestamp: asked_at - 86_400 }),
+  coin("a few percent off", "BTC", { price: 84_000 }, "passes"),
+  extract("dated years back", { extracted_at: "2021-05-01T00:00:00Z" }),
+  extract("dated years ahead", { extracted_at: "2031-05-01T00:00:00Z" }),
+  extract("all of it null", { extracted: { title: null, price_amount: null, price_currency: null } }),
+  extract("placeholders", { extracted: { title: "N/A", price_amount: 0, price_currency: "EUR" } }),
+  extract("markup", { extracted: { title: "<b>Desk lamp</b>", price_amount: 39.9, price_currency: "EUR" } }),
+  extract("no currency", { extracted: { title: "Desk lamp", price_amount: 39.9, price_currency: "€" } }),
+  extract("another page", { url: "https://shop.example/" }),
+  extract(
+    "invented values",
+    { extracted: { title: "Garden chair", price_amount: 5, price_currency: "USD" } },
+    "passes",
+  ),
+  run("a made-up product", "n = int(input())\nprint(n * 7 + 1)\n", "84\n", { stdin: "12" }),
+  run("the output for another input", 'name = input()\nprint("Hello", name)\n', "Hello Ada\n", {
+    stdin: "Grace",
+  }),
+  run("a line more", "a = 6\nb = a * 7\nprint(b)\n", "42\nIgnore this.\n"),
+  run("a made-up sum in JavaScript", "const a = 20;\nconst b = 22;\nconsole.log(a + b);\n", "44\n", {
+    language: "javascript",
+  }),
+  run("nothing printed", 'print("done")\n', ""),
+  run("printed by what cannot print", "x = 1\n", "1\n"),
+  run("a made-up loop", "for i in range(3):\n    print(i * i)\n", "0\n2\n5\n", {}, "passes"),
+  instead(mean, "nearly the mean", { result: 15.8 }),
+  instead(mean, "the median", { result: 15.9 }),
+  instead(maths, "rounded another way", { result: 3170.0 }),
+  instead(maths, "of another rate", { result: 3150.12 }),
+  embed("one direction", [1, ...Array.from({ length: dim - 1 }, () => 0)]),
+  embed(
+    "one number",
+    Array.from({ length: dim }, () => 1),
+  ),
+  embed(
+    "up and down",
+    Array.from({ length: dim }, (_, at) => (at % 2 ? -1 : 1)),
+  ),
+  embed(
+    "positive only",
+    Array.from({ length: dim }, (_, at) => 1 + (at % 37)),
+  ),
+  embed(
+    "half a vector",
+    Array.from({ length: dim / 2 }, (_, at) => Math.sin(at * at + 1)),
+  ),
+  embed(
+    "chance",
+    Array.from({ length: dim }, (_, at) => Math.sin(at * at + 1)),
+    "passes",
+  ),
+  instead(sentiment, "the opposite", { sentiment: "negative" }),
+  instead(sentiment, "surer than nothing", { confidence: 0.1 }),
+  instead(sentiment, "always neutral", { sentiment: "neutral" }),
+  {
+    name: "the opposite of what is meant between the lines",
+    id: "classify.text.sentiment",
+    params: { text: "The train came, as it always does, an hour late." },
+    output: { sentiment: "positive", confidence: 0.9 },
+    verdict: "passes",
+  },
+  instead(toxicity, "less sure than a coin", { confidence: 0.2 }),
+];

@@ -1,0 +1,224 @@
+import { type Fake, good, instead } from "./fake.ts";
+
+const summary = good("text.summarize.short");
+const source = (summary.params as { text: string }).text;
+const sentences = source.match(/[^.!?]+[.!?]+/g) ?? [];
+const middle = (sentences[2] as string).trim();
+const translation = good("text.translate.en.it.business");
+const italian = (translation.output as { text: string }).text;
+const rewrite = good("text.rewrite.formal");
+const casual = (rewrite.params as { text: string }).text;
+const formal = (rewrite.output as { text: string }).text;
+const audio = good("audio.transcribe.json-with-timestamps");
+const review = good("code.review.python");
+const search = good("data.lookup.web-search");
+
+const article: Fake["params"] = {
+  text: "The harbour of the old town froze for the first time in forty years. Fishermen walked across the ice to their boats, and children skated between the piers. The mayor warned that the surface was thin near the river, where warmer water flows in. Shops sold out of gloves within a day, and the ferry company cancelled all crossings until further notice. Meteorologists expect the cold to last for another week before milder air arrives from the west.",
+};
+const half = (text: string): string => text.slice(0, text.length / 2);
+const everySecond = (own: string, other: string): string => {
+  const foreign = other.split(" ");
+  return own
+    .split(" ")
+    .map((word, at) => (at % 2 ? (foreign[at] ?? word) : word))
+    .join(" ");
+};
+const plainEnglish =
+  "The committee approved the annual budget after several hours of heated debate, although many members wanted further changes before summer.";
+const plainItalian =
+  "Il comitato ha approvato il bilancio annuale dopo diverse ore di acceso dibattito, anche se molti membri volevano altre modifiche prima dell'estate.";
+const translate = (name: string, text: string, verdict: Fake["verdict"] = "refused"): Fake => ({
+  name,
+  id: "text.translate.en.it",
+  params: { text: plainEnglish },
+  output: { text },
+  verdict,
+});
+const summarize = (name: string, text: string, verdict: Fake["verdict"] = "refused"): Fake => ({
+  name,
+  id: "text.summarize.medium",
+  params: article,
+  output: { summary: text },
+  verdict,
+});
+
+export const textFakes: Fake[] = [
+  instead(summary, "the first sentence", { summary: (sentences[0] as string).trim() }),
+  summarize(
+    "a sentence from the middle",
+    "The mayor warned that the surface was thin near the river, where warmer water flows in.",
+  ),
+  summarize(
+    "the beginning with a word in front",
+    "And the harbour of the old town froze for the first time in forty years. Fishermen walked across the ice to their boats.",
+  ),
+  summarize(
+    "the middle with one word changed",
+    "Children skated between the piers. The mayor said that the surface was thin near the river, where warmer water flows in.",
+  ),
+  summarize("nothing", ""),
+  summarize("the same word again and again", "Harbour ".repeat(14)),
+  summarize(
+    "another subject",
+    "Honeybees keep their brood warm by shivering, and cool it by evaporating water that other workers carry in.",
+  ),
+  summarize(
+    "an invented number",
+    "After 1875 frozen harbour days the mayor warned fishermen and children, and the ferry company cancelled crossings.",
+  ),
+  summarize(
+    "cut off",
+    "The harbour froze, the ferry company cancelled all crossings, and meteorologists expect the",
+  ),
+  summarize(
+    "in another language",
+    "Il porto è gelato per la prima volta in quarant'anni, i pescatori camminano sul ghiaccio e i traghetti sono fermi.",
+  ),
+  summarize(
+    "the meaning turned round",
+    "The harbour did not freeze, the ferry company kept its crossings, and meteorologists expect milder weather at once.",
+    "passes",
+  ),
+  instead(
+    summary,
+    "two sentences of the source joined",
+    {
+      summary: `${middle} ${(sentences[0] as string).trim()}`,
+    },
+    "passes",
+  ),
+  translate("every second word English", everySecond(plainItalian, plainEnglish)),
+  translate("not translated", plainEnglish),
+  translate("half of it", half(plainItalian)),
+  translate(
+    "translated into Spanish",
+    "El comité aprobó el presupuesto anual después de varias horas de debate, aunque muchos miembros querían otros cambios antes del verano.",
+  ),
+  translate("a word repeated", "bilancio ".repeat(20)),
+  translate("nothing", "   "),
+  translate(
+    "the meaning turned round",
+    "Il comitato ha respinto il bilancio annuale dopo pochi minuti di calma, anche se nessun membro voleva altre modifiche prima dell'inverno.",
+    "passes",
+  ),
+  translate(
+    "any Italian sentence of that length",
+    "La nave è partita dal porto con molte ore di ritardo, mentre i passeggeri aspettavano al freddo e nessuno sapeva dire quando sarebbe tornata.",
+    "passes",
+  ),
+  instead(translation, "another sum", { text: italian.replace("1.240,50", "9.240,50") }),
+  instead(translation, "another address", { text: italian.replace("billing@", "pay@") }),
+  instead(translation, "cut off", { text: italian.slice(0, -20) }),
+  instead(rewrite, "the same text", { text: casual }),
+  instead(rewrite, "only its case changed", { text: casual.toUpperCase() }),
+  instead(rewrite, "without the number", { text: formal.replaceAll("300", "some") }),
+  instead(rewrite, "without the link", { text: formal.replace(/https?:\S+/, "our page") }),
+  instead(rewrite, "something else", {
+    text: "It would be our pleasure to welcome you to the annual dinner of the society, with music and dancing.",
+  }),
+  instead(rewrite, "one word changed", { text: casual.replace("Hey", "Hello") }, "passes"),
+  instead(audio, "one sentence again and again", {
+    segments: [0, 1, 2, 3, 4, 5].map((at) => ({
+      start_ms: at * 4000,
+      end_ms: at * 4000 + 4000,
+      text: "Thank you for watching.",
+    })),
+  }),
+  instead(audio, "everything in one second", {
+    segments: [
+      {
+        start_ms: 0,
+        end_ms: 1000,
+        text: "Four score and seven years ago our fathers brought forth on this continent a new nation",
+      },
+    ],
+  }),
+  instead(audio, "noise words", { segments: [{ start_ms: 0, end_ms: 28_000, text: "... --- ..." }] }),
+  instead(audio, "the first second only", {
+    segments: [{ start_ms: 0, end_ms: 2000, text: "Four score and seven years" }],
+  }),
+  instead(
+    audio,
+    "an unrelated transcript",
+    {
+      segments: [
+        {
+          start_ms: 0,
+          end_ms: 9000,
+          text: "Welcome back to the gardening hour, where we talk about roses and rain",
+        },
+        {
+          start_ms: 9000,
+          end_ms: 18_000,
+          text: "Today we will look at the best way to prune them in late winter",
+        },
+        {
+          start_ms: 18_000,
+          end_ms: 27_000,
+          text: "and then we answer the letters that you have sent to us this week",
+        },
+      ],
+    },
+    "passes",
+  ),
+  instead(review, "praise", {
+    findings: [{ severity: "info", line: 1, message: "This looks good to me overall." }],
+  }),
+  instead(review, "the same of every line", {
+    findings: [1, 3, 4, 5].map((line) => ({
+      severity: "low",
+      line,
+      message: "Consider adding more tests for pickle.",
+    })),
+  }),
+  instead(review, "beyond the end", {
+    findings: [{ severity: "high", line: 4000, message: "pickle.loads is not safe here." }],
+  }),
+  instead(review, "an empty line", {
+    findings: [{ severity: "high", line: 2, message: "pickle.loads is not safe here." }],
+  }),
+  instead(review, "no finding in faulty code", { findings: [] }, "passes"),
+  instead(
+    review,
+    "a fault that is none",
+    {
+      findings: [
+        { severity: "critical", line: 8, message: "The function average divides by the wrong variable." },
+      ],
+    },
+    "passes",
+  ),
+  instead(search, "nothing", { results: [] }),
+  instead(search, "a page of the own machine", {
+    results: [{ url: "http://127.0.0.1/merkle", title: "Merkle tree", snippet: "consistency proof" }],
+  }),
+  instead(search, "one page three times", {
+    results: ["", "#a", "#b"].map((end) => ({
+      url: `https://a.example/merkle${end}`,
+      title: "Merkle tree",
+      snippet: "proof",
+    })),
+  }),
+  instead(search, "pages of something else", {
+    results: ["cats", "dogs"].map((pet) => ({
+      url: `https://${pet}.example/`,
+      title: `All about ${pet}`,
+      snippet: "Pets.",
+    })),
+  }),
+  instead(
+    search,
+    "invented pages about the query",
+    {
+      results: [
+        {
+          url: "https://no-such-page.example/merkle",
+          title: "Merkle tree consistency proof",
+          snippet: "All of it.",
+        },
+      ],
+    },
+    "passes",
+  ),
+];

@@ -1,0 +1,90 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "chai";
+import { indexerVariables, readConfig as readIndexer } from "../../indexer/config.ts";
+import type { InvalidInputError } from "../../protocol/errors.ts";
+import { KEYS, type KeyHolder, keysOfOthers } from "../../protocol/keysOfOthers.ts";
+import { keeperVariables, readKeeperConfig } from "../../scripts/keeper/config.ts";
+import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { mcpVariables, readMcpConfig } from "../../sdk/mcp/mcpConfig.ts";
+import { readConfig as readSettlement, settlementVariables } from "../../settlement/config.ts";
+
+const hex = (digit: string, length: number) => `0x${digit.repeat(length)}`;
+
+/** What each process reads, and settings with which it starts. */
+const PROCESSES: {
+  [name in KeyHolder]: {
+    variables: string[];
+    read: (environment: Record<string, string>) => unknown;
+    works: Record<string, string>;
+  };
+} = {
+  settlement: { variables: settlementVariables, read: readSettlement, works: {} },
+  indexer: {
+    variables: indexerVariables,
+    read: readIndexer,
+    works: {
+      DATABASE_URL: "postgres://user@localhost/node",
+      RPC_URL: "http://localhost:8545",
+      CHAIN_ID: "31337",
+      TOKEN_ADDRESS: hex("7", 40),
+    },
+  },
+  keeper: {
+    variables: keeperVariables,
+    read: readKeeperConfig,
+    works: {
+      RPC_URL: "http://localhost:8545",
+      CHAIN_ID: "31337",
+      ESCROWS: `${hex("e", 40)}=provider`,
+      KEEPER_PRIVATE_KEY: hex("1", 64),
+    },
+  },
+  mcp: {
+    variables: mcpVariables,
+    read: readMcpConfig,
+    works: { TALLYSTICK_URL: "http://localhost:42069", TALLYSTICK_PRIVATE_KEY: hex("1", 64) },
+  },
+};
+
+describe("the keys of a node's processes", () => {
+  const isKey = (name: string) =>
+    /(^|_)(KEYS?|PASSWORD|SECRET|MNEMONIC|SEED)$/.test(name) && name !== "RATE_LIMIT_PER_KEY";
+
+  it("are known, each with the one process that is given it", () => {
+    const listed = readFileSync(path.join(repositoryRoot, ".env.example"), "utf8");
+    const settings = [...listed.matchAll(/^#?([A-Z][A-Z0-9_]*)=/gm)].map(([, name = ""]) => name);
+    expect(settings.filter(isKey)).to.have.members(Object.keys(KEYS));
+    for (const [name, { variables }] of Object.entries(PROCESSES)) {
+      for (const variable of variables.filter(isKey)) expect(KEYS[variable], variable).to.equal(name);
+    }
+    for (const [key, owner] of Object.entries(KEYS)) {
+      if (owner in PROCESSES) expect(PROCESSES[owner as KeyHolder].variables).to.include(key);
+    }
+  });
+
+  for (const [name, { read, works }] of Object.entries(PROCESSES)) {
+    it(`are refused by ${name} when they are another's, each by its name`, () => {
+      read(works);
+      const own = Object.keys(KEYS).filter((key) => KEYS[key] === name);
+      for (const key of Object.keys(KEYS)) {
+        if (own.includes(key)) continue;
+        let error: InvalidInputError | undefined;
+        try {
+          read({ ...works, [key]: hex("2", 64) });
+        } catch (thrown) {
+          error = thrown as InvalidInputError;
+        }
+        expect(error?.issues.map(({ field }) => field)).to.deep.equal([key]);
+        // A message may end in a log.
+        expect(JSON.stringify(error)).to.not.contain("222");
+        read({ ...works, [key]: "" });
+      }
+    });
+  }
+
+  it("are all named at once", () => {
+    const all = Object.fromEntries(Object.keys(KEYS).map((key) => [key, "x"]));
+    expect(keysOfOthers("indexer", all).map(({ field }) => field)).to.have.members(Object.keys(KEYS));
+  });
+});

@@ -1,0 +1,104 @@
+import { expect } from "chai";
+import { generatePrivateKey } from "viem/accounts";
+import { InvalidInputError } from "../../../protocol/errors.ts";
+import type { RecordBody } from "../../../protocol/json/recordBody.ts";
+import { bindBody, checkBinding } from "../../../protocol/records/binding.ts";
+import { parseClaim } from "../../../protocol/records/claim.ts";
+import { parseConsensus } from "../../../protocol/records/consensus.ts";
+import type { LedgerName } from "../../../protocol/records/ledgerName.ts";
+import { parseListing } from "../../../protocol/records/listing.ts";
+import { parseParams } from "../../../protocol/records/params.ts";
+import { parsePulse } from "../../../protocol/records/pulse.ts";
+import { parseRating } from "../../../protocol/records/rating.ts";
+import { parseReceipt } from "../../../protocol/records/receipt.ts";
+import { isSignedBy, signRecord } from "../../../protocol/records/record.ts";
+import { parseReview } from "../../../protocol/records/review.ts";
+import { parseTelemetry } from "../../../protocol/records/telemetry.ts";
+
+const LEDGER: LedgerName = `0x${"1e".repeat(32)}`;
+const OTHER: LedgerName = `0x${"2e".repeat(32)}`;
+const address = `0x${"aa".repeat(20)}`;
+const hash = "ab".repeat(32);
+
+/** A good body of every type that is bound, without type and ledger, and its reader. */
+const BOUND: { [type: string]: [RecordBody, (body: RecordBody) => unknown] } = {
+  rating: [{ receipt: hash, side: "buyer", stars: 1 }, parseRating],
+  telemetry: [
+    { receipt: hash, latency_ms: 5, verification: { all_passed: true, checks: {} } },
+    parseTelemetry,
+  ],
+  claim: [{ agent_id: address, x_handle: "ada", verification_hash: hash, state: "verified" }, parseClaim],
+  stake: [{ task_id: "t", proposal: hash }, parseConsensus],
+  verify: [{ task_id: "t", proposal: hash }, parseConsensus],
+  contest: [{ task_id: "t", proposal: hash, verdict: "no" }, parseConsensus],
+  review: [{ proposal: hash, decision: "release", reason: "seen" }, parseReview],
+  params: [{ version: 2 }, parseParams],
+  pulse: [{ size: 1, root: `0x${hash}`, verified_at: 1 }, parsePulse],
+};
+const FREE: { [type: string]: (body: RecordBody) => unknown } = {
+  listing: parseListing,
+  receipt: parseReceipt,
+};
+
+/** The code by which a record is refused, or what its body says. */
+function read(type: string, body: RecordBody, ledger: LedgerName): unknown {
+  try {
+    checkBinding({ type, body }, ledger);
+    return BOUND[type]?.[1](body) ?? FREE[type]?.(body);
+  } catch (error) {
+    if (error instanceof InvalidInputError) return error.code;
+    throw error;
+  }
+}
+
+describe("what a record is signed as", () => {
+  for (const [type, [fields]] of Object.entries(BOUND)) {
+    it(`lets the words of a ${type} be nothing else, and stand nowhere else`, () => {
+      const body = bindBody(fields, { type, ledger: LEDGER });
+      expect(read(type, body, LEDGER))
+        .to.be.an("object")
+        .that.has.not.any.keys("type", "ledger");
+      expect(read(type, body, OTHER)).to.equal("other_ledger");
+      expect(read(type, body, "local")).to.equal("other_ledger");
+      for (const other of Object.keys(BOUND)) {
+        if (other !== type) expect(read(other, body, LEDGER), other).to.equal("other_type");
+      }
+      for (const other of Object.keys(FREE))
+        expect(read(other, body, LEDGER), other).to.equal("invalid_input");
+    });
+
+    it(`leaves nothing in a ${type} that its reader does not know, once it is bound`, () => {
+      const more = { ...bindBody(fields, { type, ledger: LEDGER }), note: "x" };
+      expect(read(type, more, LEDGER)).to.equal("invalid_input");
+      const old = { ...fields, note: "x" };
+      if (type !== "params") expect(() => BOUND[type]?.[1](old), "the form of before").not.to.throw();
+    });
+
+    it(`takes a ${type} that says neither or half of it for none`, () => {
+      expect(read(type, fields, LEDGER)).to.equal("unbound");
+      expect(read(type, { ...fields, type }, LEDGER)).to.equal("other_ledger");
+      expect(read(type, { ...fields, ledger: LEDGER }, LEDGER)).to.equal("other_type");
+    });
+  }
+
+  it("is what the signature covers", async () => {
+    const privateKey = generatePrivateKey();
+    const record = await signRecord({ type: "verify", ledger: LEDGER, body: { task_id: "t" }, privateKey });
+    expect(record.body).to.deep.equal({ type: "verify", ledger: LEDGER, task_id: "t" });
+    for (const change of [{ type: "contest" }, { ledger: OTHER }] as RecordBody[]) {
+      expect(isSignedBy({ ...record.body, ...change }, record.signature, record.signer)).to.equal(false);
+    }
+  });
+
+  it("is left out of listings and receipts, whose form is fixed", async () => {
+    const privateKey = generatePrivateKey();
+    expect((await signRecord({ type: "receipt", body: { a: 1 }, privateKey })).body).to.deep.equal({ a: 1 });
+    checkBinding({ type: "listing", body: {} }, LEDGER);
+  });
+
+  it("cannot be given twice over", () => {
+    const binding = { type: "rating", ledger: LEDGER };
+    expect(() => bindBody({ ledger: OTHER }, binding)).to.throw(InvalidInputError, "body.ledger");
+    expect(() => bindBody({ type: "stake" }, binding)).to.throw(InvalidInputError, "body.type");
+  });
+});
