@@ -1,0 +1,50 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { isIP } from "node:net";
+
+/** Whoever asks, without a name: the address that a connection comes from, and what was said of those before it. */
+export type Asker = { remoteAddress: string | undefined; forwardedFor: string | undefined };
+
+/** How the two are found in what Node gives. */
+export function askerOf({
+  socket,
+  headers,
+}: {
+  socket?: { remoteAddress?: string | undefined };
+  headers: IncomingHttpHeaders;
+}): Asker {
+  const forwarded = headers["x-forwarded-for"];
+  return {
+    remoteAddress: socket?.remoteAddress,
+    forwardedFor: Array.isArray(forwarded) ? forwarded.join(",") : forwarded,
+  };
+}
+
+/**
+ * Who is asking: the peer of the connection, or what the outermost trusted proxy says of its own peer. Every proxy adds
+ * its peer at the end, so what stands further left was written by the client and counts for nothing.
+ *
+ * @param trustedProxies how many proxies stand in front, one behind the other
+ * @returns an IPv4 address, the first 64 bits of an IPv6 one, or `unknown`
+ */
+export function clientOf({ remoteAddress, forwardedFor }: Asker, trustedProxies: number): string {
+  const forwarded = trustedProxies > 0 ? forwardedFor?.split(",").at(-trustedProxies)?.trim() : undefined;
+  const address = forwarded !== undefined && isIP(forwarded) ? forwarded : remoteAddress;
+  return address === undefined ? "unknown" : networkOf(address);
+}
+
+/** Whoever has one IPv6 address has 2^64 of them: they count as one caller. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (isIP(address) !== 6) return address;
+  const [head = "", tail] = (address.split("%")[0] as string).split("::");
+  const groups = head === "" ? [] : head.split(":");
+  const behind =
+    tail === undefined || tail === "" ? 0 : tail.split(":").length + (tail.includes(".") ? 1 : 0);
+  const zeros = tail === undefined ? 0 : 8 - groups.length - behind;
+  const full = [...groups, ...Array<string>(zeros).fill("0"), ...(tail?.split(":") ?? [])];
+  return full
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(":");
+}

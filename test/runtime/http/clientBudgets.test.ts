@@ -1,0 +1,129 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { type BudgetLimits, ClientBudgets } from "../../../runtime/http/clientBudgets.ts";
+
+const limits: BudgetLimits = { pointsPerSecond: 2, burst: 10, atOnce: 2, waiting: 1, streams: 2 };
+
+describe("the budget of a client", () => {
+  let now = 0;
+  const open = (more: Partial<BudgetLimits> = {}) =>
+    new ClientBudgets({ ...limits, ...more }, () => now, 100);
+  beforeEach(() => {
+    now = 1_000;
+  });
+
+  it("is spent, comes back with time, and says when", () => {
+    const budgets = open();
+    for (let n = 0; n < 10; n++) {
+      expect(budgets.of("a").secondsToWait, `request ${n}`).to.equal(0);
+      budgets.of("a").charge(1);
+    }
+    expect(budgets.of("a").secondsToWait).to.equal(1);
+    expect(budgets.of("b").secondsToWait).to.equal(0);
+    now += 0.5;
+    expect(budgets.of("a").secondsToWait).to.equal(0);
+    now += 1_000;
+    budgets.of("a").charge(9.5);
+    expect(budgets.of("a").secondsToWait).to.equal(1);
+  });
+
+  it("may owe for an answer that was dear, and never more than one burst", () => {
+    const budget = open().of("a");
+    budget.charge(1e9);
+    expect(budget.secondsToWait).to.equal(Math.ceil((10 + 1) / 2));
+    now += 6;
+    expect(budget.secondsToWait).to.equal(0);
+  });
+
+  it("gives nothing when the clock is set back, and takes nothing", () => {
+    const budget = open().of("a");
+    budget.charge(10);
+    now -= 500;
+    expect(budget.secondsToWait).to.equal(1);
+    now += 1;
+    expect(budget.secondsToWait).to.equal(0);
+  });
+
+  it("lets as many run at once as it may, the others in turn, and one too many not at all", () => {
+    const budgets = open();
+    const begun: string[] = [];
+    const take = (name: string) => budgets.of("a").takeTurn(() => begun.push(name));
+    const [first, second, third] = [take("first"), take("second"), take("third")];
+    expect(begun).to.deep.equal(["first", "second"]);
+    expect(third).to.be.a("function");
+    expect(take("fourth")).to.equal(undefined);
+    budgets.of("b").takeTurn(() => begun.push("of another"));
+    expect(begun).to.deep.equal(["first", "second", "of another"]);
+    second?.();
+    second?.();
+    expect(begun).to.deep.equal(["first", "second", "of another", "third"]);
+    const fifth = take("fifth");
+    fifth?.();
+    first?.();
+    third?.();
+    take("sixth");
+    expect(begun.slice(4)).to.deep.equal(["sixth"]);
+  });
+
+  it("counts streams until they are closed, once each", () => {
+    const budgets = open();
+    const close = budgets.of("a").openStream();
+    expect(budgets.of("a").openStream()).to.be.a("function");
+    expect(budgets.of("a").openStream()).to.equal(undefined);
+    expect(budgets.of("b").openStream()).to.be.a("function");
+    close?.();
+    close?.();
+    expect(budgets.of("a").openStream()).to.be.a("function");
+    expect(budgets.of("a").openStream()).to.equal(undefined);
+  });
+
+  it("limits nothing where it is 0", () => {
+    const budget = open({ pointsPerSecond: 0, atOnce: 0, streams: 0 }).of("a");
+    budget.charge(1e9);
+    let begun = 0;
+    for (let n = 0; n < 100; n++) {
+      budget.takeTurn(() => begun++);
+      expect(budget.openStream()).to.be.a("function");
+    }
+    expect(begun).to.equal(100);
+    expect(budget.secondsToWait).to.equal(0);
+  });
+
+  it("forgets the quietest of too many clients, and never one that has something open", () => {
+    const budgets = open();
+    budgets.of("spent").charge(10);
+    budgets.of("open").openStream();
+    budgets.of("open").openStream();
+    for (let n = 0; n < 1_000; n++) budgets.of(`stranger ${n}`);
+    expect(budgets.of("open").openStream()).to.equal(undefined);
+    expect(budgets.of("spent").secondsToWait).to.equal(0);
+  });
+
+  it("never runs more turns than it may, whatever comes and goes in whatever order", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 9 }), { maxLength: 60 }), (steps) => {
+        const budget = open({ atOnce: 3, waiting: 4 }).of("a");
+        const open_: (() => void)[] = [];
+        let running = 0;
+        const began = new Set<number>();
+        for (const [n, step] of steps.entries()) {
+          if (step < 5) {
+            const end = budget.takeTurn(() => {
+              running++;
+              began.add(n);
+            });
+            if (end !== undefined)
+              open_.push(() => {
+                if (began.has(n)) running--;
+                end();
+              });
+          } else open_.splice(step % Math.max(1, open_.length), 1)[0]?.();
+          expect(running).to.be.at.most(3);
+          expect(open_.length).to.be.at.most(7);
+        }
+        for (const end of open_.splice(0)) end();
+        expect(running).to.equal(0);
+      }),
+    );
+  });
+});

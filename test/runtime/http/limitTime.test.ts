@@ -1,0 +1,41 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { limitTime } from "../../../runtime/http/limitTime.ts";
+import { converse, statusesOf } from "../../support/rawConnection.ts";
+
+describe("a server with a client that is slow", () => {
+  let server: Server;
+  let port: number;
+  beforeEach(async () => {
+    server = createServer((request, response) => {
+      request.resume().on("end", () => response.end("served"));
+    });
+    limitTime(server, 200);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    port = (server.address() as AddressInfo).port;
+  });
+  afterEach(() => void server.close());
+
+  it("cuts off one that sends nothing, half a head, or half a body", async () => {
+    const halves = [
+      "",
+      "GET / HTTP/1.1\r\nHost: a\r\nX: ",
+      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf",
+    ];
+    for (const half of halves) {
+      const answer = await converse(port, { parts: [half], listenMs: 15_000 });
+      expect(answer.closed, half).to.equal(true);
+      expect(answer.text).to.not.contain("served");
+    }
+    const whole = await converse(port, { parts: ["GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"] });
+    expect(statusesOf(whole)).to.deep.equal([200]);
+  });
+
+  it("is given half a minute by default, and looked for every second", () => {
+    const other = createServer();
+    limitTime(other);
+    expect([other.headersTimeout, other.requestTimeout]).to.deep.equal([30_000, 30_000]);
+    expect((other as { connectionsCheckingInterval?: number }).connectionsCheckingInterval).to.equal(1_000);
+  });
+});

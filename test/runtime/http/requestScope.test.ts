@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { expect } from "chai";
+import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
+import { converse, statusesOf } from "../../support/rawConnection.ts";
+
+/** A process whose listeners fail in the way that the path of a request says. */
+async function startFaultyServer() {
+  const child: ChildProcess = spawn(process.execPath, nodeProgram("test/runtime/http/faultyServer.ts"), {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const lines: string[] = [];
+  const reader = createInterface({ input: child.stdout! });
+  reader.on("line", (line) => lines.push(line));
+  await once(reader, "line");
+  const port = Number(/\d+/.exec(lines[0] ?? "")?.[0]);
+  const ask = (path: string, upgrade = "") =>
+    converse(port, {
+      parts: [
+        `GET ${path} HTTP/1.1\r\nHost: a\r\n${upgrade}Connection: ${upgrade ? "Upgrade" : "close"}\r\n\r\n`,
+      ],
+      listenMs: 10_000,
+    });
+  return { child, lines, ask };
+}
+
+describe("a server whose listeners fail", function () {
+  this.timeout(60_000);
+  const children: ChildProcess[] = [];
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill("SIGKILL");
+  });
+  const start = async () => {
+    const server = await startFaultyServer();
+    children.push(server.child);
+    return server;
+  };
+
+  it("loses the connection that brought the fault about, says so, and serves the others", async () => {
+    const { child, lines, ask } = await start();
+    const upgrade = "Upgrade: websocket\r\n";
+    expect(statusesOf(await ask("/at-once"))).to.deep.equal([400]);
+    expect(statusesOf(await ask("/upgrade/throws", upgrade))).to.deep.equal([400]);
+    const quiet = ["/in-a-timer", "/in-a-promise", "/upgrade/breaks", "/upgrade/breaks-later"];
+    for (const path of [...quiet, "/while-it-answers"]) {
+      const answer = await ask(path, path.startsWith("/upgrade") ? upgrade : "");
+      expect(answer.closed, path).to.equal(true);
+    }
+    expect((await ask("/")).text).to.contain("served");
+    expect(lines.slice(1)).to.deep.equal([
+      "fault: it fails /at-once",
+      "fault: it fails /upgrade/throws",
+      "fault: it fails /in-a-timer",
+      "fault: it fails /in-a-promise",
+      "fault: it fails /while-it-answers",
+    ]);
+    expect(child.exitCode).to.equal(null);
+  });
+
+  it("ends when the fault is the process's own, though a request asked for it", async () => {
+    const { child, ask } = await start();
+    const words = text(child.stderr!);
+    const exit = once(child, "exit");
+    await ask("/of-its-own");
+    expect((await exit)[0]).to.equal(1);
+    expect(await words).to.contain("it fails /of-its-own");
+  });
+});
