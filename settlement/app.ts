@@ -56,6 +56,13 @@ export function createApp(dependencies: AppDependencies): Hono {
   const limit = rateLimits(dependencies.rateLimits, dependencies);
   app.use((c, next) => (c.req.method === "POST" || COSTLY.includes(c.req.path) ? limit(c, next) : next()));
 
+  const { gate, engine } = dependencies;
+  app.use(async (c, next) => {
+    // Said before anything is looked at or asked for: a claim would else be looked up at X and then be refused.
+    if (c.req.method === "POST" && engine.mode !== "sandbox") gate.requireWrites();
+    await next();
+  });
+
   const features = [
     settleRoutes,
     actionRoutes,

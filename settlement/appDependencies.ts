@@ -2,7 +2,6 @@ import type { Hex } from "../protocol/hex.ts";
 import type { ProofBundle } from "../protocol/proof/proofBundle.ts";
 import type { RecoverPublicKey } from "../protocol/signatures/recoverPublicKey.ts";
 import type { AnchoringState } from "./anchoring/anchorer.ts";
-import type { AnchorRecord } from "./anchoring/anchorLog.ts";
 import type { ClaimDesk } from "./claims/claimDesk.ts";
 import type { HeldProposals } from "./engine/heldProposals.ts";
 import type { LedgerIndex } from "./engine/ledgerIndex.ts";
@@ -11,6 +10,7 @@ import type { SettlementEngine } from "./engine/settlementEngine.ts";
 import type { RateLimitConfig } from "./http/rateLimits.ts";
 import type { ApiKeys } from "./keys/apiKeys.ts";
 import type { DiskLedger } from "./ledger/diskLedger.ts";
+import type { LedgerGate } from "./ledger/ledgerGate.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Checkpoints } from "./proofs/checkpoints.ts";
@@ -32,8 +32,10 @@ export type AppDependencies = {
   checkpoints: Checkpoints;
   /** The ledger on chain; null when it is not anchored. */
   identity: ProofBundle["ledger"];
-  /** The last anchor that still stands, if its transaction is known. */
-  lastAnchor: () => AnchorRecord | undefined;
+  /** By which transaction the contract came to hold a size and root, if it is known and stands. */
+  transactionOf: (anchor: { size: number; root: Hex }) => Hex | undefined;
+  /** Whether the ledger may be written and signed over. */
+  gate: LedgerGate;
   /** Absent when this service attests no claims. */
   claimDesk?: ClaimDesk;
   /** How anchoring goes; absent when the ledger is not anchored. */

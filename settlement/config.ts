@@ -1,9 +1,11 @@
 import path from "node:path";
+import { zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import { type Address, addressSchema } from "../protocol/address.ts";
 import { InvalidInputError, invalidInputFromZod } from "../protocol/errors.ts";
 import type { Hex } from "../protocol/hex.ts";
+import { keysOfOthers } from "../protocol/keysOfOthers.ts";
 import { ledgerId } from "../protocol/ledger/anchor.ts";
 import type { SettlementMode } from "./engine/settlementEngine.ts";
 import type { RateLimitConfig } from "./http/rateLimits.ts";
@@ -12,11 +14,17 @@ import type { RateLimitConfig } from "./http/rateLimits.ts";
 export type AnchoringConfig = {
   privateKey: Hex;
   writer: Address;
+  /** Who may announce another writer; the zero address for nobody. Fixed with the ledger's id. */
+  guardian: Address;
   contract: Address;
   rpcUrl: string;
   chainId: number;
   intervalSeconds: number;
   maxEntries: number;
+  /** How many blocks lie on an anchor before the writer gives its word for it in a checkpoint. */
+  confirmations: number;
+  /** How far the clock may be from a new block's time, in seconds, before writes are refused; 0: not looked at. */
+  clockLimitSeconds: number;
 };
 
 /** Who attests claims, and how X is asked. */
@@ -52,6 +60,9 @@ export type SettlementConfig = {
   claims?: ClaimsConfig;
   anchoring?: AnchoringConfig;
 };
+
+/** Hardhat's and Anvil's: its blocks come when somebody writes, and its time is what somebody sets. */
+const LOCAL_CHAIN = 31_337;
 
 const share = z.coerce.number().min(0, "must be from 0 to 1").max(1, "must be from 0 to 1");
 const wholeNumber = z
@@ -121,11 +132,17 @@ const environmentSchema = z.object({
   X_API_KEY: z.string().optional(),
   ANCHOR_PRIVATE_KEY: privateKey,
   ANCHORED_LEDGER: contractAddress.optional(),
+  LEDGER_GUARDIAN: contractAddress.default(zeroAddress),
   RPC_URL: z.url({ protocol: /^https?$/, message: "must be an http or https address" }).optional(),
   CHAIN_ID: wholeNumber.optional(),
   ANCHOR_INTERVAL_SECONDS: z.coerce.number().positive("must be more than 0").max(86_400).default(30),
+  ANCHOR_CONFIRMATIONS: wholeNumber.refine((count) => count <= 64, "must be at most 64").optional(),
+  CLOCK_LIMIT_SECONDS: wholeNumber.optional(),
   ANCHOR_MAX_ENTRIES: wholeNumber.refine((count) => count > 0, "must be at least 1").default(1_000),
 });
+
+/** The variables that settlement reads, and no others need to be in its environment. */
+export const settlementVariables = Object.keys(environmentSchema.shape);
 
 /**
  * Reads the configuration from environment variables; an empty one counts as absent. Without `ANCHOR_PRIVATE_KEY` the
@@ -137,6 +154,8 @@ export function readConfig(environment: { [name: string]: string | undefined }):
   const given = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""),
   );
+  const foreign = keysOfOthers("settlement", given);
+  if (foreign.length > 0) throw new InvalidInputError({ issues: foreign, code: "invalid_configuration" });
   const parsed = environmentSchema.safeParse(given);
   if (!parsed.success) throw invalidInputFromZod(parsed.error, "", "invalid_configuration");
   const env = parsed.data;
@@ -215,10 +234,13 @@ function readAnchoring(env: z.output<typeof environmentSchema>): AnchoringConfig
   return {
     privateKey: env.ANCHOR_PRIVATE_KEY,
     writer: privateKeyToAccount(env.ANCHOR_PRIVATE_KEY).address.toLowerCase() as Address,
+    guardian: env.LEDGER_GUARDIAN,
     contract,
     rpcUrl,
     chainId,
     intervalSeconds: env.ANCHOR_INTERVAL_SECONDS,
     maxEntries: env.ANCHOR_MAX_ENTRIES,
+    confirmations: env.ANCHOR_CONFIRMATIONS ?? (chainId === LOCAL_CHAIN ? 0 : 12),
+    clockLimitSeconds: env.CLOCK_LIMIT_SECONDS ?? (chainId === LOCAL_CHAIN ? 0 : 120),
   };
 }

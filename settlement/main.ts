@@ -3,6 +3,10 @@ import type { Server } from "node:http";
 import { serve } from "@hono/node-server";
 import { TallystickError } from "../protocol/errors.ts";
 import { toHex } from "../protocol/hex.ts";
+import { guardServer } from "../runtime/http/guardServer.ts";
+import { limitSockets } from "../runtime/http/limitClients.ts";
+import { limitTime } from "../runtime/http/limitTime.ts";
+import { surviveRequests } from "../runtime/http/requestScope.ts";
 import { readConfig, type SettlementConfig } from "./config.ts";
 import { stderrLog as log } from "./log.ts";
 import { openService } from "./service.ts";
@@ -12,6 +16,10 @@ const STOP_GRACE_MS = 5_000;
 
 /** How long answers may take to go out when the ledger has failed, in milliseconds. */
 const FAIL_GRACE_MS = 250;
+
+/** Connections open at one time, of one address (an IPv6 /64) and in all. */
+const SOCKETS_PER_ADDRESS = 256;
+const MOST_SOCKETS = 4_000;
 
 function end(error: unknown): never {
   if (error instanceof TallystickError) {
@@ -49,6 +57,13 @@ async function main(): Promise<void> {
     const about = { ledger: config.ledger, file: ledger.path, size: ledger.size, head: ledger.head };
     process.stdout.write(`${JSON.stringify({ listening, ...about, root: toHex(ledger.tree.root()) })}\n`);
   }) as Server;
+  const onFault = (error: unknown) => log("A request left a fault behind.", { error });
+  guardServer(server, onFault);
+  limitTime(server);
+  // Behind proxies all connections come from these.
+  const perAddress = config.rateLimits.trustedProxies > 0 ? 0 : SOCKETS_PER_ADDRESS;
+  limitSockets(server, { perAddress, inAll: MOST_SOCKETS });
+  surviveRequests(onFault, end);
   // The port is taken, say: the ledger and the chain are left as they are when the service is told to stop.
   server.on("error", (error) => {
     void service

@@ -3,6 +3,7 @@ import type { AnchoringState } from "./anchoring/anchorer.ts";
 import type { HeldProposals } from "./engine/heldProposals.ts";
 import type { LedgerIndex } from "./engine/ledgerIndex.ts";
 import type { DiskLedger } from "./ledger/diskLedger.ts";
+import type { LedgerGate } from "./ledger/ledgerGate.ts";
 
 /** What the service counts, and where Prometheus reads it. */
 export type Metrics = {
@@ -20,9 +21,10 @@ export function createMetrics(sources: {
   ledger: DiskLedger;
   held: HeldProposals;
   index: LedgerIndex;
+  gate: LedgerGate;
   anchoring?: (() => AnchoringState) | undefined;
 }): Metrics {
-  const { ledger, held, index, anchoring } = sources;
+  const { ledger, held, index, gate, anchoring } = sources;
   const registry = new Registry();
   const gauge = (name: string, help: string, read: () => number): void => {
     new Gauge({
@@ -47,6 +49,9 @@ export function createMetrics(sources: {
   });
   gauge("ledger_entries", "Entries on disk.", () => ledger.size);
   gauge("held_proposals", "Proposals that wait for a review.", () => Math.max(0, held.size - index.reviews));
+  gauge("writes_refused", "1 while the service takes no writes; /health says why.", () =>
+    Number(gate.refusal !== undefined),
+  );
   gauge("resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
   if (anchoring) {
     gauge(

@@ -59,6 +59,9 @@ export class Pulse {
     const { ledger, engine, operator, now } = this.#parameters;
     const size = await ledger.verifyGrowth();
     const body = { size, root: toHex(ledger.tree.root(size)), verified_at: Math.floor(now()) };
-    await engine.settleRecord(await signRecord({ type: "pulse", body, account: operator }));
+    const { ledgerName } = engine;
+    await engine.settleRecord(
+      await signRecord({ type: "pulse", ledger: ledgerName, body, account: operator }),
+    );
   }
 }

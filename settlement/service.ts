@@ -1,34 +1,34 @@
 import path from "node:path";
 import type { Hono } from "hono";
-import { http, type LocalAccount } from "viem";
+import { createPublicClient, http, type LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { Address } from "../protocol/address.ts";
 import { fromHex } from "../protocol/hex.ts";
+import type { LedgerEntry } from "../protocol/ledger/entry.ts";
 import type { ProofBundle } from "../protocol/proof/proofBundle.ts";
 import { recoverByWasm } from "../protocol/signatures/recoverByWasm.ts";
-import { anchorContract } from "./anchoring/anchorContract.ts";
-import { Anchorer } from "./anchoring/anchorer.ts";
-import { AnchorLog, type AnchorRecord } from "./anchoring/anchorLog.ts";
-import { contractSignature } from "./anchoring/contractSignature.ts";
+import { askWallet } from "../runtime/erc1271/askWallet.ts";
+import { resolveHost } from "../sdk/net/resolveHost.ts";
 import { createApp } from "./app.ts";
 import { xClaimChecker } from "./claims/claimChecker.ts";
 import { ClaimDesk } from "./claims/claimDesk.ts";
-import type { AnchoringConfig, ClaimsConfig, SettlementConfig } from "./config.ts";
+import type { ClaimsConfig, SettlementConfig } from "./config.ts";
 import { HeldProposals } from "./engine/heldProposals.ts";
 import { defaultRules, readRules } from "./engine/institutionalRules.ts";
+import { LedgerClock } from "./engine/ledgerClock.ts";
 import { LedgerIndex } from "./engine/ledgerIndex.ts";
 import { RuleBook } from "./engine/ruleBook.ts";
 import { SettlementEngine } from "./engine/settlementEngine.ts";
 import { ApiKeys } from "./keys/apiKeys.ts";
 import { DiskLedger } from "./ledger/diskLedger.ts";
+import { LedgerGate } from "./ledger/ledgerGate.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import { checkpointKey } from "./proofs/checkpointKey.ts";
-import { Checkpoints } from "./proofs/checkpoints.ts";
 import { Pulse, type PulseParameters } from "./pulse.ts";
 import type { IsContractSignature } from "./signatures/checkSignature.ts";
 import { type ReadSignature, readSignatureHere } from "./signatures/readSignature.ts";
 import { SignatureReaders } from "./signatures/signatureReaders.ts";
+import { openSigning, type Signing } from "./signing.ts";
 
 /** A settlement service without its port. */
 export type SettlementService = {
@@ -54,9 +54,6 @@ export type OpenServiceParameters = {
 /** A client waits for the chain's answer about its signature: better no answer than a late one. */
 const ASKING = { timeout: 5_000, retryCount: 1 };
 
-/** How long to let a round of anchoring finish when the service stops, in milliseconds. */
-const ANCHOR_GRACE_MS = 2_000;
-
 /**
  * Opens the ledger of a configuration, verifies it, and puts everything together.
  *
@@ -64,18 +61,22 @@ const ANCHOR_GRACE_MS = 2_000;
  */
 export async function openService(parameters: OpenServiceParameters): Promise<SettlementService> {
   const { config, now, log, onFailure } = parameters;
-  const index = new LedgerIndex();
   const { rulesFile } = config;
   const ruleBook = new RuleBook(
     rulesFile === undefined ? defaultRules(config) : readRules(rulesFile, config),
   );
   const folder = path.resolve(config.ledgerDir, config.ledger);
+  const index = new LedgerIndex(folder);
+  const gate = new LedgerGate(log);
+  const clock = new LedgerClock({ now, gate, limitSeconds: config.anchoring?.clockLimitSeconds ?? 0 });
   let metrics: Metrics | undefined;
+  let isLoaded = false;
   const ledger = await DiskLedger.open({
     folder,
     onEntry: (entry, at) => {
-      index.add(entry, at);
+      addToIndex(index, entry, at, isLoaded ? onFailure : undefined);
       ruleBook.add(entry);
+      if (!isLoaded) clock.entry(Number(entry.timestamp));
     },
     onFailure,
     onUndone: (error) => {
@@ -83,8 +84,10 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       log("The disk refused a write; it was undone and answered with 503.", { reason: error.message });
     },
   });
+  isLoaded = true;
   sayRepair(ledger, log);
   let held: HeldProposals | undefined;
+  let signing: Signing | undefined;
   try {
     const kept = await HeldProposals.open(folder, onFailure);
     held = kept;
@@ -96,28 +99,31 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     const recover = await recoverByWasm();
     const readers = new SignatureReaders({ here: readSignatureHere(recover), log });
     const isContractSignature =
-      config.rpcUrl === undefined ? undefined : contractSignature(http(config.rpcUrl, ASKING));
+      config.rpcUrl === undefined
+        ? undefined
+        : isContractSignatureOn(config.rpcUrl, config.anchoring?.contract);
     const attestor = config.claims && privateKeyToAccount(config.claims.privateKey);
     const engine = new SettlementEngine({
       ledger,
+      ledgerName: config.ledger,
       index,
       ruleBook,
       held: kept,
+      clock,
       now,
       mode: config.mode,
       devMode: config.devMode,
+      resolveHost,
       operator: config.operator,
       claimAttestor: attestor && (attestor.address.toLowerCase() as Address),
       readSignature: readers.read,
       ...(isContractSignature && { isContractSignature }),
     });
-    await engine.finishReleases();
-
-    const anchorLog = await AnchorLog.open(folder);
-    const anchorer = config.anchoring && createAnchorer(config.anchoring, config, ledger, anchorLog, log);
-    const stopListening = ledger.onGrowth(() => anchorer?.grown());
-    const anchoring = anchorer && (() => anchorer.state);
-    metrics = createMetrics({ ledger, held: kept, index, anchoring });
+    const signs = await openSigning({ config, folder, ledger, gate, clock, log });
+    signing = signs;
+    const { checkpoints, transactionOf, anchoring } = signs;
+    await finishReleasesWhenOpen(engine, gate, log);
+    metrics = createMetrics({ ledger, held: kept, index, gate, anchoring });
     const pulse = createPulse({ config, engine, ledger, now, log, onFailure });
 
     const apiKeys = new ApiKeys({ keys: config.apiKeys, file: path.resolve(config.keysFile) });
@@ -131,9 +137,10 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       recover,
       apiKeys,
       rateLimits: config.rateLimits,
-      checkpoints: await createCheckpoints(config, folder, ledger),
+      checkpoints,
+      transactionOf,
+      gate,
       identity: identityOf(config),
-      lastAnchor: () => anchorer && anchorLog.last(anchorer.state),
       ...(config.claims &&
         attestor && {
           claimDesk: createClaimDesk(config.claims, attestor, {
@@ -148,7 +155,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       now,
       log,
     });
-    anchorer?.start();
+    signs.start();
     pulse?.start();
     return {
       app,
@@ -156,17 +163,49 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       isClosed: () => apiKeys.isEmpty(),
       ...(pulse && { beat: () => pulse.beat() }),
       close: async () => {
-        stopListening();
         await pulse?.stop();
-        if (anchorer) await Promise.race([anchorer.stop(), later(ANCHOR_GRACE_MS)]);
+        await signs.stop();
         await readers.close();
         await kept.close();
         await ledger.close();
+        index.close();
       },
     };
   } catch (error) {
+    await signing?.stop();
     await held?.close();
     await ledger.close();
+    index.close();
+    throw error;
+  }
+}
+
+/** Settles what was released and not yet settled: now, or as soon as the ledger may be written. */
+async function finishReleasesWhenOpen(engine: SettlementEngine, gate: LedgerGate, log: Log): Promise<void> {
+  gate.onChange(() => {
+    if (gate.refusal) return;
+    engine.finishReleases().catch((error) => log("What was released could not be settled yet.", { error }));
+  });
+  if (!gate.refusal) await engine.finishReleases();
+}
+
+/** Asks contract wallets at the head of the chain. */
+function isContractSignatureOn(rpcUrl: string, witness: Address | undefined): IsContractSignature {
+  const client = createPublicClient({ transport: http(rpcUrl, ASKING) });
+  return async (question) => (await askWallet(client, question, witness)) === "yes";
+}
+
+/** An index that lacks an entry would take the same record twice: when it cannot be written, the service ends. */
+function addToIndex(
+  index: LedgerIndex,
+  entry: LedgerEntry,
+  at: number,
+  onFailure?: (error: Error) => void,
+): void {
+  try {
+    index.add(entry, at);
+  } catch (error) {
+    onFailure?.(error as Error);
     throw error;
   }
 }
@@ -183,22 +222,8 @@ function sayRepair({ repair, path: file }: DiskLedger, log: Log): void {
 
 function identityOf({ ledger, anchoring }: SettlementConfig): ProofBundle["ledger"] {
   if (!anchoring || ledger === "local") return null;
-  const { chainId: chain_id, contract, writer } = anchoring;
-  return { id: ledger, chain_id, contract, writer };
-}
-
-async function createCheckpoints(
-  { origin, anchoring, ledger: id, checkpointPrivateKey }: SettlementConfig,
-  folder: string,
-  { tree }: DiskLedger,
-): Promise<Checkpoints> {
-  const secretKey =
-    checkpointPrivateKey === undefined ? await checkpointKey(folder) : fromHex(checkpointPrivateKey, 32);
-  const writer =
-    anchoring && id !== "local"
-      ? { ...anchoring, ledgerId: id, account: privateKeyToAccount(anchoring.privateKey) }
-      : undefined;
-  return new Checkpoints({ origin, tree, secretKey, writer });
+  const { chainId: chain_id, contract, writer, guardian } = anchoring;
+  return { id: ledger, chain_id, contract, first_writer: writer, guardian, writer };
 }
 
 function createClaimDesk(
@@ -231,32 +256,4 @@ function createPulse(
   if (operatorPrivateKey === undefined || pulseIntervalSeconds === 0 || mode === "sandbox") return undefined;
   const operator = privateKeyToAccount(operatorPrivateKey);
   return new Pulse({ ...rest, operator, intervalMs: pulseIntervalSeconds * 1_000 });
-}
-
-function createAnchorer(
-  anchoring: AnchoringConfig,
-  { ledger, origin }: SettlementConfig,
-  { tree }: DiskLedger,
-  anchorLog: AnchorLog,
-  log: Log,
-): Anchorer {
-  const intervalMs = anchoring.intervalSeconds * 1_000;
-  const contract = anchorContract({
-    transport: http(anchoring.rpcUrl),
-    account: privateKeyToAccount(anchoring.privateKey),
-    chainId: anchoring.chainId,
-    contract: anchoring.contract,
-    ledgerId: ledger as `0x${string}`,
-    origin,
-    pollingIntervalMs: Math.min(2_000, Math.max(100, intervalMs / 4)),
-  });
-  const { maxEntries } = anchoring;
-  const onAnchored = (anchor: AnchorRecord) => anchorLog.add(anchor);
-  return new Anchorer({ contract, tree, intervalMs, maxEntries, log, onAnchored });
-}
-
-function later(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }

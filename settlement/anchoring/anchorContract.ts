@@ -8,20 +8,17 @@ import {
   type PublicClient,
   type Transport,
   type WalletClient,
-  zeroAddress,
 } from "viem";
 import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
 import type { Address } from "../../protocol/address.ts";
 import { TallystickError } from "../../protocol/errors.ts";
 import type { Hex } from "../../protocol/hex.ts";
-
-/** The last anchored state of a ledger, as the contract has it. */
-export type AnchoredHead = { root: Hex; size: bigint; time: bigint; seq: bigint };
+import { type LedgerOnChain, readLedgerOnChain } from "./readLedgerOnChain.ts";
 
 /** What anchoring needs of a chain. */
 export type AnchorContract = {
-  /** The ledger's head on chain, undefined when it is not open yet. */
-  readHead: () => Promise<AnchoredHead | undefined>;
+  /** What the contract says of the ledger at the latest block. */
+  read: () => Promise<LedgerOnChain>;
   /** Opens the ledger and waits until it is open. */
   open: () => Promise<void>;
   /** Anchors, and waits for the transaction; returns its hash. */
@@ -36,6 +33,10 @@ export type AnchorContractParameters = {
   contract: Address;
   ledgerId: Hex;
   origin: string;
+  /** How many blocks lie on an anchor that counts as confirmed; none unless given. */
+  confirmations?: number;
+  /** Who may announce another writer, as the ledger's id says; the zero address for nobody. */
+  guardian: Address;
   /** How often to look for a receipt, in milliseconds. */
   pollingIntervalMs?: number;
   /** How long to wait for a receipt before the transaction is sent again at a higher price, in milliseconds. */
@@ -46,8 +47,8 @@ type Sent = { nonce: number; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint 
 
 /** An AnchoredLedger on a chain, spoken to by JSON-RPC. One transaction is in flight at a time. */
 export function anchorContract(parameters: AnchorContractParameters): AnchorContract {
-  const { transport, account, chainId, contract, ledgerId, origin } = parameters;
-  const { pollingIntervalMs = 1_000, receiptTimeoutMs = 60_000 } = parameters;
+  const { transport, account, chainId, contract, ledgerId, origin, guardian } = parameters;
+  const { confirmations = 0, pollingIntervalMs = 1_000, receiptTimeoutMs = 60_000 } = parameters;
   const chain = defineChain({
     id: chainId,
     name: `chain ${chainId}`,
@@ -63,28 +64,7 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
   });
   const wallet: WalletClient<Transport, Chain, Account> = createWalletClient({ account, chain, transport });
   const target = { address: contract, abi: anchoredLedgerAbi } as const;
-  let chainChecked = false;
   let unmined: Sent | undefined;
-
-  async function checkChain(): Promise<void> {
-    if (chainChecked) return;
-    const actual = await client.getChainId();
-    if (actual !== chainId) {
-      throw new TallystickError({
-        code: "wrong_chain",
-        message: `RPC_URL leads to chain ${actual}, not to chain ${chainId}.`,
-        hint: "Set CHAIN_ID and RPC_URL to the same chain.",
-      });
-    }
-    chainChecked = true;
-  }
-
-  async function readHead(): Promise<AnchoredHead | undefined> {
-    await checkChain();
-    const writer = await client.readContract({ ...target, functionName: "writerOf", args: [ledgerId] });
-    if (writer === zeroAddress) return undefined;
-    return client.readContract({ ...target, functionName: "head", args: [ledgerId] });
-  }
 
   /** Sends a call and waits for it; a transaction that nobody mined is replaced by the next one, at a higher price. */
   async function send(data: Hex): Promise<Hex> {
@@ -123,9 +103,9 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
   }
 
   return {
-    readHead,
+    read: () => readLedgerOnChain({ client, chainId, contract, ledgerId, confirmations }),
     open: async () => {
-      const args = [origin, account.address] as const;
+      const args = [origin, account.address, guardian] as const;
       await client.simulateContract({ ...target, account, functionName: "open", args });
       await send(encodeFunctionData({ ...target, functionName: "open", args }));
     },

@@ -16,44 +16,46 @@ const anchorSchema = z.object({ size: z.int().positive(), root: hex32, transacti
 export type AnchorRecord = z.output<typeof anchorSchema>;
 
 /**
- * Remembers by which transaction the ledger was anchored last, so that proofs can name it after a restart. It is a
+ * Remembers by which transactions the ledger was anchored lately, so that proofs can name it after a restart. It is a
  * memory only: the truth is on the chain, and a line that is missing or damaged costs proofs the transaction's hash.
  */
 export class AnchorLog {
   readonly #file: string;
-  #last: AnchorRecord | undefined;
+  /** The newest, oldest first. */
+  readonly #recent: AnchorRecord[];
   /** Whether the file ends in the middle of a line. */
   #isTorn: boolean;
 
-  private constructor(file: string, last: AnchorRecord | undefined, isTorn: boolean) {
+  private constructor(file: string, recent: AnchorRecord[], isTorn: boolean) {
     this.#file = file;
-    this.#last = last;
+    this.#recent = recent;
     this.#isTorn = isTorn;
   }
 
-  /** Reads the last good line of the file in a ledger's folder. */
+  /** Reads the last good lines of the file in a ledger's folder. */
   static async open(folder: string): Promise<AnchorLog> {
     const file = path.join(folder, ANCHOR_FILE);
     const text = await readTail(file);
-    const last = text
-      .split("\n")
-      .map(parseLine)
-      .findLast((line) => line !== undefined);
-    return new AnchorLog(file, last, text !== "" && !text.endsWith("\n"));
+    const lines = text.split("\n").map(parseLine);
+    const recent = lines.filter((line) => line !== undefined).slice(-KEPT);
+    return new AnchorLog(file, recent, text !== "" && !text.endsWith("\n"));
   }
 
-  /** The last anchor, when the contract still holds this size and root; undefined after a reorg undid it. */
-  last(onChain: { size: number; root: Hex | null }): AnchorRecord | undefined {
-    const last = this.#last;
-    return last && last.size === onChain.size && last.root === onChain.root ? last : undefined;
+  /** The newest transaction that anchored this size and root, if it is remembered. A reorg may have undone it. */
+  transactionOf({ size, root }: { size: number; root: Hex }): Hex | undefined {
+    return this.#recent.findLast((anchor) => anchor.size === size && anchor.root === root)?.transaction;
   }
 
   async add(anchor: AnchorRecord): Promise<void> {
-    this.#last = anchor;
+    this.#recent.push(anchor);
+    if (this.#recent.length > KEPT) this.#recent.shift();
     await appendFile(this.#file, `${this.#isTorn ? "\n" : ""}${JSON.stringify(anchor)}\n`);
     this.#isTorn = false;
   }
 }
+
+/** How many anchors are remembered. */
+const KEPT = 256;
 
 /** How much of the file's end is read: many lines, however long the ledger has been anchored. */
 const TAIL_BYTES = 64 * 1024;

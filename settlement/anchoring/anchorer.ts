@@ -1,8 +1,11 @@
 import { TallystickError } from "../../protocol/errors.ts";
 import { type Hex, toHex } from "../../protocol/hex.ts";
 import type { MerkleTree } from "../../protocol/merkle/merkleTree.ts";
+import type { SignedHistory } from "../ledger/signedHistory.ts";
 import type { Log } from "../log.ts";
 import type { AnchorContract } from "./anchorContract.ts";
+import type { ChainWatch } from "./chainWatch.ts";
+import type { LedgerOnChain } from "./readLedgerOnChain.ts";
 
 /**
  * How anchoring goes: what the contract held when last read, and what went wrong since, if anything. `failures` counts
@@ -26,6 +29,14 @@ export type AnchorRound =
 
 export type AnchorerParameters = {
   contract: AnchorContract;
+  /** Holds the ledger against every answer of the chain. */
+  watch: Pick<ChainWatch, "seen">;
+  /** Asked before anything is signed. */
+  history: Pick<SignedHistory, "cover">;
+  /** Told of every answer of the chain, before it is compared. */
+  onAnswer?: (onChain: LedgerOnChain) => void;
+  /** Told of every answer of the chain that agrees with the ledger. */
+  onCompared?: (onChain: LedgerOnChain) => Promise<void>;
   /** The verified tree over the entries on disk. */
   tree: MerkleTree;
   /** Time between rounds, in milliseconds. */
@@ -35,11 +46,16 @@ export type AnchorerParameters = {
   /** First and longest wait after a failed round, in milliseconds; it doubles in between. */
   backoffMs?: { first: number; longest: number };
   log: Log;
+  /** Whether writes wait for the chain to answer: then it is asked more often. */
+  isWaitedFor?: () => boolean;
   /** Told of every anchor that was mined. */
   onAnchored?: (anchor: { size: number; root: Hex; transaction: Hex }) => Promise<void>;
   /** A clock that only goes forward, in milliseconds. */
   elapsedMs?: () => number;
 };
+
+/** Longest time between two rounds while writes wait for the chain, in milliseconds. */
+const WAITED_FOR_MS = 5_000;
 
 /**
  * Keeps the ledger's head on chain. Every round reads the contract's head and continues from there, so that it does not
@@ -112,43 +128,51 @@ export class Anchorer {
   }
 
   /**
+   * Reads the contract and holds the ledger against it; sends nothing.
+   *
+   * @throws TallystickError as {@link ChainWatch.seen}. Errors of the RPC come through as they are.
+   */
+  async look(): Promise<LedgerOnChain> {
+    const { contract, watch, onAnswer, onCompared } = this.#parameters;
+    const onChain = await contract.read();
+    onAnswer?.(onChain);
+    const head = onChain.ledger?.head;
+    this.#state.size = Number(head?.size ?? 0n);
+    this.#state.seq = Number(head?.seq ?? 0n);
+    this.#state.root = head?.root ?? null;
+    watch.seen(onChain);
+    await onCompared?.(onChain);
+    return onChain;
+  }
+
+  /** Starts the next round now. */
+  wake(): void {
+    this.#wake?.();
+  }
+
+  /**
    * One round: opens the ledger if it is not open, and anchors what is new. Sends at most one anchor.
    *
-   * @throws TallystickError `chain_ahead` or `root_contradicts` when chain and disk do not belong together: then it
-   * sends nothing. Errors of the RPC and the contract come through as they are.
+   * @throws TallystickError as {@link ChainWatch.seen} when chain and disk do not belong together, and as
+   * {@link SignedHistory.cover} when disk and what was signed do not: then it sends nothing. Errors of the RPC and the contract come through as they are.
    */
   async anchorOnce(): Promise<AnchorRound> {
-    const { contract, tree } = this.#parameters;
-    let head = await contract.readHead();
-    if (head === undefined) {
+    const { contract, tree, history, onAnchored } = this.#parameters;
+    const asOf = this.#elapsedMs();
+    let onChain = await this.look();
+    if (onChain.ledger === undefined) {
       await contract.open();
-      head = await contract.readHead();
-      if (head === undefined) {
+      onChain = await this.look();
+      if (onChain.ledger === undefined) {
         throw new TallystickError({
           code: "not_open",
           message: "The ledger was opened, but the chain does not show it.",
         });
       }
     }
-    this.#state = { ...this.#state, size: Number(head.size), seq: Number(head.seq), root: head.root };
-
-    const asOf = this.#elapsedMs();
+    const { head } = onChain.ledger;
     const newSize = tree.size;
-    if (head.size > BigInt(newSize)) {
-      throw new TallystickError({
-        code: "chain_ahead",
-        message: `The contract holds ${head.size} entries, the disk only ${newSize}.`,
-        hint: "Entries that were anchored are missing here. Restore the ledger's file from a copy.",
-      });
-    }
     const oldSize = Number(head.size);
-    if (toHex(tree.root(oldSize)) !== head.root) {
-      throw new TallystickError({
-        code: "root_contradicts",
-        message: `The first ${oldSize} entries on disk are not the ones that were anchored.`,
-        hint: "The ledger's file was replaced or rewritten. Restore it from a copy; the contract takes no other history.",
-      });
-    }
     if (oldSize === newSize) {
       this.#upToDateAt = asOf;
       return { kind: "upToDate", size: oldSize };
@@ -156,15 +180,18 @@ export class Anchorer {
 
     const root = toHex(tree.root(newSize));
     const proof = tree.consistencyProof(oldSize, newSize).map(toHex);
+    await history.cover(newSize);
     const transaction = await contract.anchor({ size: BigInt(newSize), root, proof });
     this.#state = { ...this.#state, size: newSize, seq: this.#state.seq + 1, root };
     this.#upToDateAt = asOf;
-    await this.#parameters.onAnchored?.({ size: newSize, root, transaction });
+    await onAnchored?.({ size: newSize, root, transaction });
+    // So that the writer's word for it need not wait for the next round; what goes wrong here that one will tell.
+    await this.look().catch(() => {});
     return { kind: "anchored", oldSize, newSize, root, transaction };
   }
 
   async #run(): Promise<void> {
-    const { intervalMs, backoffMs = { first: 1_000, longest: 60_000 }, log } = this.#parameters;
+    const { intervalMs, backoffMs = { first: 1_000, longest: 60_000 }, log, isWaitedFor } = this.#parameters;
     while (!this.#stopped) {
       let wait = intervalMs;
       try {
@@ -186,6 +213,7 @@ export class Anchorer {
           waitMs: wait,
         });
       }
+      if (isWaitedFor?.()) wait = Math.min(wait, WAITED_FOR_MS);
       if (!this.#stopped && !(this.#failures === 0 && this.#isDue())) await this.#sleep(wait);
     }
   }

@@ -106,7 +106,12 @@ export class ClaimDesk {
       post_id: found,
       agent_signature: signature,
     };
-    const record = await signRecord({ type: "claim", body, account: this.#attestor });
+    const record = await signRecord({
+      type: "claim",
+      ledger: this.#engine.ledgerName,
+      body,
+      account: this.#attestor,
+    });
     return { record: await this.#engine.settleRecord(record), postId: found, verificationHash };
   }
 

@@ -1,4 +1,4 @@
-import { open, truncate } from "node:fs/promises";
+import { truncate } from "node:fs/promises";
 import path from "node:path";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
@@ -51,18 +51,19 @@ export class HeldProposals {
    */
   static async open(folder: string, onFailure: (error: Error) => void): Promise<HeldProposals> {
     const filePath = path.join(folder, HELD_FILE);
-    await (await open(filePath, "a")).close();
     const found: { proposal: HeldProposal; start: number; end: number }[] = [];
     let cutBytes = 0;
-    for await (const lines of ledgerLines(filePath)) {
-      for (const line of lines) {
-        const { text, start, end, terminated } = line;
-        if (terminated) found.push({ proposal: readLine(text, found.length + 1), start, end });
-        else cutBytes = end - start;
+    const prepare = async (): Promise<void> => {
+      for await (const lines of ledgerLines(filePath)) {
+        for (const line of lines) {
+          const { text, start, end, terminated } = line;
+          if (terminated) found.push({ proposal: readLine(text, found.length + 1), start, end });
+          else cutBytes = end - start;
+        }
       }
-    }
-    if (cutBytes > 0) await truncate(filePath, found.at(-1)?.end ?? 0);
-    const held = new HeldProposals(await AppendFile.open({ filePath, onFailure }), cutBytes);
+      if (cutBytes > 0) await truncate(filePath, found.at(-1)?.end ?? 0);
+    };
+    const held = new HeldProposals(await AppendFile.open({ filePath, prepare, onFailure }), cutBytes);
     for (const { proposal, start, end } of found) {
       held.#remember(proposal, end - start, Promise.resolve(start));
     }

@@ -1,9 +1,22 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { skeleton } from "../../protocol/actions/plainText.ts";
 import { InvalidInputError, invalidInputFromZod, TallystickError } from "../../protocol/errors.ts";
 import { JsonSyntaxError, type PyJson, parsePythonJson } from "../../protocol/json/pythonJson.ts";
 
 type PyObject = { [key: string]: PyJson };
+
+/** The rule for every action that has none of its own. */
+export const DEFAULT_ACTION = "*";
+
+/** What rules and actions are compared by: two spellings that a reader takes for one name are one. */
+export function actionName(name: string): string {
+  if (name === DEFAULT_ACTION) return name;
+  const plain = name.replace(/[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}]/gu, "");
+  return skeleton(plain)
+    .replace(/[^\p{L}\p{N}]+/gu, "_")
+    .replace(/^_|_$/g, "");
+}
 
 const share = z.number().min(0, "must be from 0 to 1").max(1, "must be from 0 to 1");
 const amount = z.union([z.number(), z.string().regex(/^\d{1,15}(\.\d{1,6})?$/)], {
@@ -22,11 +35,24 @@ const actionSchema = z.strictObject({
 });
 
 const rulesSchema = z.looseObject({
-  version: z.int().positive(),
+  version: z.int().nonnegative(),
   min_confidence: share.optional(),
   max_drift_allowed: share.optional(),
   types: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
-  actions: z.record(z.string(), actionSchema).default({}),
+  actions: z
+    .record(z.string(), actionSchema)
+    .default({ [DEFAULT_ACTION]: { allow: false, max: {}, budget: [] } })
+    .superRefine((actions, context) => {
+      const names = Object.keys(actions);
+      if (!names.includes(DEFAULT_ACTION)) {
+        const message = 'must say what becomes of other actions: "*": {"allow": false}';
+        context.addIssue({ code: "custom", message, path: [DEFAULT_ACTION] });
+      }
+      for (const name of names) {
+        if (names.find((other) => actionName(other) === actionName(name)) === name) continue;
+        context.addIssue({ code: "custom", message: "stands here before in another spelling", path: [name] });
+      }
+    }),
 });
 
 /** What an action may do. Amounts are millionths. */
@@ -43,7 +69,7 @@ export type InstitutionalRules = {
   maxDriftAllowed: number;
   /** What a `data_update` of a type has to look like; `*` for every one. */
   types: Map<string, z.ZodType>;
-  /** What actions may do; `*` for those that have no rule of their own. */
+  /** What actions may do, by {@link actionName}; `*` for those that have no rule of their own. */
   actions: Map<string, ActionRule>;
   /** The file as it stands: what agents read slices of. */
   slices: PyObject;
@@ -54,8 +80,7 @@ export type RuleDefaults = { minConfidence: number; maxDriftAllowed: number };
 
 /** The rules of a service that has no file. */
 export function defaultRules({ minConfidence, maxDriftAllowed }: RuleDefaults): InstitutionalRules {
-  const slices = { version: 0n, min_confidence: minConfidence, max_drift_allowed: maxDriftAllowed };
-  return { version: 0, minConfidence, maxDriftAllowed, types: new Map(), actions: new Map(), slices };
+  return parseRules({ version: 0n }, { minConfidence, maxDriftAllowed });
 }
 
 /**
@@ -77,7 +102,8 @@ export function readRules(file: string, defaults: RuleDefaults): InstitutionalRu
     });
   }
   try {
-    return parseRules(parsePythonJson(text), defaults);
+    // A second "actions" further down would undo the first without a word.
+    return parseRules(parsePythonJson(text, { duplicateKeys: "refuse" }), defaults);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw invalid("RULES_FILE", `is no JSON: ${error.message}`);
@@ -102,7 +128,7 @@ export function parseRules(value: PyJson, defaults: RuleDefaults): Institutional
     minConfidence,
     maxDriftAllowed,
     types: new Map(Object.entries(types).map(([type, schema]) => [type, readSchema(type, schema)])),
-    actions: new Map(Object.entries(actions).map(([action, rule]) => [action, readAction(rule)])),
+    actions: new Map(Object.entries(actions).map(([action, rule]) => [actionName(action), readAction(rule)])),
     slices: {
       ...(value as PyObject),
       min_confidence: minConfidence,

@@ -3,6 +3,7 @@ import { type InputIssue, InvalidInputError } from "../../protocol/errors.ts";
 import { type Hex, isHex } from "../../protocol/hex.ts";
 import type { PyJson } from "../../protocol/json/pythonJson.ts";
 import { type RecordBody, recordBodyFromPyJson } from "../../protocol/json/recordBody.ts";
+import { isBoundType } from "../../protocol/records/binding.ts";
 import { recoverBodySigner, type SignedRecord } from "../../protocol/records/record.ts";
 import { type RecoverPublicKey, recoverByNoble } from "../../protocol/signatures/recoverPublicKey.ts";
 import type { RecordType } from "./recordRules.ts";
@@ -18,9 +19,9 @@ const ENVELOPE = ["body", "signature", "signer", "type"];
 const AGENT_TYPES: readonly RecordType[] = ["listing", "receipt"];
 
 /**
- * Reads a signed record in either of its forms: the envelope `{body, signature, signer?, type?}`, or flat, the body's
- * own keys with `signature` among them, as existing Swarmwage SDKs send listings and receipts (the signature then is
- * over everything but itself). Without `signer` it is the body's `agent_id`, and without that whoever's key it was.
+ * Reads a signed record in its envelope `{body, signature, signer?, type?}`; listings and receipts also flat, the body's
+ * own keys with `signature` among them, as existing Swarmwage SDKs send them (the signature then is over everything but
+ * itself). Without `signer` it is the body's `agent_id`, and without that whoever's key it was.
  *
  * @param beside keys of the envelope that are not signed and not kept, such as a rating's token
  * @param recover how a signer that is not named is recovered; in plain JavaScript unless given
@@ -35,7 +36,27 @@ export function readSignedRecord(
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
     throw new InvalidInputError({ issues: [{ field: "body", message: "must be a JSON object" }] });
   }
-  return isObject(value.body) ? readEnvelope(value, type, beside, recover) : readFlat(value, type, recover);
+  if (isObject(value.body)) return readEnvelope(value, type, beside, recover);
+  if (!isBoundType(type)) return readFlat(value, type, recover);
+  if (type === "rating" && value.rating_token !== undefined && value.signature === undefined)
+    throw unsignedRating();
+  throw new InvalidInputError({
+    issues: [{ field: "body", message: "must be an object: what is signed, with its type and ledger" }],
+    code: "unbound",
+    hint: `Send {body, signature}; body has type "${type}" and ledger, as GET /v1/ledger/latest names it, beside its own fields.`,
+  });
+}
+
+/** Clients of v0.1 send `{rating_token, stars, latency_ms, comment}` that nobody signed: a token says who may, not who did. */
+function unsignedRating(): InvalidInputError {
+  return new InvalidInputError({
+    code: "unsigned_rating",
+    message: "A rating is signed by the hire's buyer or seller; this one is not. It was not taken.",
+    issues: [{ field: "body", message: "is required: the rating, as its wallet signs it" }],
+    hint:
+      'Send {rating_token, comment?, body, signature}, with body = {type: "rating", ledger, receipt, side, stars, latency_ms?, comment_hash?}: ' +
+      "ledger as GET /v1/ledger/latest names it, receipt the receipt_hash of the hire's answer. rate() of this project's SDK does it.",
+  });
 }
 
 function isObject(value: PyJson | undefined): value is PyObject {

@@ -2,6 +2,7 @@ import type { Address } from "../../protocol/address.ts";
 import { offerProblem } from "../../protocol/capabilities/offerProblem.ts";
 import { type InputIssue, InvalidInputError, TallystickError } from "../../protocol/errors.ts";
 import type { RecordBody } from "../../protocol/json/recordBody.ts";
+import { addressProblem } from "../../protocol/net/publicAddress.ts";
 import { parseClaim } from "../../protocol/records/claim.ts";
 import { consensusTypes, isConsensusType, parseConsensus } from "../../protocol/records/consensus.ts";
 import { checkListing, type Listing } from "../../protocol/records/listing.ts";
@@ -12,7 +13,6 @@ import { checkReceipt, completedAtSeconds, type Receipt } from "../../protocol/r
 import type { SignedRecord } from "../../protocol/records/record.ts";
 import { parseReview } from "../../protocol/records/review.ts";
 import { parseTelemetry } from "../../protocol/records/telemetry.ts";
-import { endpointProblem } from "./endpointPolicy.ts";
 import { type LedgerIndex, offerKey } from "./ledgerIndex.ts";
 
 /** What the rules of records look at besides the record. */
@@ -62,7 +62,7 @@ export async function checkRecord(record: SignedRecord, context: RuleContext): P
   const { type, body } = record;
   if (isConsensusType(type)) {
     parseConsensus(body);
-    checkConsensus(record, context.index);
+    checkConsensus(record, context);
     return;
   }
   switch (type) {
@@ -135,17 +135,13 @@ const CONSENSUS_REFUSALS = {
   not_staked: "Nobody has staked this proposal.",
   own_proposal: "Whoever staked a proposal has no vote on it.",
   voted_already: "This signer has voted on this proposal.",
+  stake_closed: "This stake was made more than 30 days ago without becoming final: it is closed.",
 };
 
-function checkConsensus({ type, body, signer }: SignedRecord, index: LedgerIndex): void {
-  const { task_id, proposal } = body;
-  const consensus = index.consensusOf(String(task_id));
+function checkConsensus({ type, body, signer }: SignedRecord, { index, now: time }: RuleContext): void {
   if (!isConsensusType(type)) return;
-  const refusal = consensus
-    ? consensus.refusal({ type, proposal: String(proposal), signer })
-    : type === "stake"
-      ? undefined
-      : "not_staked";
+  const [taskId, proposal] = [String(body.task_id), String(body.proposal)];
+  const refusal = index.consensus.refusal({ taskId, type, proposal, signer, time });
   if (refusal === undefined) return;
   throw new TallystickError({
     code: "consensus_refused",
@@ -159,7 +155,7 @@ function checkConsensus({ type, body, signer }: SignedRecord, index: LedgerIndex
 function listingRules(listing: Listing, { now, devMode, index }: RuleContext): void {
   const { issues, code, hint } = offerProblem(listing, now, "body.");
   // Whoever takes an offer down may do so whatever has become of its address.
-  const endpoint = devMode || listing.retired ? undefined : endpointProblem(listing.endpoint);
+  const endpoint = devMode || listing.retired ? undefined : addressProblem(listing.endpoint);
   if (endpoint) issues.push({ field: "body.endpoint", message: endpoint });
   const issuedAt = listing.issued_at ?? 0;
   if (issuedAt > now + CLOCK_TOLERANCE) {

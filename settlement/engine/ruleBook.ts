@@ -1,6 +1,13 @@
 import type { PyJson } from "../../protocol/json/pythonJson.ts";
 import type { LedgerEntry } from "../../protocol/ledger/entry.ts";
-import { type ActionRule, type InstitutionalRules, millionths, toPlainJson } from "./institutionalRules.ts";
+import {
+  type ActionRule,
+  actionName,
+  DEFAULT_ACTION,
+  type InstitutionalRules,
+  millionths,
+  toPlainJson,
+} from "./institutionalRules.ts";
 
 type PyObject = { [key: string]: PyJson };
 
@@ -17,6 +24,10 @@ const FORGET_EVERY = 1_024;
 export class RuleBook {
   readonly rules: InstitutionalRules;
   readonly #spent = new Map<string, Spent[]>();
+  /** What is spent by entries on their way to disk. */
+  readonly #underWay = new Set<{ key: string; amount: bigint }>();
+  /** The latest time of an entry: an older clock must not make a budget new. */
+  #latest = Number.NEGATIVE_INFINITY;
 
   constructor(rules: InstitutionalRules) {
     this.rules = rules;
@@ -28,12 +39,9 @@ export class RuleBook {
     if (dataUpdate === null || typeof dataUpdate !== "object" || Array.isArray(dataUpdate)) return;
     const { action } = dataUpdate;
     if (typeof action !== "string") return;
-    // Several budgets of one field, a day's and an hour's, look at one list.
-    for (const field of new Set(this.#ruleOf(action)?.budget.map((budget) => budget.field))) {
-      const amount = millionths(dataUpdate[field]);
-      if (amount === undefined) continue;
-      const time = Number(timestamp);
-      const key = this.#spentKey(action, field);
+    this.#latest = Math.max(this.#latest, Number(timestamp));
+    const time = this.#latest;
+    for (const { key, field, amount } of this.#spendings(action, dataUpdate)) {
       const list = this.#spent.get(key) ?? [];
       if (list.length === 0) this.#spent.set(key, list);
       list.push({ time, amount });
@@ -43,13 +51,38 @@ export class RuleBook {
   }
 
   /**
+   * Counts what a `data_update` spends until its entry is on disk and {@link add} counts it: another one that comes
+   * meanwhile must not spend the same. Returns how to end that.
+   */
+  reserve(dataUpdate: PyObject): () => void {
+    const { action } = dataUpdate;
+    const reserved = typeof action === "string" ? this.#spendings(action, dataUpdate) : [];
+    for (const spending of reserved) this.#underWay.add(spending);
+    return () => {
+      for (const spending of reserved) this.#underWay.delete(spending);
+    };
+  }
+
+  /** What a `data_update` takes from budgets. Several of one field, a day's and an hour's, look at one list. */
+  #spendings(action: string, dataUpdate: PyObject): { key: string; field: string; amount: bigint }[] {
+    const fields = new Set(this.#ruleOf(action)?.budget.map((budget) => budget.field));
+    return [...fields].flatMap((field) => {
+      const amount = millionths(dataUpdate[field]);
+      return amount === undefined ? [] : [{ key: this.#spentKey(action, field), field, amount }];
+    });
+  }
+
+  /**
    * Why the rules refuse a `data_update`, as a sentence, or undefined when they allow it. A `type` in it chooses a
    * schema, an `action` a rule.
    *
    * @param now in seconds
+   * @param isLeave whether the action rules have allowed it already: then a default that allows nothing does not count
    */
-  refusal(dataUpdate: PyObject, now: number): string | undefined {
-    return this.#schemaRefusal(dataUpdate) ?? this.#actionRefusal(dataUpdate, now);
+  refusal(dataUpdate: PyObject, now: number, isLeave = false): string | undefined {
+    return (
+      this.#schemaRefusal(dataUpdate) ?? this.#actionRefusal(dataUpdate, Math.max(now, this.#latest), isLeave)
+    );
   }
 
   #schemaRefusal(dataUpdate: PyObject): string | undefined {
@@ -65,11 +98,13 @@ export class RuleBook {
     return undefined;
   }
 
-  #actionRefusal(dataUpdate: PyObject, now: number): string | undefined {
+  #actionRefusal(dataUpdate: PyObject, now: number, isLeave: boolean): string | undefined {
+    if (!Object.hasOwn(dataUpdate, "action")) return undefined;
     const { action } = dataUpdate;
-    if (typeof action !== "string") return undefined;
+    if (typeof action !== "string")
+      return `payload.data_update.action: must be a string (rules version ${this.rules.version}).`;
     const rule = this.#ruleOf(action);
-    if (!rule) return undefined;
+    if (!rule || (isLeave && !rule.allow && !this.#isNamed(action))) return undefined;
     const by = `(rules version ${this.rules.version}, action ${action})`;
     if (!rule.allow) return `This action is not allowed ${by}.`;
     const amountOf = (field: string) => millionths(dataUpdate[field]);
@@ -92,12 +127,17 @@ export class RuleBook {
 
   /** Actions without a rule of their own share one budget: else a new name would be a new budget. */
   #spentKey(action: string, field: string): string {
-    return `${field} ${this.rules.actions.has(action) ? action : "*"}`;
+    return `${field} ${this.#isNamed(action) ? actionName(action) : DEFAULT_ACTION}`;
+  }
+
+  /** Whether there is a rule for just this action. `*` is no name of one. */
+  #isNamed(action: string): boolean {
+    return action !== DEFAULT_ACTION && this.rules.actions.has(actionName(action));
   }
 
   #ruleOf(action: string): ActionRule | undefined {
     const { actions } = this.rules;
-    return actions.get(action) ?? actions.get("*");
+    return actions.get(this.#isNamed(action) ? actionName(action) : DEFAULT_ACTION);
   }
 
   /** The longest time that a budget of an action's field looks back, in seconds. */
@@ -114,6 +154,7 @@ export class RuleBook {
   #spentSince(key: string, since: number): bigint {
     const list = this.#spent.get(key) ?? [];
     let sum = 0n;
+    for (const reserved of this.#underWay) if (reserved.key === key) sum += reserved.amount;
     for (let i = list.length - 1; i >= 0; i--) {
       const { time, amount } = list[i] as Spent;
       if (time <= since) break;

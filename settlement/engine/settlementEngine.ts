@@ -2,6 +2,8 @@ import type { Address } from "../../protocol/address.ts";
 import { TallystickError } from "../../protocol/errors.ts";
 import type { RecordBody } from "../../protocol/json/recordBody.ts";
 import type { LedgerEntry } from "../../protocol/ledger/entry.ts";
+import { checkBinding } from "../../protocol/records/binding.ts";
+import type { LedgerName } from "../../protocol/records/ledgerName.ts";
 import {
   recordDigest,
   recordFromPayload,
@@ -14,10 +16,12 @@ import type { ReadSignature } from "../signatures/readSignature.ts";
 import { divergence } from "./divergence.ts";
 import { DriftQueue } from "./driftQueue.ts";
 import { type HeldProposals, heldId } from "./heldProposals.ts";
+import type { LedgerClock } from "./ledgerClock.ts";
 import type { LedgerIndex } from "./ledgerIndex.ts";
 import { type Proposal, type ShadowProposal, settlementPayload } from "./proposal.ts";
 import { recordKey } from "./recordKey.ts";
 import { checkRecord } from "./recordRules.ts";
+import { type ResolveHost, requirePublicEndpoint } from "./requirePublicEndpoint.ts";
 import type { RuleBook } from "./ruleBook.ts";
 
 /** `sandbox` checks everything and writes nothing; `staging` and `production` write. */
@@ -44,16 +48,22 @@ export type ReviewedProposal = SettledRecord & { released?: SettledEntry };
 
 export type SettlementEngineParameters = {
   ledger: DiskLedger;
+  /** What records have to be signed for. */
+  ledgerName: LedgerName;
   /** Fed with every entry of that ledger. */
   index: LedgerIndex;
   /** Fed with every entry of that ledger. */
   ruleBook: RuleBook;
   held: HeldProposals;
+  /** Gives entries their time, and refuses while nothing may be written. */
+  clock: LedgerClock;
   /** The time, in seconds since 1970, with fractions. */
   now: () => number;
   mode?: SettlementMode;
   /** Lets listings name http and private addresses. */
   devMode?: boolean;
+  /** Looks names of endpoints up. Absent: only what is written is judged. */
+  resolveHost?: ResolveHost;
   operator?: Address | undefined;
   claimAttestor?: Address | undefined;
   isContractSignature?: IsContractSignature;
@@ -67,6 +77,8 @@ type UnderWay = { record: SignedRecord; digest: string; settled: Promise<Settled
 /** Turns proposals and signed records into entries of the ledger (swarm.at §5). */
 export class SettlementEngine {
   readonly mode: SettlementMode;
+  /** What the ledger is called in the records that stand in it. */
+  readonly ledgerName: LedgerName;
   readonly #parameters: SettlementEngineParameters;
   /** Records on their way to disk by key, so that a second copy waits for the first instead of becoming a second entry. */
   readonly #underWay = new Map<string, UnderWay>();
@@ -76,6 +88,7 @@ export class SettlementEngine {
   constructor(parameters: SettlementEngineParameters) {
     this.#parameters = parameters;
     this.mode = parameters.mode ?? "production";
+    this.ledgerName = parameters.ledgerName;
     const { ledger } = parameters;
     this.#drift = new DriftQueue(() => ledger.nextParent !== ledger.head);
     ledger.onGrowth(() => this.#drift.moved());
@@ -85,29 +98,38 @@ export class SettlementEngine {
    * Settles a proposal (swarm.at §5.2), in this order: its parent is the head, its confidence suffices and the
    * institutional rules allow it, its shadow does not diverge; then it is hashed and appended. Answers only when what it
    * answers is on disk.
+   *
+   * @param isLeave whether the action rules have allowed the action that it is leave for
    */
-  async settle(proposal: Proposal, shadow?: ShadowProposal): Promise<SettleOutcome> {
-    const { ledger, held, ruleBook, now } = this.#parameters;
+  async settle(
+    proposal: Proposal,
+    shadow?: ShadowProposal,
+    { isLeave = false }: { isLeave?: boolean } = {},
+  ): Promise<SettleOutcome> {
+    const { ledger, held, ruleBook, now, clock } = this.#parameters;
     const { minConfidence, maxDriftAllowed } = ruleBook.rules;
     if (proposal.parentHash !== ledger.nextParent) return this.#drifted(proposal.taskId);
     if (proposal.confidenceScore < minConfidence) {
       const reason = `Confidence ${proposal.confidenceScore} is below the required ${minConfidence}.`;
       return { status: "REJECTED", reason };
     }
-    const refusal = ruleBook.refusal(proposal.dataUpdate, now());
+    const refusal = ruleBook.refusal(proposal.dataUpdate, clock.latest(), isLeave);
     if (refusal !== undefined) return { status: "REJECTED", reason: refusal };
     if (shadow) {
       const drift = divergence(proposal.dataUpdate, shadow.dataUpdate);
       if (drift > maxDriftAllowed) {
         const id = heldId(proposal, shadow);
-        if (this.mode !== "sandbox")
+        if (this.mode !== "sandbox") {
+          clock.requireWrites();
           await held.hold(proposal, shadow, { divergence: drift, timestamp: now() });
+        }
         return { status: "ESCROWED", reason: "High model divergence.", id, divergence: drift };
       }
     }
     if (this.mode === "sandbox") return { status: "VALIDATED", mode: "sandbox" };
     const payload = settlementPayload(proposal);
-    const settled = await this.#append({ timestamp: now(), taskId: proposal.taskId, payload });
+    const endReservation = ruleBook.reserve(proposal.dataUpdate);
+    const settled = await this.#append({ taskId: proposal.taskId, payload }).finally(endReservation);
     this.#drift.settled(proposal.taskId);
     // Whoever has been waiting for this head is told of it first.
     if (this.#drift.isBusy) await new Promise((resolve) => setImmediate(resolve));
@@ -127,19 +149,23 @@ export class SettlementEngine {
    * Settles a protocol record: schema, signature and rules stand in for the confidence, and the ledger gives the
    * parent. The same record (type, signer, body) again gives the same entry back. Its task id is its digest.
    *
-   * @throws InvalidInputError naming the field at fault; TallystickError `conflicting_record` (409) with the entry when
+   * @throws InvalidInputError naming the field at fault (`unbound`, `other_type`, `other_ledger`: it is not signed as
+   * what it is sent as, or for another ledger); TallystickError `conflicting_record` (409) with the entry when
    * the ledger has another record under its key. Nothing is written then.
    */
   async settleRecord(record: SignedRecord): Promise<SettledRecord | Validated> {
     const { now, devMode = false, index, operator, claimAttestor } = this.#parameters;
+    checkBinding(record, this.ledgerName);
     const key = recordKey(record, () => recordDigest(record.body));
     // What is in the ledger passed the rules when it came; only new records are held against today's clock.
     if (!this.#underWay.has(key) && index.indexOfRecord(key) === undefined) {
       const receiptOf = (hash: string) => this.#receiptOf(hash);
       await checkRecord(record, { now: now(), devMode, index, operator, claimAttestor, receiptOf });
     }
-    const { isContractSignature, readSignature } = this.#parameters;
+    const { isContractSignature, readSignature, resolveHost } = this.#parameters;
     const digest = await checkSignature(record, isContractSignature, readSignature);
+    // Only who has signed makes this service ask name servers.
+    if (resolveHost && !devMode) await requirePublicEndpoint(record, resolveHost);
     // Looked up after the last wait: from here to the append no other copy can come in between.
     const underWay = this.#underWay.get(key);
     const known = index.indexOfRecord(key);
@@ -151,7 +177,7 @@ export class SettlementEngine {
       return this.#again(record, digest, before, entry.taskId, settledEntry(entry, known));
     }
     if (this.mode === "sandbox") return { status: "VALIDATED", mode: "sandbox" };
-    const settled = this.#append({ timestamp: now(), taskId: digest, payload: recordPayload(record) });
+    const settled = this.#append({ taskId: digest, payload: recordPayload(record) });
     this.#underWay.set(key, { record, digest, settled });
     try {
       return { status: "SETTLED", known: false, ...(await settled) };
@@ -188,11 +214,11 @@ export class SettlementEngine {
   }
 
   async #finishReleases(): Promise<void> {
-    const { held, index, now } = this.#parameters;
+    const { held, index } = this.#parameters;
     for (const [review, id] of [...index.unfinishedReleases]) {
       const { payload } = await held.content(id);
       const taskId = held.get(id)?.taskId ?? id;
-      await this.#append({ timestamp: now(), taskId, payload: { ...payload, review } });
+      await this.#append({ taskId, payload: { ...payload, review } });
     }
   }
 
@@ -222,8 +248,9 @@ export class SettlementEngine {
     return currentHash === hash && payload.type === "receipt" ? recordFromPayload(payload).body : undefined;
   }
 
-  async #append(entry: NewEntry): Promise<SettledEntry> {
-    const appended = this.#parameters.ledger.append(entry);
+  async #append(entry: Omit<NewEntry, "timestamp">): Promise<SettledEntry> {
+    const { ledger, clock } = this.#parameters;
+    const appended = ledger.append({ ...entry, timestamp: clock.next() });
     await appended.durable;
     return settledEntry(appended.entry, appended.index);
   }

@@ -1,6 +1,7 @@
-import { isIP } from "node:net";
+import type { IncomingMessage } from "node:http";
 import type { Context, MiddlewareHandler } from "hono";
 import { TallystickError } from "../../protocol/errors.ts";
+import { askerOf, clientOf } from "../../runtime/http/clientOf.ts";
 import type { ApiKeys } from "../keys/apiKeys.ts";
 import { bearerKey } from "./requireBearer.ts";
 
@@ -79,31 +80,9 @@ export function rateLimits(
   };
 }
 
-/**
- * Who is asking: the peer of the connection, or what the outermost trusted proxy says of its own peer. Every proxy adds
- * its peer at the end, so what stands further left was written by the client and counts for nothing.
- */
+/** Who is asking. Without a connection, as tests ask, only the headers tell. */
 function clientAddress(c: Context, trustedProxies: number): string {
-  const forwarded =
-    trustedProxies > 0 ? c.req.header("x-forwarded-for")?.split(",").at(-trustedProxies)?.trim() : undefined;
-  const incoming = (c.env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined)?.incoming;
-  const address = forwarded !== undefined && isIP(forwarded) ? forwarded : incoming?.socket?.remoteAddress;
-  return address === undefined ? "unknown" : callerOf(address);
-}
-
-/** Whoever has one IPv6 address has 2^64 of them: they count as one caller. */
-function callerOf(address: string): string {
-  const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (isIP(address) !== 6) return address;
-  const [head = "", tail] = (address.split("%")[0] as string).split("::");
-  const groups = head === "" ? [] : head.split(":");
-  const behind =
-    tail === undefined || tail === "" ? 0 : tail.split(":").length + (tail.includes(".") ? 1 : 0);
-  const zeros = tail === undefined ? 0 : 8 - groups.length - behind;
-  const full = [...groups, ...Array<string>(zeros).fill("0"), ...(tail?.split(":") ?? [])];
-  return full
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(":");
+  const { incoming } = (c.env ?? {}) as { incoming?: IncomingMessage };
+  const headers = { "x-forwarded-for": c.req.header("x-forwarded-for") };
+  return clientOf(askerOf({ ...(incoming && { socket: incoming.socket }), headers }), trustedProxies);
 }

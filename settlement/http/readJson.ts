@@ -8,13 +8,15 @@ export const MAX_BODY_BYTES = 64 * 1024;
  * Reads a request's JSON body with its ints and floats kept apart.
  *
  * @throws TallystickError `payload_too_large` (413) beyond {@link MAX_BODY_BYTES}, whatever the headers claimed
- * @throws InvalidInputError `malformed_json` (400) when it is no UTF-8 or no JSON
+ * @throws InvalidInputError `malformed_json` (400) when it is no UTF-8, no JSON, or has a key twice in one object
  */
 export async function readJson(request: Request): Promise<PyJson> {
   const bytes = await readBody(request);
   try {
     // A byte order mark is kept, so that the reader refuses it: JSON has none.
-    return parsePythonJson(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    // Of two values for one key the sender may have read, or had checked, the other one.
+    return parsePythonJson(text, { duplicateKeys: "refuse" });
   } catch (error) {
     const reason = error instanceof JsonSyntaxError ? error.message : "it is not UTF-8";
     throw new InvalidInputError({

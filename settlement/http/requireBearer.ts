@@ -6,6 +6,12 @@ export function bearerKey(authorization: string | undefined): string | undefined
   return /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
 }
 
+/** Whether `Authorization: Bearer <key>` has a key that the operator gave out. */
+export async function hasBearer(authorization: string | undefined, keys: ApiKeys): Promise<boolean> {
+  const given = bearerKey(authorization);
+  return given !== undefined && (await keys.find(given)) !== undefined;
+}
+
 /**
  * Checks `Authorization: Bearer <key>` against the keys the operator gave out (swarm.at §7).
  *

@@ -1,13 +1,17 @@
-import { type FileHandle, open } from "node:fs/promises";
+import type { BigIntStats } from "node:fs";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import path from "node:path";
+import { tryLock } from "fs-native-extensions";
 import { TallystickError } from "../../protocol/errors.ts";
+import { asOurOwn } from "../../runtime/http/requestScope.ts";
+import { syncFolder } from "./syncFolder.ts";
 
 type Waiting = { bytes: Buffer; resolve: (position: number) => void; reject: (error: Error) => void };
 
 /** What an {@link AppendFile} does with its file. Node's `FileHandle` is one. */
 export type AppendTarget = Pick<
   FileHandle,
-  "appendFile" | "datasync" | "read" | "stat" | "truncate" | "close"
+  "fd" | "appendFile" | "datasync" | "read" | "stat" | "truncate" | "close"
 >;
 
 export type OpenAppendFileParameters = {
@@ -19,6 +23,8 @@ export type OpenAppendFileParameters = {
    * append will follow what is on disk.
    */
   onUndone?: (error: Error) => void;
+  /** What is to be done with the file once nobody else can write it, and before anything is appended. */
+  prepare?: () => Promise<void>;
   /** How the file is opened; replaced in tests by a disk that fails. */
   openFile?: (filePath: string) => Promise<AppendTarget>;
 };
@@ -27,6 +33,10 @@ export type OpenAppendFileParameters = {
  * A file that only grows, written with group commit: what comes in while one fsync is under way goes into the next, so
  * that many writers share the cost of each.
  *
+ * The file itself is locked, whatever its folder's lock says. Before anything is answered as written, the file under its
+ * path has to be the one that was written, and as long as it has to be: what somebody unlinked, replaced or wrote into
+ * would else be lost, or settled twice.
+ *
  * When a write is refused (the disk is full, the file system read-only), what it left half-written is cut off again,
  * everything that waits is rejected, and the next append tries anew. After a failed fsync, or when the cut fails as well,
  * nobody knows what is on the disk (the kernel may have dropped the pages): then the file takes nothing more and
@@ -34,6 +44,8 @@ export type OpenAppendFileParameters = {
  */
 export class AppendFile {
   readonly #file: AppendTarget;
+  /** Which file it is. */
+  readonly #inode: Inode;
   readonly #parameters: OpenAppendFileParameters;
   #waiting: Waiting[] = [];
   #flushing: Promise<void> | undefined;
@@ -43,19 +55,30 @@ export class AppendFile {
   /** Bytes that are on disk for sure. */
   #end: number;
 
-  private constructor(file: AppendTarget, end: number, parameters: OpenAppendFileParameters) {
+  private constructor(file: AppendTarget, opened: BigIntStats, parameters: OpenAppendFileParameters) {
     this.#file = file;
-    this.#end = end;
+    this.#inode = opened;
+    this.#end = Number(opened.size);
     this.#parameters = parameters;
   }
 
-  /** Opens the file, making it if needed; a new file's name is on disk too when this resolves. */
+  /**
+   * Opens the file, making it if needed, and locks it; a new file's name is on disk too when this resolves.
+   *
+   * @throws TallystickError `ledger_locked` when another process has it open for writing; `ledger_unavailable` when
+   * another file was put in its place meanwhile
+   */
   static async open(parameters: OpenAppendFileParameters): Promise<AppendFile> {
-    const { filePath, openFile = (at) => open(at, "a+") } = parameters;
+    const { filePath, prepare, openFile = (at) => open(at, "a+") } = parameters;
     const file = await openFile(filePath);
     try {
+      if (!tryLock(file.fd)) throw locked(filePath);
       await syncFolder(path.dirname(filePath));
-      return new AppendFile(file, (await file.stat()).size, parameters);
+      await prepare?.();
+      const opened = await file.stat({ bigint: true });
+      const wrong = await differenceOf(filePath, opened, (size) => size === opened.size);
+      if (wrong !== undefined) throw refusal(new Error(wrong));
+      return new AppendFile(file, opened, parameters);
     } catch (error) {
       await file.close();
       throw error;
@@ -81,7 +104,8 @@ export class AppendFile {
       this.#waitingBytes += bytes.length;
       this.#waiting.push({ bytes, resolve, reject });
     });
-    this.#flushing ??= this.#flush();
+    // It writes for all who wait, so a fault in it is not that of the request that began it.
+    this.#flushing ??= asOurOwn(() => this.#flush());
     return written;
   }
 
@@ -95,6 +119,29 @@ export class AppendFile {
       filled += bytesRead;
     }
     return buffer.subarray(0, filled);
+  }
+
+  /**
+   * Looks whether the file under the path is still the one that is open, and no longer than it was made here. When it is
+   * not, nobody knows what will be read there: it takes nothing more and `onFailure` is told.
+   *
+   * @throws TallystickError `ledger_unavailable` (503)
+   */
+  async check(): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    const [end, isQuiet] = [this.#end, this.#flushing === undefined];
+    const wrong = await this.#difference((size) => {
+      // While something is being written nobody can say how long it is.
+      const isExact = isQuiet && this.#flushing === undefined && this.#end === end;
+      return isExact ? size === BigInt(end) : size >= BigInt(end);
+    });
+    if (wrong === undefined) return;
+    this.#fail([], new Error(wrong));
+    throw this.#failure;
+  }
+
+  #difference(isLength: (size: bigint) => boolean): Promise<string | undefined> {
+    return differenceOf(this.#parameters.filePath, this.#inode, isLength);
   }
 
   /** Waits until everything appended so far is on disk, then closes the file. */
@@ -114,13 +161,20 @@ export class AppendFile {
       try {
         await this.#file.appendFile(bytes);
       } catch (cause) {
-        await this.#undo(batch, cause);
+        await this.#undo(batch, bytes.length, cause);
         continue;
       }
       try {
         await this.#file.datasync();
       } catch (cause) {
         this.#fail(batch, cause);
+        break;
+      }
+      // Only now: before the write it would say nothing of what became of the write.
+      const end = BigInt(this.#end + bytes.length);
+      const wrong = await this.#difference((size) => size === end);
+      if (wrong !== undefined) {
+        this.#fail(batch, new Error(wrong));
         break;
       }
       for (const { bytes, resolve } of batch) {
@@ -133,8 +187,12 @@ export class AppendFile {
   }
 
   /** Cuts off what a refused write left, and rejects it with everything that was to follow it. */
-  async #undo(batch: Waiting[], cause: unknown): Promise<void> {
+  async #undo(batch: Waiting[], length: number, cause: unknown): Promise<void> {
     try {
+      // What somebody else put there is not ours to cut.
+      const most = BigInt(this.#end + length);
+      const wrong = await this.#difference((size) => size >= BigInt(this.#end) && size <= most);
+      if (wrong !== undefined) return this.#fail(batch, new Error(wrong));
       if ((await this.#file.stat()).size !== this.#end) {
         await this.#file.truncate(this.#end);
         await this.#file.datasync();
@@ -161,14 +219,33 @@ export class AppendFile {
   }
 }
 
-/** Puts the names in a folder on disk. */
-async function syncFolder(folderPath: string): Promise<void> {
-  const folder = await open(folderPath, "r");
+type Inode = Pick<BigIntStats, "dev" | "ino">;
+
+/** What is wrong with the file under a path, as a clause; undefined when it is this one and has a right length. */
+async function differenceOf(
+  filePath: string,
+  { dev, ino }: Inode,
+  isLength: (size: bigint) => boolean,
+): Promise<string | undefined> {
+  let found: BigIntStats;
   try {
-    await folder.sync();
-  } finally {
-    await folder.close();
+    found = await stat(filePath, { bigint: true });
+  } catch (error) {
+    return `${filePath} is no longer there (${(error as Error).message})`;
   }
+  if (found.dev !== dev || found.ino !== ino)
+    return `${filePath} is another file than the one that was opened`;
+  return isLength(found.size)
+    ? undefined
+    : `${filePath} has ${found.size} bytes, which are not all this service's own`;
+}
+
+function locked(filePath: string): TallystickError {
+  return new TallystickError({
+    code: "ledger_locked",
+    message: `Another process writes ${filePath}.`,
+    hint: "Stop the other settlement process, or give this one its own LEDGER_DIR.",
+  });
 }
 
 function refusal(cause: unknown): TallystickError {

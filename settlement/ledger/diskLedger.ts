@@ -26,6 +26,11 @@ export const MAX_WAITING_BYTES = 32 << 20;
 /** How many older entries {@link DiskLedger.verifyGrowth} reads again each time. */
 export const SCRUB_ENTRIES = 20_000;
 
+/** Where the hash of an entry stands in its canonical line. */
+const CURRENT_HASH_AT = '{"current_hash": "'.length;
+
+const PARENT_HASH_AT = CURRENT_HASH_AT + 64 + '", "parent_hash": "'.length;
+
 /** What goes into a new entry; parent and hash are the ledger's business. `timestamp` in seconds. */
 export type NewEntry = { timestamp: number; taskId: string; payload: { [key: string]: PyJson } };
 
@@ -92,14 +97,13 @@ export class DiskLedger {
     const ledger = new DiskLedger(folder, onEntry ?? (() => {}));
     ledger.#release = await lockFolder(folder);
     try {
-      ledger.repair = await loadLedger(ledger.path, (entry, leafHash, end) =>
-        ledger.#add(entry, leafHash, end),
-      );
-      ledger.#nextParent = ledger.#head;
-      ledger.#nextIndex = ledger.size;
-      ledger.#readBack = ledger.size;
       ledger.#file = await AppendFile.open({
         filePath: ledger.path,
+        prepare: async () => {
+          ledger.repair = await loadLedger(ledger.path, (entry, leafHash, end) =>
+            ledger.#add(entry, leafHash, end),
+          );
+        },
         onFailure,
         onUndone: (error) => {
           // Whatever was on its way is gone with the write: the chain goes on from what is on disk.
@@ -109,6 +113,9 @@ export class DiskLedger {
         },
         ...(openFile && { openFile }),
       });
+      ledger.#nextParent = ledger.#head;
+      ledger.#nextIndex = ledger.size;
+      ledger.#readBack = ledger.size;
       return ledger;
     } catch (error) {
       await ledger.#release();
@@ -181,6 +188,28 @@ export class DiskLedger {
     const [start, end] = [this.#endOf(index - 1), this.#endOf(index)];
     const bytes = await this.#file.read(start, end - start);
     return parseEntryLine(bytes.toString("latin1", 0, bytes.length - 1));
+  }
+
+  /**
+   * What the entry at a position says of itself besides its payload, which may be long and is not parsed.
+   *
+   * @throws InvalidInputError naming `index` when there is none
+   */
+  async envelope(
+    index: number,
+  ): Promise<{ taskId: string; parentHash: string; currentHash: string; timestamp: number }> {
+    this.#checkRange(index, index + 1, "index", "index");
+    const [start, end] = [this.#endOf(index - 1), this.#endOf(index)];
+    const line = (await this.#file.read(start, end - start)).toString("latin1", 0, end - start - 1);
+    // Its keys are sorted: the hash is first, task and time are last. Within a string the quotes would be escaped.
+    const tail = line.lastIndexOf(', "task_id": "');
+    const { task_id: taskId, timestamp } = JSON.parse(`{${line.slice(tail + 1)}`);
+    return {
+      taskId,
+      currentHash: line.slice(CURRENT_HASH_AT, CURRENT_HASH_AT + 64),
+      parentHash: line.slice(PARENT_HASH_AT, PARENT_HASH_AT + 64),
+      timestamp: Number(timestamp),
+    };
   }
 
   /**
@@ -277,6 +306,15 @@ export class DiskLedger {
       }
     }
     if (index !== to) throw new LedgerLineError(index + 1, `the file ends here, before entry ${to}`);
+  }
+
+  /**
+   * Looks whether the file is still the one that was opened, and holds nothing but what was written here.
+   *
+   * @throws TallystickError `ledger_unavailable` (503) when it is not; `onFailure` is told too
+   */
+  checkFile(): Promise<void> {
+    return this.#file.check();
   }
 
   /** Waits until everything appended is on disk, then gives the folder free. */

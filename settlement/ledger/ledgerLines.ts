@@ -1,4 +1,5 @@
 import { open } from "node:fs/promises";
+import { TallystickError } from "../../protocol/errors.ts";
 
 /**
  * One line of a ledger file, without its newline. Offsets are in bytes; `end` is behind the newline. Its bytes are there
@@ -36,6 +37,20 @@ const PIECE = 1 << 18;
 /** {@link PIECE} for those who make much of every line: small, so that it is gone before the collector keeps it. */
 export const SMALL_PIECE = 1 << 16;
 
+/** Longest line that is read, in bytes: more than a crash can leave half written, and what memory has room for. */
+export const MAX_LINE_BYTES = 64 << 20;
+
+/** A line has more than {@link MAX_LINE_BYTES}. `start` is where it begins, in bytes. */
+export class LineTooLongError extends TallystickError {
+  constructor(start: number) {
+    super({
+      code: "line_too_long",
+      message: `The line that begins at byte ${start} has more than ${MAX_LINE_BYTES} bytes.`,
+      hint: "A ledger has one entry a line. Is this file one?",
+    });
+  }
+}
+
 /**
  * The lines of a ledger file, in groups as they are read, so that reading costs no promise a line.
  *
@@ -44,6 +59,7 @@ export const SMALL_PIECE = 1 << 16;
  * @param end stop before this byte
  * @param from begin at this byte, where a line begins
  * @param pieceBytes how much is read at a time
+ * @throws LineTooLongError
  */
 export async function* ledgerLines(
   filePath: string,
@@ -53,6 +69,7 @@ export async function* ledgerLines(
 ): AsyncGenerator<FileLine[]> {
   if (end <= from) return;
   let rest: Buffer[] = [];
+  let restBytes = 0;
   let start = from;
   for await (const chunk of pieces(filePath, from, end, pieceBytes)) {
     const lines: FileLine[] = [];
@@ -62,6 +79,7 @@ export async function* ledgerLines(
       if (rest.length > 0) {
         bytes = Buffer.concat([...rest, bytes]);
         rest = [];
+        restBytes = 0;
       }
       next = at + 1;
       lines.push(new FileLine(bytes, start, true));
@@ -69,7 +87,9 @@ export async function* ledgerLines(
     }
     // The chunk will be filled again.
     if (next < chunk.length) rest.push(Buffer.from(chunk.subarray(next)));
+    restBytes += chunk.length - next;
     if (lines.length > 0) yield lines;
+    if (restBytes > MAX_LINE_BYTES) throw new LineTooLongError(start);
   }
   if (rest.length > 0) yield [new FileLine(Buffer.concat(rest), start, false)];
 }

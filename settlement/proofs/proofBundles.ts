@@ -2,15 +2,14 @@ import { InvalidInputError } from "../../protocol/errors.ts";
 import { type Hex, toHex } from "../../protocol/hex.ts";
 import { entryLine } from "../../protocol/ledger/entry.ts";
 import type { ProofBundle } from "../../protocol/proof/proofBundle.ts";
-import type { AnchorRecord } from "../anchoring/anchorLog.ts";
 import type { DiskLedger } from "../ledger/diskLedger.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 
 /**
- * Makes the `.proof` bundle of an entry: in the tree of the last anchor when that has the entry, so that the chain
- * shows the same root, else in the tree of the moment.
+ * Makes the `.proof` bundle of an entry: in the tree of the newest checkpoint that carries the writer's word, when that
+ * has the entry, since the chain shows the same root; else in that of the newest checkpoint.
  *
- * @throws InvalidInputError naming `index`
+ * @throws InvalidInputError naming `index`; TallystickError `checkpoint_pending` (503)
  */
 export async function makeProofBundle(
   index: number,
@@ -18,26 +17,28 @@ export async function makeProofBundle(
     ledger: DiskLedger;
     checkpoints: Checkpoints;
     identity: ProofBundle["ledger"];
-    lastAnchor: AnchorRecord | undefined;
+    /** By which transaction the contract came to hold a size and root. */
+    transactionOf: (anchor: { size: number; root: Hex }) => Hex | undefined;
   },
 ): Promise<ProofBundle> {
-  const { ledger, checkpoints, identity, lastAnchor } = sources;
+  const { ledger, checkpoints, identity, transactionOf } = sources;
   if (!Number.isSafeInteger(index) || index < 0 || index >= ledger.size) {
     throw new InvalidInputError({
       code: "not_in_ledger",
       issues: [{ field: "index", message: `must be the position of an entry, below ${ledger.size}` }],
     });
   }
-  const isAnchored = lastAnchor !== undefined && index < lastAnchor.size && lastAnchor.size <= ledger.size;
-  const size = isAnchored ? lastAnchor.size : ledger.size;
+  const anchored = checkpoints.headCovering(index);
+  const { size, note } = anchored ?? (await checkpoints.covering(index));
+  const transaction = anchored && transactionOf({ size, root: toHex(ledger.tree.root(size)) });
   return {
     format: "tallystick/proof/v1",
     entry: entryLine(await ledger.entry(index)),
     index,
     inclusion_proof: ledger.tree.inclusionProof(index, size).map(toHex),
-    checkpoint: await checkpoints.at(size),
+    checkpoint: note,
     verifier_key: checkpoints.verifierKey,
     ledger: identity,
-    anchor: isAnchored ? { transaction: lastAnchor.transaction as Hex } : null,
+    anchor: transaction === undefined ? null : { transaction },
   };
 }

@@ -43,14 +43,18 @@ export function actionRoutes(dependencies: AppDependencies): Hono {
     }
     const { action, rule, reason } = judged;
     const hash = actionHash(action);
-    const outcome = await engine.settle({
-      taskId: `action-${hash}`,
-      parentHash,
-      agentMetadata: {},
-      dataUpdate: dataUpdateOf(action, hash, rule),
-      confidenceScore: 1,
-      contextHash: toBareHex(sha256(utf8ToBytes(dumpsPythonJson(context)))),
-    });
+    const outcome = await engine.settle(
+      {
+        taskId: `action-${hash}`,
+        parentHash,
+        agentMetadata: {},
+        dataUpdate: dataUpdateOf(action, hash, rule),
+        confidenceScore: 1,
+        contextHash: toBareHex(sha256(utf8ToBytes(dumpsPythonJson(context)))),
+      },
+      undefined,
+      { isLeave: true },
+    );
     metrics.countOutcome("action", outcome.status);
     if (outcome.status !== "SETTLED") {
       const denied: Denied = { proceed: false, reason: reasonOf(outcome), rule };

@@ -2,14 +2,14 @@ import { Hono } from "hono";
 import { z } from "zod";
 import { addressSchema } from "../../protocol/address.ts";
 import { invalidInputFromZod, TallystickError } from "../../protocol/errors.ts";
-import { claimSchema } from "../../protocol/records/claim.ts";
+import { xHandleSchema } from "../../protocol/records/claim.ts";
 import { signatureSchema } from "../../protocol/records/nestedSignature.ts";
 import type { AppDependencies } from "../appDependencies.ts";
 import type { ClaimDesk } from "../claims/claimDesk.ts";
 import { readJson } from "../http/readJson.ts";
 import { outcomeName, recordResponse } from "./recordRoutes.ts";
 
-const challengeSchema = z.object({ agent_id: addressSchema, x_handle: claimSchema.shape.x_handle });
+const challengeSchema = z.object({ agent_id: addressSchema, x_handle: xHandleSchema });
 const proofSchema = challengeSchema.extend({
   nonce: z.string().max(128),
   signature: signatureSchema,

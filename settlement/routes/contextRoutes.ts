@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import type { AppDependencies } from "../appDependencies.ts";
 import { pyJsonResponse } from "../http/pyJsonResponse.ts";
+import { hasBearer } from "../http/requireBearer.ts";
 
 /**
  * What agents may know (swarm.at §2, §6.2).
@@ -9,17 +10,32 @@ import { pyJsonResponse } from "../http/pyJsonResponse.ts";
  *   `core_logic`. The header `x-parent-hash` is the head it was taken at, which a proposal made from it names as its
  *   parent.
  * - `GET /v1/rules`: the rules as a whole. `x-rules-version` is their version in both.
+ *
+ * What actions may do, with its limits, is shown only to who has a key (Bearer): to others it says how far they can go.
  */
-export function contextRoutes({ index, ledger, ruleBook }: AppDependencies): Hono {
+export function contextRoutes({ index, ledger, ruleBook, apiKeys }: AppDependencies): Hono {
   const app = new Hono();
   const headers = () => ({
     "x-parent-hash": ledger.head,
     "x-rules-version": String(ruleBook.rules.version),
   });
-  app.get("/v1/context", (c) => {
+  const slices = ruleBook.rules.slices;
+  const { actions: _, action_rules: __, ...shown } = slices;
+  const slicesFor = async (authorization: string | undefined) =>
+    (await hasBearer(authorization, apiKeys)) ? slices : shown;
+
+  app.get("/v1/context", async (c) => {
     const keywords = (c.req.query("keywords") ?? "").split(",").filter((keyword) => keyword !== "");
-    return pyJsonResponse(index.contextSlice(keywords, ruleBook.rules.slices), headers());
+    const known = await slicesFor(c.req.header("authorization"));
+    // What stands in the rules and is not shown is nobody else's to say either.
+    const hidden = keywords.filter(
+      (keyword) => Object.hasOwn(slices, keyword) && !Object.hasOwn(known, keyword),
+    );
+    const asked = keywords.filter((keyword) => !hidden.includes(keyword));
+    return pyJsonResponse(index.contextSlice(asked, known), headers());
   });
-  app.get("/v1/rules", () => pyJsonResponse(ruleBook.rules.slices, headers()));
+  app.get("/v1/rules", async (c) =>
+    pyJsonResponse(await slicesFor(c.req.header("authorization")), headers()),
+  );
   return app;
 }

@@ -2,7 +2,8 @@ import { Hono } from "hono";
 import type { AppDependencies } from "../appDependencies.ts";
 
 /**
- * `GET /health`: 200 while the service can settle, with the ledger's size, its mode and how anchoring goes.
+ * `GET /health`: 200 while the service can settle, with the ledger's size, its mode and how anchoring goes; 503 with the
+ * same and `code`, `detail` and `hint` while it only reads.
  * `GET /metrics`: the same and more, for Prometheus.
  */
 export function healthRoutes({
@@ -13,19 +14,24 @@ export function healthRoutes({
   ledgerName,
   anchoring,
   metrics,
+  gate,
 }: AppDependencies): Hono {
   const app = new Hono();
-  app.get("/health", (c) =>
-    c.json({
-      status: "ok",
+  app.get("/health", (c) => {
+    const { refusal } = gate;
+    const reason = refusal && { code: refusal.code, detail: refusal.message, hint: refusal.hint };
+    const health = {
+      status: refusal ? "unhealthy" : "ok",
+      ...reason,
       mode: engine.mode,
       ...ledgerName,
       size: ledger.size,
       hash: ledger.head,
       held: Math.max(0, held.size - index.reviews),
       anchoring: anchoring?.() ?? null,
-    }),
-  );
+    };
+    return c.json(health, refusal ? 503 : 200);
+  });
   app.get("/metrics", async () => {
     return new Response(await metrics.text(), { headers: { "content-type": metrics.contentType } });
   });

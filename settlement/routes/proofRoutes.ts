@@ -9,20 +9,20 @@ import { makeProofBundle } from "../proofs/proofBundles.ts";
 /**
  * Proofs about the ledger (RFC 9162 §2.1). Every answer costs O(log² n) hashes, however large the ledger. Hashes are `0x…`.
  *
- * - `GET /v1/ledger/checkpoint?size=`: a C2SP signed note, also carrying the writer's EIP-712 `Head`; of the size at
- *   the moment when none is given.
+ * - `GET /v1/ledger/checkpoint?size=`: a C2SP signed note; the newest when no size is given, else one that is kept. A clock
+ *   makes them, at most one a second. When the contract holds its size and root it also carries the writer's EIP-712 `Head`.
  * - `GET /v1/ledger/key`: the `vkey` that checks it (C2SP signed-note).
  * - `GET /v1/ledger/proof?index=&size=`: `{index, size, leaf_hash, root, proof}`; instead of `index`, `hash=` finds an entry.
  * - `GET /v1/ledger/consistency?from=&to=`: `{from, to, from_root, to_root, proof}`.
  * - `GET /v1/ledger/bundle?index=` (or `hash=`): the `.proof` file of an entry, for `tallystick verify-proof`.
  */
 export function proofRoutes(dependencies: AppDependencies): Hono {
-  const { ledger, index, checkpoints, identity, lastAnchor } = dependencies;
+  const { ledger, index, checkpoints, identity, transactionOf } = dependencies;
   const app = new Hono();
 
-  app.get("/v1/ledger/checkpoint", async (c) => {
-    const size = positionOf(c.req.query("size"), "size") ?? ledger.size;
-    return text(await checkpoints.at(size));
+  app.get("/v1/ledger/checkpoint", (c) => {
+    const size = positionOf(c.req.query("size"), "size");
+    return text((size === undefined ? checkpoints.latest() : checkpoints.at(size)).note);
   });
 
   app.get("/v1/ledger/key", () => text(`${checkpoints.verifierKey}\n`));
@@ -45,7 +45,7 @@ export function proofRoutes(dependencies: AppDependencies): Hono {
 
   app.get("/v1/ledger/bundle", async (c) => {
     const at = await indexOf(c.req.query("index"), c.req.query("hash"));
-    const bundle = await makeProofBundle(at, { ledger, checkpoints, identity, lastAnchor: lastAnchor() });
+    const bundle = await makeProofBundle(at, { ledger, checkpoints, identity, transactionOf });
     return c.json(bundle, 200, { "content-disposition": `attachment; filename="entry-${at}.proof"` });
   });
 

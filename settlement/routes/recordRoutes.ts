@@ -5,6 +5,7 @@ import { Hono } from "hono";
 import { type InputIssue, InvalidInputError, TallystickError } from "../../protocol/errors.ts";
 import { toBareHex } from "../../protocol/hex.ts";
 import type { PyJson } from "../../protocol/json/pythonJson.ts";
+import { checkBinding } from "../../protocol/records/binding.ts";
 import { parseRating } from "../../protocol/records/rating.ts";
 import { ratingToken } from "../../protocol/records/ratingToken.ts";
 import type { SignedRecord } from "../../protocol/records/record.ts";
@@ -34,8 +35,9 @@ const BESIDE_RATING = ["rating_token", "comment"];
  * Signed records: `POST /v1/listings`, `/v1/receipts`, `/v1/rate`, `/telemetry` (SHP §6, §9), `/v1/stake`,
  * `/v1/verify`, `/v1/contest` (swarm.at §11) and the operator's `/v1/params`.
  *
- * All take `{body, signature, signer?}`, or the body with its `signature` inside, as existing Swarmwage SDKs send it. A
- * rating has its `rating_token` beside the body, and may have the `comment` there whose SHA-256 is `comment_hash`: the
+ * All take `{body, signature, signer?}`; listings and receipts also the body with its `signature` inside, as existing
+ * Swarmwage SDKs send it. The others sign `type` and `ledger` inside the body: 400 `unbound`, `other_type` or
+ * `other_ledger` when it is not so. A rating has its `rating_token` beside the body, and may have the `comment` there whose SHA-256 is `comment_hash`: the
  * ledger keeps the hash only. Answers 201 with `{status: "SETTLED", type, hash, index, timestamp}` (a receipt also
  * `rating_tokens: {buyer, seller}`), or 200 with the same when the ledger has this record already; 409 with the
  * `existing` entry when it has another one for the same thing. No API key: the signature is the right to say it.
@@ -48,6 +50,8 @@ export function recordRoutes({ engine, metrics, recover }: AppDependencies): Hon
       const beside = type === "rating" ? BESIDE_RATING : [];
       const { record, explain } = readSignedRecord(value, type, beside, recover);
       try {
+        // Before the token, so that whoever signs in the form of before is told that first.
+        checkBinding(record, engine.ledgerName);
         if (type === "rating") checkRatingToken(value, record);
         const outcome = await engine.settleRecord(record);
         metrics.countOutcome(type, outcomeName(outcome));
@@ -86,15 +90,14 @@ export function recordResponse(
 
 /** The token and the comment say the same as what is signed. */
 function checkRatingToken(value: PyJson, { body }: SignedRecord): void {
-  const { rating_token: token, comment, body: envelope } = value as { [key: string]: PyJson };
+  const { rating_token: token, comment } = value as { [key: string]: PyJson };
   const { receipt, side, comment_hash: commentHash } = parseRating(body);
   const issues: InputIssue[] = [];
   if (token === undefined) issues.push({ field: "rating_token", message: "is required" });
   else if (token !== ratingToken(receipt, side)) {
     issues.push({ field: "rating_token", message: `is not the one for this receipt and the ${side}'s side` });
   }
-  // In the flat form the comment itself is signed, and so kept.
-  if (envelope !== undefined && comment !== undefined) {
+  if (comment !== undefined) {
     if (typeof comment !== "string") issues.push({ field: "comment", message: "must be a string" });
     else if (toBareHex(sha256(utf8ToBytes(comment))) !== commentHash) {
       issues.push({ field: "body.comment_hash", message: "must be the SHA-256 of comment: 64 hex digits" });

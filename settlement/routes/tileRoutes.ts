@@ -10,14 +10,14 @@ export const TILES_PREFIX = "/tlog";
 /**
  * The ledger as a C2SP tlog-tiles log, so that witnesses and monitors read it as they read any other.
  *
- * - `GET /tlog/checkpoint`: the signed note of the moment.
+ * - `GET /tlog/checkpoint`: the newest signed note.
  * - `GET /tlog/tile/<L>/<N>[.p/<W>]`: hashes; `GET /tlog/tile/entries/<N>[.p/<W>]`: entries. A tile never changes.
  */
 export function tileRoutes({ ledger, checkpoints }: AppDependencies): Hono {
   const app = new Hono();
 
-  app.get(`${TILES_PREFIX}/checkpoint`, async () => {
-    return new Response(await checkpoints.at(ledger.size), {
+  app.get(`${TILES_PREFIX}/checkpoint`, () => {
+    return new Response(checkpoints.latest().note, {
       headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-cache" },
     });
   });

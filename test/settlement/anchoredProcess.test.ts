@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import hre, { network } from "hardhat";
-import { createPublicClient, createWalletClient, type Hex, http } from "viem";
+import { createPublicClient, createWalletClient, type Hex, http, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
 import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
@@ -10,6 +10,7 @@ import type { Address } from "../../protocol/address.ts";
 import { toHex } from "../../protocol/hex.ts";
 import { headTypedData, ledgerId } from "../../protocol/ledger/anchor.ts";
 import { LedgerLineError } from "../../protocol/ledger/verifyLedger.ts";
+import { headWord } from "../../protocol/ledger/word.ts";
 import { headSignatureOf, isHeadSignedBy } from "../../protocol/note/headSignature.ts";
 import { parseSignedNote } from "../../protocol/note/signedNote.ts";
 import { type ProofBundle, ProofError, parseProofBundle } from "../../protocol/proof/proofBundle.ts";
@@ -69,6 +70,7 @@ describe("the settlement process with a chain", function () {
       chainId: hardhat.id,
       contract,
       writer: writer.address.toLowerCase() as Address,
+      guardian: zeroAddress,
       origin,
     });
     for (;;) {
@@ -210,8 +212,14 @@ describe("the settlement process with a chain", function () {
     await client.simulateContract({
       address: contract,
       abi: anchoredLedgerAbi,
-      functionName: "proveEquivocation",
-      args: [head, signature, other, await writer.signTypedData(typed)],
+      functionName: "proveFork",
+      args: [
+        head.ledgerId,
+        headWord({ ...head, signer: address, signature }),
+        headWord({ ...other, signer: address, signature: await writer.signTypedData(typed) }),
+        other.root,
+        [],
+      ],
     });
 
     await until(async () => (await metric(url, "anchored_entries")) === 3);

@@ -25,7 +25,8 @@ describe("the pulse", () => {
     await service.beat?.();
     const { payload } = await service.ledger.entry(1);
     expect(payload.type).to.equal("pulse");
-    expect(payload.body).to.deep.equal({ size: 1n, root, verified_at: BigInt(NOW) });
+    const bound = { type: "pulse", ledger: "local" };
+    expect(payload.body).to.deep.equal({ ...bound, size: 1n, root, verified_at: BigInt(NOW) });
     expect(payload.signer).to.equal(privateKeyToAccount(OPERATOR_KEY).address.toLowerCase());
     service.clock.now += 300;
     await service.beat?.();

@@ -3,6 +3,8 @@ import path from "node:path";
 import { expect } from "chai";
 import { LedgerLineError } from "../../protocol/ledger/verifyLedger.ts";
 import { verifyLedgerFile } from "../../scripts/commands/verifyLedger.ts";
+import { adoptLedger } from "../../settlement/ledger/adoptLedger.ts";
+import { makeCheckpointKey } from "../../settlement/proofs/checkpointKey.ts";
 import { hasPython, python } from "../support/python.ts";
 import { envelope, listingBody, receiptBody } from "./support/records.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
@@ -22,6 +24,8 @@ describe("a ledger that Python began", () => {
     const file = path.join(folder.path, "local", "ledger.jsonl");
     mkdirSync(path.dirname(file));
     writeFileSync(file, text, "latin1");
+    await makeCheckpointKey(path.dirname(file));
+    await adoptLedger(path.dirname(file));
 
     const service = await openTestService(folder.path);
     expect([service.ledger.size, service.ledger.repair]).to.deep.equal([begun, undefined]);

@@ -7,12 +7,15 @@ import { GENESIS_HASH, type LedgerEntry } from "../../../protocol/ledger/entry.t
 import { recordDigest, type SignedRecord, signRecord } from "../../../protocol/records/record.ts";
 import { HeldProposals } from "../../../settlement/engine/heldProposals.ts";
 import { defaultRules } from "../../../settlement/engine/institutionalRules.ts";
+import { LedgerClock } from "../../../settlement/engine/ledgerClock.ts";
 import { LedgerIndex } from "../../../settlement/engine/ledgerIndex.ts";
 import type { Proposal } from "../../../settlement/engine/proposal.ts";
+import type { ResolveHost } from "../../../settlement/engine/requirePublicEndpoint.ts";
 import { RuleBook } from "../../../settlement/engine/ruleBook.ts";
 import { type SettledRecord, SettlementEngine } from "../../../settlement/engine/settlementEngine.ts";
 import { readTaskStatus } from "../../../settlement/engine/taskStatus.ts";
 import { DiskLedger } from "../../../settlement/ledger/diskLedger.ts";
+import { LedgerGate } from "../../../settlement/ledger/ledgerGate.ts";
 import type { IsContractSignature } from "../../../settlement/signatures/checkSignature.ts";
 import { buyer, listingBody, receiptBody, seller } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
@@ -26,7 +29,7 @@ describe("the settlement engine", () => {
   let index: LedgerIndex;
   let entries: LedgerEntry[];
 
-  async function start(isContractSignature?: IsContractSignature): Promise<void> {
+  async function start(isContractSignature?: IsContractSignature, resolveHost?: ResolveHost): Promise<void> {
     index = new LedgerIndex();
     entries = [];
     ledger = await DiskLedger.open({
@@ -40,10 +43,13 @@ describe("the settlement engine", () => {
     const ruleBook = new RuleBook(defaultRules({ minConfidence: 0.85, maxDriftAllowed: 0.15 }));
     const now = () => NOW + 0.25;
     engine = new SettlementEngine({
+      ...(resolveHost && { resolveHost }),
       ledger,
+      ledgerName: "local",
       index,
       held,
       ruleBook,
+      clock: new LedgerClock({ now, gate: new LedgerGate(() => {}), limitSeconds: 0 }),
       now,
       ...(isContractSignature && { isContractSignature }),
     });
@@ -262,7 +268,7 @@ describe("the settlement engine", () => {
     });
 
     it("refuses record types it has no rules for", async () => {
-      const record = await signRecord({ type: "praise", body: {}, account: seller });
+      const record = await signRecord({ type: "praise", ledger: "local", body: {}, account: seller });
       expect(await refusal(record)).to.deep.equal({ code: "invalid_input", field: "type" });
     });
 
@@ -274,6 +280,10 @@ describe("the settlement engine", () => {
       ["https://[64:ff9b::10.0.0.1]/hire", false],
       ["https://[2002:a00:1::1]/hire", false],
       ["https://[::127.0.0.1]/hire", false],
+      ["https://localhost../hire", false],
+      ["https://[::ffff:0:127.0.0.1]/hire", false],
+      ["https://168.63.129.16/hire", false],
+      ["https://seller.example:22/hire", false],
       ["http://seller.example/hire", false],
       ["https://localhost/hire", false],
       ["https://LOCALHOST./hire", false],
@@ -301,6 +311,22 @@ describe("the settlement engine", () => {
           });
       });
     }
+
+    it("refuses a listing whose name leads into a private network, when who signed it is known", async () => {
+      await stop();
+      const asked: string[] = [];
+      await start(undefined, async (host) => {
+        asked.push(host);
+        return host === "127.0.0.1.nip.io" ? ["8.8.8.8", "127.0.0.1"] : [];
+      });
+      const rebinding = listing({ endpoint: "https://127.0.0.1.nip.io/hire" });
+      expect(await refusal(rebinding)).to.deep.equal({ code: "invalid_input", field: "body.endpoint" });
+      const forged = { ...(await rebinding), signature: `0x${"11".repeat(65)}` as const };
+      expect((await refusal(forged)).code).to.equal("invalid_signature");
+      // Nobody answers for it: that harms nobody.
+      expect((await settleRecord(await listing({}))).known).to.equal(false);
+      expect(asked).to.deep.equal(["127.0.0.1.nip.io", "seller.example"]);
+    });
 
     it("lets a seller take an offer down wherever its address leads", async () => {
       expect(await settleRecord(await listing({ endpoint: "http://10.0.0.1/", retired: true }))).to.include({

@@ -10,7 +10,11 @@ import { API_KEY, NOW, openTestService, type TestService } from "../support/test
 const RULES = {
   version: 3,
   action_rules: actionRules,
-  actions: { payment: { budget: [{ field: "amount_usdc", max: "6", per_seconds: 3600 }] } },
+  actions: {
+    payment: { budget: [{ field: "amount_usdc", max: "6", per_seconds: 3600 }] },
+    // Leave that the action rules give is no unknown action.
+    "*": { allow: false },
+  },
 };
 const bearer = { authorization: `Bearer ${API_KEY}` };
 const removal = { type: "deletion", path: "/srv/project/build/app.js", recursive: false };

@@ -71,6 +71,14 @@ describe("proofs over HTTP", () => {
     expect(response.status, at).to.equal(200);
     return Buffer.from(await response.arrayBuffer());
   };
+  /** The newest checkpoint, once it is of so many entries. */
+  const noteOf = async (size: number): Promise<string> => {
+    for (;;) {
+      const { text } = await service.get("/v1/ledger/checkpoint");
+      if (text.split("\n")[1] === String(size)) return text;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
   const lines = async (): Promise<string[]> =>
     (await bytes("/v1/ledger/entries")).toString("latin1").split("\n").slice(0, -1);
 
@@ -78,14 +86,38 @@ describe("proofs over HTTP", () => {
     const key = (await service.get("/v1/ledger/key")).text;
     for (const more of [0, 1, 6]) {
       await grow(more);
-      const checkpoint = readCheckpoint((await service.get("/v1/ledger/checkpoint")).text, key);
+      const checkpoint = readCheckpoint(await noteOf(service.ledger.size), key);
       expect(checkpoint.origin).to.equal("tallystick.test/proofs");
       expect(checkpoint.size).to.equal(service.ledger.size);
       const leaves = (await lines()).map((line) => sha256(Uint8Array.of(0), line));
       expect(checkpoint.root.equals(rootOf(leaves))).to.equal(true);
     }
-    const earlier = readCheckpoint((await service.get("/v1/ledger/checkpoint?size=3")).text, key);
-    expect(toHex(earlier.root)).to.equal(toHex(service.ledger.tree.root(3)));
+    const earlier = readCheckpoint((await service.get("/v1/ledger/checkpoint?size=1")).text, key);
+    expect(toHex(earlier.root)).to.equal(toHex(service.ledger.tree.root(1)));
+  });
+
+  it("are made by a clock and not by whoever asks: of other sizes there is none", async () => {
+    await grow(1);
+    await noteOf(1);
+    // All on disk at one moment: the clock sees them together.
+    await grow(40);
+    await noteOf(41);
+    const answers = await Promise.all(
+      Array.from({ length: 42 }, (_, size) => service.get(`/v1/ledger/checkpoint?size=${size}`)),
+    );
+    const kept = answers.flatMap(({ status }, size) => (status === 200 ? [size] : []));
+    expect(kept).to.deep.equal([0, 1, 41]);
+    expect(answers[7]?.json).to.include({ status: 400, code: "no_checkpoint" });
+    expect(await noteOf(41)).to.equal((await service.get("/v1/ledger/checkpoint?size=41")).text);
+  });
+
+  it("prove an entry by the next checkpoint, which they wait for", async () => {
+    await grow(1);
+    await noteOf(1);
+    await grow(1);
+    // The clock rests for a second after the first.
+    const { json } = await service.get("/v1/ledger/bundle?index=1");
+    expect(verifyProofBundle(parseProofBundle(JSON.stringify(json))).index).to.equal(1);
   });
 
   it("keep the key of a ledger over restarts", async () => {
@@ -141,6 +173,7 @@ describe("proofs over HTTP", () => {
   it("lie as C2SP tiles, from which a client rebuilds the root of the checkpoint", async () => {
     await grow(300);
     const key = (await service.get("/v1/ledger/key")).text;
+    await noteOf(300);
     const { size, root } = readCheckpoint((await bytes("/tlog/checkpoint")).toString("utf8"), key);
     expect(size).to.equal(300);
     const full = await bytes("/tlog/tile/0/000");

@@ -80,6 +80,42 @@ describe("reading from the settlement service", () => {
     expect((await service.get("/v1/context")).json).to.deep.equal({ core_logic: "be kind" });
   });
 
+  it("GET /v1/status pages through a long history, and finds task and hash whatever the payload says", async () => {
+    const decoy = '", "task_id": "decoy", "timestamp": 1}';
+    const names = ["long", 'lo"ng, "task_id": "x', "other"];
+    const appended = Array.from({ length: 90 }, (_, n) =>
+      service.ledger.append({
+        timestamp: n + 0.5,
+        taskId: names[n % 3] as string,
+        payload: { decoy, task_id: "decoy", nested: { task_id: decoy } },
+      }),
+    );
+    await Promise.all(appended.map(({ durable }) => durable));
+    const entries = await Promise.all(appended.map(({ index }) => service.ledger.entry(index)));
+    for (const name of names.slice(0, 2)) {
+      const seen: unknown[] = [];
+      let at = `/v1/status/${encodeURIComponent(name)}?limit=7`;
+      const wanted = entries.flatMap((entry, n) =>
+        entry.taskId === name
+          ? [{ hash: entry.currentHash, index: appended[n]?.index, timestamp: Number(entry.timestamp) }]
+          : [],
+      );
+      for (let page = at; ; ) {
+        const { json } = await service.get(page);
+        expect(json.history.length).to.be.at.most(7);
+        seen.unshift(...json.history);
+        if (json.next === null) break;
+        page = `${at}&before=${json.next}`;
+      }
+      expect(seen).to.deep.equal(wanted);
+      at = `/v1/status/${encodeURIComponent(name)}`;
+      expect((await service.get(at)).json.history).to.have.length(20);
+    }
+    for (const query of ["limit=0", "limit=101", "limit=x", "before=99999", `before=${appended[2]?.index}`]) {
+      expect((await service.get(`/v1/status/long?${query}`)).status, query).to.equal(400);
+    }
+  });
+
   it("GET /v1/status tells the latest and the history of a task, 404 of an unknown one", async () => {
     await settle(2);
     const { json } = await service.get("/v1/status/task-1");

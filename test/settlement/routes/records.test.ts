@@ -4,8 +4,7 @@ import type { LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { RecordBody } from "../../../protocol/json/recordBody.ts";
 import { ratingToken } from "../../../protocol/records/ratingToken.ts";
-import { signBody } from "../../../protocol/records/record.ts";
-import { buyer, envelope, listingBody, receiptBody, seller } from "../support/records.ts";
+import { bound, buyer, envelope, listingBody, receiptBody, seller } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { NOW, openTestService, type TestService } from "../support/testService.ts";
 
@@ -20,9 +19,6 @@ describe("records over HTTP", () => {
   });
   afterEach(() => service.close());
 
-  const signed = async (body: RecordBody, account: LocalAccount, more: object = {}) => {
-    return { body, signature: await signBody(body, { account }), ...more };
-  };
   const refused = async (path: string, body: unknown, status: number, code: string, field?: string) => {
     const size = service.ledger.size;
     const answer = await service.post(path, body);
@@ -79,6 +75,9 @@ describe("records over HTTP", () => {
   });
 
   describe("POST /v1/rate", () => {
+    const rated = async (body: RecordBody, account: LocalAccount, more: object = {}) => {
+      return { ...(await bound("rating", body, account)), ...more };
+    };
     const rating = (receipt: string, side: "buyer" | "seller", more: RecordBody = {}): RecordBody => {
       return { receipt, side, stars: 5, latency_ms: 6200, ...more };
     };
@@ -89,28 +88,16 @@ describe("records over HTTP", () => {
         buyer: ratingToken(hash, "buyer"),
         seller: ratingToken(hash, "seller"),
       });
-      const byBuyer = await signed(rating(hash, "buyer"), buyer, { rating_token: rating_tokens.buyer });
-      const bySeller = await signed(rating(hash, "seller"), seller, { rating_token: rating_tokens.seller });
+      const byBuyer = await rated(rating(hash, "buyer"), buyer, { rating_token: rating_tokens.buyer });
+      const bySeller = await rated(rating(hash, "seller"), seller, { rating_token: rating_tokens.seller });
       const first = await service.post("/v1/rate", byBuyer);
       expect([first.status, first.json.type], first.text).to.deep.equal([201, "rating"]);
       expect((await service.post("/v1/rate", bySeller)).status).to.equal(201);
       expect((await service.post("/v1/rate", byBuyer)).status).to.equal(200);
-      const second = await signed(rating(hash, "buyer", { stars: 1 }), buyer, {
+      const second = await rated(rating(hash, "buyer", { stars: 1 }), buyer, {
         rating_token: rating_tokens.buyer,
       });
       expect((await refused("/v1/rate", second, 409, "conflicting_record")).json.existing.index).to.equal(1);
-    });
-
-    it("takes the token among the signed keys too, as the flat form has it", async () => {
-      const { hash, rating_tokens } = await settleReceipt();
-      const body = {
-        ...rating(hash, "buyer"),
-        rating_token: rating_tokens.buyer,
-        comment: "fast and accurate",
-      };
-      const signature = await signBody(body, { account: buyer });
-      const answer = await service.post("/v1/rate", { ...body, signature });
-      expect(answer.status, answer.text).to.equal(201);
     });
 
     it("keeps of a comment beside the body its hash", async () => {
@@ -118,11 +105,11 @@ describe("records over HTTP", () => {
       const comment = "schnell & gut ✓";
       const comment_hash = createHash("sha256").update(comment).digest("hex");
       const more = { rating_token: rating_tokens.buyer, comment };
-      const wrong = await signed(rating(hash, "buyer"), buyer, more);
+      const wrong = await rated(rating(hash, "buyer"), buyer, more);
       await refused("/v1/rate", wrong, 400, "invalid_input", "body.comment_hash");
       const answer = await service.post(
         "/v1/rate",
-        await signed(rating(hash, "buyer", { comment_hash }), buyer, more),
+        await rated(rating(hash, "buyer", { comment_hash }), buyer, more),
       );
       expect(answer.status, answer.text).to.equal(201);
       expect((await service.ledger.entry(1)).payload).not.to.have.property("comment");
@@ -133,33 +120,33 @@ describe("records over HTTP", () => {
       const token = { rating_token: rating_tokens.buyer };
       const good = rating(hash, "buyer");
       const cases: [unknown, string, string][] = [
-        [await signed(good, buyer), "invalid_input", "rating_token"],
-        [await signed(good, buyer, { rating_token: rating_tokens.seller }), "invalid_input", "rating_token"],
-        [await signed({ ...good, stars: 0 }, buyer, token), "invalid_input", "body.stars"],
-        [await signed({ ...good, stars: 6 }, buyer, token), "invalid_input", "body.stars"],
-        [await signed(good, seller, token), "invalid_input", "signer"],
-        [await signed(good, stranger, token), "invalid_input", "signer"],
+        [await rated(good, buyer), "invalid_input", "rating_token"],
+        [await rated(good, buyer, { rating_token: rating_tokens.seller }), "invalid_input", "rating_token"],
+        [await rated({ ...good, stars: 0 }, buyer, token), "invalid_input", "body.stars"],
+        [await rated({ ...good, stars: 6 }, buyer, token), "invalid_input", "body.stars"],
+        [await rated(good, seller, token), "invalid_input", "signer"],
+        [await rated(good, stranger, token), "invalid_input", "signer"],
         [
-          await signed(rating("ab".repeat(32), "buyer"), buyer, {
+          await rated(rating("ab".repeat(32), "buyer"), buyer, {
             rating_token: ratingToken("ab".repeat(32), "buyer"),
           }),
           "unknown_receipt",
           "body.receipt",
         ],
         [
-          { ...(await signed(good, stranger, token)), signer: buyer.address.toLowerCase() },
+          { ...(await rated(good, stranger, token)), signer: buyer.address.toLowerCase() },
           "invalid_signature",
           "signature",
         ],
-        [{ body: good, ...token }, "invalid_input", "signer"],
-        [await signed(good, buyer, { ...token, note: "x" }), "invalid_input", "note"],
+        [{ body: { type: "rating", ledger: "local", ...good }, ...token }, "invalid_input", "signer"],
+        [await rated(good, buyer, { ...token, note: "x" }), "invalid_input", "note"],
       ];
       for (const [body, code, field] of cases) await refused("/v1/rate", body, 400, code, field);
     });
 
     it("does not take another record's hash for a receipt's", async () => {
       const { json } = await service.post("/v1/listings", await envelope(listingBody()));
-      const body = await signed(rating(json.hash, "buyer"), buyer, {
+      const body = await rated(rating(json.hash, "buyer"), buyer, {
         rating_token: ratingToken(json.hash, "buyer"),
       });
       await refused("/v1/rate", body, 400, "unknown_receipt", "body.receipt");
@@ -167,27 +154,33 @@ describe("records over HTTP", () => {
   });
 
   describe("POST /telemetry", () => {
+    const measured = (body: RecordBody, account: LocalAccount) => bound("telemetry", body, account);
     it("settles what the receipt's buyer measured, once", async () => {
       const { hash: receipt } = await settleReceipt();
       const body = { receipt, latency_ms: 812, verification: { all_passed: true } };
-      expect((await service.post("/telemetry", await signed(body, buyer))).status).to.equal(201);
-      expect((await service.post("/telemetry", await signed(body, buyer))).status).to.equal(200);
-      await refused("/telemetry", await signed({ ...body, latency_ms: 1 }, buyer), 409, "conflicting_record");
+      expect((await service.post("/telemetry", await measured(body, buyer))).status).to.equal(201);
+      expect((await service.post("/telemetry", await measured(body, buyer))).status).to.equal(200);
+      await refused(
+        "/telemetry",
+        await measured({ ...body, latency_ms: 1 }, buyer),
+        409,
+        "conflicting_record",
+      );
     });
 
     it("refuses everybody else's word, and figures that are none", async () => {
       const { hash: receipt } = await settleReceipt();
-      await refused("/telemetry", await signed({ receipt }, seller), 400, "invalid_input", "signer");
+      await refused("/telemetry", await measured({ receipt }, seller), 400, "invalid_input", "signer");
       await refused(
         "/telemetry",
-        await signed({ receipt, latency_ms: -1 }, buyer),
+        await measured({ receipt, latency_ms: -1 }, buyer),
         400,
         "invalid_input",
         "body.latency_ms",
       );
       await refused(
         "/telemetry",
-        await signed({ receipt: "x" }, buyer),
+        await measured({ receipt: "x" }, buyer),
         400,
         "invalid_input",
         "body.receipt",
@@ -198,7 +191,7 @@ describe("records over HTTP", () => {
   describe("consensus", () => {
     const proposal = "cd".repeat(32);
     const say = async (type: string, account: LocalAccount, body: RecordBody = {}) =>
-      service.post(`/v1/${type}`, await signed({ task_id: "task-9", proposal, ...body }, account));
+      service.post(`/v1/${type}`, await bound(type, { task_id: "task-9", proposal, ...body }, account));
     const consensus = async () => (await service.get("/v1/status/task-9")).json.consensus;
 
     it("goes from a stake over two verifies to finality, readable at every step", async () => {
@@ -234,14 +227,15 @@ describe("records over HTTP", () => {
   });
 
   it("of the operator are settled for the operator only", async () => {
-    const params = await signed({ version: 2 }, stranger);
+    const published = (body: RecordBody, account: LocalAccount) => bound("params", body, account);
+    const params = await published({ version: 2 }, stranger);
     await refused("/v1/params", params, 400, "invalid_input", "signer");
     await service.close();
     service = await openTestService(folder.path, { OPERATOR: stranger.address });
     expect((await service.post("/v1/params", params)).status).to.equal(201);
     await refused(
       "/v1/params",
-      await signed({ version: -1 }, stranger),
+      await published({ version: -1 }, stranger),
       400,
       "invalid_input",
       "body.version",

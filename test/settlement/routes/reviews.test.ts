@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { privateKeyToAccount } from "viem/accounts";
 import { GENESIS_HASH } from "../../../protocol/ledger/entry.ts";
-import { signBody } from "../../../protocol/records/record.ts";
-import { buyer } from "../support/records.ts";
+import { bound, buyer } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { API_KEY, openTestService, type TestService } from "../support/testService.ts";
 
@@ -36,7 +35,7 @@ describe("reviews of held proposals", () => {
     { account = operator, path = id, reason = "looked at it" } = {},
   ) => {
     const body = { proposal: id, decision, reason };
-    return service.post(`/v1/reviews/${path}`, { body, signature: await signBody(body, { account }) });
+    return service.post(`/v1/reviews/${path}`, await bound("review", body, account));
   };
 
   it("are listed for holders of a key, with both versions", async () => {

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { InvalidInputError } from "../../../protocol/errors.ts";
 import { parsePythonJson } from "../../../protocol/json/pythonJson.ts";
 import { GENESIS_HASH } from "../../../protocol/ledger/entry.ts";
-import { parseRules } from "../../../settlement/engine/institutionalRules.ts";
+import { parseRules, readRules } from "../../../settlement/engine/institutionalRules.ts";
 import { RuleBook } from "../../../settlement/engine/ruleBook.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { API_KEY, openTestService, type TestService } from "../support/testService.ts";
@@ -27,6 +27,7 @@ const RULES = {
       max: { amount_usdc: "100" },
       budget: [{ field: "amount_usdc", max: "150.5", per_seconds: 3600 }],
     },
+    "*": { allow: false },
   },
 };
 
@@ -55,9 +56,93 @@ describe("institutional rules", () => {
       budget: 7,
       min_confidence: 0.5,
     });
-    const whole = await service.app.request("/v1/rules");
+    const authorization = `Bearer ${API_KEY}`;
+    const whole = await service.app.request("/v1/rules", { headers: { authorization } });
     expect(whole.headers.get("x-rules-version")).to.equal("3");
     expect(await whole.json()).to.deep.equal({ ...RULES, max_drift_allowed: 0.15 });
+  });
+
+  it("show what actions may do, and how far, only to who has a key", async () => {
+    const { actions, ...shown } = RULES;
+    await settle({ actions: "anything" });
+    for (const authorization of ["", "Bearer no-key"]) {
+      const ask = async (at: string) =>
+        (await service.app.request(at, { headers: { authorization } })).json();
+      expect(await ask("/v1/rules")).to.deep.equal({ ...shown, max_drift_allowed: 0.15 });
+      expect(await ask("/v1/context?keywords=actions,action_rules")).to.deep.equal({ core_logic: "be kind" });
+    }
+    const headers = { authorization: `Bearer ${API_KEY}` };
+    const known = await service.app.request("/v1/context?keywords=actions", { headers });
+    expect(await known.json()).to.deep.equal({ core_logic: "be kind", actions });
+  });
+
+  it("know an action under every spelling that reads the same, and nothing under a name they do not have", async () => {
+    for (const action of [
+      "Delete_Files",
+      " delete_files",
+      "delete-files",
+      "delete files",
+      "delete_f\u0456les",
+      "d\u00e9lete_files",
+      "\uff44elete_files",
+      "delete\u200b_files",
+      "unknown",
+      "*",
+      "",
+      "__proto__",
+      ["delete_files"],
+      null,
+      7,
+    ]) {
+      const answer = await settle({ action });
+      expect(answer.status, JSON.stringify(action)).to.equal("REJECTED");
+    }
+    expect((await settle({ action: "PAYMENT", amount_usdc: "101" })).status).to.equal("REJECTED");
+    expect((await settle({ action: "PAYMENT", amount_usdc: "100" })).status).to.equal("SETTLED");
+    expect((await settle({ action: "payment", amount_usdc: "51" })).status).to.equal("REJECTED");
+  });
+
+  it("deny every action where nothing is said of it, and want that to be said where something is", async () => {
+    await service.close();
+    service = await openTestService(folder.path);
+    expect((await settle({ action: "anything" })).reason).to.contain("not allowed");
+    expect((await settle({ thought: "anything" })).status).to.equal("SETTLED");
+    const defaults = { minConfidence: 0.85, maxDriftAllowed: 0.15 };
+    for (const [actions, field] of [
+      [{ pay: { allow: true } }, "rules.actions.*"],
+      [{ pay: {}, PAY: { allow: false }, "*": { allow: false } }, "rules.actions.PAY"],
+    ] as const) {
+      const text = JSON.stringify({ version: 1, actions });
+      expect(() => parseRules(parsePythonJson(text), defaults), text)
+        .to.throw(InvalidInputError)
+        .with.nested.property("issues[0].field", field);
+    }
+  });
+
+  it("keep a budget when the clock is set back, and for what is on its way to disk", async () => {
+    const pay = (amount_usdc: string) => settle({ action: "payment", amount_usdc });
+    expect((await pay("100")).status).to.equal("SETTLED");
+    service.clock.now -= 250;
+    expect((await pay("51")).status).to.equal("REJECTED");
+    expect((await pay("50")).status).to.equal("SETTLED");
+    const [first, second] = (await service.get("/v1/ledger/entries")).text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).timestamp);
+    expect(second).to.be.at.least(first);
+
+    const rules = {
+      version: 1,
+      actions: { pay: { budget: [{ field: "n", max: "5", per_seconds: 60 }] }, "*": { allow: false } },
+    };
+    const book = new RuleBook(
+      parseRules(parsePythonJson(JSON.stringify(rules)), { minConfidence: 0.85, maxDriftAllowed: 0.15 }),
+    );
+    const spends = (n: bigint) => book.refusal({ action: "Pay", n }, 1) === undefined;
+    const end = book.reserve({ action: "pay", n: 3n });
+    expect([spends(2n), spends(3n)]).to.deep.equal([true, false]);
+    end();
+    expect(spends(3n)).to.equal(true);
   });
 
   it("set the confidence that is needed", async () => {
@@ -141,5 +226,14 @@ describe("institutional rules", () => {
         expect((error as InvalidInputError).issues.map((issue) => issue.field)).to.include(field);
       }
     }
+  });
+
+  it("are refused when one of them stands twice in their file, for the first would be gone without a word", () => {
+    const file = path.join(folder.path, "twice.json");
+    writeFileSync(file, '{"version": 1, "actions": {"pay": {"allow": false}}, "actions": {}}');
+    expect(() => readRules(file, { minConfidence: 0.85, maxDriftAllowed: 0.15 })).to.throw(
+      InvalidInputError,
+      /stood before/,
+    );
   });
 });

@@ -22,6 +22,7 @@ export function faultyDisk(): { faults: Faults; openFile: (filePath: string) => 
     openFile: async (filePath) => {
       const file = await open(filePath, "a+");
       return {
+        fd: file.fd,
         read: file.read.bind(file),
         stat: file.stat.bind(file),
         close: file.close.bind(file),

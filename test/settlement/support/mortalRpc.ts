@@ -3,9 +3,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
+/** `result`: what it answers to everything in place of the truth. */
+export type MortalRpcState = { dead: boolean; asked: number; result?: unknown };
+
 /** An RPC in front of a real one that can die: then it takes a connection and closes it, as a crashed node's does. */
 export async function mortalRpc(target: string) {
-  const state = { dead: false, asked: 0 };
+  const state: MortalRpcState = { dead: false, asked: 0 };
   const server = createServer(async (request, response) => {
     state.asked++;
     if (state.dead) {
@@ -13,6 +16,12 @@ export async function mortalRpc(target: string) {
       return;
     }
     const body = await buffer(request);
+    if ("result" in state) {
+      const { id } = JSON.parse(body.toString()) as { id: unknown };
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, result: state.result }));
+      return;
+    }
     const answer = await fetch(target, {
       method: "POST",
       body,

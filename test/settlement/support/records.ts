@@ -1,6 +1,8 @@
+import type { LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { RecordBody } from "../../../protocol/json/recordBody.ts";
-import { signBody } from "../../../protocol/records/record.ts";
+import type { LedgerName } from "../../../protocol/records/ledgerName.ts";
+import { signBody, signRecord } from "../../../protocol/records/record.ts";
 import { NOW } from "./testService.ts";
 
 export const seller = privateKeyToAccount(`0x${"11".repeat(32)}`);
@@ -38,6 +40,17 @@ export function receiptBody(changes: RecordBody = {}): RecordBody {
 /** The envelope of a body signed by the seller. */
 export async function envelope(body: RecordBody) {
   return { body, signature: await signBody(body, { account: seller }) };
+}
+
+/** The envelope of a record that names its type and its ledger: by default that of a service without a chain. */
+export async function bound(
+  type: string,
+  fields: RecordBody,
+  account: LocalAccount,
+  ledger: LedgerName = "local",
+) {
+  const { body, signature } = await signRecord({ type, ledger, body: fields, account });
+  return { body, signature };
 }
 
 /** The form existing Swarmwage SDKs send: the signature among the body's own keys. */

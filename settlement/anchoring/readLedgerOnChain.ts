@@ -1,0 +1,70 @@
+import type { Chain, PublicClient, Transport } from "viem";
+import { zeroAddress } from "viem";
+import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
+import type { Address } from "../../protocol/address.ts";
+import { TallystickError } from "../../protocol/errors.ts";
+import type { Hex } from "../../protocol/hex.ts";
+
+/** The last anchored state of a ledger, as the contract has it. */
+export type AnchoredHead = { root: Hex; size: bigint; time: bigint; seq: bigint };
+
+/** What the contract says of a ledger, all of it at one block. */
+export type LedgerOnChain = {
+  /** `time` in unix seconds. */
+  block: { number: bigint; time: bigint };
+  /** Undefined when it is not open. */
+  ledger: { writer: Address; head: AnchoredHead; isEquivocated: boolean } | undefined;
+  /**
+   * The head as it was so many blocks earlier that no reorg is expected to undo it; undefined when the ledger was not
+   * open then, or when the node does not have that state.
+   */
+  confirmed: { size: bigint; root: Hex } | undefined;
+};
+
+export type ReadLedgerParameters = {
+  /** Without a cache: a block that is some seconds old is not the latest. */
+  client: PublicClient<Transport, Chain | undefined>;
+  chainId: number;
+  contract: Address;
+  ledgerId: Hex;
+  /** How many blocks lie on an anchor that counts as confirmed. */
+  confirmations: number;
+};
+
+/**
+ * Reads a ledger from its contract at the latest block. The block is named in every call: behind a balancer the nodes
+ * may be at different ones, and half an answer of each would be the answer of none.
+ *
+ * @throws TallystickError `wrong_chain`; errors of the RPC come through as they are
+ */
+export async function readLedgerOnChain(parameters: ReadLedgerParameters): Promise<LedgerOnChain> {
+  const { client, chainId, contract, ledgerId, confirmations } = parameters;
+  const target = { address: contract, abi: anchoredLedgerAbi, args: [ledgerId] } as const;
+  const [actual, block] = await Promise.all([client.getChainId(), client.getBlock({ blockTag: "latest" })]);
+  if (actual !== chainId) {
+    throw new TallystickError({
+      code: "wrong_chain",
+      message: `RPC_URL leads to chain ${actual}, not to chain ${chainId}.`,
+      hint: "Set CHAIN_ID and RPC_URL to the same chain.",
+    });
+  }
+  const at = (blockNumber: bigint) => ({ ...target, blockNumber });
+  const now = { number: block.number, time: block.timestamp };
+  const writer = await client.readContract({ ...at(block.number), functionName: "writerOf" });
+  if (writer === zeroAddress) return { block: now, ledger: undefined, confirmed: undefined };
+  const [head, isEquivocated, confirmed] = await Promise.all([
+    client.readContract({ ...at(block.number), functionName: "head" }),
+    client.readContract({ ...at(block.number), functionName: "isEquivocated" }),
+    readConfirmed(block.number - BigInt(confirmations)),
+  ]);
+  return {
+    block: now,
+    ledger: { writer: writer.toLowerCase() as Address, head, isEquivocated },
+    confirmed: confirmations === 0 ? head : confirmed,
+  };
+
+  async function readConfirmed(blockNumber: bigint): Promise<{ size: bigint; root: Hex } | undefined> {
+    if (confirmations === 0 || blockNumber < 0n) return undefined;
+    return client.readContract({ ...at(blockNumber), functionName: "head" }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,52 @@
+import { access } from "node:fs/promises";
+import path from "node:path";
+import type { Address } from "../../protocol/address.ts";
+import { TallystickError } from "../../protocol/errors.ts";
+import { toHex } from "../../protocol/hex.ts";
+import { compareWithChain } from "../anchoring/compareWithChain.ts";
+import type { LedgerOnChain } from "../anchoring/readLedgerOnChain.ts";
+import { DiskLedger, LEDGER_FILE } from "./diskLedger.ts";
+import { LAST_SIGNED_FILE, type LastSigned, readLastSigned, writeLastSigned } from "./lastSigned.ts";
+
+/**
+ * Takes the ledger in a folder for the one to go on with, by writing what was signed last: the contract's head, or the
+ * ledger's own last entry when there is no chain. The whole ledger is verified and compared with the chain before.
+ *
+ * @param onChain what the contract says of it and whose it is; undefined when it is not anchored
+ * @throws TallystickError `no_ledger`; `last_signed_present` when the file is there; `ledger_locked` while a service
+ * writes the ledger; those of {@link compareWithChain}; LedgerLineError
+ */
+export async function adoptLedger(
+  folder: string,
+  onChain?: LedgerOnChain & { expectedWriter: Address },
+): Promise<LastSigned> {
+  const file = path.join(folder, LEDGER_FILE);
+  await access(file).catch(() => {
+    throw new TallystickError({
+      code: "no_ledger",
+      message: `There is no ${file}.`,
+      hint: "Set LEDGER_DIR and the other settings as the service has them: they name the folder.",
+    });
+  });
+  const ledger = await DiskLedger.open({ folder });
+  try {
+    const known = await readLastSigned(folder);
+    if (known !== undefined) {
+      throw new TallystickError({
+        code: "last_signed_present",
+        message: `${path.join(folder, LAST_SIGNED_FILE)} is there: ${known.size} entries were signed over.`,
+        hint:
+          "Nothing needs to be adopted. If entries that were signed over are lost for good, fetch what was anchored with" +
+          " tallystick ledger pull; without a chain, remove the file and adopt again.",
+      });
+    }
+    const { tree } = ledger;
+    if (onChain !== undefined) compareWithChain(onChain, { tree, writer: onChain.expectedWriter });
+    const size = onChain === undefined ? tree.size : Number(onChain.ledger?.head.size ?? 0n);
+    const adopted = { size, root: toHex(tree.root(size)) };
+    await writeLastSigned(folder, adopted);
+    return adopted;
+  } finally {
+    await ledger.close();
+  }
+}

@@ -1,0 +1,64 @@
+import { open, readFile, rename } from "node:fs/promises";
+import path from "node:path";
+import { z } from "zod";
+import { TallystickError } from "../../protocol/errors.ts";
+import type { Hex } from "../../protocol/hex.ts";
+import { syncFolder } from "./syncFolder.ts";
+
+/** Name of the file beside the ledger. */
+export const LAST_SIGNED_FILE = "last-signed.json";
+
+const schema = z.strictObject({
+  version: z.literal(1),
+  size: z.int().nonnegative(),
+  root: z
+    .string()
+    .regex(/^0x[0-9a-f]{64}$/)
+    .transform((text) => text as Hex),
+});
+
+/** The largest state of a ledger that anything was ever signed over: its number of entries and their root. */
+export type LastSigned = { size: number; root: Hex };
+
+/**
+ * Reads what was signed last from a ledger's folder; undefined when the file is not there.
+ *
+ * @throws TallystickError `bad_last_signed` when the file holds something else
+ */
+export async function readLastSigned(folder: string): Promise<LastSigned | undefined> {
+  const file = path.join(folder, LAST_SIGNED_FILE);
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
+  try {
+    const { size, root } = schema.parse(JSON.parse(text));
+    return { size, root };
+  } catch (cause) {
+    throw new TallystickError({
+      code: "bad_last_signed",
+      message: `${file} does not hold a size and a root.`,
+      hint: "Restore it from a copy together with the ledger, or remove it and run: tallystick ledger adopt",
+      cause,
+    });
+  }
+}
+
+/**
+ * Writes what is about to be signed. When this resolves, the file and its name are on disk: only then may the signature
+ * leave. Whoever reads at any moment, after a power cut too, finds the old content or the new one.
+ */
+export async function writeLastSigned(folder: string, { size, root }: LastSigned): Promise<void> {
+  const file = path.join(folder, LAST_SIGNED_FILE);
+  const next = `${file}.next`;
+  const handle = await open(next, "w", 0o644);
+  try {
+    await handle.writeFile(`${JSON.stringify({ version: 1, size, root })}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(next, file);
+  await syncFolder(folder);
+}

@@ -1,0 +1,96 @@
+import { expect } from "chai";
+import { type Hex, toHex } from "../../../protocol/hex.ts";
+import { leafHash } from "../../../protocol/merkle/hash.ts";
+import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
+import { ChainWatch } from "../../../settlement/anchoring/chainWatch.ts";
+import type { LedgerOnChain } from "../../../settlement/anchoring/readLedgerOnChain.ts";
+import { codeOf, openGate } from "../support/openGate.ts";
+
+const WRITER = `0x${"aa".repeat(20)}` as const;
+const OTHER = `0x${"12".repeat(32)}` as Hex;
+
+describe("the watch over the chain", () => {
+  const tree = new MerkleTree();
+  for (let n = 0; n < 9; n++) tree.append(leafHash(Uint8Array.of(n)));
+
+  function watch({ forgives = true } = {}) {
+    const { gate, said } = openGate();
+    const it = new ChainWatch({ tree, writer: WRITER, gate, forgives });
+    const see = (
+      block: number,
+      size: number,
+      root = size <= 9 ? toHex(tree.root(size)) : OTHER,
+      more = {},
+    ) => {
+      const head = { size: BigInt(size), root, time: 1n, seq: 1n };
+      const answer: LedgerOnChain = {
+        block: { number: BigInt(block), time: 1n },
+        ledger: { writer: WRITER, head, isEquivocated: false, ...more },
+        confirmed: undefined,
+      };
+      return [codeOf(() => it.seen(answer)), gate.refusal?.code ?? "open"];
+    };
+    return { it, gate, said, see };
+  }
+
+  it("is closed until the chain has answered once, and no answer later closes it", () => {
+    const { gate, see, it: chain } = watch();
+    expect(gate.refusal?.code).to.equal("chain_unknown");
+    expect(codeOf(() => gate.requireWrites())).to.equal("chain_unknown");
+    expect(codeOf(() => gate.requireSignatures())).to.equal("chain_unknown");
+    expect(see(5, 3)).to.deep.equal(["none", "open"]);
+    chain.seen({ block: { number: 6n, time: 1n }, ledger: undefined, confirmed: undefined });
+    expect(gate.refusal).to.equal(undefined);
+  });
+
+  it("takes any head that the ledger contains, also a smaller one than before", () => {
+    const { see } = watch();
+    for (const [block, size] of [
+      [5, 9],
+      [4, 2],
+      [6, 0],
+      [7, 9],
+    ] as const) {
+      expect(see(block, size)).to.deep.equal(["none", "open"]);
+    }
+  });
+
+  it("closes for a head that the ledger does not contain, another writer, and a ledger that is marked", () => {
+    expect(watch().see(5, 10)).to.deep.equal(["chain_ahead", "chain_ahead"]);
+    expect(watch().see(5, 4, OTHER)).to.deep.equal(["root_contradicts", "root_contradicts"]);
+    const another = { writer: `0x${"bb".repeat(20)}` };
+    expect(watch().see(5, 4, undefined, another)).to.deep.equal(["writer_differs", "writer_differs"]);
+    expect(watch().see(5, 4, undefined, { isEquivocated: true })).to.deep.equal([
+      "ledger_equivocated",
+      "ledger_equivocated",
+    ]);
+  });
+
+  it("opens again by a later block alone: a node that is behind has not seen the contradiction", () => {
+    const { see, said } = watch();
+    see(5, 3);
+    expect(see(8, 12)).to.deep.equal(["chain_ahead", "chain_ahead"]);
+    expect(see(7, 3)).to.deep.equal(["chain_ahead", "chain_ahead"]);
+    expect(see(8, 3)).to.deep.equal(["chain_ahead", "chain_ahead"]);
+    // A reorg undid it.
+    expect(see(9, 3)).to.deep.equal(["none", "open"]);
+    expect(said).to.deep.equal([
+      "Writes and checkpoints are refused. chain_ahead",
+      "Writes and checkpoints are taken again.",
+    ]);
+  });
+
+  it("is not closed by a node that is behind, or follows another branch", () => {
+    const { see } = watch();
+    see(8, 3);
+    expect(see(7, 12)).to.deep.equal(["stale_chain", "open"]);
+    expect(see(9, 9)).to.deep.equal(["none", "open"]);
+  });
+
+  it("stays closed for good where what a reorg undid is still the writer's word", () => {
+    const { see } = watch({ forgives: false });
+    see(5, 3);
+    see(8, 12);
+    expect(see(9, 3)).to.deep.equal(["chain_ahead", "chain_ahead"]);
+  });
+});

@@ -1,0 +1,94 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { LedgerClock } from "../../../settlement/engine/ledgerClock.ts";
+import { codeOf, openGate } from "../support/openGate.ts";
+
+describe("the clock of a ledger", () => {
+  function clock(limitSeconds = 120) {
+    const { gate, said } = openGate();
+    const time = { now: 1_000_000, elapsed: 50 };
+    const it = new LedgerClock({ now: () => time.now, elapsed: () => time.elapsed, gate, limitSeconds });
+    /** Time goes by, on both clocks. */
+    const wait = (seconds: number) => {
+      time.now += seconds;
+      time.elapsed += seconds;
+    };
+    const next = () => codeOf(() => it.next());
+    const block = (number: number, time: number) => it.seen({ number: BigInt(number), time: BigInt(time) });
+    return { it, gate, said, time, wait, next, block };
+  }
+
+  it("never goes backwards, whatever the machine's does", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: -280, max: 1_000 }), { maxLength: 40 }), (steps) => {
+        const { it, time } = clock(0);
+        let last = Number.NEGATIVE_INFINITY;
+        for (const step of steps) {
+          time.now = Math.max(last - 280, time.now + step);
+          const at = it.next();
+          expect(at).to.equal(Math.max(time.now, last));
+          last = at;
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("refuses writes, and not checkpoints, while the last entry is more than 300 s ahead", () => {
+    const { it, gate, time, next } = clock(0);
+    it.entry(time.now + 300);
+    expect(it.next()).to.equal(time.now + 300);
+    it.entry(time.now + 301);
+    expect(next()).to.equal("clock");
+    expect(gate.refusal?.code).to.equal("clock");
+    expect(gate.maySign).to.equal(true);
+    gate.requireSignatures();
+    time.now += 1;
+    expect([next(), gate.refusal]).to.deep.equal(["none", undefined]);
+  });
+
+  it("refuses writes from a new block whose time is too far away until one that fits; no new block says nothing", () => {
+    for (const off of [121, -121]) {
+      const { time, wait, next, block } = clock();
+      expect(next()).to.equal("none");
+      block(7, time.now);
+      expect(next()).to.equal("none");
+      // The chain stands still.
+      wait(10_000);
+      block(7, time.now - 10_000);
+      block(6, time.now - 20_000);
+      expect(next()).to.equal("none");
+      block(8, time.now + off);
+      expect(next()).to.equal("clock");
+      block(7, time.now);
+      expect(next()).to.equal("clock");
+      block(9, time.now - 120);
+      expect(next()).to.equal("none");
+    }
+  });
+
+  it("refuses writes when it was set by more than the limit, until a block fits it", () => {
+    for (const jump of [31_536_000, -200]) {
+      const { time, wait, next, block } = clock();
+      block(7, time.now);
+      expect(next()).to.equal("none");
+      wait(5_000);
+      expect(next()).to.equal("none");
+      time.now += jump;
+      expect(next()).to.equal("clock");
+      time.now -= jump;
+      expect(next()).to.equal("clock");
+      block(8, time.now);
+      expect(next()).to.equal("none");
+    }
+  });
+
+  it("looks at no block and no jump when its limit is 0", () => {
+    const { time, next, block } = clock(0);
+    block(7, 1);
+    expect(next()).to.equal("none");
+    time.now += 31_536_000;
+    block(8, 1);
+    expect(next()).to.equal("none");
+  });
+});

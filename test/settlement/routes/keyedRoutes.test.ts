@@ -1,0 +1,62 @@
+import { expect } from "chai";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
+import { API_KEY, openTestService, type TestService } from "../support/testService.ts";
+
+const KEYED = ["GET /v1/reviews", "GET /v1/reviews/:id", "POST /v1/actions", "POST /v1/settle"];
+
+/** What anybody may call: records and reviews are signed, the rest is public to read. */
+const OPEN = [
+  /^GET \/(?:health|metrics)$/,
+  /^GET \/v1\/(?:ledger\/[a-z]+|status\/:[a-z_]+|context|rules)$/,
+  /^GET \/tlog\//,
+  /^POST \/(?:telemetry|v1\/(?:listings|receipts|rate|stake|verify|contest|params|records|pulse|claim|claim\/verify))$/,
+  /^POST \/v1\/reviews\/:id$/,
+];
+
+describe("the routes of settlement that need a key", () => {
+  const folder = temporaryFolder();
+  let service: TestService;
+  beforeEach(async () => {
+    service = await openTestService(folder.path);
+  });
+  afterEach(() => service.close());
+
+  it("are these, and every other one is meant to be open", () => {
+    const routes = service.app.routes.filter(({ method }) => method !== "ALL");
+    const names = [...new Set(routes.map(({ method, path }) => `${method} ${path}`))].sort();
+    expect(names).to.include.members(KEYED);
+    const unknown = names.filter((name) => !KEYED.includes(name) && !OPEN.some((it) => it.test(name)));
+    expect(unknown).to.deep.equal([]);
+  });
+
+  for (const route of KEYED) {
+    it(`${route} is 401 without one, whatever else is sent`, async () => {
+      const [method = "", path = ""] = route.split(" ");
+      const target = path.replace(":id", "0".repeat(64));
+      for (const authorization of [
+        undefined,
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer wrong",
+        `Basic ${API_KEY}`,
+        API_KEY,
+      ]) {
+        for (const body of method === "POST" ? ["{}", "no JSON", ""] : [undefined]) {
+          const response = await service.app.request(target, {
+            method,
+            headers: { ...(authorization !== undefined && { authorization }) },
+            ...(body !== undefined && { body }),
+          });
+          expect(response.status, `${authorization} ${body}`).to.equal(401);
+          expect(response.headers.get("www-authenticate")).to.match(/^Bearer/);
+        }
+      }
+      const known = await service.app.request(target, {
+        method,
+        headers: { authorization: `Bearer ${API_KEY}` },
+      });
+      expect(known.status).not.to.equal(401);
+    });
+  }
+});
