@@ -3,6 +3,7 @@ import { type Address, addressSchema } from "../protocol/address.ts";
 import { parseUsdc, priceUsdcSchema } from "../protocol/amount.ts";
 import { type InputIssue, InvalidInputError } from "../protocol/errors.ts";
 import type { Hex } from "../protocol/hex.ts";
+import { keysOfOthers } from "../protocol/keysOfOthers.ts";
 import { defineParams, type Params } from "../protocol/records/params.ts";
 
 /** Where the entries of a ledger are read: a settlement service, or a folder with its `ledger.jsonl`. */
@@ -25,6 +26,10 @@ export type IndexerConfig = {
   ledgers: ReadonlyMap<Hex, SegmentSourceConfig>;
   /** Where the settlement routes are forwarded to, without a trailing slash; null: they answer 503. */
   settlementUrl: string | null;
+  /** Proxies that stand in front of this process and tell who asked them. */
+  trustedProxies: number;
+  /** What one address may ask; 0 for no limit. */
+  clientLimits: { points: number; streams: number; sockets: number };
   /** What insights cost and where the payment goes; null: nothing. */
   insights: { amount: bigint; payTo: Address; facilitator: string } | null;
   /** The EIP-712 domain of the token, which payers sign for. */
@@ -54,6 +59,12 @@ const addressText = z
   .string()
   .transform((text) => text.toLowerCase())
   .pipe(addressSchema);
+
+const ledgerIdText = z
+  .string()
+  .transform((text) => text.toLowerCase())
+  .pipe(z.string().regex(LEDGER_ID, "must be 0x and 64 hex digits"))
+  .transform((text) => text as Hex);
 
 const httpUrl = z
   .string()
@@ -109,24 +120,23 @@ const environmentSchema = z.object({
   TOKEN_ADDRESS: addressText,
   ESCROWS: listOf(pair.pipe(z.tuple([addressText, z.string().min(1).max(31)]))),
   ANCHORED_LEDGER: addressText.optional(),
-  LEDGERS: listOf(
-    pair.pipe(
-      z.tuple([
-        z
-          .string()
-          .transform((text) => text.toLowerCase())
-          .pipe(z.string().regex(LEDGER_ID, "must be 0x and 64 hex digits"))
-          .transform((text) => text as Hex),
-        z.string().transform(segmentSource),
-      ]),
-    ),
-  ),
+  LEDGERS: listOf(pair.pipe(z.tuple([ledgerIdText, z.string().transform(segmentSource)]))),
   OPERATOR: addressText.optional(),
   CLAIM_ATTESTORS: listOf(addressText),
   AUDIT_ARBITERS: listOf(addressText),
   HUBS: listOf(addressText),
+  BOUND_LEDGERS: listOf(ledgerIdText),
   TICK_BLOCKS: integer(1).default(150),
   SETTLEMENT_URL: httpUrl.optional(),
+  TRUST_PROXY: z
+    .enum(["0", "1", "2", "3", "4", "false", "true"], {
+      error: "must be the number of proxies in front of settlement, this indexer among them, 0 to 4",
+    })
+    .default("0")
+    .transform((text) => (text === "true" ? 1 : text === "false" ? 0 : Number(text))),
+  POINTS_PER_ADDRESS: integer(0, 1_000_000).default(6_000),
+  STREAMS_PER_ADDRESS: integer(0, 100_000).default(32),
+  SOCKETS_PER_ADDRESS: integer(0, 100_000).default(256),
   TOKEN_NAME: z.string().default("USD Coin"),
   TOKEN_VERSION: z.string().default("2"),
   INSIGHTS_PRICE_USDC: priceUsdcSchema.refine((text) => /[1-9]/.test(text), "must be more than 0").optional(),
@@ -136,6 +146,9 @@ const environmentSchema = z.object({
 
 type Environment = z.infer<typeof environmentSchema>;
 
+/** The variables that the indexer and its replicas read; no others need to be in their environment. */
+export const indexerVariables = Object.keys(environmentSchema.shape);
+
 /**
  * Reads the configuration from environment variables. An empty variable counts as absent.
  *
@@ -144,7 +157,7 @@ type Environment = z.infer<typeof environmentSchema>;
 export function readConfig(env: Record<string, string | undefined>): IndexerConfig {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
   const result = environmentSchema.safeParse(present);
-  const issues = result.success
+  const wrong = result.success
     ? invariants.flatMap((invariant) => invariant(result.data))
     : result.error.issues.map((issue) => ({
         field: String(issue.path[0]),
@@ -153,6 +166,7 @@ export function readConfig(env: Record<string, string | undefined>): IndexerConf
             ? "is missing"
             : `${issue.path.length > 1 ? `item ${Number(issue.path[1]) + 1} ` : ""}${issue.message}`,
       }));
+  const issues = [...wrong, ...keysOfOthers("indexer", present)];
   if (!result.success || issues.length > 0) throw configError(issues);
 
   const it = result.data;
@@ -170,6 +184,13 @@ export function readConfig(env: Record<string, string | undefined>): IndexerConf
     anchoredLedger: it.ANCHORED_LEDGER ?? null,
     ledgers,
     settlementUrl: it.SETTLEMENT_URL ?? null,
+    // The number is that of settlement, and this process is one of its proxies.
+    trustedProxies: Math.max(0, it.TRUST_PROXY - 1),
+    clientLimits: {
+      points: it.POINTS_PER_ADDRESS,
+      streams: it.STREAMS_PER_ADDRESS,
+      sockets: it.SOCKETS_PER_ADDRESS,
+    },
     tokenDomain: { name: it.TOKEN_NAME, version: it.TOKEN_VERSION },
     insights: insightsOf(it),
     params: defineParams({
@@ -180,6 +201,7 @@ export function readConfig(env: Record<string, string | undefined>): IndexerConf
       hubs: it.HUBS,
       escrows: Object.fromEntries(it.ESCROWS),
       ledgers: Object.fromEntries([...ledgers.keys()].map((id) => [id, RECORD_TYPES])),
+      boundLedgers: it.BOUND_LEDGERS,
     }),
   };
 }

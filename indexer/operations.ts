@@ -1,4 +1,5 @@
 import pg from "pg";
+import { CREATE_KEPT_LINES, KeptLines } from "./keptLines.ts";
 import { logWarning } from "./ponderProcess.ts";
 
 /** A segment that the indexer waits for: everything that comes after it on the chain waits too. */
@@ -21,6 +22,8 @@ export type Operations = {
   reportUnblocked: () => Promise<void>;
   /** What is being waited for, as any replica on the same database sees it; null also before the first report ever. */
   readBlocked: () => Promise<BlockedSegment | null>;
+  /** The lines of followed ledgers, shared by all who live in the database. */
+  lines: KeptLines;
   close: () => Promise<void>;
 };
 
@@ -36,9 +39,11 @@ export function openOperations(databaseUrl: string, indexerSchema: string): Oper
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     application_name: `tallystick ops ${indexerSchema}`,
-    max: 2,
+    max: 4,
     connectionTimeoutMillis: 5_000,
     statement_timeout: 5_000,
+    // A server that is frozen does not end the statement.
+    query_timeout: 6_000,
     allowExitOnIdle: true,
   });
   // An idle connection that breaks must not end the process; the next query opens a new one.
@@ -87,6 +92,7 @@ export function openOperations(databaseUrl: string, indexerSchema: string): Oper
         throw error;
       }
     },
+    lines: new KeptLines(pool, table),
     close: () => pool.end(),
   };
 }
@@ -102,7 +108,8 @@ const CREATE = `
     since bigint NOT NULL,
     attempts integer NOT NULL,
     reason text NOT NULL
-  )`;
+  );
+  ${CREATE_KEPT_LINES}`;
 
 const UPSERT = `
   INSERT INTO ${TABLE} (indexer_schema, ledger, old_size, new_size, block, since, attempts, reason)

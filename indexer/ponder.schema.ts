@@ -36,6 +36,7 @@ export const escrow = deriveTable("escrow", (table) => ({
   byBuyer: index().on(table.buyer, table.depositedBlock, table.id),
   byStatus: index().on(table.status, table.depositedBlock, table.id),
 }));
+export const boundLedger = deriveTable("boundLedger");
 export const record = deriveTable("record", (table) => ({ byHash: index().on(table.hash) }));
 export const receipt = deriveTable("receipt", (table) => ({
   byAgent: index().on(table.agent, table.time, table.id),
@@ -155,7 +156,11 @@ export const authorization = onchainTable("authorization", (p) => ({
 /** Every ledger opened in the AnchoredLedger contract, followed or not. */
 export const openedLedger = onchainTable("opened_ledger", (p) => ({
   id: p.text().primaryKey(),
+  /** Who writes it now. */
   writer: p.text().notNull(),
+  /** Who wrote it first: with the guardian and the origin, the id follows from it. */
+  firstWriter: p.text().notNull(),
+  guardian: p.text().notNull(),
   origin: p.text().notNull(),
   block: p.int8({ mode: "number" }).notNull(),
   time: p.int8({ mode: "number" }).notNull(),
@@ -186,8 +191,9 @@ export const anchor = onchainTable(
 export const equivocation = onchainTable("equivocation", (p) => ({
   id: p.text().primaryKey(),
   size: p.bigint().notNull(),
-  rootA: p.text().notNull(),
-  rootB: p.text().notNull(),
+  /** What the shorter word says at that size, and what the longer one has there. */
+  root: p.text().notNull(),
+  ownRoot: p.text().notNull(),
   block: p.int8({ mode: "number" }).notNull(),
   time: p.int8({ mode: "number" }).notNull(),
 }));

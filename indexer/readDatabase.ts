@@ -32,13 +32,16 @@ export function openReadDatabase(parameters: {
   statementTimeoutMs?: number;
 }): ReadDatabase {
   const { databaseUrl, databaseSchema, connections = 10 } = parameters;
+  const { statementTimeoutMs = STATEMENT_TIMEOUT_MS } = parameters;
   const pool = new pg.Pool({
     Client: preparingClient(),
     connectionString: databaseUrl,
     application_name: `${databaseSchema}_api`,
     max: connections,
     connectionTimeoutMillis: 5_000,
-    statement_timeout: parameters.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+    statement_timeout: statementTimeoutMs,
+    // A server that is frozen does not end the statement.
+    query_timeout: statementTimeoutMs + 1_000,
     lock_timeout: 1_000,
     allowExitOnIdle: true,
     // Waited for before the connection is given to anybody.

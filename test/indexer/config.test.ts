@@ -51,6 +51,20 @@ describe("indexer configuration", () => {
     expect(readConfig({ ...complete, SETTLEMENT_URL: "", TICK_BLOCKS: "" }).settlementUrl).to.equal(null);
   });
 
+  it("believes one proxy less than settlement, being one of its proxies", () => {
+    const believed = (count: string) => readConfig({ ...complete, TRUST_PROXY: count }).trustedProxies;
+    expect([readConfig(complete).trustedProxies, ...["0", "1", "2", "3"].map(believed)]).to.deep.equal([
+      0, 0, 0, 1, 2,
+    ]);
+    expect(issuesOf({ ...complete, TRUST_PROXY: "many" })).to.have.all.keys("TRUST_PROXY");
+    const limits = { POINTS_PER_ADDRESS: "0", STREAMS_PER_ADDRESS: "1", SOCKETS_PER_ADDRESS: "2" };
+    expect(readConfig({ ...complete, ...limits }).clientLimits).to.deep.equal({
+      points: 0,
+      streams: 1,
+      sockets: 2,
+    });
+  });
+
   it("follows nobody and nothing unless told to", () => {
     const { ledgers, anchoredLedger, params } = readConfig(complete);
     expect(ledgers.size).to.equal(0);

@@ -1,6 +1,9 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
 import { apply } from "../../indexer/src/derive/apply.ts";
@@ -13,7 +16,10 @@ import { testUsdcAbi } from "../../protocol/abi/testUsdcAbi.ts";
 import { type Hex, toHex } from "../../protocol/hex.ts";
 import type { RecordBody } from "../../protocol/json/recordBody.ts";
 import { type PostgresServer, startPostgres } from "../../scripts/postgres/startPostgres.ts";
+import { childEnvironment } from "../../scripts/processes/childEnvironment.ts";
+import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
+import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { indexedTables } from "./support/indexedTables.ts";
 import { type IndexerProcess, startIndexer } from "./support/indexerProcess.ts";
 import { type LocalChain, newWallet, PROVIDER, startLocalChain, zeroHash } from "./support/localChain.ts";
@@ -264,6 +270,42 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     } finally {
       await snapshot.close();
     }
+  });
+
+  it("exports a log that gives its own numbers to whoever derives the file, and nothing when it cannot", async () => {
+    const tallystick = async (args: string[]) => {
+      const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", args), {
+        cwd: repositoryRoot,
+        env: childEnvironment({ DATABASE_URL: databaseUrl }),
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const [out, err, [code]] = await Promise.all([
+        text(child.stdout),
+        text(child.stderr),
+        once(child, "close"),
+      ]);
+      return { out, err, code: code as number };
+    };
+    const file = path.join(folder, "exported.jsonl");
+    const exported = await tallystick(["export", "--output", file]);
+    expect(exported.code, exported.err).to.equal(0);
+    const [first = ""] = (await readFile(file, "utf8")).split("\n");
+    expect(JSON.parse(first)).to.deep.include({
+      kind: "params",
+      token: { address: chain.token, firstBlock: 0 },
+    });
+    const derived = await tallystick(["derive", file]);
+    expect(derived.code, derived.err).to.equal(0);
+    const { asOf, digest, agents } = JSON.parse(derived.out);
+    expect(asOf.block).to.equal((await meta()).block);
+    expect(digest).to.equal((await meta()).digest);
+    expect(agents[seller.address].last_30d_hire_count).to.equal(3);
+
+    // A file of before stays as it was when the export fails.
+    const failed = await tallystick(["export", "--output", file, "--database-schema", "elsewhere"]);
+    expect(failed.code).to.equal(1);
+    expect((await readFile(file, "utf8")).startsWith(first)).to.equal(true);
+    expect((await readdir(folder)).filter((name) => name.endsWith(".part"))).to.deep.equal([]);
   });
 
   it("says which schemas there are when it is asked for another", async () => {

@@ -1,6 +1,8 @@
 import type { Context } from "hono";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { admittedOf } from "../../../runtime/http/limitClients.ts";
+import type { Connection } from "./graphql/context.ts";
 import { problem } from "./problem.ts";
 
 /** The routes of the settlement service (swarm.at §6, SHP §5), which this origin answers too. */
@@ -72,6 +74,8 @@ async function forward({ req, env }: Context, settlementUrl: string | null): Pro
       "This node forwards to no settlement service (SETTLEMENT_URL).",
     );
   }
+  // Settlement limits its clients itself; this process only waits.
+  admittedOf((env as Connection | undefined)?.incoming)?.endTurn();
   const { pathname, search } = new URL(req.url);
   const body = req.method === "GET" || req.method === "HEAD" ? null : await req.arrayBuffer();
   const headers = pick(req.raw.headers, REQUEST_HEADERS);

@@ -1,8 +1,15 @@
+import { guardServer } from "../../../runtime/http/guardServer.ts";
+import { budgetOfUpgrade, limitClients, limitSockets } from "../../../runtime/http/limitClients.ts";
+import { limitTime } from "../../../runtime/http/limitTime.ts";
+import { surviveRequests } from "../../../runtime/http/requestScope.ts";
 import { apiVersion } from "../../buildVersion.ts";
+import { watchDatabase } from "../../databaseWatch.ts";
 import { config, operations } from "../../environment.ts";
-import { metricsRegistry, ponderSchema, shutdownSignal } from "../../ponderProcess.ts";
+import { logWarning, metricsRegistry, ponderSchema, shutdownSignal } from "../../ponderProcess.ts";
 import { openReadDatabase } from "../../readDatabase.ts";
 import { createApi } from "./app.ts";
+import { clientLimits, MOST_SOCKETS } from "./clientLimits.ts";
+import { answerProbes } from "./databaseAway.ts";
 import { registerMetrics } from "./metrics.ts";
 import { attachStream } from "./stream/attachStream.ts";
 import { createStream } from "./stream/createStream.ts";
@@ -10,21 +17,47 @@ import { onHttpServer } from "./stream/onHttpServer.ts";
 
 registerMetrics(metricsRegistry(), operations);
 
-const { db } = openReadDatabase({
-  databaseUrl: config.databaseUrl,
-  databaseSchema: ponderSchema() ?? config.databaseSchema,
-});
+const { databaseUrl } = config;
+const databaseSchema = ponderSchema() ?? config.databaseSchema;
+const { db } = openReadDatabase({ databaseUrl, databaseSchema });
+const watch = watchDatabase({ databaseUrl, databaseSchema });
 
-const stream = createStream({ db });
-onHttpServer((server) => attachStream(server, stream));
-shutdownSignal().addEventListener("abort", () => stream.close());
+const limits = clientLimits(config);
+const stream = createStream({
+  db,
+  isAway: () => watch.isAway,
+  budgetOf: (request) => budgetOfUpgrade(request, limits),
+});
+const onFault = (error: unknown) =>
+  logWarning({
+    msg: "A request left a fault behind",
+    cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  });
+onHttpServer((server) => {
+  guardServer(server, onFault);
+  limitTime(server);
+  limitSockets(server, {
+    perAddress: config.trustedProxies > 0 ? 0 : config.clientLimits.sockets,
+    inAll: MOST_SOCKETS,
+  });
+  answerProbes(server, watch);
+  limitClients(server, limits);
+  attachStream(server, stream);
+});
+surviveRequests(onFault);
+shutdownSignal().addEventListener("abort", () => {
+  stream.close();
+  void watch.close();
+});
 
 // Ponder serves what this module exports.
 export default createApi({
   db,
+  watch,
   operations,
   node: { chainId: config.chainId, token: config.token },
   settlementUrl: config.settlementUrl,
+  ledgers: { ids: [...config.ledgers.keys()], lines: operations.lines },
   version: apiVersion(config.params),
   insightsPrice: config.insights && {
     ...config.insights,

@@ -3,6 +3,9 @@ import type { BlockedSegment, Operations } from "../../operations.ts";
 
 const NAME = "tallystick_blocked_at_segment_seconds";
 
+/** Metrics are scraped also while the database does not answer. */
+const PATIENCE_MS = 1_000;
+
 /**
  * Adds to Ponder's `/metrics` how long the indexer has been waiting for a ledger segment: 0 when it is not. Read when it is
  * scraped, so that an API replica, which indexes nothing itself, tells the same.
@@ -17,7 +20,11 @@ export function registerMetrics(
     help: "Seconds since the indexer began to wait for a ledger segment that is missing or contradicts its anchored root",
     registers: [registry],
     async collect() {
-      this.set(await operations.readBlocked().then(secondsBlocked, () => Number.NaN));
+      const unknown = new Promise<number>((resolve) => {
+        setTimeout(resolve, PATIENCE_MS, Number.NaN).unref();
+      });
+      const known = operations.readBlocked().then(secondsBlocked, () => Number.NaN);
+      this.set(await Promise.race([known, unknown]));
     },
   });
 }

@@ -1,17 +1,22 @@
 import { STATUS_CODES } from "node:http";
 import { HTTPException } from "hono/http-exception";
 import { InvalidInputError, TallystickError } from "../../../protocol/errors.ts";
+import { isDatabaseAway } from "../../databaseWatch.ts";
 import { logWarning } from "../../ponderProcess.ts";
+
+/** Seconds after which to come again to what cannot be served now. */
+export const COME_AGAIN = 5;
 
 /**
  * An error answer as settlement gives them too: RFC 9457, `application/problem+json`, with a `code` for programs and one
  * sentence for people.
  */
 export function problem(status: number, code: string, detail: string, more: object = {}): Response {
-  return new Response(
-    JSON.stringify({ code, title: STATUS_CODES[status] ?? "Error", status, detail, ...more }),
-    { status, headers: { "content-type": "application/problem+json" } },
-  );
+  const body = JSON.stringify({ code, title: STATUS_CODES[status] ?? "Error", status, detail, ...more });
+  const headers = new Headers({ "content-type": "application/problem+json" });
+  // What is missing now may be there soon.
+  if (status === 503) headers.set("retry-after", String(COME_AGAIN));
+  return new Response(body, { status, headers });
 }
 
 /** Codes whose status is not that of their class: 400 for bad input, 500 for the rest. */
@@ -36,6 +41,9 @@ export function problemResponse(error: unknown): Response {
   // Hono's own, for bodies that are no JSON.
   if (error instanceof HTTPException && error.status < 500) {
     return problem(error.status, "malformed_json", error.message);
+  }
+  if (isDatabaseAway(error)) {
+    return problem(503, "database_unavailable", "The database of this node does not answer now.");
   }
   logWarning({
     msg: "A request failed",

@@ -20,8 +20,19 @@ export type DeriveEvent =
 
 type OnChain<Kind extends string> = { block: number; time: number; log: number; kind: Kind };
 
-/** The first line of an exported log: the parameters the node was configured with. Without it the defaults hold. */
-export type ParamsEvent = OnChain<"params"> & { params: Params };
+/** The token that a log is about, and the first block of which its transfers were read. */
+export type LogToken = { address: Address; firstBlock: number };
+
+/**
+ * The first line of an exported log, and of no other: the parameters the node was configured with, and the token. Without it
+ * the default parameters hold, and whoever reads the log has to know the token.
+ */
+export type ParamsEvent = OnChain<"params"> & {
+  params: Params;
+  token?: LogToken;
+  /** Which transfers the log has: all of the token, or those that matter. */
+  form?: "all" | "relevant";
+};
 
 export type TransferEvent = OnChain<"transfer"> & {
   token: Address;

@@ -1,4 +1,4 @@
-import { InvalidInputError } from "../../../protocol/errors.ts";
+import { InvalidInputError, invalidInputFromZod } from "../../../protocol/errors.ts";
 import { paramsSchema } from "../../../protocol/records/params.ts";
 import type { DeriveEvent } from "./events.ts";
 
@@ -15,13 +15,20 @@ const isAddress = (value: unknown) => typeof value === "string" && ADDRESS.test(
 const isHash = (value: unknown) => typeof value === "string" && HASH.test(value);
 const isAmount = (value: unknown) => typeof value === "string" && AMOUNT.test(value);
 const isObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
+const isToken = (value: unknown) =>
+  isObject(value) &&
+  isAddress((value as { address?: unknown }).address) &&
+  isCount((value as { firstBlock?: unknown }).firstBlock);
+const isForm = (value: unknown) => value === "all" || value === "relevant";
+const orAbsent = (holds: (value: unknown) => boolean) => (value: unknown) =>
+  value === undefined || holds(value);
 
 const position: Fields = { block: isCount, time: isCount };
 const onChain: Fields = { ...position, log: isCount };
 
 /** The fields each kind must have; others are ignored. */
 const kinds: { [kind: string]: Fields } = {
-  params: { ...onChain, params: isObject },
+  params: { ...onChain, params: isObject, token: orAbsent(isToken), form: orAbsent(isForm) },
   transfer: {
     ...onChain,
     token: isAddress,
@@ -86,9 +93,10 @@ export function parseEvent(line: string): DeriveEvent {
   for (const [name, holds] of fields) {
     if (!holds(values[name])) throw invalid(name, `is missing or malformed in a ${values.kind} event`);
   }
-  if (values.kind === "params")
-    return { ...values, params: paramsSchema.parse(values.params) } as DeriveEvent;
-  return values as DeriveEvent;
+  if (values.kind !== "params") return values as DeriveEvent;
+  const params = paramsSchema.safeParse(values.params);
+  if (!params.success) throw invalidInputFromZod(params.error, "params", "invalid_event");
+  return { ...values, params: params.data } as DeriveEvent;
 }
 
 function invalid(field: string, message: string): InvalidInputError {

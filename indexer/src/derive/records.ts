@@ -1,10 +1,15 @@
 import { InvalidInputError } from "../../../protocol/errors.ts";
+import type { RecordBody } from "../../../protocol/json/recordBody.ts";
+import { checkBinding, isBoundType, isUnbound } from "../../../protocol/records/binding.ts";
 import { parseClaim } from "../../../protocol/records/claim.ts";
+import { parseConsensus } from "../../../protocol/records/consensus.ts";
 import { checkListing, checkPayeeSignature, type Listing } from "../../../protocol/records/listing.ts";
 import { parseParams } from "../../../protocol/records/params.ts";
+import { parsePulse } from "../../../protocol/records/pulse.ts";
 import { parseRating } from "../../../protocol/records/rating.ts";
 import { checkBuyerSignature, checkReceipt, completedAtSeconds } from "../../../protocol/records/receipt.ts";
 import { isSignedBy } from "../../../protocol/records/record.ts";
+import { parseReview } from "../../../protocol/records/review.ts";
 import { parseTelemetry } from "../../../protocol/records/telemetry.ts";
 import { claimSettled } from "./claims.ts";
 import type { RecordEvent } from "./events.ts";
@@ -53,7 +58,9 @@ export async function recordSettled(step: Step, event: RecordEvent): Promise<voi
 async function readRecord(step: Step, event: RecordEvent): Promise<(() => Promise<void>) | null> {
   if (event.error !== undefined) throw new InvalidRecord(event.error);
   checkLedger(step, event);
+  await checkForm(step, event);
   checkSignature(step, event);
+  await noteForm(step, event);
   const record = { type: event.type, body: event.body, signer: event.signer, signature: event.signature };
   switch (event.type) {
     case "listing": {
@@ -115,6 +122,14 @@ async function readRecord(step: Step, event: RecordEvent): Promise<(() => Promis
       }
       return () => paramsSettled(step, params);
     }
+    case "stake":
+    case "verify":
+    case "contest":
+      return unread(event, parseConsensus);
+    case "review":
+      return unread(event, parseReview);
+    case "pulse":
+      return unread(event, parsePulse);
     default:
       return null;
   }
@@ -128,6 +143,37 @@ function checkLedger({ params }: Step, event: RecordEvent): void {
   if (!types.includes(event.type)) {
     throw new InvalidRecord(`ledger ${event.ledger} may not carry records of type ${event.type}`);
   }
+}
+
+/**
+ * Whether the signed body says that it is this type of record in this ledger. One that says neither, the form of before,
+ * counts in a ledger until that has its first record of the other form.
+ */
+async function checkForm(step: Step, event: RecordEvent): Promise<void> {
+  const { type, body, ledger } = event;
+  if (!isBoundType(type)) return;
+  if (!isUnbound(body)) {
+    checkBinding({ type, body }, ledger);
+    return;
+  }
+  const isOver = step.params.boundLedgers.includes(ledger) || (await hasBoundRecords(step, ledger));
+  if (isOver) throw new InvalidRecord("unbound");
+}
+
+/** From a ledger's first record that is signed for it on, the form of before counts in it no more. */
+async function noteForm(step: Step, { type, body, ledger, seq }: RecordEvent): Promise<void> {
+  if (!isBoundType(type) || isUnbound(body) || (await hasBoundRecords(step, ledger))) return;
+  await step.store.insert("boundLedger", { id: ledger, seq });
+}
+
+async function hasBoundRecords(step: Step, ledger: string): Promise<boolean> {
+  return (await step.store.get("boundLedger", ledger)) !== null;
+}
+
+/** Of what means nothing to reputation only the form is checked; before there was one, it was not. */
+function unread({ body }: RecordEvent, parse: (body: RecordBody) => unknown): null {
+  if (!isUnbound(body)) parse(body);
+  return null;
 }
 
 /** What an agent lists is looked through whenever it lists more, so there is an end to it. */

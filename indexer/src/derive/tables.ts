@@ -201,6 +201,8 @@ export const tables = {
     receipt: "text?",
     hire: "text?",
   },
+  /** The ledgers with a record whose signed body names its type and its ledger, and the position of their first. */
+  boundLedger: { id: "text", seq: "number" },
   /** Every record of a followed ledger, `<ledger>/<seq>`. */
   record: {
     id: "text",

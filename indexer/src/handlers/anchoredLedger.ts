@@ -3,6 +3,7 @@ import { sql } from "ponder";
 import { createPublicClient, http } from "viem";
 import type { Hex } from "../../../protocol/hex.ts";
 import type { LedgerEntry } from "../../../protocol/ledger/entry.ts";
+import { contractVerdict } from "../../../runtime/erc1271/contractVerdict.ts";
 import { config, operations } from "../../environment.ts";
 import {
   anchor,
@@ -17,8 +18,7 @@ import { logInfo, logWarning, shutdownSignal } from "../../ponderProcess.ts";
 import type { RecordEvent } from "../derive/events.ts";
 import { logEvents, recover } from "../eventLog.ts";
 import { EMPTY_LEDGER, type LedgerHead } from "../segments/checkSegment.ts";
-import { contractSignature } from "../segments/contractSignature.ts";
-import { loadSegment } from "../segments/loadSegment.ts";
+import { type Anchor, type LoadedSegment, loadSegment } from "../segments/loadSegment.ts";
 import { patiently, type Waiting } from "../segments/patiently.ts";
 import { entryType, recordEvent } from "../segments/recordEvent.ts";
 import { openSegmentSource } from "../segments/segmentSource.ts";
@@ -36,17 +36,26 @@ const signerThreads = new SignerThreads({
 void operations.reportUnblocked();
 
 ponder.on("AnchoredLedger:Opened", async ({ event, context }) => {
-  const { ledgerId, writer, origin } = event.args;
+  const { ledgerId, origin } = event.args;
   const { block, time } = placeOf(event);
-  await context.db.insert(openedLedger).values({ id: ledgerId, writer: lower(writer), origin, block, time });
+  const writer = lower(event.args.writer);
+  const guardian = lower(event.args.guardian);
+  await context.db
+    .insert(openedLedger)
+    .values({ id: ledgerId, writer, firstWriter: writer, guardian, origin, block, time });
+});
+
+ponder.on("AnchoredLedger:WriterChanged", async ({ event, context }) => {
+  const { ledgerId, next } = event.args;
+  await context.db.update(openedLedger, { id: ledgerId }).set({ writer: lower(next) });
 });
 
 ponder.on("AnchoredLedger:Equivocated", async ({ event, context }) => {
-  const { ledgerId, size, rootA, rootB } = event.args;
+  const { ledgerId, size, root, ownRoot } = event.args;
   const { block, time } = placeOf(event);
   await context.db
     .insert(equivocation)
-    .values({ id: ledgerId, size, rootA, rootB, block, time })
+    .values({ id: ledgerId, size, root, ownRoot, block, time })
     .onConflictDoNothing();
 });
 
@@ -63,8 +72,8 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   if ((await context.db.find(equivocation, { id: ledgerId })) !== null) return;
   const head = await ledgerHead(context, ledgerId);
   const waits = waiting(context, event, sourceConfig.kind === "http" ? sourceConfig.url : sourceConfig.path);
-  const loading = { head, source: openSegmentSource(sourceConfig), signal: waits.signal };
-  const loaded = await patiently(() => loadSegment({ oldSize, newSize, root }, loading), waits);
+  const loading = { head, source: openSegmentSource(sourceConfig, ledgerId), signal: waits.signal };
+  const loaded = await patiently(() => loadAndKeep(ledgerId, { oldSize, newSize, root }, loading), waits);
   if (loaded === null) return;
   const { entries, pages, head: newHead } = loaded.result;
   const events = entries.map((entry, index) =>
@@ -76,6 +85,8 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   const noted = { kind: "anchor", subject: id, agent: ledgerId, counterpart: null };
   await context.db.insert(timeline).values({ position: anchorKey(place), ...noted });
   for (const page of pages) await savePage(context, ledgerId, page);
+  // The contract that told of the anchor has code where it did.
+  const trusting = { recover, witness: lower(event.log.address) };
   let together: RecordEvent[] = [];
   for (const [index, record] of events.entries()) {
     await ahead.until(index);
@@ -85,7 +96,7 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
     }
     if (record.error === undefined) {
       // Of contracts the chain is asked, which may not answer.
-      const asked = await patiently(() => contractSignature(context.client, record, recover), waits);
+      const asked = await patiently(() => contractVerdict(context.client, record, trusting), waits);
       // With the block, Ponder takes back what was written so far.
       if (asked === null) return;
       if (asked.result !== undefined) record.erc1271 = asked.result;
@@ -97,6 +108,22 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   await logEvents(context.db, together, event.block.hash);
   await saveHead(context, ledgerId, newHead, place);
 });
+
+/** Loads a segment, and keeps its lines for whoever loses them. */
+async function loadAndKeep(
+  ledgerId: Hex,
+  anchored: Anchor,
+  loading: Parameters<typeof loadSegment>[1],
+): Promise<LoadedSegment> {
+  const loaded = await loadSegment(anchored, loading);
+  if (!(await operations.lines.keep(ledgerId, loading.head.size, loaded.lines)))
+    logWarning({
+      msg: "Lines of a ledger that were kept are gone",
+      ledger: ledgerId,
+      before: loading.head.size,
+    });
+  return loaded;
+}
 
 /** Records whose changes are written together: many touch the same rows, and none is seen before its block is. */
 const WRITTEN_TOGETHER = 256;

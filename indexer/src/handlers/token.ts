@@ -9,7 +9,7 @@ const LATEST = "last";
 
 const authorizations = new Authorizations();
 
-/** The log begins with the parameters that this node was configured with, at the block where it starts to read. */
+/** The log begins with what this node was configured with: its parameters, its token, and the block where it starts to read. */
 ponder.on("Token:setup", async ({ context }) => {
   const { timestamp } = await context.client.getBlock({ blockNumber: BigInt(config.startBlock) });
   await context.db.insert(token).values({ id: config.token });
@@ -21,6 +21,7 @@ ponder.on("Token:setup", async ({ context }) => {
       log: 0,
       kind: "params",
       params: config.params,
+      token: { address: config.token, firstBlock: config.startBlock },
     },
     "",
   );

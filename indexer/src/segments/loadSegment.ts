@@ -9,7 +9,13 @@ import type { GrownPage } from "./storedTree.ts";
 export type Anchor = { oldSize: bigint; newSize: bigint; root: Hex };
 
 /** A checked segment: its entries, what they add to the stored tree, and how far the ledger is loaded with them. */
-export type LoadedSegment = { entries: LedgerEntry[]; pages: GrownPage[]; head: LedgerHead };
+export type LoadedSegment = {
+  entries: LedgerEntry[];
+  /** The canonical lines that they stand in. */
+  lines: readonly string[];
+  pages: GrownPage[];
+  head: LedgerHead;
+};
 
 /**
  * Loads a segment and checks it. Entries that contradict the root are no better than none.
@@ -39,5 +45,5 @@ export async function loadSegment(
   const request = { from: head.size, to, byteOffset: head.bytes, signal };
   // A heartbeat anchors the same size again: nothing to read, but the root has to be ours.
   const lines = to === head.size ? [] : await source(request);
-  return checkSegment(head, lines, anchor.root);
+  return { ...checkSegment(head, lines, anchor.root), lines };
 }

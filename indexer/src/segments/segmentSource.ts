@@ -1,6 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import path from "node:path";
 import { TallystickError } from "../../../protocol/errors.ts";
+import type { Hex } from "../../../protocol/hex.ts";
 import type { SegmentSourceConfig } from "../../config.ts";
 
 /** The entries `[from, to)` of a ledger. `byteOffset` is the length of all canonical lines before `from`. */
@@ -24,20 +25,25 @@ const CHUNK = 1 << 18;
 /**
  * Opens the place where a ledger's entries are read.
  *
+ * @param ledgerId whose entries they are: another follower, which may be the place, follows several
  * @throws (the source) SegmentUnavailableError when not all entries are there
  */
-export function openSegmentSource(config: SegmentSourceConfig): SegmentSource {
+export function openSegmentSource(config: SegmentSourceConfig, ledgerId: Hex): SegmentSource {
   return config.kind === "http"
-    ? (request) => readHttp(config.url, request)
+    ? (request) => readHttp(config.url, ledgerId, request)
     : (request) => readFolder(config.path, request);
 }
 
 /** `GET /v1/ledger/entries?from=&to=` answers canonical lines; a server may answer fewer than asked for. */
-async function readHttp(base: string, { from, to, signal }: SegmentRequest): Promise<string[]> {
+async function readHttp(
+  base: string,
+  ledgerId: Hex,
+  { from, to, signal }: SegmentRequest,
+): Promise<string[]> {
   const lines: string[] = [];
   while (lines.length < to - from) {
     const at = from + lines.length;
-    const url = `${base}/v1/ledger/entries?from=${at}&to=${Math.min(to, at + PAGE)}`;
+    const url = `${base}/v1/ledger/entries?ledger=${ledgerId}&from=${at}&to=${Math.min(to, at + PAGE)}`;
     const text = await get(url, signal);
     const page = text.split("\n");
     if (page.at(-1) === "") page.pop();

@@ -37,7 +37,6 @@ describe("the settlement routes of the indexer's origin", () => {
     ["GET", "/v1/context?keywords=a%20b"],
     ["GET", "/v1/status/task-1"],
     ["GET", "/v1/ledger/latest"],
-    ["GET", "/v1/ledger/entries?from=0&to=5"],
     ["POST", "/v1/listings"],
     ["POST", "/v1/receipts"],
     ["POST", "/v1/rate"],

@@ -29,7 +29,7 @@ describe("GraphQL subscriptions over server-sent events", () => {
       ...(subscriptions !== undefined && { subscriptions }),
     });
     const started = serve({
-      fetch: (request) => yoga.fetch(request),
+      fetch: (request, connection) => yoga.fetch(request, connection as object),
       port: 0,
       hostname: "127.0.0.1",
     }) as Server;

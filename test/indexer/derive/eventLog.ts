@@ -1,18 +1,21 @@
 import { toStringMethod } from "fast-check";
 import { apply } from "../../../indexer/src/derive/apply.ts";
-import type { DeriveEvent } from "../../../indexer/src/derive/events.ts";
+import type { DeriveEvent, RecordEvent } from "../../../indexer/src/derive/events.ts";
 import { MemoryStore } from "../../../indexer/src/derive/memoryStore.ts";
 import { parseEvent } from "../../../indexer/src/derive/parseEvent.ts";
 import { type Snapshot, snapshotOf } from "../../../indexer/src/derive/snapshot.ts";
 import type { Address } from "../../../protocol/address.ts";
 import { type Hex, ZERO_HASH } from "../../../protocol/hex.ts";
 import type { RecordBody, RecordJson } from "../../../protocol/json/recordBody.ts";
+import { bindBody } from "../../../protocol/records/binding.ts";
 import { defineParams, type Params } from "../../../protocol/records/params.ts";
 
 export const START = 1_767_225_600;
 export const HOUR = 3600;
 export const DAY = 86_400;
-const LEDGER: Hex = `0x${"1e".repeat(32)}`;
+/** The ledger that records are in unless a test says otherwise, and another one that is followed too. */
+export const LEDGER: Hex = `0x${"1e".repeat(32)}`;
+export const OTHER_LEDGER: Hex = `0x${"2e".repeat(32)}`;
 export const TOKEN: Address = `0x${"70".repeat(20)}`;
 const NOBODY: Address = `0x${"0".repeat(40)}`;
 const ESCROW: Address = `0x${"e5".repeat(20)}`;
@@ -66,11 +69,23 @@ export class EventLog {
     return this.#log - 1;
   }
 
-  record(type: string, signer: Address, body: RecordBody): string {
+  /** A record whose body names its type and the ledger it is in, as all but listings and receipts do. */
+  record(type: string, signer: Address, fields: RecordBody, ledger = LEDGER): string {
+    return this.said(type, signer, bindBody(fields, { type, ledger }), ledger);
+  }
+
+  /** A record with just this body: in the form of before, or signed for something else. */
+  said(type: string, signer: Address, body: RecordBody, ledger = LEDGER): string {
     const hash = this.hash().slice(2);
     const seq = this.#seq++;
-    this.push({ kind: "record", ledger: LEDGER, seq, hash, type, body, signer, signature: "0x01" });
+    this.push({ kind: "record", ledger, seq, hash, type, body, signer, signature: "0x01" });
     return hash;
+  }
+
+  /** What somebody who has a record's signature can do: the same words as another type, or in another ledger. */
+  replay(hash: string, { type, ledger }: { type?: string; ledger?: Hex } = {}): string {
+    const event = this.events.find((it) => it.kind === "record" && it.hash === hash) as RecordEvent;
+    return this.said(type ?? event.type, event.signer, event.body, ledger ?? event.ledger);
   }
 
   listing(agent: Address, capability: string, more: RecordBody = {}): string {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
+import { zeroAddress } from "viem";
 import { anchoredLedgerAbi } from "../../../protocol/abi/anchoredLedgerAbi.ts";
 import { ledgerId } from "../../../protocol/ledger/anchor.ts";
 import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
@@ -58,8 +59,14 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
     const { anchoredLedger, relayer, client } = chain;
     for (const name of ["a", "b"]) {
       const origin = `test.local/${name}`;
-      await chain.send(anchoredLedger, anchoredLedgerAbi, "open", [origin, relayer]);
-      const id = ledgerId({ chainId: CHAIN_ID, contract: anchoredLedger, writer: relayer, origin });
+      await chain.send(anchoredLedger, anchoredLedgerAbi, "open", [origin, relayer, zeroAddress]);
+      const id = ledgerId({
+        chainId: CHAIN_ID,
+        contract: anchoredLedger,
+        writer: relayer,
+        guardian: zeroAddress,
+        origin,
+      });
       const ledger = new TestLedger();
       followed.push({ id, ledger, publish: (it) => it.save(path.join(folder, name)) });
     }

@@ -311,6 +311,11 @@ export class RealizedLog {
       const { privateKey } = this.#actor(by as Address);
       body = { ...rest, [key]: await signBody(rest, { privateKey }) };
     }
+    if (body.ledger !== undefined) {
+      // What was said for the ledger it is in is so here too.
+      const turn = this.progress.nextLedger + (event.body.ledger === event.ledger ? 0 : 1);
+      body = { ...body, ledger: this.#followed[turn % this.#followed.length]?.id ?? "local" };
+    }
     const entry = await ledger.sign(signer, event.type, body);
     this.progress.names.set(event.hash, entry.currentHash);
   }

@@ -21,6 +21,8 @@ async function failure(promise: Promise<unknown>): Promise<Error> {
   return error;
 }
 
+const LEDGER = `0x${"1e".repeat(32)}` as const;
+
 describe("segments from a settlement service", () => {
   let server: Server;
   let source: SegmentSource;
@@ -41,7 +43,7 @@ describe("segments from a settlement service", () => {
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
-    source = openSegmentSource({ kind: "http", url: `http://127.0.0.1:${port}` });
+    source = openSegmentSource({ kind: "http", url: `http://127.0.0.1:${port}` }, LEDGER);
   });
   after(() => server.close());
   beforeEach(() => {
@@ -53,12 +55,12 @@ describe("segments from a settlement service", () => {
 
   it("gives exactly the entries asked for", async () => {
     expect(await source({ from: 3, to: 7, byteOffset: 0, signal })).to.deep.equal(lines.slice(3, 7));
-    expect(asked).to.deep.equal(["/v1/ledger/entries?from=3&to=7"]);
+    expect(asked).to.deep.equal([`/v1/ledger/entries?ledger=${LEDGER}&from=3&to=7`]);
   });
 
   it("asks in pages of a thousand", async () => {
     expect(await source({ from: 1, to: 2_500, byteOffset: 0, signal })).to.deep.equal(lines.slice(1));
-    expect(asked.map((url) => url.split("?")[1])).to.deep.equal([
+    expect(asked.map((url) => url.split(`?ledger=${LEDGER}&`)[1])).to.deep.equal([
       "from=1&to=1001",
       "from=1001&to=2001",
       "from=2001&to=2500",
@@ -86,7 +88,7 @@ describe("segments from a settlement service", () => {
   });
 
   it("says when nobody answers", async () => {
-    const nobody = openSegmentSource({ kind: "http", url: "http://127.0.0.1:1" });
+    const nobody = openSegmentSource({ kind: "http", url: "http://127.0.0.1:1" }, LEDGER);
     expect((await failure(nobody({ from: 0, to: 1, byteOffset: 0, signal }))).message).to.contain(
       "did not answer",
     );
@@ -101,7 +103,7 @@ describe("segments from a folder", () => {
 
   beforeEach(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "tallystick-segments-"));
-    source = openSegmentSource({ kind: "folder", path: folder });
+    source = openSegmentSource({ kind: "folder", path: folder }, LEDGER);
     await writeFile(path.join(folder, "ledger.jsonl"), lines.map((line) => `${line}\n`).join(""));
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));

@@ -16,11 +16,12 @@ const buyer = other.address.toLowerCase();
 /** A receipt that its buyer signed too, a listing whose payee did, one that is not its signer's, or none. */
 async function recordOf(n: number): Promise<SignedRecord | null> {
   if (n % 5 === 4) return null;
-  const [type, key] = n % 2 === 0 ? ["receipt", "buyer_signature"] : ["listing", "payee_signature"];
+  const [type, key] =
+    n % 2 === 0 ? (["receipt", "buyer_signature"] as const) : (["listing", "payee_signature"] as const);
   const plain = { n, [n % 2 === 0 ? "buyer" : "payee"]: buyer };
   const nested = await signBody(plain, { privateKey: (n % 3 === 0 ? seller : other).privateKey });
-  const body = n % 7 === 0 ? plain : { ...plain, [key as string]: nested };
-  const record = await signRecord({ type: type as string, body, privateKey: seller.privateKey });
+  const body = n % 7 === 0 ? plain : { ...plain, [key]: nested };
+  const record = await signRecord({ type, body, privateKey: seller.privateKey });
   return n % 11 === 0 ? { ...record, signer: `0x${"00".repeat(20)}` } : record;
 }
 

@@ -168,9 +168,14 @@ async function fillLedger({ database }: Api, { store }: Awaited<ReturnType<Event
   await database
     .insert(schema.genericEntry)
     .values({ ...generic, id: `${LEDGER}/${generic.seq}`, ledger: LEDGER });
-  await database
-    .insert(schema.openedLedger)
-    .values({ id: LEDGER, writer: wallet(9), origin: "test/story", ...place });
+  await database.insert(schema.openedLedger).values({
+    id: LEDGER,
+    writer: wallet(9),
+    firstWriter: wallet(9),
+    guardian: wallet(8),
+    origin: "test/story",
+    ...place,
+  });
   await database.insert(schema.ledger).values({
     id: LEDGER,
     size,

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
+import { zeroAddress } from "viem";
 import { anchoredLedgerAbi } from "../../../protocol/abi/anchoredLedgerAbi.ts";
 import { type Hex, toHex } from "../../../protocol/hex.ts";
 import type { PyJson } from "../../../protocol/json/pythonJson.ts";
@@ -10,7 +11,7 @@ import { ledgerId } from "../../../protocol/ledger/anchor.ts";
 import { entryLine, GENESIS_HASH, type LedgerEntry, sealEntry } from "../../../protocol/ledger/entry.ts";
 import { entryLeafHash } from "../../../protocol/merkle/entryLeafHash.ts";
 import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
-import { recordPayload, signRecord } from "../../../protocol/records/record.ts";
+import { recordPayload, signBody } from "../../../protocol/records/record.ts";
 import { CHAIN_ID, type LocalChain, type Wallet } from "./localChain.ts";
 
 /** A ledger in memory that a test appends to; what is published of it and what is anchored is up to the test. */
@@ -31,9 +32,11 @@ export class TestLedger {
     return entry;
   }
 
-  /** Appends a record that `by` signs. */
+  /** Appends a record with a body that `by` signs as it is: see `bindBody` for what most types have to have in it. */
   async sign(by: Wallet, type: string, body: RecordBody): Promise<LedgerEntry> {
-    return this.append(recordPayload(await signRecord({ type, body, privateKey: by.privateKey })));
+    const signature = await signBody(body, { privateKey: by.privateKey });
+    const signer = by.address.toLowerCase() as Hex;
+    return this.append(recordPayload({ type, body, signer, signature }));
   }
 
   /** Another ledger with the same entries so far. */
@@ -71,8 +74,14 @@ export class TestLedger {
 export async function openOnChain(chain: LocalChain, writer: Wallet, origin: string) {
   await chain.fuel(writer);
   const { anchoredLedger: address } = chain;
-  await chain.send(address, anchoredLedgerAbi, "open", [origin, writer.address]);
-  const id = ledgerId({ chainId: CHAIN_ID, contract: address, writer: writer.address, origin });
+  await chain.send(address, anchoredLedgerAbi, "open", [origin, writer.address, zeroAddress]);
+  const id = ledgerId({
+    chainId: CHAIN_ID,
+    contract: address,
+    writer: writer.address,
+    guardian: zeroAddress,
+    origin,
+  });
   return {
     id,
     anchor: async (ledger: TestLedger, size = ledger.size) => {

@@ -1,4 +1,6 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type DataLoader from "dataloader";
+import { admittedOf } from "../../../../runtime/http/limitClients.ts";
 import type { Operations } from "../../../operations.ts";
 import type { Database } from "../database.ts";
 import type { TimelineFeed } from "../stream/timelineFeed.ts";
@@ -18,8 +20,14 @@ export type ServerContext = {
   followers: Followers;
 };
 
+/** The connection that a request came by; neither is there when a test asks without one. */
+export type Connection = { incoming?: IncomingMessage; outgoing?: ServerResponse };
+
 /** What resolvers are given, anew for every request. */
 export type QueryContext = ServerContext & {
+  connection: Connection;
+  /** Takes points from what this client may ask. */
+  charge: (points: number) => void;
   load: Loaders;
   /** The lists of this request that belong to one of many objects, by field and arguments. */
   lists: Map<string, DataLoader<string, unknown>>;
@@ -34,14 +42,21 @@ export type QueryContext = ServerContext & {
 /** More than any page of a sensible query, far less than nested pages of a hundred could ask for. */
 export const MAX_ROWS = 2_000;
 
-export function queryContext(base: ServerContext): QueryContext {
+/** Rows asked for that cost a client one point. */
+const ROWS_PER_POINT = 20;
+
+export function queryContext(base: ServerContext, connection: Connection = {}): QueryContext {
   let rows = 0;
+  const budget = admittedOf(connection.incoming)?.budget;
   const context: QueryContext = {
     ...base,
+    connection,
+    charge: (points) => budget?.charge(points),
     load: openLoaders(base.db),
     lists: new Map(),
     takeRows: (count) => {
       rows += count;
+      budget?.charge(count / ROWS_PER_POINT);
       if (rows > MAX_ROWS) {
         throw queryError(
           "TOO_MANY_ROWS",

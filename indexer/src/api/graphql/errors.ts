@@ -13,6 +13,7 @@ export type QueryErrorCode =
   | "TOO_MANY_SUBSCRIPTIONS"
   | "QUERY_TIMEOUT"
   | "OVERLOADED"
+  | "DATABASE_UNAVAILABLE"
   | "PAYMENT_REQUIRED"
   | "PRIVATE_METRICS"
   | "NOT_FOUND"
@@ -21,6 +22,16 @@ export type QueryErrorCode =
 /** An error the client sees as it is, with `extensions.code`. */
 export function queryError(code: QueryErrorCode, message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code } });
+}
+
+/** One that the whole answer is refused with: its status, and after how many seconds to come again. */
+export function refusal(
+  code: QueryErrorCode,
+  message: string,
+  { status, retryAfter }: { status: 429 | 503; retryAfter: number },
+): GraphQLError {
+  const http = { status, headers: { "retry-after": String(retryAfter) } };
+  return new GraphQLError(message, { extensions: { code, http } });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { queryError } from "./errors.ts";
+import { refusal } from "./errors.ts";
 
 /** How many subscriptions a process serves at once; each holds a batch of messages at the most. */
 export class Followers {
@@ -16,10 +16,8 @@ export class Followers {
   /** @throws GraphQLError `TOO_MANY_SUBSCRIPTIONS` */
   checkRoom(): void {
     if (this.#count < this.most) return;
-    throw queryError(
-      "TOO_MANY_SUBSCRIPTIONS",
-      `This node serves ${this.most} subscriptions at once; ask another, or later.`,
-    );
+    const message = `This node serves ${this.most} subscriptions at once; ask another, or later.`;
+    throw refusal("TOO_MANY_SUBSCRIPTIONS", message, { status: 503, retryAfter: 30 });
   }
 
   /** Counts one in, until the function it returns is called. */

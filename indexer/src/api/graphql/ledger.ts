@@ -21,11 +21,11 @@ type Entry = typeof schema.genericEntry.$inferSelect;
 type Proof = { entry: Entry; leafHash: Hex; hashes: Hex[]; head: Ledger };
 
 const EquivocationRef = builder.objectRef<typeof schema.equivocation.$inferSelect>("Equivocation").implement({
-  description: "Its writer signed two histories of this size: nothing more of the ledger is loaded.",
+  description: "Two words of its writers belong to no one history: nothing more of the ledger is loaded.",
   fields: (t) => ({
     size: t.field({ type: "BigInt", resolve: ({ size }) => size }),
-    rootA: t.exposeString("rootA"),
-    rootB: t.exposeString("rootB"),
+    root: t.exposeString("root", { description: "What the shorter word says at that size." }),
+    ownRoot: t.exposeString("ownRoot", { description: "What the longer word has there." }),
     block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
   }),
 });
@@ -48,7 +48,20 @@ export const LedgerRef = builder.objectRef<Ledger>("Ledger").implement({
     writer: t.field({
       type: "Address",
       nullable: true,
+      description: "Who writes it now.",
       resolve: async ({ id }, _, { load }) => (await load.openedLedger.load(id))?.writer ?? null,
+    }),
+    firstWriter: t.field({
+      type: "Address",
+      nullable: true,
+      description: "Who wrote it first: its id follows from this, the guardian and the origin.",
+      resolve: async ({ id }, _, { load }) => (await load.openedLedger.load(id))?.firstWriter ?? null,
+    }),
+    guardian: t.field({
+      type: "Address",
+      nullable: true,
+      description: "Who may announce another writer; the zero address for nobody.",
+      resolve: async ({ id }, _, { load }) => (await load.openedLedger.load(id))?.guardian ?? null,
     }),
     equivocation: t.field({
       type: EquivocationRef,

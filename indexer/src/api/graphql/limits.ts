@@ -2,10 +2,11 @@ import { costLimitPlugin } from "@escape.tech/graphql-armor-cost-limit";
 import { maxAliasesPlugin } from "@escape.tech/graphql-armor-max-aliases";
 import { maxDepthPlugin } from "@escape.tech/graphql-armor-max-depth";
 import { maxTokensPlugin } from "@escape.tech/graphql-armor-max-tokens";
-import type { ExecutionResult, GraphQLError } from "graphql";
+import { type ExecutionResult, GraphQLError } from "graphql";
 import { isAsyncIterable, type Plugin } from "graphql-yoga";
 import type { QueryContext } from "./context.ts";
 import { type QueryErrorCode, queryError } from "./errors.ts";
+import { introspectionLimit } from "./introspectionLimit.ts";
 
 /** Anything a person or a dashboard asks stays far below these; the introspection query of GraphiQL fits too. */
 export const LIMITS = {
@@ -29,6 +30,7 @@ export const LIMITS = {
  */
 export function limitPlugins({ milliseconds, answerCharacters }: Limits = LIMITS): Plugin[] {
   return [
+    somethingAsked(),
     maxTokensPlugin({ n: LIMITS.tokens, onReject: [withCode("QUERY_TOO_LONG")] }),
     maxDepthPlugin({ n: LIMITS.depth, flattenFragments: true, onReject: [withCode("QUERY_TOO_DEEP")] }),
     maxAliasesPlugin({ n: LIMITS.aliases, onReject: [withCode("TOO_MANY_ALIASES")] }),
@@ -37,10 +39,25 @@ export function limitPlugins({ milliseconds, answerCharacters }: Limits = LIMITS
       flattenFragments: true,
       onReject: [withCode("QUERY_TOO_COSTLY")],
     }),
+    introspectionLimit(),
     timeLimit(milliseconds),
     codes(),
     answerLimit(answerCharacters),
   ];
+}
+
+/** A request without a query is not well-formed, whatever form of answer it takes: 400, where the server would say 200. */
+function somethingAsked(): Plugin {
+  return {
+    onRequestParse: () => ({
+      onRequestParseDone: ({ requestParserResult }) => {
+        const asked = requestParserResult as { query?: unknown } | undefined;
+        if (Array.isArray(asked) || (asked?.query !== undefined && asked.query !== null)) return;
+        const http = { status: 400 };
+        throw new GraphQLError("Ask a query.", { extensions: { code: "BAD_REQUEST", http } });
+      },
+    }),
+  };
 }
 
 export type Limits = { milliseconds: number; answerCharacters: number };
@@ -90,15 +107,26 @@ function codes(): Plugin {
   };
 }
 
-/** Refuses an answer before it is made into text: aliases can repeat a long value many times. */
+/** Characters of an answer that cost a client one point. */
+const CHARACTERS_PER_POINT = 10_000;
+
+/**
+ * Refuses an answer before it is made into text, since aliases can repeat a long value many times, and takes what it cost from
+ * the client's budget.
+ */
 function answerLimit(most: number): Plugin {
   return {
-    onResultProcess: ({ result, setResult }) => {
-      if (Array.isArray(result) || isAsyncIterable(result)) return;
-      if (charactersOf((result as ExecutionResult).data, most) <= most) return;
-      const message = `An answer may have at most ${most} characters; ask for less at once.`;
-      setResult({ errors: [queryError("RESPONSE_TOO_LARGE", message)] });
-    },
+    onExecute: () => ({
+      onExecuteDone: ({ result, setResult, args }) => {
+        if (Array.isArray(result) || isAsyncIterable(result)) return;
+        const characters = charactersOf((result as ExecutionResult).data, most);
+        const context = args.contextValue as unknown as QueryContext;
+        context.charge(characters / CHARACTERS_PER_POINT);
+        if (characters <= most) return;
+        const message = `An answer may have at most ${most} characters; ask for less at once.`;
+        setResult({ errors: [queryError("RESPONSE_TOO_LARGE", message)] });
+      },
+    }),
   };
 }
 

@@ -64,6 +64,12 @@ const ParamsRef = builder.objectRef<Params>("Params").implement({
       type: [LedgerRootRef],
       resolve: (it) => Object.entries(it.ledgers).map(([id, types]) => ({ id, types })),
     }),
+    boundLedgers: t.field({
+      type: ["ID"],
+      description:
+        "Ledgers in which no record counts whose signed body names neither its type nor its ledger.",
+      resolve: (it) => it.boundLedgers,
+    }),
   }),
 });
 

@@ -1,9 +1,10 @@
 import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
 import { createYoga, maskError as maskAny } from "graphql-yoga";
+import { isDatabaseAway } from "../../../databaseWatch.ts";
 import { logWarning } from "../../../ponderProcess.ts";
 import { createTimelineFeed } from "../stream/timelineFeed.ts";
-import { queryContext, type ServerContext } from "./context.ts";
-import { queryError } from "./errors.ts";
+import { type Connection, queryContext, type ServerContext } from "./context.ts";
+import { refusal } from "./errors.ts";
 import { examples } from "./examples.ts";
 import { Followers } from "./followers.ts";
 import { LIMITS, type Limits, limitPlugins, queryTimeout } from "./limits.ts";
@@ -42,7 +43,7 @@ export function graphqlServer(options: GraphqlOptions) {
     feed: createTimelineFeed({ db, everyMs: pollMs }),
     followers: new Followers(subscriptions),
   };
-  return createYoga({
+  return createYoga<Connection>({
     schema: graphqlSchema,
     graphqlEndpoint: "/graphql",
     // Node's own streams: a client that leaves a subscription is noticed at once, not at the next ping.
@@ -54,7 +55,8 @@ export function graphqlServer(options: GraphqlOptions) {
     graphiql: { title: "Tallystick", defaultTabs: tabs },
     // Served from here: the page works without a connection to anywhere else.
     renderGraphiQL,
-    context: () => queryContext(shared),
+    context: ({ incoming, outgoing }) =>
+      queryContext(shared, { ...(incoming && { incoming }), ...(outgoing && { outgoing }) }),
     plugins: limitPlugins(limits),
     maskedErrors: { isDev: false, maskError },
     logging: {
@@ -72,8 +74,13 @@ function maskError(error: unknown, message: string, isDev?: boolean): Error {
   const cause = (error as { originalError?: unknown }).originalError ?? error;
   const code = (cause as { code?: unknown }).code;
   if (code === QUERY_CANCELED) return queryTimeout();
+  if (isDatabaseAway(cause)) {
+    const message = "The database of this node does not answer now; try again later, or another node.";
+    return refusal("DATABASE_UNAVAILABLE", message, { status: 503, retryAfter: 5 });
+  }
   if (cause instanceof Error && cause.message.startsWith("timeout exceeded when trying to connect")) {
-    return queryError("OVERLOADED", "This node has too much to do; try again later, or ask another.");
+    const message = "This node has too much to do; try again later, or ask another.";
+    return refusal("OVERLOADED", message, { status: 503, retryAfter: 5 });
   }
   return maskAny(error, message, isDev);
 }

@@ -1,10 +1,10 @@
 import { Repeater } from "graphql-yoga";
+import { admittedOf } from "../../../../runtime/http/limitClients.ts";
 import type { Row } from "../../derive/tables.ts";
 import type { StreamMessage } from "../stream/messages.ts";
-import type { TimelineFeed } from "../stream/timelineFeed.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
-import { queryError } from "./errors.ts";
+import { queryError, refusal } from "./errors.ts";
 import { HireRef } from "./hire.ts";
 import { TierChangeRef } from "./tierChange.ts";
 
@@ -87,16 +87,23 @@ function follow(
   wants: (message: StreamMessage) => boolean,
 ): AsyncIterable<Happening> {
   const begin = startOf(after);
-  const { feed, followers } = context;
+  const { feed, followers, connection } = context;
   followers.checkRoom();
+  const admitted = admittedOf(connection.incoming);
+  if (admitted?.becomeStream() === false) {
+    const message = "This address has as many streams open as it may; close one first.";
+    throw refusal("TOO_MANY_SUBSCRIPTIONS", message, { status: 429, retryAfter: 30 });
+  }
   return new Repeater<Happening>(async (push, stop) => {
     const leave = followers.enter();
     const news = new News();
     const unsubscribe = feed.subscribe((reorg) => news.tell(reorg?.position ?? null));
     stop.then(() => news.end());
+    // Who leaves before the first word is written is told to nobody by the stream: only the connection knows.
+    whenClosed(connection, stop);
     try {
       await feed.poll();
-      await pushAll(push, news, begin ?? feed.head(), { feed, wants, renew: context.renew });
+      await pushAll(push, news, begin ?? feed.head(), context, wants);
     } finally {
       unsubscribe();
       leave();
@@ -105,12 +112,19 @@ function follow(
   });
 }
 
+function whenClosed({ outgoing }: QueryContext["connection"], run: () => void): void {
+  if (outgoing?.closed || outgoing?.destroyed) run();
+  else outgoing?.once("close", run);
+}
+
 async function pushAll(
   push: (happening: Happening) => Promise<unknown>,
   news: News,
   from: string,
-  { feed, wants, renew }: { feed: TimelineFeed; wants: (it: StreamMessage) => boolean; renew: () => void },
+  context: QueryContext,
+  wants: (it: StreamMessage) => boolean,
 ): Promise<void> {
+  const { feed, renew } = context;
   let position = from;
   while (!news.hasEnded) {
     const takenBack = news.takeReorg();
@@ -119,16 +133,29 @@ async function pushAll(
       renew();
       await push({ position, subject: null });
     }
+    await turnOf(context, news);
     const messages = await feed.after(position, BATCH);
     if (messages.length === 0) await news.next();
+    else context.charge(1);
     for (const message of messages) {
       if (news.hasEnded || news.hasReorg) break;
       position = message.position;
       if (!wants(message)) continue;
-      // Every event is answered like a query of its own: rows read anew, and as many as any query may.
+      await turnOf(context, news);
+      if (news.hasEnded) break;
+      // Every event is answered like a query of its own: rows read anew, as many as any query may, and at its price.
       renew();
+      context.charge(1);
       await push({ position, subject: message.subject });
     }
+  }
+}
+
+/** Waits while the client has used up what it may ask for: what is told it takes from the same budget. */
+async function turnOf({ connection }: QueryContext, news: News): Promise<void> {
+  const budget = admittedOf(connection.incoming)?.budget;
+  while (budget !== undefined && budget.secondsToWait > 0 && !news.hasEnded) {
+    await new Promise((resolve) => setTimeout(resolve, 250).unref());
   }
 }
 

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { Hono } from "hono";
-import { marked } from "marked";
 import { examples } from "../graphql/examples.ts";
 import { problem } from "../problem.ts";
 import { escapeHtml, page } from "./page.ts";
+import { renderDocument } from "./renderDocument.ts";
 
 const script = readFileSync(new URL("landing.js", import.meta.url), "utf8");
 const docsFolder = fileURLToPath(new URL("../../../../docs", import.meta.url));
@@ -16,7 +16,6 @@ const LINKS: [href: string, name: string, what: string][] = [
   ["/docs/", "Documentation", "what the figures mean, how to sell, buy, operate and check"],
   ["/v1/params", "Parameters", "thresholds and whom this node listens to"],
   ["/status", "Status", "the last block"],
-  ["/metrics", "Metrics", "for Prometheus"],
 ];
 
 /** The pages for people: `/`, live, and the documentation below `/docs/`. */
@@ -29,7 +28,7 @@ export function servePages(): Hono {
     const name = req.path.slice("/docs/".length);
     // Only what the folder has: no path is made of the request.
     if (!documents().includes(name)) return problem(404, "not_found", `There is no document ${name}.`);
-    const html = marked.parse(readFileSync(path.join(docsFolder, name), "utf8"), { async: false });
+    const html = renderDocument(readFileSync(path.join(docsFolder, name), "utf8"));
     return page(
       `Tallystick: ${name}`,
       `<nav><a href="/">Tallystick</a><a href="/docs/">Documentation</a></nav><main class="document">${html}</main>`,

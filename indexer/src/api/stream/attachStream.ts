@@ -1,4 +1,5 @@
 import type { Server } from "node:http";
+import { letGo } from "../../../../runtime/http/guardServer.ts";
 import type { Stream } from "./createStream.ts";
 
 /** Serves the stream on a server that others serve too. */
@@ -6,7 +7,8 @@ export function attachStream(server: Server, stream: Stream): void {
   server.on("upgrade", (request, socket, head) => {
     if (stream.upgrade(request, socket, head)) return;
     // With a listener for upgrades, a server leaves all of them to it.
-    if (server.listenerCount("upgrade") === 1)
-      socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n");
+    if (server.listenerCount("upgrade") > 1) return;
+    socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+    letGo(socket);
   });
 }

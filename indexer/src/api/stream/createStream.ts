@@ -3,10 +3,14 @@ import type { Duplex } from "node:stream";
 import { eq, sql } from "ponder";
 import { type WebSocket, WebSocketServer } from "ws";
 import { invalidInputFromZod } from "../../../../protocol/errors.ts";
+import type { ClientBudget } from "../../../../runtime/http/clientBudgets.ts";
+import { letGo } from "../../../../runtime/http/guardServer.ts";
+import { tooManyRequests } from "../../../../runtime/http/limitClients.ts";
 import * as schema from "../../../ponder.schema.ts";
 import { logWarning } from "../../../ponderProcess.ts";
 import { STATE_ID } from "../../derive/stateId.ts";
 import type { Database } from "../database.ts";
+import { databaseAway } from "../databaseAway.ts";
 import { problem, problemResponse } from "../problem.ts";
 import { type StreamMessage, topicOf } from "./messages.ts";
 import { type StreamQuery, streamQuery } from "./streamRequest.ts";
@@ -25,6 +29,10 @@ export type StreamOptions = {
   mostBuffered?: number;
   /** How long a client may take nothing. */
   patienceMs?: number;
+  /** Whether the database does not answer; then no stream can begin. */
+  isAway?: () => boolean;
+  /** Whose budget a stream is counted in; without it nobody has one. */
+  budgetOf?: (request: IncomingMessage) => ClientBudget;
 };
 
 export type Stream = {
@@ -39,13 +47,19 @@ export type Stream = {
 const GOING_AWAY = 1001;
 const TERMINATE_MS = 5_000;
 
+/** After how long to come again, when no time is known at which there is room. */
+const SECONDS_TO_COME_AGAIN = 30;
+
+/** What a stream costs to begin: it reads the head of the timeline, and where the node stands. */
+const STREAM_POINTS = 5;
+
 /**
  * The live stream (SHP §10): hires, ratings, tier changes and anchors as JSON messages in the order of the log, a heartbeat,
  * and `reorg` when blocks were taken back. Every message has the `position` from which a client can resume.
  */
 export function createStream(options: StreamOptions): Stream {
   const { db, pollMs = 500, heartbeatMs = 15_000, mostClients = 1_000 } = options;
-  const { mostBuffered = 256 * 1024, patienceMs = 30_000 } = options;
+  const { mostBuffered = 256 * 1024, patienceMs = 30_000, budgetOf, isAway } = options;
   const feed = createTimelineFeed({ db, everyMs: pollMs });
   const server = new WebSocketServer({ noServer: true, maxPayload: 1024, perMessageDeflate: false });
   const alive = new WeakSet<WebSocket>();
@@ -65,7 +79,7 @@ export function createStream(options: StreamOptions): Stream {
     }
   }
 
-  function welcome(socket: WebSocket, query: StreamQuery): void {
+  function welcome(socket: WebSocket, query: StreamQuery, budget: ClientBudget | undefined): void {
     alive.add(socket);
     socket.on("pong", () => alive.add(socket));
     socket.on("error", () => socket.terminate());
@@ -77,7 +91,8 @@ export function createStream(options: StreamOptions): Stream {
       if (socket.readyState !== socket.OPEN) return;
       socket.send(JSON.stringify({ type: "hello", position: from, head: feed.head() }));
       socket.send(await heartbeat(db, feed.head()));
-      const stop = carrySubscriber({ feed, outlet, from, wants: wanted(query), mostBuffered, patienceMs });
+      const wants = wanted(query);
+      const stop = carrySubscriber({ feed, outlet, from, wants, mostBuffered, patienceMs, budget });
       socket.on("close", stop);
       if (socket.readyState !== socket.OPEN) stop();
     };
@@ -97,16 +112,30 @@ export function createStream(options: StreamOptions): Stream {
 
   return {
     upgrade: (request, socket, head) => {
-      const url = new URL(request.url ?? "/", "http://node");
-      if (url.pathname !== STREAM_PATH) return false;
-      const query = streamQuery.safeParse(Object.fromEntries(url.searchParams));
+      // A target such as `//` is no URL at all, so the path is read as it was written.
+      const [path = "", ...search] = (request.url ?? "").split("?");
+      if (path !== STREAM_PATH) return false;
+      const query = streamQuery.safeParse(Object.fromEntries(new URLSearchParams(search.join("?"))));
+      const budget = budgetOf?.(request);
+      const seconds = budget?.secondsToWait ?? 0;
+      budget?.charge(STREAM_POINTS);
       if (!query.success) void refuse(socket, problemResponse(invalidInputFromZod(query.error)));
+      else if (seconds > 0) void refuse(socket, tooMany("has used up what it may ask for", seconds));
+      else if (isAway?.()) void refuse(socket, databaseAway());
       else if (server.clients.size >= mostClients) {
-        void refuse(
-          socket,
-          problem(503, "too_many_clients", "This node streams to no more clients; try another."),
-        );
-      } else server.handleUpgrade(request, socket, head, (webSocket) => welcome(webSocket, query.data));
+        const detail = "This node streams to no more clients; try another.";
+        void refuse(socket, problem(503, "too_many_clients", detail), SECONDS_TO_COME_AGAIN);
+      } else {
+        const leave = budget?.openStream();
+        if (budget !== undefined && leave === undefined) {
+          void refuse(socket, tooMany("has as many streams open as it may", SECONDS_TO_COME_AGAIN));
+          return true;
+        }
+        // However it ends: refused by the handshake, said goodbye to, or torn down.
+        if (leave !== undefined) socket.once("close", leave);
+        if (socket.destroyed) leave?.();
+        server.handleUpgrade(request, socket, head, (it) => welcome(it, query.data, budget));
+      }
       return true;
     },
     close: () => {
@@ -161,14 +190,24 @@ async function heartbeat(db: Database, position: string): Promise<string> {
   });
 }
 
+function tooMany(why: string, seconds: number): Response {
+  return new Response(tooManyRequests(why, seconds), {
+    status: 429,
+    headers: { "content-type": "application/problem+json", "retry-after": String(seconds) },
+  });
+}
+
 /** Answers an upgrade with a plain HTTP response. */
-async function refuse(socket: Duplex, response: Response): Promise<void> {
+async function refuse(socket: Duplex, response: Response, retryAfter?: number): Promise<void> {
   const body = await response.text();
+  const seconds = response.headers.get("retry-after") ?? retryAfter;
   const head = [
     `HTTP/1.1 ${response.status} Refused`,
     `content-type: ${response.headers.get("content-type")}`,
     `content-length: ${Buffer.byteLength(body)}`,
+    ...(seconds === undefined ? [] : [`retry-after: ${seconds}`]),
     "connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+  letGo(socket);
 }

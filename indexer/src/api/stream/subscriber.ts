@@ -1,3 +1,4 @@
+import type { ClientBudget } from "../../../../runtime/http/clientBudgets.ts";
 import type { StreamMessage } from "./messages.ts";
 import type { TimelineFeed } from "./timelineFeed.ts";
 
@@ -20,12 +21,17 @@ export type SubscriberOptions = {
   mostBuffered: number;
   /** How long a client may take nothing before it is let go. */
   patienceMs: number;
+  /** What is told is taken from it; who has nothing left waits. */
+  budget?: ClientBudget | undefined;
 };
 
 /** Close code "try again later" (RFC 6455, IANA registry). */
 const TRY_AGAIN_LATER = 1013;
 const BATCH = 200;
 const LOOK_AGAIN_MS = 50;
+
+/** Messages that cost a client one point. */
+const MESSAGES_PER_POINT = 20;
 
 /**
  * Carries one client through the timeline at its own pace: what it has not taken yet is not even read, so a slow client
@@ -34,7 +40,7 @@ const LOOK_AGAIN_MS = 50;
  * @returns a function that stops it
  */
 export function carrySubscriber(options: SubscriberOptions): () => void {
-  const { feed, outlet, wants, mostBuffered, patienceMs } = options;
+  const { feed, outlet, wants, mostBuffered, patienceMs, budget } = options;
   let position = options.from;
   let takenBack: string | null = null;
   let isRunning = false;
@@ -50,6 +56,13 @@ export function carrySubscriber(options: SubscriberOptions): () => void {
       await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS).unref());
     }
     return !isDone();
+  }
+
+  /** Waits for what the client may have. */
+  async function turn(): Promise<void> {
+    while (budget !== undefined && budget.secondsToWait > 0 && !isDone()) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS).unref());
+    }
   }
 
   async function send(text: string): Promise<boolean> {
@@ -87,8 +100,10 @@ export function carrySubscriber(options: SubscriberOptions): () => void {
         hasNews = false;
         for (;;) {
           await tellReorg();
+          await turn();
           const messages = await feed.after(position, BATCH);
           if (messages.length === 0 || isDone()) break;
+          budget?.charge(messages.length / MESSAGES_PER_POINT);
           await sendAll(messages);
         }
       }

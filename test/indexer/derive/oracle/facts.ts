@@ -124,6 +124,8 @@ export type Facts = {
   telemetry: Map<string, { latency: number | null; allPassed: boolean | null }>;
   listings: Listing[];
   seenListings: Set<string>;
+  /** Ledgers with a record that was signed for them. */
+  boundLedgers: Set<string>;
   /** `agent/payee` → block and log of the consent. */
   consents: Map<string, { block: number; log: number }>;
   claims: Map<string, string>;

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import type { Address } from "../../../../protocol/address.ts";
 import type { Hex } from "../../../../protocol/hex.ts";
-import { DAY, EventLog, wallet } from "../eventLog.ts";
+import type { RecordBody } from "../../../../protocol/json/recordBody.ts";
+import { DAY, EventLog, LEDGER, OTHER_LEDGER, wallet } from "../eventLog.ts";
 
 /** Wallets 1–7 list and sell, 8–12 only move money or buy, 13 attests, 14 operates, 15 is an arbiter. */
 const ATTESTOR = wallet(13);
@@ -17,6 +18,10 @@ const wait = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(DAY - 1, DAY, DAY + 1) },
   { weight: 1, arbitrary: fc.constantFrom(15 * DAY, 30 * DAY - 1, 30 * DAY, 30 * DAY + 1) },
 );
+
+const ledger = fc.constantFrom(LEDGER, OTHER_LEDGER);
+/** In which ledger, and whether in the form of before. */
+const where = { ledger, old: fc.boolean() };
 
 const action = fc.oneof(
   {
@@ -120,6 +125,7 @@ const action = fc.oneof(
       pick: fc.nat(),
       stars: fc.integer({ min: 1, max: 5 }),
       side: fc.constantFrom("buyer", "seller"),
+      ...where,
     }),
   },
   {
@@ -129,6 +135,7 @@ const action = fc.oneof(
       pick: fc.nat(),
       latency: fc.nat({ max: 900 }),
       passed: fc.boolean(),
+      ...where,
     }),
   },
   {
@@ -137,6 +144,16 @@ const action = fc.oneof(
       do: fc.constant("claim" as const),
       seller,
       state: fc.constantFrom("claimed", "verified", "unclaimed"),
+      ...where,
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("replay" as const),
+      pick: fc.nat(),
+      type: fc.option(fc.constantFrom("rating", "telemetry", "claim", "params", "verify", "contest")),
+      ledger,
     }),
   },
   {
@@ -155,6 +172,7 @@ const action = fc.oneof(
           fundingShare: fc.constantFrom({ numerator: 1, denominator: 4 }, { numerator: 1, denominator: 2 }),
           maxIntermediaries: fc.constantFrom(0, 1, 2, 3),
           maxListings: fc.constantFrom(2, 100),
+          boundLedgers: fc.constantFrom<Hex[]>([], [LEDGER], [OTHER_LEDGER]),
         },
         { requiredKeys: [] },
       ),
@@ -283,19 +301,13 @@ class Builder {
         if (receipt === undefined) return;
         if (it.do === "rate") {
           const { side, stars } = it;
-          log.record("rating", side === "buyer" ? receipt.buyer : receipt.seller, {
-            receipt: receipt.hash,
-            side,
-            stars,
-          });
+          const rater = side === "buyer" ? receipt.buyer : receipt.seller;
+          this.say("rating", rater, { receipt: receipt.hash, side, stars }, it);
           return;
         }
         const verification = { all_passed: it.passed };
-        log.record("telemetry", receipt.buyer, {
-          receipt: receipt.hash,
-          latency_ms: it.latency,
-          verification,
-        });
+        const measured = { receipt: receipt.hash, latency_ms: it.latency, verification };
+        this.say("telemetry", receipt.buyer, measured, it);
         return;
       }
       case "claim": {
@@ -305,7 +317,16 @@ class Builder {
           verification_hash: "a".repeat(64),
           state: it.state,
         };
-        log.record("claim", ATTESTOR, claim);
+        this.say("claim", ATTESTOR, claim, it);
+        return;
+      }
+      case "replay": {
+        const said = log.events.filter((event) => event.kind === "record");
+        const event = said[it.pick % said.length];
+        if (event === undefined) return;
+        const isBound = event.type !== "listing" && event.type !== "receipt";
+        const type = isBound && it.type !== null ? it.type : event.type;
+        log.replay(event.hash, { type, ledger: it.ledger });
         return;
       }
       case "params": {
@@ -323,6 +344,16 @@ class Builder {
       case "tick":
         log.tick();
     }
+  }
+
+  private say(
+    type: string,
+    signer: Address,
+    body: RecordBody,
+    { ledger, old }: { ledger: Hex; old: boolean },
+  ): void {
+    if (old) this.#log.said(type, signer, body, ledger);
+    else this.#log.record(type, signer, body, ledger);
   }
 
   /** Only what the contract allows: a delivery once, a settlement once. */

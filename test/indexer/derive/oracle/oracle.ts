@@ -1,4 +1,5 @@
 import type { DeriveEvent, RecordEvent } from "../../../../indexer/src/derive/events.ts";
+import { InvalidInputError } from "../../../../protocol/errors.ts";
 import { parseClaim } from "../../../../protocol/records/claim.ts";
 import { parseListing } from "../../../../protocol/records/listing.ts";
 import { defineParams, parseParams } from "../../../../protocol/records/params.ts";
@@ -29,6 +30,7 @@ export function oracle(log: DeriveEvent[]): Map<string, Expected> {
     telemetry: new Map(),
     listings: [],
     seenListings: new Set(),
+    boundLedgers: new Set(),
     consents: new Map(),
     claims: new Map(),
     agents: new Map(),
@@ -300,7 +302,29 @@ function escrowOf(facts: Facts, id: string) {
   return escrow;
 }
 
+/** A body that a schema refuses says nothing. */
 function readRecord(facts: Facts, event: RecordEvent): void {
+  if (!isMeant(facts, event)) return;
+  try {
+    readMeant(facts, event);
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+  }
+}
+
+/** Whether the words were signed as what they stand for, where they stand; before there was a way to say so, in any case. */
+function isMeant(facts: Facts, { type, body, ledger }: RecordEvent): boolean {
+  if (type === "listing" || type === "receipt") return true;
+  const keys = Object.keys(body);
+  if (keys.includes("type") || keys.includes("ledger")) {
+    if (body.type !== type || body.ledger !== ledger) return false;
+    facts.boundLedgers.add(ledger);
+    return true;
+  }
+  return !facts.boundLedgers.has(ledger) && !facts.params.boundLedgers.some((it) => it === ledger);
+}
+
+function readMeant(facts: Facts, event: RecordEvent): void {
   switch (event.type) {
     case "params":
       readParams(facts, event);

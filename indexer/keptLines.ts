@@ -1,0 +1,172 @@
+import { promisify } from "node:util";
+import { constants, gunzip, gzip } from "node:zlib";
+import type pg from "pg";
+
+const zip = promisify(gzip);
+const unzip = promisify(gunzip);
+
+/** Entries in one row. */
+export const LINES_PER_ROW = 256;
+
+/** Rows that are read, compressed and written together. */
+const ROWS_TOGETHER = 64;
+
+/** A line of an entry has at most 65,535 bytes, and a newline. */
+const MOST_ROW_BYTES = LINES_PER_ROW * 65_536;
+
+const TABLE = "ops.ledger_lines";
+
+/** The SQL that makes the table. */
+export const CREATE_KEPT_LINES = `
+  CREATE TABLE IF NOT EXISTS ${TABLE} (
+    ledger text NOT NULL,
+    part bigint NOT NULL,
+    lines bytea NOT NULL,
+    PRIMARY KEY (ledger, part)
+  )`;
+
+/**
+ * The canonical lines of the ledgers that an indexer follows, as they were verified, gzipped, 256 to a row: what this node
+ * can give to one that has lost them. They are no part of what is derived, so no rollback of Ponder takes them back: a
+ * segment that comes in place of another is written over it, and how far the lines count is what the ledger's row says.
+ * Several indexers on one database share them; what one has read already the next finds there.
+ */
+export class KeptLines {
+  readonly #pool: pg.Pool;
+  readonly #ready: () => Promise<unknown>;
+
+  /** @param ready resolves when the table is there */
+  constructor(pool: pg.Pool, ready: () => Promise<unknown>) {
+    this.#pool = pool;
+    this.#ready = ready;
+  }
+
+  /**
+   * Keeps the lines of the entries from `from` on, without their newlines. Lines that are there already and are the same stay,
+   * with those behind them; where they differ, what was there belongs to another history and goes.
+   *
+   * @returns false when the lines just before are missing: then the row they share is left out, and cannot be given
+   */
+  async keep(ledger: string, from: number, lines: readonly string[]): Promise<boolean> {
+    if (lines.length === 0) return true;
+    await this.#ready();
+    const client = await this.#pool.connect();
+    let failure: Error | undefined;
+    try {
+      await client.query("BEGIN");
+      await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`${TABLE} ${ledger}`]);
+      const isWhole = await keepRows(client, ledger, from, lines);
+      await client.query("COMMIT");
+      return isWhole;
+    } catch (error) {
+      failure = error as Error;
+      throw error;
+    } finally {
+      // One that failed is closed, which rolls back what it had begun.
+      client.release(failure);
+    }
+  }
+
+  /**
+   * The lines of [from, to), as far as they are kept without a gap, and no more rows than make `mostBytes`: but the first row
+   * always, if it is there.
+   */
+  async read(ledger: string, from: number, to: number, mostBytes: number): Promise<string[]> {
+    if (to <= from) return [];
+    await this.#ready();
+    const lines: string[] = [];
+    let bytes = 0;
+    for (let part = partOf(from); part <= partOf(to - 1); part++) {
+      const { rows } = await this.#pool.query(`SELECT lines FROM ${TABLE} WHERE ledger = $1 AND part = $2`, [
+        ledger,
+        part,
+      ]);
+      const row = rows.length === 0 ? [] : await unpack(rows[0].lines);
+      const first = part * LINES_PER_ROW;
+      const wanted = row.slice(Math.max(0, from - first), to - first);
+      lines.push(...wanted);
+      bytes += wanted.reduce((sum, line) => sum + line.length + 1, 0);
+      if (row.length < LINES_PER_ROW || bytes >= mostBytes) break;
+    }
+    return lines;
+  }
+}
+
+function partOf(index: number): number {
+  return Math.floor(index / LINES_PER_ROW);
+}
+
+async function keepRows(
+  client: pg.PoolClient,
+  ledger: string,
+  from: number,
+  lines: readonly string[],
+): Promise<boolean> {
+  const last = partOf(from + lines.length - 1);
+  let isWhole = true;
+  for (let low = partOf(from); low <= last; low += ROWS_TOGETHER) {
+    const parts = Array.from({ length: Math.min(ROWS_TOGETHER, last - low + 1) }, (_, n) => low + n);
+    const kept = await readRows(client, ledger, parts);
+    const written: { part: number; lines: string[] }[] = [];
+    let divergesAt: number | undefined;
+    for (const part of parts) {
+      const first = part * LINES_PER_ROW;
+      const before = divergesAt === undefined ? (kept.get(part) ?? []) : [];
+      const skipped = Math.max(0, from - first);
+      const fresh = lines.slice(Math.max(0, first - from), first - from + LINES_PER_ROW);
+      if (before.length < skipped) {
+        isWhole = false;
+        continue;
+      }
+      const isSame = fresh.every((line, n) => n + skipped >= before.length || before[n + skipped] === line);
+      if (isSame && before.length >= skipped + fresh.length) continue;
+      written.push({ part, lines: [...before.slice(0, skipped), ...fresh] });
+      if (!isSame) divergesAt ??= part;
+    }
+    if (divergesAt !== undefined)
+      await client.query(`DELETE FROM ${TABLE} WHERE ledger = $1 AND part > $2`, [ledger, divergesAt]);
+    await writeRows(client, ledger, written);
+  }
+  return isWhole;
+}
+
+async function readRows(
+  client: pg.PoolClient,
+  ledger: string,
+  parts: number[],
+): Promise<Map<number, string[]>> {
+  const { rows } = await client.query(
+    `SELECT part, lines FROM ${TABLE} WHERE ledger = $1 AND part = ANY($2::bigint[])`,
+    [ledger, parts],
+  );
+  return new Map(
+    await Promise.all(rows.map(async (row) => [Number(row.part), await unpack(row.lines)] as const)),
+  );
+}
+
+async function writeRows(
+  client: pg.PoolClient,
+  ledger: string,
+  rows: { part: number; lines: string[] }[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const packed = await Promise.all(rows.map(({ lines }) => pack(lines)));
+  await client.query(
+    `INSERT INTO ${TABLE} (ledger, part, lines)
+     SELECT $1, part, lines FROM unnest($2::bigint[], $3::bytea[]) AS given(part, lines)
+     ON CONFLICT (ledger, part) DO UPDATE SET lines = excluded.lines`,
+    [ledger, rows.map(({ part }) => part), packed],
+  );
+}
+
+function pack(lines: readonly string[]): Promise<Buffer> {
+  // Fast: a backfill waits for it, and Postgres is not short of a fifth of a ledger.
+  return zip(Buffer.from(lines.map((line) => `${line}\n`).join(""), "latin1"), {
+    level: constants.Z_BEST_SPEED,
+  });
+}
+
+async function unpack(bytes: Buffer): Promise<string[]> {
+  const text = (await unzip(bytes, { maxOutputLength: MOST_ROW_BYTES })).toString("latin1");
+  return text === "" ? [] : text.slice(0, -1).split("\n");
+}

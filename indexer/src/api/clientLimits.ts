@@ -1,0 +1,49 @@
+import { ClientBudgets } from "../../../runtime/http/clientBudgets.ts";
+import type { ClientLimits } from "../../../runtime/http/limitClients.ts";
+
+/** Connections that a process holds open in all. */
+export const MOST_SOCKETS = 4_000;
+
+/** Requests of one client that are worked on at one time, and that may wait for their turn. */
+const AT_ONCE = 2;
+const WAITING = 256;
+
+/** A client that was quiet may spend at once what it earns in so many seconds. */
+const BURST_SECONDS = 10;
+
+/**
+ * Routes that cost other than a point before their answer is known: whether the process is well, which whoever starts it asks;
+ * figures of the whole process, searches, pages made anew.
+ */
+const PRICES: [path: RegExp, points: number][] = [
+  [/^\/(?:health|ready)$/, 0],
+  [/^\/metrics$/, 20],
+  [/^\/docs\//, 5],
+  [/^\/openapi\.json$/, 5],
+  [/^\/v1\/(?:search$|insights\/)/, 2],
+];
+
+/** What each client may ask of this process, which serves an API of its own whether or not others serve beside it. */
+export function clientLimits({
+  trustedProxies,
+  clientLimits: { points, streams },
+}: {
+  trustedProxies: number;
+  clientLimits: { points: number; streams: number };
+}): ClientLimits {
+  const pointsPerSecond = points / 60;
+  return {
+    budgets: new ClientBudgets(
+      {
+        pointsPerSecond,
+        burst: Math.max(1, pointsPerSecond * BURST_SECONDS),
+        atOnce: points === 0 ? 0 : AT_ONCE,
+        waiting: WAITING,
+        streams,
+      },
+      () => performance.now() / 1000,
+    ),
+    trustedProxies,
+    priceOf: (path) => PRICES.find(([pattern]) => pattern.test(path))?.[1] ?? 1,
+  };
+}

@@ -1,0 +1,107 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  GraphQLError,
+  type GraphQLSchema,
+  getIntrospectionQuery,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  parse,
+  type SelectionSetNode,
+  type ValidationRule,
+} from "graphql";
+import type { Plugin } from "graphql-yoga";
+
+/** How many a list of the introspection has on average, by its field. */
+type Sizes = { [field: string]: number };
+
+/** What GraphiQL asks when it starts, and some more, is room enough for anybody. */
+const ROOM = 1.25;
+
+/**
+ * Refuses introspection that asks for far more than the whole schema once. Neither the depth nor the cost of a query counts it,
+ * and thirty aliases of it, or types of fields of types, are megabytes made by one short text.
+ */
+export function introspectionLimit(): Plugin {
+  let rule: ValidationRule | undefined;
+  return {
+    onValidate: ({ addValidationRule, params }) => {
+      rule ??= ruleFor(params.schema as GraphQLSchema);
+      addValidationRule(rule);
+    },
+  };
+}
+
+function ruleFor(schema: GraphQLSchema): ValidationRule {
+  const sizes = sizesOf(schema);
+  const most = ROOM * valuesAsked(parse(getIntrospectionQuery()), sizes);
+  return (context) => ({
+    Document: (document) => {
+      if (valuesAsked(document, sizes) <= most) return;
+      const message = "This asks for more than the whole schema; ask for a part of it.";
+      context.reportError(new GraphQLError(message, { extensions: { code: "QUERY_TOO_COSTLY" } }));
+    },
+  });
+}
+
+/** About how many values an answer to the introspection in a document has. */
+function valuesAsked(document: DocumentNode, sizes: Sizes): number {
+  const fragments = new Map<string, SelectionSetNode>();
+  for (const it of document.definitions) {
+    if (it.kind === Kind.FRAGMENT_DEFINITION) fragments.set(it.name.value, it.selectionSet);
+  }
+  const known = new Map<string, number>();
+
+  const ofSelections = (set: SelectionSetNode | undefined, isRoot: boolean): number => {
+    let sum = 0;
+    for (const selection of set?.selections ?? []) {
+      if (selection.kind === Kind.FIELD) sum += ofField(selection, isRoot);
+      else if (selection.kind === Kind.INLINE_FRAGMENT) sum += ofSelections(selection.selectionSet, isRoot);
+      else sum += ofFragment(selection.name.value, isRoot);
+    }
+    return sum;
+  };
+  const ofField = ({ name: { value: name }, selectionSet }: FieldNode, isRoot: boolean): number => {
+    // Introspection begins at the root of a query only; whatever else is there is counted elsewhere.
+    if (isRoot && name !== "__schema" && name !== "__type") return 0;
+    return 1 + (sizes[name] ?? 1) * ofSelections(selectionSet, false);
+  };
+  const ofFragment = (name: string, isRoot: boolean): number => {
+    const key = `${isRoot} ${name}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    // A circle, which another rule refuses, ends here.
+    known.set(key, 0);
+    const values = ofSelections(fragments.get(name), isRoot);
+    known.set(key, values);
+    return values;
+  };
+
+  let sum = 0;
+  for (const it of document.definitions) {
+    if (it.kind === Kind.OPERATION_DEFINITION) sum += ofSelections(it.selectionSet, true);
+  }
+  return sum;
+}
+
+function sizesOf(schema: GraphQLSchema): Sizes {
+  const types = Object.values(schema.getTypeMap());
+  const withFields = types.filter((it) => isObjectType(it) || isInterfaceType(it));
+  const fields = withFields.map((it) => Object.values(it.getFields()));
+  const inputs = types.filter(isInputObjectType);
+  const average = (counts: number[]) =>
+    Math.max(1, counts.reduce((sum, count) => sum + count, 0) / Math.max(1, counts.length));
+  return {
+    types: types.length,
+    fields: average(fields.map((it) => it.length)),
+    args: average(fields.flat().map((it) => it.args.length)),
+    inputFields: average(inputs.map((it) => Object.keys(it.getFields()).length)),
+    enumValues: average(types.filter(isEnumType).map((it) => it.getValues().length)),
+    directives: schema.getDirectives().length,
+    // Half of the types are lists or not null, few are both.
+    ofType: 0.5,
+  };
+}

@@ -1,0 +1,25 @@
+import { Marked } from "marked";
+
+/** A document as HTML, its headings with the names by which links reach them, as GitHub gives them. */
+export function renderDocument(markdown: string): string {
+  const slugs = new Map<string, number>();
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth, text }) {
+        return `<h${depth} id="${slugOf(text, slugs)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
+    },
+  });
+  return marked.parse(markdown, { async: false });
+}
+
+/** Lower case, spaces as hyphens, no other punctuation; the second of one name gets `-1`. */
+function slugOf(heading: string, seen: Map<string, number>): string {
+  const slug = heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+    .replaceAll(" ", "-");
+  const before = seen.get(slug) ?? 0;
+  seen.set(slug, before + 1);
+  return before === 0 ? slug : `${slug}-${before}`;
+}

@@ -1,0 +1,243 @@
+import type { Server } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import { expect } from "chai";
+import { getIntrospectionQuery } from "graphql";
+import { WebSocket } from "ws";
+import { createApi } from "../../../indexer/src/api/app.ts";
+import { attachStream } from "../../../indexer/src/api/stream/attachStream.ts";
+import { createStream, type Stream } from "../../../indexer/src/api/stream/createStream.ts";
+import { type BudgetLimits, ClientBudgets } from "../../../runtime/http/clientBudgets.ts";
+import { guardServer } from "../../../runtime/http/guardServer.ts";
+import {
+  budgetOfUpgrade,
+  type ClientLimits,
+  limitClients,
+  limitSockets,
+} from "../../../runtime/http/limitClients.ts";
+import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
+import { converse, statusesOf } from "../../support/rawConnection.ts";
+import { type ApiStory, node, openApiStory } from "../support/apiStory.ts";
+
+const ample: BudgetLimits = { pointsPerSecond: 1, burst: 1_000, atOnce: 4, waiting: 8, streams: 100 };
+const costly = `{ ${Array.from({ length: 20 }, (_, n) => `a${n}: agents(first: 50) { nodes { id } }`).join(" ")} }`;
+const subscription = { query: 'subscription { hireCounted(after: "0") { position } }' };
+
+describe("the API under one client that asks too much", function () {
+  this.timeout(60_000);
+  let story: ApiStory;
+  let server: Server;
+  let stream: Stream;
+  let url: string;
+  let port: number;
+  /** Seconds; they pass only when a test says so. */
+  let now = 0;
+
+  before(async () => {
+    story = await openApiStory();
+  });
+
+  async function open(
+    limits: Partial<BudgetLimits>,
+    { sockets = 0, subscriptions = 500 } = {},
+  ): Promise<void> {
+    const app = createApi({
+      db: story.database.db,
+      operations: { readBlocked: async () => null },
+      node,
+      settlementUrl: null,
+      subscriptions,
+    });
+    const clients: ClientLimits = {
+      budgets: new ClientBudgets({ ...ample, ...limits }, () => now),
+      trustedProxies: sockets > 0 ? 0 : 1,
+    };
+    server = createAdaptorServer({ fetch: app.fetch }) as Server;
+    stream = createStream({ db: story.database.db, budgetOf: (it) => budgetOfUpgrade(it, clients) });
+    guardServer(server, (error) => {
+      throw error;
+    });
+    limitSockets(server, { perAddress: sockets, inAll: 1_000 });
+    limitClients(server, clients);
+    attachStream(server, stream);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    port = (server.address() as AddressInfo).port;
+    url = `http://127.0.0.1:${port}`;
+  }
+  afterEach(async () => {
+    stream.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const ask = (client: string, body: object, init: { accept?: string; signal?: AbortSignal } = {}) =>
+    fetch(`${url}/graphql`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "x-forwarded-for": client,
+        ...(init.accept && { accept: init.accept }),
+      },
+      body: JSON.stringify(body),
+      ...(init.signal && { signal: init.signal }),
+    });
+  const statusOf = async (client: string, query: string) => {
+    const response = await ask(client, { query });
+    await response.text();
+    return response.status;
+  };
+
+  it("refuses it with 429 and Retry-After when its queries have cost too much, and serves the others", async () => {
+    await open({ burst: 120 });
+    let served = 0;
+    let refused: Response | undefined;
+    for (let n = 0; n < 50 && refused === undefined; n++) {
+      const response = await ask("1.2.3.4", { query: costly });
+      if (response.status === 429) refused = response;
+      else {
+        expect(((await response.json()) as { errors?: object }).errors).to.equal(undefined);
+        served++;
+      }
+      expect(await statusOf(`9.9.9.${n}`, "{ meta { block } }")).to.equal(200);
+    }
+    // A thousand rows cost fifty points: two fit, and a third on credit.
+    expect(served).to.equal(3);
+    expect(Number(refused?.headers.get("retry-after"))).to.be.within(1, 242);
+    expect(await refused?.json()).to.include({ code: "rate_limited", status: 429 });
+    now += Number(refused?.headers.get("retry-after"));
+    expect(await statusOf("1.2.3.4", "{ meta { block } }")).to.equal(200);
+  });
+
+  it("takes what a client writes of itself for nothing, and an IPv6 network for one client", async () => {
+    await open({ burst: 3 });
+    for (let n = 0; n < 3; n++) await statusOf(`7.7.7.${n}, 1.2.3.4`, "{ __typename }");
+    expect(await statusOf("8.8.8.8, 1.2.3.4", "{ __typename }")).to.equal(429);
+    for (let n = 0; n < 3; n++) await statusOf(`2001:db8::${n}`, "{ __typename }");
+    expect(await statusOf("2001:db8::ffff:9", "{ __typename }")).to.equal(429);
+    expect(await statusOf("2001:db8:0:1::1", "{ __typename }")).to.equal(200);
+  });
+
+  it("counts every request of a pipeline, and closes behind the one that was too many", async () => {
+    await open({ burst: 5 });
+    const request = "GET /v1/params HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.2.3.4\r\n\r\n";
+    const answer = await converse(port, { parts: [request.repeat(50)], listenMs: 10_000 });
+    const statuses = statusesOf(answer);
+    expect(statuses.filter((it) => it !== 429)).to.have.length(5);
+    expect(answer.closed).to.equal(true);
+  });
+
+  it("gives it few turns at a time, so that another waits behind these only", async () => {
+    await open({ atOnce: 2, waiting: 3 });
+    const answers = await Promise.all(Array.from({ length: 30 }, () => statusOf("1.2.3.4", costly)));
+    expect(answers.filter((it) => it === 200).length).to.be.within(5, 29);
+    expect(answers.filter((it) => it === 429).length).to.be.above(0);
+    expect(await statusOf("1.2.3.4", "{ meta { block } }")).to.equal(200);
+  });
+
+  it("counts subscriptions and WebSockets of a client together, and gives back each that ends", async () => {
+    await open({ streams: 2 });
+    const first = new AbortController();
+    const accept = "text/event-stream";
+    expect((await ask("1.2.3.4", subscription, { accept, signal: first.signal })).status).to.equal(200);
+    const socket = new WebSocket(`${url.replace("http", "ws")}/v1/stream`, {
+      headers: { "x-forwarded-for": "1.2.3.4" },
+    });
+    await new Promise((resolve) => socket.once("message", resolve));
+    const refused = await ask("1.2.3.4", subscription, { accept });
+    expect([refused.status, refused.headers.get("retry-after")]).to.deep.equal([429, "30"]);
+    await refused.text();
+    const upgrade = "GET /v1/stream HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n";
+    const answer = await converse(port, {
+      parts: [`${upgrade}X-Forwarded-For: 1.2.3.4\r\n\r\n`],
+      listenMs: 10_000,
+    });
+    expect(answer.text).to.match(/^HTTP\/1\.1 429 [\s\S]*retry-after: 30/);
+    const other = new AbortController();
+    expect((await ask("5.6.7.8", subscription, { accept, signal: other.signal })).status).to.equal(200);
+    first.abort();
+    socket.terminate();
+    const isOpenAgain = async () => {
+      const controller = new AbortController();
+      const response = await ask("1.2.3.4", subscription, { accept, signal: controller.signal });
+      controller.abort();
+      return response.status === 200;
+    };
+    await waitUntil(isOpenAgain, { what: "room for a stream", withinMs: 10_000, everyMs: 20 });
+    other.abort();
+  });
+
+  it("has every place again of streams that were dropped as soon as they were opened", async () => {
+    await open({ burst: 1e6, streams: 0, atOnce: 0 }, { subscriptions: 5 });
+    const body = JSON.stringify(subscription);
+    const request = `POST /graphql HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    for (let n = 0; n < 60; n++) {
+      const socket = connect(port, "127.0.0.1");
+      socket.on("error", () => {});
+      socket.write(request);
+      await new Promise((resolve) => setTimeout(resolve, n));
+      socket.resetAndDestroy();
+    }
+    const controllers: AbortController[] = [];
+    const allFive = async () => {
+      for (const controller of controllers.splice(0)) controller.abort();
+      for (let n = 0; n < 5; n++) {
+        const controller = new AbortController();
+        controllers.push(controller);
+        const accept = "text/event-stream";
+        const response = await ask("1.2.3.4", subscription, { accept, signal: controller.signal });
+        if (response.status !== 200) return false;
+        const reader = response.body?.getReader();
+        const { value } = (await reader?.read()) ?? {};
+        if (new TextDecoder().decode(value).includes("TOO_MANY_SUBSCRIPTIONS")) return false;
+      }
+      return true;
+    };
+    await waitUntil(allFive, { what: "five subscriptions at once", withinMs: 15_000, everyMs: 100 });
+    for (const controller of controllers) controller.abort();
+  });
+
+  it("lets an address have so many connections, and says 429 to the next", async () => {
+    await open({}, { sockets: 3 });
+    const held = Array.from({ length: 3 }, () => connect(port, "127.0.0.1"));
+    await Promise.all(held.map((socket) => new Promise((resolve) => socket.once("connect", resolve))));
+    const request = "GET /v1/params HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    const next = () => converse(port, { parts: [request], listenMs: 10_000 });
+    const refused = await waitUntil(
+      async () => {
+        const answer = await next();
+        return statusesOf(answer)[0] === 429 && answer;
+      },
+      { what: "a refusal", withinMs: 10_000, everyMs: 20 },
+    );
+    expect(refused.text).to.contain("retry-after: 5");
+    for (const socket of held) socket.destroy();
+    const isServed = async () => statusesOf(await next())[0] !== 429;
+    await waitUntil(isServed, { what: "room for a connection", withinMs: 10_000, everyMs: 20 });
+  });
+
+  it("gives the whole schema once at the most, however it is put", async () => {
+    await open({ burst: 1e6 });
+    const aliases = (one: string) => Array.from({ length: 29 }, (_, n) => `a${n}: ${one}`).join(" ");
+    const whole = "__schema { types { name fields { name type { name } args { name } } } }";
+    const hostile = [
+      `{ ${aliases(whole)} }`,
+      `{ __schema { ${aliases("types { fields { name description } }")} } }`,
+      `{ __schema { types { ${aliases("fields { name description args { name } }")} } } }`,
+      "{ __schema { types { fields { type { fields { type { fields { name } } } } } } } }",
+      `query { ...A ...B } ${["A", "B"].map((name) => `fragment ${name} on Query { ${aliases(whole)} }`).join(" ")}`,
+    ];
+    for (const query of hostile) {
+      const response = await ask("1.2.3.4", { query });
+      const { errors } = (await response.json()) as { errors: { extensions: { code: string } }[] };
+      expect(errors?.[0]?.extensions.code, query.slice(0, 80)).to.be.oneOf([
+        "QUERY_TOO_COSTLY",
+        "TOO_MANY_ALIASES",
+        "GRAPHQL_VALIDATION_FAILED",
+      ]);
+    }
+    const { data } = (await (await ask("1.2.3.4", { query: getIntrospectionQuery() })).json()) as {
+      data: object;
+    };
+    expect(data).to.have.property("__schema");
+  });
+});

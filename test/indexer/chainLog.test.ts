@@ -1,0 +1,254 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect } from "chai";
+import {
+  createPublicClient,
+  encodeAbiParameters,
+  type Hex,
+  http,
+  keccak256,
+  numberToHex,
+  toBytes,
+} from "viem";
+import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
+import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
+import { hireEscrowAbi } from "../../protocol/abi/hireEscrowAbi.ts";
+import { testUsdcAbi } from "../../protocol/abi/testUsdcAbi.ts";
+import type { RecordBody } from "../../protocol/json/recordBody.ts";
+import { headTypedData } from "../../protocol/ledger/anchor.ts";
+import { headWord } from "../../protocol/ledger/word.ts";
+import { bindBody } from "../../protocol/records/binding.ts";
+import { recordPayload, recordSigningHash, signBody } from "../../protocol/records/record.ts";
+import { askWallet } from "../../runtime/erc1271/askWallet.ts";
+import { type PostgresServer, startPostgres } from "../../scripts/postgres/startPostgres.ts";
+import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
+import { expectedLog, type WrittenEntry } from "./support/expectedLog.ts";
+import { startIndexer } from "./support/indexerProcess.ts";
+import {
+  CHAIN_ID,
+  type LocalChain,
+  newWallet,
+  PROVIDER,
+  startLocalChain,
+  type Wallet,
+  zeroHash,
+} from "./support/localChain.ts";
+import { openOnChain, TestLedger } from "./support/testLedger.ts";
+
+const TICK_BLOCKS = 3;
+
+/** Code of a wallet that says yes, and of what it may become. */
+const YES: Hex = "0x631626ba7e60e01b60005260206000f3";
+const BECOMES: { [name: string]: Hex } = {
+  true: YES,
+  reverting: "0x60006000fd",
+  burning: "0x5b600056",
+  invalid: "0xfe",
+  bombing: "0x621000006000f3",
+  gone: "0x",
+};
+
+/** Code that logs what it is called with: three topics, then the data. */
+const ANNOUNCER: Hex = ("0x6060360380606060003760403560203560003583600" + "0a300") as Hex;
+
+describe("a node's event log", () => {
+  let folder: string;
+  let keeper: Keeper;
+  let postgres: PostgresServer;
+  let chain: LocalChain;
+  const [buyer, seller, writer] = [newWallet(), newWallet(), newWallet()];
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), "tallystick-log-"));
+    keeper = await openKeeper();
+    [postgres, chain] = await Promise.all([startPostgres({ keeper }), startLocalChain(keeper, folder)]);
+  });
+  after(async () => {
+    await keeper?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** A ledger on chain, what is in it, and how its entries are to appear. */
+  async function open(name: string) {
+    const { id, anchor } = await openOnChain(chain, writer, `test.local/${name}`);
+    const ledger = new TestLedger();
+    const written: WrittenEntry[] = [];
+    const place = path.join(folder, name);
+    const append = (payload: Parameters<TestLedger["append"]>[0], entry: object) => {
+      written.push({ hash: ledger.append(payload).currentHash, ...entry } as WrittenEntry);
+    };
+    return {
+      id,
+      ledger,
+      written,
+      place,
+      append,
+      say: (type: string, fields: RecordBody, by: Wallet, signer: Hex = by.address) =>
+        signBody(bindBody(fields, { type, ledger: id }), by).then((signature) => {
+          const record = { type, body: bindBody(fields, { type, ledger: id }), signer, signature };
+          append(recordPayload(record), { record });
+          return record;
+        }),
+      anchor: async () => {
+        await ledger.save(place);
+        return anchor(ledger);
+      },
+    };
+  }
+
+  const listing = (agent: Hex, price = "0.50"): RecordBody => ({
+    agent_id: agent,
+    capability: "text.translate",
+    endpoint: "https://seller.example",
+    max_latency_ms: 1000,
+    price_usdc: price,
+  });
+
+  async function payments(): Promise<void> {
+    await chain.fuel(buyer);
+    await chain.fuel(seller);
+    await chain.mint(buyer, 100_000_000n);
+    await chain.pay(buyer, seller, 500_000n);
+    await chain.send(chain.token, testUsdcAbi, "transfer", [seller.address, 700_000n], buyer);
+    const deadline = (await chain.now()) + 3_600n;
+    const escrowed = async (until = deadline) => (await chain.deposit(buyer, seller, 400_000n, until)).hire;
+    const act = (name: string, args: unknown[], by: Wallet) =>
+      chain.send(chain.escrow, hireEscrowAbi, name, args, by);
+    const delivered = await escrowed();
+    await act("markDelivered", [delivered, `0x${"ab".repeat(32)}`, "0x"], seller);
+    await act("release", [delivered, "0x"], buyer);
+    await act("split", [await escrowed(), 100_000n, "0x"], buyer);
+    await act("refund", [await escrowed(), seller.address, "0x"], seller);
+    // The deadline is as far away as its type allows.
+    await escrowed(2n ** 64n - 1n);
+    const [late, silent] = [await escrowed(deadline + 1n), await escrowed(deadline + 1n)];
+    await act("markDelivered", [silent, zeroHash, "0x"], seller);
+    await chain.client.setNextBlockTimestamp({ timestamp: deadline + 2n });
+    await act("timeoutRefund", [late], buyer);
+    await act("timeoutRefund", [silent], buyer);
+  }
+
+  it("is what the chain and the ledgers say, line by line", async () => {
+    await payments();
+    const [first, second, other] = [await open("first"), await open("second"), await open("other")];
+
+    // Every wallet said yes when its record was submitted; by the anchor they are what they are called.
+    const reader = createPublicClient({ transport: http(chain.rpcUrl) });
+    const wallets = Object.keys(BECOMES).map((name, n) => ({
+      name,
+      address: numberToHex(0xc0ffee + n, { size: 20 }),
+    }));
+    for (const { address } of wallets) {
+      await chain.client.setCode({ address, bytecode: YES });
+      const { body, signature } = await first.say("listing", listing(address), seller, address);
+      const question = { signer: address, hash: recordSigningHash(body), signature };
+      expect(await askWallet(reader, question, chain.anchoredLedger)).to.equal("yes");
+    }
+    for (const { name, address } of wallets) {
+      await chain.client.setCode({ address, bytecode: BECOMES[name] as Hex });
+    }
+    await first.say("listing", listing(seller.address), seller);
+    await first.say("stake", { task_id: "t", proposal: "cd".repeat(32) }, buyer);
+    first.append({ type: "settlement", data_update: { n: 1.5 }, confidence_score: 0.9 }, { shown: null });
+    const unreadable = { type: "receipt", body: { n: 0.5 }, signer: seller.address, signature: "0x00" };
+    const nothing = { type: "receipt", body: {}, signer: `0x${"00".repeat(20)}`, signature: "0x" };
+    const error = "body.n: must not be a float; use an integer or a decimal string";
+    first.append(unreadable, { shown: { ...nothing, error } });
+    await first.anchor();
+    await first.say("listing", listing(seller.address, "0.60"), seller);
+    await first.anchor();
+    // A heartbeat has no entries, and a ledger that is not followed is none of ours.
+    await first.anchor();
+    await other.say("listing", listing(buyer.address), buyer);
+    await other.anchor();
+
+    await second.say("listing", listing(buyer.address), buyer);
+    await second.anchor();
+    await equivocate(second.id, second.ledger);
+    await second.say("listing", listing(buyer.address, "0.10"), buyer);
+    await anchorAllTheSame(second);
+    while ((await chain.client.getBlockNumber()) % BigInt(TICK_BLOCKS) !== 0n) await chain.mine();
+
+    const lines = await nodesLog([first, second]);
+    const followed = new Map([first, second].map(({ id, written }) => [id, written]));
+    const expected = await expectedLog(chain, { followed, provider: PROVIDER, tickBlocks: TICK_BLOCKS });
+    const [params, ...events] = lines;
+    const { timestamp } = await chain.client.getBlock({ blockNumber: 0n });
+    expect(params).to.deep.include({ block: 0, time: Number(timestamp), log: 0, kind: "params" });
+    expect(params).to.have.deep.property("token", { address: chain.token, firstBlock: 0 });
+    for (const [n, line] of expected.entries()) expect(events[n], `line ${n + 2}`).to.deep.equal(line);
+    expect(events).to.have.length(expected.length);
+
+    // Or it would have been about less than it says.
+    const verdicts = expected.flatMap((line) => (line.kind === "record" ? [line.erc1271] : []));
+    expect(verdicts.slice(0, wallets.length)).to.deep.equal([true, false, false, false, false, undefined]);
+    const kinds = new Set(expected.map(({ kind }) => kind));
+    expect([...kinds].sort()).to.deep.equal([
+      "escrow.delivered",
+      "escrow.deposited",
+      "escrow.refunded",
+      "escrow.released",
+      "escrow.timedOut",
+      "record",
+      "tick",
+      "transfer",
+    ]);
+    expect(
+      new Set(expected.filter(({ kind }) => kind === "transfer").map((it) => it.authorized)).size,
+    ).to.equal(2);
+  }).timeout(0);
+
+  /** Two heads of one size that its writer signed. */
+  async function equivocate(ledgerId: Hex, { size }: TestLedger): Promise<void> {
+    const words = await Promise.all(
+      [`0x${"0a".repeat(32)}` as const, `0x${"0b".repeat(32)}` as const].map(async (root) => {
+        const head = { ledgerId, size: BigInt(size), root };
+        const typed = headTypedData(head, { chainId: CHAIN_ID, contract: chain.anchoredLedger });
+        const signature = await writer.account.signTypedData(typed);
+        return headWord({ ...head, signer: writer.address, signature });
+      }),
+    );
+    const args = [ledgerId, ...words, words[1]?.root, []];
+    await chain.send(chain.anchoredLedger, anchoredLedgerAbi, "proveFork", args);
+  }
+
+  /** What the contract would not do: tells of one more anchor of a ledger whose writer was convicted. */
+  async function anchorAllTheSame({ id, ledger, place }: Awaited<ReturnType<typeof open>>): Promise<void> {
+    await ledger.save(place);
+    const topic = keccak256(toBytes("Anchored(bytes32,uint64,uint64,uint64,bytes32)"));
+    const types = ["bytes32", "bytes32", "uint64", "uint64", "uint64", "bytes32"].map((type) => ({ type }));
+    const data = encodeAbiParameters(types, [
+      topic,
+      id,
+      2n,
+      BigInt(ledger.size - 1),
+      BigInt(ledger.size),
+      ledger.root(),
+    ]);
+    await chain.client.setCode({ address: chain.anchoredLedger, bytecode: ANNOUNCER });
+    const hash = await chain.client.sendTransaction({ to: chain.anchoredLedger, data });
+    const { status, logs } = await chain.client.waitForTransactionReceipt({ hash, pollingInterval: 20 });
+    expect([status, logs[0]?.topics[1]]).to.deep.equal(["success", id]);
+  }
+
+  async function nodesLog(ledgers: { id: Hex; place: string }[]): Promise<object[]> {
+    const databaseUrl = await postgres.createDatabase("node");
+    const indexer = await startIndexer(keeper, folder, {
+      DATABASE_URL: databaseUrl,
+      RPC_URL: chain.rpcUrl,
+      CHAIN_ID: String(CHAIN_ID),
+      TOKEN_ADDRESS: chain.token,
+      ESCROWS: `${chain.escrow}=${PROVIDER}`,
+      ANCHORED_LEDGER: chain.anchoredLedger,
+      LEDGERS: ledgers.map(({ id, place }) => `${id}=${place}`).join(","),
+      TICK_BLOCKS: String(TICK_BLOCKS),
+    });
+    await indexer.untilTick(await chain.client.getBlockNumber());
+    const snapshot = await openNodeSnapshot({ databaseUrl, databaseSchema: "tallystick" });
+    const lines: object[] = [];
+    for await (const line of snapshot.eventLog()) lines.push(JSON.parse(line));
+    await snapshot.close();
+    return lines;
+  }
+});

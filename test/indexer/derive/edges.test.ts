@@ -1,0 +1,174 @@
+import { expect } from "chai";
+import { DAY, EventLog, START, wallet } from "./eventLog.ts";
+
+const seller = wallet(1);
+const buyer = wallet(2);
+const payee = wallet(3);
+
+const agentOf = async (log: EventLog, agent = seller) => (await log.derive()).agents[agent];
+
+/** A receipt for a payment that is `age` seconds old when it counts, by the ticks. */
+async function countedAfter(age: number, ...then: number[]) {
+  const log = new EventLog({ reconcileSeconds: 40 * DAY });
+  const tx = log.transfer(buyer, seller, 500_000, { authorized: true });
+  log.after(age).tick();
+  log.receipt(seller, buyer, { tx });
+  const seen = [await agentOf(log)];
+  for (const seconds of then) {
+    log.after(seconds).tick();
+    seen.push(await agentOf(log));
+  }
+  return seen;
+}
+
+describe("edges of the derivation", () => {
+  it("a hire that is exactly as old as the window when it counts never enters it", async () => {
+    const hires = async (age: number, ...then: number[]) =>
+      (await countedAfter(age, ...then)).map((it) => it?.last_30d_hire_count_raw ?? 0);
+    expect(await hires(30 * DAY, 1, DAY)).to.deep.equal([0, 0, 0]);
+    expect(await hires(30 * DAY + 1, 1)).to.deep.equal([0, 0]);
+    expect(await hires(30 * DAY - 2, 1, 1)).to.deep.equal([1, 1, 0]);
+  });
+
+  it("a volume that is exactly a day old when it counts never enters it", async () => {
+    const volumes = async (age: number, ...then: number[]) =>
+      (await countedAfter(age, ...then)).map((it) => it?.last_24h_volume_usdc);
+    expect(await volumes(DAY, 1, DAY)).to.deep.equal(["0.00", "0.00", "0.00"]);
+    expect(await volumes(DAY - 2, 1, 1)).to.deep.equal(["0.50", "0.50", "0.00"]);
+  });
+
+  it("a rating that is exactly as old as the window when its hire counts never enters the average", async () => {
+    const stars = async (age: number, ...then: number[]) => {
+      const log = new EventLog({ reconcileSeconds: 40 * DAY });
+      const tx = log.hash();
+      const receipt = log.receipt(seller, buyer, { tx });
+      log.record("rating", buyer, { receipt, side: "buyer", stars: 4 });
+      const rated = log.time;
+      log.after(rated + age - log.time).tick();
+      log.transfer(buyer, seller, 500_000, { authorized: true, tx });
+      const seen = [(await agentOf(log))?.avg_stars];
+      for (const seconds of then) {
+        log.after(seconds).tick();
+        seen.push((await agentOf(log))?.avg_stars);
+      }
+      return seen;
+    };
+    expect(await stars(30 * DAY, 1, DAY)).to.deep.equal([null, null, null]);
+    expect(await stars(30 * DAY - 2, 1, 1)).to.deep.equal([4, 4, null]);
+  });
+
+  it("a rating's day is the UTC day of its block", async () => {
+    expect(START % DAY, "the log begins at midnight").to.equal(0);
+    const averages = async (seconds: number) => {
+      const log = new EventLog();
+      const [one, two] = [log.hire(seller, buyer), log.hire(seller, buyer)];
+      log.after(12 * 3_600);
+      log.record("rating", buyer, { receipt: one, side: "buyer", stars: 1 });
+      log.after(seconds);
+      log.record("rating", buyer, { receipt: two, side: "buyer", stars: 5 });
+      return (await agentOf(log))?.avg_stars;
+    };
+    expect(await averages(12 * 3_600 - 1), "the same day").to.equal(3);
+    const q = 0.904837418036;
+    expect(await averages(12 * 3_600), "the next day").to.equal(Number(((q + 5) / (q + 1)).toFixed(9)));
+  });
+
+  it("ratings count by their own days, in whatever order they come to count", async () => {
+    const log = new EventLog({ reconcileSeconds: 20 * DAY });
+    const late = log.hash();
+    const first = log.receipt(seller, buyer, { tx: late });
+    log.record("rating", buyer, { receipt: first, side: "buyer", stars: 1 });
+    log.after(3 * DAY);
+    log.record("rating", buyer, { receipt: log.hire(seller, buyer), side: "buyer", stars: 5 });
+    log.after(2 * DAY);
+    log.transfer(buyer, seller, 500_000, { authorized: true, tx: late });
+    log.tick();
+    const q = 0.904837418036 ** 3;
+    const agent = await agentOf(log);
+    expect(agent?.avg_stars).to.equal(Number(((q + 5) / (q + 1)).toFixed(9)));
+  });
+
+  it("telemetry without a latency leaves the seller's figure", async () => {
+    const log = new EventLog();
+    const [before, after] = [log.hire(seller, buyer, { latency_ms: 700 }), log.hash()];
+    log.record("telemetry", buyer, { receipt: before, verification: { all_passed: true } });
+    expect((await agentOf(log))?.avg_latency_ms, "told after it counted").to.equal(700);
+    const pending = log.receipt(seller, buyer, { tx: after, latency_ms: 900 });
+    log.record("telemetry", buyer, { receipt: pending });
+    log.transfer(buyer, seller, 500_000, { authorized: true, tx: after });
+    expect((await agentOf(log))?.avg_latency_ms, "told before it counted").to.equal(800);
+  });
+
+  it("a payee's consent counts for payments after it, also within a block", async () => {
+    const counts = async (order: ("consent" | "payment")[]) => {
+      const log = new EventLog();
+      const tx = log.hash();
+      for (const it of order) {
+        if (it === "payment") log.transfer(buyer, payee, 500_000, { authorized: true, tx });
+        else log.listing(seller, "code.review", { payee, payee_signature: "0x02" });
+      }
+      log.receipt(seller, buyer, { tx, payee });
+      log.tick();
+      return (await agentOf(log))?.last_30d_hire_count_raw ?? 0;
+    };
+    expect(await counts(["consent", "payment"])).to.equal(1);
+    expect(await counts(["payment", "consent"])).to.equal(0);
+  });
+
+  it("an escrow has one receipt: the second is a duplicate and changes nothing", async () => {
+    const log = new EventLog();
+    const id = log.deposit(seller, buyer);
+    const one = log.receipt(seller, buyer, { escrow_id: id, capability: "code.review", latency_ms: 10 });
+    const two = log.receipt(seller, buyer, { escrow_id: id, capability: "chart.generate", latency_ms: 90 });
+    log.released(id);
+    const three = log.receipt(seller, buyer, { escrow_id: id, capability: "data.extract", latency_ms: 95 });
+    log.tick();
+    const { store, agents } = await log.derive();
+    const statuses = [one, two, three].map((hash) => store.rows("receipt").get(hash)?.status);
+    expect(statuses).to.deep.equal(["counted", "duplicate", "duplicate"]);
+    expect(agents[seller]).to.deep.include({ last_30d_hire_count_raw: 1, avg_latency_ms: 10 });
+    expect(agents[seller]?.avg_cost_per_capability).to.have.all.keys("code.review");
+  });
+
+  it("a private agent's dispute_rate is its bucket", async () => {
+    const arbiter = wallet(15);
+    const log = new EventLog({ auditArbiters: [arbiter] });
+    log.listing(seller, "code.review", { private_metrics: true });
+    for (let n = 0; n < 2; n++) log.hire(seller, buyer);
+    const id = log.deposit(seller, buyer, { arbiter });
+    log.receipt(seller, buyer, { escrow_id: id });
+    log.refunded(id, arbiter);
+    log.tick();
+    expect((await agentOf(log))?.dispute_rate).to.equal(0.3);
+  });
+
+  it("hosts are told apart by their ports in the fingerprint", async () => {
+    const clustered = async (port: (n: number) => string) => {
+      const log = new EventLog();
+      for (let n = 1; n <= 4; n++) {
+        log.listing(wallet(n), "code.review", { endpoint: `https://shared.example${port(n)}/hire` });
+      }
+      log.tick();
+      return (await agentOf(log))?.cluster_size;
+    };
+    expect(await clustered(() => ":8443")).to.equal(4);
+    expect(await clustered((n) => `:${8440 + n}`)).to.equal(1);
+    expect(await clustered((n) => (n % 2 ? ":443" : "")), "the port that https has anyway").to.equal(4);
+  });
+
+  it("fewer others make a cluster once clusterOthers is lowered, from the next thing that shows one", async () => {
+    const operator = wallet(14);
+    const log = new EventLog({ operator });
+    const list = (n: number, host: string) =>
+      log.listing(wallet(n), "code.review", { endpoint: `https://${host}.example/hire` });
+    for (const n of [1, 2, 3]) list(n, "early");
+    for (const n of [4, 5]) list(n, "late");
+    log.record("params", operator, { version: 2, operator, clusterOthers: 2 });
+    log.tick();
+    expect((await agentOf(log))?.cluster_size, "nothing decided is decided again").to.equal(1);
+    list(6, "late");
+    log.tick();
+    expect((await agentOf(log))?.cluster_size).to.equal(1);
+    for (const n of [4, 5, 6]) expect((await agentOf(log, wallet(n)))?.cluster_size).to.equal(3);
+  });
+});

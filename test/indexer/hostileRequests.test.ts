@@ -1,0 +1,58 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { hostileConversation } from "../support/hostileConversations.ts";
+import { converse, statusesOf } from "../support/rawConnection.ts";
+import { type LonelyIndexer, startLonelyIndexer } from "./support/lonelyIndexer.ts";
+
+const upgrade = (target: string, more = "") =>
+  `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${more}\r\n`;
+
+describe("the indexer, whatever is written to its socket", function () {
+  this.timeout(180_000);
+  this.slow(60_000);
+  let node: LonelyIndexer;
+  let port: number;
+
+  before(async () => {
+    node = await startLonelyIndexer({
+      SETTLEMENT_URL: "http://127.0.0.1:9",
+      // A refusal for its number would spare the others the request.
+      POINTS_PER_ADDRESS: "0",
+    });
+    port = Number(new URL(node.indexer.url).port);
+  });
+  after(() => node?.close());
+
+  const stillServes = async () => {
+    expect((await fetch(`${node.indexer.url}/health`)).status).to.equal(200);
+    expect(await node.indexer.query("{ meta { block } }")).to.have.property("meta");
+    expect(node.indexer.log()).to.not.match(
+      /uncaughtException|unhandledRejection|fault behind|request failed/i,
+    );
+  };
+
+  it("answers an upgrade whose target is no URL, and one that is cut off while it is refused", async () => {
+    for (const target of ["//", "http://[", "*", "/v1/stream?%", "/v1/streams", "/graphql"]) {
+      const answer = await converse(port, { parts: [upgrade(target)], listenMs: 5_000 });
+      expect(statusesOf(answer), target).to.satisfy(([status]: number[]) => status! >= 400 && status! < 500);
+      expect(answer.closed, target).to.equal(true);
+      await converse(port, { parts: [upgrade(target)], ending: "reset" });
+    }
+    await stillServes();
+  });
+
+  it("answers with a status of HTTP or closes, and stays up", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(hostileConversation, { minLength: 12, maxLength: 12 }), async (all) => {
+        const answers = await Promise.all(all.map((one) => converse(port, one)));
+        expect((await fetch(`${node.indexer.url}/health`)).status).to.equal(200);
+        // 502 is that of the settlement service, which is not there.
+        for (const status of answers.flatMap(statusesOf)) {
+          expect(status).to.satisfy((it: number) => it < 500 || it === 502 || it === 503);
+        }
+      }),
+      { numRuns: 40, endOnFailure: true },
+    );
+    await stillServes();
+  });
+});

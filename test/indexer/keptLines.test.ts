@@ -1,0 +1,95 @@
+import { expect } from "chai";
+import * as fc from "fast-check";
+import pg from "pg";
+import { CREATE_KEPT_LINES, KeptLines, LINES_PER_ROW } from "../../indexer/keptLines.ts";
+import { startPostgres } from "../../scripts/postgres/startPostgres.ts";
+import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
+
+const ROOM = 1 << 30;
+
+describe("the lines of followed ledgers", function () {
+  this.timeout(60_000);
+  let keeper: Keeper;
+  let pool: pg.Pool;
+  let kept: KeptLines;
+  let ledgers = 0;
+  let ledger: string;
+
+  before(async () => {
+    keeper = await openKeeper();
+    const postgres = await startPostgres({ keeper });
+    pool = new pg.Pool({ connectionString: await postgres.createDatabase("lines"), max: 4 });
+    pool.on("error", () => {});
+    await pool.query(`CREATE SCHEMA ops; ${CREATE_KEPT_LINES}`);
+    kept = new KeptLines(pool, async () => {});
+  });
+  after(async () => {
+    await pool?.end();
+    await keeper?.close();
+  });
+  beforeEach(() => {
+    ledger = `0x${(ledgers++).toString(16).padStart(64, "0")}`;
+  });
+
+  const lines = (from: number, to: number, fork = "a") =>
+    Array.from({ length: to - from }, (_, n) => `{"${fork}": ${from + n}}`);
+  const all = (size: number) => kept.read(ledger, 0, size, ROOM);
+
+  it("come back as they were kept, whatever the segments they came in", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 700 }), { maxLength: 6 }), async (sizes) => {
+        const id = `0x${(ledgers++).toString(16).padStart(64, "0")}`;
+        let size = 0;
+        for (const count of sizes) {
+          expect(await kept.keep(id, size, lines(size, size + count))).to.equal(true);
+          size += count;
+        }
+        expect(await kept.read(id, 0, size, ROOM)).to.deep.equal(lines(0, size));
+        const [from, to] = [Math.floor(size / 3), Math.ceil((2 * size) / 3)];
+        expect(await kept.read(id, from, to, ROOM)).to.deep.equal(lines(from, to));
+      }),
+      { numRuns: 15, seed: 14 },
+    );
+  });
+
+  it("are those of the history that came last: what a reorg took back is written over", async () => {
+    await kept.keep(ledger, 0, lines(0, 300));
+    await kept.keep(ledger, 300, lines(300, 1_000));
+    await kept.keep(ledger, 300, lines(300, 420, "b"));
+    expect(await all(420)).to.deep.equal([...lines(0, 300), ...lines(300, 420, "b")]);
+    // Nothing of the other history is left behind them.
+    expect(await all(1_000)).to.have.length(420);
+    expect(await kept.read(ledger, 420, 1_000, ROOM)).to.deep.equal([]);
+  });
+
+  it("stay when another indexer on the same database reads the ledger from its beginning", async () => {
+    await kept.keep(ledger, 0, lines(0, 900));
+    for (const [from, to] of [
+      [0, 10],
+      [10, 256],
+      [256, 600],
+    ] as const) {
+      await kept.keep(ledger, from, lines(from, to));
+      expect(await all(900)).to.deep.equal(lines(0, 900));
+    }
+  });
+
+  it("are kept once, whoever keeps them at the same moment", async () => {
+    await Promise.all(Array.from({ length: 8 }, () => kept.keep(ledger, 0, lines(0, 500))));
+    expect(await all(500)).to.deep.equal(lines(0, 500));
+  });
+
+  it("end before a gap, and say so", async () => {
+    expect(await kept.keep(ledger, 100, lines(100, 600))).to.equal(false);
+    expect(await all(600)).to.deep.equal([]);
+    expect(await kept.read(ledger, LINES_PER_ROW, 600, ROOM)).to.deep.equal(lines(LINES_PER_ROW, 600));
+    expect(await kept.keep(ledger, 0, lines(0, 600))).to.equal(true);
+    expect(await all(600)).to.deep.equal(lines(0, 600));
+  });
+
+  it("are given by the row once there is enough", async () => {
+    await kept.keep(ledger, 0, lines(0, 1_000));
+    expect(await kept.read(ledger, 0, 1_000, 1)).to.have.length(LINES_PER_ROW);
+    expect(await kept.read(ledger, 10, 20, 1)).to.deep.equal(lines(10, 20));
+  });
+});
