@@ -1,21 +1,31 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import type { LocalAccount, PublicClient } from "viem";
-import { testUsdcAbi } from "../protocol/abi/testUsdcAbi.ts";
 import type { Address } from "../protocol/address.ts";
+import type { TallystickError } from "../protocol/errors.ts";
 import { type Hex, toBareHex, toHex } from "../protocol/hex.ts";
+import type { LedgerName } from "../protocol/records/ledgerName.ts";
 import { signRecord } from "../protocol/records/record.ts";
 import type { Budget } from "./budget/budget.ts";
+import { avoidedSellers } from "./buyer/avoidedSellers.ts";
+import { createBackground } from "./buyer/background.ts";
 import type { BuyerContext, BuyerMode } from "./buyer/buyerContext.ts";
 import { directPayment } from "./buyer/directPayment.ts";
 import { type AllowedEscrow, escrowPayment } from "./buyer/escrowPayment.ts";
+import { findByKey } from "./buyer/hireByKey.ts";
+import { checkKey, type KeptHire, keptHires } from "./buyer/keptHires.ts";
 import { type RateParameters, ratingBody } from "./buyer/report.ts";
+import { createReports } from "./buyer/reports.ts";
 import { type ResumedHire, resumeHires } from "./buyer/resumeHires.ts";
 import type { SearchClient } from "./buyer/searchClient.ts";
 import type { Verify } from "./buyer/verifyResult.ts";
 import type { PaymentNetwork } from "./chain/paymentNetwork.ts";
+import { readPaymentState } from "./chain/paymentState.ts";
 import { noRecovery } from "./errors.ts";
+import { readEscrowState } from "./escrow/readEscrowState.ts";
 import { type HireParameters, type HireResult, hire } from "./hire.ts";
+import { knownLedger } from "./knownLedger.ts";
+import { createPublicFetch } from "./net/publicFetch.ts";
 import { createQueryClient } from "./query/createQueryClient.ts";
 import { type Fetch, requestService } from "./requestService.ts";
 import { type KeyValueStore, memoryStore } from "./store/keyValueStore.ts";
@@ -26,6 +36,8 @@ export type CreateBuyerParameters = {
   /** Of the node: search, and where ratings and telemetry go. */
   baseUrl: string;
   network: PaymentNetwork;
+  /** The node's ledger, which ratings and telemetry are signed for. Default: what the node says first, kept in `journal`. */
+  ledger?: LedgerName;
   /** What may be spent in all; without one only each hire's own maximum counts. See `openTokenBudget`, `storeBudget`. */
   budget?: Budget;
   /** The escrows that may hold this buyer's money, by payment mode (`platform_escrow:ID`). No other is ever paid into. */
@@ -34,11 +46,19 @@ export type CreateBuyerParameters = {
   journal?: KeyValueStore;
   /** Finds sellers. Default: the node's `POST /v1/search`. */
   search?: SearchClient;
-  /** Reads the chain, so that expired payments come back to the budget: a viem public client. */
+  /**
+   * Reads the chain: a viem public client. Without it no direct payment is ever called paid, since nobody here has seen
+   * it; and one that expired counts as spent, since nobody here knows.
+   */
   client?: PublicClient;
+  /** How many blocks, the payment's own included, have to show it. Default 1. */
+  confirmations?: number;
   /** Allows sellers at http and private addresses. For local networks only. */
   devMode?: boolean;
+  /** Reaches the node, and sellers too when it is given. */
   fetch?: Fetch;
+  /** Reaches sellers. Default: public servers only, judged when they are connected to; see `createPublicFetch`. */
+  sellerFetch?: Fetch;
   /** Milliseconds since 1970. */
   now?: () => number;
   /** The chain's clock in milliseconds, by which payments expire. Default: `now`; local chains may be ahead of it. */
@@ -49,11 +69,23 @@ export type Buyer = {
   address: Address;
   /** See {@link hire}. The types of `params` and result are those of the capability. */
   hire: <Id extends string>(parameters: HireParameters<Id>) => Promise<HireResult<Id>>;
-  /** Rates a hire, once: with the token that came with it (SHP §9.1). */
-  rate: (parameters: RateParameters) => Promise<void>;
+  /** Rates a hire, once: with the token that came with it (SHP §9.1). Tells which ledger it was signed for. */
+  rate: (parameters: RateParameters) => Promise<{ ledger: LedgerName }>;
   search: SearchClient["search"];
   /** Concludes the hires that were interrupted; call it at the start, or at any time. See {@link resumeHires}. */
   resume: (verify?: Verify) => Promise<ResumedHire[]>;
+  /**
+   * What became of the hire with an idempotency key; undefined when there is none of the last 30 days. Takes it up when its
+   * money is open and nobody in this process is at it.
+   */
+  find: (
+    idempotencyKey: string,
+    verify?: Verify,
+  ) => Promise<{ kept: KeptHire; hire?: HireResult; error?: TallystickError } | undefined>;
+  /** Waits for what hires left to do in the background: what the ledger is told, releases and refunds under way. */
+  idle: () => Promise<void>;
+  /** How many reports wait for the ledger. `resume` and every hire send them. */
+  waitingReports: () => Promise<number>;
 };
 
 /**
@@ -67,17 +99,25 @@ export type Buyer = {
  */
 export function createBuyer(parameters: CreateBuyerParameters): Buyer {
   const { account, baseUrl, network, escrows = {}, now = Date.now, chainNow = now } = parameters;
+  const { client, confirmations = 1, devMode = false } = parameters;
   const fetch = parameters.fetch ?? globalThis.fetch.bind(globalThis);
-  const { client } = parameters;
-  const isUsed =
-    client && ((payer: Address, nonce: Hex) => isAuthorizationUsed(client, network, payer, nonce));
-  const direct = directPayment({ account, network, now: chainNow, isUsed });
+  const readPayment =
+    client && ((it: { payer: Address; nonce: Hex }) => readPaymentState(client, network, it, confirmations));
+  const readEscrow =
+    client && ((escrow: Address, id: Hex) => readEscrowState(client, escrow, id, confirmations));
+  const direct = directPayment({ account, network, now: chainNow, readState: readPayment });
   const modes: { [paymentMode: string]: BuyerMode } = { direct };
   for (const [mode, allowed] of Object.entries(escrows)) {
-    modes[mode] = escrowPayment({ account, network, allowed, now: chainNow });
+    modes[mode] = escrowPayment({ account, network, allowed, now: chainNow, readState: readEscrow });
   }
   const search = parameters.search ?? createQueryClient({ baseUrl, fetch });
   const allowsEscrow = (mode: string): boolean => Object.hasOwn(escrows, mode);
+  const journal = parameters.journal ?? memoryStore();
+  // Strangers' addresses are resolved and judged at the moment of connecting.
+  const sellerFetch = parameters.sellerFetch ?? (parameters.fetch || devMode ? fetch : createPublicFetch());
+  const background = createBackground();
+  const ledger = knownLedger({ baseUrl, ledger: parameters.ledger, store: journal, fetch });
+  const reports = createReports({ account, baseUrl, fetch, ledger, sellerFetch, store: journal, now });
   const context: BuyerContext = {
     account,
     address: account.address.toLowerCase() as Address,
@@ -85,8 +125,15 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
     baseUrl,
     search,
     budget: parameters.budget,
-    journal: parameters.journal ?? memoryStore(),
+    journal,
+    ledger,
     underWay: new Set(),
+    verifiers: new Map(),
+    kept: keptHires(journal, account, now),
+    keyed: new Map(),
+    background,
+    reports,
+    avoided: avoidedSellers(journal, now),
     allowsEscrow,
     modeOf: (mode) => {
       const found = Object.hasOwn(modes, mode) ? modes[mode] : undefined;
@@ -94,7 +141,8 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
       throw noRecovery(`${mode} is not on this buyer's list of escrows.`);
     },
     fetch,
-    devMode: parameters.devMode ?? false,
+    sellerFetch,
+    devMode,
     now,
     random: () => toHex(crypto.getRandomValues(new Uint8Array(32))),
   };
@@ -105,10 +153,14 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
       (await hire(context, wanted as HireParameters)) as HireResult<Id>,
     search: search.search,
     resume: (verify) => resumeHires(context, verify),
+    find: (key, verify) => findByKey(context, checkKey(key), verify),
+    idle: background.idle,
+    waitingReports: reports.waiting,
     rate: async (rating) => {
       const { comment, ratingToken } = rating;
       const hash = comment === undefined ? undefined : toBareHex(sha256(utf8ToBytes(comment)));
-      const record = await signRecord({ type: "rating", body: ratingBody(rating, hash), account });
+      const ledger = await context.ledger();
+      const record = await signRecord({ type: "rating", ledger, body: ratingBody(rating, hash), account });
       const { body, signer, signature } = record;
       const sent = {
         body,
@@ -118,16 +170,7 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
         ...(comment !== undefined && { comment }),
       };
       await requestService({ baseUrl, path: "/v1/rate", body: sent, fetch });
+      return { ledger };
     },
   };
-}
-
-async function isAuthorizationUsed(
-  client: PublicClient,
-  { token }: PaymentNetwork,
-  payer: Address,
-  nonce: Hex,
-): Promise<boolean> {
-  const functionName = "authorizationState";
-  return await client.readContract({ address: token, abi: testUsdcAbi, functionName, args: [payer, nonce] });
 }

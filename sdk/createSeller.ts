@@ -2,28 +2,31 @@ import { type FacilitatorClient, HTTPFacilitatorClient } from "@x402/core/server
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { cors } from "hono/cors";
-import type { LocalAccount } from "viem";
+import type { LocalAccount, PublicClient } from "viem";
 import type { Address } from "../protocol/address.ts";
 import { toHex } from "../protocol/hex.ts";
 import type { Listing } from "../protocol/records/listing.ts";
 import type { SignedRecord } from "../protocol/records/record.ts";
 import type { PaymentNetwork } from "./chain/paymentNetwork.ts";
+import { createPublicFetch } from "./net/publicFetch.ts";
 import { requirePublicUrl } from "./publicUrl.ts";
 import { type Fetch, requestService } from "./requestService.ts";
 import { createCallbacks } from "./seller/callbacks.ts";
 import { type CustomSchemas, capabilityRules } from "./seller/capabilityRules.ts";
 import { directMode } from "./seller/directMode.ts";
-import type { FindPayment } from "./seller/findPayment.ts";
+import { type FindPayment, findPaymentOnChain } from "./seller/findPayment.ts";
 import { createFreeCalls, type HasHired } from "./seller/freeCalls.ts";
 import { answerHire } from "./seller/hireRoute.ts";
 import type { RedeemQuote } from "./seller/intake.ts";
 import type { Job, SettlementMode } from "./seller/job.ts";
+import { createJobLeases } from "./seller/jobLeases.ts";
 import { jobRoutes } from "./seller/jobRoutes.ts";
 import { createJobRunner, type Handler, isEnded, settledFields } from "./seller/jobRunner.ts";
 import { type OfferTerms, signOffers } from "./seller/offers.ts";
 import { problemResponse } from "./seller/problem.ts";
 import { createReceiptOutbox } from "./seller/receiptOutbox.ts";
 import { HireRefusedError } from "./seller/sellerErrors.ts";
+import { sellerStore } from "./seller/sellerStore.ts";
 import type { KeyValueStore } from "./store/keyValueStore.ts";
 
 export type CreateSellerParameters = {
@@ -40,9 +43,23 @@ export type CreateSellerParameters = {
   network: PaymentNetwork;
   /** Verifies and settles direct payments: a client, or the URL of a facilitator. */
   facilitator: FacilitatorClient | string;
-  /** Remembers jobs, nonces, buyers and receipts: `fileStore(folder)` for anything real. */
+  /**
+   * Remembers jobs, nonces, buyers and receipts: `fileStore(folder)` for anything real. Sellers may share it, and so may
+   * processes of one seller: each job belongs to one of them.
+   */
   store: KeyValueStore;
-  /** Looks payments up on the chain after a crash; see `findPaymentOnChain`. */
+  /** How long a process that says nothing keeps its jobs from the seller's others, in milliseconds. Default 10,000. */
+  leaseMs?: number;
+  /**
+   * Reads the chain: a viem public client. With it nothing is delivered for a direct payment that the chain does not
+   * show, whatever a facilitator says, and what a crash left open is looked up.
+   */
+  client?: PublicClient;
+  /** How many blocks, the payment's own included, have to show it. Default 1. */
+  confirmations?: number;
+  /** How long the chain may take to show what the facilitator has settled, in milliseconds. Default 5,000. */
+  shownWithinMs?: number;
+  /** Looks payments up in another way than `client`; see `findPaymentOnChain`. */
   findPayment?: FindPayment;
   /** How other payment modes than `direct` are settled, by mode; see `escrowMode`. */
   modes?: { [paymentMode: string]: SettlementMode };
@@ -98,9 +115,12 @@ export type Seller = {
  * serve({ fetch: seller.app.fetch, port: 8080 });
  */
 export async function createSeller(parameters: CreateSellerParameters): Promise<Seller> {
-  const { account, handlers, endpoint, baseUrl, network, store, fetch } = parameters;
+  const { account, handlers, endpoint, baseUrl, network, fetch } = parameters;
   const { log = () => {}, now = Date.now } = parameters;
   const address = account.address.toLowerCase() as Address;
+  const store = sellerStore(parameters.store, address);
+  const { leaseMs = 10_000 } = parameters;
+  const leases = createJobLeases({ store, leaseMs, now });
   const issuedAt = Math.floor(now() / 1000);
   const offers = await signOffers(parameters.listings, { account, endpoint, issuedAt });
   const rules = capabilityRules(parameters.schemas ?? {});
@@ -110,9 +130,12 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
     typeof parameters.facilitator === "string"
       ? new HTTPFacilitatorClient({ url: parameters.facilitator })
       : parameters.facilitator;
+  const { client, confirmations = 1 } = parameters;
+  const findPayment =
+    parameters.findPayment ?? (client && findPaymentOnChain(client, network, { confirmations }));
   const modes: { [mode: string]: SettlementMode } = {
     ...parameters.modes,
-    direct: directMode({ network, facilitator, findPayment: parameters.findPayment }),
+    direct: directMode({ network, facilitator, findPayment, shownWithinMs: parameters.shownWithinMs, now }),
   };
   const modeOf = (mode: string): SettlementMode => {
     const found = Object.hasOwn(modes, mode) ? modes[mode] : undefined;
@@ -152,17 +175,19 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
     account,
     store,
     log,
-    fetch: fetch ?? globalThis.fetch.bind(globalThis),
+    fetch: fetch ?? (parameters.devMode ? globalThis.fetch.bind(globalThis) : createPublicFetch()),
   });
   const runner = createJobRunner({
     account,
     store,
+    leases,
     network,
     handlers,
     modeOf: (job) => modeOf(job.mode),
     listingOf,
     verify: (job, listing) => rules.verify(job, listing.verification_version),
     outbox,
+    restMs: 3 * leaseMs,
     receiptWaitMs: parameters.receiptWaitMs ?? 2_000,
     countersignMs: parameters.countersignMs ?? 10_000,
     onEnd: async (job) => {
@@ -214,6 +239,14 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
     return c.json(schema);
   });
 
+  // Jobs of a process that is gone, and those whose payment is uncertain, are taken up when their lease has run out.
+  let sweep: ReturnType<typeof setInterval> | undefined;
+  const takeUp = async (): Promise<void> => {
+    for (const id of await leases.open()) {
+      const job = await store.get<Job>(`job/${id}`);
+      if (job && !isEnded(job.stage)) void runner.run(job);
+    }
+  };
   const unfinished = async (): Promise<Job[]> => {
     const jobs = await Promise.all((await store.keys("job")).map((key) => store.get<Job>(key)));
     return jobs.filter((job): job is Job => job !== undefined && !isEnded(job.stage));
@@ -232,9 +265,14 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
       outbox.start();
       await callbacks.start();
       await Promise.all((await unfinished()).map((job) => runner.run(job)));
+      sweep ??= setInterval(() => {
+        takeUp().catch((error) => log("Unfinished jobs could not be taken up.", { error: String(error) }));
+      }, leaseMs);
+      sweep.unref?.();
     },
     waitingReceipts: outbox.waiting,
     close: async () => {
+      clearInterval(sweep);
       await runner.idle();
       await Promise.all([outbox.close(), callbacks.close()]);
     },

@@ -40,6 +40,26 @@ export class PaymentRefusedError extends TallystickError {
 /** The budget does not allow it. Nothing was signed. Codes: `budget_exceeded`, `budget_token_refused`. */
 export class BudgetError extends TallystickError {}
 
+/** What a seller said, cut to a length. It is a stranger's text: to be shown as such, never followed. */
+export type SellerWords = { code?: string; text?: string; hint?: string };
+
+/** The most characters of each part of a stranger's words that are kept. */
+export const MOST_WORDS = 300;
+
+/** A stranger's words, or undefined when there are none. */
+export function sellerWords(parts: {
+  code?: unknown;
+  text?: unknown;
+  hint?: unknown;
+}): SellerWords | undefined {
+  const words = Object.fromEntries(
+    Object.entries(parts).flatMap(([name, part]) =>
+      typeof part === "string" && part !== "" ? [[name, part.slice(0, MOST_WORDS)]] : [],
+    ),
+  );
+  return Object.keys(words).length > 0 ? words : undefined;
+}
+
 /**
  * The hire failed with the seller. `money` says where the buyer's money is. Codes: `seller_unreachable`,
  * `seller_timeout`, `seller_refused`, `garbage_answer`, `settlement_failed`, …
@@ -52,6 +72,8 @@ export class HireFailedError extends TallystickError {
   readonly jobId: string;
   /** In escrow mode, once the payment was signed. */
   readonly escrow?: EscrowOfHire;
+  /** What the seller said about it. `code`, `message` and `hint` are ours and never contain it. */
+  readonly words?: SellerWords;
 
   constructor(
     parameters: TallystickErrorParameters & {
@@ -60,6 +82,7 @@ export class HireFailedError extends TallystickError {
       hireId: Hex;
       jobId: string;
       escrow?: EscrowOfHire | undefined;
+      words?: SellerWords | undefined;
     },
   ) {
     super(parameters);
@@ -68,6 +91,17 @@ export class HireFailedError extends TallystickError {
     this.hireId = parameters.hireId;
     this.jobId = parameters.jobId;
     if (parameters.escrow !== undefined) this.escrow = parameters.escrow;
+    if (parameters.words !== undefined) this.words = parameters.words;
+  }
+}
+
+/** A seller refused something that costs nothing. `words` is its own text. Code `seller_refused`. */
+export class SellerRefusedError extends TallystickError {
+  readonly words?: SellerWords;
+
+  constructor(status: number, words: SellerWords | undefined) {
+    super({ code: "seller_refused", message: `The seller answered ${status}.`, hint: "Ask another seller." });
+    if (words !== undefined) this.words = words;
   }
 }
 

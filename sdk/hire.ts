@@ -6,9 +6,14 @@ import { InvalidInputError, TallystickError } from "../protocol/errors.ts";
 import type { Listing } from "../protocol/records/listing.ts";
 import { escrowProviderOf } from "../protocol/records/paymentMode.ts";
 import type { BuyerContext } from "./buyer/buyerContext.ts";
+import type { HireResult } from "./buyer/concludeHire.ts";
 import { type Candidate, findSellers, isOfMode } from "./buyer/findSellers.ts";
-import { type HireResult, hireOnce, type Order } from "./buyer/hireOnce.ts";
+import { hireByKey } from "./buyer/hireByKey.ts";
+import { type HireStage, hireOnce, type KeyedOrder, type Order } from "./buyer/hireOnce.ts";
+import { checkKey } from "./buyer/keptHires.ts";
 import type { Verify } from "./buyer/verifyResult.ts";
+import { withAskedAt } from "./buyer/withAskedAt.ts";
+import { abortable, type Deadline, startDeadline } from "./deadline.ts";
 import { HireFailedError, NoSellerError, noRecovery, PaymentRefusedError } from "./errors.ts";
 
 export type { HireResult };
@@ -18,7 +23,10 @@ export type HireParameters<Id extends string = string> = {
   capability: Id;
   params: CapabilityInput<Id>;
   maxPriceUsdc: string;
+  /** How long one seller is waited for, from the first request to its result. */
   maxLatencyMs: number;
+  /** How long the whole call may take, in milliseconds. Default: `maxAttempts` times `maxLatencyMs`, and 30 s. */
+  deadlineMs?: number;
   /**
    * `direct` (the default), `escrow` for any escrow that is allowed, or one payment mode like `platform_escrow:ID`. With
    * a `listing` the default is its own, and another one is refused.
@@ -38,61 +46,155 @@ export type HireParameters<Id extends string = string> = {
   /** Asks for an asynchronous hire: the seller also posts the result there. The call still waits for it. */
   callbackUrl?: string;
   quoteToken?: string;
-  /** How many sellers may be asked, one after the other, as long as nothing was signed. Default 3. */
+  /** How many sellers may answer and fail, one after the other, as long as nothing was signed. Default 3. */
   maxAttempts?: number;
   /** Whether to tell the ledger what was measured. Default true. */
   telemetry?: boolean;
+  /** Ends the wait at once, wherever the hire is. */
   signal?: AbortSignal;
+  /**
+   * The same key gives the same hire, its state, and its result, for 30 days: so that whoever did not get the answer may
+   * call again. 1 to 200 visible ASCII characters. Without it every call is a hire of its own.
+   */
+  idempotencyKey?: string;
+  /** Is told how far the hire is. */
+  onProgress?: (stage: HireStage) => void;
 };
+
+/** Time for the search, and for settling, beside the sellers' own, in milliseconds. */
+const BESIDE_MS = 30_000;
 
 /**
  * Hires an agent: finds a seller, agrees on terms, pays, gets the result, verifies it, and, in escrow mode, releases or
  * refunds. A seller that fails before anything was signed is passed over for the next one; after that the hire is never
- * sent to anybody else.
+ * sent to anybody else. Sellers that failed in the last hour are tried last.
+ *
+ * Never waits longer than its deadline, nor for anything that only comes after the result: what the ledger is told goes
+ * out in the background.
  *
  * @throws InvalidInputError for params that the capability does not take
  * @throws NoSellerError, PaymentRefusedError, BudgetError: nothing was signed
+ * @throws DeadlineError, or the signal's reason: nothing was sent
  * @throws HireFailedError saying where the money is
  */
 export async function hire(context: BuyerContext, parameters: HireParameters): Promise<HireResult> {
-  const { capability, params, maxLatencyMs, maxAttempts = 3 } = parameters;
+  const { maxLatencyMs, maxAttempts = 3, idempotencyKey: key } = parameters;
   const maxPrice = checkParameters(parameters);
+  const attempts = Math.max(1, maxAttempts);
+  const wholeMs = parameters.deadlineMs ?? attempts * maxLatencyMs + BESIDE_MS;
+  const start = (keyed?: KeyedOrder) => hireWithin(context, parameters, maxPrice, attempts, wholeMs, keyed);
+  if (key === undefined) return await start();
+  return await hireByKey(context, parameters, checkKey(key), wholeMs, start);
+}
+
+/** Hires within the time for the whole call. */
+async function hireWithin(
+  context: BuyerContext,
+  parameters: HireParameters,
+  maxPrice: bigint,
+  attempts: number,
+  wholeMs: number,
+  keyed: KeyedOrder | undefined,
+): Promise<HireResult> {
+  const { maxLatencyMs } = parameters;
+  const deadline = startDeadline(wholeMs, parameters.signal);
   const order: Order = {
-    params,
+    params: withAskedAt(parameters.capability, parameters.params, context.now(), parameters.quoteToken),
     maxPrice,
     maxLatencyMs,
     callbackUrl: parameters.callbackUrl,
     quoteToken: parameters.quoteToken,
     verify: parameters.verify,
-    signal: parameters.signal,
+    deadline,
     telemetry: parameters.telemetry ?? true,
+    keyed,
+    onProgress: parameters.onProgress,
   };
-  const allowsEscrow = (mode: string): boolean =>
-    (!parameters.requireRecovery || escrowProviderOf(mode) !== undefined) && context.allowsEscrow(mode);
-  const candidates = parameters.listing
-    ? [asCandidate(parameters.listing, parameters, allowsEscrow)]
-    : await findSellers(context.search, {
-        capability,
-        maxPrice,
-        maxLatencyMs,
-        mode: modeOf(parameters),
-        seller: parameters.seller,
-        minSuccessRate: parameters.minSuccessRate,
-        minAvgStars: parameters.minAvgStars,
-        minTrustTier: parameters.minTrustTier,
-        allowsEscrow,
-        buyer: context.address,
-      });
+  parameters.onProgress?.("searching");
+  try {
+    return await hireFirst(context, candidates(context, parameters, maxPrice, deadline), order, attempts);
+  } finally {
+    deadline.end();
+  }
+}
+
+/** Hires the first that takes it. Who does not answer at all uses up no attempt. */
+async function hireFirst(
+  context: BuyerContext,
+  sellers: AsyncGenerator<Candidate, void, undefined>,
+  order: Order,
+  maxAttempts: number,
+): Promise<HireResult> {
+  const { signal } = order.deadline;
+  let attempts = 0;
   let last: unknown;
-  for (const candidate of candidates.slice(0, Math.max(1, maxAttempts))) {
+  for (;;) {
+    // A search that hangs, or fails when somebody was found before, ends the list.
+    const next = await abortable(sellers.next(), signal).catch((error: unknown) => {
+      if (last === undefined || signal.aborted) throw error;
+      return { done: true as const };
+    });
+    if (next.done) throw last;
+    const { value: candidate } = next;
+    const { agent_id: agent } = candidate.listing;
     try {
-      return await hireOnce(context, candidate, order);
+      const hired = await hireOnce(context, candidate, order);
+      const isGood = hired.verification.all_passed;
+      context.background.add(isGood ? context.avoided.remove(agent) : context.avoided.add(agent));
+      return hired;
     } catch (error) {
+      if (isSellersFault(error)) context.background.add(context.avoided.add(agent));
       if (!isBeforePayment(error)) throw error;
       last = error;
+      if (!isDead(error) && ++attempts >= maxAttempts) throw error;
     }
   }
-  throw last;
+}
+
+async function* candidates(
+  context: BuyerContext,
+  parameters: HireParameters,
+  maxPrice: bigint,
+  { signal }: Deadline,
+): AsyncGenerator<Candidate, void, undefined> {
+  const { capability, maxLatencyMs } = parameters;
+  const allowsEscrow = (mode: string): boolean =>
+    (!parameters.requireRecovery || escrowProviderOf(mode) !== undefined) && context.allowsEscrow(mode);
+  if (parameters.listing) {
+    yield asCandidate(parameters.listing, parameters, allowsEscrow);
+    return;
+  }
+  const avoided = await context.avoided.now();
+  yield* findSellers(
+    context.search,
+    {
+      capability,
+      maxPrice,
+      maxLatencyMs,
+      mode: modeOf(parameters),
+      seller: parameters.seller,
+      minSuccessRate: parameters.minSuccessRate,
+      minAvgStars: parameters.minAvgStars,
+      minTrustTier: parameters.minTrustTier,
+      allowsEscrow,
+      buyer: context.address,
+    },
+    { signal, isAvoided: (agent) => avoided.has(agent) },
+  );
+}
+
+/** Whether somebody did not answer at all. */
+function isDead(error: unknown): boolean {
+  if (error instanceof HireFailedError) {
+    return error.code === "seller_unreachable" || error.code === "seller_timeout";
+  }
+  return error instanceof TallystickError && error.code === "private_address";
+}
+
+/** Whether it was the seller's doing: not its caller's, who gave up, or has no budget. */
+function isSellersFault(error: unknown): boolean {
+  if (error instanceof HireFailedError) return error.code !== "aborted";
+  return isBeforePayment(error);
 }
 
 /** Whether the next seller may be asked: nothing of this one's was signed, and another may do better. */

@@ -1,23 +1,18 @@
 import { TallystickError } from "../protocol/errors.ts";
+import { addressProblem } from "../protocol/net/publicAddress.ts";
 
 /**
- * Refuses addresses that lead into one's own network: anything but https, literal addresses, and names that are local.
- * Names are not resolved; a firewall has the last word.
+ * Refuses addresses that lead into one's own network, by what is written: see `addressProblem`. What a name resolves to
+ * is checked by `createPublicFetch` when it is called.
  *
  * @throws TallystickError `private_address`
  */
 export function requirePublicUrl(text: string, field: string): void {
-  const { protocol, hostname } = new URL(text);
-  const host = hostname
-    .replace(/^\[|\]$/g, "")
-    .replace(/\.$/, "")
-    .toLowerCase();
-  const isLiteral = /^[\d.]+$/.test(host) || host.includes(":");
-  const isLocal = !host.includes(".") || /\.(?:localhost|local|internal|intranet|lan|home\.arpa)$/.test(host);
-  if (protocol === "https:" && !isLiteral && !isLocal) return;
+  const problem = addressProblem(text);
+  if (!problem) return;
   throw new TallystickError({
     code: "private_address",
-    message: `${field}: must be https and a public name`,
+    message: `${field}: ${problem}`,
     field,
     hint: "On a local network set devMode.",
   });

@@ -1,4 +1,6 @@
 import { TallystickError } from "../protocol/errors.ts";
+import { abortable, startDeadline } from "./deadline.ts";
+import { readText } from "./readText.ts";
 
 /** The platform's `fetch`, or one that stands in for it. */
 export type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
@@ -26,27 +28,45 @@ export type ServiceRequest = {
   /** Sent as JSON by POST; without it, GET. */
   body?: unknown;
   fetch?: Fetch | undefined;
+  /** Ends the wait. */
+  signal?: AbortSignal | undefined;
+  /** How long the answer may take, to its last byte, in milliseconds. Default 30,000. */
+  timeoutMs?: number | undefined;
 };
+
+/** Largest answer of a service that is read, in bytes. */
+export const MAX_SERVICE_BYTES = 32 * 1024 * 1024;
+
+/** How long a service may take to answer, in milliseconds. */
+export const SERVICE_MS = 30_000;
 
 /**
  * Sends one request and gives back its answer's text.
  *
- * @throws ServiceError with the problem's `code` when the answer is no success
+ * @throws ServiceError with the problem's `code` when the answer is no success; the signal's reason
  */
 export async function requestService(request: ServiceRequest): Promise<{ text: string; headers: Headers }> {
-  const { baseUrl, path, apiKey, body, fetch = globalThis.fetch } = request;
+  const { baseUrl, path, apiKey, body, fetch = globalThis.fetch, timeoutMs = SERVICE_MS } = request;
   const headers: { [name: string]: string } = { accept: "application/json" };
   if (apiKey !== undefined) headers.authorization = `Bearer ${apiKey}`;
   if (body !== undefined) headers["content-type"] = "application/json";
   const post = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  const limit = startDeadline(timeoutMs, request.signal);
+  const { signal } = limit;
   let response: Response;
   let text: string;
   try {
-    response = await fetch(`${baseUrl.replace(/\/$/, "")}${path}`, { headers, ...post });
-    text = await response.text();
+    response = await abortable(
+      fetch(`${baseUrl.replace(/\/$/, "")}${path}`, { headers, signal, ...post }),
+      signal,
+    );
+    text = await readText(response, MAX_SERVICE_BYTES, signal);
   } catch (cause) {
+    request.signal?.throwIfAborted();
     const message = `${baseUrl} could not be reached: ${cause instanceof Error ? cause.message : String(cause)}`;
     throw new ServiceError({ code: "unreachable", message, status: 0, cause });
+  } finally {
+    limit.end();
   }
   if (response.ok) return { text, headers: response.headers };
   const problem = parseProblem(text);

@@ -120,10 +120,10 @@ async function findSettled(
     if (error instanceof ServiceError && error.status === 404) return '{"history": []}';
     throw error;
   });
-  const { history } = JSON.parse(status) as { history: Omit<Settled, "status">[] };
-  for (const entry of history.reverse()) {
-    const line = await read(`/v1/ledger/entries?from=${entry.index}&to=${entry.index + 1}`);
-    if (JSON.parse(line).parent_hash === parentHash) return { status: "SETTLED", ...entry };
-  }
+  const { history } = JSON.parse(status) as {
+    history: (Omit<Settled, "status"> & { parent_hash: string })[];
+  };
+  for (const { parent_hash, ...entry } of history.reverse())
+    if (parent_hash === parentHash) return { status: "SETTLED", ...entry };
   return undefined;
 }

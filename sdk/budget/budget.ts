@@ -14,6 +14,11 @@ export type Budget = {
   spend: (hireId: string) => Promise<void>;
   /** The money was never signed for, or came back to the wallet. Nothing happens when nothing is reserved. */
   giveBack: (hireId: string) => Promise<void>;
+  /**
+   * Takes up a hire of an earlier process whose money is open, in books that do not outlive a process; whatever the limit
+   * says, since it was signed for.
+   */
+  recall?: (hireId: string, amount: bigint) => Promise<void>;
   /** What is left. */
   remaining: () => Promise<bigint>;
   /** The operator's leave to spend that this budget enforces; shown to sellers. */
@@ -72,6 +77,9 @@ export function memoryBudget(limit: bigint): Budget {
     giveBack: async (hireId) => {
       book = bookings.giveBack(book, hireId);
     },
+    recall: async (hireId, amount) => {
+      book = { ...book, reserved: { ...book.reserved, [hireId]: String(amount) } };
+    },
     remaining: async () => leftIn(book, limit),
   };
 }
@@ -98,6 +106,9 @@ export function everyBudget(first: Budget, ...others: Budget[]): Budget {
     },
     giveBack: async (hireId) => {
       for (const budget of all) await budget.giveBack(hireId);
+    },
+    recall: async (hireId, amount) => {
+      for (const budget of all) await budget.recall?.(hireId, amount);
     },
     remaining: async () => {
       const left = await Promise.all(all.map((budget) => budget.remaining()));

@@ -2,14 +2,21 @@ import type { LocalAccount } from "viem";
 import type { Address } from "../../protocol/address.ts";
 import type { Verification } from "../../protocol/capabilities/verification.ts";
 import type { Hex } from "../../protocol/hex.ts";
+import type { LedgerName } from "../../protocol/records/ledgerName.ts";
 import type { Budget } from "../budget/budget.ts";
 import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
 import type { EscrowOfHire, MoneyState } from "../errors.ts";
 import type { Fetch } from "../requestService.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import type { PaymentPayload, PaymentRequired } from "../x402/paymentHeaders.ts";
+import type { AvoidedSellers } from "./avoidedSellers.ts";
+import type { Background } from "./background.ts";
+import type { KeyedHire } from "./hireByKey.ts";
 import type { Agreed } from "./judgeTerms.ts";
+import type { KeptHires } from "./keptHires.ts";
+import type { Reports } from "./reports.ts";
 import type { SearchClient } from "./searchClient.ts";
+import type { Verify } from "./verifyResult.ts";
 
 /** What every hire of one buyer has in common. */
 export type BuyerContext = {
@@ -21,11 +28,27 @@ export type BuyerContext = {
   budget: Budget | undefined;
   /** Hires that are paid for and not concluded, so that a crash forgets none. */
   journal: KeyValueStore;
+  /** The ledger to sign ratings and telemetry for. */
+  ledger: () => Promise<LedgerName>;
   /** The jobs of hires that are under way in this process: they are not to be taken up by a `resume`. */
   underWay: Set<string>;
+  /** The callers' own checks, by job, of hires whose money is open. */
+  verifiers: Map<string, Verify>;
+  /** The hires with an idempotency key: all that are remembered, and those that are under way in this process. */
+  kept: KeptHires;
+  keyed: Map<string, KeyedHire>;
+  /** What goes on when a hire has its result. */
+  background: Background;
+  /** What the ledger is to be told. */
+  reports: Reports;
+  /** Who failed lately. */
+  avoided: AvoidedSellers;
   modeOf: (paymentMode: string) => BuyerMode;
   allowsEscrow: (paymentMode: string) => boolean;
+  /** Reaches the node. */
   fetch: Fetch;
+  /** Reaches sellers, which are strangers. */
+  sellerFetch: Fetch;
   devMode: boolean;
   /** Milliseconds since 1970. */
   now: () => number;
@@ -39,8 +62,11 @@ export type SignedPayment = {
   validUntil: number;
 };
 
-/** How a hire ended for the buyer's money, and in which transaction. */
-export type Conclusion = { money: MoneyState | "released"; tx?: Hex };
+/**
+ * Where the money of a hire is, and in which transaction that came about. `book` is what the budget does: the amount is
+ * spent, comes back, or stays reserved because the money is still open.
+ */
+export type Conclusion = { money: MoneyState | "released"; tx?: Hex; book: "spend" | "giveBack" | "open" };
 
 /** How a buyer pays: directly, or by one escrow. */
 export type BuyerMode = {
@@ -62,8 +88,11 @@ export type BuyerMode = {
   whenSent: MoneyState;
   /** Does what can be done for the money of a hire that failed after its payment was sent; says where the money is. */
   abandon: (payment: SignedPayment) => Promise<MoneyState>;
-  /** Whether a payment whose hire was never finished is settled: not used and never to be, back, or the seller's. */
-  isOver: (payment: SignedPayment) => Promise<false | "unpaid" | "back" | "paid">;
-  /** Acts on what the verification found: in escrow mode it releases or refunds. */
+  /**
+   * How a payment whose hire was never finished ended: not used and never to be, back, or the seller's. False: not yet.
+   * Only looks.
+   */
+  isOver: (payment: SignedPayment) => Promise<false | (Conclusion & { money: MoneyState })>;
+  /** Acts on what the verification found: in escrow mode it releases or refunds. Says what the chain shows of it. */
   conclude: (payment: SignedPayment, verification: Verification) => Promise<Conclusion>;
 };

@@ -6,7 +6,8 @@ import {
 } from "../../protocol/escrow/authorization.ts";
 import type { Hex } from "../../protocol/hex.ts";
 import { type PaymentNetwork, tokenDomainOf } from "../chain/paymentNetwork.ts";
-import type { BuyerMode } from "./buyerContext.ts";
+import type { PaymentState } from "../chain/paymentState.ts";
+import type { BuyerMode, SignedPayment } from "./buyerContext.ts";
 import { judgeTerms, validUntil } from "./judgeTerms.ts";
 
 /** How far a chain's clock may be behind this one. */
@@ -21,10 +22,10 @@ export function directPayment(parameters: {
   network: PaymentNetwork;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** Whether an authorization was used; without an answer it is taken to be, once it has expired. */
-  isUsed?: ((payer: Address, nonce: Hex) => Promise<boolean>) | undefined;
+  /** What the chain shows of a payment; without it nobody here can say that one was paid. */
+  readState?: ((payment: { payer: Address; nonce: Hex }) => Promise<PaymentState>) | undefined;
 }): BuyerMode {
-  const { account, network, now, isUsed = async () => true } = parameters;
+  const { account, network, now, readState } = parameters;
   return {
     pay: async (required, agreed, hireId, reserve) => {
       const option = judgeTerms(required, agreed);
@@ -64,13 +65,26 @@ export function directPayment(parameters: {
     whenSent: "authorized",
     // What is signed cannot be taken back; it expires.
     abandon: async () => "authorized",
-    isOver: async ({ payload, validUntil: until }) => {
-      if (now() / 1000 < until + EXPIRY_MARGIN_SECONDS) return false;
-      const { from, nonce } = (payload.payload as { authorization: { from: Address; nonce: Hex } })
-        .authorization;
-      return (await isUsed(from, nonce)) ? "paid" : "unpaid";
+    isOver: async (payment) => {
+      if (!readState) {
+        // Nobody can say whether it was used, so it counts as spent once it is of no more use to the seller.
+        const isExpired = now() / 1000 >= payment.validUntil + EXPIRY_MARGIN_SECONDS;
+        return isExpired && { money: "authorized", book: "spend" };
+      }
+      const { isUsed, time } = await readState(authorizationOf(payment));
+      if (isUsed) return { money: "paid", book: "spend" };
+      return time >= payment.validUntil && { money: "none", book: "giveBack" };
     },
-    // The money is the seller's; what the verification found feeds its reputation (SHP §7.3.2).
-    conclude: async () => ({ money: "paid" }),
+    // What the verification found feeds the seller's reputation; the money is its own (SHP §7.3.2).
+    conclude: async (payment) => {
+      if (!readState) return { money: "authorized", book: "spend" };
+      const { isUsed } = await readState(authorizationOf(payment));
+      return isUsed ? { money: "paid", book: "spend" } : { money: "authorized", book: "open" };
+    },
   };
+}
+
+function authorizationOf({ payload }: SignedPayment): { payer: Address; nonce: Hex } {
+  const { from, nonce } = (payload.payload as { authorization: { from: Address; nonce: Hex } }).authorization;
+  return { payer: from, nonce };
 }

@@ -3,6 +3,7 @@ import { type Address, ZERO_ADDRESS } from "../../protocol/address.ts";
 import { formatUsdc } from "../../protocol/amount.ts";
 import { escrowFee, type FeeBand, PUBLISHED_FEES } from "../../protocol/escrow/feeSchedule.ts";
 import { type EscrowDeployment, escrowId, type Hire } from "../../protocol/escrow/hire.ts";
+import type { Hex } from "../../protocol/hex.ts";
 import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
 import { ChainError, type MoneyState } from "../errors.ts";
 import type { EscrowState } from "../escrow/escrowCalls.ts";
@@ -53,6 +54,8 @@ export function escrowPayment(parameters: {
   allowed: AllowedEscrow;
   /** Milliseconds since 1970. */
   now: () => number;
+  /** What the chain shows of an escrow. Without it the relay's word is taken, which the buyer has named itself. */
+  readState?: ((escrow: Address, id: Hex) => Promise<EscrowState>) | undefined;
 }): BuyerMode {
   const { account, network, allowed, now } = parameters;
   const { relay } = allowed;
@@ -63,24 +66,24 @@ export function escrowPayment(parameters: {
   /** Whether what was signed for it can no longer be deposited. */
   const isExpired = ({ deadline }: Hire): boolean => now() / 1000 > Number(deadline) + CLOCK_MARGIN_SECONDS;
 
-  const refund = async (hire: Hire): Promise<Conclusion> => {
-    const signature = await signer.refund(escrowId(hire, deployment));
-    return { money: "refunded", tx: await relay.refund(hire, signer.address, signature) };
-  };
-  const release = async (hire: Hire): Promise<Conclusion> => {
-    const signature = await signer.release(escrowId(hire, deployment));
-    return { money: "released", tx: await relay.release(hire, signature) };
-  };
-  /** Carries out an instruction; when that fails, what the contract says is where the money is. */
-  const settle = async (hire: Hire, work: (hire: Hire) => Promise<Conclusion>): Promise<Conclusion> => {
+  const shown = (id: Hex): Promise<EscrowState> =>
+    parameters.readState ? parameters.readState(allowed.escrow, id) : relay.state(id);
+
+  const refund = async (hire: Hire): Promise<Hex> =>
+    await relay.refund(hire, signer.address, await signer.refund(escrowId(hire, deployment)));
+  const release = async (hire: Hire): Promise<Hex> =>
+    await relay.release(hire, await signer.release(escrowId(hire, deployment)));
+  /** Carries out an instruction, and says what the contract then shows. */
+  const settle = async (hire: Hire, work: (hire: Hire) => Promise<Hex>): Promise<Conclusion> => {
+    let tx: Hex | undefined;
     try {
-      return await work(hire);
+      tx = await work(hire);
     } catch (error) {
-      if (!(error instanceof ChainError) || error.code !== "call_refused") return { money: "held" };
-      const state = await relay.state(escrowId(hire, deployment)).catch(() => undefined);
-      const money = state ? moneyOf(state) : "held";
-      return { money: money === "authorized" && isExpired(hire) ? "none" : money };
+      if (!(error instanceof ChainError) || error.code !== "call_refused") return booked("held");
     }
+    const state = await shown(escrowId(hire, deployment)).catch(() => undefined);
+    const money = state ? moneyOf(state) : "held";
+    return { ...booked(money === "authorized" && isExpired(hire) ? "none" : money), ...(tx && { tx }) };
   };
 
   return {
@@ -122,10 +125,10 @@ export function escrowPayment(parameters: {
     },
     isOver: async (payment) => {
       const hire = hireOf(payment);
-      const { status } = await relay.state(escrowId(hire, deployment));
-      if (status === "held") return (await settle(hire, refund)).money === "refunded" ? "back" : false;
-      if (status === "none") return isExpired(hire) ? "unpaid" : false;
-      return status === "refunded" || status === "timedOut" ? "back" : "paid";
+      const state = await shown(escrowId(hire, deployment));
+      if (state.status === "none") return isExpired(hire) && { money: "none", book: "giveBack" };
+      const money = asMoneyState(moneyOf(state));
+      return money !== "held" && { ...booked(money), money };
     },
     conclude: async (payment, { all_passed }) => await settle(hireOf(payment), all_passed ? release : refund),
   };
@@ -136,6 +139,12 @@ function moneyOf({ status }: EscrowState): Conclusion["money"] {
   if (status === "held") return "held";
   if (status === "none") return "authorized";
   return status === "released" || status === "split" ? "released" : "refunded";
+}
+
+/** What the budget makes of it: what is held, or may yet be taken, stays reserved. */
+function booked(money: Conclusion["money"]): Conclusion {
+  if (money === "released" || money === "paid") return { money, book: "spend" };
+  return { money, book: money === "refunded" || money === "none" ? "giveBack" : "open" };
 }
 
 function asMoneyState(money: Conclusion["money"]): MoneyState {

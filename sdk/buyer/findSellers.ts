@@ -28,12 +28,18 @@ export type Wishes = {
 };
 
 /**
- * The sellers that a hire may go to, in the search's order, which is the published ranking: those of the first page that
- * has any. What the search answers is held to the wishes again.
+ * The sellers that a hire may go to, in the search's order, which is the published ranking; those to avoid come last.
+ * Further pages are asked for only when whoever takes them comes to their end. What the search answers is held to the
+ * wishes again.
  *
- * @throws NoSellerError `no_seller`, or `no_recovery` when there are some but none by an escrow that is allowed
+ * @throws NoSellerError `no_seller`, or `no_recovery` when there are some but none by an escrow that is allowed; an
+ * error of the search when nobody was found before it
  */
-export async function findSellers(client: SearchClient, wishes: Wishes): Promise<Candidate[]> {
+export async function* findSellers(
+  client: SearchClient,
+  wishes: Wishes,
+  { signal, isAvoided = () => false }: { signal?: AbortSignal; isAvoided?: (agent: string) => boolean } = {},
+): AsyncGenerator<Candidate, void, undefined> {
   const request: SearchRequest = {
     capability: wishes.capability,
     max_price_usdc: formatUsdc(wishes.maxPrice),
@@ -44,18 +50,33 @@ export async function findSellers(client: SearchClient, wishes: Wishes): Promise
     ...(wishes.mode === "escrow" ? {} : { payment_mode: wishes.mode }),
     limit: 100,
   };
-  const found: Candidate[] = [];
+  const others: Candidate[] = [];
+  const last: Candidate[] = [];
+  let isFound = false;
   // One seller, or one of some escrows, may stand behind many that the search cannot leave out.
   for (let cursor: string | null | undefined, page = 0; page < MAX_PAGES; page++) {
-    const answer = await client.search({ ...request, ...(typeof cursor === "string" && { cursor }) });
-    const candidates = answer.agents.map(readCandidate).filter((it) => it !== undefined);
-    const fitting = candidates.filter((it) => fits(it, wishes));
-    if (fitting.length > 0) return fitting;
-    found.push(...candidates);
+    const asked = { ...request, ...(typeof cursor === "string" && { cursor }) };
+    let answer: Awaited<ReturnType<SearchClient["search"]>>;
+    try {
+      answer = await client.search(asked, signal && { signal });
+    } catch (error) {
+      if (last.length === 0) throw error;
+      break;
+    }
+    for (const candidate of answer.agents.map(readCandidate)) {
+      if (!candidate) continue;
+      if (!fits(candidate, wishes)) others.push(candidate);
+      else if (isAvoided(candidate.listing.agent_id)) last.push(candidate);
+      else {
+        isFound = true;
+        yield candidate;
+      }
+    }
     cursor = answer.next_cursor;
     if (typeof cursor !== "string") break;
   }
-  throw noSeller(found, wishes);
+  yield* last;
+  if (!isFound && last.length === 0) throw noSeller(others, wishes);
 }
 
 function readCandidate({ agent_id, listing, reputation }: FoundAgent): Candidate | undefined {

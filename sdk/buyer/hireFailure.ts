@@ -1,21 +1,26 @@
-import { type EscrowOfHire, HireFailedError, type MoneyState } from "../errors.ts";
+import {
+  type EscrowOfHire,
+  HireFailedError,
+  type MoneyState,
+  type SellerWords,
+  sellerWords,
+} from "../errors.ts";
 import type { Hiring } from "./hireOnce.ts";
 import type { SellerResponse } from "./sellerClient.ts";
 
-/** The error for an answer that is no delivery: the seller's own code and words, when it has them. */
+/** The error for an answer that is no delivery, with the seller's own words beside it, when it has them. */
 export function refusedBy(
   hiring: Hiring,
   { status, body }: SellerResponse,
   money: MoneyState,
 ): HireFailedError {
   const problem = Object(body) as { code?: unknown; detail?: unknown; hint?: unknown; error?: unknown };
-  const code = typeof problem.code === "string" ? problem.code.slice(0, 64) : "seller_refused";
-  const words = [problem.detail, problem.error].find((it) => typeof it === "string") as string | undefined;
+  const text = [problem.detail, problem.error].find((it) => typeof it === "string");
   return failed(hiring, {
-    code,
-    message: `The seller answered ${status}${words === undefined ? "" : `: ${words.slice(0, 300)}`}`,
+    code: "seller_refused",
+    message: `The seller answered ${status}.`,
     money,
-    ...(typeof problem.hint === "string" && { hint: problem.hint.slice(0, 300) }),
+    words: sellerWords({ code: problem.code, text, hint: problem.hint }),
   });
 }
 
@@ -37,9 +42,11 @@ export function failed(
     money: MoneyState;
     hint?: string;
     escrow?: EscrowOfHire | undefined;
+    words?: SellerWords | undefined;
+    cause?: unknown;
   },
 ): HireFailedError {
-  const { code, message, money, hint, escrow } = failure;
+  const { code, message, money, hint, escrow, words, cause } = failure;
   const seller = candidate.listing.agent_id;
   return new HireFailedError({
     code,
@@ -50,5 +57,7 @@ export function failed(
     hireId,
     jobId,
     escrow,
+    words,
+    cause,
   });
 }

@@ -1,80 +1,64 @@
 import { formatUsdc } from "../../protocol/amount.ts";
-import type { CapabilityOutput } from "../../protocol/capabilities/capabilityTypes.ts";
-import type { Verification } from "../../protocol/capabilities/verification.ts";
+import type { CustomSchemas } from "../../protocol/capabilities/customCapability.ts";
 import { TallystickError } from "../../protocol/errors.ts";
 import type { Hex } from "../../protocol/hex.ts";
-import { acceptedSchema, type ReceiptSummary } from "../../protocol/hire/hireAnswer.ts";
+import { acceptedSchema } from "../../protocol/hire/hireAnswer.ts";
 import { hireId as hireIdOf, jobId as jobIdOf } from "../../protocol/hire/hireIds.ts";
 import { type HireRequest, signHireRequest } from "../../protocol/hire/hireRequest.ts";
 import { PROTOCOL } from "../../protocol/hire/protocolVersion.ts";
-import type { RecordBody } from "../../protocol/json/recordBody.ts";
-import type { Listing } from "../../protocol/records/listing.ts";
-import { type EscrowOfHire, HireFailedError, type MoneyState } from "../errors.ts";
+import { abortable, type Deadline, DeadlineError, within } from "../deadline.ts";
+import { HireFailedError, type MoneyState, sellerWords } from "../errors.ts";
 import { requirePublicUrl } from "../publicUrl.ts";
 import { type PaymentRequired, paymentHeaders, readRequired } from "../x402/paymentHeaders.ts";
 import type { BuyerContext, BuyerMode, SignedPayment } from "./buyerContext.ts";
-import { customVerify } from "./customSchemas.ts";
+import { concludeHire, type HireResult, judgeDelivery, SETTLE_MS } from "./concludeHire.ts";
+import { schemasFor } from "./customSchemas.ts";
 import type { Candidate } from "./findSellers.ts";
 import { failed, MONEY_HINTS, refusedBy } from "./hireFailure.ts";
 import type { JournalEntry } from "./journal.ts";
-import { type Delivery, readDelivery } from "./readAnswer.ts";
-import { countersign, reportHire } from "./report.ts";
 import {
   createSellerClient,
   type SellerClientRequest,
   type SellerResponse,
   UnreachableError,
 } from "./sellerClient.ts";
-import { type Verify, verdict, verifyResult } from "./verifyResult.ts";
+import type { Verify } from "./verifyResult.ts";
 
 /** What is asked of one seller. */
 export type Order = {
   params: { [key: string]: unknown };
   maxPrice: bigint;
+  /** How long one seller is waited for. */
   maxLatencyMs: number;
   callbackUrl?: string | undefined;
   quoteToken?: string | undefined;
   verify?: Verify | undefined;
-  signal?: AbortSignal | undefined;
+  /** The end of the whole call. */
+  deadline: Deadline;
   /** Whether to tell the ledger what was measured. */
   telemetry: boolean;
+  /** When it was asked for with an idempotency key. */
+  keyed?: KeyedOrder | undefined;
+  /** Is told how far the hire is. */
+  onProgress?: ((stage: HireStage) => void) | undefined;
 };
 
-/** A hire that came to its end. Amounts are atomic units; the result has the type of its capability. */
-export type HireResult<Id extends string = string> = {
-  result: CapabilityOutput<Id>;
-  /** The buyer's own check of the result. */
-  verification: Verification;
-  hireId: Hex;
-  jobId: string;
-  listing: Listing;
-  /** What was signed for: 0 for a free call. */
-  amount: bigint;
-  pricePaidUsdc: string;
-  paymentMode: string;
-  /** Where the money is: paid, released, refunded, held, or none for a free call. */
-  money: MoneyState | "released";
-  /** The payment (direct) or the deposit (escrow), by the seller's word. */
-  tx: Hex | null;
-  /** The release or refund, in escrow mode. */
-  settlementTx: Hex | null;
-  /** Where the money went first, in escrow mode. */
-  escrow: EscrowOfHire | null;
-  receipt: ReceiptSummary | null;
-  /** What is wrong with the seller's receipt; empty when all is well. */
-  receiptIssues: string[];
-  /** Its entry in the ledger, null while it is not there. */
-  receiptHash: string | null;
-  ratingToken: string | null;
-  /** From the request to the result, in milliseconds. */
-  latencyMs: number;
-  /** Whether the ledger was told what the buyer found. */
-  reported: boolean;
+/** How far a hire is. */
+export type HireStage = "searching" | "asking" | "working" | "verifying" | "settling";
+
+/** What the idempotency key of a hire keeps of it. */
+export type KeyedOrder = {
+  key: string;
+  /** The nonce for the next seller that is asked. */
+  nextNonce: () => Promise<Hex>;
+  /** Written down before a payment leaves this process: from then on nobody starts over. */
+  signed: (hire: { hireId: Hex; jobId: string; seller: string }) => Promise<void>;
+  /** The payment will never leave. */
+  unsigned: () => Promise<void>;
 };
 
-/** How long a seller may take to name its terms, and how much longer than promised to answer, in milliseconds. */
+/** How long a seller may take to name its terms, in milliseconds. */
 const TERMS_MS = 10_000;
-const GRACE_MS = 10_000;
 
 /** One hire under way. */
 export type Hiring = {
@@ -85,69 +69,133 @@ export type Hiring = {
   request: HireRequest;
   hireId: Hex;
   jobId: string;
+  /** Milliseconds since 1970. */
   startedAt: number;
+  /** Milliseconds that are left for this seller. */
+  left: () => number;
+  /** What a custom capability's result is held to. */
+  schemas?: CustomSchemas | undefined;
+  /** Once the payment has left this process: from then on it may be taken. */
+  sent?: SignedPayment;
+  /** Taken up after a crash, or later: nobody measured how long it took. */
+  isResumed?: { isReported: boolean };
 };
 
 /**
- * Hires one seller: asks for terms, judges and signs them, gets the result, verifies it, and concludes.
+ * Hires one seller: asks for terms, judges and signs them, gets the result, verifies it, and concludes. Waits for nothing
+ * that comes after the result, and for nothing at all beyond the deadline.
  *
  * @throws PaymentRefusedError, BudgetError: nothing was signed
  * @throws HireFailedError saying where the money is
+ * @throws the reason of the deadline's signal, as long as no payment was sent
  */
 export async function hireOnce(
   context: BuyerContext,
   candidate: Candidate,
   order: Order,
 ): Promise<HireResult> {
-  const hiring = await holdToSchemas(await begin(context, candidate, order));
+  order.onProgress?.("asking");
+  const hiring = await abortable(begin(context, candidate, order), order.deadline.signal);
   context.underWay.add(hiring.jobId);
+  if (order.verify) context.verifiers.set(hiring.jobId, order.verify);
   try {
-    return await carryOut(hiring);
+    const response = await abortable(obtain(hiring), order.deadline.signal);
+    order.onProgress?.("verifying");
+    const judged = await abortable(judgeDelivery(hiring, response), order.deadline.signal);
+    order.onProgress?.("settling");
+    return await concludeHire(hiring, judged);
+  } catch (error) {
+    throw stopped(hiring, error);
   } finally {
     context.underWay.delete(hiring.jobId);
+    if (!hiring.sent) context.verifiers.delete(hiring.jobId);
   }
 }
 
-async function carryOut(hiring: Hiring): Promise<HireResult> {
-  const { context, candidate } = hiring;
-  const terms = await send(hiring, TERMS_MS + candidate.listing.max_latency_ms, "none");
-  if (terms.status === 200) return await conclude(hiring, terms, undefined);
+/** What a hire that was stopped in the middle ends with: once its payment was sent, it says where the money is. */
+function stopped(hiring: Hiring, error: unknown): unknown {
+  const { context, candidate, order, sent } = hiring;
+  const { signal } = order.deadline;
+  if (!signal.aborted || error !== signal.reason) return error;
+  if (!sent) {
+    // A wallet that still signs is stopped before anything is sent.
+    context.background.add(forget(hiring).then(() => order.keyed?.unsigned()));
+    return error;
+  }
+  const mode = context.modeOf(candidate.listing.payment_mode);
+  const isLate = error instanceof DeadlineError;
+  return failed(hiring, {
+    code: isLate ? error.code : "aborted",
+    message: isLate ? error.message : "The hire was given up by its caller after its payment was sent.",
+    money: mode.whenSent,
+    escrow: mode.escrowOf?.(sent),
+    cause: error,
+  });
+}
+
+/** Asks for terms, pays them and gets the answer. */
+async function obtain(hiring: Hiring): Promise<SellerResponse> {
+  const { context, candidate, order } = hiring;
+  const { listing } = candidate;
+  await holdToSchemas(hiring);
+  // The first answer of a free call is its result.
+  const termsMs = listing.first_call_free ? hiring.left() : Math.min(hiring.left(), TERMS_MS);
+  const terms = await send(hiring, termsMs);
+  if (terms.status === 200) return terms;
+  if (terms.status === 409 && order.keyed) throw hiredBefore(hiring);
   const asked = terms.status === 402 ? readRequired(terms.headers, terms.body) : undefined;
   if (!asked) throw refusedBy(hiring, terms, "none");
 
-  const mode = context.modeOf(candidate.listing.payment_mode);
+  const mode = context.modeOf(listing.payment_mode);
   const payment = await sign(hiring, mode, asked.required);
   const headers = paymentHeaders(payment.payload, asked.version, context.network);
-  const response = await sendPaid(hiring, headers, mode.whenSent).catch((error) =>
-    abandon(hiring, payment, error),
-  );
-  return await conclude(hiring, response, payment);
+  order.deadline.signal.throwIfAborted();
+  hiring.sent = payment;
+  order.onProgress?.("working");
+  return await sendPaid(hiring, headers, mode.whenSent).catch((error) => abandon(hiring, payment, error));
 }
 
-/** Signs what is asked for and writes it down. When that fails nothing has left this process: the budget gets it back. */
+/**
+ * Signs what is asked for and writes it down, before and after. When that fails nothing has left this process: the budget
+ * gets it back.
+ */
 async function sign(hiring: Hiring, mode: BuyerMode, required: PaymentRequired): Promise<SignedPayment> {
   const { context, candidate, order, hireId, jobId } = hiring;
   const { listing, price } = candidate;
   const isAsync = order.callbackUrl !== undefined;
   const agreed = { listing, price, maxPrice: order.maxPrice, network: context.network, isAsync };
+  const entry = journalEntry(hiring);
   try {
     const payment = await mode.pay(required, agreed, hireId, async (amount) => {
+      // Whoever finds this entry without a payment knows that what the budget reserved for it can come back.
+      await context.journal.put(`hire/${jobId}`, entry);
       await context.budget?.reserve(hireId, amount);
     });
-    await context.journal.put(`hire/${jobId}`, journalEntry(hiring, payment));
+    const { payload, amount, validUntil } = payment;
+    const signed = { payload, amount: String(amount), validUntil };
+    await context.journal.put(`hire/${jobId}`, { ...entry, signed } satisfies JournalEntry);
+    await order.keyed?.signed({ hireId, jobId, seller: listing.agent_id });
+    order.deadline.signal.throwIfAborted();
     return payment;
   } catch (error) {
-    await context.budget?.giveBack(hireId);
+    await forget(hiring);
+    await order.keyed?.unsigned();
     throw error;
   }
 }
 
-/** The same hire, judged by the seller's own schemas when its capability is a custom one. */
-async function holdToSchemas(hiring: Hiring): Promise<Hiring> {
+/** Takes back what was prepared for a payment that was never sent. */
+async function forget({ context, hireId, jobId }: Hiring): Promise<void> {
+  await context.budget?.giveBack(hireId);
+  await context.journal.delete(`hire/${jobId}`);
+}
+
+/** Gets the seller's own schemas when its capability is a custom one, and holds the params to them. */
+async function holdToSchemas(hiring: Hiring): Promise<void> {
   const { ask, candidate, order } = hiring;
+  const { capability } = candidate.listing;
   try {
-    const verify = await customVerify(ask, candidate.listing.capability, order.params, order.verify);
-    return { ...hiring, order: { ...order, verify } };
+    hiring.schemas = await schemasFor(ask, capability, order.params, order.verify !== undefined);
   } catch (error) {
     if (!(error instanceof TallystickError) || error.code !== "schema_unavailable") throw error;
     const { code, message, hint } = error;
@@ -155,31 +203,32 @@ async function holdToSchemas(hiring: Hiring): Promise<Hiring> {
   }
 }
 
-/** Brings the money of a failed hire back where that can be done, and says where it is. */
-async function abandon(
-  { context, candidate, hireId, jobId }: Hiring,
-  payment: SignedPayment,
-  error: unknown,
-): Promise<never> {
+/** Brings the money of a failed hire back where that can be done in time, and says where it is. */
+async function abandon(hiring: Hiring, payment: SignedPayment, error: unknown): Promise<never> {
   if (!(error instanceof HireFailedError)) throw error;
+  const { context, candidate, order, hireId, jobId } = hiring;
   const mode = context.modeOf(candidate.listing.payment_mode);
-  const money = await mode.abandon(payment);
+  const bringBack = async (): Promise<MoneyState> => {
+    const money = await mode.abandon(payment);
+    if (money === "refunded") await forget(hiring);
+    return money;
+  };
+  const work = bringBack();
+  context.background.add(work);
+  const money = (await within(work, Math.min(SETTLE_MS, order.deadline.left()))) ?? mode.whenSent;
   const escrow = mode.escrowOf?.(payment);
-  if (money === "refunded") {
-    await context.budget?.giveBack(hireId);
-    await context.journal.delete(`hire/${jobId}`);
-  }
-  const { code, message, seller, cause } = error;
+  const { code, message, seller, words, cause } = error;
   const hint = MONEY_HINTS[money];
-  throw new HireFailedError({ code, message, hint, seller, money, hireId, jobId, escrow, cause });
+  throw new HireFailedError({ code, message, hint, seller, money, hireId, jobId, escrow, words, cause });
 }
 
 async function begin(context: BuyerContext, candidate: Candidate, order: Order): Promise<Hiring> {
   const { account, address } = context;
   const { listing } = candidate;
   if (!context.devMode) requirePublicUrl(listing.endpoint, "listing.endpoint");
-  const nonce = context.random();
+  const nonce = order.keyed ? await order.keyed.nextNonce() : context.random();
   const startedAt = context.now();
+  const over = performance.now() + order.maxLatencyMs;
   const request = await signHireRequest(
     {
       protocol: PROTOCOL,
@@ -204,24 +253,41 @@ async function begin(context: BuyerContext, candidate: Candidate, order: Order):
     order,
     request,
     startedAt,
-    ask: createSellerClient(listing, context.fetch, order.signal),
+    ask: createSellerClient(listing, context.sellerFetch, order.deadline.signal),
+    left: () => Math.min(order.deadline.left(), Math.max(0, over - performance.now())),
     hireId: hireIdOf(address, nonce),
     jobId: jobIdOf(address, nonce),
   };
 }
 
-async function send(
-  { ask, request, ...hiring }: Hiring,
-  timeoutMs: number,
-  money: MoneyState,
-): Promise<SellerResponse> {
+async function send(hiring: Hiring, timeoutMs: number): Promise<SellerResponse> {
   try {
-    return await ask("/hire", timeoutMs, { body: request });
+    return await hiring.ask("/hire", timeoutMs, { body: hiring.request });
   } catch (error) {
     if (!(error instanceof UnreachableError)) throw error;
-    const code = error.late ? "seller_timeout" : "seller_unreachable";
-    throw failed({ ask, request, ...hiring }, { code, message: error.message, money });
+    throw unanswered(hiring, error, "none");
   }
+}
+
+function unanswered(hiring: Hiring, cause: UnreachableError | undefined, money: MoneyState): HireFailedError {
+  const isLate = cause === undefined || cause.late;
+  return failed(hiring, {
+    code: isLate ? "seller_timeout" : "seller_unreachable",
+    message: cause?.message ?? "The seller did not finish in time.",
+    money,
+    cause,
+  });
+}
+
+/** The seller knows this key's nonce, and this process does not: an earlier one paid, and its notes are gone. */
+function hiredBefore(hiring: Hiring): HireFailedError {
+  return failed(hiring, {
+    code: "hired_before",
+    message:
+      "This hire was sent to this seller before, by a process whose notes are gone. Nothing was paid by this call.",
+    hint: "Look the job up by its id at the seller, or give another idempotency key for a new hire.",
+    money: "authorized",
+  });
 }
 
 /** Sends the payment. When the answer is lost the hire is looked up: it is never sent, or paid, twice. */
@@ -230,144 +296,56 @@ async function sendPaid(
   headers: { [name: string]: string },
   money: MoneyState,
 ): Promise<SellerResponse> {
-  const { ask, request, candidate, order, startedAt, context } = hiring;
-  const due = startedAt + candidate.listing.max_latency_ms + GRACE_MS;
-  const left = () => due - context.now();
+  const { ask, request, jobId } = hiring;
   try {
-    const response = await ask("/hire", left(), { body: request, headers });
+    const response = await ask("/hire", hiring.left(), { body: request, headers });
     if (response.status === 202 || response.status === 409) {
       const accepted = acceptedSchema.safeParse(response.body);
-      if (accepted.success) return await lookUp(hiring, accepted.data.job_id, due, money);
+      if (accepted.success) return await lookUp(hiring, accepted.data.job_id, money);
     }
-    if (response.status === 504) return await lookUp(hiring, hiring.jobId, due, money);
+    if (response.status === 504) return await lookUp(hiring, jobId, money);
     if (response.status !== 200) throw refusedBy(hiring, response, money);
     return response;
   } catch (error) {
     if (!(error instanceof UnreachableError)) throw error;
-    order.signal?.throwIfAborted();
-    const until = Math.max(due, context.now() + 2_000);
-    return await lookUp(hiring, hiring.jobId, until, money, error);
+    return await lookUp(hiring, jobId, money, error);
   }
 }
 
-/** Looks a job up until it has ended, or the time is over. */
+/** Looks a job up until it has ended, or the time for this seller is over. */
 export async function lookUp(
   hiring: Hiring,
   jobId: string,
-  until: number,
   money: MoneyState,
   cause?: UnreachableError,
 ): Promise<SellerResponse> {
-  const { ask, context, order } = hiring;
+  const { ask, order, left } = hiring;
+  let lost = cause;
   for (let wait = 50; ; wait = Math.min(2_000, wait * 2)) {
-    order.signal?.throwIfAborted();
-    const left = until - context.now();
-    const response = await ask(`/jobs/${encodeURIComponent(jobId)}`, Math.max(500, left)).catch(
-      (error: unknown) => {
-        if (error instanceof UnreachableError) return undefined;
-        throw error;
-      },
-    );
+    if (left() <= 0) throw unanswered(hiring, lost, money);
+    const response = await ask(`/jobs/${encodeURIComponent(jobId)}`, left()).catch((error: unknown) => {
+      if (!(error instanceof UnreachableError)) throw error;
+      lost ??= error;
+      return undefined;
+    });
     const status = response?.status === 200 ? Reflect.get(Object(response.body), "status") : undefined;
     if (response && status === "completed") return response;
     if (response && status === "failed") {
       const failure = Object(Reflect.get(Object(response.body), "error"));
       throw failed(hiring, {
-        code: String(failure.code ?? "seller_refused"),
-        message: `The seller could not do it: ${failure.message ?? "no reason given"}`,
+        code: "seller_refused",
+        message: "The seller could not do it.",
         money,
+        words: sellerWords({ code: failure.code, text: failure.message }),
       });
     }
-    if (context.now() + wait > until || response?.status === 404) {
-      const message = cause?.message ?? "The seller did not finish in time.";
-      throw failed(hiring, {
-        code: cause && !cause.late ? "seller_unreachable" : "seller_timeout",
-        message,
-        money,
-      });
-    }
-    await new Promise((resolve) => setTimeout(resolve, wait));
+    if (left() <= wait || response?.status === 404) throw unanswered(hiring, lost, money);
+    await abortable(new Promise((resolve) => setTimeout(resolve, wait)), order.deadline.signal);
   }
 }
 
-/** Verifies what came, lets the mode act on it, and tells the ledger. */
-export async function conclude(
-  hiring: Hiring,
-  response: SellerResponse,
-  payment: SignedPayment | undefined,
-): Promise<HireResult> {
-  const { context, candidate, order, hireId, jobId, startedAt } = hiring;
-  const { listing } = candidate;
-  const latencyMs = context.now() - startedAt;
-  const amount = payment?.amount ?? 0n;
-  const expected = {
-    seller: listing.agent_id,
-    buyer: context.address,
-    capability: listing.capability,
-    hireId,
-    amount,
-  };
-  const mode = context.modeOf(listing.payment_mode);
-  const delivery = readDelivery(response, expected);
-  const verification = delivery
-    ? await verifyResult(listing, order.params, delivery.result, order.verify)
-    : verdict("readable", false, "The answer is neither a result nor an answer of the protocol.");
-  const conclusion = payment ? await mode.conclude(payment, verification) : { money: "none" as const };
-  const escrow = payment && mode.escrowOf?.(payment);
-  if (conclusion.money === "refunded" || conclusion.money === "none") await context.budget?.giveBack(hireId);
-  if (conclusion.money === "paid" || conclusion.money === "released") await context.budget?.spend(hireId);
-  // Money that is still held, or may yet be taken, is for the next `resume` to settle.
-  const isOpen = conclusion.money === "held" || conclusion.money === "authorized";
-  if (!isOpen) await context.journal.delete(`hire/${jobId}`);
-  if (!delivery) {
-    const message = `The seller answered what nobody can read (${response.status}).`;
-    throw failed(hiring, { code: "garbage_answer", message, money: moneyOf(conclusion.money), escrow });
-  }
-  const ledger = await ledgerSide(hiring, delivery, {
-    latencyMs,
-    verification,
-    isFree: payment === undefined,
-  });
-  return {
-    result: delivery.result,
-    verification,
-    hireId,
-    jobId,
-    listing,
-    amount,
-    pricePaidUsdc: formatUsdc(amount),
-    paymentMode: listing.payment_mode,
-    money: conclusion.money,
-    tx: delivery.tx ?? null,
-    settlementTx: conclusion.tx ?? null,
-    escrow: escrow ?? null,
-    receipt: delivery.answer?.receipt ?? null,
-    receiptIssues: delivery.receiptIssues,
-    latencyMs,
-    ...ledger,
-  };
-}
-
-/** What the hire leaves in the ledger: the receipt, and the buyer's word on it. */
-async function ledgerSide(
-  { context, ask, jobId, order }: Hiring,
-  { answer, receiptIssues }: Delivery,
-  facts: { latencyMs: number; verification: Verification; isFree: boolean },
-): Promise<{ receiptHash: string | null; ratingToken: string | null; reported: boolean }> {
-  if (!answer || receiptIssues.length > 0) return { receiptHash: null, ratingToken: null, reported: false };
-  let receiptHash = answer.receipt_hash ?? null;
-  let ratingToken = answer.rating_token;
-  if (facts.isFree && receiptHash === null && answer.signed_receipt) {
-    const body = answer.signed_receipt.body as RecordBody;
-    ({ receiptHash, ratingToken } = await countersign(context, ask, answer.job_id ?? jobId, body));
-  }
-  const reported =
-    order.telemetry && receiptHash !== null && (await reportHire(context, { receiptHash, ...facts }));
-  return { receiptHash, ratingToken, reported };
-}
-
-function journalEntry(hiring: Hiring, payment: SignedPayment): JournalEntry {
-  const { request, candidate, hireId, jobId, startedAt, order } = hiring;
+function journalEntry(hiring: Hiring): JournalEntry {
+  const { request, candidate, hireId, jobId, startedAt, order, schemas } = hiring;
   return {
     hireId,
     jobId,
@@ -375,12 +353,9 @@ function journalEntry(hiring: Hiring, payment: SignedPayment): JournalEntry {
     listing: candidate.listing,
     request,
     maxPrice: String(order.maxPrice),
-    amount: String(payment.amount),
-    payload: payment.payload,
-    validUntil: payment.validUntil,
+    judge: order.verify ? "caller" : (schemas ?? "standard"),
+    telemetry: order.telemetry,
+    ...(order.keyed && { key: order.keyed.key }),
+    signsUntil: Math.ceil(hiring.context.now() + order.deadline.left()),
   };
-}
-
-function moneyOf(money: MoneyState | "released"): MoneyState {
-  return money === "released" ? "paid" : money;
 }

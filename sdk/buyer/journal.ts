@@ -1,9 +1,10 @@
+import type { CustomSchemas } from "../../protocol/capabilities/customCapability.ts";
 import type { Hex } from "../../protocol/hex.ts";
 import type { HireRequest } from "../../protocol/hire/hireRequest.ts";
 import type { Listing } from "../../protocol/records/listing.ts";
 import type { PaymentPayload } from "../x402/paymentHeaders.ts";
 
-/** A hire whose payment was signed and that is not concluded. Amounts are atomic units as decimal strings. */
+/** A hire that is about to be paid, or is paid, and that is not concluded. Amounts are atomic units as decimal strings. */
 export type JournalEntry = {
   hireId: Hex;
   jobId: string;
@@ -12,8 +13,16 @@ export type JournalEntry = {
   listing: Listing;
   request: HireRequest;
   maxPrice: string;
-  amount: string;
-  payload: PaymentPayload;
-  /** Unix seconds. */
-  validUntil: number;
+  /** Who judges the result: the standard, the seller's schemas as they were before it was paid, or the caller. */
+  judge: "standard" | "caller" | CustomSchemas;
+  /** Whether the ledger is to be told what was found. */
+  telemetry: boolean;
+  /** Milliseconds since 1970: who has not signed by then never sends anything. */
+  signsUntil: number;
+  /** Absent: nothing that was signed has left this process. `validUntil` is unix seconds. */
+  signed?: { amount: string; payload: PaymentPayload; validUntil: number };
+  /** The idempotency key it was asked for with. */
+  key?: string;
+  /** The result was judged before, and what the ledger is to be told is written down. */
+  isReported?: boolean;
 };

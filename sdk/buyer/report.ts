@@ -7,50 +7,60 @@ import type { SellerClientRequest } from "./sellerClient.ts";
 
 /**
  * Tells the ledger what the buyer measured and found (SHP §8.1, §9.2): what counts of a hire is its buyer's word before
- * its seller's. Never fails a hire: says whether it was told.
+ * its seller's.
+ *
+ * @throws ServiceError
  */
 export async function reportHire(
-  context: Pick<BuyerContext, "account" | "baseUrl" | "fetch">,
-  facts: { receiptHash: string; latencyMs: number; verification: Verification },
-): Promise<boolean> {
+  context: Pick<BuyerContext, "account" | "baseUrl" | "fetch" | "ledger">,
+  facts: {
+    receiptHash: string;
+    /** Absent when nobody measured it, as after a crash. */
+    latencyMs?: number | undefined;
+    verification: Pick<Verification, "all_passed" | "checks">;
+  },
+): Promise<void> {
+  const { latencyMs } = facts;
   const { all_passed, checks } = facts.verification;
   const body: RecordBody = {
     receipt: facts.receiptHash,
-    latency_ms: Math.max(0, Math.round(facts.latencyMs)),
+    ...(latencyMs !== undefined && { latency_ms: Math.max(0, Math.round(latencyMs)) }),
     verification: { all_passed, checks },
   };
-  try {
-    const { signer, signature } = await signRecord({ type: "telemetry", body, account: context.account });
-    const { baseUrl, fetch } = context;
-    await requestService({ baseUrl, path: "/telemetry", body: { body, signer, signature }, fetch });
-    return true;
-  } catch {
-    return false;
-  }
+  const { account, baseUrl, fetch } = context;
+  const record = await signRecord({ type: "telemetry", ledger: await context.ledger(), body, account });
+  await requestService({ baseUrl, path: "/telemetry", body: record, fetch });
 }
 
-/** Signs the receipt of a free hire, which counts for nothing without its buyer's signature (SHP §11). */
+/**
+ * Signs the receipt of a free hire, which counts for nothing without its buyer's signature (SHP §11).
+ *
+ * @returns the receipt's entry hash, null while the ledger does not have it
+ */
 export async function countersign(
   context: Pick<BuyerContext, "account">,
   ask: SellerClientRequest,
   jobId: string,
   receiptBody: RecordBody,
-): Promise<{ receiptHash: string | null; ratingToken: string | null }> {
+): Promise<string | null> {
   const signature = await signBody(receiptBody, { account: context.account });
-  const nothing = { receiptHash: null, ratingToken: null };
-  try {
-    const { status, body } = await ask(`/jobs/${jobId}/countersignature`, 5_000, {
-      body: { buyer_signature: signature },
-    });
-    if (status !== 200 || body === null || typeof body !== "object") return nothing;
-    const { receipt_hash: hash, rating_token: token } = body as { [key: string]: unknown };
-    return {
-      receiptHash: typeof hash === "string" ? hash : null,
-      ratingToken: typeof token === "string" ? token : null,
-    };
-  } catch {
-    return nothing;
-  }
+  const { body } = await ask(`/jobs/${jobId}/countersignature`, COUNTERSIGN_MS, {
+    body: { buyer_signature: signature },
+  });
+  return receiptHashIn(body);
+}
+
+/** How long a seller may take for one question about a receipt, in milliseconds. */
+const COUNTERSIGN_MS = 5_000;
+
+/** The entry hash of a job's receipt, by its seller; null while the ledger does not have it. */
+export async function findReceiptHash(ask: SellerClientRequest, jobId: string): Promise<string | null> {
+  return receiptHashIn((await ask(`/jobs/${jobId}`, COUNTERSIGN_MS)).body);
+}
+
+function receiptHashIn(body: unknown): string | null {
+  const hash = Reflect.get(Object(body), "receipt_hash");
+  return typeof hash === "string" && /^[0-9a-f]{64}$/.test(hash) ? hash : null;
 }
 
 /** Which rating to give: stars from 1 to 5, with the token that came with the hire (SHP §9.1). */

@@ -9,5 +9,8 @@ export type FoundAgent = {
 
 /** Finds sellers: a query client (`createQueryClient`), or whatever else can. */
 export type SearchClient = {
-  search: (request: SearchRequest) => Promise<{ agents: readonly FoundAgent[]; next_cursor?: string | null }>;
+  search: (
+    request: SearchRequest,
+    options?: { signal?: AbortSignal },
+  ) => Promise<{ agents: readonly FoundAgent[]; next_cursor?: string | null }>;
 };

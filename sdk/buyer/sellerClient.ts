@@ -1,4 +1,6 @@
 import type { Listing } from "../../protocol/records/listing.ts";
+import { abortable, startDeadline } from "../deadline.ts";
+import { readText } from "../readText.ts";
 import type { Fetch } from "../requestService.ts";
 
 /** An answer, read whole. `body` is its JSON, undefined when it is none. */
@@ -17,7 +19,11 @@ export class UnreachableError extends Error {
 /** Largest answer that is read, in bytes. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
-/** Sends requests to one seller's endpoint; none takes longer than it was given, however slowly the seller drips. */
+/**
+ * Sends requests to one seller's endpoint; none takes longer than it was given, however slowly the seller drips.
+ *
+ * @throws UnreachableError when no answer came; the outer signal's reason when that was aborted
+ */
 export function createSellerClient(
   listing: Pick<Listing, "endpoint">,
   fetch: Fetch,
@@ -30,8 +36,8 @@ export function createSellerClient(
     timeoutMs: number,
     post?: { body: unknown; headers?: { [name: string]: string } },
   ): Promise<SellerResponse> => {
-    const limit = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)));
-    const signal = outerSignal ? AbortSignal.any([outerSignal, limit]) : limit;
+    const limit = startDeadline(timeoutMs, outerSignal);
+    const { signal } = limit;
     try {
       const request = fetch(`${base}${path}`, {
         signal,
@@ -40,14 +46,16 @@ export function createSellerClient(
         ...(post && { method: "POST", body: JSON.stringify(post.body) }),
       });
       // A stand-in for fetch may not know signals.
-      const response = await Promise.race([request, aborted(signal)]);
-      const text = await Promise.race([readText(response), aborted(signal)]);
+      const response = await abortable(request, signal);
+      const text = await readText(response, MAX_ANSWER_BYTES, signal);
       return { status: response.status, headers: response.headers, body: parseJson(text) };
     } catch (cause) {
       outerSignal?.throwIfAborted();
-      const late = limit.aborted;
+      const late = signal.aborted;
       const reason = late ? `no answer within ${Math.ceil(timeoutMs)} ms` : messageOf(cause);
       throw new UnreachableError(`${base}${path}: ${reason}`, late, cause);
+    } finally {
+      limit.end();
     }
   };
 }
@@ -55,30 +63,6 @@ export function createSellerClient(
 export type SellerClientRequest = ReturnType<typeof createSellerClient>;
 
 const JSON_TYPE = { "content-type": "application/json" };
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
-}
-
-async function readText(response: Response): Promise<string> {
-  if (!response.body) return "";
-  const reader = response.body.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  for (let size = 0; ; ) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    size += value.byteLength;
-    if (size > MAX_ANSWER_BYTES) {
-      await reader.cancel();
-      throw new Error(`the answer is larger than ${MAX_ANSWER_BYTES} bytes`);
-    }
-    text += decoder.decode(value, { stream: true });
-  }
-}
 
 function parseJson(text: string): unknown {
   try {

@@ -12,7 +12,9 @@ import { TallystickError } from "../../protocol/errors.ts";
 import { toHex } from "../../protocol/hex.ts";
 import type { Listing } from "../../protocol/records/listing.ts";
 import { createSellerClient } from "../buyer/sellerClient.ts";
+import { SellerRefusedError, sellerWords } from "../errors.ts";
 import type { HireParameters } from "../hire.ts";
+import { createPublicFetch } from "../net/publicFetch.ts";
 import { requirePublicUrl } from "../publicUrl.ts";
 import type { Fetch } from "../requestService.ts";
 
@@ -41,7 +43,7 @@ export type CounterMemory = Map<string, number>;
  * Asks a seller for a firm offer before hiring (SHP §7.5): one request, one answer, nothing is paid. Gives up after five
  * seconds. What comes back was checked: every offer in it is signed by the seller for this buyer.
  *
- * @throws TallystickError `clarification_not_supported`, `countered_just_now`, `seller_refused`, `bad_quote`;
+ * @throws SellerRefusedError; TallystickError `clarification_not_supported`, `countered_just_now`, `bad_quote`;
  * InvalidInputError for a malformed answer; UnreachableError
  */
 export async function clarify(parameters: ClarifyParameters): Promise<ClarifyAnswer> {
@@ -77,15 +79,13 @@ export async function clarify(parameters: ClarifyParameters): Promise<ClarifyAns
     },
     { account },
   );
-  const fetch = parameters.fetch ?? globalThis.fetch.bind(globalThis);
+  const fetch =
+    parameters.fetch ?? (parameters.devMode ? globalThis.fetch.bind(globalThis) : createPublicFetch());
   const ask = createSellerClient(listing, fetch);
   const { status, body } = await ask("/clarify", ABANDON_MS, { body: request });
   if (status !== 200) {
-    const { code, detail } = (body ?? {}) as { code?: string; detail?: string };
-    throw new TallystickError({
-      code: code ?? "seller_refused",
-      message: detail ?? `The seller answered ${status}.`,
-    });
+    const { code, detail, hint } = Object(body);
+    throw new SellerRefusedError(status, sellerWords({ code, text: detail, hint }));
   }
   const answer = readClarifyAnswer(body, { seller, buyer, capability, now: Math.floor(now() / 1000) });
   if (answer.outcome === "counter") memory?.set(key, Math.floor(now() / 1000));

@@ -1,19 +1,19 @@
+import {
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  type EncodeFunctionDataParameters,
+  encodeFunctionData,
+} from "viem";
 import { hireEscrowAbi } from "../../protocol/abi/hireEscrowAbi.ts";
 import type { Address } from "../../protocol/address.ts";
 import { type EscrowDeployment, escrowId, type Hire } from "../../protocol/escrow/hire.ts";
 import { type Hex, ZERO_HASH } from "../../protocol/hex.ts";
 import type { TransactionSender } from "../chain/transactionSender.ts";
+import { type BatchOutcome, batchGas, GAS_EACH, readBatchOutcome } from "./batch.ts";
+import { type EscrowState, readEscrowState } from "./readEscrowState.ts";
 import type { DepositAuthorization, DepositPermit } from "./signEscrow.ts";
 
-/** How an escrow stands. */
-export type EscrowState = {
-  status: "none" | "held" | "released" | "split" | "refunded" | "timedOut";
-  delivered: boolean;
-  /** Atomic units held now. */
-  amount: bigint;
-};
-
-const STATUSES = ["none", "held", "released", "split", "refunded", "timedOut"] as const;
+export type { EscrowState };
 
 /** The events that say so. A split is a release. */
 const EVENTS = {
@@ -23,6 +23,16 @@ const EVENTS = {
 
 /** An empty signature: the word of whoever sends the transaction. */
 const BY_SENDER: Hex = "0x";
+
+/** A call of one of the contract's functions, as an item of a batch. */
+export function encodeEscrowCall<Name extends EscrowFunction>(
+  functionName: Name,
+  args: ContractFunctionArgs<typeof hireEscrowAbi, "nonpayable", Name>,
+): Hex {
+  return encodeFunctionData({ abi: hireEscrowAbi, functionName, args } as EncodeFunctionDataParameters);
+}
+
+type EscrowFunction = ContractFunctionName<typeof hireEscrowAbi, "nonpayable">;
 
 export type EscrowCalls = ReturnType<typeof createEscrowCalls>;
 
@@ -46,14 +56,7 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
     idOf: (hire: Hire): Hex => escrowId(hire, deployment),
     state: async (hire: Hire | Hex): Promise<EscrowState> => {
       const id = typeof hire === "string" ? hire : escrowId(hire, deployment);
-      const state = await sender.client.readContract({
-        address,
-        abi: hireEscrowAbi,
-        functionName: "stateOf",
-        args: [id],
-      });
-      const { status, delivered, amount } = state;
-      return { status: STATUSES[status] ?? "none", delivered, amount };
+      return await readEscrowState(sender.client, address, id);
     },
 
     /**
@@ -117,10 +120,17 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
       send("refund", [hire, signer, signature]),
     /** From the deadline on, by anybody. */
     timeoutRefund: (hire: Hire) => send("timeoutRefund", [hire]),
-    /** Items that fail are skipped; the events say which. */
-    releaseMany: (items: readonly { hire: Hire; signature: Hex }[]) =>
-      send("releaseMany", [items.map(({ hire }) => hire), items.map(({ signature }) => signature)]),
-    timeoutRefundMany: (hires: readonly Hire[]) => send("timeoutRefundMany", [hires]),
+    /**
+     * Many calls of the contract in one transaction, as {@link encodeEscrowCall} writes them. One that fails is left out,
+     * and those that the gas does not reach for are not tried: the outcome says which.
+     *
+     * @param gasEach what each item gets; 1,000,000 where a contract wallet verifies ({@link GAS_EACH_CONTRACT})
+     */
+    batch: async (items: readonly Hex[], gasEach: bigint = GAS_EACH): Promise<BatchOutcome> => {
+      const call = { address, abi: hireEscrowAbi, functionName: "batch", args: [items, gasEach] };
+      const receipt = await sender.sendAndWait({ ...call, gas: batchGas(items, gasEach) });
+      return readBatchOutcome(receipt, address, items.length);
+    },
     /** Pays an account what could not be pushed to it. */
     withdraw: (account: Address) => send("withdraw", [account]),
     /** By the guardian: stops deposits for so many seconds, 30 days at most. */

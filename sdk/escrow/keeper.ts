@@ -4,7 +4,7 @@ import { type HireJson, readHireJson, toHireJson } from "../../protocol/escrow/h
 import type { Hex } from "../../protocol/hex.ts";
 import { ChainError } from "../errors.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
-import type { EscrowCalls } from "./escrowCalls.ts";
+import { type EscrowCalls, encodeEscrowCall } from "./escrowCalls.ts";
 import { createTimeouts } from "./keeperTimeouts.ts";
 
 export type KeeperParameters = {
@@ -84,7 +84,7 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
     let released = 0;
     for (let at = 0; at < pending.length; at += maxBatch) {
       const batch = pending.slice(at, at + maxBatch);
-      await calls.releaseMany(batch.map(({ hire, it }) => ({ hire, signature: it.signature })));
+      await calls.batch(batch.map(({ hire, it }) => encodeEscrowCall("release", [hire, it.signature])));
       for (const { key, hire } of batch) {
         const { status } = await calls.state(hire);
         if (status === "held") {

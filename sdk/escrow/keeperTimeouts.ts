@@ -1,7 +1,7 @@
 import type { Hire } from "../../protocol/escrow/hire.ts";
 import { type HireJson, readHireJson, toHireJson } from "../../protocol/escrow/hireJson.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
-import type { EscrowCalls } from "./escrowCalls.ts";
+import { type EscrowCalls, encodeEscrowCall } from "./escrowCalls.ts";
 
 export type TimeoutsParameters = {
   calls: EscrowCalls;
@@ -63,7 +63,7 @@ export function createTimeouts(parameters: TimeoutsParameters): { round: () => P
       }
       for (let at = 0; at < held.length; at += maxBatch) {
         const batch = held.slice(at, at + maxBatch);
-        await calls.timeoutRefundMany(batch.map(([, hire]) => hire));
+        await calls.batch(batch.map(([, hire]) => encodeEscrowCall("timeoutRefund", [hire])));
         for (const [key, hire] of batch) {
           if ((await calls.state(hire)).status === "held") continue;
           timedOut++;

@@ -25,7 +25,7 @@ function setting(name: string): string {
 
 /** The node, its chain and its escrow. */
 export const node = {
-  url: setting("NODE_URL"),
+  url: setting("TALLYSTICK_URL"),
   rpcUrl: setting("RPC_URL"),
   network: {
     chainId: Number(setting("CHAIN_ID")),

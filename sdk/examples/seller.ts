@@ -6,7 +6,6 @@
 import { serve } from "@hono/node-server";
 import { createSeller } from "../createSeller.ts";
 import { escrowMode } from "../seller/escrowMode.ts";
-import { findPaymentOnChain } from "../seller/findPayment.ts";
 import { fileStore } from "../store/fileStore.ts";
 import { createLocalFacilitator } from "../x402/localFacilitator.ts";
 import { agentWallet, chainClock, node, openRelay } from "./demoNode.ts";
@@ -28,7 +27,7 @@ const seller = await createSeller({
   network,
   // In production: the URL of an x402 facilitator.
   facilitator: createLocalFacilitator({ sender, chainId: network.chainId }),
-  findPayment: findPaymentOnChain(sender.client, network),
+  client: sender.client,
   modes: {
     [paymentMode]: escrowMode({
       account,

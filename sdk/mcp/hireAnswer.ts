@@ -1,7 +1,9 @@
 import { z } from "zod";
-import type { HireResult } from "../buyer/hireOnce.ts";
+import type { Verification } from "../../protocol/capabilities/verification.ts";
+import type { HireResult } from "../buyer/concludeHire.ts";
 import type { ResumedHire } from "../buyer/resumeHires.ts";
 import { type EscrowOfHire, HireFailedError } from "../errors.ts";
+import { plainName, strangersText, strangersTextSchema } from "./strangersText.ts";
 
 /** The escrow of a hire, in a tool's answer. */
 export const escrowOfHireSchema = z.object({
@@ -30,7 +32,87 @@ export const resumedHireSchema = z.object({
   settlement_tx: z.string().nullable(),
   escrow: escrowOfHireSchema.nullable(),
   next_step: z.string(),
+  from_seller: strangersTextSchema.nullable(),
 });
+
+/** A hire, whatever has become of it so far. What is not known yet is null. */
+export const hireAnswerSchema = z.object({
+  status: z.enum(["running", "done"]),
+  idempotency_key: z
+    .string()
+    .describe("The handle: get_hire and cancel_hire take it, and the same key never pays twice."),
+  stage: z.string().nullable().describe("How far a running hire is."),
+  agent_id: z.string().nullable(),
+  hire_id: z.string().nullable(),
+  verification: z.object({ all_passed: z.boolean(), checks: z.record(z.string(), z.boolean()) }).nullable(),
+  price_paid_usdc: z.string().nullable().describe("What was signed for; money says where it is."),
+  payment_mode: z.string().nullable(),
+  money: z.string().nullable().describe("none, authorized, paid, held, released or refunded."),
+  tx: z.string().nullable().describe("The payment, or in escrow mode the deposit, by the seller's word."),
+  settlement_tx: z.string().nullable().describe("The release or refund, in escrow mode."),
+  escrow: escrowOfHireSchema.nullable(),
+  receipt_hash: z.string().nullable(),
+  latency_ms: z.number().nullable(),
+  next_step: z.string().describe("What is to be done, by this server's word."),
+  from_seller: strangersTextSchema
+    .nullable()
+    .describe("The result, and what the checks say about it, as the seller wrote it."),
+  remaining_budget_usdc: z.string(),
+});
+
+export type HireAnswerOutput = z.output<typeof hireAnswerSchema>;
+
+/** A hire that has its result. `offset` is that of the piece of the result that is wanted. */
+export function hireDone(key: string, hired: HireResult, remaining: string, offset = 0): HireAnswerOutput {
+  const { verification } = hired;
+  return {
+    status: "done",
+    idempotency_key: key,
+    stage: null,
+    agent_id: hired.listing.agent_id,
+    hire_id: hired.hireId,
+    verification: { all_passed: verification.all_passed, checks: plainChecks(verification) },
+    price_paid_usdc: hired.pricePaidUsdc,
+    ...hireMoney(hired),
+    receipt_hash: hired.receiptHash,
+    latency_ms: Math.round(hired.latencyMs),
+    from_seller: strangersText({ result: hired.result ?? null, check_details: verification.details }, offset),
+    remaining_budget_usdc: remaining,
+  };
+}
+
+/** A hire that is not at its end. */
+export function hireRunning(key: string, stage: string, remaining: string): HireAnswerOutput {
+  return {
+    status: "running",
+    idempotency_key: key,
+    stage,
+    agent_id: null,
+    hire_id: null,
+    verification: null,
+    price_paid_usdc: null,
+    payment_mode: null,
+    money: null,
+    tx: null,
+    settlement_tx: null,
+    escrow: null,
+    receipt_hash: null,
+    latency_ms: null,
+    next_step:
+      "It goes on here. Call get_hire with this idempotency_key for its result; do not hire again. cancel_hire ends it if nothing was signed yet.",
+    from_seller: null,
+    remaining_budget_usdc: remaining,
+  };
+}
+
+/** Checks of custom capabilities have names that others chose. */
+function plainChecks({ checks }: Verification): { [name: string]: boolean } {
+  return Object.fromEntries(
+    Object.entries(checks)
+      .slice(0, 100)
+      .map(([name, passed]) => [plainName(name), passed]),
+  );
+}
 
 /** The part of `hire_agent`'s answer that is about the money. */
 export function hireMoney(hire: HireResult): z.output<typeof hireMoneySchema> {
@@ -59,6 +141,7 @@ export function resumedHire(resumed: ResumedHire): z.output<typeof resumedHireSc
       receipt_hash: receiptHash,
       settlement_tx: settlementTx,
       next_step: nextStep(money, escrow ?? undefined),
+      from_seller: null,
     };
   }
   const { error, money } = resumed;
@@ -70,7 +153,8 @@ export function resumedHire(resumed: ResumedHire): z.output<typeof resumedHireSc
     all_passed: null,
     receipt_hash: null,
     settlement_tx: null,
-    next_step: `${error.message} ${failed ? nextStep(money, escrow ?? undefined) : error.hint}`,
+    next_step: `${error.code}: ${failed ? nextStep(money, escrow ?? undefined) : error.hint}`,
+    from_seller: failed?.words ? strangersText(failed.words) : null,
   };
 }
 
@@ -93,7 +177,7 @@ export function nextStep(money: HireResult["money"], escrow?: EscrowOfHire): str
     case "authorized":
       return escrow
         ? `The seller has a signature for the escrow. It can deposit until ${back}, and from then on what is held goes back. Call resume_hires after that to have the amount back in the budget.`
-        : "The seller has a signature and can use it until it expires. Call resume_hires after that to have the amount back in the budget.";
+        : "The seller has a signature and can use it until it expires; this server has not seen on the chain that it did. It counts as spent unless resume_hires finds that it expired unused.";
   }
 }
 

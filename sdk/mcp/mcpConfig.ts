@@ -1,17 +1,22 @@
+import { createPublicClient, http, type PublicClient } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import { type Address, addressSchema } from "../../protocol/address.ts";
 import { parseUsdc, priceUsdcSchema } from "../../protocol/amount.ts";
 import { InvalidInputError, invalidInputFromZod } from "../../protocol/errors.ts";
 import type { Hex } from "../../protocol/hex.ts";
+import { keysOfOthers } from "../../protocol/keysOfOthers.ts";
+import { type LedgerName, ledgerNameSchema } from "../../protocol/records/ledgerName.ts";
 import { memoryBudget } from "../budget/budget.ts";
 import { storeBudget } from "../budget/storeBudget.ts";
 import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
 import { createBuyer } from "../createBuyer.ts";
+import { createPublicFetch } from "../net/publicFetch.ts";
 import { createQueryClient } from "../query/createQueryClient.ts";
 import type { Fetch } from "../requestService.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { allowedEscrows, type EscrowSetting, escrowsSchema } from "./escrowSetting.ts";
+import { createHireDesk, HANDLE_AFTER_MS } from "./hireDesk.ts";
 import type { McpContext, McpWallet, SpendCap } from "./mcpContext.ts";
 
 const environmentSchema = z.object({
@@ -25,6 +30,7 @@ const environmentSchema = z.object({
   TALLYSTICK_MAX_PER_HIRE_USDC: priceUsdcSchema.optional(),
   TALLYSTICK_STATE_DIR: z.string().optional(),
   TALLYSTICK_API_KEY: z.string().optional(),
+  TALLYSTICK_LEDGER: ledgerNameSchema.optional(),
   TALLYSTICK_CHAIN_ID: z
     .string()
     .regex(/^[1-9]\d{0,14}$/, "must be a chain's number")
@@ -35,10 +41,16 @@ const environmentSchema = z.object({
     .transform((text) => text.toLowerCase())
     .pipe(addressSchema)
     .default("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913" as Address),
+  TALLYSTICK_RPC_URL: z
+    .url({ protocol: /^https?$/, message: "must be the http or https address of a chain's RPC" })
+    .optional(),
   TALLYSTICK_ESCROWS: escrowsSchema.default({}),
   TALLYSTICK_MCP_KEY: z.string().min(16, "must have at least 16 characters").optional(),
   TALLYSTICK_DEV_MODE: z.enum(["0", "1"], { error: "must be 0 or 1" }).default("0"),
 });
+
+/** The variables that an MCP server reads; no others need to be in its environment. */
+export const mcpVariables = Object.keys(environmentSchema.shape);
 
 /** What an MCP server is told from outside. Amounts are atomic units. */
 export type McpConfig = {
@@ -49,7 +61,11 @@ export type McpConfig = {
   /** Where the cap and unfinished hires are remembered; absent: only as long as the process lives. */
   stateDir: string | undefined;
   apiKey: string | undefined;
+  /** What ratings and telemetry are signed for; absent: what the node says first. */
+  ledger: LedgerName | undefined;
   network: PaymentNetwork;
+  /** Where the chain is read; without it no direct payment is called paid. */
+  rpcUrl: string | undefined;
   /** The escrows on that chain that may hold the wallet's money, by payment mode. */
   escrows: { [paymentMode: string]: EscrowSetting };
   devMode: boolean;
@@ -64,6 +80,8 @@ export type McpConfig = {
  */
 export function readMcpConfig(environment: { [name: string]: string | undefined }): McpConfig {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const foreign = keysOfOthers("mcp", given);
+  if (foreign.length > 0) throw new InvalidInputError({ issues: foreign, code: "invalid_config" });
   const parsed = environmentSchema.safeParse(given);
   if (!parsed.success) throw invalidInputFromZod(parsed.error, "", "invalid_config");
   const env = parsed.data;
@@ -85,7 +103,9 @@ export function readMcpConfig(environment: { [name: string]: string | undefined 
     maxPerHire: perHire === undefined ? undefined : parseUsdc(perHire),
     stateDir: env.TALLYSTICK_STATE_DIR,
     apiKey: env.TALLYSTICK_API_KEY,
+    ledger: env.TALLYSTICK_LEDGER,
     network: { chainId: env.TALLYSTICK_CHAIN_ID, token: env.TALLYSTICK_TOKEN, ...version },
+    rpcUrl: env.TALLYSTICK_RPC_URL,
     escrows: env.TALLYSTICK_ESCROWS,
     devMode: env.TALLYSTICK_DEV_MODE === "1",
     mcpKey: env.TALLYSTICK_MCP_KEY,
@@ -99,10 +119,13 @@ export function readMcpConfig(environment: { [name: string]: string | undefined 
  */
 export function createMcpContext(
   config: McpConfig,
-  { store, fetch, now = Date.now }: { store?: KeyValueStore; fetch?: Fetch; now?: () => number } = {},
+  options: { store?: KeyValueStore; fetch?: Fetch; now?: () => number; client?: PublicClient } = {},
 ): McpContext {
-  const { baseUrl, privateKey, apiKey, devMode } = config;
+  const { baseUrl, privateKey, apiKey, devMode, rpcUrl } = config;
+  const { store, fetch, now = Date.now } = options;
+  const client = options.client ?? (rpcUrl && createPublicClient({ transport: http(rpcUrl) })) ?? undefined;
   const ask = fetch ?? globalThis.fetch.bind(globalThis);
+  const sellerFetch = fetch || devMode ? ask : createPublicFetch();
   const account = privateKey && privateKeyToAccount(privateKey);
   const wallet: McpWallet | undefined = account && {
     account,
@@ -112,20 +135,37 @@ export function createMcpContext(
     baseUrl,
     query: createQueryClient({ baseUrl, fetch: ask }),
     wallet,
-    spend: wallet && spendCapOf(config, wallet, { store, fetch: ask, now }),
+    spend:
+      wallet &&
+      spendCapOf(config, wallet, { store, fetch: ask, sellerFetch, now, ...(client && { client }) }),
     apiKey,
     offers: new Map(),
     counters: new Map(),
+    desk: createHireDesk(now),
+    handleAfterMs: HANDLE_AFTER_MS,
     devMode,
     fetch: ask,
+    sellerFetch,
     now,
   };
 }
 
 function spendCapOf(
-  { baseUrl, network, escrows, spendCap: total, maxPerHire, devMode }: McpConfig,
+  { baseUrl, network, ledger, escrows, spendCap: total, maxPerHire, devMode }: McpConfig,
   { account, address }: McpWallet,
-  { store, fetch, now }: { store: KeyValueStore | undefined; fetch: Fetch; now: () => number },
+  {
+    store,
+    fetch,
+    sellerFetch,
+    now,
+    client,
+  }: {
+    store: KeyValueStore | undefined;
+    fetch: Fetch;
+    sellerFetch: Fetch;
+    now: () => number;
+    client?: PublicClient;
+  },
 ): SpendCap | undefined {
   if (total === undefined) return undefined;
   const budget = store ? storeBudget({ store, name: `mcp-${address}`, limit: total }) : memoryBudget(total);
@@ -137,7 +177,10 @@ function spendCapOf(
     escrows: allowedEscrows(escrows, fetch),
     devMode,
     fetch,
+    sellerFetch,
     now,
+    ...(ledger !== undefined && { ledger }),
+    ...(client && { client }),
     ...(store && { journal: store }),
   });
   return {

@@ -8,6 +8,7 @@ import type { CounterMemory } from "../clarify/clarify.ts";
 import type { Buyer } from "../createBuyer.ts";
 import type { QueryClient } from "../query/createQueryClient.ts";
 import type { Fetch } from "../requestService.ts";
+import type { HireDesk } from "./hireDesk.ts";
 
 /** An agent's wallet and what it may spend. */
 export type McpWallet = { account: LocalAccount; address: Address };
@@ -36,8 +37,14 @@ export type McpContext = {
   /** Offers that sellers made in clarification, by their token: what `hire_agent` accepts. */
   offers: Map<string, { listing: Listing; offer: QuoteOffer }>;
   counters: CounterMemory;
+  /** The hires that are under way. */
+  desk: HireDesk;
+  /** How long a tool waits for a hire before it gives a handle, in milliseconds. */
+  handleAfterMs: number;
   devMode: boolean;
   fetch: Fetch;
+  /** Reaches sellers, which are strangers. */
+  sellerFetch: Fetch;
   /** Milliseconds since 1970. */
   now: () => number;
 };

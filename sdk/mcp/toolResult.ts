@@ -1,7 +1,9 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { InvalidInputError, TallystickError } from "../../protocol/errors.ts";
-import { HireFailedError } from "../errors.ts";
+import { HireFailedError, SellerRefusedError } from "../errors.ts";
+import { ServiceError } from "../requestService.ts";
 import { nextStep } from "./hireAnswer.ts";
+import { quoteStranger } from "./strangersText.ts";
 
 /** A tool's answer: structured, and the same as text for clients that read only that. */
 export function toolResult(output: { [key: string]: unknown }): CallToolResult {
@@ -11,20 +13,30 @@ export function toolResult(output: { [key: string]: unknown }): CallToolResult {
 /** What went wrong, in words an agent can act on: the code, what happened, what to do next, where the money is. */
 export function toolError(error: unknown): CallToolResult {
   if (!(error instanceof TallystickError)) {
+    // Whoever made the text that could not be handled may have written this message.
     const message = error instanceof Error ? error.message : String(error);
-    return failure(`internal: ${message}`);
+    return failure(`internal: Something failed in this server.\n${quoteStranger(message)}`);
   }
-  const lines = [`${error.code}: ${error.message}`];
+  // A node is asked over the network: what it says is its own.
+  if (error instanceof ServiceError && error.status !== 0) {
+    const words = { code: error.code, message: error.message, hint: error.hint };
+    return failure(`${plainCode(error.code)}: The node answered ${error.status}.\n${quoteStranger(words)}`);
+  }
+  const lines = [`${error.code}: ${oneLine(error.message)}`];
   if (error instanceof InvalidInputError && error.issues.length > 1) {
-    lines.push(...error.issues.map(({ field, message }) => `- ${field}: ${message}`));
+    lines.push(
+      ...error.issues.slice(0, 20).map(({ field, message }) => `- ${oneLine(`${field}: ${message}`)}`),
+    );
   }
   const failed = error instanceof HireFailedError ? error : undefined;
   if (failed && failed.money !== "none") lines.push(nextStep(failed.money, failed.escrow));
-  else if (error.hint !== undefined) lines.push(error.hint);
+  else if (error.hint !== undefined) lines.push(oneLine(error.hint));
   if (failed) {
     const where = failed.escrow ? ` Escrow: ${failed.escrow.escrowId} in ${failed.escrow.contract}.` : "";
     lines.push(`Money: ${failed.money}. Hire: ${failed.hireId}.${where}`);
   }
+  const words = failed?.words ?? (error instanceof SellerRefusedError ? error.words : undefined);
+  if (words) lines.push(quoteStranger(words));
   return failure(lines.join("\n"));
 }
 
@@ -35,6 +47,16 @@ export async function answering(work: () => Promise<{ [key: string]: unknown }>)
   } catch (error) {
     return toolError(error);
   }
+}
+
+/** A message on one line, of a length that nobody's text can outgrow. */
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ").slice(0, 500);
+}
+
+/** A code that a node gave, when it has the form of one. */
+function plainCode(code: string): string {
+  return /^[a-z0-9_]{1,64}$/.test(code) ? code : "refused";
 }
 
 function failure(text: string): CallToolResult {

@@ -1,4 +1,6 @@
-import { type Fetch, ServiceError } from "../requestService.ts";
+import { abortable, startDeadline } from "../deadline.ts";
+import { readText } from "../readText.ts";
+import { type Fetch, MAX_SERVICE_BYTES, SERVICE_MS, ServiceError } from "../requestService.ts";
 
 /**
  * Sends a GraphQL query and gives its `data`.
@@ -12,18 +14,24 @@ export async function askGraphql<Answer>(parameters: {
   fetch?: Fetch | undefined;
 }): Promise<Answer> {
   const { baseUrl, query, variables, fetch = globalThis.fetch } = parameters;
+  const limit = startDeadline(SERVICE_MS);
+  const { signal } = limit;
   let response: Response;
   let text: string;
   try {
-    response = await fetch(`${baseUrl.replace(/\/$/, "")}/graphql`, {
+    const request = fetch(`${baseUrl.replace(/\/$/, "")}/graphql`, {
       method: "POST",
       headers: { "content-type": "application/json", accept: "application/json" },
       body: JSON.stringify({ query, variables }),
+      signal,
     });
-    text = await response.text();
+    response = await abortable(request, signal);
+    text = await readText(response, MAX_SERVICE_BYTES, signal);
   } catch (cause) {
     const message = `${baseUrl} could not be reached: ${cause instanceof Error ? cause.message : String(cause)}`;
     throw new ServiceError({ code: "unreachable", message, status: 0, cause });
+  } finally {
+    limit.end();
   }
   const { data, errors } = read<Answer>(text);
   const [error] = errors ?? [];

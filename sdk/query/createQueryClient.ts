@@ -15,7 +15,7 @@ import { type AgentAnswer, createGraphqlClient, type GraphqlClient } from "./cre
 /** Asks a node about agents. Every call throws {@link ServiceError} with the problem's `code` when the node refuses. */
 export type QueryClient = {
   /** Live listings of a capability that pass every filter, best first by the published ranking (SHP §6). */
-  search: (request: SearchRequest) => Promise<SearchAnswer>;
+  search: (request: SearchRequest, options?: { signal?: AbortSignal }) => Promise<SearchAnswer>;
   /** An agent's public fields (SHP §9.2); code `unknown_agent` when nothing made the address an agent. */
   reputation: (agent: string) => Promise<ReputationAnswer>;
   /** The cluster it is in and the others (SHP §4.5.2). */
@@ -43,15 +43,15 @@ export type QueryClient = {
  * @param parameters.fetch stands in for the platform's
  */
 export function createQueryClient({ baseUrl, fetch }: { baseUrl: string; fetch?: Fetch }): QueryClient {
-  const ask = async <Answer>(path: string, body?: unknown): Promise<Answer> => {
-    const { text } = await requestService({ baseUrl, path, body, fetch });
+  const ask = async <Answer>(path: string, body?: unknown, signal?: AbortSignal): Promise<Answer> => {
+    const { text } = await requestService({ baseUrl, path, body, fetch, signal });
     return JSON.parse(text) as Answer;
   };
   const ofAgent = <Answer>(agent: string, part: string, page: Page = {}) =>
     ask<Answer>(`/v1/agents/${encodeURIComponent(agent)}/${part}${queryOf(page)}`);
   const graphql = createGraphqlClient((query, variables) => askGraphql({ baseUrl, query, variables, fetch }));
   return {
-    search: (request) => ask("/v1/search", request),
+    search: (request, { signal } = {}) => ask("/v1/search", request, signal),
     reputation: (agent) => ofAgent(agent, "reputation"),
     cluster: (agent, page) => ofAgent(agent, "cluster", page),
     listings: (agent, page) => ofAgent(agent, "listings", page),

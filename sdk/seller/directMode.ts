@@ -15,21 +15,38 @@ const SETTLEMENT_SECONDS = 60;
 const lower = z.string().transform((text) => text.toLowerCase() as Hex);
 const authorizationSchema = z.looseObject({
   signature: z.string(),
-  authorization: z.looseObject({ from: lower, to: lower, value: z.string(), nonce: lower }),
+  authorization: z.looseObject({
+    from: lower,
+    to: lower,
+    value: z.string(),
+    nonce: lower,
+    validBefore: z.string(),
+  }),
 });
 
 export type DirectModeParameters = {
   network: PaymentNetwork;
   facilitator: FacilitatorClient;
-  /** Asked after a crash in the middle of a settlement, when the facilitator says that the nonce is used. */
+  /**
+   * Looks payments up on the chain: before a result is delivered on a facilitator's word, and after a crash in the middle
+   * of a settlement.
+   */
   findPayment?: FindPayment | undefined;
+  /** How long the chain may take to show what the facilitator has settled, in milliseconds. Default 5,000. */
+  shownWithinMs?: number | undefined;
+  /** Milliseconds since 1970. */
+  now?: (() => number) | undefined;
 };
+
+/** How often the chain is asked for a payment that it does not show yet, in milliseconds. */
+const LOOK_EVERY_MS = 250;
 
 /**
  * Direct settlement (SHP §7.3.2): x402 `exact` with EIP-3009. The payment is verified before the work and settled after
  * it, so work that fails costs the buyer nothing.
  */
-export function directMode({ network, facilitator, findPayment }: DirectModeParameters): SettlementMode {
+export function directMode(parameters: DirectModeParameters): SettlementMode {
+  const { network, facilitator, findPayment, shownWithinMs = 5_000, now = Date.now } = parameters;
   return {
     requirements: async ({ listing, price }) => ({
       scheme: "exact",
@@ -64,14 +81,27 @@ export function directMode({ network, facilitator, findPayment }: DirectModePara
     collect: async ({ payment }) => {
       const { payload, requirements } = payment as NonNullable<Job["payment"]>;
       const settled = await ask("settle", () => facilitator.settle(payload, requirements));
-      if (settled.success && isHex(settled.transaction, 32)) return { tx: settled.transaction };
-      const { from, nonce } = authorizationOf(payload);
+      const claimed = settled.success && isHex(settled.transaction, 32) ? settled.transaction : undefined;
+      if (claimed !== undefined && !findPayment) return { tx: claimed };
+      const { from, nonce, validBefore } = authorizationOf(payload);
       const terms = {
+        payer: from,
+        nonce,
         payee: requirements.payTo.toLowerCase() as Address,
         value: BigInt(requirements.amount),
       };
-      const earlier = await findPayment?.({ payer: from, nonce, ...terms });
-      if (earlier !== undefined) return { tx: earlier };
+      const shown = await lookFor(() => findPayment?.(terms), claimed === undefined ? 0 : shownWithinMs);
+      if (shown !== undefined) return { tx: shown };
+      // What can still come is waited for; what has expired without being seen never will.
+      if (claimed !== undefined && now() / 1000 < validBefore + SETTLEMENT_SECONDS) {
+        throw new HireRefusedError({
+          status: 504,
+          code: "settlement_unconfirmed",
+          message:
+            "The facilitator says that it has settled the payment, but the chain does not show it yet.",
+          hint: "Look the job up again in a moment.",
+        });
+      }
       const code = settled.errorReason ?? "settlement_failed";
       throw new PaymentInvalidError({ code, message: `The payment could not be settled: ${code}` });
     },
@@ -94,8 +124,20 @@ export function requireSameTerms(accepted: PaymentRequirements, wanted: PaymentR
   }
 }
 
-/** The authorization in a payment of the scheme `exact`. */
-export function authorizationOf(payload: PaymentPayload): { from: Address; nonce: Hex } {
+/** What `look` finds, asked again until the time is over. */
+async function lookFor(
+  look: () => ReturnType<FindPayment> | undefined,
+  ms: number,
+): Promise<Hex | undefined> {
+  for (const until = performance.now() + ms; ; ) {
+    const found = await look();
+    if (found !== undefined || performance.now() >= until) return found;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}
+
+/** The authorization in a payment of the scheme `exact`; `validBefore` is unix seconds. */
+export function authorizationOf(payload: PaymentPayload): { from: Address; nonce: Hex; validBefore: number } {
   const read = authorizationSchema.safeParse(payload.payload);
   const authorization = read.data?.authorization;
   if (!authorization || !isHex(authorization.from, 20) || !isHex(authorization.nonce, 32)) {
@@ -105,7 +147,8 @@ export function authorizationOf(payload: PaymentPayload): { from: Address; nonce
       hint: "Pay with the scheme exact and EIP-3009.",
     });
   }
-  return { from: authorization.from, nonce: authorization.nonce };
+  const { from, nonce, validBefore } = authorization;
+  return { from, nonce, validBefore: Number(validBefore) || 0 };
 }
 
 async function ask<T>(what: string, work: () => Promise<T>): Promise<T> {

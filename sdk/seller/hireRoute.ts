@@ -115,7 +115,11 @@ async function runJob(job: Job, key: string | undefined, parameters: HireRoutePa
   if (!(await store.putNew(`job/${job.id}`, job))) throw duplicate(job.id);
   const run = runner.run(job);
   if (job.callbackUrl !== undefined) {
-    const body = { job_id: job.id, estimated_completion_ms: job.dueAt - job.acceptedAt };
+    const body = {
+      protocol: job.protocol,
+      job_id: job.id,
+      estimated_completion_ms: job.dueAt - job.acceptedAt,
+    };
     return Response.json(body, { status: 202, headers: { location: `jobs/${job.id}` } });
   }
   return answerJob(await run, parameters.network);
@@ -141,7 +145,7 @@ export function answerJob(job: Job, network: PaymentNetwork): Response {
   };
   const isLate = code === "too_late" || job.failure === undefined;
   throw new HireRefusedError({
-    status: isLate ? 504 : code === "handler_failed" ? 500 : 402,
+    status: isLate ? 504 : ["handler_failed", "own_verification_failed"].includes(code) ? 500 : 402,
     code,
     message,
     details: { job_id: job.id },

@@ -91,6 +91,7 @@ export function newJob(
   return {
     id: jobId(request.buyer_id, nonce),
     hireId: hireId(request.buyer_id, nonce),
+    protocol: request.protocol,
     buyer: request.buyer_id,
     capability: request.capability,
     mode: listing.payment_mode,

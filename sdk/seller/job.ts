@@ -32,6 +32,8 @@ export type JobStage =
 export type Job = {
   id: string;
   hireId: Hex;
+  /** The version that its buyer speaks, and is answered in. */
+  protocol?: string;
   buyer: Address;
   capability: string;
   mode: string;

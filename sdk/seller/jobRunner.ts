@@ -6,8 +6,10 @@ import { PROTOCOL } from "../../protocol/hire/protocolVersion.ts";
 import type { Listing } from "../../protocol/records/listing.ts";
 import { signRecord } from "../../protocol/records/record.ts";
 import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
+import { within } from "../deadline.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import type { Job, JobStage, SettlementMode } from "./job.ts";
+import { type JobLease, type JobLeases, LeaseLostError } from "./jobLeases.ts";
 import { receiptBody, receiptSummary } from "./receiptBody.ts";
 import type { ReceiptOutbox, SettledReceipt } from "./receiptOutbox.ts";
 import { HireRefusedError, PaymentInvalidError } from "./sellerErrors.ts";
@@ -28,6 +30,7 @@ export type HandlerContext = {
 export type JobRunnerParameters = {
   account: LocalAccount;
   store: KeyValueStore;
+  leases: JobLeases;
   network: PaymentNetwork;
   handlers: { [capability: string]: Handler };
   modeOf: (job: Job) => SettlementMode;
@@ -38,6 +41,8 @@ export type JobRunnerParameters = {
   receiptWaitMs: number;
   /** How long a free hire's receipt waits for its buyer's signature. */
   countersignMs: number;
+  /** How long a job whose payment is uncertain rests before it is taken up again. */
+  restMs: number;
   onEnd: (job: Job) => Promise<void>;
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
   /** Milliseconds since 1970. */
@@ -45,7 +50,10 @@ export type JobRunnerParameters = {
 };
 
 export type JobRunner = {
-  /** Runs a job to its end. Never rejects: the job says how it ended. Asked twice, it runs once. */
+  /**
+   * Runs a job to its end. Never rejects: the job says how it ended. Asked twice, it runs once; one that another process
+   * has is left to it, and given back as it is.
+   */
   run: (job: Job) => Promise<Job>;
   /** The jobs that are running now. */
   running: () => number;
@@ -59,11 +67,14 @@ const COLLECT_RETRY_MS = 300;
 
 /** Takes jobs from one stage to the next, writing each down before the step that cannot be taken back. */
 export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
-  const { account, store, network, handlers, modeOf, listingOf, verify, outbox, now, log } = parameters;
+  const { account, store, leases, network, handlers, modeOf, listingOf, verify, outbox, now, log } =
+    parameters;
   const running = new Map<string, Promise<Job>>();
+  const held = new Map<string, JobLease>();
 
   async function save(job: Job, changes: Partial<Job>): Promise<Job> {
     const next = { ...job, ...changes };
+    await held.get(job.id)?.requireHeld();
     await store.put(`job/${job.id}`, next);
     return next;
   }
@@ -98,7 +109,7 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
     const body = receiptBody(job, listing, network);
     const record = await signRecord({ type: "receipt", body, account });
     const answer = {
-      protocol: PROTOCOL,
+      protocol: job.protocol ?? PROTOCOL,
       job_id: job.id,
       hire_id: job.hireId,
       receipt: receiptSummary(body, job),
@@ -121,7 +132,7 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
       case "accepted":
         return await save(job, { ...(job.free ? {} : await mode.secure(job)), stage: "secured" });
       case "secured":
-        return await save(job, { ...(await work(job)), stage: "worked" });
+        return await save(job, { ...requireGood(job, await work(job)), stage: "worked" });
       case "worked":
         return await save(job, { stage: "collecting" });
       case "collecting": {
@@ -134,11 +145,29 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
   }
 
   async function runNow(start: Job): Promise<Job> {
+    const lease = await leases.take(start.id);
+    const stored = (await store.get<Job>(`job/${start.id}`)) ?? start;
+    if (!lease) return stored;
+    held.set(start.id, lease);
+    try {
+      const job = await runHeld(stored);
+      await (isEnded(job.stage) ? lease.end() : lease.pause(parameters.restMs));
+      return job;
+    } catch (error) {
+      if (error instanceof LeaseLostError) return (await store.get<Job>(`job/${start.id}`)) ?? stored;
+      throw error;
+    } finally {
+      held.delete(start.id);
+    }
+  }
+
+  async function runHeld(start: Job): Promise<Job> {
     let job = start;
     for (let attempt = 0; !isEnded(job.stage); ) {
       try {
         job = await step(job);
       } catch (error) {
+        if (error instanceof LeaseLostError) throw error;
         const stored = await store.get<Job>(`job/${job.id}`);
         if (stored && isFurther(stored, job)) {
           // Another process has the same jobs, as while one takes over from the other: it was first.
@@ -191,6 +220,17 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
   };
 }
 
+/** Work that its own seller finds wanting is not charged where charging would be final. */
+function requireGood(job: Job, done: Partial<Job>): Partial<Job> {
+  if (job.mode !== "direct" || job.free || done.verification?.all_passed) return done;
+  throw new HireRefusedError({
+    status: 500,
+    code: "own_verification_failed",
+    message: "The result did not pass the seller's own verification. It is not charged.",
+    hint: "Hire somebody else.",
+  });
+}
+
 function isFurther(stored: Job, job: Job): boolean {
   return stored.stage !== job.stage && ["collected", "completed"].includes(stored.stage);
 }
@@ -221,14 +261,4 @@ function tooLate(job: Job): HireRefusedError {
     message: `The work was not done within ${job.dueAt - job.acceptedAt} ms. It is not charged.`,
     hint: "Hire again, with more time.",
   });
-}
-
-async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => resolve(undefined), ms);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -5,7 +5,7 @@ import { TallystickError } from "../../protocol/errors.ts";
 import type { KeyValueStore } from "./keyValueStore.ts";
 
 /** What keys may consist of, so that every key is a file name on every system. */
-const KEY = /^[a-z]+\/[A-Za-z0-9_.-]{1,180}$/;
+const KEY = /^[a-z]+\/[A-Za-z0-9_.-]{1,200}$/;
 
 /**
  * A store in a folder, one file for each key. What was written is on the disk before the promise resolves, and a process

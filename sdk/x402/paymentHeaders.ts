@@ -19,7 +19,10 @@ export function requiredHeaders(required: PaymentRequired): { [name: string]: st
   return { "PAYMENT-REQUIRED": encodePaymentRequiredHeader(required), "Cache-Control": "no-store" };
 }
 
-/** The body that x402 v1 clients read, of the options they know: those of the scheme `exact`. */
+/**
+ * The body that x402 v1 clients read, of the options they know: those of the scheme `exact`. They refuse an `outputSchema`
+ * that is null, so there is none.
+ */
 export function requiredBodyV1(required: PaymentRequired, network: PaymentNetwork): object {
   return {
     x402Version: 1,
@@ -36,7 +39,6 @@ export function requiredBodyV1(required: PaymentRequired, network: PaymentNetwor
         payTo,
         maxTimeoutSeconds,
         asset,
-        outputSchema: null,
         extra,
       })),
   };

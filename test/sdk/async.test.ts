@@ -65,7 +65,11 @@ describe("an asynchronous hire", () => {
     expect(hire).to.include({ money: "paid" });
     expect(hire.result).to.deep.equal({ result: 3 });
     const accepted = answers.find(([status]) => status === 202);
-    expect(accepted?.[1]).to.deep.equal({ job_id: hire.jobId, estimated_completion_ms: 2_000 });
+    expect(accepted?.[1]).to.deep.equal({
+      protocol: "swarmwage/v0.3",
+      job_id: hire.jobId,
+      estimated_completion_ms: 2_000,
+    });
     expect(answers.some(([, body]) => Object(body).status === "working")).to.equal(true);
 
     await until(() => calls.length > 0);
@@ -83,7 +87,7 @@ describe("an asynchronous hire", () => {
     const { seller, buyer } = await scene(() => {
       throw new Error("no");
     });
-    expect(await rejection(buyer.hire(ORDER))).to.include({ code: "handler_failed" });
+    expect((await rejection(buyer.hire(ORDER))).words.code).to.equal("handler_failed");
     await until(() => calls.length > 0);
     expect(readCallback(calls[0], seller.address)).to.deep.include({
       status: "failed",
@@ -111,6 +115,7 @@ describe("an asynchronous hire", () => {
     const seller = await market.openSeller({
       listings: [LISTING],
       store: process.store,
+      leaseMs: 300,
       handlers: {
         [MEAN]: () => {
           started = true;
@@ -149,7 +154,8 @@ describe("an asynchronous hire", () => {
       "https://[::1]/",
     ]) {
       const error = await rejection(buyer.hire({ ...ORDER, callbackUrl }));
-      expect(error, callbackUrl).to.include({ code: "private_address", money: "none" });
+      expect(error.words.code, callbackUrl).to.equal("private_address");
+      expect(error.money).to.equal("none");
     }
   });
 });

@@ -31,7 +31,7 @@ describe("a hire in direct mode", () => {
 
     expect(hire.result).to.deep.equal({ result: 3 });
     expect(hire.verification.all_passed).to.equal(true);
-    expect(hire).to.include({ money: "paid", amount: PRICE, pricePaidUsdc: "0.05", reported: true });
+    expect(hire).to.include({ money: "paid", amount: PRICE, pricePaidUsdc: "0.05" });
     expect(hire.receiptIssues).to.deep.equal([]);
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - PRICE);
     expect(await chain.balanceOf(seller.wallet)).to.equal(PRICE);
@@ -44,6 +44,8 @@ describe("a hire in direct mode", () => {
     expect(current_hash).to.equal(hire.receiptHash);
     expect(payload.body).to.include({ hire_id: hire.hireId, tx_hash: hire.tx, agent_id: seller.address });
     expect(isSignedBy(payload.body, payload.signature, seller.address)).to.equal(true);
+    await buyer.idle();
+    expect(await buyer.waitingReports()).to.equal(0);
     const telemetry = JSON.parse((await market.ledger.get("/v1/ledger/entries?from=2&to=3")).text);
     expect(telemetry.payload.body).to.deep.include({
       receipt: hire.receiptHash,

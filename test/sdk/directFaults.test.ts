@@ -97,7 +97,10 @@ describe("a hire in direct mode when somebody misbehaves", () => {
         isPaid(init) ? Response.json({ code: "broken", detail: "no" }, { status: 500 }) : ask(input, init),
       );
       const error = await rejection(buyer.hire(ORDER));
-      expect(error).to.be.instanceOf(HireFailedError).and.include({ code: "broken", money: "authorized" });
+      expect(error)
+        .to.be.instanceOf(HireFailedError)
+        .and.include({ code: "seller_refused", money: "authorized" });
+      expect(error.words).to.deep.equal({ code: "broken", text: "no" });
       expect(await chain.balanceOf(second.wallet)).to.equal(0n);
       expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
     });
@@ -115,15 +118,35 @@ describe("a hire in direct mode when somebody misbehaves", () => {
 
     it("delivers what does not verify: the result says so, and the ledger is told", async () => {
       const { seller, buyer, balances } = await scene();
+      between(market, seller, async (ask, input, init) => {
+        const response = await ask(input, init);
+        return isPaid(init) ? withBody(response, (body) => ({ ...body, result: { result: 1e9 } })) : response;
+      });
+      const hire = await buyer.hire(ORDER);
+      expect(hire.verification.all_passed).to.equal(false);
+      await buyer.idle();
+      const told = JSON.parse((await market.ledger.get("/v1/ledger/entries?from=2&to=3")).text).payload;
+      expect(told.body).to.deep.include({
+        receipt: hire.receiptHash,
+        verification: { all_passed: false, checks: hire.verification.checks },
+      });
+      expect(await balances()).to.deep.equal(PAID);
+    });
+
+    it("finds its own result wanting: it does not charge for it", async () => {
+      const { seller } = await scene();
       await seller.close();
-      const liar = await market.openSeller({
+      const honest = await market.openSeller({
         listings: [{ ...LISTING, price_usdc: "0.01" }],
         handlers: { [MEAN]: () => ({ result: 1e9 }) },
       });
-      const hire = await buyer.hire({ ...ORDER, seller: liar.address });
-      expect(hire.verification.all_passed).to.equal(false);
-      expect(hire.reported).to.equal(true);
-      expect(await balances()).to.deep.equal([PURSE - parseUsdc("0.01"), 0n]);
+      const buyer = await market.openBuyer();
+      const error = await rejection(buyer.hire({ ...ORDER, seller: honest.address }));
+      expect(error).to.have.nested.property("words.code", "own_verification_failed");
+      expect(error).to.include({ code: "seller_refused", money: "authorized" });
+      expect(error.message).to.contain("500");
+      expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
+      expect(await honest.waitingReceipts()).to.equal(0);
     });
 
     it("hangs before it is paid: nothing is signed", async () => {
@@ -151,7 +174,7 @@ describe("a hire in direct mode when somebody misbehaves", () => {
       });
       const buyer = await market.openBuyer();
       const error = await rejection(buyer.hire(ORDER));
-      expect(error).to.be.instanceOf(HireFailedError).and.include({ code: "too_late" });
+      expect(error).to.be.instanceOf(HireFailedError).and.have.nested.property("words.code", "too_late");
       expect(stopped).to.equal(true);
       expect(await chain.balanceOf(slow.wallet)).to.equal(0n);
       expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
@@ -168,7 +191,8 @@ describe("a hire in direct mode when somebody misbehaves", () => {
       });
       const buyer = await market.openBuyer();
       const error = await rejection(buyer.hire(ORDER));
-      expect(error).to.include({ code: "handler_failed", money: "authorized" });
+      expect(error).to.include({ code: "seller_refused", money: "authorized" });
+      expect(error.words.code).to.equal("handler_failed");
       expect(error.message).not.to.contain("secret");
       expect(await chain.balanceOf(broken.wallet)).to.equal(0n);
     });
@@ -192,7 +216,9 @@ describe("a hire in direct mode when somebody misbehaves", () => {
       });
       const second = await buyer.hire(ORDER);
       expect(second.receiptIssues[0]).to.contain("hire_id");
-      expect(second).to.include({ receiptHash: null, ratingToken: null, reported: false });
+      expect(second).to.include({ receiptHash: null, ratingToken: null });
+      await buyer.idle();
+      expect(await buyer.waitingReports()).to.equal(0);
       expect(await balances()).to.deep.equal([PURSE - 2n * PRICE, 2n * PRICE]);
     });
   });
@@ -276,7 +302,8 @@ describe("a hire in direct mode when somebody misbehaves", () => {
         withTerms(await ask(input, init), (option) => ({ ...option, amount: String(PRICE - 1n) })),
       );
       const error = await rejection(buyer.hire(ORDER));
-      expect(error).to.include({ code: "terms_differ", money: "authorized" });
+      expect(error).to.include({ code: "seller_refused", money: "authorized" });
+      expect(error.words.code).to.equal("terms_differ");
       expect(await balances()).to.deep.equal(UNTOUCHED);
     });
 
@@ -288,7 +315,7 @@ describe("a hire in direct mode when somebody misbehaves", () => {
       });
       const buyer = await market.openBuyer();
       const error = await rejection(buyer.hire({ ...ORDER, maxPriceUsdc: "20.00" }));
-      expect(error.code).to.match(/^invalid_exact_evm_/);
+      expect(error.words.code).to.match(/^invalid_exact_evm_/);
       expect(error.money).to.equal("authorized");
       expect(worked).to.equal(0);
       expect(await chain.balanceOf(seller.wallet)).to.equal(0n);

@@ -2,8 +2,9 @@ import { expect } from "chai";
 import { testUsdcAbi } from "../../protocol/abi/testUsdcAbi.ts";
 import { ZERO_ADDRESS } from "../../protocol/address.ts";
 import { type EscrowDeployment, escrowId, type Hire } from "../../protocol/escrow/hire.ts";
+import type { Hex } from "../../protocol/hex.ts";
 import { createTransactionSender } from "../../sdk/chain/transactionSender.ts";
-import { createEscrowCalls, type EscrowCalls } from "../../sdk/escrow/escrowCalls.ts";
+import { createEscrowCalls, type EscrowCalls, encodeEscrowCall } from "../../sdk/escrow/escrowCalls.ts";
 import { createEscrowSigner, type EscrowSigner } from "../../sdk/escrow/signEscrow.ts";
 import { newWallet, type SdkChain, startSdkChain, type Wallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
@@ -123,18 +124,35 @@ describe("sdk/escrow", () => {
     await chain.mint(buyer!, 2n * AMOUNT);
     const [first, second, third] = [await held(), await held(), await held()];
     const sign = async (hire: Hire) => ({ hire, signature: await signers.buyer.release(relay.idOf(hire)) });
-    const items = [
-      await sign(first),
-      { hire: second, signature: (await sign(first)).signature },
-      await sign(third),
-    ];
-    await relay.releaseMany(items);
+    const release = ({ hire, signature }: { hire: Hire; signature: Hex }) =>
+      encodeEscrowCall("release", [hire, signature]);
+    const outcome = await relay.batch([
+      release(await sign(first)),
+      release({ hire: second, signature: (await sign(first)).signature }),
+      release(await sign(third)),
+    ]);
+    expect(outcome.tried).to.equal(3);
+    expect(outcome.failed.map(({ index, error }) => [index, error])).to.deep.equal([[1, "InvalidSignature"]]);
     expect(await balances()).to.deep.equal([0n, 2n * AMOUNT]);
     expect((await relay.state(second)).status).to.equal("held");
     await chain.passTo(Number(second.deadline));
-    await relay.timeoutRefundMany([first, second]);
+    const late = await relay.batch([first, second].map((hire) => encodeEscrowCall("timeoutRefund", [hire])));
+    expect(late.failed.map(({ index, error }) => [index, error])).to.deep.equal([[0, "WrongStatus"]]);
     expect(await balances()).to.deep.equal([AMOUNT, 2n * AMOUNT]);
     expect(await relay.findEvent(relay.idOf(second), "settlement")).to.match(/^0x[0-9a-f]{64}$/);
+  });
+
+  it("says of a batch which items the gas did not reach", async () => {
+    await chain.mint(buyer!, AMOUNT);
+    const hire = await held();
+    const release = encodeEscrowCall("release", [hire, await signers.buyer.release(relay.idOf(hire))]);
+    expect(await relay.batch([release], 2n ** 256n - 1n)).to.include({ tried: 0 });
+    expect((await relay.state(hire)).status).to.equal("held");
+    expect(await relay.batch([release, "0x"])).to.deep.include({
+      tried: 2,
+      failed: [{ index: 1, error: undefined, reason: "0x" }],
+    });
+    expect((await relay.state(hire)).status).to.equal("released");
   });
 
   it("names the contract's reason, and sends nothing that would be refused", async () => {

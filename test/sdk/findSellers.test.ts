@@ -42,12 +42,22 @@ describe("the search for sellers", () => {
     buyer: addressOf(999),
     ...changes,
   });
-  const sellersOf = async (changes?: Partial<Wishes>) =>
-    (await findSellers(client, wishes(changes))).map(({ listing }) => listing.agent_id);
+  const all = async (sellers: ReturnType<typeof findSellers>) => {
+    const found: string[] = [];
+    for await (const { listing } of sellers) found.push(listing.agent_id);
+    return found;
+  };
+  const sellersOf = (changes?: Partial<Wishes>) => all(findSellers(client, wishes(changes)));
 
   it("takes the first page when somebody there will do, in its order", async () => {
-    expect(await sellersOf()).to.deep.equal(market.slice(0, 100).map(({ agent_id }) => agent_id));
+    const sellers = findSellers(client, wishes());
+    for (const { agent_id } of market.slice(0, 100)) {
+      const { value } = await sellers.next();
+      expect(value?.listing.agent_id).to.equal(agent_id);
+    }
     expect(asked).to.have.length(1);
+    await sellers.next();
+    expect(asked).to.have.length(2);
   });
 
   it("looks further for one seller, and for any escrow", async () => {
@@ -62,6 +72,13 @@ describe("the search for sellers", () => {
     expect(none).to.include({ code: "no_recovery" });
   });
 
+  it("takes those to avoid last, also after those of later pages, and only when they are needed", async () => {
+    const isAvoided = (agent: string) => agent === addressOf(1);
+    const sellers = await all(findSellers(client, wishes(), { isAvoided }));
+    expect(sellers).to.have.length(250);
+    expect(sellers.at(-1)).to.equal(addressOf(1));
+  });
+
   it("gives up on a search that never ends", async () => {
     const endless: SearchClient = {
       search: async (request) => {
@@ -69,7 +86,7 @@ describe("the search for sellers", () => {
         return { agents: market.slice(0, 1), next_cursor: "again" };
       },
     };
-    const error = await rejection(findSellers(endless, wishes({ mode: "escrow" })));
+    const error = await rejection(all(findSellers(endless, wishes({ mode: "escrow" }))));
     expect(error).to.include({ code: "no_seller" });
     expect(asked).to.have.length(20);
   });

@@ -169,9 +169,9 @@ describe("a keeper", () => {
     let isDown = true;
     const flaky: EscrowCalls = {
       ...calls,
-      releaseMany: async (items) => {
+      batch: async (items, gasEach) => {
         if (isDown) throw new TypeError("fetch failed");
-        return await calls.releaseMany(items);
+        return await calls.batch(items, gasEach);
       },
     };
     keeper = createKeeper({ calls: flaky, store: fileStore(`${market.folder}/keeper`), roundMs: 20 });

@@ -101,7 +101,9 @@ describe("npm run pack:sdk", function () {
     });
     writeFileSync(
       path.join(folder, "app/buy.mjs"),
-      `import { privateKeyToAccount } from "viem/accounts";
+      `import { once } from "node:events";
+       import { Worker } from "node:worker_threads";
+       import { privateKeyToAccount } from "viem/accounts";
        import { memoryBudget } from "${SDK_PACKAGE}/budget/budget";
        import { createBuyer } from "${SDK_PACKAGE}/createBuyer";
        import { formatUsdc } from "${SDK_PACKAGE}/protocol/amount";
@@ -110,7 +112,10 @@ describe("npm run pack:sdk", function () {
          budget: memoryBudget(100_000n), devMode: true });
        const { result, money, amount, verification, ratingToken } = await buyer.hire({ capability: "${MEAN}",
          params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 20_000 });
-       console.log(JSON.stringify({ result, money, price: formatUsdc(amount), passed: verification.all_passed, ratingToken }));`,
+       const worker = new Worker(new URL(import.meta.resolve("${SDK_PACKAGE}/verification/verificationWorker")));
+       const [worker_says] = await once(worker, "message");
+       await worker.terminate();
+       console.log(JSON.stringify({ worker_says, result, money, price: formatUsdc(amount), passed: verification.all_passed, ratingToken }));`,
     );
     const args = ["buy.mjs", baseUrl, wallet.privateKey, JSON.stringify(chain.network)];
     const child = spawn(process.execPath, args, {
@@ -120,8 +125,15 @@ describe("npm run pack:sdk", function () {
     const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
     expect(errors).to.equal("");
     const bought = JSON.parse(out);
-    expect(bought).to.deep.include({ result: { result: 3 }, money: "paid", price: "0.05", passed: true });
+    expect(bought).to.deep.include({
+      result: { result: 3 },
+      money: "authorized",
+      price: "0.05",
+      passed: true,
+    });
     expect(bought.ratingToken).to.match(/^rtt_/);
+    // What verifies results starts as a worker of the package's own file.
+    expect(bought.worker_says).to.equal("ready");
     expect(await chain.balanceOf(wallet)).to.equal(1_000_000n - parseUsdc("0.05"));
     expect(await chain.balanceOf(seller.wallet)).to.equal(parseUsdc("0.05"));
   });

@@ -3,89 +3,38 @@ import { z } from "zod";
 import { addressSchema } from "../../../protocol/address.ts";
 import { formatUsdc, parseUsdc, priceUsdcSchema } from "../../../protocol/amount.ts";
 import { capabilitySchema } from "../../../protocol/capability.ts";
-import { offersOf } from "../../../protocol/clarification/clarifyAnswer.ts";
 import { TallystickError } from "../../../protocol/errors.ts";
-import { type Listing, listingSchema } from "../../../protocol/records/listing.ts";
-import { ratingToken } from "../../../protocol/records/ratingToken.ts";
-import { acceptOffer, clarify } from "../../clarify/clarify.ts";
+import { jsonHash } from "../../../protocol/hire/paramsHash.ts";
+import type { HireStage } from "../../buyer/hireOnce.ts";
+import { acceptOffer } from "../../clarify/clarify.ts";
+import { HireFailedError } from "../../errors.ts";
 import type { HireParameters } from "../../hire.ts";
-import { hireMoney, hireMoneySchema, resumedHire, resumedHireSchema } from "../hireAnswer.ts";
-import { type McpContext, requireSpendCap, requireWallet } from "../mcpContext.ts";
+import {
+  type HireAnswerOutput,
+  hireAnswerSchema,
+  hireDone,
+  hireRunning,
+  nextStep,
+  resumedHire,
+  resumedHireSchema,
+} from "../hireAnswer.ts";
+import { type RunningHire, waitFor } from "../hireDesk.ts";
+import { type McpContext, requireSpendCap, type SpendCap } from "../mcpContext.ts";
+import { progressTo, stageInWords } from "../progress.ts";
 import { answering } from "../toolResult.ts";
 
+const idempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,200}$/, "must have 1 to 200 visible ASCII characters");
 const params = z.record(z.string(), z.unknown()).describe("What the capability's input schema asks for.");
-const offer = z.object({
-  quote_token: z.string(),
-  price_usdc: z.string(),
-  estimated_latency_ms: z.number(),
-  expires_at: z.number(),
-  params: z.record(z.string(), z.unknown()),
-  notes: z.string().optional(),
-});
-
-/** Tools that engage others: ask for an offer, hire, rate, and see what is left to spend. */
+/** Tools that hire: and what became of a hire, and giving one up. */
 export function registerHireTools(server: McpServer, context: McpContext): void {
-  server.registerTool(
-    "clarify",
-    {
-      title: "Ask for a firm offer",
-      description:
-        "For custom capabilities whose listing says clarification_supported: describe the work and get a firm, signed offer (or up to three alternatives) before paying. Costs nothing. Accept by giving quote_token to hire_agent.",
-      inputSchema: z.object({
-        agent_id: addressSchema,
-        capability: capabilitySchema,
-        brief: z.string().max(2048).describe("What is wanted, at most 2 KB. The seller treats it as data."),
-        params: params.optional(),
-        max_price_usdc: priceUsdcSchema.optional(),
-        max_latency_ms: z.int().positive().optional(),
-      }),
-      outputSchema: z.object({
-        outcome: z.enum(["quote", "counter", "decline"]),
-        reason: z.string().nullable(),
-        offers: z.array(offer),
-      }),
-      annotations: {
-        readOnlyHint: false,
-        destructiveHint: false,
-        idempotentHint: false,
-        openWorldHint: true,
-      },
-    },
-    (asked) =>
-      answering(async () => {
-        const { account } = requireWallet(context);
-        const listing = await findListing(context, asked.agent_id, asked.capability);
-        const { devMode, fetch, now, counters: memory } = context;
-        const answer = await clarify({
-          account,
-          listing,
-          brief: asked.brief,
-          ...(asked.params !== undefined && { params: asked.params }),
-          ...(asked.max_price_usdc !== undefined && { maxPriceUsdc: asked.max_price_usdc }),
-          ...(asked.max_latency_ms !== undefined && { maxLatencyMs: asked.max_latency_ms }),
-          memory,
-          devMode,
-          fetch,
-          now,
-        });
-        const offers = offersOf(answer);
-        for (const made of offers) context.offers.set(made.quote_token, { listing, offer: made });
-        const reason =
-          answer.outcome === "decline"
-            ? answer.reason
-            : answer.outcome === "counter"
-              ? answer.counter.reason
-              : null;
-        return { outcome: answer.outcome, reason, offers: offers.map(plainOffer) };
-      }),
-  );
-
   server.registerTool(
     "hire_agent",
     {
       title: "Hire an agent",
       description:
-        "Pay an agent to do a task and get its result, verified on this side. Spends real USDC from this server's wallet, never more than max_price_usdc, the operator's limit for one hire, and what is left of its spend cap. A direct payment is final. By payment_mode escrow it goes into an escrow that the operator allows: what verifies is released, what does not is refunded, and next_step says what is left to do. Without agent_id the best seller within the limits is taken.",
+        "Pay an agent to do a task and get its result, verified on this side. Spends real USDC from this server's wallet, never more than max_price_usdc, the operator's limit for one hire, and what is left of its spend cap. A direct payment is final. By payment_mode escrow it goes into an escrow that the operator allows: what verifies is released, what does not is refunded, and next_step says what is left to do. Without agent_id the best seller within the limits is taken. Safe to call again when an answer was lost: the same call within an hour, or the same idempotency_key within 30 days, is the same hire and is never paid twice. A hire that takes longer than 20 seconds answers status running: then call get_hire.",
       inputSchema: z.object({
         capability: capabilitySchema,
         params: params
@@ -96,32 +45,22 @@ export function registerHireTools(server: McpServer, context: McpContext): void 
         agent_id: addressSchema.optional().describe("Only this seller."),
         payment_mode: z
           .string()
+          .max(256)
           .optional()
           .describe(
             "direct (the default), escrow for any that the operator allows, or one of get_remaining_budget's payment_modes. An offer by quote_token has its listing's own.",
           ),
         min_success_rate: z.number().min(0).max(1).optional(),
         min_trust_tier: z.int().min(0).max(2).optional(),
-        quote_token: z.string().optional().describe("Accepts an offer that clarify gave."),
+        quote_token: z.string().max(64).optional().describe("Accepts an offer that clarify gave."),
+        idempotency_key: idempotencyKey
+          .optional()
+          .describe("Tells this hire from another with the same content. Give a new one to hire once more."),
       }),
-      outputSchema: z.object({
-        result: z.unknown(),
-        verification: z.object({
-          all_passed: z.boolean(),
-          checks: z.record(z.string(), z.boolean()),
-          details: z.record(z.string(), z.string()),
-        }),
-        agent_id: z.string(),
-        hire_id: z.string(),
-        price_paid_usdc: z.string().describe("What was signed for; money says where it is."),
-        ...hireMoneySchema.shape,
-        receipt_hash: z.string().nullable(),
-        latency_ms: z.number(),
-        remaining_budget_usdc: z.string(),
-      }),
-      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+      outputSchema: hireAnswerSchema,
+      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
     },
-    (asked) =>
+    (asked, extra) =>
       answering(async () => {
         const spend = requireSpendCap(context);
         const most = parseUsdc(asked.max_price_usdc);
@@ -132,17 +71,91 @@ export function registerHireTools(server: McpServer, context: McpContext): void 
             hint: "Ask for less, or ask the operator to raise TALLYSTICK_MAX_PER_HIRE_USDC.",
           });
         }
-        const hired = await spend.buyer.hire(hireParameters(context, asked));
+        const key = asked.idempotency_key ?? (await contentKey(context, spend, asked));
+        const wanted = hireParameters(context, asked);
+        const running = context.desk.start(key, (how) =>
+          spend.buyer.hire({ ...wanted, ...how, idempotencyKey: key }),
+        );
+        return await answerOf(context, spend, running, progressTo(extra), 0);
+      }),
+  );
+
+  server.registerTool(
+    "get_hire",
+    {
+      title: "Get a hire",
+      description:
+        "What became of a hire, by its idempotency_key: waits up to 20 seconds for one that is running, takes up one that was interrupted, and gives the result of one that is done, for 30 days. Never pays anything new. With offset, the next piece of a long result.",
+      inputSchema: z.object({
+        idempotency_key: idempotencyKey,
+        offset: z.int().min(0).optional().describe("next_offset of the piece before."),
+      }),
+      outputSchema: hireAnswerSchema,
+      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+    },
+    ({ idempotency_key: key, offset = 0 }, extra) =>
+      answering(async () => {
+        const spend = requireSpendCap(context);
+        const running = context.desk.get(key);
+        if (running) return await answerOf(context, spend, running, progressTo(extra), offset);
+        const found = await spend.buyer.find(key);
+        if (!found) throw unknownHire(key);
+        if (found.error) throw found.error;
+        const remaining = formatUsdc(await spend.budget.remaining());
+        if (found.hire) return hireDone(key, found.hire, remaining, offset);
+        if (found.kept.state === "open") {
+          throw new TallystickError({
+            code: "hire_failed_unpaid",
+            message: "This hire failed before anything was signed.",
+            hint: "Nothing was paid. Call hire_agent again to try once more.",
+          });
+        }
+        return hireRunning(key, "Another process is at it, or was until it ended", remaining);
+      }),
+  );
+
+  server.registerTool(
+    "cancel_hire",
+    {
+      title: "Cancel a hire",
+      description:
+        "Give up a running hire, by its idempotency_key. Nothing is paid if nothing was signed yet; else the answer says where the money is, and resume_hires concludes it.",
+      inputSchema: z.object({ idempotency_key: idempotencyKey }),
+      outputSchema: z.object({
+        cancelled: z.boolean(),
+        money: z.string(),
+        next_step: z.string(),
+        remaining_budget_usdc: z.string(),
+      }),
+      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+    },
+    ({ idempotency_key: key }) =>
+      answering(async () => {
+        const spend = requireSpendCap(context);
+        const running = context.desk.get(key);
+        if (!running) {
+          if (!(await spend.buyer.find(key))) throw unknownHire(key);
+          throw new TallystickError({
+            code: "not_running",
+            message: "This hire is not running in this server.",
+            hint: "get_hire says what became of it.",
+          });
+        }
+        running.cancel();
+        const ended = await running.outcome;
+        const remaining_budget_usdc = formatUsdc(await spend.budget.remaining());
+        if ("hire" in ended) {
+          const { money } = ended.hire;
+          const next_step = "It was done already. get_hire gives its result.";
+          return { cancelled: false, money, next_step, remaining_budget_usdc };
+        }
+        const failed = ended.error instanceof HireFailedError ? ended.error : undefined;
+        const money = failed?.money ?? "none";
         return {
-          result: hired.result ?? null,
-          verification: hired.verification,
-          agent_id: hired.listing.agent_id,
-          hire_id: hired.hireId,
-          price_paid_usdc: hired.pricePaidUsdc,
-          ...hireMoney(hired),
-          receipt_hash: hired.receiptHash,
-          latency_ms: Math.round(hired.latencyMs),
-          remaining_budget_usdc: formatUsdc(await spend.budget.remaining()),
+          cancelled: money === "none",
+          money,
+          next_step: nextStep(money, failed?.escrow),
+          remaining_budget_usdc,
         };
       }),
   );
@@ -164,67 +177,6 @@ export function registerHireTools(server: McpServer, context: McpContext): void 
         return { hires, remaining_budget_usdc: formatUsdc(await budget.remaining()) };
       }),
   );
-
-  server.registerTool(
-    "rate_agent",
-    {
-      title: "Rate an agent",
-      description:
-        "Give 1 to 5 stars for a hire, once, by the receipt_hash that hire_agent gave. Public and final.",
-      inputSchema: z.object({
-        receipt_hash: z.string().regex(/^[0-9a-f]{64}$/),
-        stars: z.int().min(1).max(5),
-        comment: z.string().max(2000).optional().describe("The ledger keeps only its hash."),
-        latency_ms: z.int().nonnegative().optional(),
-      }),
-      outputSchema: z.object({ rated: z.boolean(), rating_token: z.string() }),
-      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
-    },
-    ({ receipt_hash: receiptHash, stars, comment, latency_ms: latencyMs }) =>
-      answering(async () => {
-        const { buyer } = requireSpendCap(context);
-        const token = ratingToken(receiptHash, "buyer");
-        await buyer.rate({
-          receiptHash,
-          ratingToken: token,
-          stars,
-          ...(comment !== undefined && { comment }),
-          ...(latencyMs !== undefined && { latencyMs }),
-        });
-        return { rated: true, rating_token: token };
-      }),
-  );
-
-  server.registerTool(
-    "get_remaining_budget",
-    {
-      title: "Get the remaining budget",
-      description:
-        "What this server may still spend. Money under way counts as spent until it is known to be back.",
-      inputSchema: z.object({}),
-      outputSchema: z.object({
-        spend_cap_usdc: z.string(),
-        remaining_usdc: z.string(),
-        max_per_hire_usdc: z.string(),
-        payment_modes: z
-          .array(z.string())
-          .describe("How hire_agent may pay: direct, and the allowed escrows."),
-        wallet: z.string(),
-      }),
-      annotations: { readOnlyHint: true, openWorldHint: false },
-    },
-    () =>
-      answering(async () => {
-        const { budget, total, perHire, paymentModes } = requireSpendCap(context);
-        return {
-          spend_cap_usdc: formatUsdc(total),
-          remaining_usdc: formatUsdc(await budget.remaining()),
-          max_per_hire_usdc: formatUsdc(perHire),
-          payment_modes: paymentModes,
-          wallet: requireWallet(context).address,
-        };
-      }),
-  );
 }
 
 type Asked = {
@@ -238,6 +190,44 @@ type Asked = {
   min_trust_tier?: number | undefined;
   quote_token?: string | undefined;
 };
+
+/** The hire's answer when it ends in time, else its handle. */
+async function answerOf(
+  { handleAfterMs }: McpContext,
+  { budget }: SpendCap,
+  running: RunningHire,
+  onStage: (stage: HireStage) => void,
+  offset: number,
+): Promise<HireAnswerOutput> {
+  const ended = await waitFor(running, onStage, handleAfterMs);
+  if (ended && "error" in ended) throw ended.error;
+  const remaining = formatUsdc(await budget.remaining());
+  if (ended) return hireDone(running.key, ended.hire, remaining, offset);
+  return hireRunning(running.key, stageInWords(running.stage), remaining);
+}
+
+/** For how long the same call is the same hire, in milliseconds. */
+const SAME_CALL_MS = 3_600_000;
+
+/**
+ * The key of a call that brings none, from its content: so a client that timed out and calls again does not pay again.
+ * It holds for an hour from the first call on, across the full hours that the key is made of.
+ */
+async function contentKey({ now }: McpContext, { buyer }: SpendCap, asked: object): Promise<string> {
+  const content = jsonHash(JSON.parse(JSON.stringify(asked))).slice(2, 34);
+  const hour = Math.floor(now() / SAME_CALL_MS);
+  const [earlier, current] = [`call-${content}-${hour - 1}`, `call-${content}-${hour}`];
+  const before = await buyer.find(earlier).catch(() => undefined);
+  return before && before.kept.startedAt + SAME_CALL_MS > now() ? earlier : current;
+}
+
+function unknownHire(key: string): TallystickError {
+  return new TallystickError({
+    code: "unknown_hire",
+    message: `This server knows no hire with the key ${key}.`,
+    hint: "Give the idempotency_key of an answer of hire_agent; hires are kept for 30 days.",
+  });
+}
 
 function hireParameters({ offers }: McpContext, asked: Asked): HireParameters {
   const limits = {
@@ -261,29 +251,5 @@ function hireParameters({ offers }: McpContext, asked: Asked): HireParameters {
     ...(asked.agent_id !== undefined && { seller: asked.agent_id }),
     ...(asked.min_success_rate !== undefined && { minSuccessRate: asked.min_success_rate }),
     ...(asked.min_trust_tier !== undefined && { minTrustTier: asked.min_trust_tier }),
-  };
-}
-
-async function findListing({ query }: McpContext, agentId: string, capability: string): Promise<Listing> {
-  const { agents } = await query.search({ capability, clarification_supported: true, limit: 100 });
-  const found = agents.find(({ agent_id: id }) => id === agentId);
-  const read = found && listingSchema.safeParse({ ...found.listing, agent_id: agentId });
-  if (read?.success) return read.data;
-  throw new TallystickError({
-    code: "clarification_not_supported",
-    message: `${agentId} has no live listing of ${capability} that takes clarification.`,
-    hint: "Call search_agents with clarification_supported: true.",
-  });
-}
-
-function plainOffer(made: z.output<typeof offer>): z.output<typeof offer> {
-  const { quote_token, price_usdc, estimated_latency_ms, expires_at, params: exact, notes } = made;
-  return {
-    quote_token,
-    price_usdc,
-    estimated_latency_ms,
-    expires_at,
-    params: exact,
-    ...(notes !== undefined && { notes }),
   };
 }

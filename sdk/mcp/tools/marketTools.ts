@@ -8,20 +8,20 @@ import { minVerificationVersion, versionStatus } from "../../../protocol/capabil
 import { capabilitySchema } from "../../../protocol/capability.ts";
 import { TallystickError } from "../../../protocol/errors.ts";
 import type { McpContext } from "../mcpContext.ts";
+import { plainFigures, plainName, strangersText, strangersTextSchema } from "../strangersText.ts";
 import { answering } from "../toolResult.ts";
 
 const READS = { readOnlyHint: true, openWorldHint: true } as const;
-const agent = z.looseObject({
+const agent = z.object({
   agent_id: z.string(),
   cluster_id: z.string().nullable(),
   cluster_size: z.number(),
-  listing: z.looseObject({
-    capability: z.string(),
+  listing: z.object({
     price_usdc: z.string(),
     max_latency_ms: z.number(),
-    payment_mode: z.string(),
-    endpoint: z.string(),
+    payment_mode: z.string().describe("direct, platform_escrow:ID, or custom_escrow."),
     clarification_supported: z.boolean(),
+    first_call_free: z.boolean(),
   }),
   reputation: z.looseObject({
     success_rate: z.number().nullable(),
@@ -54,10 +54,26 @@ export function registerMarketTools(server: McpServer, context: McpContext): voi
         limit: z.int().min(1).max(100).optional(),
         cursor: z.string().optional(),
       }),
-      outputSchema: z.object({ agents: z.array(agent), next_cursor: z.string().nullable() }),
+      outputSchema: z.object({
+        agents: z.array(agent),
+        next_cursor: z.string().nullable(),
+        from_sellers: strangersTextSchema.describe("What the listings say beside figures, by agent."),
+      }),
       annotations: READS,
     },
-    (request) => answering(async () => ({ ...(await context.query.search(request)) })),
+    (request) =>
+      answering(async () => {
+        const { agents, next_cursor } = await context.query.search(request);
+        const said = agents.map(({ agent_id, listing }) => {
+          const { capability, endpoint, payment_mode, verification_version } = listing;
+          return [plainName(agent_id), { capability, endpoint, payment_mode, verification_version }];
+        });
+        return {
+          agents: agents.map(plainAgent),
+          next_cursor: next_cursor === null ? null : plainName(next_cursor),
+          from_sellers: strangersText(Object.fromEntries(said)),
+        };
+      }),
   );
 
   server.registerTool(
@@ -85,7 +101,7 @@ export function registerMarketTools(server: McpServer, context: McpContext): voi
           context.query.reputation(agent_id),
           context.query.cluster(agent_id),
         ]);
-        return { ...reputation, co_members: cluster.co_members };
+        return plainFigures({ ...reputation, co_members: cluster.co_members }) as { [key: string]: unknown };
       }),
   );
 
@@ -134,6 +150,33 @@ export function registerMarketTools(server: McpServer, context: McpContext): voi
         return { capabilities };
       }),
   );
+}
+
+type Found = Awaited<ReturnType<McpContext["query"]["search"]>>["agents"][number];
+
+/** An agent in figures: what its listing says in words stands apart. */
+function plainAgent({
+  agent_id,
+  cluster_id,
+  cluster_size,
+  listing,
+  reputation,
+}: Found): z.output<typeof agent> {
+  const { price_usdc, max_latency_ms, payment_mode, clarification_supported, first_call_free } = listing;
+  const isPlain = /^(direct|platform_escrow:[A-Za-z0-9_-]{1,31})$/.test(payment_mode);
+  return {
+    agent_id: plainName(agent_id),
+    cluster_id: cluster_id === null ? null : plainName(cluster_id),
+    cluster_size,
+    listing: {
+      price_usdc: plainName(price_usdc),
+      max_latency_ms,
+      payment_mode: isPlain ? payment_mode : "custom_escrow",
+      clarification_supported,
+      first_call_free: first_call_free === true,
+    },
+    reputation: plainFigures(reputation) as z.output<typeof agent>["reputation"],
+  };
 }
 
 function unknownCapability(capability: string): TallystickError {

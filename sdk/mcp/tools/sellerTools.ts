@@ -9,6 +9,7 @@ import { parseListing } from "../../../protocol/records/listing.ts";
 import { signRecord } from "../../../protocol/records/record.ts";
 import { requestService } from "../../requestService.ts";
 import { type McpContext, requireWallet } from "../mcpContext.ts";
+import { plainFigures, plainName } from "../strangersText.ts";
 import { answering } from "../toolResult.ts";
 
 /** Tools of a seller: say what is sold, and see what was. */
@@ -65,7 +66,7 @@ export function registerSellerTools(server: McpServer, context: McpContext): voi
           fetch,
         });
         const { status, hash = null, index = null } = JSON.parse(text);
-        return { status, hash, index, agent_id: address };
+        return { status: plainName(String(status)), hash, index, agent_id: address };
       }),
   );
 
@@ -95,7 +96,7 @@ export function registerSellerTools(server: McpServer, context: McpContext): voi
       answering(async () => {
         const { address } = requireWallet(context);
         const page = { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) };
-        return { ...(await context.query.receipts(address, page)) };
+        return plainFigures(await context.query.receipts(address, page)) as { [key: string]: unknown };
       }),
   );
 }

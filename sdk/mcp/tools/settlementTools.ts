@@ -9,6 +9,7 @@ import { checkBuyerSignature, checkReceipt } from "../../../protocol/records/rec
 import { isSignedBy, recordFromPayload } from "../../../protocol/records/record.ts";
 import { requestService, ServiceError } from "../../requestService.ts";
 import type { McpContext } from "../mcpContext.ts";
+import { plainFigures, plainName, strangersText, strangersTextSchema } from "../strangersText.ts";
 import { answering } from "../toolResult.ts";
 
 const READS = { readOnlyHint: true, openWorldHint: true } as const;
@@ -61,7 +62,18 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
         }
         const parent_hash = parentHash ?? JSON.parse(await read("/v1/ledger/latest")).hash;
         const body = { action, context: why, parent_hash };
-        return JSON.parse((await requestService({ baseUrl, path: "/v1/actions", apiKey, body, fetch })).text);
+        const { text } = await requestService({ baseUrl, path: "/v1/actions", apiKey, body, fetch });
+        const { proceed, reason, settlement_token: token, rule, ...rest } = JSON.parse(text);
+        return {
+          ...(plainFigures(rest) as object),
+          // Whatever is not said plainly is no leave.
+          proceed: proceed === true,
+          reason: String(reason ?? "")
+            .replace(/\s+/g, " ")
+            .slice(0, 500),
+          settlement_token: proceed === true && typeof token === "string" ? token : null,
+          rule: typeof rule === "string" ? plainName(rule) : null,
+        };
       }),
   );
 
@@ -77,7 +89,11 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
         settlement_token: z.string().optional(),
         action: z.record(z.string(), z.unknown()).optional(),
       }),
-      outputSchema: z.looseObject({ settled: z.boolean(), reason: z.string().nullable() }),
+      outputSchema: z.looseObject({
+        settled: z.boolean(),
+        reason: z.string().nullable(),
+        from_others: strangersTextSchema.optional().describe("What whoever settled it wrote."),
+      }),
       annotations: READS,
     },
     ({ task_id: taskId, hash: entry, settlement_token: token, action }) =>
@@ -87,7 +103,7 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
           const now = Math.floor(context.now() / 1000);
           const verdict = verifySettlementToken({ token, action, publicKey, origin, now });
           return verdict.valid
-            ? { settled: true, reason: null, ...verdict.claims }
+            ? { settled: true, reason: null, from_others: strangersText(verdict.claims) }
             : { settled: false, reason: `The token ${verdict.reason}.` };
         }
         try {
@@ -102,7 +118,12 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
             });
           }
           const status = JSON.parse(await read(`/v1/status/${encodeURIComponent(taskId)}`));
-          return { settled: status.status === "SETTLED", reason: null, ...status };
+          return {
+            settled: status.status === "SETTLED",
+            reason: null,
+            status: plainName(String(status.status)),
+            from_others: strangersText(status),
+          };
         } catch (error) {
           const isUnknown =
             error instanceof ServiceError && ["unknown_task", "not_in_ledger"].includes(error.code);
@@ -135,7 +156,7 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
           read("/v1/ledger/latest"),
           read("/v1/ledger/checkpoint"),
         ]);
-        return { ...JSON.parse(latest), checkpoint };
+        return { ...(plainFigures(JSON.parse(latest)) as object), checkpoint: checkpoint.slice(0, 8_192) };
       }),
   );
 
@@ -188,7 +209,7 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
           seller: receipt.agent_id,
           buyer: receipt.buyer,
           buyer_signed: checkBuyerSignature(record.body),
-          capability: receipt.capability,
+          capability: plainName(receipt.capability),
           amount_usdc_atomic: receipt.amount_usdc_atomic,
           tx_hash: receipt.tx_hash,
           all_passed: receipt.verification.all_passed,

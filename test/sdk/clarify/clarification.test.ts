@@ -88,7 +88,7 @@ describe("clarification", () => {
       (caught) => caught,
     );
     expect(error).to.be.instanceOf(TallystickError);
-    return error.code;
+    return error.words?.code ?? error.code;
   };
 
   it("gives a firm quote, at which the hire is paid and done", async () => {
@@ -114,12 +114,14 @@ describe("clarification", () => {
     const changed = await buyer
       .hire({ ...wanted, params: { words: 301 }, ...limits })
       .catch((error) => error);
-    expect(changed.message).to.contain("quote");
+    expect(changed.words.text).to.contain("quote");
     expect(changed.money).to.equal("none");
     const other = await market.openBuyer();
-    expect((await other.hire({ ...wanted, ...limits }).catch((error) => error)).message).to.contain("quote");
+    expect((await other.hire({ ...wanted, ...limits }).catch((error) => error)).words.text).to.contain(
+      "quote",
+    );
     clock.ahead = 601;
-    expect((await buyer.hire({ ...wanted, ...limits }).catch((error) => error)).message).to.contain(
+    expect((await buyer.hire({ ...wanted, ...limits }).catch((error) => error)).words.text).to.contain(
       "expired",
     );
   });

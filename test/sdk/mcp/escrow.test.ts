@@ -91,6 +91,7 @@ describe("tallystick-mcp in escrow mode", () => {
   const allowed = () => ({ escrow: chain.escrow, relay: KEEPER, feeRecipient: treasury.address });
   const environment = (changes: { [name: string]: string } = {}) => ({
     TALLYSTICK_URL: NODE,
+    TALLYSTICK_LEDGER: "local",
     TALLYSTICK_PRIVATE_KEY: wallet.privateKey,
     TALLYSTICK_SPEND_CAP_USDC: "1.00",
     TALLYSTICK_CHAIN_ID: String(chain.network.chainId),
@@ -104,6 +105,7 @@ describe("tallystick-mcp in escrow mode", () => {
       fetch: market.fetch,
       store,
       now,
+      client: chain.client as never,
     });
     const opened = await connectMcp(context);
     closing.push(opened.close);
@@ -119,8 +121,8 @@ describe("tallystick-mcp in escrow mode", () => {
     const call = await connect();
     expect((await call("get_remaining_budget")).payment_modes).to.deep.equal(["direct", PLATFORM]);
     const hired = await call("hire_agent", { ...ORDER, payment_mode: "escrow" });
-    expect(hired, hired.error).to.deep.include({
-      result: { result: 3 },
+    expect(hired.from_seller?.value.result, hired.error).to.deep.equal({ result: 3 });
+    expect(hired).to.deep.include({
       payment_mode: PLATFORM,
       money: "released",
       price_paid_usdc: "0.50",
@@ -159,9 +161,8 @@ describe("tallystick-mcp in escrow mode", () => {
     expect(hired).to.include({ money: "held", settlement_tx: null, remaining_budget_usdc: "0.30" });
     const deadline = new Date(hired.escrow.deadline * 1000).toISOString();
     expect(hired.next_step).to.contain("resume_hires").and.to.contain(deadline);
-    expect((await call("hire_agent", { ...ORDER, payment_mode: PLATFORM })).error).to.contain(
-      "budget_exceeded",
-    );
+    const another = { ...ORDER, payment_mode: PLATFORM, idempotency_key: "another" };
+    expect((await call("hire_agent", another)).error).to.contain("budget_exceeded");
     expect(await spent()).to.equal(PRICE);
     const waiting = await call("resume_hires");
     expect(waiting.hires[0]).to.include({ hire_id: hired.hire_id, money: "held" });
@@ -211,7 +212,8 @@ describe("tallystick-mcp in escrow mode", () => {
         },
       };
       const hired = await call("hire_agent", { ...ORDER, payment_mode: PLATFORM });
-      expect(hired).to.deep.include({ result: { result: 3 }, money: "authorized" });
+      expect(hired.from_seller.value.result).to.deep.equal({ result: 3 });
+      expect(hired.money).to.equal("authorized");
       expect(hired.next_step).to.contain("can deposit until").and.to.contain("resume_hires");
       expect(await remaining(call)).to.equal("0.30");
       isKeeperDown = true;
@@ -247,7 +249,7 @@ describe("tallystick-mcp in escrow mode", () => {
     const without = await connect({ TALLYSTICK_ESCROWS: "" }, store);
     const [left] = (await without("resume_hires")).hires;
     expect(left).to.include({ money: "authorized", settlement_tx: null });
-    expect(left.next_step).to.contain("not on this buyer's list");
+    expect(left.next_step).to.contain("no_recovery");
     expect((await call("resume_hires")).hires[0]).to.include({ money: "released" });
   });
 

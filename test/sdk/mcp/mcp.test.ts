@@ -15,9 +15,11 @@ import { callOf, connectMcp, serveSearch } from "./support/openMcp.ts";
 
 const RESEARCH = "custom.acme.research";
 const TOOLS = [
+  "cancel_hire",
   "check_reputation",
   "check_settlement",
   "clarify",
+  "get_hire",
   "get_remaining_budget",
   "hire_agent",
   "ledger_status",
@@ -79,6 +81,7 @@ describe("tallystick-mcp", () => {
 
   const environment = (changes: { [name: string]: string } = {}) => ({
     TALLYSTICK_URL: NODE,
+    TALLYSTICK_LEDGER: "local",
     TALLYSTICK_PRIVATE_KEY: wallet.privateKey,
     TALLYSTICK_SPEND_CAP_USDC: "1.00",
     TALLYSTICK_MAX_PER_HIRE_USDC: "0.50",
@@ -89,7 +92,11 @@ describe("tallystick-mcp", () => {
     ...changes,
   });
   const contextOf = (changes?: { [name: string]: string }) =>
-    createMcpContext(readMcpConfig(environment(changes)), { fetch: market.fetch, store: memoryStore() });
+    createMcpContext(readMcpConfig(environment(changes)), {
+      fetch: market.fetch,
+      store: memoryStore(),
+      client: chain.client as never,
+    });
 
   /** Listens on a free port of this machine. */
   const serving = (app: { fetch: (request: Request) => Response | Promise<Response> }): Promise<string> =>
@@ -127,7 +134,8 @@ describe("tallystick-mcp", () => {
       max_price_usdc: "0.10",
       max_latency_ms: 5000,
     });
-    expect(hired).to.deep.include({ result: { result: 3 }, price_paid_usdc: "0.05", money: "paid" });
+    expect(hired.from_seller.value.result).to.deep.equal({ result: 3 });
+    expect(hired).to.include({ status: "done", price_paid_usdc: "0.05", money: "paid" });
     expect(hired.verification.all_passed).to.equal(true);
     expect(hired.remaining_budget_usdc).to.equal("0.95");
     const receipt = await call("verify_receipt", { receipt_hash: hired.receipt_hash });
@@ -148,7 +156,7 @@ describe("tallystick-mcp", () => {
       brief: "Thirty words.",
       params: { words: 30 },
     });
-    expect(given).to.deep.include({ outcome: "quote", reason: null });
+    expect(given.outcome).to.equal("quote");
     const { quote_token, price_usdc } = given.offers[0];
     expect(price_usdc).to.equal("0.30");
     const order = { capability: RESEARCH, quote_token, max_latency_ms: 5000 };
@@ -158,7 +166,7 @@ describe("tallystick-mcp", () => {
       .and.to.contain("paid direct");
     const hired = await call("hire_agent", { ...order, max_price_usdc: "0.30" });
     expect(hired.price_paid_usdc).to.equal("0.30");
-    expect(hired.result.text.trim().split(" ")).to.have.length(30);
+    expect(hired.from_seller.value.result.text.trim().split(" ")).to.have.length(30);
     expect(
       (await call("hire_agent", { ...order, quote_token: "qt_x", max_price_usdc: "0.30" })).error,
     ).to.contain("unknown_quote");
@@ -179,7 +187,8 @@ describe("tallystick-mcp", () => {
       "above_limit_per_hire",
     );
     expect((await call("hire_agent", order)).money).to.equal("paid");
-    expect((await call("hire_agent", order)).error).to.contain("budget_exceeded");
+    const again = { ...order, idempotency_key: "once-more" };
+    expect((await call("hire_agent", again)).error).to.contain("budget_exceeded");
     expect(await chain.balanceOf(wallet)).to.equal(PURSE - 50_000n);
     const reader = await connect({ TALLYSTICK_PRIVATE_KEY: "" });
     expect((await reader.call("hire_agent", order)).error).to.contain("no_wallet");
@@ -265,7 +274,7 @@ describe("tallystick-mcp", () => {
       max_price_usdc: "0.05",
       max_latency_ms: 5000,
     };
-    expect((await first("hire_agent", order)).result).to.deep.equal({ result: 3 });
+    expect((await first("hire_agent", order)).from_seller.value.result).to.deep.equal({ result: 3 });
     expect((await second("get_remaining_budget")).remaining_usdc).to.equal("0.95");
     const foreign = await fetch(url, {
       method: "POST",

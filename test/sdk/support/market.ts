@@ -116,6 +116,8 @@ export async function openMarket(chain: SdkChain): Promise<Market> {
         account: wallet.account,
         baseUrl: NODE,
         network: chain.network,
+        ledger: "local",
+        client: chain.client as never,
         search,
         devMode: true,
         fetch,

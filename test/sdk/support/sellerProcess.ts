@@ -25,6 +25,7 @@ const seller = await createSeller({
   facilitator: createLocalFacilitator({ sender, chainId }),
   findPayment: findPaymentOnChain(sender.client, network),
   store: fileStore(folder),
+  leaseMs: 1_000,
   listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 60_000 }],
   handlers: {
     [MEAN]: async (params) => {

@@ -1,0 +1,19 @@
+/** Work that goes on when its caller has been answered. Each piece has its own limit, and none can fail a caller. */
+export type Background = {
+  add: (work: Promise<unknown>) => void;
+  /** Waits until nothing is under way. */
+  idle: () => Promise<void>;
+};
+
+export function createBackground(): Background {
+  const underWay = new Set<Promise<unknown>>();
+  return {
+    add: (work) => {
+      const quiet: Promise<unknown> = work.catch(() => {}).finally(() => underWay.delete(quiet));
+      underWay.add(quiet);
+    },
+    idle: async () => {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** A worker as `verifyApart` uses it, in Node or in a browser. */
+export type StartedWorker = {
+  post: (message: unknown) => void;
+  /** `keepsAlive`: whether the process has to stay for it. */
+  hold: (keepsAlive: boolean) => void;
+  end: () => void;
+};
+
+/** What a worker says: a message, or why it ended. */
+export type WorkerEvents = {
+  message: (message: unknown) => void;
+  ended: (reason: "out_of_memory" | string) => void;
+};
+
+/** Most memory of a worker's own, in MB; Node holds it to that, browsers have limits of their own. */
+const MEMORY_MB = 256;
+
+/**
+ * Starts a worker with a memory limit. Undefined where there are no workers: an edge runtime, say.
+ *
+ * @param program in place of the verification's own: for tests
+ */
+export function startWorker(events: WorkerEvents, program?: URL): StartedWorker | undefined {
+  const threads = globalThis.process?.getBuiltinModule?.("node:worker_threads");
+  if (threads) {
+    const isSource = import.meta.url.endsWith(".ts");
+    const own = new URL(`./verificationWorker.${isSource ? "ts" : "js"}`, import.meta.url);
+    const worker = new threads.Worker(program ?? own, {
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, maxYoungGenerationSizeMb: 32 },
+      // What a stranger's result writes there is nobody's business.
+      stdout: true,
+      stderr: true,
+    });
+    worker.unref();
+    worker.on("message", events.message);
+    worker.on("messageerror", (error) => events.ended(error.message));
+    worker.on("error", (error) => {
+      const { code, message } = Object(error) as { code?: string; message?: string };
+      events.ended(code === "ERR_WORKER_OUT_OF_MEMORY" ? "out_of_memory" : String(message ?? error));
+    });
+    worker.on("exit", (code) => events.ended(`exit code ${code}`));
+    return {
+      post: (message) => worker.postMessage(message),
+      hold: (keepsAlive) => (keepsAlive ? worker.ref() : worker.unref()),
+      end: () => void worker.terminate(),
+    };
+  }
+  if (typeof Worker === "undefined") return undefined;
+  const worker = program
+    ? new Worker(program, { type: "module" })
+    : new Worker(new URL("./verificationWorker.js", import.meta.url), { type: "module" });
+  worker.addEventListener("message", ({ data }) => events.message(data));
+  worker.addEventListener("error", ({ message }) => events.ended(message));
+  return {
+    post: (message) => worker.postMessage(message),
+    hold: () => undefined,
+    end: () => worker.terminate(),
+  };
+}

@@ -1,0 +1,34 @@
+import { runVerification, type VerificationJob } from "./verificationJob.ts";
+
+/** The program of a worker: answers every job by its verification, or by `{error}`. In Node and in browsers. */
+type Port = {
+  postMessage: (message: unknown) => void;
+  onMessage: (listener: (job: VerificationJob) => void) => void;
+};
+
+function openPort(): Port {
+  const parent = globalThis.process?.getBuiltinModule?.("node:worker_threads").parentPort;
+  if (parent) {
+    return {
+      postMessage: (message) => parent.postMessage(message),
+      onMessage: (listener) => parent.on("message", listener),
+    };
+  }
+  const scope = globalThis as unknown as {
+    postMessage: (message: unknown) => void;
+    addEventListener: (type: "message", listener: (event: { data: VerificationJob }) => void) => void;
+  };
+  return {
+    postMessage: (message) => scope.postMessage(message),
+    onMessage: (listener) => scope.addEventListener("message", ({ data }) => listener(data)),
+  };
+}
+
+const port = openPort();
+port.onMessage((job) => {
+  runVerification(job).then(
+    (verification) => port.postMessage({ verification }),
+    (error: unknown) => port.postMessage({ error: error instanceof Error ? error.message : String(error) }),
+  );
+});
+port.postMessage("ready");

@@ -1,0 +1,119 @@
+import type { FacilitatorClient } from "@x402/core/server";
+import { expect } from "chai";
+import { parseUsdc } from "../../protocol/amount.ts";
+import { memoryBudget } from "../../sdk/budget/budget.ts";
+import { ChainError } from "../../sdk/errors.ts";
+import { findPaymentOnChain } from "../../sdk/seller/findPayment.ts";
+import { memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { type Market, MEAN, mean, openMarket } from "./support/market.ts";
+import { newWallet, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
+import { rejection } from "./support/tamper.ts";
+
+const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 20_000 };
+const PRICE = parseUsdc("0.05");
+const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
+const LIMIT = 1_000_000n;
+
+describe("paid is what the chain shows", () => {
+  let chain: SdkChain;
+  let market: Market;
+  before(async function () {
+    this.timeout(180_000);
+    chain = await startSdkChain();
+  });
+  after(() => chain.close());
+  beforeEach(async () => {
+    market = await openMarket(chain);
+  });
+  afterEach(() => market.close());
+
+  const client = () => chain.client as never;
+  /** Says that it settles, and does not. */
+  const liar: FacilitatorClient = {
+    verify: async () => ({ isValid: true }),
+    settle: async () => ({ success: true, transaction: `0x${"ab".repeat(32)}`, network: "eip155:31337" }),
+    getSupported: () => chain.facilitator.getSupported(),
+  };
+
+  it("a buyer without a client calls nothing paid: authorized, and spent in its budget", async () => {
+    await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
+    const budget = memoryBudget(LIMIT);
+    const journal = memoryStore();
+    const buyer = await market.openBuyer({ budget, journal, client: undefined as never });
+    expect(await buyer.hire(ORDER)).to.include({ money: "authorized", amount: PRICE });
+    expect(await budget.remaining()).to.equal(LIMIT - PRICE);
+    expect(await journal.keys("hire")).to.deep.equal([]);
+  });
+
+  it("waits for as many confirmations as it is told", async () => {
+    await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
+    const budget = memoryBudget(LIMIT);
+    const buyer = await market.openBuyer({ budget, confirmations: 4 });
+    expect(await buyer.hire(ORDER)).to.include({ money: "authorized" });
+    expect((await buyer.resume())[0]).to.have.nested.property("hire.money", "authorized");
+    await chain.client.mine({ blocks: 3 });
+    expect((await buyer.resume())[0]).to.have.nested.property("hire.money", "paid");
+    expect(await buyer.resume()).to.deep.equal([]);
+    expect(await budget.remaining()).to.equal(LIMIT - PRICE);
+  });
+
+  it("a seller with a client delivers nothing that the chain does not show, whatever its facilitator says", async () => {
+    const seller = await market.openSeller({
+      listings: [LISTING],
+      handlers: { [MEAN]: mean },
+      facilitator: liar,
+      client: client(),
+      shownWithinMs: 300,
+    });
+    const buyer = await market.openBuyer();
+    const caller = new AbortController();
+    const hiring = rejection(buyer.hire({ ...ORDER, signal: caller.signal }));
+    const { store } = seller.parameters;
+    const isAsked = async () => {
+      const [key] = await store.keys("job");
+      return key !== undefined && (await store.get<{ stage: string }>(key))?.stage === "collecting";
+    };
+    while (!(await isAsked())) await new Promise((resolve) => setTimeout(resolve, 20));
+    await seller.close();
+    caller.abort();
+    const error = await hiring;
+    expect(error.message).not.to.contain("result");
+    expect(error).to.include({ money: "authorized" });
+    const [key] = await store.keys("job");
+    expect(await store.get(key ?? "")).to.include({ stage: "collecting" });
+    expect(await store.keys("outbox")).to.deep.equal([]);
+  }).timeout(60_000);
+
+  it("a seller finds a payment that is many windows back, and never calls one missing that was used", async () => {
+    const seller = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
+    const buyer = await market.openBuyer();
+    const { hireId: nonce, tx } = await buyer.hire(ORDER);
+    const payment = { payer: buyer.address, nonce, payee: seller.address, value: PRICE };
+    await chain.client.mine({ blocks: 9 });
+    const find = (windows: number) => findPaymentOnChain(client(), chain.network, { window: 3n, windows });
+    expect(await find(4)(payment)).to.equal(tx);
+    expect(await rejection(find(2)(payment))).to.be.instanceOf(ChainError);
+    expect(await find(4)({ ...payment, payee: newWallet().address })).to.equal(undefined);
+    expect(await find(4)({ ...payment, value: PRICE + 1n })).to.equal(undefined);
+    expect(await find(4)({ ...payment, nonce: `0x${"12".repeat(32)}` })).to.equal(undefined);
+  });
+
+  it("a buyer takes no facilitator's word, and has the amount back when the payment has expired unused", async () => {
+    await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean }, facilitator: liar });
+    const budget = memoryBudget(LIMIT);
+    const buyer = await market.openBuyer({ budget });
+    const hired = await buyer.hire(ORDER);
+    expect(hired).to.include({ money: "authorized" });
+    expect(hired.result).to.deep.equal({ result: 3 });
+    expect(await budget.remaining()).to.equal(LIMIT - PRICE);
+    await chain.passTo((await chain.now()) + 1_000);
+    expect((await buyer.resume())[0]).to.have.nested.property("hire.money", "authorized");
+    market.hosts = Object.assign(market.hosts, {
+      "seller0.test": { request: () => new Response("gone", { status: 404 }) },
+    });
+    const [over] = await buyer.resume();
+    expect(over).to.include({ money: "none", isOver: true });
+    expect(await budget.remaining()).to.equal(LIMIT);
+    expect(await buyer.resume()).to.deep.equal([]);
+  });
+});

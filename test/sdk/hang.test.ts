@@ -1,0 +1,295 @@
+import { expect } from "chai";
+import { parseUsdc } from "../../protocol/amount.ts";
+import { memoryBudget } from "../../sdk/budget/budget.ts";
+import type { CreateBuyerParameters } from "../../sdk/createBuyer.ts";
+import { DeadlineError } from "../../sdk/deadline.ts";
+import { HireFailedError } from "../../sdk/errors.ts";
+import { createEscrowCalls } from "../../sdk/escrow/escrowCalls.ts";
+import { walletRelay } from "../../sdk/escrow/escrowRelay.ts";
+import type { Fetch } from "../../sdk/requestService.ts";
+import { escrowMode } from "../../sdk/seller/escrowMode.ts";
+import { memoryStore } from "../../sdk/store/keyValueStore.ts";
+import {
+  type Asked,
+  HANGS,
+  type Hang,
+  type HangingServer,
+  openHangingServer,
+} from "./support/hangingServer.ts";
+import { type Market, MEAN, mean, openMarket, PURSE } from "./support/market.ts";
+import { newWallet, PROVIDER, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
+import { rejection } from "./support/tamper.ts";
+
+const MODE = `platform_escrow:${PROVIDER}`;
+const PRICE = parseUsdc("0.05");
+const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 300 };
+/** Far less than what hangs would take, and enough for a busy machine to do the rest. */
+const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 900 };
+/** As short, but long enough for a payment to be signed first. */
+const PAID = { ...ORDER, maxLatencyMs: 2_500 };
+const PATIENT = { ...ORDER, maxLatencyMs: 60_000, deadlineMs: 60_000 };
+
+describe("a hire when somebody hangs", function () {
+  this.timeout(60_000);
+  let chain: SdkChain;
+  let market: Market;
+  let server: HangingServer;
+  before(async function () {
+    this.timeout(180_000);
+    chain = await startSdkChain();
+  });
+  after(() => chain.close());
+  beforeEach(async () => {
+    market = await openMarket(chain);
+    server = await openHangingServer();
+  });
+  afterEach(async () => {
+    await server.close();
+    await market.close();
+  });
+
+  /** The market's own names, and real sockets for the rest. */
+  const fetch: Fetch = (input, init) =>
+    new URL(input).hostname === "127.0.0.1" ? globalThis.fetch(input, init) : market.fetch(input, init);
+  const scene = async (
+    changes: Partial<CreateBuyerParameters> = {},
+    { now, ...listing }: { now?: () => number; first_call_free?: boolean } = {},
+  ) => {
+    const seller = await market.openSeller({
+      endpoint: server.url,
+      listings: [{ ...LISTING, ...listing }],
+      handlers: { [MEAN]: mean },
+      ...(now && { now }),
+    });
+    server.app = seller.app;
+    const budget = memoryBudget(1_000_000n);
+    const buyer = await market.openBuyer({ budget, fetch, ...changes });
+    return { seller, buyer, budget };
+  };
+  const hangAt =
+    (where: Asked, how: Hang, isHeard = true) =>
+    (asked: Asked) =>
+      asked === where || (where === "payment" && asked === "job") ? { how, isHeard } : undefined;
+
+  for (const how of HANGS) {
+    it(`the seller, ${how}, before it is paid: nothing is signed, and the next one is hired`, async () => {
+      const { buyer, budget } = await scene();
+      server.hang = hangAt("terms", how);
+      const error = await rejection(buyer.hire(ORDER));
+      expect(error).to.be.instanceOf(HireFailedError).and.include({ code: "seller_timeout", money: "none" });
+      expect(await budget.remaining()).to.equal(1_000_000n);
+      const second = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
+      const hired = await buyer.hire({ ...ORDER, maxLatencyMs: 20_000, deadlineMs: 30_000 });
+      expect(hired.listing.agent_id).to.equal(second.address);
+    });
+
+    it(`the seller, ${how}, when it has been paid: the error says so, and the result is not lost`, async () => {
+      const { buyer, budget, seller } = await scene();
+      server.hang = hangAt("payment", how);
+      const error = await rejection(buyer.hire(PAID));
+      expect(error).to.be.instanceOf(HireFailedError);
+      expect(error).to.include({ code: "seller_timeout", money: "authorized" });
+      expect(await budget.remaining()).to.equal(1_000_000n - PRICE);
+      server.hang = () => undefined;
+      const [resumed] = await buyer.resume();
+      expect(resumed).to.have.nested.property("hire.money", "paid");
+      expect(resumed).to.have.nested.property("hire.result").that.deep.equals({ result: 3 });
+      expect(await chain.balanceOf(seller.wallet)).to.equal(PRICE);
+      expect(await budget.remaining()).to.equal(1_000_000n - PRICE);
+    });
+
+    it(`the seller, ${how}, and the caller gives up: the call ends there and then`, async () => {
+      const { buyer } = await scene();
+      for (const [where, isSent] of [
+        ["terms", false],
+        ["payment", true],
+      ] as const) {
+        server.hang = hangAt(where, how, false);
+        const caller = new AbortController();
+        const hiring = rejection(buyer.hire({ ...PATIENT, signal: caller.signal }));
+        await server.hanging();
+        caller.abort(new Error("enough"));
+        const error = await hiring;
+        if (isSent) {
+          expect(error)
+            .to.be.instanceOf(HireFailedError)
+            .and.include({ code: "aborted", money: "authorized" });
+          expect(error.cause).to.include({ message: "enough" });
+        } else expect(error).to.include({ message: "enough" });
+      }
+    });
+
+    it(`the seller, ${how}, asked for its signature under a free receipt: the result is there`, async () => {
+      const { buyer } = await scene({}, { first_call_free: true });
+      server.hang = hangAt("countersignature", how, false);
+      const hired = await buyer.hire(PATIENT);
+      expect(hired.result).to.deep.equal({ result: 3 });
+      expect(hired).to.include({ money: "none", receiptHash: null });
+      expect(await buyer.waitingReports()).to.equal(1);
+      await server.hanging();
+    });
+  }
+
+  it("the seller, with a payment that it keeps: that is authorized, not paid", async () => {
+    const { buyer, seller } = await scene();
+    server.hang = hangAt("payment", "before headers", false);
+    expect(await rejection(buyer.hire(PAID))).to.include({ code: "seller_timeout", money: "authorized" });
+    expect(await chain.balanceOf(seller.wallet)).to.equal(0n);
+  });
+
+  const never = () => new Promise<never>(() => {});
+
+  it("the ledger: the result is there, and the ledger is told later", async () => {
+    const { buyer } = await scene();
+    const node = market.hosts["node.test"]!;
+    const asked = Promise.withResolvers<void>();
+    market.hosts["node.test"] = {
+      request: (input, init) => {
+        if (!input.endsWith("/telemetry")) return node.request(input, init);
+        asked.resolve();
+        return never();
+      },
+    };
+    const hired = await buyer.hire(PATIENT);
+    expect(hired).to.include({ money: "paid" });
+    await asked.promise;
+    expect(await buyer.waitingReports()).to.equal(1);
+  });
+
+  it("the ledger, when its receipts are asked for as well: the next process tells it", async () => {
+    const journal = memoryStore();
+    const { buyer } = await scene({ journal });
+    const node = market.hosts["node.test"]!;
+    market.hosts["node.test"] = { request: () => new Response("gone", { status: 502 }) };
+    const { wallet } = buyer;
+    const hired = await buyer.hire(PATIENT);
+    expect(hired).to.include({ money: "paid", receiptHash: null });
+    await buyer.idle();
+    expect(await buyer.waitingReports()).to.equal(1);
+    market.hosts["node.test"] = node;
+    const next = await market.openBuyer({ account: wallet.account, journal, fetch });
+    const until = Date.now() + 15_000;
+    while ((await next.waitingReports()) > 0 && Date.now() < until) {
+      // The seller's own outbox gets its receipt there first.
+      await (await market.openBuyer({ account: wallet.account, journal, fetch })).resume();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    const entries = (await market.ledger.get("/v1/ledger/entries?from=0&to=3")).text.trim().split("\n");
+    const told = entries.map((line) => JSON.parse(line)).find(({ payload }) => payload.type === "telemetry");
+    expect(told.payload.body.verification.all_passed).to.equal(true);
+  });
+
+  it("the search: the call ends at its deadline, or with its caller", async () => {
+    const { buyer } = await scene({ search: { search: never } });
+    expect(await rejection(buyer.hire({ ...ORDER, deadlineMs: 100 }))).to.be.instanceOf(DeadlineError);
+    const error = await rejection(buyer.hire({ ...ORDER, signal: AbortSignal.timeout(50) }));
+    expect(error.name).to.equal("TimeoutError");
+  });
+
+  it("the wallet: nothing is sent, also when it signs in the end", async () => {
+    const wallet = newWallet();
+    await chain.mint(wallet, PURSE);
+    const signing = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    const signTypedData: typeof wallet.account.signTypedData = async (data) => {
+      signing.resolve();
+      await go.promise;
+      return await wallet.account.signTypedData(data);
+    };
+    const { buyer, budget, seller } = await scene({ account: { ...wallet.account, signTypedData } });
+    const caller = new AbortController();
+    const hiring = rejection(buyer.hire({ ...PATIENT, signal: caller.signal }));
+    await signing.promise;
+    caller.abort();
+    expect((await hiring).name).to.equal("AbortError");
+    go.resolve();
+    await buyer.idle();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await budget.remaining()).to.equal(1_000_000n);
+    expect(await chain.balanceOf(seller.wallet)).to.equal(0n);
+    expect(await buyer.resume()).to.deep.equal([]);
+  });
+
+  it("the caller's own check: the hire is in the journal, and resume asks for the check again", async () => {
+    const { buyer, seller } = await scene();
+    const error = await rejection(
+      buyer.hire({ ...ORDER, maxLatencyMs: 4_000, deadlineMs: 4_000, verify: never }),
+    );
+    expect(error)
+      .to.be.instanceOf(HireFailedError)
+      .and.include({ code: "deadline_passed", money: "authorized" });
+    const verification = { all_passed: true, checks: { mine: true }, details: {} };
+    const [resumed] = await buyer.resume(() => verification);
+    expect(resumed).to.have.nested.property("hire.verification").that.deep.equals(verification);
+    expect(await chain.balanceOf(seller.wallet)).to.equal(PRICE);
+  });
+
+  it("the chain: the result is there, and its money is only authorized", async () => {
+    const { buyer, budget } = await scene();
+    const deaf = { ...chain.client, getBlockNumber: never };
+    const other = await market.openBuyer({ budget, fetch, client: deaf as never });
+    const hired = await other.hire({ ...PATIENT, maxLatencyMs: 20_000, deadlineMs: 5_000 });
+    expect(hired.result).to.deep.equal({ result: 3 });
+    expect(hired.money).to.equal("authorized");
+    expect(await buyer.hire(PATIENT)).to.include({ money: "paid" });
+  });
+
+  it("the relay of an escrow: the result is there, the money is held, and resume releases it", async () => {
+    const wallet = newWallet();
+    const deployment = { chainId: chain.network.chainId, escrow: chain.escrow };
+    const relay = walletRelay(createEscrowCalls({ sender: chain.sender, deployment }));
+    const modes = {
+      [MODE]: escrowMode({ account: wallet.account, network: chain.network, escrow: chain.escrow, relay }),
+    };
+    await market.openSeller({
+      account: wallet.account,
+      listings: [{ ...LISTING, payment_mode: MODE, max_latency_ms: 5_000 }],
+      handlers: { [MEAN]: mean },
+      modes,
+    });
+    let isDeaf = true;
+    const shaky = {
+      ...relay,
+      release: (...it: Parameters<typeof relay.release>) => (isDeaf ? never() : relay.release(...it)),
+    };
+    const escrows = { [MODE]: { escrow: chain.escrow, relay: shaky } };
+    const buyer = await market.openBuyer({ escrows, fetch });
+    const hired = await buyer.hire({ ...ORDER, mode: MODE, maxLatencyMs: 20_000, deadlineMs: 7_000 });
+    expect(hired.result).to.deep.equal({ result: 3 });
+    expect(hired.money).to.equal("held");
+    isDeaf = false;
+    const [resumed] = await buyer.resume();
+    expect(resumed).to.have.nested.property("hire.money", "released");
+    expect(await chain.balanceOf(wallet)).to.equal(PRICE);
+  });
+
+  it("many sellers that are dead use up no attempt, and are tried last for an hour", async () => {
+    let now = Date.now();
+    const { buyer, seller } = await scene({ now: () => now }, { now: () => now });
+    const [own] = market.offers.splice(0);
+    const dead = Array.from({ length: 5 }, () => newWallet().address);
+    for (const agent_id of dead) {
+      const listing = { ...own!.listing, agent_id, endpoint: `http://${agent_id}.test/v1` };
+      market.offers.push({ ...own!, agent_id, listing });
+    }
+    market.offers.push(own!);
+    const asked: string[] = [];
+    for (const agent_id of dead) {
+      market.hosts[`${agent_id}.test`] = {
+        request: () => {
+          asked.push(agent_id);
+          throw new TypeError("connect ECONNREFUSED");
+        },
+      };
+    }
+    const hired = await buyer.hire({ ...PATIENT, maxAttempts: 1 });
+    expect(hired.listing.agent_id).to.equal(seller.address);
+    expect(asked).to.deep.equal(dead);
+    await buyer.idle();
+    await buyer.hire(PATIENT);
+    expect(asked).to.have.length(5);
+    now += 3_600_001;
+    await buyer.hire(PATIENT);
+    expect(asked).to.have.length(10);
+  });
+});

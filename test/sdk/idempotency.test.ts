@@ -1,0 +1,164 @@
+import { expect } from "chai";
+import { parseUsdc } from "../../protocol/amount.ts";
+import { memoryBudget } from "../../sdk/budget/budget.ts";
+import { createBuyer } from "../../sdk/createBuyer.ts";
+import { type KeyValueStore, memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { type Market, MEAN, mean, NODE, openMarket, PURSE } from "./support/market.ts";
+import { newWallet, type SdkChain, startSdkChain, type Wallet } from "./support/sdkChain.ts";
+
+const PRICE = parseUsdc("0.05");
+const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
+const KEY = { ...ORDER, idempotencyKey: "order-17" };
+const DAY_MS = 86_400_000;
+
+describe("a hire with an idempotency key", function () {
+  this.timeout(180_000);
+  let chain: SdkChain;
+  let market: Market;
+  let wallet: Wallet;
+  let ahead: number;
+  before(async () => {
+    chain = await startSdkChain();
+  });
+  after(() => chain.close());
+  beforeEach(async () => {
+    market = await openMarket(chain);
+    await market.openSeller({
+      listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 }],
+      handlers: { [MEAN]: mean },
+    });
+    wallet = newWallet();
+    await chain.mint(wallet, PURSE);
+    ahead = 0;
+  });
+  afterEach(() => market.close());
+
+  /** A process of the wallet's owner, with a store that may be shared or lost. */
+  const processWith = (journal: KeyValueStore = memoryStore()) =>
+    createBuyer({
+      account: wallet.account,
+      baseUrl: NODE,
+      network: chain.network,
+      client: chain.client as never,
+      search: market.search,
+      budget: memoryBudget(1_000_000n),
+      devMode: true,
+      fetch: market.fetch,
+      journal,
+      now: () => Date.now() + ahead,
+      chainNow: Date.now,
+    });
+  const paid = async () => PURSE - (await chain.balanceOf(wallet));
+
+  it("is one hire, however often it is called, at once and after", async () => {
+    const buyer = processWith();
+    const [one, two, three] = await Promise.all([buyer.hire(KEY), buyer.hire(KEY), buyer.hire(KEY)]);
+    const later = await buyer.hire(KEY);
+    for (const hire of [two, three, later]) {
+      expect(hire).to.deep.include({ hireId: one.hireId, result: { result: 3 }, amount: PRICE });
+    }
+    expect(await paid()).to.equal(PRICE);
+    const other = await buyer.hire({ ...KEY, idempotencyKey: "order-18" });
+    expect(other.hireId).not.to.equal(one.hireId);
+    expect(await paid()).to.equal(2n * PRICE);
+  });
+
+  it("gives its result to a later process on the same store, for thirty days", async () => {
+    const store = memoryStore();
+    const first = await processWith(store).hire(KEY);
+    ahead = 30 * DAY_MS - 60_000;
+    expect(await processWith(store).hire(KEY)).to.deep.include({ hireId: first.hireId, money: "paid" });
+    expect(await paid()).to.equal(PRICE);
+    ahead = 30 * DAY_MS + 60_000;
+    expect(await processWith(store).find("order-17")).to.equal(undefined);
+  });
+
+  it("refuses the key for anything else", async () => {
+    const buyer = processWith();
+    await buyer.hire(KEY);
+    for (const other of [
+      { ...KEY, params: { data: [1, 2, 7] } },
+      { ...KEY, maxPriceUsdc: "0.11" },
+    ]) {
+      const error = await buyer.hire(other).catch((it) => it);
+      expect(error).to.have.property("code", "idempotency_key_reused");
+    }
+    for (const idempotencyKey of ["", "two words", "x".repeat(201), "é"]) {
+      const error = await buyer.hire({ ...ORDER, idempotencyKey }).catch((it) => it);
+      expect(error).to.have.property("field", "idempotencyKey");
+    }
+    expect(await paid()).to.equal(PRICE);
+  });
+
+  it("may be tried again when it failed before anything was signed", async () => {
+    const buyer = processWith();
+    const offers = market.offers.splice(0);
+    expect(await buyer.hire(KEY).catch((error) => error.code)).to.equal("no_seller");
+    expect((await buyer.find("order-17"))?.kept.state).to.equal("open");
+    market.offers.push(...offers);
+    expect((await buyer.hire(KEY)).money).to.equal("paid");
+    expect(await paid()).to.equal(PRICE);
+  });
+
+  it("is never paid twice when every note of the first process is lost", async () => {
+    const first = await processWith().hire(KEY);
+    const error = await processWith()
+      .hire(KEY)
+      .catch((it) => it);
+    expect(error).to.include({ code: "hired_before", hireId: first.hireId });
+    expect(await paid()).to.equal(PRICE);
+  });
+
+  it("takes a key of 32 bytes in hex as the nonce itself, and makes a secret one of any other", async () => {
+    const nonces: string[] = [];
+    const fetch = market.fetch;
+    market.fetch = async (input, init) => {
+      const body = JSON.parse(String(init?.body ?? "{}"));
+      if (input.endsWith("/hire")) nonces.push(body.nonce);
+      return await fetch(input, init);
+    };
+    const nonce = `0x${"7c".repeat(32)}`;
+    await processWith().hire({ ...ORDER, idempotencyKey: nonce });
+    await processWith().hire(KEY);
+    expect(nonces[0]).to.equal(nonce);
+    expect(nonces.at(-1)).to.match(/^0x[0-9a-f]{64}$/);
+    expect(nonces.at(-1)).not.to.contain(Buffer.from("order-17").toString("hex"));
+  });
+
+  it("is paid at most once, and found again, whichever write to the store its process ends at", async () => {
+    const writes = { count: 0, most: Number.POSITIVE_INFINITY };
+    const dying = (store: KeyValueStore): KeyValueStore => {
+      const write =
+        <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
+        async (...args: Args): Promise<T> => {
+          if (writes.count++ >= writes.most) throw new Error("the process has ended");
+          return await work(...args);
+        };
+      return { ...store, put: write(store.put), putNew: write(store.putNew), delete: write(store.delete) };
+    };
+    await processWith(dying(memoryStore())).hire(KEY);
+    const all = writes.count;
+    expect(all).to.be.greaterThan(5);
+
+    for (let most = 0; most < all; most++) {
+      wallet = newWallet();
+      await chain.mint(wallet, PURSE);
+      ahead = 0;
+      Object.assign(writes, { count: 0, most });
+      const store = memoryStore();
+      const ended = processWith(dying(store));
+      await ended.hire(KEY).catch(() => {});
+      await ended.idle();
+      // Later, when nobody can be at it any more.
+      ahead = 120_000;
+      const next = processWith(store);
+      const outcome = await next.hire(KEY).catch((error) => error);
+      const spent = await paid();
+      expect(spent <= PRICE, `${most} writes: paid ${spent}`).to.equal(true);
+      if (outcome instanceof Error) expect(outcome, String(most)).to.have.property("hireId");
+      else expect(outcome.result, String(most)).to.deep.equal({ result: 3 });
+      await next.hire(KEY).catch(() => {});
+      expect(await paid(), `${most} writes, called again`).to.equal(spent);
+    }
+  });
+});

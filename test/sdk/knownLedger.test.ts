@@ -1,0 +1,66 @@
+import { expect } from "chai";
+import { knownLedger } from "../../sdk/knownLedger.ts";
+import type { Fetch } from "../../sdk/requestService.ts";
+import { memoryStore } from "../../sdk/store/keyValueStore.ts";
+
+const ONE = `0x${"1e".repeat(32)}` as const;
+const OTHER = `0x${"2e".repeat(32)}` as const;
+
+describe("the ledger that a buyer signs for", () => {
+  let asked: string[];
+  let says: unknown;
+  const fetch: Fetch = async (input) => {
+    asked.push(input);
+    return new Response(typeof says === "string" ? says : JSON.stringify(says));
+  };
+  beforeEach(() => {
+    asked = [];
+    says = { ledger: ONE };
+  });
+  const open = (store = memoryStore(), more = {}) =>
+    knownLedger({ baseUrl: "https://node.example/", store, fetch, ...more });
+
+  it("is what the node says first, whatever it says later, over restarts too", async () => {
+    const store = memoryStore();
+    const ledger = open(store);
+    expect(await ledger()).to.equal(ONE);
+    says = { ledger: OTHER };
+    expect(await ledger()).to.equal(ONE);
+    expect(await open(store)()).to.equal(ONE);
+    expect(asked).to.deep.equal(["https://node.example/v1/ledger/latest"]);
+    expect(await knownLedger({ baseUrl: "https://other.example", store, fetch })()).to.equal(OTHER);
+  });
+
+  it("is the one it is given, and then nobody is asked", async () => {
+    expect(await open(memoryStore(), { ledger: OTHER })()).to.equal(OTHER);
+    expect(await open(memoryStore(), { ledger: "local" })()).to.equal("local");
+    expect(asked).to.deep.equal([]);
+  });
+
+  it("is not learned from what names none, or one that is nobody's in particular", async () => {
+    const store = memoryStore();
+    for (const answer of [
+      { ledger: "local" },
+      { ledger: "0x1e" },
+      { ledger: null },
+      {},
+      [],
+      null,
+      "<html>",
+    ]) {
+      says = answer;
+      const error = await open(store)().catch((reason) => reason);
+      expect(error.code, JSON.stringify(answer)).to.equal("ledger_unknown");
+    }
+    says = { ledger: ONE };
+    expect(await open(store)()).to.equal(ONE);
+  });
+
+  it("is the same for two processes that learn it at once", async () => {
+    const store = memoryStore();
+    const [a, b] = [open(store), open(store)];
+    const first = a();
+    says = { ledger: OTHER };
+    expect(await Promise.all([first, b()])).to.satisfy(([x, y]: string[]) => x === y);
+  });
+});

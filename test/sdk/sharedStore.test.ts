@@ -1,0 +1,150 @@
+import { expect } from "chai";
+import { parseUsdc } from "../../protocol/amount.ts";
+import { createSeller } from "../../sdk/createSeller.ts";
+import { createJobLeases, LeaseLostError } from "../../sdk/seller/jobLeases.ts";
+import { memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { type Market, MEAN, mean, openMarket } from "./support/market.ts";
+import { type SdkChain, startSdkChain } from "./support/sdkChain.ts";
+import { between, isPaid, rejection } from "./support/tamper.ts";
+
+const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 20_000 };
+const PRICE = parseUsdc("0.05");
+const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 15_000 };
+
+describe("a store that is shared", () => {
+  let chain: SdkChain;
+  let market: Market;
+  before(async function () {
+    this.timeout(180_000);
+    chain = await startSdkChain();
+  });
+  after(() => chain.close());
+  beforeEach(async () => {
+    market = await openMarket(chain);
+  });
+  afterEach(() => market.close());
+
+  it("by two sellers: neither sees, works on or signs what is the other's", async () => {
+    const store = memoryStore();
+    const started = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    const offered = { listings: [LISTING], store, leaseMs: 200 };
+    const first = await market.openSeller({
+      ...offered,
+      handlers: {
+        [MEAN]: async (params) => {
+          started.resolve();
+          await go.promise;
+          return mean(params);
+        },
+      },
+    });
+    let worked = 0;
+    const second = await market.openSeller({
+      ...offered,
+      handlers: {
+        [MEAN]: () => {
+          worked++;
+          return { result: 3 };
+        },
+      },
+    });
+    const buyer = await market.openBuyer();
+    const hiring = buyer.hire({ ...ORDER, seller: first.address });
+    await started.promise;
+    const [, jobId = ""] = ((await store.keys("job"))[0] ?? "").split(".");
+    // It takes up whatever it finds unfinished, now and with each of its rounds.
+    await second.resume();
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(worked).to.equal(0);
+    expect((await second.app.request(`/jobs/${jobId}`)).status).to.equal(404);
+    expect((await first.app.request(`/jobs/${jobId}`)).status).to.equal(200);
+    go.resolve();
+    const hired = await hiring;
+    expect(hired.receiptIssues).to.deep.equal([]);
+    expect(hired.receipt).to.include({ seller_id: first.address });
+    expect(await chain.balanceOf(first.wallet)).to.equal(PRICE);
+    expect(await chain.balanceOf(second.wallet)).to.equal(0n);
+  });
+
+  it("by two processes of one seller: a job is worked on by one of them", async () => {
+    const store = memoryStore();
+    let worked = 0;
+    const started = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    const seller = await market.openSeller({
+      listings: [LISTING],
+      store,
+      leaseMs: 300,
+      handlers: {
+        [MEAN]: async (params) => {
+          worked++;
+          started.resolve();
+          await go.promise;
+          return mean(params);
+        },
+      },
+    });
+    const other = await createSeller(seller.parameters);
+    const buyer = await market.openBuyer();
+    const hiring = buyer.hire(ORDER);
+    await started.promise;
+    await other.resume();
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(worked).to.equal(1);
+    go.resolve();
+    expect((await hiring).money).to.equal("paid");
+    expect(await store.keys("lease")).to.deep.equal([]);
+    await other.close();
+  });
+
+  it("a payment that is uncertain is looked at again by itself, and the job ends", async () => {
+    const { facilitator } = chain;
+    let isAway = true;
+    const seller = await market.openSeller({
+      listings: [LISTING],
+      leaseMs: 200,
+      facilitator: {
+        ...facilitator,
+        settle: async (...it) => {
+          if (isAway) throw new Error("connect ECONNREFUSED");
+          return await facilitator.settle(...it);
+        },
+      },
+      handlers: { [MEAN]: mean },
+    });
+    await seller.resume();
+    const buyer = await market.openBuyer();
+    between(market, seller, async (ask, input, init) => {
+      const response = await ask(input, init);
+      if (isPaid(init)) isAway = false;
+      return response;
+    });
+    const hired = await buyer.hire({ ...ORDER, maxLatencyMs: 55_000 });
+    expect(hired.money).to.equal("paid");
+    expect(await chain.balanceOf(seller.wallet)).to.equal(PRICE);
+  }).timeout(80_000);
+});
+
+describe("the lease of a job", () => {
+  it("is one process's until it has run out, and lost by who was away for too long", async () => {
+    const store = memoryStore();
+    let now = 1_000_000;
+    const leases = createJobLeases({ store, leaseMs: 60_000, now: () => now });
+    const first = await leases.take("job_A");
+    expect(await leases.take("job_A")).to.equal(undefined);
+    await first?.requireHeld();
+    now += 60_001;
+    const taken = await Promise.all([1, 2, 3].map(() => leases.take("job_A")));
+    const [second] = taken.filter((it) => it !== undefined);
+    expect(taken.filter((it) => it !== undefined)).to.have.length(1);
+    expect(await rejection(first?.requireHeld() ?? Promise.resolve())).to.be.instanceOf(LeaseLostError);
+    await second?.requireHeld();
+    expect(await leases.open()).to.deep.equal(["job_A"]);
+    await second?.pause(500);
+    expect(await leases.take("job_A")).to.equal(undefined);
+    now += 501;
+    await (await leases.take("job_A"))?.end();
+    expect(await leases.open()).to.deep.equal([]);
+  });
+});
