@@ -10,8 +10,12 @@ WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
 COPY package.json tsconfig.json ponder.config.ts ./
 COPY protocol ./protocol
+COPY runtime ./runtime
+COPY sdk ./sdk
 COPY settlement ./settlement
 COPY indexer ./indexer
+# Served at /docs/.
+COPY docs ./docs
 # What Ponder and settlement write. Everything else stays root's, and the processes are not root.
 RUN mkdir -p /data/ledger indexer/.ponder && chown -R node:node /data indexer/.ponder
 USER node

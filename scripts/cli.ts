@@ -31,7 +31,8 @@ export async function runCli(argv: string[]): Promise<number> {
       program.command(entry.name, { hidden: entry.hidden ?? false }).description(entry.summary);
       continue;
     }
-    if (!entry.ignoresEnvFile) loadEnvFile();
+    const { settings = [] } = entry;
+    loadEnvFile(typeof settings === "function" ? await settings() : settings);
     const register = await entry.load();
     register(program);
   }

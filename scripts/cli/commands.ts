@@ -10,54 +10,78 @@ export type CommandEntry = {
   summary: string;
   /** Left out of the help; for the npm scripts of this repository. */
   hidden?: boolean;
-  /** Takes no settings from `.env`, which is about a real node. */
-  ignoresEnvFile?: boolean;
+  /** The settings it takes from `.env`; without any it is not about a real node. No command is given more than it reads. */
+  settings?: readonly string[] | (() => Promise<readonly string[]>);
   load: () => Promise<Register>;
 };
+
+/** How a command finds the node that it asks, and the database that it reads. */
+const ASKING = ["TALLYSTICK_URL", "INDEXER_PORT"];
+const READING = ["DATABASE_URL", "DATABASE_SCHEMA"];
 
 /** Every command, in the order of the help. */
 export const commands: CommandEntry[] = [
   {
     name: "demo",
     summary: "start a whole node and let agents live on it",
-    ignoresEnvFile: true,
     load: async () => (await import("../commands/demo.ts")).registerDemo,
   },
   {
     name: "start",
     summary: "run a node on a real network",
-    ignoresEnvFile: true,
     load: async () => (await import("../commands/start.ts")).registerStart,
+  },
+  {
+    name: "indexer",
+    summary: "run another indexer of a node",
+    load: async () => (await import("../commands/indexer.ts")).registerIndexer,
+  },
+  {
+    name: "replica",
+    summary: "run one more process that answers for a node",
+    load: async () => (await import("../commands/replica.ts")).registerReplica,
   },
   {
     name: "agent",
     summary: "show an agent: reputation, listings, latest hires",
+    settings: ASKING,
     load: async () => (await import("../commands/agent.ts")).registerAgent,
   },
   {
     name: "search",
     summary: "search live listings of a capability",
+    settings: ASKING,
     load: async () => (await import("../commands/search.ts")).registerSearch,
   },
   {
     name: "hire",
     summary: "show one counted hire",
+    settings: ASKING,
     load: async () => (await import("../commands/hire.ts")).registerHire,
   },
   {
     name: "escrow",
     summary: "show one escrow",
+    settings: ASKING,
     load: async () => (await import("../commands/escrow.ts")).registerEscrow,
   },
   {
     name: "status",
     summary: "show where a node stands",
+    settings: ASKING,
     load: async () => (await import("../commands/status.ts")).registerStatus,
   },
   {
     name: "deploy",
     summary: "deploy the contracts to a chain",
+    settings: ["RPC_URL", "DEPLOYER_PRIVATE_KEY"],
     load: async () => (await import("../commands/deploy.ts")).registerDeploy,
+  },
+  {
+    name: "verify-contracts",
+    summary: "compare deployed contracts with their sources",
+    settings: ["RPC_URL"],
+    load: async () => (await import("../commands/verifyContracts.ts")).registerVerifyContracts,
   },
   {
     name: "derive",
@@ -67,12 +91,20 @@ export const commands: CommandEntry[] = [
   {
     name: "export",
     summary: "write the event log of a running node",
+    settings: READING,
     load: async () => (await import("../commands/export.ts")).registerExport,
   },
   {
     name: "rederive",
     summary: "derive a running node's log again and compare every row",
+    settings: READING,
     load: async () => (await import("../commands/rederive.ts")).registerRederive,
+  },
+  {
+    name: "sql",
+    summary: "run SQL in a node's database",
+    settings: ["DATABASE_URL"],
+    load: async () => (await import("../commands/sql.ts")).registerSql,
   },
   {
     name: "verify-ledger",
@@ -80,134 +112,126 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/verifyLedger.ts")).registerVerifyLedger,
   },
   {
+    name: "ledger",
+    summary: "look after the ledger of a settlement service: adopt a copy",
+    settings: async () => ["NETWORK", ...(await import("../../settlement/config.ts")).settlementVariables],
+    load: async () => (await import("../commands/ledger.ts")).registerLedger,
+  },
+  {
     name: "verify-proof",
     summary: "verify that an entry stands in a ledger, offline or against the chain",
-    ignoresEnvFile: true,
     load: async () => (await import("../commands/verifyProof.ts")).registerVerifyProof,
   },
   {
     name: "keeper",
     summary: "relay releases, refunds and timeouts of an escrow",
+    settings: async () => (await import("../keeper/config.ts")).keeperVariables,
     load: async () => (await import("../commands/keeper.ts")).registerKeeper,
   },
   {
     name: "example",
     summary: "run an example of the SDK against a node",
-    ignoresEnvFile: true,
     load: async () => (await import("../commands/example.ts")).registerExample,
   },
   {
     name: "keys",
     summary: "give out and take back the API keys of settlement",
+    settings: ["KEYS_FILE", "LEDGER_DIR"],
     load: async () => (await import("../commands/keys.ts")).registerKeys,
   },
   {
     name: "prove",
     summary: "prove the bookkeeping of the contracts",
     hidden: true,
-    ignoresEnvFile: true,
     load: async () => (await import("../commands/prove.ts")).registerProve,
   },
   {
     name: "mutate",
     summary: "change the contracts in every small way and see whether a test notices",
     hidden: true,
-    ignoresEnvFile: true,
     load: async () => (await import("../commands/mutate.ts")).registerMutate,
   },
   {
     name: "coverage",
     summary: "print which lines of the contracts their tests run",
     hidden: true,
-    ignoresEnvFile: true,
     load: async () => (await import("../commands/coverage.ts")).registerCoverage,
   },
   {
     name: "bench-gas",
     summary: "measure the gas of every verb of the contracts",
     hidden: true,
-    ignoresEnvFile: true,
     load: async () => (await import("../commands/benchGas.ts")).registerBenchGas,
   },
   {
     name: "capabilities",
     summary: "list what can be hired, or measure how it is verified",
-    ignoresEnvFile: true,
     load: async () => (await import("../commands/capabilities.ts")).registerCapabilities,
   },
   {
     name: "mcp",
     summary: "serve the tools of an agent over MCP",
+    settings: async () => (await import("../../sdk/mcp/mcpConfig.ts")).mcpVariables,
     load: async () => (await import("../commands/mcp.ts")).registerMcp,
   },
   {
     name: "record-mcp",
     summary: "record a session of an MCP client on a demo node, for docs/mcp.md",
     hidden: true,
-    ignoresEnvFile: true,
     load: async () => (await import("../commands/recordMcp.ts")).registerRecordMcp,
   },
   {
     name: "bench-ledger",
     summary: "measure the settlement service and its ledger",
     hidden: true,
-    ignoresEnvFile: true,
     load: async () => (await import("../commands/benchLedger.ts")).registerBenchLedger,
   },
   {
     name: "soak-ledger",
     summary: "kill the settlement service many times under load and look for losses",
     hidden: true,
-    ignoresEnvFile: true,
     load: async () => (await import("../commands/soakLedger.ts")).registerSoakLedger,
   },
   {
     name: "soak-index",
     summary: "play generated logs onto a chain, and compare nodes, derivation and oracle",
     hidden: true,
-    ignoresEnvFile: true,
     load: async () => (await import("../commands/soakIndex.ts")).registerSoakIndex,
   },
   {
     name: "bench-hire",
     summary: "measure what hire() adds to the seller's own time",
     hidden: true,
-    ignoresEnvFile: true,
     load: async () => (await import("../commands/benchHire.ts")).registerBenchHire,
   },
   {
     name: "soak-hire",
     summary: "hire at random with faults injected, and look for money made or lost",
     hidden: true,
-    ignoresEnvFile: true,
     load: async () => (await import("../commands/soakHire.ts")).registerSoakHire,
   },
   {
     name: "pack-sdk",
     summary: "make one tarball of the SDK",
     hidden: true,
-    ignoresEnvFile: true,
     load: async () => (await import("../commands/packSdk.ts")).registerPackSdk,
   },
   {
     name: "bench-index",
     summary: "measure the indexer on a generated chain",
     hidden: true,
-    ignoresEnvFile: true,
     load: async () => (await import("../commands/benchIndex.ts")).registerBenchIndex,
   },
   {
     name: "bench-api",
     summary: "measure the API over a large market",
     hidden: true,
-    ignoresEnvFile: true,
     load: async () => (await import("../commands/benchApi.ts")).registerBenchApi,
   },
   {
     name: "test",
     summary: "lint, types, Solidity and TypeScript tests of this repository",
     hidden: true,
-    ignoresEnvFile: true,
     load: async () => (await import("../commands/test.ts")).registerTest,
   },
 ];

@@ -1,8 +1,17 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { parseEnv } from "node:util";
 import { repositoryRoot } from "../repositoryRoot.ts";
 
-/** Takes settings from `.env` in the checkout, if there is one. What the shell has set stays. */
-export function loadEnvFile(file = path.join(repositoryRoot, ".env")): void {
-  if (existsSync(file)) process.loadEnvFile(file);
+/**
+ * Takes these settings from `.env` in the checkout, if there is one. An empty one counts as absent, what the shell has set stays, and nothing else of the
+ * file gets into this process: it has the keys of every process of a node.
+ */
+export function loadEnvFile(names: readonly string[], file = path.join(repositoryRoot, ".env")): void {
+  if (names.length === 0 || !existsSync(file)) return;
+  const found = parseEnv(readFileSync(file, "utf8"));
+  for (const name of names) {
+    const value = found[name];
+    if (value && process.env[name] === undefined) process.env[name] = value;
+  }
 }

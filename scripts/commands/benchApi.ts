@@ -10,12 +10,19 @@ import pg from "pg";
 import { openApiDatabase } from "../../test/indexer/support/apiDatabase.ts";
 import { ask, hammer, medianOf, offerRate } from "../bench/api/drive.ts";
 import { loadMarket, type MarketSize } from "../bench/api/loadMarket.ts";
+import { measureFlood, reportFlood } from "../bench/api/measureFlood.ts";
 import { queriesOf } from "../bench/api/queries.ts";
 import { wholeNumber } from "../cli/parseOption.ts";
 import { startPostgres } from "../postgres/startPostgres.ts";
 import { nodeProgram } from "../processes/nodeProgram.ts";
 
-type Options = MarketSize & { rate: number; seconds: number; json?: boolean; database?: string };
+type Options = MarketSize & {
+  rate: number;
+  seconds: number;
+  json?: boolean;
+  database?: string;
+  flood?: boolean;
+};
 
 /** Least factor by which an answer has to be faster than computing it from the hires. */
 const LEAST_FACTOR = 20;
@@ -36,6 +43,7 @@ export function registerBenchApi(program: Command): void {
     )
     .option("--rate <count>", "requests a second offered", wholeNumber("--rate"), 200)
     .option("--seconds <count>", "how long each measurement takes", wholeNumber("--seconds"), 8)
+    .option("--flood", "measure only what a flood by one client costs another")
     .option("--json", "print the figures as JSON")
     .option("--database <url>", "fill this database and leave it; one that is filled is only measured")
     .action(async (options: Options) => {
@@ -49,6 +57,11 @@ export function registerBenchApi(program: Command): void {
       try {
         const url = options.database ?? (await postgres?.createDatabase("bench_api")) ?? "";
         if (!(await isFilled(url))) await fill(url, options, say);
+        if (options.flood) {
+          const flood = await measureFlood(url, options, say);
+          process.stdout.write(options.json ? `${JSON.stringify(flood, null, 2)}\n` : reportFlood(flood));
+          return;
+        }
         const figures = await measure(url, options, say);
         process.stdout.write(options.json ? `${JSON.stringify(figures, null, 2)}\n` : report(figures));
       } finally {

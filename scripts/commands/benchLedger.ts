@@ -3,7 +3,7 @@ import { availableParallelism, cpus, tmpdir } from "node:os";
 import path from "node:path";
 import Table from "cli-table3";
 import type { Command } from "commander";
-import { openLedger, pythonRate, verifyRate, writeLedger } from "../bench/ledger/largeLedger.ts";
+import { ENTRY_KINDS, openLedger, pythonRate, verifyRate, writeLedger } from "../bench/ledger/largeLedger.ts";
 import { receiptRates, settleRates, signatureLimits } from "../bench/ledger/throughput.ts";
 
 /** `npm run bench:ledger`: the settlement service and its ledger in figures; every ratio is of one run. */
@@ -14,8 +14,10 @@ export function registerBenchLedger(program: Command): void {
     .option("--entries <count>", "entries of the large ledger", "1000000")
     .option("--receipts <count>", "receipts per number of clients", "4000")
     .option("--seconds <count>", "how long to settle proposals", "5")
-    .action(async (options: { entries: string; receipts: string; seconds: string }) => {
+    .option("--memory <count>", "only the memory that a service takes with so many entries of each kind")
+    .action(async (options: { entries: string; receipts: string; seconds: string; memory?: string }) => {
       const say = (text: string): void => void process.stderr.write(`${text}\n`);
+      if (options.memory !== undefined) return memoryByKind(Number(options.memory), say);
       const table = new Table({ head: ["what", "figure", "goal"], style: { head: [], border: [] } });
       const whole = (value: number): string => Math.round(value).toLocaleString("en");
 
@@ -73,4 +75,24 @@ export function registerBenchLedger(program: Command): void {
       const machine = `${availableParallelism()} cores, ${cpus()[0]?.model ?? "unknown"}, Node ${process.version}`;
       process.stdout.write(`${table.toString()}\n${machine}; clients and service share the cores.\n`);
     });
+}
+
+/** Prints what opening a ledger full of one kind of entries takes, for each kind. */
+async function memoryByKind(entries: number, say: (text: string) => void): Promise<void> {
+  const table = new Table({
+    head: [`${entries.toLocaleString("en")} entries`, "highest memory, MB", "goal", "seconds to open"],
+    style: { head: [], border: [] },
+  });
+  for (const kind of ENTRY_KINDS) {
+    const folder = mkdtempSync(path.join(tmpdir(), "tallystick-bench-"));
+    try {
+      say(`a ledger of ${kind} entries …`);
+      await writeLedger(path.join(folder, "local"), entries, kind);
+      const { rssMb, seconds } = await openLedger(folder);
+      table.push([kind, Math.round(rssMb), "≤ 300 with 1,000,000", seconds.toFixed(1)]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+  process.stdout.write(`${table.toString()}\n`);
 }

@@ -2,17 +2,7 @@ import path from "node:path";
 import { createInterface } from "node:readline/promises";
 import { styleText } from "node:util";
 import { type Command, Option } from "commander";
-import {
-  createPublicClient,
-  createWalletClient,
-  custom,
-  formatEther,
-  http,
-  keccak256,
-  type PublicClient,
-  parseAbi,
-  toHex,
-} from "viem";
+import { createWalletClient, custom, formatEther, keccak256, type PublicClient, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import { type Address, addressSchema } from "../../protocol/address.ts";
@@ -21,7 +11,9 @@ import type { Hex } from "../../protocol/hex.ts";
 import { parseOption } from "../cli/parseOption.ts";
 import type { DeployContractsParameters } from "../deploy/deployContracts.ts";
 import { readDeployment, writeDeployment } from "../deploy/deployment.ts";
+import { describeGuardian, readGuardian } from "../deploy/describeGuardian.ts";
 import { networks } from "../deploy/networks.ts";
+import { reachChain } from "../deploy/reachChain.ts";
 import { frozenAddresses } from "../ignition/frozenAddresses.ts";
 import { CREATEX } from "../ignition/frozenContract.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
@@ -31,6 +23,7 @@ type Options = {
   rpcUrl?: string;
   token?: Address;
   guardian?: Address;
+  guardianIsAKey?: boolean;
   guardianOwners?: Address[];
   plain?: boolean;
   provider: string;
@@ -40,11 +33,6 @@ type Options = {
 
 /** The chain of Hardhat and Anvil nodes. */
 const LOCAL_CHAIN = 31_337;
-
-const safeAbi = parseAbi([
-  "function getThreshold() view returns (uint256)",
-  "function getOwners() view returns (address[])",
-]);
 
 const address = z
   .string()
@@ -75,6 +63,10 @@ export function registerDeploy(program: Command): void {
       parseOption("--token", address),
     )
     .option("--guardian <address>", "who may pause deposits: a multisig", parseOption("--guardian", address))
+    .option(
+      "--guardian-is-a-key",
+      "take a guardian that is no contract: whoever has that key can pause alone",
+    )
     .option(
       "--guardian-owners <addresses>",
       "or three owners of a new Safe, two of whom have to confirm; on a local chain by default three of its accounts",
@@ -121,7 +113,7 @@ type Plan = DeployContractsParameters & {
 
 /** Finds out everything the deployment needs; sends nothing. */
 async function planDeployment(options: Options): Promise<Plan> {
-  const { rpcUrl, client, chainId } = await reachChain(options);
+  const { rpcUrl, client, chainId } = await reachChain(options, process.env.RPC_URL);
   const real = chainId !== LOCAL_CHAIN;
   const folder = real ? "contracts/deployments" : ".tallystick/deployments";
   const output = path.resolve(options.output ?? path.join(repositoryRoot, folder, `${chainId}.json`));
@@ -172,7 +164,7 @@ async function planDeployment(options: Options): Promise<Plan> {
     ...(privateKey && { privateKey }),
     deployer,
     balance: await client.getBalance({ address: deployer }),
-    guardianKind: chosen.guardian && (await describeGuardian(client, chosen.guardian)),
+    guardianKind: chosen.guardian && describeGuardian(await readGuardian(client, chosen.guardian)),
     real,
     output,
   };
@@ -199,7 +191,7 @@ function printPlan(plan: Plan): void {
 
 /** A guardian that is there, or the owners of one to deploy. */
 async function chooseGuardian(
-  { guardian, guardianOwners }: Options,
+  { guardian, guardianIsAKey = false, guardianOwners }: Options,
   {
     client,
     real,
@@ -207,7 +199,17 @@ async function chooseGuardian(
     deployer,
   }: { client: PublicClient; real: boolean; chainId: number; deployer: Address },
 ): Promise<{ guardian: Address } | { guardian?: undefined; guardianOwners: Address[] }> {
-  if (guardian) return { guardian };
+  if (guardian) {
+    const found = await readGuardian(client, guardian);
+    if (found.kind === "key" && !guardianIsAKey) {
+      throw new TallystickError({
+        code: "guardian_is_a_key",
+        message: `The guardian ${guardian} is ${describeGuardian(found)}.`,
+        hint: "Give --guardian-owners to have a Safe deployed, or say --guardian-is-a-key if that is what you want.",
+      });
+    }
+    return { guardian };
+  }
   if (guardianOwners) return { guardianOwners };
   if (real) {
     throw new TallystickError({
@@ -219,51 +221,6 @@ async function chooseGuardian(
   const accounts = (await accountsOf(client)).map((account) => account.toLowerCase() as Address);
   const three = accounts.slice(0, 3);
   return three.length === 3 ? { guardianOwners: three } : { guardian: deployer.toLowerCase() as Address };
-}
-
-/** "a Safe, 2 of 3" and the like. */
-async function describeGuardian(client: PublicClient, guardian: Address): Promise<string> {
-  if ((await client.getCode({ address: guardian })) === undefined)
-    return "an ordinary account, not a multisig";
-  try {
-    const read = { address: guardian, abi: safeAbi } as const;
-    const [threshold, list] = await Promise.all([
-      client.readContract({ ...read, functionName: "getThreshold" }),
-      client.readContract({ ...read, functionName: "getOwners" }),
-    ]);
-    return `a Safe, ${threshold} of ${list.length}`;
-  } catch {
-    return "a contract, but not a Safe";
-  }
-}
-
-async function reachChain(options: Options) {
-  const known = options.network === undefined ? undefined : networks[options.network];
-  const rpcUrl = options.rpcUrl ?? known?.rpcUrl ?? process.env.RPC_URL ?? "";
-  if (rpcUrl === "") {
-    throw new TallystickError({
-      code: "no_chain",
-      message: "It is not said where to deploy to.",
-      hint: `Give --network (${Object.keys(networks).join(", ")}) or --rpc-url.`,
-    });
-  }
-  const client = createPublicClient({ transport: http(rpcUrl, { retryCount: 1 }) });
-  const chainId = await client.getChainId().catch((cause: unknown) => {
-    throw new TallystickError({
-      code: "rpc_unreachable",
-      message: `The chain at ${rpcUrl} does not answer.`,
-      hint: "Check the URL; a local chain starts by: npx hardhat node --hostname 127.0.0.1",
-      cause,
-    });
-  });
-  if (known && known.chainId !== chainId) {
-    throw new TallystickError({
-      code: "wrong_chain",
-      message: `${rpcUrl} is chain ${chainId}, but ${options.network} is chain ${known.chainId}.`,
-      hint: "Leave out --network, or correct --rpc-url.",
-    });
-  }
-  return { rpcUrl, client, chainId };
 }
 
 function deployerKey(): Hex | undefined {

@@ -5,10 +5,7 @@ import { parseOption, wholeNumber } from "../cli/parseOption.ts";
 import { deriveLog } from "../eventLog/deriveLog.ts";
 import { readWholeLines } from "../eventLog/readWholeLines.ts";
 
-/** USDC on Base, the token a log is taken to be about. */
-const BASE_USDC: Address = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
-
-type Options = { trustSignatures?: boolean; atBlock?: number; token: Address };
+type Options = { trustSignatures?: boolean; atBlock?: number; token?: Address };
 
 /** `tallystick derive FILE`: the whole derivation, offline. */
 export function registerDerive(program: Command): void {
@@ -20,9 +17,8 @@ export function registerDerive(program: Command): void {
     .option("--at-block <number>", "stop after this block", wholeNumber("--at-block"))
     .option(
       "--token <address>",
-      "the token whose transfers count",
+      "the token whose transfers count, for a log whose first line does not name it",
       parseOption("--token", addressSchema),
-      BASE_USDC,
     )
     .addHelpText(
       "after",
@@ -32,7 +28,7 @@ export function registerDerive(program: Command): void {
       const { store, otherTokens } = await deriveLog(readWholeLines(file), options);
       for (const [token, count] of otherTokens) {
         process.stderr.write(
-          `note: left out ${count} transfers of ${token}; to count them: --token ${token}\n`,
+          `note: left out ${count} transfers of ${token}, which is not the token of this log\n`,
         );
       }
       process.stdout.write(`${JSON.stringify(snapshotOf(store), null, 2)}\n`);

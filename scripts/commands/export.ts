@@ -1,4 +1,5 @@
 import { createWriteStream } from "node:fs";
+import { rename, rm } from "node:fs/promises";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
@@ -21,9 +22,15 @@ export function registerExport(program: Command): void {
         done(null, `${json}\n`);
       },
     });
+    // A log that ends early looks whole and gives other numbers: the file is there when all of it is.
+    const unfinished = `${output}.${process.pid}.part`;
     try {
-      const target = output === undefined ? process.stdout : createWriteStream(output);
+      const target = output === undefined ? process.stdout : createWriteStream(unfinished, { flags: "wx" });
       await pipeline(Readable.from(snapshot.eventLog()), lines, target, { end: output !== undefined });
+      if (output !== undefined) await rename(unfinished, output);
+    } catch (error) {
+      if (output !== undefined) await rm(unfinished, { force: true });
+      throw error;
     } finally {
       await snapshot.close();
     }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Command } from "commander";
 import { crashTest } from "../bench/ledger/crashTest.ts";
+import { playHistory, seededRandom } from "../bench/ledger/histories.ts";
 
 /** `npm run soak:ledger`: the long form of the crash test that runs with the others. */
 export function registerSoakLedger(program: Command): void {
@@ -10,8 +11,11 @@ export function registerSoakLedger(program: Command): void {
     .command("soak-ledger")
     .description("Kill the settlement process at random points under load, and look for losses.")
     .option("--kills <count>", "how often", "300")
+    .option("--histories <count>", "how many simulated histories of checkpoints and anchors", "5000")
+    .option("--seed <number>", "the first history's seed", "1")
     .option("--seconds <count>", "how long at most", "Infinity")
-    .action(async (options: { kills: string; seconds: string }) => {
+    .action(async (options: { kills: string; seconds: string; histories: string; seed: string }) => {
+      await soakHistories(Number(options.seed), Number(options.histories));
       const end = performance.now() + 1_000 * Number(options.seconds);
       const ledgerDir = mkdtempSync(path.join(tmpdir(), "tallystick-soak-"));
       try {
@@ -36,4 +40,22 @@ export function registerSoakLedger(program: Command): void {
         rmSync(ledgerDir, { recursive: true, force: true });
       }
     });
+}
+
+/** Plays so many random histories; one by which an honest writer could be convicted, or a forger not, is a failure. */
+async function soakHistories(first: number, count: number): Promise<void> {
+  let [words, convictions, missed] = [0, 0, 0];
+  for (let seed = first; seed < first + count; seed++) {
+    const outcome = await playHistory(seededRandom(seed));
+    words += outcome.words.length;
+    convictions += outcome.convictions;
+    if (outcome.isForgeryFound === false) missed++;
+    if (outcome.convictions > 0 || outcome.isForgeryFound === false) {
+      process.stderr.write(`seed ${seed}: ${outcome.steps.join(" ")}\n`);
+      process.exitCode = 1;
+    }
+  }
+  process.stdout.write(
+    `histories ${count}\nwords ${words}\nconvictions of the honest ${convictions}\nforgeries missed ${missed}\n`,
+  );
 }

@@ -1,10 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { parseEnv } from "node:util";
 import type { Command } from "commander";
-import { TallystickError } from "../../protocol/errors.ts";
-import { readDeployment } from "../deploy/deployment.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
+
+type Options = { envFile?: string; print?: boolean; save?: boolean; logs: string };
 
 /** `tallystick start`: a node on a real network. */
 export function registerStart(program: Command): void {
@@ -16,28 +14,31 @@ export function registerStart(program: Command): void {
     )
     .option("--env-file <file>", "the settings; default .env in the checkout")
     .option("--print", "print the settings that .env leaves out, in its format, and start nothing")
+    .option("--save", "add the settings that .env leaves out to it, and start nothing")
     .option("--logs <folder>", "where the logs go", path.join(repositoryRoot, ".tallystick", "logs"))
-    .action(async (options: { envFile?: string; print?: boolean; logs: string }) => {
-      const { nodeEnvironment } = await import("../start/nodeEnvironment.ts");
-      const { runNode } = await import("../start/runNode.ts");
-      const node = await nodeEnvironment(settings(options.envFile), (chainId) =>
-        readDeployment(path.join(repositoryRoot, "contracts", "deployments", `${chainId}.json`)),
-      );
-      if (options.print) {
-        for (const [name, value] of Object.entries(node.completed))
-          process.stdout.write(`${name}=${value}\n`);
-        return;
+    .action(async ({ envFile, print, save, logs }: Options) => {
+      const { ENV_FILE, readSettings } = await import("../start/readSettings.ts");
+      const { linesOf, saveSettings } = await import("../start/saveSettings.ts");
+      const node = await readSettings(envFile, "node");
+      if (save) {
+        const file = envFile ?? ENV_FILE;
+        saveSettings(file, node.completed);
+        process.stdout.write(`added ${Object.keys(node.completed).length} settings to ${file}\n`);
+      } else if (print) {
+        process.stdout.write(linesOf(node.completed));
+        if (isBehindBanner()) process.stderr.write(BANNER);
+      } else {
+        const { runNode } = await import("../start/runNode.ts");
+        process.exitCode = await runNode(node, { logs: path.resolve(logs), part: "node" });
       }
-      process.exitCode = await runNode(node, { logs: path.resolve(options.logs) });
     });
 }
 
-/** The settings of a file; what the shell has set wins. */
-function settings(envFile: string | undefined): { [name: string]: string | undefined } {
-  const file = envFile ?? path.join(repositoryRoot, ".env");
-  if (!existsSync(file)) {
-    if (envFile === undefined) return process.env;
-    throw new TallystickError({ code: "no_such_file", message: `There is no file ${file}.` });
-  }
-  return { ...parseEnv(readFileSync(file, "utf8")), ...process.env };
+const BANNER =
+  "note: npm has written two lines of its own above these settings; take them out of the file, or use --save\n";
+
+/** Whether npm wrote which script it runs into the file that our output goes to. */
+function isBehindBanner(): boolean {
+  const { npm_lifecycle_event: script, npm_config_loglevel: level } = process.env;
+  return script !== undefined && level !== "silent" && !process.stdout.isTTY;
 }

@@ -1,23 +1,23 @@
-import { open } from "node:fs/promises";
 import type { Command } from "commander";
-import { TallystickError } from "../../protocol/errors.ts";
 import { toHex } from "../../protocol/hex.ts";
-import { JsonSyntaxError } from "../../protocol/json/pythonJson.ts";
-import { LedgerChain, LedgerLineError, type VerifiedLedger } from "../../protocol/ledger/verifyLedger.ts";
-import { MerkleFrontier } from "../../protocol/merkle/merkleFrontier.ts";
-import { type FileLine, ledgerLines } from "../../settlement/ledger/ledgerLines.ts";
-import { sha256ByNode } from "../../settlement/ledger/sha256ByNode.ts";
+import { LedgerLineError, type OtherLayouts } from "../../protocol/ledger/verifyLedger.ts";
+import { readAnyLedger, type VerifiedFile } from "../../settlement/ledger/readAnyLedger.ts";
 
 /** `tallystick verify-ledger FILE`: the whole chain of a ledger, offline. */
 export function registerVerifyLedger(program: Command): void {
   program
     .command("verify-ledger")
-    .description("Verify every line of a ledger file, and print its entry count, head and Merkle root.")
-    .argument("<file>", "a ledger as settlement writes it (ledger.jsonl), or as Python's json.dumps does")
+    .description("Verify every entry of a ledger file, and print its entry count, head and Merkle root.")
+    .argument(
+      "<file>",
+      "a ledger as settlement writes it (ledger.jsonl), or in any other layout of its lines",
+    )
     .option("--json", "print one line of JSON")
     .addHelpText(
       "after",
-      "\nExits with 0 when the ledger verifies, with 1 when it does not: then the first bad line is named." +
+      "\nExits with 0 when every entry verifies, with 1 when one does not: then the first bad line is named." +
+        "\nThe hashes cover what an entry says, not how its line is written: lines in other layouts than the canonical one" +
+        "\nare counted, and change nothing. tallystick ledger import FILE takes such a ledger over." +
         "\nThe root is the one an AnchoredLedger holds when exactly these entries are anchored.",
     )
     .action(async (file: string, options: { json?: boolean }) => {
@@ -33,53 +33,34 @@ export function registerVerifyLedger(program: Command): void {
  * @returns what it comes to, or the error of its first bad line
  * @throws TallystickError `unreadable_file` when the file cannot be read
  */
-export async function verifyLedgerFile(file: string): Promise<VerifiedLedger | LedgerLineError> {
-  let last: FileLine | undefined;
-  const chain = new LedgerChain({ form: "python", sha256: sha256ByNode });
-  const frontier = new MerkleFrontier(sha256ByNode);
+export async function verifyLedgerFile(file: string): Promise<VerifiedFile | LedgerLineError> {
   try {
-    // Opened first, so that a folder or a missing file is told apart from a bad ledger.
-    await (await open(file, "r")).close();
-    for await (const lines of ledgerLines(file)) {
-      for (const line of lines) {
-        last = line;
-        frontier.append(chain.next(line));
-      }
-    }
-    return { size: frontier.size, head: chain.head, root: frontier.root() };
+    return await readAnyLedger(file);
   } catch (error) {
-    if (error instanceof LedgerLineError) return isTorn(error, last) ? torn(error) : error;
-    if (!(error instanceof Error) || !("syscall" in error)) throw error;
-    throw new TallystickError({
-      code: "unreadable_file",
-      message: `${file} cannot be read: ${error.message}`,
-      hint: "Give the path of a ledger file, <LEDGER_DIR>/<id>/ledger.jsonl.",
-      cause: error,
-    });
+    if (error instanceof LedgerLineError) return error;
+    throw error;
   }
 }
 
-function isTorn(error: LedgerLineError, last: FileLine | undefined): boolean {
-  return last !== undefined && !last.terminated && error.cause instanceof JsonSyntaxError;
-}
-
-function torn(error: LedgerLineError): LedgerLineError {
-  return new LedgerLineError(
-    error.line,
-    "the last line is cut off, as a crash leaves it; settlement takes such a line off when it starts",
-    error,
-  );
-}
-
-function asText(file: string, result: VerifiedLedger | LedgerLineError): string {
+function asText(file: string, result: VerifiedFile | LedgerLineError): string {
   if (result instanceof LedgerLineError)
     return `${file} does not verify.\nline ${result.line}: ${result.reason}`;
-  const { size, head, root } = result;
-  return `${file} verifies.\nentries ${size}\nhead    ${head}\nroot    ${toHex(root)}`;
+  const { size, head, root, otherLayouts } = result;
+  return `${file} verifies.\nentries ${size}\nhead    ${head}\nroot    ${toHex(root)}\nlayout  ${layoutText(size, otherLayouts)}`;
 }
 
-function asJson(file: string, result: VerifiedLedger | LedgerLineError): { [key: string]: unknown } {
+/** What is to say about layout, apart from what verifies. */
+export function layoutText(size: number, { count, firstLine }: OtherLayouts): string {
+  const number = (value: number) => value.toLocaleString("en-US");
+  if (count === 0) return "every line is in canonical layout";
+  const entries = size === 1 ? "1 entry verifies" : `${number(size)} entries verify`;
+  const lines = count === 1 ? "1 line is" : `${number(count)} lines are`;
+  return `${entries}; ${lines} not in canonical layout (the first is line ${number(firstLine)})`;
+}
+
+function asJson(file: string, result: VerifiedFile | LedgerLineError): { [key: string]: unknown } {
   if (result instanceof LedgerLineError)
     return { file, valid: false, line: result.line, reason: result.reason };
-  return { file, valid: true, entries: result.size, head: result.head, root: toHex(result.root) };
+  const { size, head, root, otherLayouts } = result;
+  return { file, valid: true, entries: size, head, root: toHex(root), otherLayouts };
 }

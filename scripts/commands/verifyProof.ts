@@ -69,7 +69,11 @@ export async function verifyProofFile(file: string, options: Options = {}): Prom
   const trusted = options.key === undefined ? undefined : parseVerifierKey(options.key, "--key");
   const proof = verifyProofBundle(parseProofBundle(text), trusted);
   if (options.ledger !== undefined && proof.ledger?.id !== options.ledger.toLowerCase()) {
-    throw new ProofError(`The proof is of ledger ${proof.ledger?.id ?? "local"}, not of ${options.ledger}.`);
+    throw new ProofError(
+      proof.ledger === null
+        ? `Nothing in the proof is signed by the writer of ${options.ledger}. If it is of that ledger, get it again once the entry is anchored.`
+        : `The proof is of ledger ${proof.ledger.id}, not of ${options.ledger}.`,
+    );
   }
   const anchored = options.rpcUrl === undefined ? null : await findAnchor(proof, options.rpcUrl);
   const { entry, index, checkpoint, ledger } = proof;
@@ -94,7 +98,11 @@ async function findAnchor(
   { ledger, transaction, checkpoint }: VerifiedProof,
   rpcUrl: string,
 ): Promise<{ transaction: Hex; block: number }> {
-  if (ledger === null) throw new ProofError("The proof is of a ledger that is not anchored.");
+  if (ledger === null) {
+    throw new ProofError(
+      "The proof carries no word of a ledger's writer: the ledger is not anchored, or the entry was not yet. Get a newer one.",
+    );
+  }
   if (transaction === null) {
     throw new ProofError("The entry was not anchored when the proof was made. Get a newer one.");
   }

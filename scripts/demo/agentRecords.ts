@@ -29,7 +29,12 @@ export type ReceiptFacts = {
 
 /** What the agents tell the ledger, by HTTP at a node's base URL. */
 export function createAgentRecords(url: string, chainId: number, signal: AbortSignal) {
-  async function post(path: string, type: string, body: RecordBody, by: Actor): Promise<Settled> {
+  async function post(
+    path: string,
+    type: "listing" | "receipt",
+    body: RecordBody,
+    by: Actor,
+  ): Promise<Settled> {
     const record = await signRecord({ type, body, account: by.account });
     const response = await fetch(`${url}${path}`, {
       method: "POST",

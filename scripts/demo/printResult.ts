@@ -81,7 +81,7 @@ export function keepText(node: DemoNode): string {
     `  ${command} verify-ledger ${node.ledgerFile}`,
     `  curl ${node.url}/v1/ledger/latest`,
     `${bold("To sell and to hire on it")} (docs/sdk.md):`,
-    `  export NODE_URL=${node.url} RPC_URL=${node.rpcUrl} CHAIN_ID=${node.deployment.chainId} \\`,
+    `  export TALLYSTICK_URL=${node.url} RPC_URL=${node.rpcUrl} CHAIN_ID=${node.deployment.chainId} \\`,
     `    TOKEN_ADDRESS=${node.deployment.token} \\`,
     `    ESCROWS=${node.deployment.hireEscrow.address}=${node.deployment.hireEscrow.providerId}`,
     `  ${command} example seller           # and in a third terminal, with the same settings:`,

@@ -8,6 +8,7 @@ import { type Shutdown, StoppedBySignal, watchShutdown } from "../cli/shutdown.t
 import { isPortFree } from "../processes/freePort.ts";
 import { type Keeper, openKeeper } from "../processes/openKeeper.ts";
 import { serviceError } from "../processes/startService.ts";
+import { followRealTime } from "./followRealTime.ts";
 import { keepText, resultJson, resultText } from "./printResult.ts";
 import { createRunFolder } from "./runFolder.ts";
 import { runStory } from "./runStory.ts";
@@ -63,13 +64,12 @@ export async function runDemo({ keep = false, json = false, port }: DemoOptions)
     progress.heading("Agents at work");
     const result = await runStory(node, progress, signal);
     const seconds = (performance.now() - began) / 1000;
+    if (keep) await followRealTime(node.rpcUrl);
     const text = json
       ? JSON.stringify(resultJson(node, result, seconds), null, 2)
       : resultText(node, result, keep) + (keep ? `\n${keepText(node)}` : "");
     process.stdout.write(`${text}\n`);
-    if (keep) {
-      await untilAborted(signal);
-    }
+    if (keep) await untilAborted(signal);
     await close();
     const hint = json ? "" : " To keep the node running: npm run demo -- --keep";
     process.stderr.write(`\nAll of it read back and as it must be, in ${seconds.toFixed(0)} s.${hint}\n`);

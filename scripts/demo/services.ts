@@ -107,6 +107,7 @@ export function indexerService(parameters: IndexerServiceParameters): Service {
       ESCROWS: `${hireEscrow.address}=${hireEscrow.providerId}`,
       ANCHORED_LEDGER: deployment.anchoredLedger,
       LEDGERS: `${ledger}=${settlementUrl}`,
+      BOUND_LEDGERS: ledger,
       OPERATOR: operator,
       TICK_BLOCKS: String(TICK_BLOCKS),
       SETTLEMENT_URL: settlementUrl,

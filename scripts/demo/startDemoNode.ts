@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
+import { zeroAddress } from "viem";
 import type { Hex } from "../../protocol/hex.ts";
 import { ledgerId } from "../../protocol/ledger/anchor.ts";
 import type { Progress } from "../cli/progress.ts";
@@ -85,6 +86,7 @@ export async function startDemoNode(parameters: StartDemoNodeParameters): Promis
     chainId,
     contract: anchoredLedger,
     writer: actors.operator.address,
+    guardian: zeroAddress,
     origin: ORIGIN,
   });
   const ledgerDir = path.join(folder, "ledger");

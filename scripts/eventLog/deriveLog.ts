@@ -1,14 +1,13 @@
 import { sha256HexByNode } from "../../indexer/sha256HexByNode.ts";
 import { apply } from "../../indexer/src/derive/apply.ts";
-import type { DeriveEvent } from "../../indexer/src/derive/events.ts";
 import { MemoryStore } from "../../indexer/src/derive/memoryStore.ts";
-import { parseEvent } from "../../indexer/src/derive/parseEvent.ts";
 import type { Address } from "../../protocol/address.ts";
-import { InvalidInputError, TallystickError } from "../../protocol/errors.ts";
+import { TallystickError } from "../../protocol/errors.ts";
 import { recoverByWasm } from "../../protocol/signatures/recoverByWasm.ts";
+import { LogReader } from "./logReader.ts";
 
 export type DeriveLogOptions = {
-  /** Transfers of other tokens are left out; without it, every transfer of the log counts. */
+  /** The token that the log is about, for a log whose first line does not name it. Transfers of others are left out. */
   token?: Address;
   /** Stop after this block. */
   atBlock?: number;
@@ -19,16 +18,19 @@ export type DeriveLogOptions = {
 export type DerivedLog = {
   store: MemoryStore;
   events: number;
-  /** Tokens of transfers that were left out, with how many. */
+  /** Tokens of transfers that were left out, with how many; of the first {@link OTHER_TOKENS} of them. */
   otherTokens: Map<string, number>;
 };
+
+/** More tokens than a log is about are a mistake or a joke, and nobody reads a longer list. */
+const OTHER_TOKENS = 10;
 
 /**
  * Folds a whole event log, one JSON line an event, into rows in memory. Lines are read as they come, so what is kept grows
  * with the state and not with the log.
  *
  * @param texts the log, each text one or more whole lines
- * @throws TallystickError naming the line that cannot be read or stands out of order
+ * @throws TallystickError naming the line that cannot be read, stands out of order, or has a transfer of nobody knows what
  */
 export async function deriveLog(
   texts: AsyncIterable<string>,
@@ -36,67 +38,32 @@ export async function deriveLog(
 ): Promise<DerivedLog> {
   const derived: DerivedLog = { store: new MemoryStore(), events: 0, otherTokens: new Map() };
   const options = { trustSignatures, recover: await recoverByWasm(), sha256Hex: sha256HexByNode };
-  let line = 0;
-  let last: DeriveEvent | undefined;
+  const reader = new LogReader(token);
   for await (const text of texts) {
-    for (const lineText of text.split("\n")) {
-      line++;
-      if (lineText.trim() === "") continue;
-      const event = parseLine(lineText, line);
-      if (last !== undefined && !isBefore(last, event)) throw outOfOrder(line);
-      last = event;
+    for (const line of text.split("\n")) {
+      const event = reader.read(line);
+      if (event === undefined) continue;
       if (atBlock !== undefined && event.block > atBlock) return derived;
-      if (event.kind === "transfer" && token !== undefined && event.token !== token) {
-        derived.otherTokens.set(event.token, (derived.otherTokens.get(event.token) ?? 0) + 1);
+      if (event.kind === "transfer" && event.token !== reader.token) {
+        noteOther(derived, event.token);
         continue;
       }
       try {
         const applied = apply(derived.store, event, options);
         if (applied instanceof Promise) await applied;
       } catch (cause) {
-        throw contradicts(line, cause);
+        throw contradicts(reader.line, cause);
       }
       derived.events++;
     }
   }
+  reader.finish();
   return derived;
 }
 
-function parseLine(text: string, line: number): DeriveEvent {
-  try {
-    return parseEvent(text);
-  } catch (cause) {
-    if (!(cause instanceof InvalidInputError)) throw cause;
-    const [issue] = cause.issues;
-    throw new TallystickError({
-      code: "invalid_event",
-      message: `Line ${line} is not an event: ${[issue?.field, issue?.message].filter(Boolean).join(" ")}.`,
-      hint: "An event log is what `tallystick export` writes: one JSON object a line.",
-      cause,
-    });
-  }
-}
-
-/** Order: block, log, seq; a block's tick is its last event. */
-function isBefore(a: DeriveEvent, b: DeriveEvent): boolean {
-  if (a.block !== b.block) return a.block < b.block;
-  const [logA, logB] = [logOf(a), logOf(b)];
-  if (logA !== logB) return logA < logB;
-  if (a.kind === "record" && b.kind === "record") return a.seq < b.seq;
-  // The parameters a log starts with share the position of whatever comes first.
-  return a.kind === "params" && b.kind !== "params";
-}
-
-function logOf(event: DeriveEvent): number {
-  return event.kind === "tick" ? Number.POSITIVE_INFINITY : event.log;
-}
-
-function outOfOrder(line: number): TallystickError {
-  return new TallystickError({
-    code: "events_out_of_order",
-    message: `Line ${line} stands before or at the place of the line above it.`,
-    hint: "Events are in the order of block, log and seq, and the tick of a block is its last.",
-  });
+function noteOther({ otherTokens }: DerivedLog, token: string): void {
+  const count = otherTokens.get(token);
+  if (count !== undefined || otherTokens.size < OTHER_TOKENS) otherTokens.set(token, (count ?? 0) + 1);
 }
 
 function contradicts(line: number, cause: unknown): TallystickError {

@@ -18,7 +18,7 @@ function introduction(): string {
   return `# GraphQL
 
 \`POST /graphql\` (or \`GET\` with \`?query=\`), and in a browser GraphiQL with the examples below as tabs. The schema is
-[indexer/schema.graphql](../indexer/schema.graphql). No key is needed; reads only.
+\`indexer/schema.graphql\`. No key is needed; reads only.
 
 **Lists** are Relay connections: \`first\` and \`after\`, or \`last\` and \`before\`, at most ${MAX_PAGE} at once. Pages are found by where the last one
 ended, so page 1,000 costs what page 1 costs. A list narrowed by a filter that no index answers looks at ten rows for each that
@@ -39,7 +39,7 @@ answer, ${LIMITS.milliseconds / 1000} seconds. No batches. Every refusal has an 
 | \`QUERY_TOO_DEEP\`, \`QUERY_TOO_LONG\`, \`TOO_MANY_ALIASES\` | split the query |
 | \`INVALID_ARGUMENT\`, \`INVALID_CURSOR\`, \`BAD_REQUEST\`, \`GRAPHQL_PARSE_FAILED\`, \`GRAPHQL_VALIDATION_FAILED\` | correct it: the message names what |
 | \`NOT_FOUND\`, \`PRIVATE_METRICS\`, \`PAYMENT_REQUIRED\` | there is nothing to tell, or not for nothing |
-| \`TOO_MANY_SUBSCRIPTIONS\`, \`OVERLOADED\` | try again later, or another replica |
+| \`TOO_MANY_SUBSCRIPTIONS\`, \`OVERLOADED\`, \`DATABASE_UNAVAILABLE\` | try again later, or another replica |
 | \`INTERNAL_SERVER_ERROR\` | a fault of this node; its log has the cause |
 
 **Subscriptions** are server-sent events: \`hireCounted\` and \`tierChanged\`, with filters. Each event has a \`position\`; give it as \`after\`

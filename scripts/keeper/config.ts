@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type Address, addressSchema } from "../../protocol/address.ts";
 import { InvalidInputError, invalidInputFromZod } from "../../protocol/errors.ts";
 import type { Hex } from "../../protocol/hex.ts";
+import { keysOfOthers } from "../../protocol/keysOfOthers.ts";
 
 /** What a keeper is told from outside. */
 export type KeeperConfig = {
@@ -44,6 +45,9 @@ const environmentSchema = z.object({
   KEEPER_FEE_RECIPIENT: address.optional(),
 });
 
+/** The variables that a keeper reads; no others need to be in its environment. */
+export const keeperVariables = Object.keys(environmentSchema.shape);
+
 /**
  * Reads a keeper's configuration from environment variables; an empty one counts as absent.
  *
@@ -57,6 +61,8 @@ export function readKeeperConfig(
   const given = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""),
   );
+  const foreign = keysOfOthers("keeper", given);
+  if (foreign.length > 0) throw new InvalidInputError({ issues: foreign, code: "invalid_configuration" });
   const parsed = environmentSchema.safeParse(given);
   if (!parsed.success) throw invalidInputFromZod(parsed.error, "", "invalid_configuration");
   const it = parsed.data;

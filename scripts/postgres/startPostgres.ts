@@ -27,6 +27,8 @@ export type StartPostgresParameters = {
   folder?: string;
   /** Gets the server's words. Default `postgres.log` in its folder. */
   logFile?: string;
+  /** Where it listens; default a free port. */
+  port?: number;
   signal?: AbortSignal;
 };
 
@@ -96,7 +98,7 @@ export async function startPostgres(parameters: StartPostgresParameters = {}): P
     const password = (await readFile(path.join(home, "password"), "utf8")).trim();
 
     for (let attempt = 1; ; attempt++) {
-      const port = await freePort();
+      const port = parameters.port ?? (await freePort());
       const url = urlOf(port, password);
       const flags = ["-D", dataFolder, "-p", String(port), "-c", "listen_addresses=127.0.0.1"];
       flags.push("-c", "unix_socket_directories=", "-c", "timezone=UTC", "-c", "log_timezone=UTC");

@@ -1,10 +1,15 @@
 import { z } from "zod";
-import { readConfig as readIndexerConfig } from "../../indexer/config.ts";
+import { indexerVariables, readConfig as readIndexerConfig } from "../../indexer/config.ts";
 import { type InputIssue, InvalidInputError } from "../../protocol/errors.ts";
-import { readConfig as readSettlementConfig } from "../../settlement/config.ts";
+import { readConfig as readSettlementConfig, settlementVariables } from "../../settlement/config.ts";
 import type { Deployment } from "../deploy/deployment.ts";
+import { urlOf } from "./nodeServices.ts";
+import { pick } from "./processEnvironment.ts";
 
 export type Environment = { [name: string]: string };
+
+/** What is started: settlement and an indexer, another indexer, or a replica that only answers. */
+export type NodePart = "node" | "indexer" | "replica";
 
 /** What `npm start` itself reads; the rest belongs to settlement and indexer. */
 const environmentSchema = z.object({
@@ -36,7 +41,7 @@ const PRESETS: { [network: string]: Environment } = {
   },
 };
 
-/** Everything that both processes need, complete and checked for form. */
+/** Everything that the processes need, complete and checked for form. */
 export type NodeEnvironment = {
   environment: Environment;
   /** The part of it that was not given. */
@@ -51,12 +56,14 @@ export type NodeEnvironment = {
  * on its chain, then from what follows from the rest (the ledger's id, where settlement answers).
  *
  * @param given the settings, empty ones taken for absent
+ * @param part what is to be started with them: an indexer alone needs no key, but follows a ledger all the same
  * @param deploymentOn reads `contracts/deployments/<chainId>.json`, if there is one
  * @throws InvalidInputError naming everything that is missing or wrong, all at once
  */
 export async function nodeEnvironment(
   given: { [name: string]: string | undefined },
   deploymentOn: (chainId: number) => Promise<Deployment | undefined>,
+  part: NodePart = "node",
 ): Promise<NodeEnvironment> {
   const own = environmentSchema.safeParse(given.NETWORK === "" ? { ...given, NETWORK: undefined } : given);
   const issues: InputIssue[] = [];
@@ -64,31 +71,23 @@ export async function nodeEnvironment(
     const names = Object.keys(PRESETS).join(" or ");
     issues.push({ field: "NETWORK", message: `must be ${names}, or be left out for another chain` });
   }
-  const set: Environment = {};
-  for (const [name, value] of Object.entries(given)) if (value) set[name] = value;
-  const completed: Environment = {};
-  const complete = (defaults: Environment) => {
-    for (const [name, value] of Object.entries(defaults)) {
-      if (set[name] !== undefined) continue;
-      set[name] = value;
-      completed[name] = value;
-    }
-  };
-
-  complete(PRESETS[own.data?.NETWORK ?? ""] ?? {});
-  const deployment = /^[0-9]+$/.test(set.CHAIN_ID ?? "")
-    ? await deploymentOn(Number(set.CHAIN_ID))
-    : undefined;
-  if (deployment !== undefined) complete(ofDeployment(deployment));
-  const settlementUrl = `http://127.0.0.1:${set.SETTLEMENT_PORT ?? "42070"}`;
+  const { set, completed } = await completeSettings(given, deploymentOn);
+  const complete = completing(set, completed);
+  const settlementUrl = urlOf(set.SETTLEMENT_HOST ?? "127.0.0.1", set.SETTLEMENT_PORT ?? "42070");
+  complete({ SETTLEMENT_URL: settlementUrl });
   // Settlement is reached through the indexer, so the indexer is the proxy in front of it.
-  complete({ SETTLEMENT_URL: settlementUrl, TRUST_PROXY: "1" });
+  if (part === "node") complete({ TRUST_PROXY: "1" });
 
-  const settlement = attempt(() => readSettlementConfig(set), issues);
+  const forSettlement = pick(set, (name) => settlementVariables.includes(name));
+  // Without the node's own settlement its settings only tell which ledger is followed, if they are there.
+  const settlement = attempt(() => readSettlementConfig(forSettlement), part === "node" ? issues : []);
   if (settlement?.anchoring !== undefined)
-    complete({ LEDGERS: `${settlement.ledger}=${set.SETTLEMENT_URL}` });
-  const indexer = attempt(() => readIndexerConfig(set), issues);
-  issues.push(...whatANodeNeeds(set));
+    complete({ LEDGERS: `${settlement.ledger}=${set.SETTLEMENT_URL}`, BOUND_LEDGERS: settlement.ledger });
+  // The indexer takes the word of whoever settlement signs for.
+  if (settlement?.operator !== undefined) complete({ OPERATOR: settlement.operator });
+  const forIndexer = pick(set, (name) => indexerVariables.includes(name));
+  const indexer = attempt(() => readIndexerConfig(forIndexer), issues);
+  issues.push(...(part === "node" ? whatANodeNeeds(set) : whatAnIndexerNeeds(set)));
   if (issues.length > 0 || indexer === undefined || own.data === undefined) throw incomplete(issues);
   return {
     environment: set,
@@ -99,8 +98,42 @@ export async function nodeEnvironment(
   };
 }
 
-function ofDeployment({ startBlock, token, hireEscrow, anchoredLedger }: Deployment): Environment {
+/**
+ * The settings that are given, with those that the network's preset and the recorded deployment on its chain know.
+ *
+ * @returns `set`: all of them; `completed`: those that were not given
+ */
+export async function completeSettings(
+  given: { [name: string]: string | undefined },
+  deploymentOn: (chainId: number) => Promise<Deployment | undefined>,
+): Promise<{ set: Environment; completed: Environment }> {
+  const set: Environment = {};
+  for (const [name, value] of Object.entries(given)) if (value) set[name] = value;
+  const completed: Environment = {};
+  const complete = completing(set, completed);
+  complete(PRESETS[set.NETWORK ?? ""] ?? {});
+  const deployment = /^[0-9]+$/.test(set.CHAIN_ID ?? "")
+    ? await deploymentOn(Number(set.CHAIN_ID))
+    : undefined;
+  if (deployment !== undefined) complete(ofDeployment(deployment));
+  return { set, completed };
+}
+
+/** Fills in what is not set, and remembers what it filled in. */
+function completing(set: Environment, completed: Environment): (defaults: Environment) => void {
+  return (defaults) => {
+    for (const [name, value] of Object.entries(defaults)) {
+      if (set[name] !== undefined) continue;
+      set[name] = value;
+      completed[name] = value;
+    }
+  };
+}
+
+function ofDeployment({ startBlock, token, hireEscrow, anchoredLedger, chainId }: Deployment): Environment {
   return {
+    // On a chain of one's own the guardian is a key that everybody has.
+    ...(chainId !== 31_337 && { LEDGER_GUARDIAN: hireEscrow.guardian }),
     START_BLOCK: String(startBlock),
     TOKEN_ADDRESS: token,
     ESCROWS: `${hireEscrow.address}=${hireEscrow.providerId}`,
@@ -110,13 +143,25 @@ function ofDeployment({ startBlock, token, hireEscrow, anchoredLedger }: Deploym
 
 /** What settlement or the indexer alone can do without, a node cannot. */
 function whatANodeNeeds(set: Environment): InputIssue[] {
-  const missing: [name: string, why: string][] = [
+  return missing(set, [
     ["ANCHOR_PRIVATE_KEY", "the ledger's writer; what is not anchored counts for nothing"],
     ["ANCHORED_LEDGER", "the contract in which the ledger is anchored; `tallystick deploy` prints it"],
     ["RPC_URL", "the chain's JSON-RPC"],
     ["START_BLOCK", "a block before the contracts were there; from 0 on it would read the whole chain"],
-  ];
-  return missing
+  ]);
+}
+
+/** Another indexer, and a replica, have to read what the first one reads: else its rows would be others. */
+function whatAnIndexerNeeds(set: Environment): InputIssue[] {
+  return missing(set, [
+    ["ANCHORED_LEDGER", "the contract in which the followed ledgers are anchored"],
+    ["LEDGERS", "the ledgers that are followed; `npm start -- --print` shows those of the node"],
+    ["START_BLOCK", "the same block as the node's"],
+  ]);
+}
+
+function missing(set: Environment, wanted: [name: string, why: string][]): InputIssue[] {
+  return wanted
     .filter(([name]) => set[name] === undefined)
     .map(([field, why]) => ({ field, message: `is missing: ${why}` }));
 }

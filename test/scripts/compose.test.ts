@@ -2,8 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import { parse } from "yaml";
+import { indexerVariables } from "../../indexer/config.ts";
+import { KEYS } from "../../protocol/keysOfOthers.ts";
 import { ponderProgram, ponderSettings } from "../../scripts/processes/ponderProgram.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { settlementVariables } from "../../settlement/config.ts";
 
 const read = (file: string) => readFileSync(path.join(repositoryRoot, file), "utf8");
 
@@ -17,6 +20,8 @@ type Service = {
   read_only?: boolean;
   cap_drop?: string[];
   ports?: string[];
+  volumes?: string[];
+  profiles?: string[];
 };
 
 describe("docs/operators.md", () => {
@@ -74,19 +79,44 @@ describe("the container files", () => {
     for (const port of services.flatMap(([, it]) => it.ports ?? [])) expect(port).to.match(/^127\.0\.0\.1:/);
   });
 
-  it("set only what the processes read", () => {
-    const known = ["settlement/config.ts", "indexer/config.ts"].map(read).join("\n");
-    for (const [name, { environment = {} }] of ours) {
-      for (const variable of Object.keys(environment)) {
-        expect(known, `${name} ${variable}`).to.match(new RegExp(`^ {2}${variable}: `, "m"));
-      }
+  it("give each process what it reads, all of it and nothing else", () => {
+    const reads: Record<string, readonly string[]> = {
+      settlement: settlementVariables,
+      indexer: indexerVariables,
+      api: indexerVariables,
+    };
+    // Its default is a file beside the ledger, in the ledger's volume; and Ponder is told its port by --port.
+    const leftOut = ["KEYS_FILE", "INDEXER_PORT"];
+    for (const [name, service] of ours) {
+      expect(service, `${name} would be given every key in .env`).to.not.have.property("env_file");
+      const wanted = reads[name]?.filter((it) => !leftOut.includes(it)) ?? [];
+      expect(Object.keys(service.environment ?? {}), name).to.have.members(wanted);
+      // Without a value it is taken from .env; one that is written here must not be another's key.
+      for (const variable of Object.keys(service.environment ?? {}).filter((it) => it in KEYS))
+        expect(`${KEYS[variable]} ${variable}`).to.equal(`${name} ${variable}`);
     }
+    expect(JSON.stringify(compose.services.balancer)).to.not.match(/env_file|environment/);
+    expect(Object.keys(compose.services.postgres?.environment ?? {})).to.not.include("DATABASE_URL");
+  });
+
+  it("have figures that can be scraped, also those of a replica, where only the operator reaches them", () => {
+    type Scrape = { dns_sd_configs: { names: string[]; type: string; port: number }[] };
+    const { scrape_configs: jobs } = parse(read("deploy/prometheus.yml")) as { scrape_configs: Scrape[] };
+    const targets = jobs.flatMap((job) => job.dns_sd_configs.flatMap(({ names, port }) => [...names, port]));
+    expect(targets).to.deep.equal(["settlement", 42_070, "indexer", 42_069, "api", 42_069]);
+    expect(compose.services.prometheus).to.deep.include({ profiles: ["metrics"] });
+    const mounted = (compose.services.prometheus?.volumes ?? []).map((it) => it.split(":")[0]);
+    expect(mounted).to.include("./deploy/prometheus.yml");
+    // The way from outside stays closed.
+    expect(read("deploy/nginx.conf")).to.match(/location = \/metrics \{\s+deny all;/);
   });
 
   it("copy everything that the processes import, and install every package", () => {
     const { dependencies } = JSON.parse(read("package.json")) as { dependencies: Record<string, string> };
     const folders = copied.filter((name) => !name.includes("."));
-    expect(folders).to.deep.equal(["protocol", "settlement", "indexer"]);
+    expect(folders).to.deep.equal(["protocol", "runtime", "sdk", "settlement", "indexer", "docs"]);
+    // What is not in the build's context cannot be copied.
+    for (const name of copied) expect(read(".dockerignore").split("\n")).to.include(`!${name}`);
     const files = folders.flatMap((folder) =>
       readdirSync(path.join(repositoryRoot, folder), { recursive: true, encoding: "utf8" })
         .filter((file) => file.endsWith(".ts") && !file.includes("node_modules"))
@@ -108,6 +138,29 @@ describe("the container files", () => {
           .join("/");
         expect(Object.keys(dependencies), `${file} imports ${from}`).to.include(name);
       }
+    }
+  });
+
+  it("show an upgrade to one replica and to no second, and other requests to two at most", () => {
+    const text = read("deploy/nginx.conf").replaceAll(/#.*$/gm, "");
+    const locations = [...text.matchAll(/location\s+([^{]+?)\s*\{([^}]*)\}/g)].map(([, name, body]) => ({
+      name,
+      body: body ?? "",
+    }));
+    const server = locations.reduce((rest, { body }) => rest.replace(body, ""), text);
+    const passing = locations.filter(({ body }) => body.includes("proxy_pass"));
+    expect(passing.map(({ name }) => name)).to.deep.equal(["/", "= /v1/stream"]);
+    for (const { name, body } of passing) {
+      // A location with headers of its own takes none from the server.
+      const headers = body.includes("proxy_set_header") ? body : server;
+      const upgrades = !/proxy_set_header Upgrade "";/.test(headers);
+      expect(upgrades, name).to.equal(name === "= /v1/stream");
+      expect(body).to.match(
+        upgrades
+          ? /proxy_next_upstream off;/
+          : /proxy_next_upstream error timeout;\s+proxy_next_upstream_tries 2;/,
+      );
+      expect(headers).to.contain("proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;");
     }
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -68,7 +68,11 @@ describe("tallystick verify-ledger", () => {
     const { code, out } = await run(file);
     expect(code).to.equal(0);
     const head = JSON.parse(lines[2]!).current_hash;
-    expect(out).to.match(new RegExp(`verifies\\.\nentries 3\nhead    ${head}\nroot    0x[0-9a-f]{64}\n$`));
+    expect(out).to.match(
+      new RegExp(
+        `verifies\\.\nentries 3\nhead    ${head}\nroot    0x[0-9a-f]{64}\nlayout  every line is in canonical layout\n$`,
+      ),
+    );
   });
 
   it("exits 1 and names the first bad line and why, also as JSON", async () => {
@@ -97,7 +101,8 @@ describe("tallystick verify-ledger", () => {
     );
     for (const result of results) {
       if (result instanceof LedgerLineError) throw result;
-      expect({ ...result, root: toHex(result.root) }).to.deep.equal({
+      const { otherLayouts: _, ...content } = result;
+      expect({ ...content, root: toHex(result.root) }).to.deep.equal({
         size: 6,
         head: JSON.parse(readFileSync(vector("python-ledger.jsonl"), "utf8").trimEnd().split("\n").at(-1)!)
           .current_hash,
@@ -116,14 +121,45 @@ describe("tallystick verify-ledger", () => {
     }
   });
 
-  it("names a line that was joined, split, emptied or written in other characters", async () => {
+  it("reports lines in other layouts apart, and verifies what they say", async () => {
+    const lines = ledger(1_015).map((line) => line.replaceAll(", ", ","));
+    const { code, out } = await run(write(`${lines.join("\n")}\n`));
+    expect(code).to.equal(0);
+    expect(out).to.match(/verifies\.\nentries 1015\n/);
+    expect(out).to.match(
+      /layout {2}1,015 entries verify; 1,015 lines are not in canonical layout \(the first is line 1\)\n$/,
+    );
+    const [first, second, third] = ledger(3);
+    const mixed = `${first}\n${second!.replace("\\u00e9", "\u00e9")}\r\n${third}\n`;
+    const json = await run("--json", write(mixed));
+    expect(JSON.parse(json.out)).to.deep.include({ valid: true, otherLayouts: { count: 1, firstLine: 2 } });
+    const tampered = await run(write(mixed.replace('"i": 1', '"i": 7')));
+    expect(tampered.code).to.equal(1);
+    expect(tampered.out).to.match(/\nline 2: current_hash is .* hashes to [0-9a-f]{64}\n$/);
+    expect(tampered.out).not.to.match(/layout/);
+  });
+
+  it("takes carriage returns and a byte order mark for layout", async () => {
+    const lines = ledger(3);
+    const dos = `\ufeff${lines.join("\r\n")}\r\n`;
+    const result = await verifyLedgerFile(write(dos));
+    expect(result).to.deep.include({ size: 3, otherLayouts: { count: 3, firstLine: 1 } });
+  });
+
+  it("gives up a line that is longer than memory has room for", async () => {
+    const file = path.join(folder, "endless.jsonl");
+    writeFileSync(file, "");
+    truncateSync(file, 200 << 20);
+    const result = await verifyLedgerFile(file);
+    expect(result).to.be.instanceOf(LedgerLineError).with.property("reason", "it is too long for an entry");
+  });
+
+  it("names a line that was joined, split, emptied or written in other bytes", async () => {
     const lines = ledger(3);
     expect((await badLine(`${lines[0]}${lines[1]}\n${lines[2]}\n`)).line).to.equal(1);
     expect((await badLine(`${lines[0]}\n${lines[1]!.replace(", ", ",\n")}\n`)).line).to.equal(2);
     expect((await badLine(`${lines[0]}\n\n${lines[1]}\n`)).line).to.equal(2);
-    expect((await badLine(`${lines[0]}\r\n`)).line).to.equal(1);
-    expect((await badLine(`${lines[0]}\n${lines[1]!.replace("\\u00e9", "\u00e9")}\n`)).line).to.equal(2);
-    expect((await badLine(`\ufeff${lines[0]}\n`)).line).to.equal(1);
+    expect((await badLine(`${lines[0]}\n\ufeff${lines[1]}\n`)).line).to.equal(2);
   });
 
   it("tells a torn last line from a changed one", async () => {

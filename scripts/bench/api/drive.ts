@@ -1,6 +1,9 @@
 import { Agent, request } from "node:http";
 import type { Query } from "./queries.ts";
 
+/** Who asks, when it matters: told to a server that believes one proxy. */
+type From = { client?: string };
+
 export type Latencies = {
   p50: number;
   p99: number;
@@ -14,7 +17,7 @@ export type Latencies = {
 export async function offerRate(
   port: number,
   query: Query,
-  { perSecond, seconds }: { perSecond: number; seconds: number },
+  { perSecond, seconds, client }: { perSecond: number; seconds: number } & From,
 ) {
   const agent = new Agent({ keepAlive: true, maxSockets: 256 });
   const times: number[] = [];
@@ -27,7 +30,7 @@ export async function offerRate(
     const wait = due - performance.now();
     if (wait > 1) await new Promise((resolve) => setTimeout(resolve, wait));
     running.push(
-      ask(port, agent, query.next()).then(
+      ask(port, agent, query.next(), client).then(
         () => void times.push(performance.now() - due),
         (error) => void failures.push(String(error)),
       ),
@@ -42,7 +45,7 @@ export async function offerRate(
 export async function hammer(
   port: number,
   query: Query,
-  { connections, seconds }: { connections: number; seconds: number },
+  { connections, seconds, client }: { connections: number; seconds: number } & From,
 ) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];
@@ -54,7 +57,7 @@ export async function hammer(
       while (performance.now() < end) {
         const from = performance.now();
         try {
-          await ask(port, agent, query.next());
+          await ask(port, agent, query.next(), client);
           times.push(performance.now() - from);
         } catch (error) {
           failures.push(String(error));
@@ -82,6 +85,7 @@ export function ask(
   port: number,
   agent: Agent,
   { path, body }: { path: string; body?: unknown },
+  client?: string,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const text = body === undefined ? undefined : JSON.stringify(body);
@@ -91,10 +95,13 @@ export function ask(
       path,
       agent,
       method: text === undefined ? "GET" : "POST",
-      headers:
-        text === undefined
-          ? {}
-          : { "content-type": "application/json", "content-length": Buffer.byteLength(text) },
+      headers: {
+        ...(text !== undefined && {
+          "content-type": "application/json",
+          "content-length": Buffer.byteLength(text),
+        }),
+        ...(client !== undefined && { "x-forwarded-for": client }),
+      },
     };
     const sent = request(options, (response) => {
       const chunks: Buffer[] = [];

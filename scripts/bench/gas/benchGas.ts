@@ -1,20 +1,22 @@
 import Table from "cli-table3";
-import { type Goal, goals } from "./goals.ts";
+import { FIAT_TOKEN, type Goal, goals, LIKE_FIAT_TOKEN } from "./goals.ts";
 import { BATCH, derivedFigures, type GasFigures } from "./measureEscrow.ts";
 import { anchorFigure, GROWTHS, OLD_SIZES } from "./measureLedger.ts";
-import { drift, measureGas, readSnapshot, writeSnapshot } from "./snapshot.ts";
+import { drift, measureFiatToken, measureGas, readSnapshot, writeSnapshot } from "./snapshot.ts";
 
 /** Measures and prints; the exit code is 0 when every goal is met. */
 export async function benchGas({ json, update }: { json: boolean; update: boolean }): Promise<number> {
-  const figures = await measureGas();
-  if (update) await writeSnapshot(figures);
+  const own = await measureGas();
+  if (update) await writeSnapshot(own);
+  const source = process.env.FIAT_TOKEN_SOURCE;
+  const figures = source ? { ...own, ...(await measureFiatToken(source)) } : own;
   const met = goals(figures);
   if (json) console.log(JSON.stringify({ figures, derived: derivedFigures(figures), goals: met }, null, 2));
-  else print(figures, met, drift(await readSnapshot(), figures));
+  else print(figures, met, drift(await readSnapshot(), own), source);
   return met.some(({ actual, limit }) => actual > limit) ? 1 : 0;
 }
 
-function print(figures: GasFigures, met: Goal[], drifted: string[]): void {
+function print(figures: GasFigures, met: Goal[], drifted: string[], source: string | undefined): void {
   const verbs = table(["verb", "gas"]);
   const anchors = new Set(OLD_SIZES.flatMap((size) => GROWTHS.map((growth) => anchorFigure(size, growth))));
   for (const [name, gas] of Object.entries(figures)) if (!anchors.has(name)) verbs.push([name, grouped(gas)]);
@@ -45,7 +47,21 @@ function print(figures: GasFigures, met: Goal[], drifted: string[]): void {
   const limits = table(["goal", "is", "at most"]);
   for (const { name, actual, limit } of met) limits.push([name, grouped(actual), grouped(limit)]);
   console.log(limits.toString());
+  console.log(
+    source
+      ? `FiatToken 2.2 was compiled from ${source}; ours costs ${likeness(figures)} of it.`
+      : "“like FiatToken” is a token of ours that was measured to cost the same as Circle's within 2 %. Give FIAT_TOKEN_SOURCE to measure on Circle's own.",
+  );
   for (const line of drifted) console.log(`drifted from the snapshot: ${line}`);
+}
+
+/** Of each figure of Circle's token, how much of it ours costs: from the least to the most. */
+function likeness(figures: GasFigures): string {
+  const shares = Object.keys(figures)
+    .filter((name) => name.startsWith(`${FIAT_TOKEN}: `))
+    .map((name) => (figures[name.replace(FIAT_TOKEN, LIKE_FIAT_TOKEN)] ?? Number.NaN) / (figures[name] ?? 1));
+  const percent = (share: number) => `${(100 * share).toFixed(2)} %`;
+  return `${percent(Math.min(...shares))} to ${percent(Math.max(...shares))}`;
 }
 
 function table(head: string[]) {

@@ -4,6 +4,7 @@ import hre, { network } from "hardhat";
 import { authorizationFields } from "../../../protocol/escrow/authorization.ts";
 import { escrowId, hireTypes, type Hire as ProtocolHire } from "../../../protocol/escrow/hire.ts";
 import { permitFields } from "../../../protocol/escrow/permit.ts";
+import type { TestUSDC } from "../../../types/ethers-contracts/test/index.ts";
 
 /** A hire as ethers passes it. */
 export type Hire = Omit<ProtocolHire, "hireId" | "buyer" | "seller" | "payee" | "feeRecipient" | "arbiter"> &
@@ -22,20 +23,38 @@ export async function gasOf(transaction: Promise<Sent>): Promise<number> {
   return Number(receipt.gasUsed);
 }
 
+type BenchEthers = Awaited<ReturnType<typeof network.create>>["ethers"];
+
+/** Deploys a token that has USDC's functions and lets the first signer mint. */
+export type DeployToken = (ethers: BenchEthers) => Promise<TestUSDC>;
+
+const plainToken: DeployToken = async (ethers) =>
+  (await ethers.deployContract("TestUSDC")) as unknown as TestUSDC;
+
+/** A token of our own that costs what Circle's does: see contracts/test/tokens/LikeFiatToken.sol. */
+export const likeFiatToken: DeployToken = async (ethers) => {
+  const library = await ethers.deployContract("LinkedSignatures");
+  const libraries = { LinkedSignatures: await library.getAddress() };
+  const code = await (await ethers.getContractFactory("LikeFiatToken", { libraries })).deploy();
+  const proxy = await ethers.deployContract("LikeFiatTokenProxy", [await code.getAddress()]);
+  return (await ethers.getContractAt("LikeFiatToken", await proxy.getAddress())) as unknown as TestUSDC;
+};
+
 /**
  * A fresh chain with an escrow whose parties, and itself, hold tokens already (steady balances: no payment fills an
  * empty slot), the same in every run but for the block times.
  */
-export async function benchChain() {
+export async function benchChain(deployToken: DeployToken = plainToken) {
   await hre.tasks.getTask("build").run({ quiet: true });
   const { ethers, networkHelpers } = await network.create();
   const [relayer, guardian, buyer, seller, payee, feeRecipient, arbiter] =
     (await ethers.getSigners()) as unknown as [S, S, S, S, S, S, S];
-  const token = await ethers.deployContract("TestUSDC");
+  const token = await deployToken(ethers);
   const tokenAddress = await token.getAddress();
   const escrow = await ethers.deployContract("HireEscrow", [tokenAddress, guardian.address, "bench"]);
   const escrowAddress = await escrow.getAddress();
-  for (const holder of [buyer, seller, payee, feeRecipient, escrow]) await token.mint(holder, 10n ** 12n);
+  for (const holder of [buyer, seller, payee, feeRecipient, escrow])
+    await token.mint(await holder.getAddress(), 10n ** 12n);
   await token.connect(buyer).approve(escrowAddress, MaxUint256);
   const { chainId } = await ethers.provider.getNetwork();
   const domain = { name: "Tallystick HireEscrow", version: "1", chainId, verifyingContract: escrowAddress };

@@ -1,6 +1,11 @@
 import type { GasFigures } from "./measureEscrow.ts";
-import { derivedFigures } from "./measureEscrow.ts";
+import { BATCH, derivedFigures, hiresWith } from "./measureEscrow.ts";
 import { anchorFigure, OLD_SIZES } from "./measureLedger.ts";
+
+/** What the figures call the token of ours that costs what Circle's does. */
+export const LIKE_FIAT_TOKEN = "like FiatToken";
+/** And Circle's own. */
+export const FIAT_TOKEN = "FiatToken 2.2";
 
 /** A figure and what it may not exceed. */
 export type Goal = { name: string; actual: number; limit: number };
@@ -25,6 +30,19 @@ export function goals(figures: GasFigures): Goal[] {
       actual: derived.batchShare,
       limit: 0.6,
     },
+    ...[LIKE_FIAT_TOKEN, FIAT_TOKEN]
+      .filter((name) => `${name}: depositWithAuthorization` in figures)
+      .flatMap((name) => {
+        const { perHire, perBatchedHire } = hiresWith(figures, name);
+        return [
+          {
+            name: `a hire with ${name}, against 0.88 × 211,834`,
+            actual: perHire,
+            limit: Math.floor(0.88 * 211_834),
+          },
+          { name: `a hire of ${BATCH} in two batches, with ${name}`, actual: perBatchedHire, limit: 110_000 },
+        ];
+      }),
     { name: "per anchored entry at 1,000 a batch, by the writer", actual: Math.max(...anchors), limit: 70 },
   ];
 }

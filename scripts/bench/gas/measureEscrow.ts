@@ -1,5 +1,5 @@
 import { dataSlice, id, ZeroHash } from "ethers";
-import { AMOUNT, type BenchChain, FEE, gasOf } from "./chain.ts";
+import { AMOUNT, type BenchChain, FEE, gasOf, type Hire } from "./chain.ts";
 
 /** Gas by verb and way of using it. */
 export type GasFigures = Record<string, number>;
@@ -10,6 +10,8 @@ export const BATCH = 50;
 export async function measureEscrow(bench: BenchChain): Promise<GasFigures> {
   const { escrow, token, relayer, guardian, buyer, seller, payee, feeRecipient, arbiter } = bench;
   const figures: GasFigures = {};
+  const encode = escrow.interface.encodeFunctionData.bind(escrow.interface);
+  const send = (sender: typeof buyer, calls: string[]) => gasOfBatch(bench, sender, calls);
   const named = {
     payee: payee.address,
     fee: FEE,
@@ -78,19 +80,101 @@ export async function measureEscrow(bench: BenchChain): Promise<GasFigures> {
     await token.mint(holder, AMOUNT);
     batch.push(await bench.held({ payee: holder }));
   }
+  const release = (hire: Hire, signature = "0x") => encode("release", [hire, signature]);
   const [first, ...rest] = batch;
-  const none = rest.map(() => "0x");
-  figures["releaseMany of 1"] = await gasOf(escrow.connect(buyer).releaseMany([first as never], ["0x"]));
-  figures[`releaseMany of ${BATCH}`] = await gasOf(escrow.connect(buyer).releaseMany(rest, none));
+  figures["batch of 1 release"] = await send(buyer, [release(first as Hire)]);
+  figures[`batch of ${BATCH} releases`] = await send(
+    buyer,
+    rest.map((hire) => release(hire)),
+  );
 
-  const late = [];
+  const signed = [];
+  for (const [i, { payee }] of rest.entries()) {
+    const hire = await bench.held({ payee, hireId: id(`signed ${i}`) });
+    signed.push(release(hire, await bench.sign(buyer, "Release", { escrowId: bench.idOf(hire) })));
+  }
+  figures[`batch of ${BATCH} signed releases`] = await send(relayer, signed);
+
+  figures[`batch of ${BATCH} deposits with authorization`] = await depositMany(bench, rest);
+
+  const late: Hire[] = [];
   for (let i = 0; i < BATCH + 2; i++) late.push(await bench.held());
   await bench.networkHelpers.time.increaseTo(bench.deadline);
-  const [single, one, ...many] = late;
-  figures.timeoutRefund = await gasOf(escrow.connect(relayer).timeoutRefund(single as never));
-  figures["timeoutRefundMany of 1"] = await gasOf(escrow.connect(relayer).timeoutRefundMany([one as never]));
-  figures[`timeoutRefundMany of ${BATCH}`] = await gasOf(escrow.connect(relayer).timeoutRefundMany(many));
+  const [single, one, ...many] = late as [Hire, Hire, ...Hire[]];
+  figures.timeoutRefund = await gasOf(escrow.connect(relayer).timeoutRefund(single));
+  figures["batch of 1 timeoutRefund"] = await send(relayer, [encode("timeoutRefund", [one])]);
+  figures[`batch of ${BATCH} timeoutRefunds`] = await send(
+    relayer,
+    many.map((hire) => encode("timeoutRefund", [hire])),
+  );
   return figures;
+}
+
+/** The gas of a batch in which every item did what it was to do. */
+async function gasOfBatch(bench: BenchChain, sender: BenchChain["buyer"], calls: string[]): Promise<number> {
+  const { escrow } = bench;
+  const sent = await escrow.connect(sender).batch(calls, 500_000n, { gasLimit: 16_000_000n });
+  const own = (await sent.wait())?.logs.map((log) => escrow.interface.parseLog(log)?.name) ?? [];
+  if (own.includes("ItemFailed") || own.includes("BatchStopped")) throw new Error("a batch was not done");
+  return gasOf(Promise.resolve(sent));
+}
+
+/** Deposits as many hires, with the payees of the given ones, by authorization in one transaction. */
+async function depositMany(bench: BenchChain, like: readonly Hire[]): Promise<number> {
+  const paid = like.map(({ payee }, i) => bench.hire({ payee, hireId: id(`paid ${i}`) }));
+  const deposits = [];
+  for (const hire of paid) {
+    const args = [hire, 0n, bench.deadline, await bench.authorize(hire)] as const;
+    deposits.push(bench.escrow.interface.encodeFunctionData("depositWithAuthorization", [...args]));
+  }
+  return gasOfBatch(bench, bench.relayer, deposits);
+}
+
+/**
+ * One hire, and fifty of them in two batches, with a token that costs what USDC does where people use it.
+ *
+ * @param name of the token, as the figures call it
+ */
+export async function measureHires(bench: BenchChain, name: string): Promise<GasFigures> {
+  const { escrow, token, relayer, buyer } = bench;
+  const one = bench.hire();
+  const signature = await bench.authorize(one);
+  const deposit = await gasOf(
+    escrow.connect(relayer).depositWithAuthorization(one, 0n, bench.deadline, signature),
+  );
+  const release = await gasOf(escrow.connect(buyer).release(one, "0x"));
+  const paid = [];
+  for (let i = 0; i < BATCH; i++) {
+    const payee = dataSlice(id(`payee ${i}`), 12);
+    await token.mint(payee, AMOUNT);
+    paid.push(bench.hire({ payee, hireId: id(`paid ${i}`) }));
+  }
+  const deposits = await depositMany(bench, paid);
+  const own = [];
+  const signed = [];
+  for (const { payee } of paid) {
+    const [first, second] = [await bench.held({ payee }), await bench.held({ payee })];
+    own.push(escrow.interface.encodeFunctionData("release", [first, "0x"]));
+    const word = await bench.sign(buyer, "Release", { escrowId: bench.idOf(second) });
+    signed.push(escrow.interface.encodeFunctionData("release", [second, word]));
+  }
+  return {
+    [`${name}: depositWithAuthorization`]: deposit,
+    [`${name}: release by the buyer`]: release,
+    [`${name}: batch of ${BATCH} deposits with authorization`]: deposits,
+    [`${name}: batch of ${BATCH} releases`]: await gasOfBatch(bench, buyer, own),
+    [`${name}: batch of ${BATCH} signed releases`]: await gasOfBatch(bench, relayer, signed),
+  };
+}
+
+/** A hire by itself, and one of fifty, of the figures of a token. */
+export function hiresWith(figures: GasFigures, name: string): { perHire: number; perBatchedHire: number } {
+  const at = (verb: string) => figures[`${name}: ${verb}`] ?? Number.NaN;
+  const both = at(`batch of ${BATCH} deposits with authorization`) + at(`batch of ${BATCH} signed releases`);
+  return {
+    perHire: at("depositWithAuthorization") + at("release by the buyer"),
+    perBatchedHire: both / BATCH,
+  };
 }
 
 /** What follows from the figures: per hire, and per item of a batch. */
@@ -100,15 +184,18 @@ export function derivedFigures(figures: GasFigures) {
     if (figure === undefined) throw new Error(`not measured: ${name}`);
     return figure;
   };
-  const many = at(`releaseMany of ${BATCH}`);
+  const many = at(`batch of ${BATCH} releases`);
   return {
     /** One hire that goes well: authorization relayed, released by the buyer. */
     perHire: at("depositWithAuthorization") + at("release by the buyer"),
     /** Each of a batch of 50, all told. */
     perBatchedRelease: many / BATCH,
     /** One more in a batch. */
-    marginalRelease: (many - at("releaseMany of 1")) / (BATCH - 1),
-    marginalTimeout: (at(`timeoutRefundMany of ${BATCH}`) - at("timeoutRefundMany of 1")) / (BATCH - 1),
+    marginalRelease: (many - at("batch of 1 release")) / (BATCH - 1),
+    marginalTimeout: (at(`batch of ${BATCH} timeoutRefunds`) - at("batch of 1 timeoutRefund")) / (BATCH - 1),
+    /** One hire of 50 that are deposited in one transaction and released in another. */
+    perBatchedHire:
+      (at(`batch of ${BATCH} deposits with authorization`) + at(`batch of ${BATCH} signed releases`)) / BATCH,
     /** Share of a single release that one in a batch costs. */
     batchShare: many / BATCH / at("release by the buyer"),
   };

@@ -1,5 +1,7 @@
 import { hexlify } from "ethers";
+import type { Hex } from "../../../protocol/hex.ts";
 import { anchorTypes } from "../../../protocol/ledger/anchor.ts";
+import { headWord, storedWord } from "../../../protocol/ledger/word.ts";
 import { leafHash } from "../../../protocol/merkle/hash.ts";
 import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
 import { type BenchChain, gasOf } from "./chain.ts";
@@ -11,7 +13,12 @@ export const GROWTHS = [1, 100, 1_000];
 export const anchorFigure = (oldSize: number, growth: number) => `anchor ${growth} onto ${oldSize}`;
 
 /** Every verb of the ledger contract once, and the writer's anchors of several sizes onto ledgers of several sizes. */
-export async function measureLedger({ ethers, relayer, guardian: writer }: BenchChain): Promise<GasFigures> {
+export async function measureLedger({
+  ethers,
+  networkHelpers,
+  relayer,
+  guardian: writer,
+}: BenchChain): Promise<GasFigures> {
   const ledger = await ethers.deployContract("AnchoredLedger");
   const tree = benchTree(Math.max(...OLD_SIZES) + Math.max(...GROWTHS));
   const root = (size: number) => hexlify(tree.root(size));
@@ -21,8 +28,8 @@ export async function measureLedger({ ethers, relayer, guardian: writer }: Bench
   /** A ledger that has been anchored twice, so that no slot is filled for the first time. */
   const ledgerOf = async (size: number): Promise<string> => {
     const origin = `bench.example/${String(opened++).padStart(4, "0")}`;
-    const id = await ledger.open.staticCall(origin, writer);
-    figures.open = await gasOf(ledger.open(origin, writer));
+    const id = await ledger.open.staticCall(origin, writer, relayer);
+    figures.open = await gasOf(ledger.open(origin, writer, relayer));
     await ledger.connect(writer).anchor(id, size, root(size), [], "0x");
     return id;
   };
@@ -49,11 +56,26 @@ export async function measureLedger({ ethers, relayer, guardian: writer }: Bench
   figures["anchor 1000 onto 1000, relayed"] = await gasOf(
     ledger.connect(relayer).anchor(id, 2_000, root(2_000), proof, signature),
   );
-  const lie = { ledgerId: id, size: 2_000, root: root(1_999) };
-  const evidence = await writer.signTypedData(domain, { Head: [...anchorTypes.Head] }, lie);
-  figures["proveEquivocation against the anchored head"] = await gasOf(
-    ledger.connect(relayer)["proveEquivocation((bytes32,uint64,bytes32),bytes)"](lie, evidence),
+  const inclusion = tree.inclusionProof(500, 1_000).map((node) => hexlify(node));
+  const leaf = hexlify(tree.leaf(500));
+  figures["verifyInclusionAt 1000 in 2000, with the call"] = Number(
+    await ledger.verifyInclusionAt.estimateGas(id, leaf, 500, inclusion, 1_000, root(1_000), proof),
   );
+  const lie = { ledgerId: id, size: 1_000, root: root(999) };
+  const evidence = await writer.signTypedData(domain, { Head: [...anchorTypes.Head] }, lie);
+  const word = headWord({
+    signer: writer.address as Hex,
+    size: 1_000n,
+    root: root(999) as Hex,
+    signature: evidence as Hex,
+  });
+  figures["proveFork by one word of 1000 against 2000 anchored"] = await gasOf(
+    ledger.connect(relayer).proveFork(id, word, storedWord, root(1_000), proof),
+  );
+  const other = await ledgerOf(1_000);
+  figures.announceWriter = await gasOf(ledger.connect(writer).announceWriter(other, relayer));
+  await networkHelpers.time.increase(7 * 86_400);
+  figures.acceptWriter = await gasOf(ledger.connect(relayer).acceptWriter(other));
   return figures;
 }
 

@@ -1,8 +1,11 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
+import type { TestUSDC } from "../../../types/ethers-contracts/test/index.ts";
 import { repositoryRoot } from "../../repositoryRoot.ts";
-import { benchChain } from "./chain.ts";
-import { type GasFigures, measureEscrow } from "./measureEscrow.ts";
+import { benchChain, type DeployToken, likeFiatToken } from "./chain.ts";
+import { compileFiatToken, deployFiatToken } from "./fiatToken.ts";
+import { FIAT_TOKEN, LIKE_FIAT_TOKEN } from "./goals.ts";
+import { type GasFigures, measureEscrow, measureHires } from "./measureEscrow.ts";
 import { measureLedger } from "./measureLedger.ts";
 
 /** The figures that were last agreed on, committed. */
@@ -14,7 +17,20 @@ export const TOLERANCE = 0.01;
 /** Measures everything, on a chain of its own. Takes about half a minute. */
 export async function measureGas(): Promise<GasFigures> {
   const bench = await benchChain();
-  return { ...(await measureEscrow(bench)), ...(await measureLedger(bench)) };
+  const plain = { ...(await measureEscrow(bench)), ...(await measureLedger(bench)) };
+  return { ...plain, ...(await measureHires(await benchChain(likeFiatToken), LIKE_FIAT_TOKEN)) };
+}
+
+/** Measures hires with Circle's FiatToken, compiled from its source (`FIAT_TOKEN_SOURCE`). */
+export async function measureFiatToken(source: string): Promise<GasFigures> {
+  const code = await compileFiatToken(source);
+  const deployToken: DeployToken = async (ethers) => {
+    const [deployer, , , , , , , admin] = await ethers.getSigners();
+    if (deployer === undefined || admin === undefined) throw new Error("too few accounts");
+    const accounts = { admin: admin.address, deployer: deployer.address };
+    return (await deployFiatToken(code, deployer, accounts)) as unknown as TestUSDC;
+  };
+  return measureHires(await benchChain(deployToken), FIAT_TOKEN);
 }
 
 export async function readSnapshot(): Promise<GasFigures> {

@@ -77,8 +77,10 @@ export async function benchHires({ hires }: { hires: number }): Promise<HireTime
       account: buyerWallet.account,
       baseUrl,
       network: chain.network,
+      ledger: "local",
       escrows: { [ESCROW_MODE]: { escrow: chain.escrow, relay, feeRecipient: treasury.address } },
       journal: fileStore(path.join(world.folder, "buyer")),
+      client: world.chain.client as never,
       devMode: true,
     });
     const params = { data: [1, 2, 6] };

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { type Abi, encodeDeployData, encodeFunctionData } from "viem";
+import { type Abi, encodeDeployData, encodeFunctionData, zeroAddress } from "viem";
 import { anchoredLedgerAbi } from "../../../protocol/abi/anchoredLedgerAbi.ts";
 import type { Address } from "../../../protocol/address.ts";
 import type { Hex } from "../../../protocol/hex.ts";
@@ -83,7 +83,7 @@ export async function startBenchChain(keeper: Keeper, folder: string, name: stri
   const anchoredLedger = await deploy("AnchoredLedger", GENESIS_TIME + 2);
   const origin = "tallystick.local/bench";
   await send(
-    encodeFunctionData({ abi: anchoredLedgerAbi, functionName: "open", args: [origin, sender] }),
+    encodeFunctionData({ abi: anchoredLedgerAbi, functionName: "open", args: [origin, sender, zeroAddress] }),
     anchoredLedger.address,
   );
   await mine(GENESIS_TIME + 3);
@@ -92,7 +92,13 @@ export async function startBenchChain(keeper: Keeper, folder: string, name: stri
     rpcUrl,
     token: emitter.address,
     anchoredLedger: anchoredLedger.address,
-    ledger: ledgerId({ chainId: CHAIN_ID, contract: anchoredLedger.address, writer: sender, origin }),
+    ledger: ledgerId({
+      chainId: CHAIN_ID,
+      contract: anchoredLedger.address,
+      writer: sender,
+      guardian: zeroAddress,
+      origin,
+    }),
     /** Number and time of the last block. */
     block: () => block,
     time: () => lastTime,

@@ -149,6 +149,8 @@ async function compare(
   const file = path.join(ledgerDir, "local", "ledger.jsonl");
   const verified = await verifyLedgerFile(file);
   if (verified instanceof LedgerLineError) throw verified;
+  if (verified.otherLayouts.count > 0)
+    throw new Error(`line ${verified.otherLayouts.firstLine} is not canonical`);
   const client = createClient(server.port);
   const { json } = await client.send("GET", "/v1/ledger/latest");
   client.close();

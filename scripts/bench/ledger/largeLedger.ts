@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createWriteStream, mkdirSync } from "node:fs";
 import path from "node:path";
 import { text } from "node:stream/consumers";
+import type { PyJson } from "../../../protocol/json/pythonJson.ts";
 import type { RecordBody } from "../../../protocol/json/recordBody.ts";
 import { GENESIS_HASH, sealLine } from "../../../protocol/ledger/entry.ts";
 import { LedgerLineError } from "../../../protocol/ledger/verifyLedger.ts";
@@ -10,10 +11,22 @@ import { recordPayload } from "../../../protocol/records/record.ts";
 import { sha256ByNode } from "../../../settlement/ledger/sha256ByNode.ts";
 import { verifyLedgerFile } from "../../commands/verifyLedger.ts";
 import { nodeProgram } from "../../processes/nodeProgram.ts";
-import { signReceipts } from "./signedReceipts.ts";
+import { type SignedReceipt, signReceipts } from "./signedReceipts.ts";
 
-/** Writes a ledger of receipts (the signatures are one receipt's, as opening and verifying do not look at them). */
-export async function writeLedger(folder: string, entries: number): Promise<string> {
+/** What a ledger may be full of: what anybody may write, and what holders of a key do. */
+export const ENTRY_KINDS = ["receipt", "listing", "stake", "vote", "state"] as const;
+export type EntryKind = (typeof ENTRY_KINDS)[number];
+
+/**
+ * Writes a ledger of one kind of entries, all different: receipts of different hires, offers of different agents, stakes of
+ * different tasks, votes of different agents on one proposal, keys of the shared state. (The signatures are one receipt's, as
+ * opening and verifying do not look at them.)
+ */
+export async function writeLedger(
+  folder: string,
+  entries: number,
+  kind: EntryKind = "receipt",
+): Promise<string> {
   mkdirSync(folder, { recursive: true });
   const file = path.join(folder, "ledger.jsonl");
   const [receipt] = await signReceipts(1);
@@ -24,9 +37,7 @@ export async function writeLedger(folder: string, entries: number): Promise<stri
     const lines: string[] = [];
     for (const end = Math.min(entries, i + 1000); i < end; i++) {
       const id = i.toString(16).padStart(64, "0");
-      const body: RecordBody = { ...receipt.body, hire_id: `rcpt_${i}`, tx_hash: `0x${id}` };
-      const signer = body.agent_id as `0x${string}`;
-      const payload = recordPayload({ type: "receipt", body, signer, signature: receipt.signature });
+      const payload = payloadOf(kind, i, receipt);
       const unsealed = { timestamp: 1.7e9 + i + 0.25, taskId: `0x${id}`, parentHash, payload };
       const { entry, line } = sealLine(unsealed, sha256ByNode);
       parentHash = entry.currentHash;
@@ -37,6 +48,33 @@ export async function writeLedger(folder: string, entries: number): Promise<stri
   out.end();
   await once(out, "close");
   return file;
+}
+
+type Payload = { [key: string]: PyJson };
+
+function payloadOf(kind: EntryKind, i: number, { body: receipt, signature }: SignedReceipt): Payload {
+  const id = i.toString(16).padStart(64, "0");
+  const agent = `0x${i.toString(16).padStart(40, "0")}` as const;
+  const record = (type: string, body: RecordBody, signer: `0x${string}` = agent) =>
+    recordPayload({ type, body, signer, signature });
+  switch (kind) {
+    case "receipt":
+      return record("receipt", { ...receipt, hire_id: `rcpt_${i}`, tx_hash: `0x${id}` });
+    case "listing":
+      return record("listing", {
+        agent_id: agent,
+        capability: "text.translate",
+        endpoint: "https://a.example",
+      });
+    case "stake":
+      return record("stake", { type: "stake", ledger: "local", task_id: `task ${i}`, proposal: id });
+    case "vote": {
+      const type = i === 0 ? "stake" : i % 2 === 0 ? "verify" : "contest";
+      return record(type, { type, ledger: "local", task_id: "task", proposal: "0".repeat(64) });
+    }
+    case "state":
+      return { type: "settlement", data_update: { [`key ${id}`]: BigInt(i) }, confidence_score: 0.9 };
+  }
 }
 
 /** Entries a second that `tallystick verify-ledger` verifies: chain, form and Merkle root. */

@@ -9,6 +9,8 @@ describe("scripts/cli/loadEnvFile", () => {
   const file = path.join(folder, ".env");
   const names = ["TALLYSTICK_TEST_FROM_FILE", "TALLYSTICK_TEST_FROM_SHELL"];
 
+  const others = ["ANCHOR_PRIVATE_KEY", "TALLYSTICK_TEST_OTHER"];
+
   after(() => {
     rmSync(folder, { recursive: true, force: true });
     for (const name of names) delete process.env[name];
@@ -16,12 +18,14 @@ describe("scripts/cli/loadEnvFile", () => {
 
   it("takes settings from the file, but what the shell has set stays", () => {
     process.env.TALLYSTICK_TEST_FROM_SHELL = "shell";
-    writeFileSync(file, names.map((name) => `${name}=file\n`).join(""));
-    loadEnvFile(file);
+    writeFileSync(file, [...names, ...others].map((name) => `${name}=file\n`).join(""));
+    loadEnvFile(names, file);
     expect(names.map((name) => process.env[name])).to.deep.equal(["file", "shell"]);
+    // The keys of the other processes are in the same file.
+    for (const name of others) expect(process.env).to.not.have.property(name);
   });
 
   it("does nothing without a file", () => {
-    loadEnvFile(path.join(folder, "missing"));
+    loadEnvFile(names, path.join(folder, "missing"));
   });
 });

@@ -19,7 +19,10 @@ async function tallystick(...args: string[]): Promise<{ code: number; out: strin
   return { code: code as number, out, err };
 }
 
-describe("scripts/cli", () => {
+// Each test starts the program several times, which takes its time on a busy machine.
+describe("scripts/cli", function () {
+  this.timeout(120_000);
+
   it("lists every public command with its summary", async () => {
     const { code, out, err } = await tallystick("--help");
     expect({ code, err }).to.deep.equal({ code: 0, err: "" });

@@ -50,10 +50,17 @@ describe("tallystick derive", function () {
   });
 
   it("stops after --at-block, and notes on stderr the transfers of other tokens that it left out", async () => {
-    const { code, out, err } = await derive(linesOf(story()), ["--trust-signatures", "--at-block", "2"]);
+    const args = ["--trust-signatures", "--at-block", "2", "--token", wallet(9)];
+    const { code, out, err } = await derive(linesOf(story()), args);
     expect(code).to.equal(0);
     expect(JSON.parse(out).asOf.block).to.equal(2);
     expect(err).to.contain(`left out 1 transfers of ${TOKEN}`);
+  });
+
+  it("refuses a log of which nothing says what its transfers are of, and prints no numbers", async () => {
+    const { code, out, err } = await derive(linesOf(story()), ["--trust-signatures"]);
+    expect({ code, out }).to.deep.equal({ code: 1, out: "" });
+    expect(err).to.contain("token_unknown").and.contain("--token");
   });
 
   it("ends with 1 and names the line that is wrong, and with 2 when it is used wrongly", async () => {

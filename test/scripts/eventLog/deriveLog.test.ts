@@ -1,8 +1,10 @@
 import { expect } from "chai";
+import type { DeriveEvent } from "../../../indexer/src/derive/events.ts";
 import { snapshotOf } from "../../../indexer/src/derive/snapshot.ts";
+import type { Address } from "../../../protocol/address.ts";
 import type { TallystickError } from "../../../protocol/errors.ts";
 import { deriveLog } from "../../../scripts/eventLog/deriveLog.ts";
-import { DAY, EventLog, wallet } from "../../indexer/derive/eventLog.ts";
+import { DAY, EventLog, TOKEN, wallet } from "../../indexer/derive/eventLog.ts";
 
 const seller = wallet(1);
 const buyer = wallet(2);
@@ -23,9 +25,19 @@ function story(): EventLog {
   return log;
 }
 
-async function failure(lines: AsyncIterable<string>): Promise<TallystickError> {
+/** The same log as a node exports it: its first line names the token. */
+function exported(firstBlock = 1): EventLog {
+  const log = story();
+  log.events[0] = { ...log.events[0], token: { address: TOKEN, firstBlock } } as DeriveEvent;
+  return log;
+}
+
+async function failure(
+  lines: AsyncIterable<string>,
+  token: Address | null = TOKEN,
+): Promise<TallystickError> {
   try {
-    await deriveLog(lines, { trustSignatures: true });
+    await deriveLog(lines, { trustSignatures: true, ...(token && { token }) });
   } catch (error) {
     return error as TallystickError;
   }
@@ -35,7 +47,7 @@ async function failure(lines: AsyncIterable<string>): Promise<TallystickError> {
 describe("scripts/eventLog", () => {
   it("derives a log line by line as its events applied one by one", async () => {
     const log = story();
-    const { store, events } = await deriveLog(linesOf(log), { trustSignatures: true });
+    const { store, events } = await deriveLog(linesOf(log), { trustSignatures: true, token: TOKEN });
     const { store: _, ...expected } = await log.derive();
     expect(snapshotOf(store)).to.deep.equal(expected);
     expect(events).to.equal(log.events.length);
@@ -51,7 +63,7 @@ describe("scripts/eventLog", () => {
   });
 
   it("stops after the block asked for", async () => {
-    const { store } = await deriveLog(linesOf(story()), { trustSignatures: true, atBlock: 2 });
+    const { store } = await deriveLog(linesOf(story()), { trustSignatures: true, token: TOKEN, atBlock: 2 });
     expect(snapshotOf(store).agents[seller]?.last_30d_hire_count).to.equal(1);
     expect(snapshotOf(store).asOf.block).to.equal(2);
   });
@@ -66,7 +78,7 @@ describe("scripts/eventLog", () => {
   });
 
   it("does not accept a signature it cannot verify, unless told to", async () => {
-    const { store } = await deriveLog(linesOf(story()));
+    const { store } = await deriveLog(linesOf(exported()));
     expect([...store.rows("record").values()].map((it) => it.status)).to.deep.equal(["invalid", "invalid"]);
   });
 
@@ -100,5 +112,116 @@ describe("scripts/eventLog", () => {
     const error = await failure(linesOf(log));
     expect(error.code).to.equal("contradictory_event");
     expect(error.message).to.match(/^Line 2 .*never deposited/);
+  });
+
+  it("takes the token from the first line, so that the numbers are those of the node", async () => {
+    const expected = await deriveLog(linesOf(story()), { trustSignatures: true, token: TOKEN });
+    const { store, events } = await deriveLog(linesOf(exported()), { trustSignatures: true });
+    expect(snapshotOf(store)).to.deep.equal(snapshotOf(expected.store));
+    expect(events).to.equal(expected.events);
+    expect(snapshotOf(store).agents[seller]?.last_30d_hire_count).to.equal(2);
+    // Another coin that somebody sent to a seller is no payment, whatever its amount.
+    const coin = (it: string) =>
+      it.replaceAll(TOKEN, wallet(8)).replace(`"address":"${wallet(8)}"`, `"address":"${TOKEN}"`);
+    const other = await deriveLog(
+      linesOf(exported(), (lines) => lines.map(coin)),
+      { trustSignatures: true },
+    );
+    expect(snapshotOf(other.store).agents[seller]).to.equal(undefined);
+    expect([...other.otherTokens]).to.deep.equal([[wallet(8), 2]]);
+  });
+
+  it("refuses transfers of nobody knows what, and a token that is not the log's", async () => {
+    const silent = await failure(linesOf(story()), null);
+    expect(silent.code).to.equal("token_unknown");
+    expect(silent.message).to.match(/^Line 2 /);
+    expect(silent.hint).to.contain("--token");
+    // Without a first line at all it is the same; and what needs no token needs none.
+    expect(
+      (
+        await failure(
+          linesOf(story(), (lines) => lines.slice(1)),
+          null,
+        )
+      ).code,
+    ).to.equal("token_unknown");
+    const listed = new EventLog();
+    listed.listing(seller, "text.translate");
+    await deriveLog(linesOf(listed.after(60).tick()), { trustSignatures: true });
+    const told = await failure(linesOf(exported()), wallet(9));
+    expect(told.code).to.equal("other_token");
+    expect(told.message).to.contain(TOKEN).and.contain(wallet(9));
+    await deriveLog(linesOf(exported()), { trustSignatures: true, token: TOKEN });
+  });
+
+  it("refuses a log whose time goes backwards, or which begins before its first block", async () => {
+    const back = (line: string, n: number) =>
+      n === 4 ? line.replace(/"time":\d+/, '"time":1767225599') : line;
+    const error = await failure(linesOf(exported(), (lines) => lines.map(back)));
+    expect(error.code).to.equal("time_runs_back");
+    expect(error.message).to.match(/^Line 5 .*1767225599/);
+    const early = await failure(linesOf(exported(9)));
+    expect(early.code).to.equal("transfer_before_first_block");
+    expect(early.message).to.match(/^Line 2 /);
+  });
+
+  it("refuses two logs in one, and one of which nothing is there", async () => {
+    const both = (lines: string[]) => [...lines, (lines[0] as string).replace('"block":1', '"block":99')];
+    const later = (lines: string[]) => both(lines).map((it) => it.replace(/"time":\d+/, '"time":1767225600'));
+    const error = await failure(linesOf(exported(), later));
+    expect(error.code).to.equal("params_not_first");
+    expect(error.message).to.match(/^Line 8 /);
+    for (const nothing of [[], [""], ["", "  "]])
+      expect((await failure(linesOf(exported(), () => nothing))).code).to.equal("empty_log");
+  });
+
+  it("says of a last line that is not whole that it may be cut off, wherever it was cut", async () => {
+    const lines = exported().events.map((event) => JSON.stringify(event));
+    const last = lines.at(-1) as string;
+    for (let length = 1; length < last.length; length += 7) {
+      const error = await failure(linesOf(exported(), () => [...lines.slice(0, -1), last.slice(0, length)]));
+      expect(error.code, String(length)).to.equal("invalid_event");
+      expect(error.message).to.match(new RegExp(`^Line ${lines.length} is not an event`));
+      expect(error.hint).to.contain("cut off");
+    }
+  });
+
+  it("names what is wrong in a first line", async () => {
+    for (const [change, field] of [
+      [{ token: TOKEN }, "token"],
+      [{ token: { address: TOKEN } }, "token"],
+      [{ token: { address: TOKEN.toUpperCase(), firstBlock: 1 } }, "token"],
+      [{ token: { address: TOKEN, firstBlock: -1 } }, "token"],
+      [{ form: "some" }, "form"],
+      [{ params: { windowSeconds: 0 } }, "params.windowSeconds"],
+    ] as const) {
+      const broken = (line: string, n: number) =>
+        n === 0 ? JSON.stringify({ ...JSON.parse(line), ...change }) : line;
+      const error = await failure(linesOf(exported(), (lines) => lines.map(broken)));
+      expect(error.code).to.equal("invalid_event");
+      expect(error.message)
+        .to.match(/^Line 1 /)
+        .and.contain(field);
+    }
+    for (const form of ["all", "relevant"]) {
+      const said = (line: string, n: number) => (n === 0 ? line.replace("{", `{"form":"${form}",`) : line);
+      await deriveLog(
+        linesOf(exported(), (lines) => lines.map(said)),
+        { trustSignatures: true },
+      );
+    }
+  });
+
+  it("keeps count of ten other tokens, however many there are", async () => {
+    const log = exported();
+    const coins = Array.from({ length: 50 }, (_, n) => {
+      log.after(1).transfer(buyer, seller, 1n);
+      return wallet(100 + n);
+    });
+    let n = 0;
+    const lines = (all: string[]) =>
+      all.map((line, at) => (at < 7 ? line : line.replace(TOKEN, coins[n++] as string)));
+    const { otherTokens } = await deriveLog(linesOf(log, lines), { trustSignatures: true });
+    expect([...otherTokens.keys()]).to.deep.equal(coins.slice(0, 10));
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
@@ -30,5 +30,18 @@ describe("readWholeLines", () => {
       expect((await read(lines.join(end) + end)).join("\n").split("\n")).to.deep.equal(lines);
     }
     expect(await read("")).to.deep.equal([]);
+  });
+
+  it("gives up on a line that is longer than any event, before it fills the memory", async () => {
+    const endless = path.join(folder, "endless");
+    await writeFile(endless, "{}\n");
+    // Empty places cost no disk.
+    await truncate(endless, 64 << 20);
+    const texts: string[] = [];
+    const error = await (async () => {
+      for await (const text of readWholeLines(endless)) texts.push(text);
+    })().catch((it) => it);
+    expect(error).to.include({ code: "line_too_long" });
+    expect(texts).to.deep.equal(["{}"]);
   });
 });

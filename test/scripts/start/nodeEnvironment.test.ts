@@ -1,8 +1,22 @@
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { expect } from "chai";
+import { indexerVariables } from "../../../indexer/config.ts";
 import { InvalidInputError } from "../../../protocol/errors.ts";
+import { KEYS } from "../../../protocol/keysOfOthers.ts";
 import type { Deployment } from "../../../scripts/deploy/deployment.ts";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { checkNode } from "../../../scripts/start/checkNode.ts";
+import type { Environment } from "../../../scripts/start/nodeEnvironment.ts";
 import { nodeEnvironment } from "../../../scripts/start/nodeEnvironment.ts";
+import { indexerEnvironment, settlementEnvironment } from "../../../scripts/start/processEnvironment.ts";
+import { requireFreePorts } from "../../../scripts/start/requireFreePorts.ts";
+import { saveSettings } from "../../../scripts/start/saveSettings.ts";
+import { settlementVariables } from "../../../settlement/config.ts";
 
 const address = (digit: string): `0x${string}` => `0x${digit.repeat(40)}`;
 const key = `0x${"1".repeat(64)}`;
@@ -119,5 +133,108 @@ describe("the settings of npm start", () => {
       }),
     );
     expect(issues).to.have.all.keys("DATABASE_URL", "RPC_URL");
+  });
+});
+
+describe("what a process of a node is given", () => {
+  const everything = (): Environment => {
+    const lines = readFileSync(path.join(repositoryRoot, ".env.example"), "utf8").matchAll(
+      /^#?([A-Z][A-Z0-9_]*)=/gm,
+    );
+    return Object.fromEntries([...lines].map(([, name = ""]) => [name, "given"]));
+  };
+
+  it("is its own settings, and no key of another", () => {
+    const settlement = Object.keys(settlementEnvironment(everything()));
+    const indexer = Object.keys(indexerEnvironment(everything()));
+    expect(settlement).to.include.members(settlementVariables);
+    expect(indexer).to.include.members(indexerVariables);
+    const keysIn = (names: string[]) => names.filter((name) => name in KEYS);
+    expect(keysIn(settlement)).to.have.members(Object.keys(KEYS).filter((key) => KEYS[key] === "settlement"));
+    expect(keysIn(indexer)).to.deep.equal([]);
+    expect(settlement).to.not.include("DATABASE_URL");
+  });
+
+  it("has what belongs to the machine, and what Ponder and the Postgres client read by themselves", () => {
+    const set = {
+      https_proxy: "p",
+      PONDER_LOG_LEVEL: "warn",
+      PGSSLMODE: "require",
+      AWS_SECRET_ACCESS_KEY: "s",
+    };
+    expect(indexerEnvironment(set)).to.include({
+      PATH: process.env.PATH,
+      https_proxy: "p",
+      PONDER_LOG_LEVEL: "warn",
+      PGSSLMODE: "require",
+    });
+    expect(settlementEnvironment(set)).to.include({ https_proxy: "p" }).and.not.have.any.keys("PGSSLMODE");
+    for (const environment of [settlementEnvironment(set), indexerEnvironment(set)])
+      expect(environment).to.not.have.property("AWS_SECRET_ACCESS_KEY");
+  });
+});
+
+describe("the settings of tallystick indexer and replica", () => {
+  const { ANCHOR_PRIVATE_KEY: _, ...withoutKey } = { ...given, NETWORK: "base" };
+
+  it("need no key, but the ledgers that are followed", async () => {
+    for (const part of ["indexer", "replica"] as const) {
+      expect(await issuesOf(nodeEnvironment(withoutKey, nowhere, part))).to.have.all.keys("LEDGERS");
+      const LEDGERS = `${`0x${"1d".repeat(32)}`}=https://node.example`;
+      const { environment, completed } = await nodeEnvironment({ ...withoutKey, LEDGERS }, nowhere, part);
+      expect(environment.LEDGERS).to.equal(LEDGERS);
+      expect(completed).to.not.have.property("TRUST_PROXY");
+    }
+  });
+
+  it("take the ledger from the node's own settings where those are", async () => {
+    const node = await nodeEnvironment({ ...given, NETWORK: "base" }, nowhere);
+    const other = await nodeEnvironment(
+      { ...given, NETWORK: "base", INDEXER_PORT: "42079" },
+      nowhere,
+      "indexer",
+    );
+    expect(other.environment.LEDGERS).to.equal(node.environment.LEDGERS);
+    expect(other.indexerPort).to.equal(42_079);
+  });
+});
+
+describe("the ports of a node", () => {
+  it("are refused when another process listens there, each by its setting", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    try {
+      const places = [
+        { field: "SETTLEMENT_PORT", host: "127.0.0.1", port },
+        { field: "INDEXER_PORT", host: "0.0.0.0", port },
+      ];
+      const issues = await issuesOf(requireFreePorts(places));
+      expect(issues).to.have.all.keys("SETTLEMENT_PORT", "INDEXER_PORT");
+      expect(issues.SETTLEMENT_PORT).to.contain(`port ${port}, is taken`);
+    } finally {
+      server.close();
+      await once(server, "close");
+    }
+    await requireFreePorts([{ field: "SETTLEMENT_PORT", host: "127.0.0.1", port }]);
+  });
+});
+
+describe("npm start -- --save", () => {
+  it("adds the settings to the end of the file, on lines of their own", async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), "tallystick-save-"));
+    try {
+      const file = path.join(folder, ".env");
+      expect(() => saveSettings(file, { A: "1" })).to.throw("cannot be added");
+      for (const before of ["X=1", "X=1\n"]) {
+        writeFileSync(file, before);
+        saveSettings(file, { LEDGERS: "0x1=http://a", TICK_BLOCKS: "150" });
+        expect(readFileSync(file, "utf8")).to.equal("X=1\nLEDGERS=0x1=http://a\nTICK_BLOCKS=150\n");
+        saveSettings(file, {});
+        expect(readFileSync(file, "utf8")).to.equal("X=1\nLEDGERS=0x1=http://a\nTICK_BLOCKS=150\n");
+      }
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });

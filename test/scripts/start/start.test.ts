@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { type Abi, createTestClient, http, publicActions, walletActions } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -36,6 +38,7 @@ describe("npm start", function () {
   let keeper: Keeper;
   let envFile: string;
   const port = freePort();
+  const settlementPort = freePort();
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "tallystick-start-"));
@@ -86,7 +89,7 @@ describe("npm start", function () {
       LEDGER_ORIGIN: "second.example/ledger",
       ANCHOR_PRIVATE_KEY: WRITER_KEY,
       ANCHOR_INTERVAL_SECONDS: 1,
-      SETTLEMENT_PORT: await freePort(),
+      SETTLEMENT_PORT: await settlementPort,
       INDEXER_PORT: await port,
       TICK_BLOCKS: 1,
       POLLING_INTERVAL_MS: 100,
@@ -99,22 +102,20 @@ describe("npm start", function () {
     await rm(folder, { recursive: true, force: true });
   });
 
-  function start(...args: string[]) {
-    const child = spawn(
-      process.execPath,
-      nodeProgram("scripts/cli.ts", ["start", "--logs", folder, ...args]),
-      {
-        env: childEnvironment(),
-        stdio: ["ignore", "pipe", "pipe"],
-      },
-    );
+  const start = (...args: string[]) => run("start", "--logs", folder, ...args);
+
+  function run(...args: string[]) {
+    const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", args), {
+      env: childEnvironment(),
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     let said = "";
     child.stderr.on("data", (chunk) => {
       said += chunk;
     });
     const exit = once(child, "exit").then(([code]) => code as number | null);
-    const line = once(createInterface({ input: child.stdout }), "line").then(([text]) =>
-      JSON.parse(String(text)),
+    const line = once(createInterface({ input: child.stdout }), "line").then(([said]) =>
+      JSON.parse(String(said)),
     );
     line.catch(() => {});
     return { child, exit, line, said: () => said };
@@ -122,11 +123,51 @@ describe("npm start", function () {
 
   it("refuses to start on another chain than the settings say, and starts nothing", async () => {
     const wrong = path.join(folder, "wrong.env");
-    const text = await readFile(envFile, "utf8");
-    await writeFile(wrong, text.replace(`CHAIN_ID=${CHAIN_ID}`, "CHAIN_ID=8453"));
+    const settings = await readFile(envFile, "utf8");
+    await writeFile(wrong, settings.replace(`CHAIN_ID=${CHAIN_ID}`, "CHAIN_ID=8453"));
     const node = start("--env-file", wrong);
     expect(await node.exit).to.equal(1);
     expect(node.said()).to.contain(`CHAIN_ID: is 8453, but RPC_URL is chain ${CHAIN_ID}`);
+  });
+
+  it("does not take another process's settlement, or indexer, for its own", async () => {
+    const stranger = createServer((_, response) => response.end("{}"));
+    for (const [setting, at] of [
+      ["SETTLEMENT_PORT", settlementPort],
+      ["INDEXER_PORT", port],
+    ] as const) {
+      stranger.listen(await at, "127.0.0.1");
+      await once(stranger, "listening");
+      const node = start("--env-file", envFile);
+      expect(await node.exit).to.equal(1);
+      expect(node.said()).to.contain(`${setting}: 127.0.0.1, port ${await at}, is taken`);
+      stranger.close();
+      await once(stranger, "close");
+    }
+    expect((await readdir(folder)).filter((name) => /^(settlement|indexer)/.test(name))).to.deep.equal([]);
+  });
+
+  it("says of --print into a file that npm wrote into it too, and adds the settings itself by --save", async () => {
+    const copy = path.join(folder, "copy.env");
+    await writeFile(copy, await readFile(envFile));
+    const tell = async (args: string[], env: Record<string, string> = {}) => {
+      const child = spawn(
+        process.execPath,
+        nodeProgram("scripts/cli.ts", ["start", "--env-file", copy, ...args]),
+        {
+          env: childEnvironment(env),
+        },
+      );
+      const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+      return { out, err };
+    };
+    const silent = await tell(["--print"], { npm_lifecycle_event: "start", npm_config_loglevel: "silent" });
+    expect(silent.out).to.match(/^LEDGERS=0x[0-9a-f]{64}=http/m);
+    expect(silent.err).to.equal("");
+    expect((await tell(["--print"], { npm_lifecycle_event: "start" })).err).to.contain("--save");
+    await tell(["--save"]);
+    expect(await readFile(copy, "utf8")).to.equal((await readFile(envFile, "utf8")) + silent.out);
+    expect((await tell(["--print"])).out).to.equal("");
   });
 
   it("runs a node that takes a listing and finds it, configured by nothing but .env", async () => {
@@ -158,6 +199,33 @@ describe("npm start", function () {
       { what: "the listing", withinMs: 60_000 },
     );
     expect(found[0]?.agent_id).to.equal(seller.address);
+
+    // A replica of the same schema answers the same, and a second indexer comes to it by itself.
+    const others = [
+      { part: "replica", args: [] },
+      { part: "indexer", args: ["--schema", "tallystick_v2"] },
+    ];
+    for (const { part, args } of others) {
+      const other = String(await freePort());
+      const process = run(part, "--logs", folder, "--env-file", envFile, "--port", other, ...args);
+      const { listening } = await Promise.race([
+        process.line,
+        process.exit.then(() => expect.fail(process.said())),
+      ]);
+      expect(listening).to.equal(`http://127.0.0.1:${other}`);
+      const asked = createQueryClient({ baseUrl: listening });
+      await waitUntil(
+        async () =>
+          (await asked.search({ capability: body.capability })).agents[0]?.agent_id === seller.address,
+        { what: `the ${part} to find the listing`, withinMs: 60_000 },
+      );
+      process.child.kill("SIGTERM");
+      expect(await process.exit).to.equal(143);
+    }
+    for (const name of await readdir(folder))
+      if (/^(settlement|indexer|replica).*log$/.test(name))
+        expect(await readFile(path.join(folder, name), "utf8")).to.not.contain(WRITER_KEY);
+
     node.child.kill("SIGTERM");
     expect(await node.exit).to.equal(143);
     expect(await fetch(`${ready.listening}/health`).catch(() => "gone")).to.equal("gone");

@@ -1,0 +1,88 @@
+import { fromHex, type Hex, toHex } from "../../../protocol/hex.ts";
+import { EMPTY_ROOT } from "../../../protocol/merkle/hash.ts";
+import { verifyConsistency } from "../../../protocol/merkle/verifyConsistency.ts";
+import type { AnchorContract } from "../../../settlement/anchoring/anchorContract.ts";
+import type { AnchoredHead, LedgerOnChain } from "../../../settlement/anchoring/readLedgerOnChain.ts";
+
+type Transaction = { seq: bigint; size: bigint; root: Hex; proof: Hex[] };
+
+/** Thrown in place of an answer: the process that asked is killed, or its RPC is. */
+export class Cut extends Error {}
+
+/**
+ * A chain with one AnchoredLedger, in memory: blocks, transactions that wait, reorgs, and nodes that are behind. The
+ * contract's rules are those of the real one: an anchor has to prove that it extends the stored head.
+ */
+export class SimulatedChain {
+  /** The head after each block; the first is the opening. */
+  readonly blocks: AnchoredHead[] = [{ root: toHex(EMPTY_ROOT), size: 0n, time: 0n, seq: 0n }];
+  readonly waiting: Transaction[] = [];
+  /** How many blocks the next answer is behind. */
+  lag = 0;
+  /** What becomes of the next anchor: mined at once, or left waiting while its sender is cut off. */
+  next: "mine" | "cut" = "mine";
+  readonly writer: `0x${string}`;
+  readonly confirmations: number;
+
+  constructor({ writer, confirmations }: { writer: `0x${string}`; confirmations: number }) {
+    this.writer = writer;
+    this.confirmations = confirmations;
+  }
+
+  get head(): AnchoredHead {
+    return this.blocks.at(-1) as AnchoredHead;
+  }
+
+  /** Mines a block with everything that waits; what the contract refuses is gone. */
+  mine(): void {
+    let head = this.head;
+    for (const { size, root, proof } of this.waiting.splice(0)) {
+      const isProved =
+        size === head.size
+          ? root === head.root
+          : size > head.size &&
+            verifyConsistency({
+              from: Number(head.size),
+              to: Number(size),
+              fromRoot: fromHex(head.root),
+              toRoot: fromHex(root),
+              proof: proof.map((node) => fromHex(node)),
+            });
+      if (isProved) head = { size, root, time: BigInt(this.blocks.length), seq: head.seq + 1n };
+    }
+    this.blocks.push(head);
+  }
+
+  /** Undoes the newest blocks, never so many that a confirmed one goes, and puts empty ones in their place. */
+  reorg(depth: number): void {
+    const gone = Math.min(depth, this.confirmations, this.blocks.length - 1);
+    this.blocks.splice(this.blocks.length - gone);
+    for (let n = 0; n <= gone; n++) this.blocks.push(this.head);
+  }
+
+  /** The chain as settlement's anchorer speaks to it. */
+  contract(): AnchorContract {
+    return {
+      read: async () => this.#answer(),
+      open: async () => {},
+      anchor: async ({ size, root, proof }) => {
+        this.waiting.push({ seq: this.head.seq + 1n, size, root, proof });
+        if (this.next === "cut") throw new Cut("cut off before the transaction was mined");
+        this.mine();
+        if (this.head.root !== root) throw new Error("the contract refused it");
+        return `0x${"00".repeat(32)}`;
+      },
+    };
+  }
+
+  #answer(): LedgerOnChain {
+    const number = Math.max(0, this.blocks.length - 1 - this.lag);
+    this.lag = 0;
+    const confirmed = this.blocks[number - this.confirmations];
+    return {
+      block: { number: BigInt(number), time: BigInt(number) },
+      ledger: { writer: this.writer, head: this.blocks[number] as AnchoredHead, isEquivocated: false },
+      confirmed,
+    };
+  }
+}

@@ -1,0 +1,15 @@
+import type { Command } from "commander";
+import { addPartOptions, type PartOptions, runPart } from "../start/partOptions.ts";
+
+/** `tallystick indexer`: an indexer of its own, such as the one of a new version beside the old one. */
+export function registerIndexer(program: Command): void {
+  const command = program
+    .command("indexer")
+    .description(
+      "Run one indexer with the settings of .env, without settlement, until Ctrl-C.\n" +
+        "A second one beside a node's: --schema tallystick_v2 --port 42079. It is given no key.",
+    );
+  addPartOptions(command, "the schema that it writes to, one indexer each").action((options: PartOptions) =>
+    runPart("indexer", options),
+  );
+}

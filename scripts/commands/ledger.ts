@@ -1,0 +1,149 @@
+import path from "node:path";
+import type { Command } from "commander";
+import { createPublicClient, http } from "viem";
+import { InvalidInputError, TallystickError } from "../../protocol/errors.ts";
+import { toHex } from "../../protocol/hex.ts";
+import { type LedgerOnChain, readLedgerOnChain } from "../../settlement/anchoring/readLedgerOnChain.ts";
+import { readConfig, type SettlementConfig } from "../../settlement/config.ts";
+import { adoptLedger } from "../../settlement/ledger/adoptLedger.ts";
+import { importLedger } from "../../settlement/ledger/importLedger.ts";
+import { MISSING_KEY_HINT, type PulledLedger, pullLedger } from "../../settlement/ledger/pullLedger.ts";
+import { readDeployment } from "../deploy/deployment.ts";
+import { repositoryRoot } from "../repositoryRoot.ts";
+import { completeSettings } from "../start/nodeEnvironment.ts";
+import { layoutText } from "./verifyLedger.ts";
+
+/** `tallystick ledger …`: what an operator does to a ledger while its service is stopped. */
+export function registerLedger(program: Command): void {
+  const ledger = program
+    .command("ledger")
+    .description("Look after the ledger of a settlement service, while the service is stopped.")
+    .addHelpText(
+      "after",
+      "\nThe settings are those of the service (.env, or the shell): LEDGER_DIR, LEDGER_ORIGIN, ANCHOR_PRIVATE_KEY and the" +
+        "\nchain's name the ledger and where it is anchored.",
+    );
+  ledger
+    .command("adopt")
+    .description(
+      "Go on with the ledger as it lies there: verify it, compare it with the chain, and write what was signed last.\n" +
+        "Needed once when last-signed.json is missing beside a ledger with entries.",
+    )
+    .action(async () => {
+      const config = await ledgerConfig();
+      const folder = ledgerFolder(config);
+      const onChain = config.anchoring && {
+        ...(await askChain(config)),
+        expectedWriter: config.anchoring.writer,
+      };
+      const { size, root } = await adoptLedger(folder, onChain);
+      const source = onChain === undefined ? "its own last entry" : "the contract's head";
+      process.stdout.write(`Adopted ${folder}: ${size} entries, root ${root}, from ${source}.\n`);
+    });
+  ledger
+    .command("import")
+    .description(
+      "Take a ledger over that something else wrote, in any layout of its lines: contents and hashes unchanged, in canonical\n" +
+        "lines, as the beginning of the configured ledger, which must have no entries yet.",
+    )
+    .argument("<file>", "a ledger that tallystick verify-ledger takes")
+    .action(async (file: string) => {
+      const config = await ledgerConfig();
+      const folder = ledgerFolder(config);
+      const onChain = config.anchoring && {
+        ...(await askChain(config)),
+        expectedWriter: config.anchoring.writer,
+      };
+      const imported = await importLedger({ file, folder, now: Date.now() / 1000, onChain });
+      const { size, root, head, otherLayouts } = imported;
+      process.stdout.write(
+        `Imported ${file} into ${folder}.\nentries ${size}\nhead    ${head}\nroot    ${toHex(root)}\n` +
+          `layout  ${layoutText(size, otherLayouts)}\n`,
+      );
+    });
+  ledger
+    .command("pull")
+    .description(
+      "Restore the ledger up to its last anchor: what the disk still has stays, the rest is fetched from a follower,\n" +
+        "verified entry by entry and against the root in the contract. The file that was there is kept beside.",
+    )
+    .requiredOption("--from <url>", "an indexer or replica that follows the ledger, or a settlement service")
+    .action(async ({ from }: { from: string }) => {
+      const config = await ledgerConfig();
+      const baseUrl = parseBaseUrl(from);
+      const { ledger: onChain } = await askChain(config);
+      const { head } = onChain ?? {};
+      if (head === undefined || head.size === 0n || config.ledger === "local") {
+        throw new TallystickError({
+          code: "nothing_anchored",
+          message: "The contract holds nothing of this ledger: there is no anchor to restore it up to.",
+          hint: "Are LEDGER_ORIGIN, ANCHOR_PRIVATE_KEY and ANCHORED_LEDGER those of the lost service?",
+        });
+      }
+      const folder = ledgerFolder(config);
+      const anchored = { size: Number(head.size), root: head.root };
+      const pulled = await pullLedger({ folder, baseUrl, ledgerId: config.ledger, anchored });
+      process.stdout.write(`${pulledText(folder, anchored.size, pulled)}\n`);
+    });
+}
+
+function parseBaseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === "http:" || url?.protocol === "https:") return text.replace(/\/+$/, "");
+  throw new InvalidInputError({ issues: [{ field: "--from", message: "must be an http or https address" }] });
+}
+
+function pulledText(folder: string, anchored: number, pulled: PulledLedger): string {
+  const { size, root, kept, fetched, lost, setAside, hasKey } = pulled;
+  const entries = (count: number) => (count === 1 ? "1 entry" : `${count.toLocaleString("en-US")} entries`);
+  const loss =
+    lost === null
+      ? "Whether entries were settled behind the last anchor is not known here: those are lost."
+      : lost > 0
+        ? `${entries(lost)} or more that were answered SETTLED behind it are lost.`
+        : "No lost entry is known; what was settled behind the copies at hand would be lost.";
+  return [
+    `${folder} verifies up to its last anchor, ${entries(anchored)}.`,
+    `entries ${size} (${kept} from disk, ${fetched} fetched)`,
+    `root    ${root}`,
+    loss,
+    ...(setAside === undefined ? [] : [`The file that was there is ${setAside}.`]),
+    ...(hasKey ? [] : [MISSING_KEY_HINT]),
+  ].join("\n");
+}
+
+/** The settings of the settlement service that `.env` and the shell describe, completed as `npm start` completes them. */
+export async function ledgerConfig(): Promise<SettlementConfig> {
+  const { set } = await completeSettings(process.env, (chainId) =>
+    readDeployment(path.join(repositoryRoot, "contracts", "deployments", `${chainId}.json`)),
+  );
+  return readConfig(set);
+}
+
+/** The folder of the configured ledger. */
+export function ledgerFolder({ ledgerDir, ledger }: SettlementConfig): string {
+  return path.resolve(ledgerDir, ledger);
+}
+
+/**
+ * What the contract says of the configured ledger.
+ *
+ * @throws TallystickError `not_anchored` when none is configured; `chain_unavailable` when the chain does not answer
+ */
+export async function askChain({ anchoring, ledger }: SettlementConfig): Promise<LedgerOnChain> {
+  if (anchoring === undefined || ledger === "local") {
+    throw new TallystickError({
+      code: "not_anchored",
+      message: "The settings name no ledger on a chain.",
+      hint: "Set ANCHOR_PRIVATE_KEY, ANCHORED_LEDGER, RPC_URL and CHAIN_ID as the service has them.",
+    });
+  }
+  const client = createPublicClient({ transport: http(anchoring.rpcUrl), cacheTime: 0 });
+  try {
+    return await readLedgerOnChain({ ...anchoring, client, ledgerId: ledger, confirmations: 0 });
+  } catch (cause) {
+    if (cause instanceof TallystickError) throw cause;
+    const message = `The chain could not be asked: ${(cause as Error).message.split("\n")[0]}`;
+    throw new TallystickError({ code: "chain_unavailable", message, hint: "Check RPC_URL.", cause });
+  }
+}

@@ -1,0 +1,53 @@
+import { text } from "node:stream/consumers";
+import type { Command } from "commander";
+import pg from "pg";
+import { TallystickError } from "../../protocol/errors.ts";
+
+/** `tallystick sql`: statements for a node's Postgres, where there is no psql. */
+export function registerSql(program: Command): void {
+  program
+    .command("sql")
+    .description("Run SQL statements in the database of DATABASE_URL, and print what they return.")
+    .argument("<statements>", "one or more, apart by semicolons; or - for standard input")
+    .addHelpText(
+      "after",
+      "\nSeveral statements in one argument are one transaction, unless they begin and end their own.\n" +
+        "Each row is printed as a line of JSON, or for a statement without rows its name and how many rows it changed.",
+    )
+    .action(async (argument: string) => {
+      const { DATABASE_URL: connectionString } = process.env;
+      if (!connectionString) {
+        throw new TallystickError({
+          code: "no_database",
+          message: "DATABASE_URL is not set.",
+          hint: "`npm run demo -- --keep` prints the one of its node; a node's own is in .env.",
+        });
+      }
+      const statements = argument === "-" ? await text(process.stdin) : argument;
+      const client = new pg.Client({
+        connectionString,
+        application_name: "tallystick sql",
+        connectionTimeoutMillis: 10_000,
+      });
+      client.on("error", () => {});
+      try {
+        await client.connect();
+        const results = await client.query(statements);
+        for (const { command, rows, rowCount } of [results].flat()) {
+          for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`);
+          if (rows.length === 0)
+            process.stdout.write(`${[command, rowCount].filter((it) => it !== null).join(" ")}\n`);
+        }
+      } catch (cause) {
+        const { message, code } = cause as { message: string; code?: string };
+        throw new TallystickError({
+          code: "statement_failed",
+          message: message || `Postgres does not answer: ${code}`,
+          hint: "Nothing of a transaction that failed is kept.",
+          cause,
+        });
+      } finally {
+        await client.end();
+      }
+    });
+}

@@ -1,0 +1,153 @@
+import path from "node:path";
+import { styleText } from "node:util";
+import { type Command, Option } from "commander";
+import { getAddress, type PublicClient } from "viem";
+import { z } from "zod";
+import { type Address, addressSchema } from "../../protocol/address.ts";
+import { TallystickError } from "../../protocol/errors.ts";
+import { parseOption } from "../cli/parseOption.ts";
+import { type Deployment, readDeployment } from "../deploy/deployment.ts";
+import { describeGuardian, type Guardian, readGuardian } from "../deploy/describeGuardian.ts";
+import { networks } from "../deploy/networks.ts";
+import { reachChain } from "../deploy/reachChain.ts";
+import { type FrozenName, frozenNames } from "../ignition/frozenContract.ts";
+import { repositoryRoot } from "../repositoryRoot.ts";
+import type { VerifiedContract } from "../verification/verifyContract.ts";
+
+type Options = { network?: string; rpcUrl?: string; address?: Address; deployment?: string; json?: boolean };
+
+const address = z
+  .string()
+  .transform((text) => text.toLowerCase())
+  .pipe(addressSchema);
+
+/** `tallystick verify-contracts`: whether what is deployed is what the source says. */
+export function registerVerifyContracts(program: Command): void {
+  program
+    .command("verify-contracts")
+    .description(
+      "Compile the frozen sources, compare them with the code on a chain, byte by byte, and print what the contracts were\n" +
+        "constructed with, and who their guardian is. Exit 1 on any difference.",
+    )
+    .addOption(new Option("--network <name>", "a chain known by name").choices(Object.keys(networks)))
+    .option("--rpc-url <url>", "the chain's JSON-RPC; default: the network's public one, or RPC_URL")
+    .option(
+      "--address <address>",
+      "this contract, instead of those of the recorded deployment",
+      parseOption("--address", address),
+    )
+    .option("--deployment <file>", "the record; default contracts/deployments/<chainId>.json")
+    .option("--json", "print the result as JSON")
+    .addHelpText("after", "\nThe compiler is the one that npm installed. Compiling takes half a minute.")
+    .action(async (options: Options) => {
+      const { rpcUrl, client, chainId } = await reachChain(options, process.env.RPC_URL);
+      const result = await verifyContracts(client, chainId, options);
+      process.stdout.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : asText(result, rpcUrl));
+      if (result.differences.length > 0) process.exitCode = 1;
+    });
+}
+
+export type VerificationResult = {
+  chainId: number;
+  contracts: (VerifiedContract & { guardian?: Guardian })[];
+  /** Everything that is not as it should be. */
+  differences: string[];
+};
+
+/** Verifies the contracts of a deployment, or one of them by its address. */
+export async function verifyContracts(
+  client: PublicClient,
+  chainId: number,
+  options: Pick<Options, "address" | "deployment">,
+): Promise<VerificationResult> {
+  // Loaded only now: Hardhat and the compiler take their time, and --help should not.
+  const { compileFrozen, verifyContract } = await import("../verification/verifyContract.ts");
+  const deployment = options.address === undefined ? await recorded(options.deployment, chainId) : undefined;
+  const asked: [FrozenName, Address][] = deployment
+    ? [
+        ["HireEscrow", deployment.hireEscrow.address],
+        ["AnchoredLedger", deployment.anchoredLedger],
+      ]
+    : frozenNames.map((name) => [name, options.address as Address]);
+  const differences: string[] = [];
+  let contracts: VerificationResult["contracts"] = [];
+  for (const [name, at] of asked) {
+    const { compiled, differences: ofSource } = compileFrozen(name);
+    const verified = await verifyContract(client, { name, address: at, chainId, compiled });
+    verified.differences.unshift(...ofSource);
+    contracts.push(verified);
+    // An address was asked for: one of our contracts is enough.
+    if (deployment === undefined && verified.differences.length === 0) {
+      contracts = [verified];
+      break;
+    }
+  }
+  for (const contract of contracts) {
+    differences.push(...contract.differences);
+    const { guardian } = contract.values;
+    if (guardian !== undefined) contract.guardian = await readGuardian(client, guardian as Address);
+  }
+  if (deployment !== undefined) differences.push(...unlikeTheRecord(deployment, contracts, chainId));
+  return { chainId, contracts, differences };
+}
+
+async function recorded(file: string | undefined, chainId: number): Promise<Deployment> {
+  const folder = chainId === networks.local?.chainId ? ".tallystick/deployments" : "contracts/deployments";
+  const record = path.resolve(file ?? path.join(repositoryRoot, folder, `${chainId}.json`));
+  const deployment = await readDeployment(record);
+  if (deployment !== undefined) return deployment;
+  throw new TallystickError({
+    code: "no_deployment",
+    message: `There is no record of a deployment on chain ${chainId} (${record}).`,
+    hint: "Give --address, or --deployment with another file.",
+  });
+}
+
+/** What the contracts say of themselves, against the record and against the network's USDC. */
+function unlikeTheRecord(
+  { chainId: recordedChain, hireEscrow, token }: Deployment,
+  contracts: VerificationResult["contracts"],
+  chainId: number,
+): string[] {
+  const { values = {} } = contracts.find(({ contract }) => contract === "HireEscrow") ?? {};
+  const usdc = Object.values(networks).find((it) => it.chainId === chainId)?.token;
+  const wanted: [what: string, found: string | undefined, wanted: string | undefined][] = [
+    ["chain", String(chainId), String(recordedChain)],
+    ["escrow's token", values.token, token],
+    ["escrow's guardian", values.guardian, hireEscrow.guardian],
+    ["escrow's provider", values.providerId, hireEscrow.providerId],
+    ["record's token", token, usdc],
+  ];
+  return wanted
+    .filter(
+      ([, found, it]) => found !== undefined && it !== undefined && found.toLowerCase() !== it.toLowerCase(),
+    )
+    .map(([what, found, it]) => `The ${what} is ${found}, not ${it}.`);
+}
+
+function asText({ chainId, contracts, differences }: VerificationResult, rpcUrl: string): string {
+  const lines = [`chain ${chainId} at ${rpcUrl}`];
+  for (const {
+    contract,
+    address: at,
+    values,
+    constructorArguments,
+    compiler,
+    guardian,
+    ...it
+  } of contracts) {
+    const same = it.differences.length === 0;
+    lines.push(`${mark(same)} ${contract} ${getAddress(at)}${same ? `, as ${compiler} compiles it` : ""}`);
+    for (const [name, value] of Object.entries(values)) lines.push(`    ${name.padEnd(12)} ${value}`);
+    if (guardian !== undefined) lines.push(`    ${"which is".padEnd(12)} ${describeGuardian(guardian)}`);
+    if (guardian?.kind === "safe")
+      for (const owner of guardian.owners) lines.push(`    ${"owner".padEnd(12)} ${getAddress(owner)}`);
+    if (constructorArguments !== "0x") lines.push(`    ${"constructor".padEnd(12)} ${constructorArguments}`);
+  }
+  for (const difference of differences) lines.push(`${mark(false)} ${difference}`);
+  return `${lines.join("\n")}\n`;
+}
+
+function mark(good: boolean): string {
+  return styleText(good ? "green" : "red", good ? "✔" : "✘", { stream: process.stdout });
+}

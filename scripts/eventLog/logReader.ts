@@ -1,0 +1,150 @@
+import type { DeriveEvent, ParamsEvent } from "../../indexer/src/derive/events.ts";
+import { parseEvent } from "../../indexer/src/derive/parseEvent.ts";
+import type { Address } from "../../protocol/address.ts";
+import { InvalidInputError, TallystickError } from "../../protocol/errors.ts";
+
+/**
+ * Reads an event log line by line, and refuses one that cannot be right as a whole: out of order, or silent about what its
+ * numbers depend on. A log with a fault gives wrong numbers, never none, so every doubt ends the reading.
+ */
+export class LogReader {
+  #line = 0;
+  #last: DeriveEvent | undefined;
+  #token: Address | undefined;
+  #firstBlock = 0;
+
+  /** @param token the token that the log is about, when its first line may not say so */
+  constructor(token?: Address) {
+    this.#token = token;
+  }
+
+  /** The number of the line read last. */
+  get line(): number {
+    return this.#line;
+  }
+
+  /**
+   * @param text the next line
+   * @returns the event, or undefined for an empty line
+   * @throws TallystickError naming the line and what is wrong with it
+   */
+  read(text: string): DeriveEvent | undefined {
+    const line = ++this.#line;
+    if (text.trim() === "") return undefined;
+    const event = parseLine(text, line);
+    const last = this.#last;
+    if (event.kind === "params") {
+      if (last !== undefined) throw notFirst(line);
+      this.#takeToken(event);
+    }
+    if (last !== undefined) {
+      if (!isBefore(last, event)) throw outOfOrder(line);
+      if (event.time < last.time) throw timeRunsBack(line, last.time, event.time);
+    }
+    if (event.kind === "transfer") {
+      if (this.#token === undefined) throw unknownToken(line);
+      if (event.token === this.#token && event.block < this.#firstBlock)
+        throw beforeFirstBlock(line, event.block, this.#firstBlock);
+    }
+    this.#last = event;
+    return event;
+  }
+
+  /** The token that the log is about, as far as is known. */
+  get token(): Address | undefined {
+    return this.#token;
+  }
+
+  /** @throws TallystickError when nothing was read: what wrote the log has failed */
+  finish(): void {
+    if (this.#last === undefined) {
+      throw new TallystickError({
+        code: "empty_log",
+        message: "The log has no events.",
+        hint: "Even a node that has seen nothing writes a first line. Look at how the log was written.",
+      });
+    }
+  }
+
+  #takeToken({ token }: ParamsEvent): void {
+    if (token === undefined) return;
+    if (this.#token !== undefined && this.#token !== token.address) {
+      throw new TallystickError({
+        code: "other_token",
+        message: `The log is about the token ${token.address}, not about ${this.#token}.`,
+        hint: "Leave --token out: it is for logs whose first line names no token.",
+      });
+    }
+    this.#token = token.address;
+    this.#firstBlock = token.firstBlock;
+  }
+}
+
+function parseLine(text: string, line: number): DeriveEvent {
+  try {
+    return parseEvent(text);
+  } catch (cause) {
+    if (!(cause instanceof InvalidInputError)) throw cause;
+    const [issue] = cause.issues;
+    throw new TallystickError({
+      code: "invalid_event",
+      message: `Line ${line} is not an event: ${[issue?.field, issue?.message].filter(Boolean).join(" ")}.`,
+      hint: "An event log is what `tallystick export` writes: one JSON object a line. If this line is its last, it was cut off.",
+      cause,
+    });
+  }
+}
+
+/** Order: block, log, seq; a block's tick is its last event. */
+function isBefore(a: DeriveEvent, b: DeriveEvent): boolean {
+  if (a.block !== b.block) return a.block < b.block;
+  const [logA, logB] = [logOf(a), logOf(b)];
+  if (logA !== logB) return logA < logB;
+  if (a.kind === "record" && b.kind === "record") return a.seq < b.seq;
+  // The parameters a log starts with share the position of whatever comes first.
+  return a.kind === "params" && b.kind !== "params";
+}
+
+function logOf(event: DeriveEvent): number {
+  return event.kind === "tick" ? Number.POSITIVE_INFINITY : event.log;
+}
+
+function notFirst(line: number): TallystickError {
+  return new TallystickError({
+    code: "params_not_first",
+    message: `Line ${line} has the parameters of a log, which only its first line may have.`,
+    hint: "Two logs do not make one. Later parameters are records of a ledger, signed by the operator.",
+  });
+}
+
+function outOfOrder(line: number): TallystickError {
+  return new TallystickError({
+    code: "events_out_of_order",
+    message: `Line ${line} stands before or at the place of the line above it.`,
+    hint: "Events are in the order of block, log and seq, and the tick of a block is its last.",
+  });
+}
+
+function timeRunsBack(line: number, before: number, after: number): TallystickError {
+  return new TallystickError({
+    code: "time_runs_back",
+    message: `Line ${line} has the time ${after}, which is before that of the line above it, ${before}.`,
+    hint: "The time of an event is its block's, and no block is older than the one before it.",
+  });
+}
+
+function unknownToken(line: number): TallystickError {
+  return new TallystickError({
+    code: "token_unknown",
+    message: `Line ${line} is a transfer, and nothing says which token the log is about.`,
+    hint: "The first line of an exported log names the token. For a log without one: --token 0x…",
+  });
+}
+
+function beforeFirstBlock(line: number, block: number, first: number): TallystickError {
+  return new TallystickError({
+    code: "transfer_before_first_block",
+    message: `Line ${line} is a transfer of block ${block}, but by its first line the log begins with block ${first}.`,
+    hint: "The log was edited, or put together from two; export it again.",
+  });
+}

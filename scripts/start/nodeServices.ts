@@ -1,0 +1,66 @@
+import { statSync } from "node:fs";
+import { open } from "node:fs/promises";
+import path from "node:path";
+import { nodeProgram } from "../processes/nodeProgram.ts";
+import { ponderProgram } from "../processes/ponderProgram.ts";
+import type { Service } from "../processes/startService.ts";
+import { repositoryRoot } from "../repositoryRoot.ts";
+import type { NodeEnvironment } from "./nodeEnvironment.ts";
+import { indexerEnvironment, settlementEnvironment } from "./processEnvironment.ts";
+
+/**
+ * The write side. It is ready once it has said itself that it listens: what answers at its port may be another's. A 503 is
+ * ready too: a ledger that is behind its chain refuses writes, and the node goes on to serve what it has.
+ */
+export function settlementOf({ environment, settlementUrl }: NodeEnvironment, logs: string): Service {
+  const logFile = path.join(logs, "settlement.log");
+  const before = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
+  return {
+    name: "settlement",
+    command: process.execPath,
+    args: nodeProgram("settlement/main.ts"),
+    cwd: repositoryRoot,
+    env: settlementEnvironment(environment),
+    logFile,
+    isReady: async (signal) =>
+      (await textFrom(logFile, before)).includes('{"listening":') &&
+      [200, 503].includes((await fetch(`${settlementUrl}/health`, { signal })).status),
+    stop: [{ signal: "SIGTERM", waitMs: 15_000 }],
+  };
+}
+
+/** The read side: the indexer, or a replica that only answers. */
+export function indexerOf(
+  { environment, indexerHost, indexerPort }: NodeEnvironment,
+  logs: string,
+  { name = "indexer", command = "start" as "start" | "serve" } = {},
+): Service {
+  return {
+    name,
+    command: process.execPath,
+    args: ponderProgram(command, { hostname: indexerHost, port: indexerPort }),
+    cwd: repositoryRoot,
+    env: indexerEnvironment(environment),
+    logFile: path.join(logs, `${name}.log`),
+    isReady: async (signal) => (await fetch(`${urlOf(indexerHost, indexerPort)}/health`, { signal })).ok,
+    readyWithinMs: 180_000,
+    stop: [{ signal: "SIGTERM", waitMs: 15_000 }],
+  };
+}
+
+/** How this machine reaches what listens at `host`. */
+export function urlOf(host: string, port: number | string): string {
+  const reached = ["0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host;
+  return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
+}
+
+/** The beginning of what was written to a log from `position` on. */
+async function textFrom(file: string, position: number): Promise<string> {
+  const handle = await open(file, "r");
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(64 << 10), 0, 64 << 10, position);
+    return buffer.toString("utf8", 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,38 @@
+import { createServer } from "node:net";
+import { type InputIssue, InvalidInputError } from "../../protocol/errors.ts";
+
+/** Where a process is going to listen, and the setting that says so. */
+export type Listening = { field: string; host: string; port: number };
+
+/**
+ * Makes sure that nobody listens yet where our processes are going to: else what answers there would be taken for ours.
+ *
+ * @throws InvalidInputError naming every port that is taken
+ */
+export async function requireFreePorts(places: readonly Listening[]): Promise<void> {
+  const issues = (await Promise.all(places.map(takenBy))).flat();
+  if (issues.length === 0) return;
+  throw new InvalidInputError({
+    issues,
+    code: "port_taken",
+    message: "Another process listens where this node is going to:",
+    hint: "Is another node running? Stop it, or give this one ports of its own.",
+  });
+}
+
+async function takenBy({ field, host, port }: Listening): Promise<InputIssue[]> {
+  const server = createServer();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen({ host, port, exclusive: true }, resolve);
+    });
+    return [];
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const message = code === "EADDRINUSE" ? "is taken by another process" : `cannot be used: ${code}`;
+    return [{ field, message: `${host}, port ${port}, ${message}` }];
+  } finally {
+    await new Promise((resolve) => server.close(resolve));
+  }
+}

@@ -1,0 +1,208 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, readFileSync, rmSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { expect } from "chai";
+import { zeroAddress } from "viem";
+import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
+import { ledgerId } from "../../protocol/ledger/anchor.ts";
+import { LedgerLineError } from "../../protocol/ledger/verifyLedger.ts";
+import { verifyLedgerFile } from "../../scripts/commands/verifyLedger.ts";
+import { startPostgres } from "../../scripts/postgres/startPostgres.ts";
+import { freePort } from "../../scripts/processes/freePort.ts";
+import { compiledOnce, nodeProgram } from "../../scripts/processes/nodeProgram.ts";
+import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
+import { waitUntil } from "../../scripts/processes/waitUntil.ts";
+import { type IndexerProcess, startIndexer } from "../indexer/support/indexerProcess.ts";
+import {
+  CHAIN_ID,
+  type LocalChain,
+  newWallet,
+  PROVIDER,
+  startLocalChain,
+} from "../indexer/support/localChain.ts";
+import { propose, settle, settlementProcesses, stop } from "../settlement/support/settlementProcess.ts";
+
+/** Entries behind an anchor that make the next one; the interval is so long that nothing else does. */
+const ANCHORED = 270;
+
+/** The first entries of a life may be anchored at once. */
+const MORE = 20;
+
+/** The drill of docs/operators.md: the disk of a settlement service is lost, and its followers give back what was anchored. */
+describe("a ledger that is restored from its followers", function () {
+  this.timeout(600_000);
+  this.slow(60_000);
+
+  let folder: string;
+  let keeper: Keeper;
+  let chain: LocalChain;
+  let indexer: IndexerProcess;
+  let replica: IndexerProcess;
+  const writer = newWallet();
+  const origin = "test.local/drill";
+  let settings: Record<string, string>;
+  let follower: Record<string, string>;
+  let id: `0x${string}`;
+  const { start } = settlementProcesses(() => settings);
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), "tallystick-drill-"));
+    keeper = await openKeeper();
+    const [postgres, local] = await Promise.all([startPostgres({ keeper }), startLocalChain(keeper, folder)]);
+    chain = local;
+    await chain.fuel(writer);
+    const contract = chain.anchoredLedger;
+    id = ledgerId({ chainId: CHAIN_ID, contract, writer: writer.address, guardian: zeroAddress, origin });
+    settings = {
+      LEDGER_DIR: path.join(folder, "ledgers"),
+      LEDGER_ORIGIN: origin,
+      ANCHOR_PRIVATE_KEY: writer.privateKey,
+      ANCHORED_LEDGER: contract,
+      RPC_URL: chain.rpcUrl,
+      CHAIN_ID: String(CHAIN_ID),
+      ANCHOR_INTERVAL_SECONDS: "86400",
+      ANCHOR_MAX_ENTRIES: String(ANCHORED),
+      RATE_LIMIT_PER_KEY: "0",
+      RATE_LIMIT_PER_ADDRESS: "0",
+      // The same for all lives of the service, as behind one name.
+      SETTLEMENT_PORT: String(await freePort()),
+    };
+    follower = {
+      DATABASE_URL: await postgres.createDatabase("drill"),
+      RPC_URL: chain.rpcUrl,
+      CHAIN_ID: String(CHAIN_ID),
+      TOKEN_ADDRESS: chain.token,
+      ESCROWS: `${chain.escrow}=${PROVIDER}`,
+      ANCHORED_LEDGER: contract,
+      LEDGERS: `${id}=http://127.0.0.1:${settings.SETTLEMENT_PORT}`,
+      TICK_BLOCKS: "1",
+    };
+  });
+  after(async () => {
+    await keeper?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const head = async () => {
+    const call = { address: chain.anchoredLedger, abi: anchoredLedgerAbi, functionName: "head" } as const;
+    return chain.client.readContract({ ...call, args: [id] }).catch(() => undefined);
+  };
+  const untilAnchored = (size: number) =>
+    waitUntil(async () => Number((await head())?.size ?? 0n) >= size, {
+      what: `an anchor of ${size}`,
+      withinMs: 60_000,
+      everyMs: 50,
+    });
+  const entries = (node: IndexerProcess, query = "") => fetch(`${node.url}/v1/ledger/entries${query}`);
+  const untilFollowed = (node: IndexerProcess, size: number) =>
+    node.until(
+      `${size} entries`,
+      async () => Number((await entries(node)).headers.get("x-ledger-size")) === size,
+    );
+
+  async function settleMany(url: string, from: number, to: number): Promise<void> {
+    for (let n = from; n < to; n++) expect(await settle(url, `task-${n}`)).to.be.a("string");
+  }
+
+  async function tallystick(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
+    const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", args), {
+      env: { PATH: process.env.PATH, ...compiledOnce, ...settings },
+      cwd: folder,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const [out, err, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "exit"),
+    ]);
+    return { code, out, err };
+  }
+
+  it("has every anchored entry again, goes on, and is followed on", async () => {
+    const first = await start();
+    await settleMany(first.url, 0, 40);
+    // An older copy, taken while the service runs.
+    const copy = path.join(folder, "copy");
+    cpSync(path.dirname(first.file), copy, { recursive: true });
+    await settleMany(first.url, 40, ANCHORED + MORE);
+    await untilAnchored(ANCHORED);
+    const anchored = Number((await head())?.size);
+    await settleMany(first.url, ANCHORED + MORE, ANCHORED + MORE + 7);
+    const settled = readFileSync(first.file, "latin1").trimEnd().split("\n");
+    indexer = await startIndexer(keeper, folder, follower);
+    await untilFollowed(indexer, anchored);
+    await indexer.untilTick(await chain.client.getBlockNumber());
+    replica = await startIndexer(keeper, folder, follower, "replica", "serve");
+    await untilFollowed(replica, anchored);
+
+    // The machine of the service is gone, the ledger with it.
+    await stop(first.child, "SIGKILL");
+    rmSync(path.dirname(first.file), { recursive: true });
+
+    // Followers give the lines that they verified, and nothing behind the anchor.
+    for (const node of [indexer, replica]) {
+      const page = await entries(node, `?ledger=${id}&from=200&to=270`);
+      expect(page.headers.get("content-type")).to.equal("application/jsonl");
+      expect((await page.text()).trimEnd().split("\n")).to.deep.equal(settled.slice(200, 270));
+      expect((await (await entries(node)).text()).trimEnd().split("\n")).to.deep.equal(
+        settled.slice(0, anchored),
+      );
+      expect((await entries(node, `?from=0&to=${anchored + 1}`)).status).to.equal(400);
+      expect((await entries(node, "?from=x")).status).to.equal(400);
+      expect((await entries(node, `?ledger=0x${"00".repeat(32)}`)).status).to.equal(404);
+    }
+
+    // The older copy is put back. The service knows that it is one.
+    cpSync(copy, path.dirname(first.file), { recursive: true });
+    const behind = await start();
+    expect(behind.size).to.be.within(40, anchored - 1);
+    const refused = await waitUntil(
+      async () => {
+        const answer = await propose(behind.url, "too early");
+        return answer.status === 503 && answer;
+      },
+      { what: "a service that knows that its disk is old", withinMs: 30_000, everyMs: 100 },
+    );
+    expect(refused.hash).to.equal(undefined);
+    const health = await fetch(`${behind.url}/health`);
+    expect(health.status).to.equal(503);
+    expect(await health.text()).to.contain("ledger pull");
+    const running = await tallystick("ledger", "pull", "--from", replica.url);
+    expect([running.code, running.err]).to.satisfy(
+      ([code, err]: [number, string]) => code === 1 && /Another process/.test(err),
+    );
+    await stop(behind.child, "SIGTERM");
+
+    const pulled = await tallystick("ledger", "pull", "--from", replica.url);
+    expect(pulled.code, pulled.err).to.equal(0);
+    expect(pulled.out).to.contain(`up to its last anchor, ${anchored} entries`);
+    expect(pulled.out).to.contain(`entries ${anchored} (40 from disk, ${anchored - 40} fetched)`);
+    expect(readFileSync(first.file, "latin1").trimEnd().split("\n")).to.deep.equal(
+      settled.slice(0, anchored),
+    );
+
+    const second = await start();
+    expect(second.size).to.equal(anchored);
+    const settling = await waitUntil(
+      async () => {
+        const answer = await propose(second.url, "after the drill");
+        return answer.hash !== undefined && answer;
+      },
+      { what: "a service that settles again", withinMs: 30_000, everyMs: 100 },
+    );
+    expect(settling.status).to.equal(200);
+    expect((await fetch(`${second.url}/health`)).status).to.equal(200);
+    await settleMany(second.url, anchored + 1, anchored + ANCHORED + MORE);
+    await untilAnchored(anchored + ANCHORED);
+    await untilFollowed(indexer, Number((await head())?.size));
+    await stop(second.child, "SIGTERM");
+    const verified = await verifyLedgerFile(first.file);
+    if (verified instanceof LedgerLineError) throw verified;
+    expect(verified.size).to.equal(anchored + ANCHORED + MORE);
+    expect(verified.otherLayouts.count).to.equal(0);
+  });
+});

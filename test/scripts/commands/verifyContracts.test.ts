@@ -1,0 +1,266 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect } from "chai";
+import { AbiCoder, concat } from "ethers";
+import {
+  createTestClient,
+  encodeFunctionData,
+  http,
+  type PublicClient,
+  publicActions,
+  walletActions,
+} from "viem";
+import { hireEscrowAbi } from "../../../protocol/abi/hireEscrowAbi.ts";
+import type { Address } from "../../../protocol/address.ts";
+import type { Hex } from "../../../protocol/hex.ts";
+import { chainService } from "../../../scripts/demo/services.ts";
+import { type Deployment, deploymentSchema, writeDeployment } from "../../../scripts/deploy/deployment.ts";
+import { describeGuardian, readGuardian } from "../../../scripts/deploy/describeGuardian.ts";
+import {
+  CANONICAL_SAFE,
+  canonicalSafeAddress,
+  SAFE_CONTRACTS,
+  SAFE_SINGLETON_FACTORY,
+} from "../../../scripts/ignition/canonicalSafe.ts";
+import type { FrozenName } from "../../../scripts/ignition/frozenContract.ts";
+import { freePort } from "../../../scripts/processes/freePort.ts";
+import { type Keeper, openKeeper } from "../../../scripts/processes/openKeeper.ts";
+import { startService } from "../../../scripts/processes/startService.ts";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+import type { VerifiedContract } from "../../../scripts/verification/verifyContract.ts";
+import { runTallystick } from "../../e2e/support/demoProcess.ts";
+
+/** The runtime code of Safe's singleton factory: it creates what it is sent, with the salt in front (CREATE2). */
+const FACTORY_CODE =
+  "0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3";
+
+describe("deployed contracts that others check", function () {
+  this.timeout(400_000);
+  let folder: string;
+  let keeper: Keeper;
+  let rpcUrl: string;
+  let deployment: Deployment;
+  let record: string;
+  let owners: Address[];
+  const open = () =>
+    createTestClient({ mode: "hardhat", transport: http(rpcUrl) })
+      .extend(publicActions)
+      .extend(walletActions);
+  let client: ReturnType<typeof open>;
+  let verifier: ChildProcess;
+
+  const run = async (...args: string[]) => {
+    const it = runTallystick(args, { RPC_URL: "", DEPLOYER_PRIVATE_KEY: "" });
+    const { code } = await it.ended;
+    return { code, out: it.out(), err: it.err() };
+  };
+
+  before(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), "tallystick-verify-"));
+    keeper = await openKeeper();
+    verifier = fork(path.join(repositoryRoot, "test/scripts/fixtures/verifyFrozen.ts"), {
+      execArgv: ["--import", "tsx"],
+      cwd: repositoryRoot,
+    });
+    const port = await freePort();
+    rpcUrl = `http://127.0.0.1:${port}`;
+    await startService(keeper, chainService({ port, logs: folder }));
+    client = open();
+    owners = (await client.getAddresses()).slice(0, 3).map((it) => it.toLowerCase() as Address);
+    // Safe's own contracts, made as they are made on every chain.
+    await client.setCode({ address: SAFE_SINGLETON_FACTORY, bytecode: FACTORY_CODE });
+    for (const { bytecode } of Object.values(SAFE_CONTRACTS)) {
+      const data = concat([`0x${"00".repeat(32)}`, bytecode]) as Hex;
+      const hash = await client.sendTransaction({
+        account: owners[0] as Address,
+        to: SAFE_SINGLETON_FACTORY,
+        data,
+        gas: 12_000_000n,
+        chain: null,
+      });
+      await client.waitForTransactionReceipt({ hash });
+    }
+    for (const address of Object.values(CANONICAL_SAFE))
+      expect(await client.getCode({ address: address as Address }), address).to.match(/^0x[0-9a-f]{20}/);
+    record = path.join(folder, "31337.json");
+    const asked = ["--guardian-owners", owners.join(), "--provider", "acme-escrow", "--output", record];
+    const { code, out, err } = await run("deploy", "--rpc-url", rpcUrl, ...asked);
+    expect(code, err).to.equal(0);
+    deployment = deploymentSchema.parse(JSON.parse(out));
+  });
+  after(async () => {
+    verifier.kill();
+    await keeper.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const escrow = () => deployment.hireEscrow.address;
+  /** Against the frozen code, without compiling it again. */
+  const verify = async (name: FrozenName, address: Address): Promise<VerifiedContract> => {
+    const answer = once(verifier, "message");
+    verifier.send({ rpcUrl, name, address });
+    return (await answer)[0];
+  };
+  /** Puts other code at a free address, and verifies it there. */
+  const verifyCode = async (name: FrozenName, code: string) => {
+    const address: Address = `0x${"c0de".repeat(10)}`;
+    await client.setCode({ address, bytecode: code as Hex });
+    return verify(name, address);
+  };
+
+  it("have an official Safe as guardian where Safe's contracts are, at one address for its owners", async () => {
+    const { guardian } = deployment.hireEscrow;
+    expect(guardian).to.equal(canonicalSafeAddress(owners, 2).toLowerCase());
+    expect(await readGuardian(client as PublicClient, guardian)).to.deep.equal({
+      kind: "safe",
+      version: "1.5.0",
+      official: true,
+      threshold: 2,
+      owners,
+    });
+    // Other owners, another order, another threshold: another Safe.
+    const others = [canonicalSafeAddress([...owners].reverse(), 2), canonicalSafeAddress(owners, 3)];
+    expect(others.map((it) => it.toLowerCase())).to.not.include(guardian);
+  });
+
+  it("are told from a Safe that only says it is one, and from keys, delegated ones too", async () => {
+    const { guardian } = deployment.hireEscrow;
+    const at: Address = `0x${"5afe".repeat(10)}`;
+    const kindOf = async (bytecode: Hex) => {
+      await client.setCode({ address: at, bytecode });
+      return readGuardian(client as PublicClient, at);
+    };
+    // The proxy's code, but what it runs is a contract of somebody else: the same code at another address.
+    const own: Address = `0x${"0b".repeat(20)}`;
+    const bytecode = (await client.getCode({ address: CANONICAL_SAFE.singleton as Address })) as Hex;
+    await client.setCode({ address: own, bytecode });
+    const runs = (singleton: string) =>
+      client.setStorageAt({
+        address: guardian,
+        index: 0,
+        value: `0x${singleton.slice(2).toLowerCase().padStart(64, "0")}`,
+      });
+    await runs(own);
+    expect(await readGuardian(client as PublicClient, guardian)).to.include({
+      kind: "safe",
+      official: false,
+    });
+    await runs(CANONICAL_SAFE.singleton);
+    expect(await readGuardian(client as PublicClient, guardian)).to.include({ kind: "safe", official: true });
+    expect(await kindOf("0x")).to.deep.equal({ kind: "key", delegated: false });
+    const delegated = await kindOf(`0xef0100${own.slice(2)}`);
+    expect(delegated).to.deep.equal({ kind: "key", delegated: true });
+    expect(describeGuardian(delegated)).to.contain("EIP-7702").and.contain("not a multisig");
+    expect(await kindOf("0x00")).to.deep.equal({ kind: "contract" });
+  });
+
+  it("refuse a guardian that is a key, unless that is said", async () => {
+    const key = `0x${"6e".repeat(20)}`;
+    const asked = [
+      "deploy",
+      "--rpc-url",
+      rpcUrl,
+      "--guardian",
+      key,
+      "--output",
+      path.join(folder, "key.json"),
+    ];
+    const refused = await run(...asked);
+    expect(refused.code).to.equal(1);
+    expect(refused.err).to.contain("code: guardian_is_a_key").and.contain("--guardian-is-a-key");
+    expect(refused.err).to.not.contain("This will deploy");
+    const taken = await run(...asked, "--guardian-is-a-key", "--provider", "by-key");
+    expect(taken.code, taken.err).to.equal(0);
+    expect(JSON.parse(taken.out).hireEscrow.guardian).to.equal(key);
+  });
+
+  it("are what the sources compile to, says verify-contracts, and names values, guardian, owners and threshold", async () => {
+    const { code, out, err } = await run(
+      "verify-contracts",
+      "--rpc-url",
+      rpcUrl,
+      "--deployment",
+      record,
+      "--json",
+    );
+    expect(code, err + out).to.equal(0);
+    const { contracts, differences } = JSON.parse(out);
+    expect(differences).to.deep.equal([]);
+    expect(contracts.map((it: { contract: string }) => it.contract)).to.deep.equal([
+      "HireEscrow",
+      "AnchoredLedger",
+    ]);
+    expect(contracts[0].values.providerId).to.equal("acme-escrow");
+    expect(contracts[0].values.token.toLowerCase()).to.equal(deployment.token);
+    expect(contracts[0].guardian).to.deep.include({ official: true, threshold: 2, owners });
+    // What an explorer asks for: the init code with this behind it is the code that was sent.
+    expect(contracts[0].constructorArguments).to.equal(
+      AbiCoder.defaultAbiCoder().encode(
+        ["address", "address", "string"],
+        [deployment.token, deployment.hireEscrow.guardian, "acme-escrow"],
+      ),
+    );
+  });
+
+  it("are held to the record, and found by their address", async () => {
+    const other = { ...deployment, hireEscrow: { ...deployment.hireEscrow, providerId: "somebody-else" } };
+    const file = path.join(folder, "other.json");
+    await writeDeployment(file, { ...other, anchoredLedger: deployment.token });
+    const { code, out } = await run("verify-contracts", "--rpc-url", rpcUrl, "--deployment", file);
+    expect(code).to.equal(1);
+    expect(out)
+      .to.contain("The escrow's provider is acme-escrow, not somebody-else.")
+      .and.match(/✘ AnchoredLedger/)
+      .and.match(/is not that of AnchoredLedger|does not answer/);
+    const ledger = await run("verify-contracts", "--rpc-url", rpcUrl, "--address", deployment.anchoredLedger);
+    expect(ledger.code, ledger.out).to.equal(0);
+    expect(ledger.out).to.match(/✔ AnchoredLedger/);
+  });
+
+  it("differ by any byte, by any immutable, and by where they stand", async () => {
+    for (const [name, address] of [
+      ["HireEscrow", escrow()],
+      ["AnchoredLedger", deployment.anchoredLedger],
+    ] as const) {
+      expect((await verify(name, address)).differences).to.deep.equal([]);
+      const code = (await client.getCode({ address })) as string;
+      // The same code elsewhere has another's address in it, which signatures are for.
+      expect((await verifyCode(name, code)).differences[0]).to.contain(`is not that of ${name}`);
+      const longer = await verifyCode(name, `${code}00`);
+      expect(longer.differences[0]).to.match(/\d+ bytes instead of \d+/);
+      for (const at of [0.3, 0.7, 1]) {
+        const n = 2 * Math.floor((at * (code.length - 4)) / 2) + 2;
+        const byte = (Number.parseInt(code.slice(n, n + 2), 16) ^ 1).toString(16).padStart(2, "0");
+        const changed = code.slice(0, n) + byte + code.slice(n + 2);
+        await client.setCode({ address, bytecode: changed as Hex });
+        const { differences } = await verify(name, address);
+        expect(differences, `${name} byte ${(n - 2) / 2}`).to.have.length(1);
+        await client.setCode({ address, bytecode: code as Hex });
+      }
+      expect((await verify(name, address)).differences).to.deep.equal([]);
+    }
+    expect((await verify("HireEscrow", deployment.anchoredLedger)).differences[0]).to.contain(
+      "does not answer",
+    );
+    expect((await verify("HireEscrow", deployment.token)).differences).to.have.length(1);
+    const nobody = await verify("AnchoredLedger", `0x${"77".repeat(20)}`);
+    expect(nobody.differences[0]).to.contain("There is no code");
+  });
+
+  it("are not believed when they answer with another's values", async () => {
+    // The escrow's code with the guardian's bytes exchanged wherever they stand: it answers with the new one.
+    const code = (await client.getCode({ address: escrow() })) as string;
+    const thief = "be".repeat(20);
+    const changed = code.replaceAll(deployment.hireEscrow.guardian.slice(2), thief);
+    expect(changed).to.not.equal(code);
+    await client.setCode({ address: escrow(), bytecode: changed as Hex });
+    const asked = encodeFunctionData({ abi: hireEscrowAbi, functionName: "guardian" });
+    expect((await client.call({ to: escrow(), data: asked })).data).to.contain(thief);
+    // By itself that is an escrow with another guardian; the record, and its address, say which one was meant.
+    expect((await verify("HireEscrow", escrow())).values.guardian?.toLowerCase()).to.equal(`0x${thief}`);
+    await client.setCode({ address: escrow(), bytecode: code as Hex });
+  });
+});

@@ -1,0 +1,84 @@
+import { expect } from "chai";
+import type { NodeSnapshot } from "../../../indexer/nodeDatabase.ts";
+import type { MemoryStore } from "../../../indexer/src/derive/memoryStore.ts";
+import { type ColumnKind, type Row, type TableName, tables } from "../../../indexer/src/derive/tables.ts";
+import { compareRows } from "../../../scripts/eventLog/compareRows.ts";
+
+const names = Object.keys(tables) as TableName[];
+type AnyRow = Record<string, unknown> & { id: string };
+
+const sample = (kind: ColumnKind, other = false): unknown => {
+  if (kind.startsWith("bigint")) return other ? 2n : 1n;
+  if (kind.startsWith("number")) return other ? 2 : 1;
+  if (kind.startsWith("boolean")) return other;
+  return other ? "other" : "one";
+};
+const rowOf = (table: TableName, id: string): AnyRow => ({
+  ...Object.fromEntries(Object.entries(tables[table]).map(([column, kind]) => [column, sample(kind)])),
+  id,
+});
+
+/** Two rows in every table, on both sides, before `change` puts its hand to them. */
+async function compared(
+  change: (node: Map<TableName, AnyRow[]>, derived: Map<TableName, AnyRow[]>) => void,
+  keep = 5,
+) {
+  const sides = [0, 1].map(
+    () => new Map(names.map((table) => [table, [rowOf(table, "a"), rowOf(table, "b")]])),
+  );
+  const [node, derived] = sides as [Map<TableName, AnyRow[]>, Map<TableName, AnyRow[]>];
+  change(node, derived);
+  const snapshot = {
+    rows: async function* (table: TableName) {
+      yield* (node.get(table) ?? []) as unknown as Row<TableName>[];
+    },
+  } as unknown as NodeSnapshot;
+  const store = {
+    rows: (table: TableName) => new Map((derived.get(table) ?? []).map((row) => [row.id, row])),
+  } as unknown as MemoryStore;
+  return compareRows(snapshot, store, keep);
+}
+
+describe("what rederive compares", () => {
+  it("finds no difference between equal rows, and counts them all", async () => {
+    expect(await compared(() => {})).to.deep.equal({ rows: 2 * names.length, differences: 0, first: [] });
+  });
+
+  for (const table of names) {
+    it(`finds each column of ${table} that differs, each row that is missing, and each that is extra`, async () => {
+      for (const [column, kind] of Object.entries(tables[table])) {
+        if (column === "id") continue;
+        for (const value of [sample(kind, true), null]) {
+          const { differences, first } = await compared((node) => {
+            (node.get(table)?.[1] as AnyRow)[column] = value;
+          });
+          expect(differences, column).to.equal(1);
+          expect(first[0]).to.include({ table, id: "b", column });
+        }
+      }
+      const missing = await compared((node) => void node.get(table)?.pop());
+      expect(missing.first).to.deep.equal([
+        { table, id: "b", column: null, node: "no row", derived: "a row" },
+      ]);
+      const extra = await compared((_, derived) => void derived.get(table)?.shift());
+      expect(extra.first).to.deep.equal([{ table, id: "a", column: null, node: "a row", derived: "no row" }]);
+      expect([missing.differences, extra.differences]).to.deep.equal([1, 1]);
+    });
+  }
+
+  it("tells a number from its text, and counts what it does not show", async () => {
+    const numbers = names.flatMap((table) =>
+      Object.entries(tables[table]).flatMap(([column, kind]) =>
+        kind === "number" ? [{ table, column }] : [],
+      ),
+    );
+    const [{ table, column }] = numbers as [{ table: TableName; column: string }];
+    const { first } = await compared((node) => {
+      (node.get(table)?.[0] as AnyRow)[column] = "1";
+    });
+    expect(first[0]).to.include({ node: '"1"', derived: "1" });
+    const all = await compared((node) => node.clear(), 3);
+    expect(all.differences).to.equal(2 * names.length);
+    expect(all.first).to.have.length(3);
+  });
+});
