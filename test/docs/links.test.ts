@@ -1,0 +1,82 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "chai";
+import { Marked } from "marked";
+import { renderDocument } from "../../indexer/src/api/pages/renderDocument.ts";
+import { servePages } from "../../indexer/src/api/pages/servePages.ts";
+import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+
+const documents = [
+  "README.md",
+  "CONTRIBUTING.md",
+  ...readdirSync(path.join(repositoryRoot, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => path.join("docs", name)),
+].filter((name) => existsSync(path.join(repositoryRoot, name)));
+
+/** Every link of a document, as it is written. */
+function linksOf(markdown: string): string[] {
+  const links: string[] = [];
+  const marked = new Marked();
+  marked.use({ walkTokens: (token) => void (token.type === "link" && links.push(token.href)) });
+  marked.parse(markdown, { async: false });
+  return links;
+}
+
+const idsOf = (html: string) => [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+const isOutside = (href: string) => /^[a-z]+:/.test(href);
+
+describe("the links of the documents", () => {
+  for (const name of documents) {
+    it(`of ${name} lead to what is there, and to headings that are there`, () => {
+      const text = readFileSync(path.join(repositoryRoot, name), "utf8");
+      for (const href of linksOf(text).filter((it) => !isOutside(it))) {
+        const [file = "", heading] = href.split("#");
+        const target = file === "" ? name : path.join(path.dirname(name), file);
+        expect(existsSync(path.join(repositoryRoot, target)), `${name}: ${href}`).to.equal(true);
+        // A node serves its documents, and nothing else of the repository.
+        if (name.startsWith("docs/"))
+          expect(target, `${name}: ${href} leads out of docs/`).to.match(/^docs\/.*\.md$/);
+        if (heading !== undefined) {
+          const ids = idsOf(renderDocument(readFileSync(path.join(repositoryRoot, target), "utf8")));
+          expect(ids, `${name}: ${href}`).to.include(heading);
+        }
+      }
+    });
+  }
+});
+
+describe("the links of the pages that a node serves", () => {
+  /** What the rest of the API answers (test/indexer/api). */
+  const elsewhere = ["/graphql", "/openapi.json", "/v1/params", "/status"];
+
+  it("lead to pages of the node, one from the other, and to headings that are there", async () => {
+    const app = servePages();
+    const pages = new Map<string, string>();
+    const waiting: [from: string, href: string][] = [["", "/"]];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const [from, href] = next;
+      const { pathname, hash } = new URL(href, `http://node${from}`);
+      if (elsewhere.includes(pathname)) continue;
+      if (!pages.has(pathname)) {
+        const response = await app.request(pathname);
+        expect(response.status, `${from}: ${href}`).to.equal(200);
+        const html = await response.text();
+        pages.set(pathname, html);
+        // Examples within code are text, and what the page's own script makes is not there yet.
+        const markup = html.replaceAll(/<script[\s\S]*?<\/script>/g, "");
+        for (const [, link = ""] of markup.matchAll(/<a href="([^"]+)"/g))
+          if (!isOutside(link)) waiting.push([pathname, link.replaceAll("&amp;", "&")]);
+      }
+      if (hash !== "") expect(idsOf(pages.get(pathname) ?? ""), `${from}: ${href}`).to.include(hash.slice(1));
+    }
+    // All of them were found from the first page.
+    const served = documents.filter((name) => name.startsWith("docs/")).map((name) => `/${name}`);
+    expect([...pages.keys()]).to.include.members(served);
+  });
+
+  it("ask nothing that is kept from the public", async () => {
+    const html = await (await servePages().request("/")).text();
+    expect(html).to.not.contain("/metrics");
+  });
+});
