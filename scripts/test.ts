@@ -83,8 +83,31 @@ function conclude(results: Results): number {
     const note = result.note ? `  ${result.note}` : "";
     process.stdout.write(`${mark} ${step.name}${counts}  ${(result.ms / 1000).toFixed(1)} s${note}\n`);
   }
+  process.stdout.write(longestFiles(results));
+  process.stdout.write(whatFailed(results));
   process.stdout.write(`\n${summary(total)}\n`);
   return total.failed === 0 ? 0 : 1;
+}
+
+/** How many of the slowest files the close names. */
+const LONGEST = 12;
+
+/** The files that took longest, so that whoever adds a slow one sees it. */
+function longestFiles(results: Results): string {
+  const files = results.flatMap(({ result }) => result.files ?? []).sort((a, b) => b.ms - a.ms);
+  if (files.length < 2 * LONGEST) return "";
+  const lines = files
+    .slice(0, LONGEST)
+    .map(({ file, ms }) => `${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`);
+  return `\nthe longest:\n${lines.join("\n")}\n`;
+}
+
+/** Which tests failed and with what words, after everything else: nobody should search a long output for them. */
+function whatFailed(results: Results): string {
+  const failures = results.flatMap(({ result }) => result.failures ?? []);
+  return failures
+    .map(({ file, title, message }) => `\n${styleText("red", "✘")} ${file}\n  ${title}\n  ${message}\n`)
+    .join("");
 }
 
 /** `N passed, N failed`, with `, N skipped` when there are any. */

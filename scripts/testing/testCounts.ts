@@ -1,7 +1,19 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
-/** What a runner has to say for the closing line. */
-export type TestCounts = { passed: number; failed: number; skipped: number };
+/** What a runner has to say for the closing line, and which tests failed, as far as it knows. */
+export type TestCounts = {
+  passed: number;
+  failed: number;
+  skipped: number;
+  failures?: FailedTest[];
+  files?: FileTime[];
+};
+
+/** A test or a hook that failed: where it stands and the first line of its error. */
+export type FailedTest = { file: string; title: string; message: string };
+
+/** How long the tests of one file took. */
+export type FileTime = { file: string; ms: number };
 
 /** Leaves the counts where the test run looks for them; does nothing when a runner is started by hand. */
 export function writeTestCounts(counts: TestCounts): void {
