@@ -43,7 +43,7 @@ export async function readGuardian(client: PublicClient, address: Address): Prom
   }
 }
 
-/** "a Safe, 2 of 3" and the like. */
+/** "an official Safe 1.5.0: 2 of 3" and the like. */
 export function describeGuardian(guardian: Guardian): string {
   if (guardian.kind === "contract") return "a contract, but not a Safe";
   if (guardian.kind === "key")

@@ -95,8 +95,9 @@ describe("threads that read signatures", () => {
   it("leave the asker to itself when one does not answer", async () => {
     const source =
       'parentPort.on("message", ([[text]]) => text === "hang" || parentPort.postMessage([null]));';
+    // Only the one that is to give up has little patience: a busy machine may need long to start a thread.
+    expect(await failing({ source }).threads.ask([question])).to.deep.equal([null]);
     const { threads, reasons } = failing({ source, patienceMs: 200 });
-    expect(await threads.ask([question])).to.deep.equal([null]);
     expect(await threads.ask([["hang", "0x"]])).to.equal(null);
     expect(await threads.ask([question])).to.equal(null);
     expect(reasons).to.deep.equal(["no answer within 200 ms"]);
