@@ -96,7 +96,9 @@ describe("tallystick deploy", function () {
 
     const unconfirmed = await deploy(...asked, "--output", path.join(folder, "no.json"));
     expect(unconfirmed.code).to.equal(1);
-    expect(unconfirmed.err).to.contain("Nothing was sent").and.match(/a Safe, 1\.5\.0, that is not .*: 2 of 3/);
+    expect(unconfirmed.err)
+      .to.contain("Nothing was sent")
+      .and.match(/a Safe, 1\.5\.0, that is not .*: 2 of 3/);
 
     const { code, out, err } = await deploy(...asked, "--yes", "--output", path.join(folder, "84532.json"));
     expect(code, err).to.equal(0);
