@@ -26,6 +26,7 @@ const METHODS: { [path: string]: string } = {
   "/v1/verify": "POST",
   "/v1/contest": "POST",
   "/v1/params": "POST",
+  "/v1/records": "POST",
   "/v1/claim": "POST",
   "/v1/claim/verify": "POST",
   "/v1/reviews": "GET",

@@ -14,6 +14,7 @@ import type { SignedRecord } from "../../protocol/records/record.ts";
 import { parseReview } from "../../protocol/records/review.ts";
 import { parseTelemetry } from "../../protocol/records/telemetry.ts";
 import { type LedgerIndex, offerKey } from "./ledgerIndex.ts";
+import { unknownOfListing, unknownOfReceipt } from "./unknownKeys.ts";
 
 /** What the rules of records look at besides the record. */
 export type RuleContext = {
@@ -67,10 +68,11 @@ export async function checkRecord(record: SignedRecord, context: RuleContext): P
   }
   switch (type) {
     case "listing":
-      listingRules(checkListing(record), context);
+      listingRules(checkListing(record), context, unknownOfListing(body));
       break;
     case "receipt":
       receiptRules(checkReceipt(record), context);
+      refuse(unknownOfReceipt(body));
       break;
     case "rating": {
       const { receipt, side } = parseRating(body);
@@ -152,8 +154,13 @@ function checkConsensus({ type, body, signer }: SignedRecord, { index, now: time
   });
 }
 
-function listingRules(listing: Listing, { now, devMode, index }: RuleContext): void {
+function listingRules(
+  listing: Listing,
+  { now, devMode, index }: RuleContext,
+  unknown: readonly InputIssue[],
+): void {
   const { issues, code, hint } = offerProblem(listing, now, "body.");
+  issues.push(...unknown);
   // Whoever takes an offer down may do so whatever has become of its address.
   const endpoint = devMode || listing.retired ? undefined : addressProblem(listing.endpoint);
   if (endpoint) issues.push({ field: "body.endpoint", message: endpoint });

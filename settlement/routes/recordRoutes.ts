@@ -11,7 +11,7 @@ import { ratingToken } from "../../protocol/records/ratingToken.ts";
 import type { SignedRecord } from "../../protocol/records/record.ts";
 import type { AppDependencies } from "../appDependencies.ts";
 import { readSignedRecord } from "../engine/readSignedRecord.ts";
-import type { RecordType } from "../engine/recordRules.ts";
+import { RECORD_TYPES, type RecordType } from "../engine/recordRules.ts";
 import type { SettledRecord, Validated } from "../engine/settlementEngine.ts";
 import { readJson } from "../http/readJson.ts";
 import { sha256ByNode } from "../ledger/sha256ByNode.ts";
@@ -28,12 +28,20 @@ const ROUTES: [string, RecordType][] = [
   ["/v1/params", "params"],
 ];
 
+/** What is taken at `POST /v1/records`: every type that has no route of its own. */
+const ROUTE_OF = new Map<string, string>([
+  ...ROUTES.map(([path, type]) => [type, path] as const),
+  ["review", "/v1/reviews/{id}"],
+]);
+const TYPES_WITHOUT_ROUTE = RECORD_TYPES.filter((type) => !ROUTE_OF.has(type));
+
 /** What may stand beside a rating's body without being signed. */
 const BESIDE_RATING = ["rating_token", "comment"];
 
 /**
  * Signed records: `POST /v1/listings`, `/v1/receipts`, `/v1/rate`, `/telemetry` (SHP §6, §9), `/v1/stake`,
- * `/v1/verify`, `/v1/contest` (swarm.at §11) and the operator's `/v1/params`.
+ * `/v1/verify`, `/v1/contest` (swarm.at §11), the operator's `/v1/params`, and `/v1/records`, which takes `{type, body,
+ * signature, signer?}` of every type that has no route of its own: an attestor's `claim`, the operator's `pulse`.
  *
  * All take `{body, signature, signer?}`; listings and receipts also the body with its `signature` inside, as existing
  * Swarmwage SDKs send it. The others sign `type` and `ledger` inside the body: 400 `unbound`, `other_type` or
@@ -44,25 +52,42 @@ const BESIDE_RATING = ["rating_token", "comment"];
  */
 export function recordRoutes({ engine, metrics, recover }: AppDependencies): Hono {
   const app = new Hono();
-  for (const [path, type] of ROUTES) {
-    app.post(path, async (c) => {
-      const value = await readJson(c.req.raw);
-      const beside = type === "rating" ? BESIDE_RATING : [];
-      const { record, explain } = readSignedRecord(value, type, beside, recover);
-      try {
-        // Before the token, so that whoever signs in the form of before is told that first.
-        checkBinding(record, engine.ledgerName);
-        if (type === "rating") checkRatingToken(value, record);
-        const outcome = await engine.settleRecord(record);
-        metrics.countOutcome(type, outcomeName(outcome));
-        return recordResponse(c, type, outcome);
-      } catch (error) {
-        metrics.countOutcome(type, error instanceof TallystickError ? error.code : "internal");
-        throw explain(error);
-      }
-    });
-  }
+  const settle = async (c: Context, value: PyJson, type: RecordType) => {
+    const beside = type === "rating" ? BESIDE_RATING : [];
+    const { record, explain } = readSignedRecord(value, type, beside, recover);
+    try {
+      // Before the token, so that whoever signs in the form of before is told that first.
+      checkBinding(record, engine.ledgerName);
+      if (type === "rating") checkRatingToken(value, record);
+      const outcome = await engine.settleRecord(record);
+      metrics.countOutcome(type, outcomeName(outcome));
+      return recordResponse(c, type, outcome);
+    } catch (error) {
+      metrics.countOutcome(type, error instanceof TallystickError ? error.code : "internal");
+      throw explain(error);
+    }
+  };
+  for (const [path, type] of ROUTES) app.post(path, async (c) => settle(c, await readJson(c.req.raw), type));
+  app.post("/v1/records", async (c) => {
+    const value = await readJson(c.req.raw);
+    return settle(c, value, typeWithoutRoute(value));
+  });
   return app;
+}
+
+/** @throws InvalidInputError naming `type`, and the route of a type that has one */
+function typeWithoutRoute(value: PyJson): RecordType {
+  const isObject = value !== null && typeof value === "object" && !Array.isArray(value);
+  if (!isObject)
+    throw new InvalidInputError({ issues: [{ field: "body", message: "must be a JSON object" }] });
+  const type = TYPES_WITHOUT_ROUTE.find((one) => one === value.type);
+  if (type !== undefined) return type;
+  const route = typeof value.type === "string" ? ROUTE_OF.get(value.type) : undefined;
+  const message =
+    route === undefined
+      ? `must be one of ${TYPES_WITHOUT_ROUTE.join(", ")}`
+      : `is sent to its own route, POST ${route}`;
+  throw new InvalidInputError({ issues: [{ field: "type", message }] });
 }
 
 /** How an outcome is counted. */

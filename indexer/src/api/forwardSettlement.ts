@@ -4,30 +4,7 @@ import { bodyLimit } from "hono/body-limit";
 import { admittedOf } from "../../../runtime/http/limitClients.ts";
 import type { Connection } from "./graphql/context.ts";
 import { problem } from "./problem.ts";
-
-/** The routes of the settlement service (swarm.at §6, SHP §5), which this origin answers too. */
-const ROUTES: [method: string, path: string][] = [
-  ["POST", "/v1/settle"],
-  ["POST", "/v1/actions"],
-  ["GET", "/v1/context"],
-  ["GET", "/v1/status/:taskId"],
-  ["GET", "/v1/ledger/*"],
-  ["POST", "/v1/listings"],
-  ["POST", "/v1/receipts"],
-  ["POST", "/v1/rate"],
-  ["POST", "/v1/claim"],
-  ["POST", "/v1/claim/verify"],
-  ["POST", "/telemetry"],
-  ["POST", "/v1/stake"],
-  ["POST", "/v1/verify"],
-  ["POST", "/v1/contest"],
-  ["POST", "/v1/params"],
-  ["GET", "/v1/rules"],
-  ["GET", "/v1/reviews"],
-  ["GET", "/v1/reviews/:id"],
-  ["POST", "/v1/reviews/:id"],
-  ["GET", "/tlog/*"],
-];
+import { settlementRoutes } from "./settlementRoutes.ts";
 
 /** Settlement refuses bodies over 64 KiB itself, and says so; this only keeps far larger ones from being read here. */
 const MAX_BODY = 256 * 1024;
@@ -61,8 +38,8 @@ export function forwardSettlement(settlementUrl: string | null): Hono {
     maxSize: MAX_BODY,
     onError: () => problem(413, "payload_too_large", `The body is larger than ${MAX_BODY / 1024} KiB.`),
   });
-  for (const [method, path] of ROUTES)
-    app.on(method, path, limit, (context) => forward(context, settlementUrl));
+  for (const { method, path, pattern = path.replaceAll(/\{(\w+)\}/g, ":$1") } of settlementRoutes)
+    app.on(method.toUpperCase(), pattern, limit, (context) => forward(context, settlementUrl));
   return app;
 }
 

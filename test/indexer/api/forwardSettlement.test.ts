@@ -47,6 +47,7 @@ describe("the settlement routes of the indexer's origin", () => {
     ["POST", "/v1/verify"],
     ["POST", "/v1/contest"],
     ["POST", "/v1/params"],
+    ["POST", "/v1/records"],
     ["GET", "/v1/rules"],
     ["GET", "/v1/reviews"],
     ["GET", "/v1/reviews/ab"],

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { settlementRoutes } from "../../../indexer/src/api/settlementRoutes.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { API_KEY, openTestService, type TestService } from "../support/testService.ts";
 
@@ -27,6 +28,21 @@ describe("the routes of settlement that need a key", () => {
     expect(names).to.include.members(KEYED);
     const unknown = names.filter((name) => !KEYED.includes(name) && !OPEN.some((it) => it.test(name)));
     expect(unknown).to.deep.equal([]);
+  });
+
+  it("are known as such to the indexer's origin, which forwards every route but those of its own", () => {
+    const forwarded = settlementRoutes.map(
+      ({ method, path, pattern = path.replaceAll(/\{(\w+)\}/g, ":$1") }) =>
+        `${method.toUpperCase()} ${pattern}`,
+    );
+    const own = ["GET /health", "GET /metrics", "GET /v1/ledger/entries"];
+    const routes = service.app.routes.filter(({ method }) => method !== "ALL");
+    const names = new Set(routes.map(({ method, path }) => `${method} ${path}`));
+    expect([...forwarded, ...own].sort()).to.deep.equal([...names].sort());
+    const keyed = settlementRoutes.filter(({ needsKey }) => needsKey);
+    expect(keyed.map(({ method, path }) => `${method.toUpperCase()} ${path}`).sort()).to.deep.equal(
+      KEYED.map((route) => route.replace(":id", "{id}")).sort(),
+    );
   });
 
   for (const route of KEYED) {

@@ -4,7 +4,7 @@ import type { LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { RecordBody } from "../../../protocol/json/recordBody.ts";
 import { ratingToken } from "../../../protocol/records/ratingToken.ts";
-import { bound, buyer, envelope, listingBody, receiptBody, seller } from "../support/records.ts";
+import { bound, buyer, envelope, flat, listingBody, receiptBody, seller } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { NOW, openTestService, type TestService } from "../support/testService.ts";
 
@@ -72,6 +72,97 @@ describe("records over HTTP", () => {
     }
     const retired = await envelope(listingBody({ retired: true, issued_at: NOW }));
     expect((await service.post("/v1/listings", retired)).status).to.equal(201);
+  });
+
+  describe("keys that no schema knows", () => {
+    const note = (bytes: number) => "x".repeat(bytes - '"note":""'.length);
+    const verification = { all_passed: true, checks: { non_empty: true } };
+    const cases: [what: string, path: string, body: (bytes: number) => RecordBody, field: string][] = [
+      ["a listing", "/v1/listings", (bytes) => listingBody({ note: note(bytes) }), "body.note"],
+      [
+        "a listing's audit",
+        "/v1/listings",
+        (bytes) => listingBody({ audit: "x".repeat(bytes - '"audit":""'.length) }),
+        "body.audit",
+      ],
+      ["a receipt", "/v1/receipts", (bytes) => receiptBody({ note: note(bytes) }), "body.note"],
+      [
+        "a receipt's verification",
+        "/v1/receipts",
+        (bytes) => receiptBody({ verification: { ...verification, note: note(bytes) } }),
+        "body.verification.note",
+      ],
+      [
+        "one of a receipt's checks",
+        "/v1/receipts",
+        (bytes) =>
+          receiptBody({
+            verification: { all_passed: true, checks: [{ name: "a", passed: true, note: note(bytes) }] },
+          }),
+        "body.verification.checks.0.note",
+      ],
+    ];
+    for (const [what, path, body, field] of cases) {
+      it(`may have 4,096 bytes in ${what}, and no more`, async () => {
+        await refused(path, await envelope(body(4_097)), 400, "invalid_input", field);
+        expect((await service.post(path, await envelope(body(4_096)))).status).to.equal(201);
+      });
+    }
+
+    it("are counted together, in bytes, and the longest is named as the sender knows it", async () => {
+      const body = receiptBody({ a: "é".repeat(1_000), b: "é".repeat(1_100) });
+      const { json } = await refused("/v1/receipts", await flat(body), 400, "invalid_input", "b");
+      expect(json.detail).to.contain("4096 bytes in all").and.to.contain("1 more have 4212");
+    });
+
+    it("are not to be had as names of checks either", async () => {
+      for (const names of [Array.from({ length: 257 }, (_, n) => `check ${n}`), ["x".repeat(129)]]) {
+        const checks = Object.fromEntries(names.map((name) => [name, true]));
+        const body = await envelope(receiptBody({ verification: { all_passed: true, checks } }));
+        await refused("/v1/receipts", body, 400, "invalid_input", "body.verification.checks");
+      }
+    });
+  });
+
+  describe("POST /v1/records", () => {
+    const operator = privateKeyToAccount(`0x${"55".repeat(32)}`);
+    const pulse = { size: 0, root: `0x${"ab".repeat(32)}`, verified_at: NOW };
+    beforeEach(async () => {
+      await service.close();
+      service = await openTestService(folder.path, { OPERATOR: operator.address });
+    });
+
+    it("takes a record of a type that has no route of its own, by the same rules", async () => {
+      const signed = { type: "pulse", ...(await bound("pulse", pulse, operator)) };
+      const answer = await service.post("/v1/records", signed);
+      expect([answer.status, answer.json.type, answer.json.index], answer.text).to.deep.equal([
+        201,
+        "pulse",
+        0,
+      ]);
+      expect((await service.post("/v1/records", signed)).status).to.equal(200);
+      const foreign = { type: "pulse", ...(await bound("pulse", pulse, stranger)) };
+      await refused("/v1/records", foreign, 400, "invalid_input", "signer");
+      const other = { ...signed, type: "claim" };
+      await refused("/v1/records", other, 400, "other_type", "body.type");
+    });
+
+    it("sends every other type to its route, and names the types it takes", async () => {
+      const rest = { body: {}, signature: "0x" };
+      for (const [type, said] of [
+        ["listing", "POST /v1/listings"],
+        ["telemetry", "POST /telemetry"],
+        ["review", "POST /v1/reviews/{id}"],
+        ["settlement", "must be one of claim, pulse"],
+        [undefined, "must be one of claim, pulse"],
+        [7, "must be one of claim, pulse"],
+      ] as const) {
+        const { json } = await refused("/v1/records", { ...rest, type }, 400, "invalid_input", "type");
+        expect(json.detail).to.contain(said);
+      }
+      for (const body of ["[]", "null", '"text"'])
+        await refused("/v1/records", body, 400, "invalid_input", "body");
+    });
   });
 
   describe("POST /v1/rate", () => {

@@ -6,6 +6,7 @@ import type { Database } from "../database.ts";
 import { type InsightsPrice, insightsPaywall } from "../insights/paywall.ts";
 import { serveInsights } from "../insights/serveInsights.ts";
 import { problem, problemResponse } from "../problem.ts";
+import { describeSettlement } from "../settlementRoutes.ts";
 import { agentCard, originOf } from "./agentCard.ts";
 import { cluster, listings, receipts, reputation } from "./agents.ts";
 import { clusterLoader } from "./clusterOf.ts";
@@ -79,6 +80,7 @@ export function createRestApi({ db, version, insightsPrice = null }: RestDepende
   app.get("/.well-known/agent-card.json", cors({ origin: "*" }), ({ req, json }) =>
     json(agentCard(originOf(req.raw))),
   );
+  describeSettlement(app);
   app.doc31("/openapi.json", {
     openapi: "3.1.0",
     info: {

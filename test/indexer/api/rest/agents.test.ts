@@ -288,9 +288,18 @@ describe("REST", () => {
     const { valid, errors } = await new Validator().validate(description);
     expect(valid, JSON.stringify(errors)).to.equal(true);
     expect(description.openapi).to.equal("3.1.0");
-    for (const path of ["/v1/search", "/v1/agents/{id}/reputation", "/v1/params"]) {
-      expect(Object.keys(description.paths)).to.include(path);
-    }
+    const described = Object.entries(description.paths)
+      .flatMap(([path, operations]) => Object.keys(operations).map((it) => `${it.toUpperCase()} ${path}`))
+      .sort();
+    /** What people and other protocols read; its own pages describe it. */
+    const others = /^\S+ (?:\/|\/docs.*|\/graphql|\/openapi\.json|\/\.well-known\/agent-card\.json)$/;
+    const served = api.app.routes
+      // Middleware stands at patterns, or before another handler of the same route.
+      .filter(({ method, path }) => method !== "ALL" && (!path.endsWith("*") || path === "/tlog/tile/*"))
+      .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`)
+      .map((route) => route.replace("/tlog/tile/*", "/tlog/tile/{level}/{index}"))
+      .filter((route) => !others.test(route) && route !== "GET /v1/agents/{id}/{part}");
+    expect([...new Set(served)].sort()).to.deep.equal(described);
     for (const [path, operations] of Object.entries(description.paths)) {
       for (const method of Object.keys(operations)) {
         const response = await api.app.request(path.replace("{id}", wallet(0xabc)), { method });

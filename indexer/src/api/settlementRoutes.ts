@@ -1,0 +1,168 @@
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { json, problem } from "./rest/routes.ts";
+
+/** A route that the settlement service answers and this origin forwards. Its own rules and messages are settlement's. */
+export type SettlementRoute = {
+  method: "get" | "post";
+  /** As OpenAPI writes it; parameters in braces. */
+  path: string;
+  /** What is forwarded, where a parameter may be of several parts. */
+  pattern?: string;
+  summary: string;
+  /** Parameters of the query, all optional, and what they are. */
+  query?: { [name: string]: string };
+  needsKey?: boolean;
+  /** What it answers when it is no JSON. */
+  mediaType?: string;
+};
+
+const record = (path: string, what: string): SettlementRoute => ({
+  method: "post",
+  path,
+  summary: `Settle ${what}: {body, signature, signer?}`,
+});
+const positions = { from: "First position, from 0", to: "Behind the last position" };
+
+/** The routes of the settlement service (swarm.at §6, SHP §5), which this origin answers too. */
+export const settlementRoutes: readonly SettlementRoute[] = [
+  { method: "post", path: "/v1/settle", summary: "Settle a proposal", needsKey: true },
+  { method: "post", path: "/v1/actions", summary: "Ask leave for a risky action", needsKey: true },
+  {
+    method: "get",
+    path: "/v1/context",
+    summary: "What agents may know: the named keys of rules and shared state",
+    query: { keywords: "Keys, with commas between" },
+  },
+  { method: "get", path: "/v1/rules", summary: "The institutional rules" },
+  {
+    method: "get",
+    path: "/v1/status/{task_id}",
+    summary: "What became of a task",
+    query: { limit: "Entries, at most 100", before: "Only what stands before this position" },
+  },
+  record("/v1/listings", "a listing"),
+  record("/v1/receipts", "a receipt"),
+  record("/v1/rate", "a rating, its rating_token beside the body"),
+  record("/telemetry", "a buyer's telemetry"),
+  record("/v1/stake", "a stake"),
+  record("/v1/verify", "a vote for a staked proposal"),
+  record("/v1/contest", "a vote against a staked proposal"),
+  record("/v1/params", "the operator's parameters"),
+  {
+    method: "post",
+    path: "/v1/records",
+    summary: "Settle a record of a type without a route of its own: {type, body, signature, signer?}",
+  },
+  { method: "post", path: "/v1/claim", summary: "Get the text by which an X account claims an agent" },
+  { method: "post", path: "/v1/claim/verify", summary: "Settle a claim that was posted" },
+  { method: "get", path: "/v1/reviews", summary: "Proposals that wait for a review", needsKey: true },
+  { method: "get", path: "/v1/reviews/{id}", summary: "A held proposal, with its shadow", needsKey: true },
+  record("/v1/reviews/{id}", "the operator's review of a held proposal"),
+  { method: "get", path: "/v1/ledger/latest", summary: "Name, size, head and root of the ledger" },
+  { method: "get", path: "/v1/ledger/verify", summary: "Read the whole ledger again" },
+  {
+    method: "get",
+    path: "/v1/ledger/checkpoint",
+    summary: "A signed checkpoint (C2SP)",
+    query: { size: "Of this size; without it the newest" },
+    mediaType: "text/plain",
+  },
+  {
+    method: "get",
+    path: "/v1/ledger/key",
+    summary: "The key that checks checkpoints",
+    mediaType: "text/plain",
+  },
+  {
+    method: "get",
+    path: "/v1/ledger/proof",
+    summary: "An inclusion proof (RFC 9162)",
+    query: { index: "Position of the entry", hash: "Or its hash", size: "Of the tree" },
+  },
+  {
+    method: "get",
+    path: "/v1/ledger/consistency",
+    summary: "A consistency proof (RFC 9162)",
+    query: { from: "The smaller size", to: "The larger size" },
+  },
+  {
+    method: "get",
+    path: "/v1/ledger/bundle",
+    summary: "The .proof file of an entry",
+    query: { index: "Position of the entry", hash: "Or its hash" },
+  },
+  {
+    method: "get",
+    path: "/tlog/checkpoint",
+    summary: "The newest checkpoint (C2SP tlog-tiles)",
+    mediaType: "text/plain",
+  },
+  {
+    method: "get",
+    path: "/tlog/tile/{level}/{index}",
+    pattern: "/tlog/tile/*",
+    summary: "A tile of hashes, or of entries (C2SP tlog-tiles)",
+    mediaType: "application/octet-stream",
+  },
+];
+
+/** The one route of a ledger that this node answers by itself. */
+const ENTRIES: SettlementRoute = {
+  method: "get",
+  path: "/v1/ledger/entries",
+  summary:
+    "Canonical lines of a followed ledger, up to its last anchor; at most 1,024 at once, x-ledger-size says how many there are",
+  query: { ledger: "Id of a followed ledger; without it the first one", ...positions },
+  mediaType: "application/jsonl",
+};
+
+/** Describes these routes at `/openapi.json`. */
+export function describeSettlement(app: OpenAPIHono): void {
+  app.openAPIRegistry.registerComponent("securitySchemes", "apiKey", { type: "http", scheme: "bearer" });
+  for (const route of settlementRoutes)
+    describe(app, route, {
+      503: problem("Nothing can be written now, or no settlement is behind this node"),
+    });
+  describe(app, ENTRIES, {
+    404: problem("This node does not follow that ledger"),
+    503: problem("These entries are not kept here, or Postgres does not answer"),
+  });
+}
+
+function describe(app: OpenAPIHono, route: SettlementRoute, more: Record<number, object>): void {
+  const { method, path, summary, query, needsKey = false, mediaType } = route;
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+  const texts = (keys: string[], of: (key: string) => z.ZodType) =>
+    z.object(Object.fromEntries(keys.map((key) => [key, of(key)])));
+  const anything = z.looseObject({});
+  app.openAPIRegistry.registerPath({
+    method,
+    path,
+    tags: ["Settlement"],
+    summary,
+    request: {
+      ...(names.length > 0 && { params: texts(names, () => z.string()) }),
+      ...(query && {
+        query: texts(Object.keys(query), (key) =>
+          z
+            .string()
+            .optional()
+            .openapi({ description: query[key] ?? "" }),
+        ),
+      }),
+      ...(method === "post" && {
+        body: { required: true, content: { "application/json": { schema: anything } } },
+      }),
+    },
+    ...(needsKey && { security: [{ apiKey: [] }] }),
+    responses: {
+      200:
+        mediaType === undefined
+          ? json("The answer, see docs/settlement", anything)
+          : { description: "The answer", content: { [mediaType]: { schema: z.string() } } },
+      400: problem("A field is missing or wrong; `errors` names every one"),
+      ...(needsKey && { 401: problem("An API key of this service is needed") }),
+      ...more,
+    },
+  });
+}
