@@ -4,7 +4,7 @@ import ipaddr from "ipaddr.js";
 const METADATA = new Set(["168.63.129.16"]);
 
 /** Names that only mean something in somebody's own network. */
-const LOCAL_NAME = /\.(?:localhost|localdomain|local|internal|intranet|lan|home\.arpa)$/;
+const LOCAL_NAME = /\.(?:localhost|localdomain|local|internal|intranet|lan|home|home\.arpa)$/;
 
 /** The only ports beside https's own: below 1024 other protocols listen. */
 const LEAST_PORT = 1024;
@@ -39,6 +39,15 @@ export function isAddressLiteral(host: string): boolean {
 }
 
 /**
+ * Whether a host, as {@link hostOf} gives it, may be one of the public internet: a public address, or a name with a dot that
+ * is no name of somebody's own network.
+ */
+export function isPublicHost(host: string): boolean {
+  if (isAddressLiteral(host)) return isPublicAddress(host);
+  return host.includes(".") && host.split(".").every((label) => label !== "") && !LOCAL_NAME.test(host);
+}
+
+/**
  * Why nobody may be sent to this address that a stranger gave, or undefined when one may: the one policy of settlement,
  * buyers, sellers and callbacks. It looks at what is written; what a name resolves to is checked where it is called.
  */
@@ -49,9 +58,5 @@ export function addressProblem(text: string): string | undefined {
   if (url.username !== "" || url.password !== "") return "must not have a user or a password";
   if (url.port !== "" && Number(url.port) < LEAST_PORT)
     return `must use port 443, or one from ${LEAST_PORT} on`;
-  const host = hostOf(url);
-  const isPublic = isAddressLiteral(host)
-    ? isPublicAddress(host)
-    : host.includes(".") && host.split(".").every((label) => label !== "") && !LOCAL_NAME.test(host);
-  return isPublic ? undefined : "must not be a loopback, private or link-local address";
+  return isPublicHost(hostOf(url)) ? undefined : "must not be a loopback, private or link-local address";
 }

@@ -1,6 +1,4 @@
-/** Hosts of the own machine and of private networks, which no public answer can name. */
-const PRIVATE =
-  /^(localhost|.*\.(local|localhost|internal|lan|home|test|invalid)|0\.|10\.|127\.|169\.254\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[?(::1?|f[cde][0-9a-f]{2}:.*)\]?$)/i;
+import { hostOf, isPublicHost } from "../../net/publicAddress.ts";
 
 /** Whether a text is an http or https address as it stands. */
 export function isWebAddress(text: unknown): text is string {
@@ -8,9 +6,9 @@ export function isWebAddress(text: unknown): text is string {
   return URL.canParse(text);
 }
 
-/** Whether an address leads to a public host: with a dot in its name, outside of private networks. */
-export function isPublicAddress(text: unknown): boolean {
+/** Whether a text is the address of a public page: http or https, no user, and a host of the public internet. */
+export function isPublicPage(text: unknown): boolean {
   if (!isWebAddress(text)) return false;
-  const { hostname, username, password } = new URL(text);
-  return hostname.includes(".") && !PRIVATE.test(hostname) && username === "" && password === "";
+  const url = new URL(text);
+  return url.username === "" && url.password === "" && isPublicHost(hostOf(url));
 }

@@ -1,7 +1,7 @@
 import { hasMarkup } from "../checks/hasMarkup.ts";
 import { isFresh, isoSeconds } from "../checks/instants.ts";
 import { CURRENCIES } from "../checks/isoCodes.ts";
-import { isPublicAddress, isWebAddress } from "../checks/webAddress.ts";
+import { isPublicPage, isWebAddress } from "../checks/webAddress.ts";
 import { defineCapability } from "../defineCapability.ts";
 
 /** `data.extract.from-url`: named fields of a public page. A field that the page has not is null. */
@@ -37,7 +37,7 @@ export const dataExtractFromUrl = defineCapability({
     required: ["url", "extracted", "confidence", "extracted_at"],
   },
   inputRules: ({ url }) =>
-    isPublicAddress(url)
+    isPublicPage(url)
       ? []
       : [{ field: "params.url", message: "must be the http or https address of a public page" }],
   checks: {

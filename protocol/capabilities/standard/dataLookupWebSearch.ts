@@ -1,6 +1,6 @@
 import { hasMarkup } from "../checks/hasMarkup.ts";
 import { stemsOf } from "../checks/textMeasures.ts";
-import { isPublicAddress, isWebAddress } from "../checks/webAddress.ts";
+import { isPublicPage, isWebAddress } from "../checks/webAddress.ts";
 import { defineCapability } from "../defineCapability.ts";
 
 /** `data.lookup.web-search`: pages found for a query. */
@@ -55,7 +55,7 @@ export const dataLookupWebSearch = defineCapability({
     has_public_addresses: {
       since: "v1",
       test: ({ output }) => {
-        const inner = output.results.find(({ url }) => !isPublicAddress(url));
+        const inner = output.results.find(({ url }) => !isPublicPage(url));
         return inner ? `${inner.url.slice(0, 80)} is no public address` : undefined;
       },
     },

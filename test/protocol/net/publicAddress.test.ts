@@ -68,6 +68,7 @@ const PRIVATE_HOSTS = [
   ],
   ...[
     "x.lan",
+    "printer.home",
     "x.home.arpa",
     "a..example",
     ".example",

@@ -10,7 +10,7 @@ import {
   sharedStems,
   textLength,
 } from "../../../../protocol/capabilities/checks/textMeasures.ts";
-import { isPublicAddress } from "../../../../protocol/capabilities/checks/webAddress.ts";
+import { isPublicPage } from "../../../../protocol/capabilities/checks/webAddress.ts";
 
 describe("measures of texts", () => {
   it("count words and lengths across scripts", () => {
@@ -90,10 +90,10 @@ describe("mustPrint", () => {
   });
 });
 
-describe("isPublicAddress", () => {
+describe("isPublicPage", () => {
   it("refuses the own machine, private networks and passwords", () => {
-    for (const url of ["https://example.com/", "http://8.8.8.8/x"])
-      expect(isPublicAddress(url), url).to.equal(true);
+    for (const url of ["https://example.com/", "http://8.8.8.8/x", "http://[2606:4700::1111]/"])
+      expect(isPublicPage(url), url).to.equal(true);
     for (const url of [
       "http://localhost/",
       "http://127.0.0.1",
@@ -106,11 +106,18 @@ describe("isPublicAddress", () => {
       "ftp://example.com/",
       "file:///etc/passwd",
       "http://0x7f000001/",
+      "http://localhost../",
+      "http://[::ffff:127.0.0.1]/",
+      "http://[::ffff:0:127.0.0.1]/",
+      "http://[64:ff9b::a00:1]/",
+      "http://100.64.0.1/",
+      "http://192.0.2.1/",
+      "http://metadata.google.internal./",
       "http://2130706433/",
       " https://example.com",
       "https://exa mple.com",
     ]) {
-      expect(isPublicAddress(url), url).to.equal(false);
+      expect(isPublicPage(url), url).to.equal(false);
     }
   });
 });
