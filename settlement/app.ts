@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { TallystickError } from "../protocol/errors.ts";
+import { measureRoutes } from "../runtime/http/measureRoutes.ts";
 import type { AppDependencies } from "./appDependencies.ts";
 import { headersOf, problemOf, problemResponse } from "./http/problem.ts";
 import { rateLimits } from "./http/rateLimits.ts";
@@ -52,6 +53,7 @@ const COSTLY = ["/v1/ledger/verify", "/v1/ledger/checkpoint", "/v1/ledger/bundle
 /** The HTTP side of settlement. Every error leaves as `application/problem+json`, made in one place. */
 export function createApp(dependencies: AppDependencies): Hono {
   const app = new Hono();
+  app.use(measureRoutes(dependencies.metrics.observeRequest));
   app.onError((error) => problemResponse(problemOf(error, dependencies.log), headersOf(error)));
 
   const limit = rateLimits(dependencies.rateLimits, dependencies);

@@ -7,6 +7,7 @@ import { InvalidInputError, invalidInputFromZod } from "../protocol/errors.ts";
 import type { Hex } from "../protocol/hex.ts";
 import { keysOfOthers } from "../protocol/keysOfOthers.ts";
 import { ledgerId } from "../protocol/ledger/anchor.ts";
+import { addressProblem } from "../protocol/net/publicAddress.ts";
 import type { SettlementMode } from "./engine/settlementEngine.ts";
 import type { RateLimitConfig } from "./http/rateLimits.ts";
 
@@ -213,11 +214,13 @@ function readOperator(env: z.output<typeof environmentSchema>): Address | undefi
   return address;
 }
 
-/** Invariant: whoever attests claims can ask X. */
+/** Invariant: whoever attests claims can ask X, and shows its key to a public server only. */
 function readClaims(env: z.output<typeof environmentSchema>): ClaimsConfig | undefined {
   const { CLAIM_ATTESTOR_PRIVATE_KEY: privateKey, X_API_URL: xApiUrl, X_API_KEY: xApiKey } = env;
   if (privateKey === undefined) return undefined;
   if (xApiKey === undefined) refuse("X_API_KEY", "must be set when CLAIM_ATTESTOR_PRIVATE_KEY is");
+  const problem = env.DEV_MODE ? undefined : addressProblem(xApiUrl);
+  if (problem !== undefined) refuse("X_API_URL", `${problem}, without DEV_MODE`);
   return { privateKey, xApiUrl, xApiKey };
 }
 

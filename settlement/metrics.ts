@@ -1,4 +1,5 @@
-import { Counter, Gauge, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { type ObserveRequest, requestHistogram } from "../runtime/http/measureRoutes.ts";
 import type { AnchoringState } from "./anchoring/anchorer.ts";
 import type { HeldProposals } from "./engine/heldProposals.ts";
 import type { LedgerIndex } from "./engine/ledgerIndex.ts";
@@ -11,6 +12,9 @@ export type Metrics = {
   countOutcome: (type: string, outcome: string) => void;
   /** A write that the disk refused. */
   countRefusedWrite: () => void;
+  /** An fsync of the ledger, and how long it took, in seconds. */
+  observeSync: (seconds: number) => void;
+  observeRequest: ObserveRequest;
   /** The text of `GET /metrics`. */
   text: () => Promise<string>;
   contentType: string;
@@ -47,6 +51,12 @@ export function createMetrics(sources: {
     help: "Writes that the disk refused and that were undone.",
     registers: [registry],
   });
+  const syncs = new Histogram({
+    name: "tallystick_fsync_seconds",
+    help: "Time that the disk takes to keep a write of the ledger; a write may have many entries.",
+    buckets: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+    registers: [registry],
+  });
   gauge("ledger_entries", "Entries on disk.", () => ledger.size);
   gauge("held_proposals", "Proposals that wait for a review.", () => Math.max(0, held.size - index.reviews));
   gauge("writes_refused", "1 while the service takes no writes; /health says why.", () =>
@@ -68,6 +78,8 @@ export function createMetrics(sources: {
   return {
     countOutcome: (type, outcome) => outcomes.inc({ type, outcome }),
     countRefusedWrite: () => refusedWrites.inc(),
+    observeSync: (seconds) => syncs.observe(seconds),
+    observeRequest: requestHistogram(registry),
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };

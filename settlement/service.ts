@@ -79,6 +79,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       if (!isLoaded) clock.entry(Number(entry.timestamp));
     },
     onFailure,
+    onSynced: (seconds) => metrics?.observeSync(seconds),
     onUndone: (error) => {
       metrics?.countRefusedWrite();
       log("The disk refused a write; it was undone and answered with 503.", { reason: error.message });
@@ -145,6 +146,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
         attestor && {
           claimDesk: createClaimDesk(config.claims, attestor, {
             engine,
+            devMode: config.devMode,
             now,
             isContractSignature,
             readSignature: readers.read,
@@ -231,16 +233,17 @@ function createClaimDesk(
   attestor: LocalAccount,
   rest: {
     engine: SettlementEngine;
+    devMode: boolean;
     now: () => number;
     isContractSignature: IsContractSignature | undefined;
     readSignature: ReadSignature;
   },
 ): ClaimDesk {
-  const { engine, now, isContractSignature, readSignature } = rest;
+  const { engine, devMode, now, isContractSignature, readSignature } = rest;
   return new ClaimDesk({
     attestor,
     secret: fromHex(privateKey, 32),
-    checker: xClaimChecker({ url: xApiUrl, apiKey: xApiKey }),
+    checker: xClaimChecker({ url: xApiUrl, apiKey: xApiKey, devMode }),
     engine,
     now,
     readSignature,

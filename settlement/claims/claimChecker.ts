@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { TallystickError } from "../../protocol/errors.ts";
+import { createPublicFetch } from "../../sdk/net/publicFetch.ts";
+import type { Fetch } from "../../sdk/requestService.ts";
 
 /** Looks whether an X account has posted a text. */
 export type ClaimChecker = {
@@ -20,16 +22,34 @@ const answerSchema = z.object({
     .optional(),
 });
 
-/** How long to wait for X, in milliseconds. */
+/** How long to wait for X's whole answer, in milliseconds, and how many bytes it may have: ten posts with their authors. */
 const TIMEOUT_MS = 10_000;
+const MAX_ANSWER_BYTES = 1 << 20;
+
+/** Every address will do: for a stand-in on one's own machine. */
+const ANYWHERE = { isPublic: () => true, problemOf: () => undefined };
 
 /**
- * Asks the X API, version 2.
+ * Asks the X API, version 2, at a public address by https. Redirects are not followed: the key is X's alone.
  *
  * @param url `https://api.x.com`, or a stand-in
  * @param apiKey app-only Bearer token
+ * @param resolve the addresses of a name; by DNS unless given
+ * @param devMode lets the stand-in be on one's own machine, and speak http
  */
-export function xClaimChecker({ url, apiKey }: { url: string; apiKey: string }): ClaimChecker {
+export function xClaimChecker({
+  url,
+  apiKey,
+  devMode = false,
+  resolve,
+}: {
+  url: string;
+  apiKey: string;
+  devMode?: boolean;
+  resolve?: (host: string) => Promise<string[]>;
+}): ClaimChecker {
+  const limits = { maxBytes: MAX_ANSWER_BYTES, timeoutMs: TIMEOUT_MS, ...(resolve && { resolve }) };
+  const fetch = createPublicFetch({ ...limits, ...(devMode && { policy: ANYWHERE }) });
   return {
     findPost: async ({ handle, text, postId }) => {
       const query = new URLSearchParams({
@@ -40,7 +60,7 @@ export function xClaimChecker({ url, apiKey }: { url: string; apiKey: string }):
       if (postId === undefined) query.set("query", `from:${handle} "${text}"`);
       const path =
         postId === undefined ? "/2/tweets/search/recent" : `/2/tweets/${encodeURIComponent(postId)}`;
-      const { data, includes } = await ask(new URL(`${path}?${query}`, url), apiKey);
+      const { data, includes } = await ask(fetch, new URL(`${path}?${query}`, url).href, apiKey);
       const authors = new Map(includes?.users.map(({ id, username }) => [id, username.toLowerCase()]));
       const posts = data === undefined ? [] : Array.isArray(data) ? data : [data];
       return posts.find(
@@ -53,13 +73,11 @@ export function xClaimChecker({ url, apiKey }: { url: string; apiKey: string }):
   };
 }
 
-async function ask(url: URL, apiKey: string): Promise<z.output<typeof answerSchema>> {
+async function ask(fetch: Fetch, url: string, apiKey: string): Promise<z.output<typeof answerSchema>> {
   let status: number | undefined;
   try {
     const response = await fetch(url, {
       headers: { authorization: `Bearer ${apiKey}`, accept: "application/json" },
-      redirect: "error",
-      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     status = response.status;
     // X says so of a post that does not exist; that is an answer.

@@ -23,6 +23,8 @@ export type OpenAppendFileParameters = {
    * append will follow what is on disk.
    */
   onUndone?: (error: Error) => void;
+  /** Told of every write that is on disk, and how long the disk took to keep it, in seconds. */
+  onSynced?: (seconds: number) => void;
   /** What is to be done with the file once nobody else can write it, and before anything is appended. */
   prepare?: () => Promise<void>;
   /** How the file is opened; replaced in tests by a disk that fails. */
@@ -165,7 +167,9 @@ export class AppendFile {
         continue;
       }
       try {
+        const start = performance.now();
         await this.#file.datasync();
+        this.#parameters.onSynced?.((performance.now() - start) / 1_000);
       } catch (cause) {
         this.#fail(batch, cause);
         break;

@@ -49,6 +49,8 @@ export type OpenLedgerParameters = {
   onFailure?: (error: Error) => void;
   /** Told when a write was refused and undone: what waited was not settled, the ledger goes on. */
   onUndone?: (error: Error) => void;
+  /** Told of every write that is on disk: how long the disk took to keep it, in seconds. */
+  onSynced?: (seconds: number) => void;
   /** How the file is opened; replaced in tests by a disk that fails. */
   openFile?: OpenAppendFileParameters["openFile"];
 };
@@ -93,7 +95,7 @@ export class DiskLedger {
    * @throws LedgerLineError naming the line when the ledger is not what was written
    */
   static async open(parameters: OpenLedgerParameters): Promise<DiskLedger> {
-    const { folder, onEntry, onFailure = () => {}, onUndone, openFile } = parameters;
+    const { folder, onEntry, onFailure = () => {}, onUndone, onSynced, openFile } = parameters;
     const ledger = new DiskLedger(folder, onEntry ?? (() => {}));
     ledger.#release = await lockFolder(folder);
     try {
@@ -111,6 +113,7 @@ export class DiskLedger {
           ledger.#nextIndex = ledger.size;
           onUndone?.(error);
         },
+        ...(onSynced && { onSynced }),
         ...(openFile && { openFile }),
       });
       ledger.#nextParent = ledger.#head;

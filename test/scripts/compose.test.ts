@@ -31,6 +31,7 @@ describe("docs/operators.md", () => {
       read("node_modules/ponder/dist/esm/internal/metrics.js"),
       read("indexer/src/api/metrics.ts"),
       read("settlement/metrics.ts"),
+      read("runtime/http/measureRoutes.ts"),
     ].join("\n");
     for (const [name] of text.matchAll(/(?:ponder|tallystick)_[a-z]+_[a-z_]*[a-z]/g)) {
       if (name.startsWith("tallystick_live") || name.startsWith("tallystick_v")) continue;
@@ -139,6 +140,32 @@ describe("the container files", () => {
         expect(Object.keys(dependencies), `${file} imports ${from}`).to.include(name);
       }
     }
+  });
+
+  it("let one client have so many requests open, and no more than half a minute for one", () => {
+    const text = read("deploy/nginx.conf");
+    const server = text.slice(text.indexOf("server {"), text.indexOf("location "));
+    expect(server).to.match(/limit_conn clients 256;\s+limit_conn_status 429;/);
+    expect(server).to.match(/client_header_timeout 30s;\s+client_body_timeout 30s;/);
+    expect(text).to.contain("limit_conn_zone $client zone=clients:").and.to.contain("add_header Retry-After");
+    const patterns = [...text.matchAll(/^ {2}"~(\*?)(.+)" \$(\w+);$/gm)].map(
+      ([, any, source = "", name = ""]) => ({ pattern: new RegExp(source, any ? "i" : ""), name }),
+    );
+    expect(patterns).to.have.length(2);
+    const clientOf = (forwardedFor: string) => {
+      for (const { pattern, name } of patterns) {
+        const found = pattern.exec(forwardedFor)?.groups?.[name];
+        if (found !== undefined) return found;
+      }
+      return "the peer";
+    };
+    // What a client says of itself stands before what the proxy in front adds.
+    expect(clientOf("1.1.1.1, 203.0.113.7")).to.equal("203.0.113.7");
+    expect(clientOf("203.0.113.7")).to.equal("203.0.113.7");
+    expect(clientOf("1.1.1.1,2001:DB8:1:2:3:4:5:6")).to.equal("2001:DB8:1:2");
+    expect(clientOf("2001:db8:1:2::6")).to.equal("2001:db8:1:2");
+    expect(clientOf("2001:db8::6")).to.equal("2001:db8");
+    for (const odd of ["", "unknown", "1.1.1.1, unknown"]) expect(clientOf(odd)).to.equal("the peer");
   });
 
   it("show an upgrade to one replica and to no second, and other requests to two at most", () => {

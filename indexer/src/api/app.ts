@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { measureRoutes, type ObserveRequest } from "../../../runtime/http/measureRoutes.ts";
 import type { DatabaseWatch } from "../../databaseWatch.ts";
 import { compressJson } from "./compressJson.ts";
 import { refuseWhileAway } from "./databaseAway.ts";
@@ -26,6 +27,8 @@ export type ApiDependencies = Pick<QueryContext, "db" | "operations" | "node"> &
   subscriptions?: number;
   /** Whether the database answers; without it every request finds out by itself. */
   watch?: Pick<DatabaseWatch, "isAway" | "goesAwayDuring">;
+  /** Told of every answer. */
+  observeRequest?: ObserveRequest | undefined;
 };
 
 const MAX_QUERY_BYTES = 64 * 1024;
@@ -37,10 +40,12 @@ export function createApi({
   insightsPrice = null,
   subscriptions,
   watch,
+  observeRequest,
   ledgers = { ids: [], lines: { read: async () => [] } },
   ...base
 }: ApiDependencies): Hono {
   const app = new Hono();
+  if (observeRequest) app.use(measureRoutes(observeRequest));
   app.use(compressJson());
   const graphql = graphqlServer({
     ...base,

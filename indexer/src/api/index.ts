@@ -1,6 +1,7 @@
 import { guardServer } from "../../../runtime/http/guardServer.ts";
 import { budgetOfUpgrade, limitClients, limitSockets } from "../../../runtime/http/limitClients.ts";
 import { limitTime } from "../../../runtime/http/limitTime.ts";
+import { requestHistogram } from "../../../runtime/http/measureRoutes.ts";
 import { surviveRequests } from "../../../runtime/http/requestScope.ts";
 import { apiVersion } from "../../buildVersion.ts";
 import { watchDatabase } from "../../databaseWatch.ts";
@@ -15,7 +16,8 @@ import { attachStream } from "./stream/attachStream.ts";
 import { createStream } from "./stream/createStream.ts";
 import { onHttpServer } from "./stream/onHttpServer.ts";
 
-registerMetrics(metricsRegistry(), operations);
+const registry = metricsRegistry();
+registerMetrics(registry, operations);
 
 const { databaseUrl } = config;
 const databaseSchema = ponderSchema() ?? config.databaseSchema;
@@ -54,6 +56,7 @@ shutdownSignal().addEventListener("abort", () => {
 export default createApi({
   db,
   watch,
+  observeRequest: registry && requestHistogram(registry),
   operations,
   node: { chainId: config.chainId, token: config.token },
   settlementUrl: config.settlementUrl,

@@ -3,17 +3,21 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { privateKeyToAccount } from "viem/accounts";
 import { signBody } from "../../../protocol/records/record.ts";
+import { xClaimChecker } from "../../../settlement/claims/claimChecker.ts";
 import { verificationHashOf } from "../../../settlement/claims/claimDesk.ts";
+import { readConfig } from "../../../settlement/config.ts";
 import { buyer, seller } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { NOW, openTestService, type TestService } from "../support/testService.ts";
 
 const ATTESTOR_KEY = `0x${"44".repeat(32)}` as const;
 
+type Answer = { status: number; headers?: { [name: string]: string }; body?: string };
+
 /** A stand-in for the X API, version 2: posts by id, and recent search by author and phrase. */
 function fakeX() {
   const posts: { id: string; username: string; text: string }[] = [];
-  const state = { posts, down: false, asked: [] as string[] };
+  const state = { posts, down: false, asked: [] as string[], says: undefined as (() => Answer) | undefined };
   const server: Server = createServer((request, response) => {
     const url = new URL(request.url ?? "", "http://x");
     state.asked.push(`${request.headers.authorization} ${url.pathname}`);
@@ -21,6 +25,11 @@ function fakeX() {
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
     };
     if (state.down) return answer(503, {});
+    if (state.says) {
+      const { status, headers = {}, body = "" } = state.says();
+      response.writeHead(status, headers).end(body);
+      return;
+    }
     const [, from, phrase] = /^from:(\w+) "(.+)"$/.exec(url.searchParams.get("query") ?? "") ?? [];
     const byId = /^\/2\/tweets\/(\d+)$/.exec(url.pathname)?.[1];
     const found = posts.filter((post) =>
@@ -39,6 +48,10 @@ function fakeX() {
   return { server, state };
 }
 
+function causesOf(error: unknown): string[] {
+  return error instanceof Error ? [`${Reflect.get(error, "code")}`, ...causesOf(error.cause)] : [];
+}
+
 describe("claims over HTTP", () => {
   const folder = temporaryFolder();
   const agent_id = seller.address.toLowerCase() as `0x${string}`;
@@ -51,6 +64,7 @@ describe("claims over HTTP", () => {
       CLAIM_ATTESTOR_PRIVATE_KEY: ATTESTOR_KEY,
       X_API_URL: `http://127.0.0.1:${(x.server.address() as AddressInfo).port}`,
       X_API_KEY: "x-key",
+      DEV_MODE: "1",
     });
   });
   afterEach(async () => {
@@ -148,6 +162,39 @@ describe("claims over HTTP", () => {
       const refused = await service.post("/v1/claim", body);
       expect([refused.status, refused.json.errors[0].field], refused.text).to.deep.equal([400, field]);
     }
+  });
+
+  it("show X's key to nobody else: a redirect is not followed, and a private address needs DEV_MODE", async () => {
+    const other = fakeX();
+    await new Promise<void>((resolve) => other.server.listen(0, "127.0.0.1", resolve));
+    const { port } = other.server.address() as AddressInfo;
+    x.state.says = () => ({ status: 307, headers: { location: `http://127.0.0.1:${port}/2/tweets/1` } });
+    const answer = await verify(await proof());
+    await new Promise((resolve) => other.server.close(resolve));
+    expect([answer.status, answer.json.code]).to.deep.equal([503, "x_unavailable"]);
+    expect([x.state.asked.length, other.state.asked.length]).to.deep.equal([1, 0]);
+
+    const environment = { CLAIM_ATTESTOR_PRIVATE_KEY: ATTESTOR_KEY, X_API_KEY: "x-key" };
+    for (const X_API_URL of ["http://api.x.com", "https://127.0.0.1", "https://[::ffff:10.0.0.1]"])
+      expect(() => readConfig({ ...environment, X_API_URL }), X_API_URL).to.throw("X_API_URL: must");
+    // A name is judged by what it resolves to, when it is called.
+    const lookups: string[] = [];
+    const checker = xClaimChecker({ url: "https://x.example", apiKey: "x-key", resolve });
+    async function resolve(host: string): Promise<string[]> {
+      lookups.push(host);
+      return ["127.0.0.1"];
+    }
+    const refused = await checker.findPost({ handle: "a", text: "b" }).catch((error: unknown) => error);
+    expect(refused).to.have.property("code", "x_unavailable");
+    expect(lookups).to.deep.equal(["x.example"]);
+    expect(JSON.stringify(causesOf(refused))).to.contain("private_address");
+  });
+
+  it("answer 503 when X sends without end", async () => {
+    x.state.says = () => ({ status: 200, body: `{"data": "${"x".repeat(1 << 20)}"}` });
+    const answer = await verify(await proof());
+    expect([answer.status, answer.json.code]).to.deep.equal([503, "x_unavailable"]);
+    expect(service.ledger.size).to.equal(0);
   });
 
   it("are closed where nobody attests", async () => {

@@ -97,7 +97,14 @@ describe("reading from the settlement service", () => {
       let at = `/v1/status/${encodeURIComponent(name)}?limit=7`;
       const wanted = entries.flatMap((entry, n) =>
         entry.taskId === name
-          ? [{ hash: entry.currentHash, index: appended[n]?.index, timestamp: Number(entry.timestamp) }]
+          ? [
+              {
+                hash: entry.currentHash,
+                index: appended[n]?.index,
+                timestamp: Number(entry.timestamp),
+                parent_hash: entry.parentHash,
+              },
+            ]
           : [],
       );
       for (let page = at; ; ) {
@@ -141,5 +148,24 @@ describe("reading from the settlement service", () => {
       "application/problem+json",
       "not_found",
     ]);
+  });
+
+  it("measures requests by route template and class of status, whatever paths strangers ask for", async () => {
+    for (const path of ["/v1/status/a", "/v1/status/b", "/v1/nothing/1", "/v1/nothing/2", "/v1/settle"])
+      await service.get(path);
+    await service.post("/v1/settle", proposal(service.ledger.head), KEY);
+    const { text } = await service.get("/metrics");
+    const counts = [...text.matchAll(/^tallystick_http_request_seconds_count\{(.+)\} (\d+)$/gm)];
+    const of = Object.fromEntries(
+      counts.map(([, labels = "", count]) => [labels.replaceAll('"', ""), count]),
+    );
+    expect(of).to.include({
+      "route=/v1/status/:task_id,status=4xx": "2",
+      "route=other,status=4xx": "2",
+      "route=/v1/settle,status=4xx": "1",
+      "route=/v1/settle,status=2xx": "1",
+    });
+    expect(text).not.to.contain("nothing");
+    expect(Number(/^tallystick_fsync_seconds_count (\d+)$/m.exec(text)?.[1])).to.be.at.least(1);
   });
 });
