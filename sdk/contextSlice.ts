@@ -1,6 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { toBareHex } from "../protocol/hex.ts";
+import { readForeignJson } from "../protocol/json/foreignJson.ts";
 import { type Fetch, requestService } from "./requestService.ts";
 
 /** What an agent may know for one task. */
@@ -42,7 +43,7 @@ export async function fetchContextSlice(parameters: FetchContextSliceParameters)
   const query = new URLSearchParams({ keywords: keywords.join(",") });
   const { text, headers } = await requestService({ baseUrl, path: `/v1/context?${query}`, fetch });
   return {
-    slice: JSON.parse(text),
+    slice: readForeignJson(text) as ContextSlice["slice"],
     parentHash: headers.get("x-parent-hash") ?? "",
     contextHash: toBareHex(sha256(utf8ToBytes(text))),
   };

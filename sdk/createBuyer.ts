@@ -10,6 +10,7 @@ import type { Budget } from "./budget/budget.ts";
 import { avoidedSellers } from "./buyer/avoidedSellers.ts";
 import { createBackground } from "./buyer/background.ts";
 import type { BuyerContext, BuyerMode } from "./buyer/buyerContext.ts";
+import { contentKey } from "./buyer/contentKey.ts";
 import { directPayment } from "./buyer/directPayment.ts";
 import { type AllowedEscrow, escrowPayment } from "./buyer/escrowPayment.ts";
 import { findByKey } from "./buyer/hireByKey.ts";
@@ -74,6 +75,8 @@ export type Buyer = {
   search: SearchClient["search"];
   /** Concludes the hires that were interrupted; call it at the start, or at any time. See {@link resumeHires}. */
   resume: (verify?: Verify) => Promise<ResumedHire[]>;
+  /** The idempotency key that `hire` takes for a call that brings none. */
+  keyOf: (parameters: HireParameters) => Promise<string>;
   /**
    * What became of the hire with an idempotency key; undefined when there is none of the last 30 days. Takes it up when its
    * money is open and nobody in this process is at it.
@@ -153,6 +156,7 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
       (await hire(context, wanted as HireParameters)) as HireResult<Id>,
     search: search.search,
     resume: (verify) => resumeHires(context, verify),
+    keyOf: (wanted) => contentKey(context, wanted),
     find: (key, verify) => findByKey(context, checkKey(key), verify),
     idle: background.idle,
     waitingReports: reports.waiting,

@@ -7,6 +7,7 @@ import type { Listing } from "../protocol/records/listing.ts";
 import { escrowProviderOf } from "../protocol/records/paymentMode.ts";
 import type { BuyerContext } from "./buyer/buyerContext.ts";
 import type { HireResult } from "./buyer/concludeHire.ts";
+import { contentKey } from "./buyer/contentKey.ts";
 import { type Candidate, findSellers, isOfMode } from "./buyer/findSellers.ts";
 import { hireByKey } from "./buyer/hireByKey.ts";
 import { type HireStage, hireOnce, type KeyedOrder, type Order } from "./buyer/hireOnce.ts";
@@ -54,12 +55,16 @@ export type HireParameters<Id extends string = string> = {
   signal?: AbortSignal;
   /**
    * The same key gives the same hire, its state, and its result, for 30 days: so that whoever did not get the answer may
-   * call again. 1 to 200 visible ASCII characters. Without it every call is a hire of its own.
+   * call again. 1 to 200 visible ASCII characters. Default: made of what is asked for, so that the same call within an
+   * hour is the same hire. `"new"` makes every call a hire of its own.
    */
   idempotencyKey?: string;
   /** Is told how far the hire is. */
   onProgress?: (stage: HireStage) => void;
 };
+
+/** The idempotency key of a call that is a hire of its own, whatever it asks for. */
+const NEW_HIRE = "new";
 
 /** Time for the search, and for settling, beside the sellers' own, in milliseconds. */
 const BESIDE_MS = 30_000;
@@ -78,13 +83,14 @@ const BESIDE_MS = 30_000;
  * @throws HireFailedError saying where the money is
  */
 export async function hire(context: BuyerContext, parameters: HireParameters): Promise<HireResult> {
-  const { maxLatencyMs, maxAttempts = 3, idempotencyKey: key } = parameters;
+  const { maxLatencyMs, maxAttempts = 3, idempotencyKey } = parameters;
   const maxPrice = checkParameters(parameters);
   const attempts = Math.max(1, maxAttempts);
   const wholeMs = parameters.deadlineMs ?? attempts * maxLatencyMs + BESIDE_MS;
   const start = (keyed?: KeyedOrder) => hireWithin(context, parameters, maxPrice, attempts, wholeMs, keyed);
-  if (key === undefined) return await start();
-  return await hireByKey(context, parameters, checkKey(key), wholeMs, start);
+  if (idempotencyKey === NEW_HIRE) return await start();
+  const key = idempotencyKey === undefined ? await contentKey(context, parameters) : checkKey(idempotencyKey);
+  return await hireByKey(context, parameters, key, wholeMs, start);
 }
 
 /** Hires within the time for the whole call. */

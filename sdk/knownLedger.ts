@@ -2,6 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { TallystickError } from "../protocol/errors.ts";
 import { toBareHex } from "../protocol/hex.ts";
+import { tryForeignJson } from "../protocol/json/foreignJson.ts";
 import { isLedgerName, type LedgerName } from "../protocol/records/ledgerName.ts";
 import { type Fetch, requestService } from "./requestService.ts";
 import type { KeyValueStore } from "./store/keyValueStore.ts";
@@ -48,9 +49,5 @@ export function knownLedger({ baseUrl, ledger, store, fetch }: KnownLedgerParame
 }
 
 function ledgerIn(text: string): unknown {
-  try {
-    return (JSON.parse(text) as { ledger?: unknown } | null)?.ledger;
-  } catch {
-    return undefined;
-  }
+  return (tryForeignJson(text) as { ledger?: unknown } | null | undefined)?.ledger;
 }

@@ -1,4 +1,5 @@
 import { TallystickError } from "../protocol/errors.ts";
+import { tryForeignJson } from "../protocol/json/foreignJson.ts";
 import { abortable, startDeadline } from "./deadline.ts";
 import { readText } from "./readText.ts";
 
@@ -79,9 +80,5 @@ export async function requestService(request: ServiceRequest): Promise<{ text: s
 }
 
 function parseProblem(text: string): { code?: string; detail?: string; hint?: string } {
-  try {
-    return JSON.parse(text) ?? {};
-  } catch {
-    return {};
-  }
+  return Object(tryForeignJson(text));
 }

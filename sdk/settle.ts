@@ -1,3 +1,4 @@
+import { readForeignJson } from "../protocol/json/foreignJson.ts";
 import { type ContextSlice, fetchContextSlice } from "./contextSlice.ts";
 import { type Fetch, requestService, ServiceError } from "./requestService.ts";
 
@@ -93,7 +94,8 @@ async function propose(
     shadow: shadow && { payload: { data_update: shadow.dataUpdate } },
   };
   try {
-    return JSON.parse((await requestService({ baseUrl, path: "/v1/settle", apiKey, body, fetch })).text);
+    const { text } = await requestService({ baseUrl, path: "/v1/settle", apiKey, body, fetch });
+    return readForeignJson(text) as Answer;
   } catch (error) {
     if (!(error instanceof ServiceError) || !error.isUncertain) throw error;
     const settled = await findSettled({ baseUrl, fetch }, taskId, parentHash).catch(() => {
@@ -114,13 +116,13 @@ async function findSettled(
   parentHash: string,
 ): Promise<Settled | "unknown" | undefined> {
   const read = async (path: string) => (await requestService({ ...service, path })).text;
-  const { hash } = JSON.parse(await read("/v1/ledger/latest"));
+  const { hash } = readForeignJson(await read("/v1/ledger/latest")) as { hash: string };
   if (hash === parentHash) return "unknown";
   const status = await read(`/v1/status/${encodeURIComponent(taskId)}`).catch((error) => {
     if (error instanceof ServiceError && error.status === 404) return '{"history": []}';
     throw error;
   });
-  const { history } = JSON.parse(status) as {
+  const { history } = readForeignJson(status) as {
     history: (Omit<Settled, "status"> & { parent_hash: string })[];
   };
   for (const { parent_hash, ...entry } of history.reverse())

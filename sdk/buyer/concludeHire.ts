@@ -46,6 +46,8 @@ export type HireResult<Id extends string = string> = {
   ratingToken: string | null;
   /** From the request to the result, in milliseconds. */
   latencyMs: number;
+  /** This is the hire of an earlier call with the same idempotency key: nothing was paid by this one. */
+  isRepeated?: true;
 };
 
 /** How long a hire that has its result waits for the release, the refund, or a look at the chain, in milliseconds. */
@@ -58,6 +60,8 @@ const WATCH_EVERY_MS = 2_000;
 /** What came, and what the buyer makes of it. */
 export type Judged = {
   status: number;
+  /** Why its JSON was not read. */
+  refused: string | undefined;
   delivery: Delivery | undefined;
   verification: Verification;
   latencyMs: number;
@@ -78,7 +82,7 @@ export async function judgeDelivery(hiring: Hiring, response: SellerResponse): P
   const verification = delivery
     ? await verifyResult(listing, order.params, delivery.result, { verify: order.verify, schemas }, hireId)
     : verdict("readable", false, "The answer is neither a result nor an answer of the protocol.");
-  return { status: response.status, delivery, verification, latencyMs };
+  return { status: response.status, refused: response.refused?.code, delivery, verification, latencyMs };
 }
 
 /**
@@ -89,7 +93,7 @@ export async function judgeDelivery(hiring: Hiring, response: SellerResponse): P
  */
 export async function concludeHire(hiring: Hiring, judged: Judged): Promise<HireResult> {
   const { context, candidate, hireId, jobId, sent: payment } = hiring;
-  const { delivery, verification, latencyMs, status } = judged;
+  const { delivery, verification, latencyMs, status, refused } = judged;
   const { listing } = candidate;
   const amount = payment?.amount ?? 0n;
   const conclusion: Omit<Conclusion, "book"> = payment
@@ -97,7 +101,7 @@ export async function concludeHire(hiring: Hiring, judged: Judged): Promise<Hire
     : { money: "none" };
   const escrow = payment && context.modeOf(listing.payment_mode).escrowOf?.(payment);
   if (!delivery) {
-    const message = `The seller answered what nobody can read (${status}).`;
+    const message = `The seller answered what nobody can read (${status}${refused ? `, ${refused}` : ""}).`;
     const money = conclusion.money === "released" ? "paid" : conclusion.money;
     throw failed(hiring, { code: "garbage_answer", message, money, escrow });
   }

@@ -36,7 +36,7 @@ export async function hireByKey(
   const known = context.keyed.get(key);
   if (known) {
     requireSame(known.asked, asked, key);
-    return await (wanted.signal ? abortable(known.hire, wanted.signal) : known.hire);
+    return again(await (wanted.signal ? abortable(known.hire, wanted.signal) : known.hire));
   }
   const hire = run(context, wanted, key, asked, untilMs, start);
   context.keyed.set(key, { asked, hire });
@@ -82,7 +82,7 @@ async function run(
     if (!kept) throw underWay(key);
     requireSame(kept.asked, asked, key);
     if (kept.state === "signed" || kept.state === "done" || kept.state === "failed") {
-      return await ended(context, kept, wanted.verify);
+      return again(await ended(context, kept, wanted.verify));
     }
     // Who began it has ended without a word, and without a signature: that is written down before it leaves.
     if (kept.state === "running" && now() <= kept.until) throw underWay(key);
@@ -181,6 +181,11 @@ async function withItsMoney(
   return { ...hire, money: resumed.money };
 }
 
+/** The result of a hire for a call that is not its first. */
+function again(hire: HireResult): HireResult {
+  return { ...hire, isRepeated: true };
+}
+
 function requireSame(one: string, other: string, key: string): void {
   if (one === other) return;
   throw new TallystickError({
@@ -202,5 +207,5 @@ function underWay(key: string): TallystickError {
 /** What tells one hire from another: all that is asked for, not how long is waited for it. */
 export function askedOf(wanted: { [name: string]: unknown }): string {
   const { signal, verify, onProgress, deadlineMs, telemetry, idempotencyKey, maxAttempts, ...rest } = wanted;
-  return jsonHash(JSON.parse(JSON.stringify(rest)), "params");
+  return jsonHash(rest, "params");
 }

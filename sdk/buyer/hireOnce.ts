@@ -142,7 +142,7 @@ async function obtain(hiring: Hiring): Promise<SellerResponse> {
   const termsMs = listing.first_call_free ? hiring.left() : Math.min(hiring.left(), TERMS_MS);
   const terms = await send(hiring, termsMs);
   if (terms.status === 200) return terms;
-  if (terms.status === 409 && order.keyed) throw hiredBefore(hiring);
+  if (order.keyed && isUsedNonce(terms, hiring.jobId)) throw hiredBefore(hiring);
   const asked = terms.status === 402 ? readRequired(terms.headers, terms.body) : undefined;
   if (!asked) throw refusedBy(hiring, terms, "none");
 
@@ -277,6 +277,12 @@ function unanswered(hiring: Hiring, cause: UnreachableError | undefined, money: 
     money,
     cause,
   });
+}
+
+/** Whether the seller refuses because it knows this hire: it names its job, which follows from the nonce. */
+function isUsedNonce({ status, body }: SellerResponse, jobId: string): boolean {
+  const { code, job_id } = Object(body) as { code?: unknown; job_id?: unknown };
+  return status === 409 && code === "duplicate_nonce" && job_id === jobId;
 }
 
 /** The seller knows this key's nonce, and this process does not: an earlier one paid, and its notes are gone. */

@@ -13,6 +13,9 @@ export const KEPT_MS = 30 * 86_400_000;
 /** The most hires that are remembered; the oldest go first. */
 export const MOST_KEPT = 10_000;
 
+/** The most characters of results that one process keeps; the oldest results go first, what became of the hire stays. */
+export const MOST_KEPT_CHARACTERS = 128 * 1024 * 1024;
+
 const SWEEP_MS = 3_600_000;
 
 /** A hire after which money may have moved, as it can be looked up. */
@@ -65,8 +68,16 @@ export type KeptHires = {
  * A nonce leads to the job's id, and who knows that can fetch the result. So it is not made of the key alone, which may be
  * guessed, but of the wallet's signature over the key. A key of 32 random bytes in hex is the first nonce itself.
  */
-export function keptHires(store: KeyValueStore, account: LocalAccount, now: () => number): KeptHires {
+export function keptHires(
+  store: KeyValueStore,
+  account: LocalAccount,
+  now: () => number,
+  mostCharacters = MOST_KEPT_CHARACTERS,
+): KeptHires {
   let sweptAt = 0;
+  /** The results that this process has kept, the oldest first. */
+  const sizes = new Map<string, number>();
+  let characters = 0;
   const get = async (key: string): Promise<KeptHire | undefined> => {
     const kept = await store.get<KeptHire>(nameOf(key));
     return kept && kept.startedAt + KEPT_MS > now() ? kept : undefined;
@@ -85,6 +96,24 @@ export function keptHires(store: KeyValueStore, account: LocalAccount, now: () =
     kept.sort((a, b) => b.startedAt - a.startedAt);
     for (const [at, { name, startedAt }] of kept.entries()) {
       if (at >= MOST_KEPT || startedAt + KEPT_MS <= now()) await store.delete(name);
+    }
+  }
+
+  /** Lets go of the oldest results when they are too many together. */
+  async function makeRoom(key: string, size: number): Promise<void> {
+    characters += size - (sizes.get(key) ?? 0);
+    sizes.delete(key);
+    sizes.set(key, size);
+    for (const [oldest, its] of sizes) {
+      if (characters <= mostCharacters) return;
+      characters -= its;
+      sizes.delete(oldest);
+      const kept = await get(oldest);
+      if (kept?.state !== "done") continue;
+      const { asked, startedAt, attempts, hire } = kept;
+      const { hireId, jobId, listing } = hire;
+      const signed = { hireId, jobId, seller: listing.agent_id };
+      await put({ key: oldest, asked, startedAt, attempts, state: "signed", ...signed });
     }
   }
 
@@ -111,6 +140,7 @@ export function keptHires(store: KeyValueStore, account: LocalAccount, now: () =
         state: "done",
         hire: { ...hire, amount: String(hire.amount) },
       });
+      await makeRoom(key, JSON.stringify(hire.result ?? null).length);
     },
     failed: async (key, error) => {
       const kept = await get(key);

@@ -1,10 +1,11 @@
+import { ForeignJsonError, readForeignJson } from "../../protocol/json/foreignJson.ts";
 import type { Listing } from "../../protocol/records/listing.ts";
 import { abortable, startDeadline } from "../deadline.ts";
 import { readText } from "../readText.ts";
 import type { Fetch } from "../requestService.ts";
 
-/** An answer, read whole. `body` is its JSON, undefined when it is none. */
-export type SellerResponse = { status: number; headers: Headers; body: unknown };
+/** An answer, read whole. `body` is its JSON, undefined when it is none that is read: then `refused` says why. */
+export type SellerResponse = { status: number; headers: Headers; body: unknown; refused?: ForeignJsonError };
 
 /** The request did not come through: `late` when the time ran out. */
 export class UnreachableError extends Error {
@@ -48,7 +49,7 @@ export function createSellerClient(
       // A stand-in for fetch may not know signals.
       const response = await abortable(request, signal);
       const text = await readText(response, MAX_ANSWER_BYTES, signal);
-      return { status: response.status, headers: response.headers, body: parseJson(text) };
+      return { status: response.status, headers: response.headers, ...readBody(text) };
     } catch (cause) {
       outerSignal?.throwIfAborted();
       const late = signal.aborted;
@@ -64,11 +65,12 @@ export type SellerClientRequest = ReturnType<typeof createSellerClient>;
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-function parseJson(text: string): unknown {
+function readBody(text: string): Pick<SellerResponse, "body" | "refused"> {
   try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+    return { body: readForeignJson(text) };
+  } catch (error) {
+    if (error instanceof ForeignJsonError) return { body: undefined, refused: error };
+    throw error;
   }
 }
 

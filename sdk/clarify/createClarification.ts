@@ -19,6 +19,7 @@ import { checkQuote, type QuoteProblem, signQuote } from "../../protocol/clarifi
 import { InvalidInputError, type TallystickError } from "../../protocol/errors.ts";
 import { toHex } from "../../protocol/hex.ts";
 import type { HireRequest } from "../../protocol/hire/hireRequest.ts";
+import { readForeignJson } from "../../protocol/json/foreignJson.ts";
 import { problemResponse } from "../seller/problem.ts";
 import { HireRefusedError } from "../seller/sellerErrors.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
@@ -149,7 +150,7 @@ export function createClarification(parameters: CreateClarificationParameters): 
   app.onError((error) => problemResponse(error, log));
   const limit = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: () => problemResponse(tooLarge(), log) });
   app.post("/clarify", limit, async (c) => {
-    const { request, signed } = readClarifyRequest(await readBody(c.req.raw));
+    const { request, signed } = readClarifyRequest(readForeignJson(await c.req.text()));
     if (!capabilities.includes(request.capability)) throw notOffered(request.capability);
     const round = toHex(crypto.getRandomValues(new Uint8Array(8)));
     // Unsigned requests may come from anybody: they use up nobody's own rounds.
@@ -209,14 +210,6 @@ async function withinTime(
     return await Promise.race([answer(asked), late]);
   } finally {
     clearTimeout(timer);
-  }
-}
-
-async function readBody(request: Request): Promise<unknown> {
-  try {
-    return await request.json();
-  } catch {
-    throw new InvalidInputError({ issues: [{ field: "", message: "must be JSON" }] });
   }
 }
 

@@ -1,7 +1,9 @@
 import type { Hire } from "../../protocol/escrow/hire.ts";
 import { toHireJson } from "../../protocol/escrow/hireJson.ts";
 import { type Hex, isHex } from "../../protocol/hex.ts";
+import { readForeignJson } from "../../protocol/json/foreignJson.ts";
 import { ChainError } from "../errors.ts";
+import { readText } from "../readText.ts";
 import type { Fetch } from "../requestService.ts";
 import type { EscrowState } from "./escrowCalls.ts";
 import type { EscrowRelay } from "./escrowRelay.ts";
@@ -13,6 +15,9 @@ export type HttpRelayParameters = {
   /** How long an instruction may take to be carried out, in milliseconds. Default 60,000. */
   waitMs?: number;
 };
+
+/** Largest answer of a keeper that is read, in bytes. */
+const MAX_ANSWER_BYTES = 65_536;
 
 type Answer = { [key: string]: unknown };
 
@@ -31,8 +36,10 @@ export function httpRelay({
         body: JSON.stringify(body),
         headers: { "content-type": "application/json" },
       };
-      const response = await fetch(`${base}${path}`, { ...post, signal: AbortSignal.timeout(waitMs) });
-      return { status: response.status, answer: Object(await response.json()) };
+      const signal = AbortSignal.timeout(waitMs);
+      const response = await fetch(`${base}${path}`, { ...post, signal });
+      const text = await readText(response, MAX_ANSWER_BYTES, signal);
+      return { status: response.status, answer: Object(readForeignJson(text)) };
     } catch (cause) {
       throw unreachable(`${base}${path}: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
     }

@@ -10,6 +10,7 @@ import { escrowFee, type FeeBand } from "../../protocol/escrow/feeSchedule.ts";
 import type { Hire } from "../../protocol/escrow/hire.ts";
 import { readHireJson } from "../../protocol/escrow/hireJson.ts";
 import { type Hex, isHex, ZERO_HASH } from "../../protocol/hex.ts";
+import { readForeignJson } from "../../protocol/json/foreignJson.ts";
 import { ChainError } from "../errors.ts";
 import { problemResponse } from "../seller/problem.ts";
 import { HireRefusedError } from "../seller/sellerErrors.ts";
@@ -116,7 +117,7 @@ async function read<Schema extends z.ZodType>(
   request: Request,
   schema: Schema,
 ): Promise<{ hire: Hire; rest: z.output<Schema> }> {
-  const body: unknown = await request.json().catch(() => undefined);
+  const body: unknown = readForeignJson(await request.text());
   const result = schema.safeParse(body);
   if (!result.success) throw invalidInputFromZod(result.error);
   return { hire: readHireJson(Reflect.get(Object(body), "hire")), rest: result.data };

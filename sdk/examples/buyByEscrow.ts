@@ -43,5 +43,6 @@ const hire = await buyer.hire({
   maxPriceUsdc: "0.20",
   maxLatencyMs: 15_000,
   requireRecovery: true,
+  idempotencyKey: "new", // each run is a hire of its own; without it the same call within an hour is the same hire
 });
 await printHire(hire);

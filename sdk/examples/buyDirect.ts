@@ -26,6 +26,7 @@ const hire = await buyer.hire({
   params: { data: [3, 1, 4, 1, 5, 9, 2, 6] },
   maxPriceUsdc: "0.05",
   maxLatencyMs: 10_000,
+  idempotencyKey: "new", // each run is a hire of its own; without it the same call within an hour is the same hire
 });
 await printHire(hire);
 if (hire.ratingToken && hire.receiptHash) {

@@ -1,3 +1,4 @@
+import { tryForeignJson } from "../../protocol/json/foreignJson.ts";
 import { abortable, startDeadline } from "../deadline.ts";
 import { readText } from "../readText.ts";
 import { type Fetch, MAX_SERVICE_BYTES, SERVICE_MS, ServiceError } from "../requestService.ts";
@@ -46,9 +47,5 @@ export async function askGraphql<Answer>(parameters: {
 type Errors = { message: string; extensions?: { code?: string } }[];
 
 function read<Answer>(text: string): { data?: Answer | null; errors?: Errors } {
-  try {
-    return JSON.parse(text) ?? {};
-  } catch {
-    return {};
-  }
+  return Object(tryForeignJson(text));
 }

@@ -1,3 +1,4 @@
+import { readForeignJson } from "../../protocol/json/foreignJson.ts";
 import { type Fetch, requestService } from "../requestService.ts";
 import type {
   ClusterAnswer,
@@ -45,7 +46,7 @@ export type QueryClient = {
 export function createQueryClient({ baseUrl, fetch }: { baseUrl: string; fetch?: Fetch }): QueryClient {
   const ask = async <Answer>(path: string, body?: unknown, signal?: AbortSignal): Promise<Answer> => {
     const { text } = await requestService({ baseUrl, path, body, fetch, signal });
-    return JSON.parse(text) as Answer;
+    return readForeignJson(text) as Answer;
   };
   const ofAgent = <Answer>(agent: string, part: string, page: Page = {}) =>
     ask<Answer>(`/v1/agents/${encodeURIComponent(agent)}/${part}${queryOf(page)}`);

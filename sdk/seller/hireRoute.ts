@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import type { Hex } from "../../protocol/hex.ts";
 import { hireId, jobId } from "../../protocol/hire/hireIds.ts";
 import { paramsHash } from "../../protocol/hire/paramsHash.ts";
+import { readForeignJson } from "../../protocol/json/foreignJson.ts";
 import { networkId, type PaymentNetwork, shortNetworkName } from "../chain/paymentNetwork.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import {
@@ -37,7 +38,7 @@ export type HireRouteParameters = IntakeParameters & {
  */
 export async function answerHire(c: Context, parameters: HireRouteParameters): Promise<Response> {
   const { modeOf, freeCalls, network } = parameters;
-  const accepted = await acceptRequest(await c.req.json().catch(() => undefined), parameters);
+  const accepted = await acceptRequest(readForeignJson(await c.req.text()), parameters);
   const { request, signed, offer } = accepted;
   if (request.callback_url) parameters.checkCallback(request.callback_url);
   await requireNewNonce(accepted, parameters);

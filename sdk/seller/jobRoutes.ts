@@ -1,7 +1,9 @@
 import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import type { LocalAccount } from "viem";
 import { z } from "zod";
 import { InvalidInputError, invalidInputFromZod } from "../../protocol/errors.ts";
+import { readForeignJson } from "../../protocol/json/foreignJson.ts";
 import type { RecordBody } from "../../protocol/json/recordBody.ts";
 import { signatureSchema } from "../../protocol/records/nestedSignature.ts";
 import { checkBuyerSignature } from "../../protocol/records/receipt.ts";
@@ -20,6 +22,9 @@ export type JobRoutesParameters = {
   now: () => number;
 };
 
+/** Largest body that carries one signature, in bytes. */
+const MAX_COUNTERSIGNATURE_BYTES = 16_384;
+
 const countersignatureSchema = z.strictObject({ buyer_signature: signatureSchema });
 
 /**
@@ -31,6 +36,16 @@ const countersignatureSchema = z.strictObject({ buyer_signature: signatureSchema
  */
 export function jobRoutes({ store, outbox, account, now }: JobRoutesParameters): Hono {
   const app = new Hono();
+  const limit = bodyLimit({
+    maxSize: MAX_COUNTERSIGNATURE_BYTES,
+    onError: () => {
+      throw new HireRefusedError({
+        status: 413,
+        code: "payload_too_large",
+        message: "The request is too large.",
+      });
+    },
+  });
 
   const findJob = async (id: string): Promise<Job> => {
     const job = /^job_[0-9A-Z]{26}$/.test(id) ? await store.get<Job>(`job/${id}`) : undefined;
@@ -54,8 +69,8 @@ export function jobRoutes({ store, outbox, account, now }: JobRoutesParameters):
     });
   });
 
-  app.post("/jobs/:id/countersignature", async (c) => {
-    const read = countersignatureSchema.safeParse(await c.req.json().catch(() => undefined));
+  app.post("/jobs/:id/countersignature", limit, async (c) => {
+    const read = countersignatureSchema.safeParse(readForeignJson(await c.req.text()));
     if (!read.success) throw invalidInputFromZod(read.error);
     const job = await findJob(c.req.param("id"));
     const { answer } = job;

@@ -5,6 +5,7 @@ import { HireRefusedError } from "./sellerErrors.ts";
 const STATUS_BY_CODE: { [code: string]: number } = {
   budget_token_refused: 403,
   payload_too_large: 413,
+  json_too_large: 413,
 };
 
 /**

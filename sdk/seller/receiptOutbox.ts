@@ -1,3 +1,4 @@
+import { readForeignJson } from "../../protocol/json/foreignJson.ts";
 import type { SignedRecord } from "../../protocol/records/record.ts";
 import { type Fetch, requestService, ServiceError } from "../requestService.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
@@ -59,7 +60,7 @@ export function createReceiptOutbox(parameters: ReceiptOutboxParameters): Receip
         body: { body, signer, signature },
         fetch,
       });
-      const answer = JSON.parse(text) as { hash: string; rating_tokens: SettledReceipt["ratingTokens"] };
+      const answer = readForeignJson(text) as { hash: string; rating_tokens: SettledReceipt["ratingTokens"] };
       const settled = { hash: answer.hash, ratingTokens: answer.rating_tokens };
       await onSettled(key, settled);
       await store.delete(`outbox/${key}`);

@@ -1,16 +1,17 @@
 import {
-  decodePaymentRequiredHeader,
-  decodePaymentResponseHeader,
-  decodePaymentSignatureHeader,
   encodePaymentRequiredHeader,
   encodePaymentResponseHeader,
   encodePaymentSignatureHeader,
 } from "@x402/core/http";
 import type { PaymentPayload, PaymentRequired, PaymentRequirements, SettleResponse } from "@x402/core/types";
+import { readForeignJson } from "../../protocol/json/foreignJson.ts";
 import { networkId, type PaymentNetwork, shortNetworkName } from "../chain/paymentNetwork.ts";
 
 /** What a seller asks for, as x402 v2 writes it; v1 is translated at the edge. */
 export type { PaymentPayload, PaymentRequired, PaymentRequirements, SettleResponse };
+
+/** What a header of x402 may hold: terms, or a payment, are a few levels and values. */
+const HEADER_LIMITS = { maxLength: 65_536, maxDepth: 32, maxValues: 1_000 };
 
 type Headers = { get: (name: string) => string | null | undefined };
 
@@ -51,8 +52,15 @@ export function readRequired(
 ): { required: PaymentRequired; version: 1 | 2 } | undefined {
   const header = headers.get("PAYMENT-REQUIRED");
   if (header) {
-    const required = attempt(() => decodePaymentRequiredHeader(header));
-    return required && Array.isArray(required.accepts) ? { required, version: 2 } : undefined;
+    const asked = readHeader(header);
+    if (!isObject(asked) || !Array.isArray(asked.accepts)) return undefined;
+    const resource = isObject(asked.resource) ? asked.resource : {};
+    const required = {
+      ...asked,
+      resource: { ...resource, url: String(resource.url ?? "") },
+      accepts: asked.accepts.filter(isObject),
+    } as unknown as PaymentRequired;
+    return { required, version: 2 };
   }
   if (!isObject(body) || body.x402Version !== 1 || !Array.isArray(body.accepts)) return undefined;
   const accepts = body.accepts.filter(isObject).map(
@@ -96,7 +104,7 @@ export function readPayment(
 ): PaymentPayload | "malformed" | undefined {
   const header = headers.get("PAYMENT-SIGNATURE") ?? headers.get("X-PAYMENT");
   if (!header) return undefined;
-  const payment = attempt(() => decodePaymentSignatureHeader(header)) as unknown;
+  const payment = readHeader(header);
   if (!isObject(payment) || !isObject(payment.payload)) return "malformed";
   if (payment.x402Version === 2) {
     return isObject(payment.accepted) ? (payment as unknown as PaymentPayload) : "malformed";
@@ -116,7 +124,8 @@ export function settledHeaders(settled: SettleResponse): { [name: string]: strin
 /** How the seller says the payment was settled; undefined when it says nothing readable. */
 export function readSettled(headers: Headers): SettleResponse | undefined {
   const header = headers.get("PAYMENT-RESPONSE") ?? headers.get("X-PAYMENT-RESPONSE");
-  return header ? attempt(() => decodePaymentResponseHeader(header)) : undefined;
+  const settled = header ? readHeader(header) : undefined;
+  return isObject(settled) ? (settled as unknown as SettleResponse) : undefined;
 }
 
 function longNetworkName(name: unknown): string {
@@ -129,9 +138,11 @@ function isObject(value: unknown): value is { [key: string]: unknown } {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
-function attempt<T>(work: () => T): T | undefined {
+/** The JSON in a header's base 64; undefined when it is none, or more than anybody needs. */
+function readHeader(header: string): unknown {
   try {
-    return work();
+    const bytes = Uint8Array.from(atob(header), (character) => character.charCodeAt(0));
+    return readForeignJson(new TextDecoder().decode(bytes), HEADER_LIMITS);
   } catch {
     return undefined;
   }

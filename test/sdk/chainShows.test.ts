@@ -5,9 +5,10 @@ import { memoryBudget } from "../../sdk/budget/budget.ts";
 import { ChainError } from "../../sdk/errors.ts";
 import { findPaymentOnChain } from "../../sdk/seller/findPayment.ts";
 import { memoryStore } from "../../sdk/store/keyValueStore.ts";
-import { type Market, MEAN, mean, openMarket } from "./support/market.ts";
-import { newWallet, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
+import { MEAN, mean } from "./support/market.ts";
+import { newWallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
+import { useMarket } from "./support/useMarket.ts";
 
 const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 20_000 };
 const PRICE = parseUsdc("0.05");
@@ -15,17 +16,7 @@ const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
 const LIMIT = 1_000_000n;
 
 describe("paid is what the chain shows", () => {
-  let chain: SdkChain;
-  let market: Market;
-  before(async function () {
-    this.timeout(180_000);
-    chain = await startSdkChain();
-  });
-  after(() => chain.close());
-  beforeEach(async () => {
-    market = await openMarket(chain);
-  });
-  afterEach(() => market.close());
+  const { chain, market } = useMarket();
 
   const client = () => chain.client as never;
   /** Says that it settles, and does not. */

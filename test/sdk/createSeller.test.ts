@@ -6,26 +6,17 @@ import { paramsHash } from "../../protocol/hire/paramsHash.ts";
 import { checkBuyerSignature } from "../../protocol/records/receipt.ts";
 import { createSeller } from "../../sdk/createSeller.ts";
 import { memoryStore } from "../../sdk/store/keyValueStore.ts";
-import { type Market, MEAN, mean, openMarket, PURSE } from "./support/market.ts";
-import { newWallet, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
+import { type Market, MEAN, mean, PURSE } from "./support/market.ts";
+import { newWallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
+import { useMarket } from "./support/useMarket.ts";
 
 const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
 const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
 const PRICE = parseUsdc("0.05");
 
 describe("a seller's app", () => {
-  let chain: SdkChain;
-  let market: Market;
-  before(async function () {
-    this.timeout(180_000);
-    chain = await startSdkChain();
-  });
-  after(() => chain.close());
-  beforeEach(async () => {
-    market = await openMarket(chain);
-  });
-  afterEach(() => market.close());
+  const { chain, market } = useMarket();
 
   const buyer = newWallet();
   const terms = (changes: Partial<HireTerms> = {}): HireTerms => ({
@@ -90,7 +81,7 @@ describe("a seller's app", () => {
   });
 
   const refusals: [string, () => Promise<unknown> | unknown, number, string, string?][] = [
-    ["no JSON", () => "{", 400, "invalid_input"],
+    ["no JSON", () => "{", 400, "malformed_json"],
     [
       "another major version",
       () => terms({ protocol: "swarmwage/v1.0" }),
@@ -278,7 +269,8 @@ describe("a seller's app", () => {
       market.hosts[seller.host] = {
         request: (input, init) => again.app.request(input.replace("/v1", ""), init),
       };
-      expect(await buyer.hire(ORDER)).to.include({ amount: PRICE, money: "paid" });
+      const second = await buyer.hire({ ...ORDER, idempotencyKey: "new" });
+      expect(second).to.include({ amount: PRICE, money: "paid" });
       expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - PRICE);
       await again.close();
     });

@@ -45,7 +45,13 @@ describe("a hire of a custom capability", () => {
     buyer = await market.openBuyer();
   });
 
-  const order = { capability: SCAN, params: { page: 1 }, maxPriceUsdc: "0.10", maxLatencyMs: 5000 };
+  const order = {
+    capability: SCAN,
+    params: { page: 1 },
+    maxPriceUsdc: "0.10",
+    maxLatencyMs: 5000,
+    idempotencyKey: "new",
+  };
   /** The seller, but with another answer about its schema. */
   const publishing = (status: number, schema: unknown): void => {
     market.hosts[seller.host] = {

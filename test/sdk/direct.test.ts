@@ -3,24 +3,14 @@ import { parseUsdc } from "../../protocol/amount.ts";
 import { ratingToken } from "../../protocol/records/ratingToken.ts";
 import { isSignedBy } from "../../protocol/records/record.ts";
 import { memoryBudget } from "../../sdk/budget/budget.ts";
-import { type Market, MEAN, mean, openMarket, PURSE } from "./support/market.ts";
-import { type SdkChain, startSdkChain } from "./support/sdkChain.ts";
+import { MEAN, mean, PURSE } from "./support/market.ts";
+import { useMarket } from "./support/useMarket.ts";
 
 const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
 const PRICE = parseUsdc("0.05");
 
 describe("a hire in direct mode", () => {
-  let chain: SdkChain;
-  let market: Market;
-  before(async function () {
-    this.timeout(180_000);
-    chain = await startSdkChain();
-  });
-  after(() => chain.close());
-  beforeEach(async () => {
-    market = await openMarket(chain);
-  });
-  afterEach(() => market.close());
+  const { chain, market } = useMarket();
 
   const listing = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
 

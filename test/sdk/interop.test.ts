@@ -8,26 +8,17 @@ import { expect } from "chai";
 import { getBytes, id, Wallet } from "ethers";
 import { Hono } from "hono";
 import { parseUsdc } from "../../protocol/amount.ts";
-import { type Market, MEAN, mean, openMarket, PURSE } from "./support/market.ts";
-import { newWallet, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
+import { MEAN, mean, PURSE } from "./support/market.ts";
+import { newWallet } from "./support/sdkChain.ts";
+import { useMarket } from "./support/useMarket.ts";
 
 const PRICE = parseUsdc("0.05");
 const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
 const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
 
 describe("with what exists already", () => {
-  let chain: SdkChain;
-  let market: Market;
-  before(async function () {
-    this.timeout(180_000);
-    // The id of Base Sepolia: x402 v1 knows chains by name only.
-    chain = await startSdkChain({ chainId: 84_532 });
-  });
-  after(() => chain.close());
-  beforeEach(async () => {
-    market = await openMarket(chain);
-  });
-  afterEach(() => market.close());
+  // The id of Base Sepolia: x402 v1 knows chains by name only.
+  const { chain, market } = useMarket({ chainId: 84_532 });
 
   /** The platform's fetch, as those packages call it, on the network of this process. */
   const platformFetch = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {

@@ -3,26 +3,16 @@ import { parseUsdc } from "../../protocol/amount.ts";
 import { createSeller } from "../../sdk/createSeller.ts";
 import { createJobLeases, LeaseLostError } from "../../sdk/seller/jobLeases.ts";
 import { memoryStore } from "../../sdk/store/keyValueStore.ts";
-import { type Market, MEAN, mean, openMarket } from "./support/market.ts";
-import { type SdkChain, startSdkChain } from "./support/sdkChain.ts";
+import { MEAN, mean } from "./support/market.ts";
 import { between, isPaid, rejection } from "./support/tamper.ts";
+import { useMarket } from "./support/useMarket.ts";
 
 const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 20_000 };
 const PRICE = parseUsdc("0.05");
 const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 15_000 };
 
 describe("a store that is shared", () => {
-  let chain: SdkChain;
-  let market: Market;
-  before(async function () {
-    this.timeout(180_000);
-    chain = await startSdkChain();
-  });
-  after(() => chain.close());
-  beforeEach(async () => {
-    market = await openMarket(chain);
-  });
-  afterEach(() => market.close());
+  const { chain, market } = useMarket();
 
   it("by two sellers: neither sees, works on or signs what is the other's", async () => {
     const store = memoryStore();

@@ -4,8 +4,9 @@ import { z } from "zod";
 import { parseUsdc } from "../../protocol/amount.ts";
 import { readBudgetToken } from "../../protocol/hire/budgetToken.ts";
 import { hireId, jobId } from "../../protocol/hire/hireIds.ts";
-import { type Market, MEAN, mean, type OpenSeller, openMarket, PURSE } from "./support/market.ts";
-import { newWallet, type SdkChain, startSdkChain, type Wallet } from "./support/sdkChain.ts";
+import { MEAN, mean, type OpenSeller, PURSE } from "./support/market.ts";
+import { newWallet, type Wallet } from "./support/sdkChain.ts";
+import { useMarket } from "./support/useMarket.ts";
 
 const PRICE = parseUsdc("0.05");
 const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
@@ -26,23 +27,15 @@ const requirementV1 = z.object({
 });
 
 describe("Swarmwage's published v0.1 client", () => {
-  let chain: SdkChain;
-  let market: Market;
+  // The id of Base Sepolia: x402 v1 knows chains by name only.
+  const { chain, market } = useMarket({ chainId: 84_532 });
   let seller: OpenSeller;
   let buyer: Wallet;
-  before(async function () {
-    this.timeout(180_000);
-    // The id of Base Sepolia: x402 v1 knows chains by name only.
-    chain = await startSdkChain({ chainId: 84_532 });
-  });
-  after(() => chain.close());
   beforeEach(async () => {
-    market = await openMarket(chain);
     seller = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
     buyer = newWallet();
     await chain.mint(buyer, PURSE);
   });
-  afterEach(() => market.close());
 
   /** The body of its `hire()`. */
   const hireBody = (changes: object = {}) => ({

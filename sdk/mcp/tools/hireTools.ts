@@ -4,7 +4,6 @@ import { addressSchema } from "../../../protocol/address.ts";
 import { formatUsdc, parseUsdc, priceUsdcSchema } from "../../../protocol/amount.ts";
 import { capabilitySchema } from "../../../protocol/capability.ts";
 import { TallystickError } from "../../../protocol/errors.ts";
-import { jsonHash } from "../../../protocol/hire/paramsHash.ts";
 import type { HireStage } from "../../buyer/hireOnce.ts";
 import { acceptOffer } from "../../clarify/clarify.ts";
 import { HireFailedError } from "../../errors.ts";
@@ -71,8 +70,8 @@ export function registerHireTools(server: McpServer, context: McpContext): void 
             hint: "Ask for less, or ask the operator to raise TALLYSTICK_MAX_PER_HIRE_USDC.",
           });
         }
-        const key = asked.idempotency_key ?? (await contentKey(context, spend, asked));
         const wanted = hireParameters(context, asked);
+        const key = asked.idempotency_key ?? (await spend.buyer.keyOf(wanted));
         const running = context.desk.start(key, (how) =>
           spend.buyer.hire({ ...wanted, ...how, idempotencyKey: key }),
         );
@@ -204,21 +203,6 @@ async function answerOf(
   const remaining = formatUsdc(await budget.remaining());
   if (ended) return hireDone(running.key, ended.hire, remaining, offset);
   return hireRunning(running.key, stageInWords(running.stage), remaining);
-}
-
-/** For how long the same call is the same hire, in milliseconds. */
-const SAME_CALL_MS = 3_600_000;
-
-/**
- * The key of a call that brings none, from its content: so a client that timed out and calls again does not pay again.
- * It holds for an hour from the first call on, across the full hours that the key is made of.
- */
-async function contentKey({ now }: McpContext, { buyer }: SpendCap, asked: object): Promise<string> {
-  const content = jsonHash(JSON.parse(JSON.stringify(asked))).slice(2, 34);
-  const hour = Math.floor(now() / SAME_CALL_MS);
-  const [earlier, current] = [`call-${content}-${hour - 1}`, `call-${content}-${hour}`];
-  const before = await buyer.find(earlier).catch(() => undefined);
-  return before && before.kept.startedAt + SAME_CALL_MS > now() ? earlier : current;
 }
 
 function unknownHire(key: string): TallystickError {

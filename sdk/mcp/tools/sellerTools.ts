@@ -4,6 +4,7 @@ import { priceUsdcSchema } from "../../../protocol/amount.ts";
 import { offerProblem } from "../../../protocol/capabilities/offerProblem.ts";
 import { capabilitySchema } from "../../../protocol/capability.ts";
 import { InvalidInputError } from "../../../protocol/errors.ts";
+import { readForeignJson } from "../../../protocol/json/foreignJson.ts";
 import type { RecordBody } from "../../../protocol/json/recordBody.ts";
 import { parseListing } from "../../../protocol/records/listing.ts";
 import { signRecord } from "../../../protocol/records/record.ts";
@@ -65,7 +66,8 @@ export function registerSellerTools(server: McpServer, context: McpContext): voi
           body: { body, signer, signature },
           fetch,
         });
-        const { status, hash = null, index = null } = JSON.parse(text);
+        const settled = readForeignJson(text) as { status: string; hash?: string; index?: number };
+        const { status, hash = null, index = null } = settled;
         return { status: plainName(String(status)), hash, index, agent_id: address };
       }),
   );

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { verifySettlementToken } from "../../../protocol/actions/settlementToken.ts";
 import { TallystickError } from "../../../protocol/errors.ts";
 import { toHex } from "../../../protocol/hex.ts";
+import { readForeignJson } from "../../../protocol/json/foreignJson.ts";
 import { parseVerifierKey } from "../../../protocol/note/signedNote.ts";
 import { parseProofBundle, verifyProofBundle } from "../../../protocol/proof/proofBundle.ts";
 import { checkBuyerSignature, checkReceipt } from "../../../protocol/records/receipt.ts";
@@ -60,10 +61,10 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
             hint: "Its operator would set TALLYSTICK_API_KEY, made by tallystick keys add. Until then: do not act.",
           });
         }
-        const parent_hash = parentHash ?? JSON.parse(await read("/v1/ledger/latest")).hash;
+        const parent_hash = parentHash ?? readObject(await read("/v1/ledger/latest")).hash;
         const body = { action, context: why, parent_hash };
         const { text } = await requestService({ baseUrl, path: "/v1/actions", apiKey, body, fetch });
-        const { proceed, reason, settlement_token: token, rule, ...rest } = JSON.parse(text);
+        const { proceed, reason, settlement_token: token, rule, ...rest } = readObject(text);
         return {
           ...(plainFigures(rest) as object),
           // Whatever is not said plainly is no leave.
@@ -108,7 +109,7 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
         }
         try {
           if (entry !== undefined) {
-            const { index, size } = JSON.parse(await read(`/v1/ledger/proof?hash=${entry}`));
+            const { index, size } = readObject(await read(`/v1/ledger/proof?hash=${entry}`));
             return { settled: true, reason: null, hash: entry, index, size };
           }
           if (taskId === undefined) {
@@ -117,7 +118,7 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
               message: "Give task_id, hash, or settlement_token with action.",
             });
           }
-          const status = JSON.parse(await read(`/v1/status/${encodeURIComponent(taskId)}`));
+          const status = readObject(await read(`/v1/status/${encodeURIComponent(taskId)}`));
           return {
             settled: status.status === "SETTLED",
             reason: null,
@@ -156,7 +157,7 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
           read("/v1/ledger/latest"),
           read("/v1/ledger/checkpoint"),
         ]);
-        return { ...(plainFigures(JSON.parse(latest)) as object), checkpoint: checkpoint.slice(0, 8_192) };
+        return { ...(plainFigures(readObject(latest)) as object), checkpoint: checkpoint.slice(0, 8_192) };
       }),
   );
 
@@ -217,4 +218,8 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
         };
       }),
   );
+}
+
+function readObject(text: string): { [key: string]: unknown } {
+  return Object(readForeignJson(text));
 }

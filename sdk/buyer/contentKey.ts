@@ -1,0 +1,20 @@
+import type { BuyerContext } from "./buyerContext.ts";
+import { askedOf } from "./hireByKey.ts";
+
+/** For how long the same call is the same hire, in milliseconds. */
+export const SAME_CALL_MS = 3_600_000;
+
+/**
+ * The key of a call that brings none, from what it asks for: so that whoever did not get the answer and calls again does
+ * not pay again. It holds for an hour from the first call on, across the full hours that the key is made of.
+ */
+export async function contentKey(
+  { kept, now }: Pick<BuyerContext, "kept" | "now">,
+  asked: { [name: string]: unknown },
+): Promise<string> {
+  const content = askedOf(asked).slice(2, 34);
+  const hour = Math.floor(now() / SAME_CALL_MS);
+  const [earlier, current] = [`call-${content}-${hour - 1}`, `call-${content}-${hour}`];
+  const before = await kept.get(earlier);
+  return before && before.startedAt + SAME_CALL_MS > now() ? earlier : current;
+}

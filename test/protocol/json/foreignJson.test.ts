@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "chai";
+import fc from "fast-check";
+import { ForeignJsonError, readForeignJson, tryForeignJson } from "../../../protocol/json/foreignJson.ts";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+
+const codeOf = (text: string, limits?: object): string => {
+  try {
+    readForeignJson(text, limits);
+  } catch (error) {
+    expect(error).to.be.instanceOf(ForeignJsonError);
+    return (error as ForeignJsonError).code;
+  }
+  return "read";
+};
+
+describe("a stranger's JSON", () => {
+  it("is read as JSON.parse reads it, quotes, brackets and backslashes in its strings included", () => {
+    const texts = fc.string({ unit: fc.constantFrom("[", "]", "{", "}", ",", '"', "\\", "a", "é") });
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: "grapheme" }), texts, texts, (value, name, text) => {
+        const whole = JSON.stringify({ value, [name]: text });
+        expect(readForeignJson(whole)).to.deep.equal(JSON.parse(whole));
+      }),
+      { seed: 1, numRuns: 300 },
+    );
+  });
+
+  it("is refused by a code when it is none", () => {
+    for (const text of ["", "{", "[1,]", '"', '"\\"', "]", "undefined", "{'a':1}", "[1]x"]) {
+      expect(codeOf(text), text).to.equal("malformed_json");
+      expect(tryForeignJson(text)).to.equal(undefined);
+    }
+  });
+
+  it("is refused when it is longer, deeper, or more than the limits, and read at them", () => {
+    expect(codeOf("[1,2]", { maxLength: 5 })).to.equal("read");
+    expect(codeOf("[1,2]", { maxLength: 4 })).to.equal("json_too_large");
+    expect(codeOf('[{"a":[]}]', { maxDepth: 3 })).to.equal("read");
+    expect(codeOf('[{"a":[]}]', { maxDepth: 2 })).to.equal("json_too_deep");
+    // One list, and three values in it.
+    expect(codeOf('[1,"a,[,",{}]', { maxValues: 5 })).to.equal("read");
+    expect(codeOf('[1,"a,[,",{}]', { maxValues: 4 })).to.equal("json_too_many_values");
+  });
+
+  it("is refused at depths at which JSON.stringify throws, by default", () => {
+    expect(codeOf("[".repeat(1_000_000))).to.equal("json_too_deep");
+    expect(codeOf('{"a":'.repeat(100_000))).to.equal("json_too_deep");
+    expect(codeOf(`${"[".repeat(128)}${"]".repeat(128)}`)).to.equal("read");
+  });
+
+  it("is what every reader of the SDK takes: JSON.parse stands only where the text is our own", () => {
+    const own = new Set([
+      // Copies of our own values, our own files, and the operator's setting.
+      "sdk/buyer/hireByKey.ts",
+      "sdk/mcp/escrowSetting.ts",
+      "sdk/seller/jobRunner.ts",
+      "sdk/store/fileStore.ts",
+      "sdk/store/keyValueStore.ts",
+    ]);
+    const found = readdirSync(path.join(repositoryRoot, "sdk"), { recursive: true })
+      .map((name) => `sdk/${name}`)
+      .filter((name) => name.endsWith(".ts") && !name.startsWith("sdk/examples/") && !own.has(name))
+      .filter((name) => {
+        const text = readFileSync(path.join(repositoryRoot, name), "utf8");
+        return /JSON\.parse\(|(?:response|request|req|raw)\.json\(\)/.test(text);
+      });
+    expect(found).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,140 @@
+import { expect } from "chai";
+import type { LocalAccount } from "viem";
+import { parseUsdc } from "../../protocol/amount.ts";
+import { toHex } from "../../protocol/hex.ts";
+import type { HireResult } from "../../sdk/buyer/concludeHire.ts";
+import { type KeptHire, keptHires } from "../../sdk/buyer/keptHires.ts";
+import { createBuyer } from "../../sdk/createBuyer.ts";
+import { type KeyValueStore, memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { MEAN, mean, NODE } from "./support/market.ts";
+import { newWallet } from "./support/sdkChain.ts";
+import { between, rejection } from "./support/tamper.ts";
+import { newPurse, useMarket } from "./support/useMarket.ts";
+
+const PRICE = parseUsdc("0.05");
+const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
+const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
+const HOUR_MS = 3_600_000;
+
+describe("the same call again", function () {
+  this.timeout(120_000);
+  const { chain, market } = useMarket();
+  let purse: Awaited<ReturnType<typeof newPurse>>;
+  let time: number;
+  beforeEach(async () => {
+    time = Date.now();
+    // The seller holds requests to its own clock, which is put on with the buyer's.
+    await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean }, now: () => time });
+    purse = await newPurse(chain);
+  });
+
+  /** A process of the wallet's owner, by its own clock. */
+  const processWith = (journal: KeyValueStore = memoryStore(), account: LocalAccount = purse.account) =>
+    createBuyer({
+      account,
+      baseUrl: NODE,
+      network: chain.network,
+      client: chain.client as never,
+      search: market.search,
+      devMode: true,
+      fetch: market.fetch,
+      journal,
+      now: () => time,
+      chainNow: Date.now,
+    });
+
+  it("is the same hire for an hour, without any key, in every process on one store", async () => {
+    const store = memoryStore();
+    // Just before a full hour, so that the same call comes in the next one too.
+    time = Math.floor(time / HOUR_MS) * HOUR_MS + HOUR_MS - 60_000;
+    const buyer = processWith(store);
+    const [one, two] = await Promise.all([buyer.hire(ORDER), buyer.hire(ORDER)]);
+    expect(one).not.to.have.property("isRepeated");
+    expect(two).to.include({ hireId: one.hireId, isRepeated: true });
+    time += HOUR_MS - 1;
+    const later = await processWith(store).hire({ ...ORDER, deadlineMs: 60_000, telemetry: false });
+    expect(later).to.deep.include({ hireId: one.hireId, result: { result: 3 }, isRepeated: true });
+    expect(await purse.paid()).to.equal(PRICE);
+    expect((await buyer.find(await buyer.keyOf(ORDER)))?.hire).to.include({ hireId: one.hireId });
+  });
+
+  it("is another hire after an hour, with anything else in it, and by the key `new`", async () => {
+    const buyer = processWith();
+    const hires = [await buyer.hire(ORDER), await buyer.hire({ ...ORDER, params: { data: [1, 2] } })];
+    for (let n = 0; n < 2; n++) hires.push(await buyer.hire({ ...ORDER, idempotencyKey: "new" }));
+    time += HOUR_MS;
+    hires.push(await buyer.hire(ORDER));
+    expect(new Set(hires.map(({ hireId }) => hireId)).size).to.equal(5);
+    expect(await purse.paid()).to.equal(5n * PRICE);
+  });
+
+  it("is the same hire also when the wallet never signs a text in the same way twice", async () => {
+    const whimsical = (): LocalAccount => ({
+      ...purse.account,
+      signMessage: async (asked) =>
+        String(asked.message).startsWith("Tallystick hire, idempotency key")
+          ? toHex(crypto.getRandomValues(new Uint8Array(65)))
+          : await purse.account.signMessage(asked),
+    });
+    const writes = { count: 0, most: Number.POSITIVE_INFINITY };
+    const mortal = (store: KeyValueStore): KeyValueStore => {
+      const write =
+        <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
+        async (...args: Args): Promise<T> => {
+          if (writes.count++ >= writes.most) throw new Error("the process has ended");
+          return await work(...args);
+        };
+      return { ...store, put: write(store.put), putNew: write(store.putNew), delete: write(store.delete) };
+    };
+    await processWith(mortal(memoryStore()), whimsical()).hire(ORDER);
+    const all = writes.count;
+    for (let most = 0; most < all; most++) {
+      purse = await newPurse(chain);
+      Object.assign(writes, { count: 0, most });
+      const store = memoryStore();
+      const ended = processWith(mortal(store), whimsical());
+      await ended.hire(ORDER).catch(() => {});
+      await ended.idle();
+      // Nobody can be at it any more.
+      time += 120_000;
+      const outcome = await processWith(store, whimsical())
+        .hire(ORDER)
+        .catch((error) => error);
+      time -= 120_000;
+      if (outcome instanceof Error) expect(outcome, String(most)).to.have.property("hireId");
+      else expect(outcome.result, String(most)).to.deep.equal({ result: 3 });
+      expect((await purse.paid()) <= PRICE, `ended after ${most} writes`).to.equal(true);
+    }
+  });
+
+  it("asks the next seller when one refuses for another reason than that it knows the hire", async () => {
+    const second = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
+    const other = { code: "duplicate_nonce", job_id: "job_of_somebody_else" };
+    between(market, { host: "seller0.test" }, () => Response.json(other, { status: 409 }));
+    expect((await processWith().hire(ORDER)).listing.agent_id).to.equal(second.address);
+    expect(await purse.paid()).to.equal(PRICE);
+  });
+
+  it("is refused a wrong key that only looks like one", async () => {
+    const error = await rejection(processWith().hire({ ...ORDER, idempotencyKey: "new hire" }));
+    expect(error).to.include({ field: "idempotencyKey" });
+  });
+});
+
+describe("results that are kept", () => {
+  it("are let go of, the oldest first, when they are too many characters; what became of the hire stays", async () => {
+    const kept = keptHires(memoryStore(), newWallet().account, Date.now, 100);
+    const listing = { agent_id: "0xseller" };
+    for (const key of ["a", "b", "c"]) {
+      const asked = "0x00";
+      await kept.putNew({ key, asked, startedAt: Date.now(), attempts: 1, state: "running", until: 0 });
+      const hire = { hireId: `0x${key}`, jobId: `job_${key}`, listing, amount: 1n, result: "x".repeat(40) };
+      await kept.done(key, hire as unknown as HireResult);
+      // Told twice, counted once.
+      await kept.done(key, hire as unknown as HireResult);
+    }
+    const states = await Promise.all(["a", "b", "c"].map((key) => kept.get(key)));
+    expect(states.map((it) => it?.state)).to.deep.equal(["signed", "done", "done"]);
+    expect(states[0] as KeptHire).to.include({ hireId: "0xa", jobId: "job_a", seller: "0xseller" });
+  });
+});

@@ -1,0 +1,39 @@
+import { type Market, openMarket, PURSE } from "./market.ts";
+import { newWallet, type SdkChain, startSdkChain, type Wallet } from "./sdkChain.ts";
+
+/**
+ * Gives a suite one chain, and each of its tests a market of its own on it. What it returns always means the current ones;
+ * read it inside of hooks and tests only.
+ */
+export function useMarket(options: { chainId?: number } = {}): { chain: SdkChain; market: Market } {
+  let chain: SdkChain | undefined;
+  let market: Market | undefined;
+  before(async function () {
+    this.timeout(180_000);
+    chain = await startSdkChain(options);
+  });
+  beforeEach(async () => {
+    market = await openMarket(chain as SdkChain);
+  });
+  afterEach(async () => {
+    await market?.close();
+    market = undefined;
+  });
+  after(() => chain?.close());
+  return { chain: current(() => chain), market: current(() => market) };
+}
+
+/** A fresh wallet with what every buyer starts with, and what it has paid since. */
+export async function newPurse(chain: SdkChain): Promise<Wallet & { paid: () => Promise<bigint> }> {
+  const wallet = newWallet();
+  await chain.mint(wallet, PURSE);
+  return { ...wallet, paid: async () => PURSE - (await chain.balanceOf(wallet)) };
+}
+
+/** Stands for what `get` gives at the time. */
+function current<T extends object>(get: () => T | undefined): T {
+  return new Proxy({} as T, {
+    get: (_, name) => Reflect.get(get() as T, name),
+    set: (_, name, value) => Reflect.set(get() as T, name, value),
+  });
+}
