@@ -9,6 +9,7 @@ export type KeyHolder = "settlement" | "indexer" | "keeper" | "mcp";
 /** Every key of a node, and the one process or command that is given it. */
 export const KEYS: { readonly [variable: string]: Owner } = {
   ANCHOR_PRIVATE_KEY: "settlement",
+  RELAYER_PRIVATE_KEY: "settlement",
   OPERATOR_PRIVATE_KEY: "settlement",
   CHECKPOINT_PRIVATE_KEY: "settlement",
   CLAIM_ATTESTOR_PRIVATE_KEY: "settlement",

@@ -13,8 +13,19 @@ import type { RateLimitConfig } from "./http/rateLimits.ts";
 
 /** Where and how the ledger is anchored. */
 export type AnchoringConfig = {
+  /** Signs for the writer: its own key, or one that the writer, a contract, takes. */
   privateKey: Hex;
+  /** Who writes the ledger now: a wallet key or a contract (ERC-1271). */
   writer: Address;
+  /** Who wrote it first. Fixed with the ledger's id. */
+  firstWriter: Address;
+  /** Sends the anchors and pays for them. */
+  relayerKey: Hex;
+  /**
+   * Where it is written, on another disk than the ledger's, which anchors were signed for another to send; absent when the
+   * writer sends them itself.
+   */
+  wordsDir?: string;
   /** Who may announce another writer; the zero address for nobody. Fixed with the ledger's id. */
   guardian: Address;
   contract: Address;
@@ -132,6 +143,10 @@ const environmentSchema = z.object({
     .default("https://api.x.com"),
   X_API_KEY: z.string().optional(),
   ANCHOR_PRIVATE_KEY: privateKey,
+  ANCHOR_WRITER: contractAddress.optional(),
+  LEDGER_FIRST_WRITER: contractAddress.optional(),
+  RELAYER_PRIVATE_KEY: privateKey,
+  ANCHOR_WORDS_DIR: z.string().optional(),
   ANCHORED_LEDGER: contractAddress.optional(),
   LEDGER_GUARDIAN: contractAddress.default(zeroAddress),
   RPC_URL: z.url({ protocol: /^https?$/, message: "must be an http or https address" }).optional(),
@@ -172,7 +187,9 @@ export function readConfig(environment: { [name: string]: string | undefined }):
     host: env.SETTLEMENT_HOST,
     port: env.SETTLEMENT_PORT,
     ledgerDir: env.LEDGER_DIR,
-    ledger: anchoring ? ledgerId({ ...anchoring, origin: env.LEDGER_ORIGIN }) : "local",
+    ledger: anchoring
+      ? ledgerId({ ...anchoring, writer: anchoring.firstWriter, origin: env.LEDGER_ORIGIN })
+      : "local",
     origin: env.LEDGER_ORIGIN,
     apiKeys: env.SETTLEMENT_API_KEYS,
     keysFile: env.KEYS_FILE ?? keysFileIn(env.LEDGER_DIR),
@@ -208,7 +225,7 @@ function refuse(field: string, message: string): never {
 function readOperator(env: z.output<typeof environmentSchema>): Address | undefined {
   const { OPERATOR: operator, OPERATOR_PRIVATE_KEY: key } = env;
   if (key === undefined) return operator;
-  const address = privateKeyToAccount(key).address.toLowerCase() as Address;
+  const address = addressOf(key);
   if (operator !== undefined && operator !== address)
     refuse("OPERATOR_PRIVATE_KEY", `is not ${operator}'s, but ${address}'s`);
   return address;
@@ -226,7 +243,12 @@ function readClaims(env: z.output<typeof environmentSchema>): ClaimsConfig | und
 
 /** Invariant: whoever anchors says with which contract, on which chain, and by which RPC. */
 function readAnchoring(env: z.output<typeof environmentSchema>): AnchoringConfig | undefined {
-  if (env.ANCHOR_PRIVATE_KEY === undefined) return undefined;
+  const { ANCHOR_PRIVATE_KEY: privateKey, RELAYER_PRIVATE_KEY: relayerKey = privateKey } = env;
+  if (privateKey === undefined || relayerKey === undefined) {
+    if (env.ANCHOR_WRITER !== undefined || relayerKey !== undefined)
+      refuse("ANCHOR_PRIVATE_KEY", "must be set when ANCHOR_WRITER or RELAYER_PRIVATE_KEY is");
+    return undefined;
+  }
   const { ANCHORED_LEDGER: contract, RPC_URL: rpcUrl, CHAIN_ID: chainId } = env;
   const issues = Object.entries({ ANCHORED_LEDGER: contract, RPC_URL: rpcUrl, CHAIN_ID: chainId })
     .filter(([, value]) => value === undefined)
@@ -234,9 +256,14 @@ function readAnchoring(env: z.output<typeof environmentSchema>): AnchoringConfig
   if (contract === undefined || rpcUrl === undefined || chainId === undefined) {
     throw new InvalidInputError({ issues, code: "invalid_configuration" });
   }
+  const writer = env.ANCHOR_WRITER ?? addressOf(privateKey);
+  const wordsDir = addressOf(relayerKey) === writer ? undefined : readWordsDir(env);
   return {
-    privateKey: env.ANCHOR_PRIVATE_KEY,
-    writer: privateKeyToAccount(env.ANCHOR_PRIVATE_KEY).address.toLowerCase() as Address,
+    privateKey,
+    writer,
+    firstWriter: env.LEDGER_FIRST_WRITER ?? writer,
+    relayerKey,
+    ...(wordsDir !== undefined && { wordsDir }),
     guardian: env.LEDGER_GUARDIAN,
     contract,
     rpcUrl,
@@ -246,4 +273,20 @@ function readAnchoring(env: z.output<typeof environmentSchema>): AnchoringConfig
     confirmations: env.ANCHOR_CONFIRMATIONS ?? (chainId === LOCAL_CHAIN ? 0 : 12),
     clockLimitSeconds: env.CLOCK_LIMIT_SECONDS ?? (chainId === LOCAL_CHAIN ? 0 : 120),
   };
+}
+
+/** Invariant: an anchor that is signed for another to send is remembered where an image of the ledger's disk does not reach. */
+function readWordsDir(env: z.output<typeof environmentSchema>): string {
+  const { ANCHOR_WORDS_DIR: wordsDir, LEDGER_DIR: ledgerDir } = env;
+  const why =
+    "the writer does not send its anchors itself, and a lost one must not be forgotten with the disk";
+  if (wordsDir === undefined)
+    refuse("ANCHOR_WORDS_DIR", `must be set to a folder on another disk than LEDGER_DIR: ${why}`);
+  const fromLedger = path.relative(path.resolve(ledgerDir), path.resolve(wordsDir));
+  if (!fromLedger.startsWith("..")) refuse("ANCHOR_WORDS_DIR", `must not lie in LEDGER_DIR: ${why}`);
+  return wordsDir;
+}
+
+function addressOf(key: Hex): Address {
+  return privateKeyToAccount(key).address.toLowerCase() as Address;
 }

@@ -224,8 +224,8 @@ function sayRepair({ repair, path: file }: DiskLedger, log: Log): void {
 
 function identityOf({ ledger, anchoring }: SettlementConfig): ProofBundle["ledger"] {
   if (!anchoring || ledger === "local") return null;
-  const { chainId: chain_id, contract, writer, guardian } = anchoring;
-  return { id: ledger, chain_id, contract, first_writer: writer, guardian, writer };
+  const { chainId: chain_id, contract, firstWriter: first_writer, writer, guardian } = anchoring;
+  return { id: ledger, chain_id, contract, first_writer, guardian, writer };
 }
 
 function createClaimDesk(

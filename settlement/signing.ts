@@ -1,12 +1,16 @@
-import { http } from "viem";
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import { createPublicClient, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { fromHex, type Hex } from "../protocol/hex.ts";
+import { type AnchorDeployment, anchorTypedData } from "../protocol/ledger/anchor.ts";
 import { asOurOwn } from "../runtime/http/requestScope.ts";
 import { anchorContract } from "./anchoring/anchorContract.ts";
 import { Anchorer, type AnchoringState } from "./anchoring/anchorer.ts";
 import { AnchorLog } from "./anchoring/anchorLog.ts";
 import { ChainWatch } from "./anchoring/chainWatch.ts";
 import type { LedgerOnChain } from "./anchoring/readLedgerOnChain.ts";
+import { contractSigner, keySigner, type WriterSigner } from "./anchoring/writerSigner.ts";
 import type { AnchoringConfig, SettlementConfig } from "./config.ts";
 import type { LedgerClock } from "./engine/ledgerClock.ts";
 import type { DiskLedger } from "./ledger/diskLedger.ts";
@@ -53,6 +57,8 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
   const { config, folder, ledger, gate, log } = parameters;
   const { tree } = ledger;
   const history = await SignedHistory.open({ folder, tree, gate, checkFile: () => ledger.checkFile() });
+  const signer = config.anchoring && writerSigner(config.anchoring);
+  const words = await openWords(parameters);
   const checkpoints = new Checkpoints({
     origin: config.origin,
     tree,
@@ -62,7 +68,7 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
         : fromHex(config.checkpointPrivateKey, 32),
     gate,
     history,
-    writer: headWriter(config),
+    writer: headWriter(config, signer),
   });
   const checkpointClock = new CheckpointClock({
     make: async () => {
@@ -73,7 +79,9 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
   });
   const anchorLog = await AnchorLog.open(folder);
   const anchorer =
-    config.anchoring && createAnchorer(config.anchoring, { ...parameters, history, checkpoints, anchorLog });
+    config.anchoring &&
+    signer &&
+    createAnchorer(config.anchoring, { ...parameters, history, words, signer, checkpoints, anchorLog });
   if (anchorer) await firstLook(anchorer, log);
   if (gate.maySign) {
     await checkpoints.make().catch((error) => log("No checkpoint could be made yet.", { error }));
@@ -116,36 +124,76 @@ async function firstLook(anchorer: Anchorer, log: Log): Promise<void> {
   await Promise.race([look, later(FIRST_LOOK_MS)]);
 }
 
-function headWriter({ anchoring, ledger }: SettlementConfig) {
-  if (!anchoring || ledger === "local") return undefined;
-  const { chainId, contract, privateKey } = anchoring;
-  return { chainId, contract, ledgerId: ledger, account: privateKeyToAccount(privateKey) };
+/** Speaks for the writer with the key of `ANCHOR_PRIVATE_KEY`. */
+function writerSigner({ privateKey, writer, rpcUrl, chainId, contract }: AnchoringConfig): WriterSigner {
+  const account = privateKeyToAccount(privateKey);
+  if (account.address.toLowerCase() === writer) return keySigner(account);
+  const chain = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 });
+  return contractSigner({ account, writer, chainId, chain, witness: contract });
+}
+
+/** What was signed for somebody else to send; undefined when the writer sends its anchors itself. */
+async function openWords({
+  config,
+  ledger,
+  gate,
+}: OpenSigningParameters): Promise<SignedHistory | undefined> {
+  const { wordsDir } = config.anchoring ?? {};
+  if (wordsDir === undefined) return undefined;
+  const folder = path.resolve(wordsDir, config.ledger);
+  await mkdir(folder, { recursive: true });
+  return SignedHistory.open({ folder, of: "words", tree: ledger.tree, gate });
+}
+
+function headWriter({ anchoring, ledger }: SettlementConfig, signer: WriterSigner | undefined) {
+  if (!anchoring || !signer || ledger === "local") return undefined;
+  const { chainId, contract } = anchoring;
+  return { chainId, contract, ledgerId: ledger, signer };
 }
 
 function createAnchorer(
   anchoring: AnchoringConfig,
-  sources: OpenSigningParameters & { history: SignedHistory; checkpoints: Checkpoints; anchorLog: AnchorLog },
+  sources: OpenSigningParameters & {
+    history: SignedHistory;
+    words: SignedHistory | undefined;
+    signer: WriterSigner;
+    checkpoints: Checkpoints;
+    anchorLog: AnchorLog;
+  },
 ): Anchorer {
-  const { config, ledger, gate, clock, log, history, checkpoints, anchorLog } = sources;
-  const { intervalSeconds, maxEntries, writer, chainId, confirmations } = anchoring;
+  const { config, ledger, gate, clock, log, history, words, signer, checkpoints, anchorLog } = sources;
+  const { intervalSeconds, maxEntries, writer, firstWriter, chainId, confirmations } = anchoring;
   const intervalMs = intervalSeconds * 1_000;
   const { tree } = ledger;
+  const deployment: AnchorDeployment = { chainId, contract: anchoring.contract };
+  const id = config.ledger as Hex;
   return new Anchorer({
     contract: anchorContract({
       transport: http(anchoring.rpcUrl),
-      account: privateKeyToAccount(anchoring.privateKey),
-      chainId,
-      contract: anchoring.contract,
-      ledgerId: config.ledger as Hex,
+      account: privateKeyToAccount(anchoring.relayerKey),
+      writer,
+      firstWriter,
+      sign: async ({ seq, size, root }) => {
+        const terms = { ledgerId: id, seq, newSize: size, newRoot: root };
+        return (await signer.sign(anchorTypedData(terms, deployment))).signature;
+      },
+      ...deployment,
+      ledgerId: id,
       origin: config.origin,
       guardian: anchoring.guardian,
       confirmations,
       pollingIntervalMs: Math.min(2_000, Math.max(100, intervalMs / 4)),
     }),
     tree,
-    // The writer sends its anchors itself, so that none of them is a word before the contract has it.
-    watch: new ChainWatch({ tree, writer, gate, forgives: true }),
-    history,
+    // A writer that sends its anchors itself gives no word before the contract has it. What it signs for a relayer is one
+    // at once, whether it is ever mined or not.
+    watch: new ChainWatch({ tree, writer, gate, forgives: words === undefined }),
+    history: {
+      cover: async (size) => {
+        await history.cover(size);
+        await words?.cover(size);
+      },
+    },
     intervalMs,
     maxEntries,
     log,

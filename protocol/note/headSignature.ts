@@ -1,33 +1,90 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { hashTypedData } from "viem";
 import type { Address } from "../address.ts";
+import { InvalidInputError } from "../errors.ts";
 import { bytesEqual, fromHex, type Hex, toHex } from "../hex.ts";
 import { type AnchorDeployment, headTypedData } from "../ledger/anchor.ts";
 import { recoverSigner } from "../signatures/recoverSigner.ts";
 import { type NoteSignature, noteKeyId, type SignedNote } from "./signedNote.ts";
 
+/** Who speaks for a writer: a wallet key, or a contract that is asked (ERC-1271). */
+export type HeadSigner = "key" | "contract";
+
+/** The `Head` signature that a checkpoint carries. Only a key's can be checked without the chain. */
+export type HeadSignature = { by: HeadSigner; signature: Hex };
+
+/** Longest signature of a contract, in bytes: beyond it no contract is asked about one. */
+export const LONGEST_CONTRACT_SIGNATURE = 40_000;
+
 /**
  * How a checkpoint carries its writer's EIP-712 `Head` signature: as a note signature of a type of our own (0xff and
- * a name, C2SP signed-note), which other readers pass over. The key is the writer's address.
+ * a name, C2SP signed-note), which other readers pass over. The key is the writer's address. A contract's has a type
+ * apart, so that nobody takes bytes that only the contract understands for a key's.
  */
-const HEAD_TYPE = Uint8Array.of(0xff, ...utf8ToBytes("tallystick/eip712-head"));
+const TYPES: { readonly [signer in HeadSigner]: Uint8Array } = {
+  key: Uint8Array.of(0xff, ...utf8ToBytes("tallystick/eip712-head")),
+  contract: Uint8Array.of(0xff, ...utf8ToBytes("tallystick/erc1271-head")),
+};
 
-function headKeyId(name: string, writer: Address): Uint8Array {
-  return noteKeyId(name, Uint8Array.of(...HEAD_TYPE, ...fromHex(writer, 20)));
+function headKeyId(by: HeadSigner, name: string, writer: Address): Uint8Array {
+  return noteKeyId(name, Uint8Array.of(...TYPES[by], ...fromHex(writer, 20)));
 }
 
-/** The note signature that carries a `Head` signature (65 bytes r ‖ s ‖ v). */
-export function headNoteSignature(name: string, writer: Address, signature: Hex): NoteSignature {
-  return { name, keyId: headKeyId(name, writer), signature: fromHex(signature, 65) };
+/**
+ * The note signature that carries a `Head` signature: 65 bytes (r ‖ s ‖ v) of a key, 1 to 40,000 of a contract.
+ *
+ * @throws InvalidInputError naming `signature` for another length
+ */
+export function headNoteSignature(
+  name: string,
+  writer: Address,
+  { by, signature }: HeadSignature,
+): NoteSignature {
+  const bytes = fromHex(signature);
+  requireLength(by, bytes, "signature");
+  return { name, keyId: headKeyId(by, name, writer), signature: bytes };
 }
 
-/** The `Head` signature that a checkpoint carries for this writer, undefined when it has none. Not checked yet. */
-export function headSignatureOf(note: SignedNote, name: string, writer: Address): Hex | undefined {
-  const keyId = headKeyId(name, writer);
-  const found = note.signatures.find(
-    (one) => one.name === name && bytesEqual(one.keyId, keyId) && one.signature.length === 65,
-  );
-  return found && toHex(found.signature);
+/**
+ * The `Head` signature that a checkpoint carries for this writer, undefined when it has none. Not checked yet.
+ *
+ * @throws InvalidInputError naming `field` when it carries two, or one of a length that none has
+ */
+export function headSignatureOf(
+  note: SignedNote,
+  name: string,
+  writer: Address,
+  field = "checkpoint",
+): HeadSignature | undefined {
+  const found = (["key", "contract"] as const).flatMap((by) => {
+    const keyId = headKeyId(by, name, writer);
+    return note.signatures
+      .filter((one) => one.name === name && bytesEqual(one.keyId, keyId))
+      .map(({ signature }) => ({ by, signature }));
+  });
+  if (found.length > 1) {
+    const message = "carries two words of one writer, where one is enough";
+    throw new InvalidInputError({ issues: [{ field, message }] });
+  }
+  const [one] = found;
+  if (one === undefined) return undefined;
+  requireLength(one.by, one.signature, field);
+  return { by: one.by, signature: toHex(one.signature) };
+}
+
+function requireLength(by: HeadSigner, { length }: Uint8Array, field: string): void {
+  if (by === "key" ? length === 65 : length > 0 && length <= LONGEST_CONTRACT_SIGNATURE) return;
+  const wanted = by === "key" ? "65 bytes" : `1 to ${LONGEST_CONTRACT_SIGNATURE} bytes`;
+  const message = `has a writer's word of ${length} bytes, where a ${by}'s has ${wanted}`;
+  throw new InvalidInputError({ issues: [{ field, message }] });
+}
+
+/** What a writer signs for a head: the EIP-712 digest of `Head(ledgerId, size, root)`, 32 bytes. */
+export function headDigest(
+  head: { ledgerId: Hex; size: bigint; root: Hex },
+  deployment: AnchorDeployment,
+): Hex {
+  return hashTypedData(headTypedData(head, deployment));
 }
 
 /** Whether `signature` is the writer's over `Head(ledgerId, size, root)` for this contract. Wallet keys only. */
@@ -38,7 +95,7 @@ export function isHeadSignedBy(
   signature: Hex,
 ): boolean {
   try {
-    return recoverSigner(fromHex(hashTypedData(headTypedData(head, deployment))), signature) === writer;
+    return recoverSigner(fromHex(headDigest(head, deployment)), signature) === writer;
   } catch {
     return false;
   }

@@ -7,18 +7,22 @@ import { entryHash, entryLine, type LedgerEntry, parseEntryLine } from "../ledge
 import { lineLeafHash } from "../merkle/entryLeafHash.ts";
 import { verifyInclusion } from "../merkle/verifyInclusion.ts";
 import { type Checkpoint, parseCheckpoint } from "../note/checkpoint.ts";
-import { headSignatureOf, isHeadSignedBy } from "../note/headSignature.ts";
+import { type HeadSignature, headSignatureOf, isHeadSignedBy } from "../note/headSignature.ts";
 import {
   isNoteSignedBy,
   type NoteVerifierKey,
   parseSignedNote,
   parseVerifierKey,
+  type SignedNote,
 } from "../note/signedNote.ts";
 
 const hex32 = z
   .string()
   .regex(/^0x[0-9a-f]{64}$/, "must be 0x and 64 lower-case hex digits")
   .transform((text) => text as Hex);
+
+/** Longest `.proof` file, in UTF-16 units. */
+const LONGEST_BUNDLE = 2 ** 27;
 
 /**
  * A `.proof` file: one entry of a ledger, and everything that shows it is there. JSON.
@@ -33,8 +37,8 @@ export const proofBundleSchema = z.strictObject({
   entry: z.string(),
   index: z.int().min(0),
   inclusion_proof: z.array(hex32).max(64),
-  checkpoint: z.string(),
-  verifier_key: z.string(),
+  checkpoint: z.string().max(1_000_000),
+  verifier_key: z.string().max(1_000),
   ledger: z
     .strictObject({
       id: hex32,
@@ -56,15 +60,42 @@ export type VerifiedProof = {
   index: number;
   leafHash: Hex;
   checkpoint: Checkpoint;
-  /** The key whose signature on the checkpoint was checked. */
+  /** The bundle's own key. Without keys to believe it is the one that was checked. */
   verifierKey: string;
   /**
-   * The ledger on chain; its writer's own `Head` signature over the checkpoint's size and root was checked. Null when it
-   * is not anchored, or was not when the proof was made: the writer gives its word only for what the contract holds.
+   * The ledger on chain. Null when it is not anchored, or was not when the proof was made: the writer gives its word only
+   * for what the contract holds.
    */
-  ledger: { id: Hex; chainId: number; contract: Address; firstWriter: Address; writer: Address } | null;
+  ledger: VerifiedLedger | null;
   /** The transaction said to have anchored it: to be looked up on chain. */
   transaction: Hex | null;
+};
+
+/** The ledger that a proof is about. Its id was computed again from its first writer and its guardian. */
+export type VerifiedLedger = {
+  id: Hex;
+  chainId: number;
+  contract: Address;
+  firstWriter: Address;
+  guardian: Address;
+  /** Whose word for the checkpoint's size and root the proof carries. */
+  writer: Address;
+  /** That word. A key's was checked; a contract's only the chain can check. */
+  word: HeadSignature;
+  /**
+   * Why the word counts: `id` when the ledger's id says whose it is, `pinned` when the caller knew the writer.
+   * `nothing` when only the chain can say (see `leaveWriterToChain`).
+   */
+  rests: "id" | "pinned" | "nothing";
+};
+
+export type VerifyProofParameters = {
+  /** The verifier keys to believe, any of them; without them the bundle's own. */
+  keys?: readonly NoteVerifierKey[] | undefined;
+  /** Who writes the ledger, known from somewhere else than the bundle. */
+  writer?: Address | undefined;
+  /** Set it when the contract is asked about the writer behind this: nothing else shows that another than the first is one. */
+  leaveWriterToChain?: boolean;
 };
 
 /** The proof does not hold. `message` says which part. */
@@ -74,12 +105,26 @@ export class ProofError extends TallystickError {
   }
 }
 
+/** Nothing shows that who signed the proof's checkpoint writes the ledger: the chain has to be asked, or the writer known. */
+export class UnconfirmedWriterError extends TallystickError {
+  constructor(message: string) {
+    const hint =
+      "Ask the chain (--rpc-url; an MCP server by TALLYSTICK_RPC_URL), or name the writer if you know it (--writer; a" +
+      " contract's with --key).";
+    super({ code: "writer_unconfirmed", message, hint });
+  }
+}
+
 /**
  * Reads a `.proof` file.
  *
  * @throws InvalidInputError naming every field at fault
  */
 export function parseProofBundle(text: string): ProofBundle {
+  if (text.length > LONGEST_BUNDLE) {
+    const message = `must have at most ${LONGEST_BUNDLE} characters`;
+    throw new InvalidInputError({ issues: [{ field: "", message }] });
+  }
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -95,11 +140,18 @@ export function parseProofBundle(text: string): ProofBundle {
  * Checks everything about a proof that needs no network: the entry hashes to what it says, it stands in the tree of the
  * checkpoint, the checkpoint is signed, and the ledger's id belongs to the writer that signed the head.
  *
- * @param trusted the verifier key to believe; without it the bundle's own, which shows only that the bundle agrees with
- * itself and with the writer's wallet
+ * The id names the ledger's first writer. That another has followed it, or that a contract signed, is on the chain alone:
+ * such a proof is refused, unless the caller knows the writer (`writer`; of a contract together with `keys`, since then
+ * the checkpoint's own key has to vouch for the root), or asks the chain afterwards (`leaveWriterToChain`).
+ *
+ * Without `keys` and `writer` it shows only that the bundle agrees with itself and with the first writer's wallet.
+ *
  * @throws ProofError for the first part that does not hold; InvalidInputError for one that cannot be read
  */
-export function verifyProofBundle(bundle: ProofBundle, trusted?: NoteVerifierKey): VerifiedProof {
+export function verifyProofBundle(
+  bundle: ProofBundle,
+  parameters: VerifyProofParameters = {},
+): VerifiedProof {
   const entry = parseEntryLine(bundle.entry);
   if (entryLine(entry) !== bundle.entry) throw new ProofError("The entry is not a canonical ledger line.");
   if (entryHash(entry) !== entry.currentHash)
@@ -107,9 +159,11 @@ export function verifyProofBundle(bundle: ProofBundle, trusted?: NoteVerifierKey
 
   const note = parseSignedNote(bundle.checkpoint, "checkpoint");
   const checkpoint = parseCheckpoint(note.text);
-  const key = trusted ?? parseVerifierKey(bundle.verifier_key, "verifier_key");
-  if (key.name !== checkpoint.origin) throw new ProofError("The checkpoint's origin is not the key's name.");
-  if (!isNoteSignedBy(note, key)) throw new ProofError("The checkpoint is not signed by the key.");
+  const keys = parameters.keys ?? [parseVerifierKey(bundle.verifier_key, "verifier_key")];
+  if (keys.every(({ name }) => name !== checkpoint.origin))
+    throw new ProofError("The checkpoint's origin is not the key's name.");
+  if (!keys.some((key) => key.name === checkpoint.origin && isNoteSignedBy(note, key)))
+    throw new ProofError("The checkpoint is not signed by the key.");
 
   const leafHash = lineLeafHash(bundle.entry);
   const proof = bundle.inclusion_proof.map((node) => fromHex(node));
@@ -123,7 +177,7 @@ export function verifyProofBundle(bundle: ProofBundle, trusted?: NoteVerifierKey
     leafHash: toHex(leafHash),
     checkpoint,
     verifierKey: bundle.verifier_key,
-    ledger: bundle.ledger && checkLedger(bundle, bundle.ledger, checkpoint),
+    ledger: bundle.ledger && checkLedger(bundle, bundle.ledger, checkpoint, note, parameters),
     transaction: bundle.anchor?.transaction ?? null,
   };
 }
@@ -132,7 +186,9 @@ function checkLedger(
   bundle: ProofBundle,
   ledger: NonNullable<ProofBundle["ledger"]>,
   { origin, size, root }: Checkpoint,
-): VerifiedProof["ledger"] {
+  note: SignedNote,
+  { keys, writer: pinned, leaveWriterToChain = false }: VerifyProofParameters,
+): VerifiedLedger | null {
   const { id, chain_id: chainId, contract, first_writer: firstWriter, guardian, writer } = ledger;
   const expected = ledgerId({ chainId, contract, writer: firstWriter, guardian, origin });
   if (!bytesEqual(fromHex(id), fromHex(expected))) {
@@ -140,13 +196,29 @@ function checkLedger(
       "The ledger's id is not that of its chain, contract, first writer, guardian and origin.",
     );
   }
-  const signature = headSignatureOf(parseSignedNote(bundle.checkpoint, "checkpoint"), origin, writer);
-  if (signature === undefined && bundle.anchor === null) return null;
-  if (signature === undefined)
-    throw new ProofError("The checkpoint carries no signature of the ledger's writer.");
+  if (pinned !== undefined && pinned !== writer)
+    throw new ProofError(`The proof is by the writer ${writer}, not by ${pinned}.`);
+  const word = headSignatureOf(note, origin, writer);
+  if (word === undefined && bundle.anchor === null) return null;
+  if (word === undefined) throw new ProofError("The checkpoint carries no signature of the ledger's writer.");
   const head = { ledgerId: id, size: BigInt(size), root: toHex(root) };
-  if (!isHeadSignedBy(writer, head, { chainId, contract }, signature)) {
+  if (word.by === "key" && !isHeadSignedBy(writer, head, { chainId, contract }, word.signature)) {
     throw new ProofError("The ledger's writer did not sign the checkpoint's size and root.");
   }
-  return { id, chainId, contract, firstWriter, writer };
+  const rests = restsOn();
+  if (rests === "nothing" && !leaveWriterToChain) {
+    throw new UnconfirmedWriterError(
+      word.by === "contract"
+        ? `The writer ${writer} is a contract, and only the chain says what it signed.`
+        : `The writer ${writer} is not the first one of the ledger, and only the chain says that it followed.`,
+    );
+  }
+  return { id, chainId, contract, firstWriter, guardian, writer, word, rests };
+
+  function restsOn(): VerifiedLedger["rests"] {
+    // What a contract signed shows nothing here: then the key of the checkpoint has to be known.
+    if (word?.by === "contract") return pinned !== undefined && keys !== undefined ? "pinned" : "nothing";
+    if (writer === firstWriter) return "id";
+    return pinned === undefined ? "nothing" : "pinned";
+  }
 }

@@ -27,7 +27,7 @@ export function registerLedger(program: Command): void {
     .command("adopt")
     .description(
       "Go on with the ledger as it lies there: verify it, compare it with the chain, and write what was signed last.\n" +
-        "Needed once when last-signed.json is missing beside a ledger with entries.",
+        "Needed once when last-signed.json is missing beside a ledger with entries, or last-word.json in ANCHOR_WORDS_DIR.",
     )
     .action(async () => {
       const config = await ledgerConfig();
@@ -35,6 +35,7 @@ export function registerLedger(program: Command): void {
       const onChain = config.anchoring && {
         ...(await askChain(config)),
         expectedWriter: config.anchoring.writer,
+        wordsFolder: config.anchoring.wordsDir && path.resolve(config.anchoring.wordsDir, config.ledger),
       };
       const { size, root } = await adoptLedger(folder, onChain);
       const source = onChain === undefined ? "its own last entry" : "the contract's head";

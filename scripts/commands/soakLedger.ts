@@ -46,12 +46,13 @@ export function registerSoakLedger(program: Command): void {
 async function soakHistories(first: number, count: number): Promise<void> {
   let [words, convictions, missed] = [0, 0, 0];
   for (let seed = first; seed < first + count; seed++) {
-    const outcome = await playHistory(seededRandom(seed));
+    const anchors = seed % 2 === 0 ? "sent" : "relayed";
+    const outcome = await playHistory(seededRandom(seed), { anchors });
     words += outcome.words.length;
     convictions += outcome.convictions;
     if (outcome.isForgeryFound === false) missed++;
     if (outcome.convictions > 0 || outcome.isForgeryFound === false) {
-      process.stderr.write(`seed ${seed}: ${outcome.steps.join(" ")}\n`);
+      process.stderr.write(`seed ${seed}, ${anchors}: ${outcome.steps.join(" ")}\n`);
       process.exitCode = 1;
     }
   }

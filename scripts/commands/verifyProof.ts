@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { createPublicClient, http, parseEventLogs } from "viem";
-import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
-import { TallystickError } from "../../protocol/errors.ts";
+import { createPublicClient, http } from "viem";
+import { type Address, addressSchema } from "../../protocol/address.ts";
+import { InvalidInputError, TallystickError } from "../../protocol/errors.ts";
 import { type Hex, toHex } from "../../protocol/hex.ts";
+import { headDigest } from "../../protocol/note/headSignature.ts";
 import { parseVerifierKey } from "../../protocol/note/signedNote.ts";
 import {
   ProofError,
@@ -11,8 +12,10 @@ import {
   type VerifiedProof,
   verifyProofBundle,
 } from "../../protocol/proof/proofBundle.ts";
+import { askWallet } from "../../runtime/erc1271/askWallet.ts";
+import { confirmProof } from "../../sdk/proof/confirmProof.ts";
 
-type Options = { key?: string; ledger?: string; rpcUrl?: string; json?: boolean };
+type Options = { key?: string[]; ledger?: string; writer?: string; rpcUrl?: string; json?: boolean };
 
 /** `tallystick verify-proof FILE`: one entry of a ledger, offline, and against the chain when there is an RPC. */
 export function registerVerifyProof(program: Command): void {
@@ -20,14 +23,20 @@ export function registerVerifyProof(program: Command): void {
     .command("verify-proof")
     .description("Verify a .proof file: that an entry stands in a ledger, and that the ledger is anchored.")
     .argument("<file>", "a bundle as GET /v1/ledger/bundle gives it")
-    .option("--key <vkey>", "the ledger's verifier key, from somewhere else than the file")
+    .option(
+      "--key <vkey...>",
+      "the ledger's verifier key, from somewhere else than the file; two while one follows the other",
+    )
     .option("--ledger <id>", "the ledger it has to be of, 0x and 64 hex digits")
-    .option("--rpc-url <url>", "ask this chain whether the root is anchored")
+    .option("--writer <address>", "who writes the ledger, from somewhere else than the file")
+    .option("--rpc-url <url>", "ask this chain whether the root is anchored, and who writes the ledger")
     .option("--json", "print one line of JSON")
     .addHelpText(
       "after",
       "\nExits with 0 when the proof holds, with 1 when it does not. Without --key, --ledger and --rpc-url it shows only" +
-        "\nthat the file agrees with itself: a forger can make such a file of a ledger of their own.",
+        "\nthat the file agrees with itself: a forger can make such a file of a ledger of their own." +
+        "\nThe ledger's id names its first writer. Another one, or a contract, is confirmed by --rpc-url, or by --writer if you" +
+        "\nknow it (a contract's word with --key besides); else the exit is 1.",
     )
     .action(async (file: string, options: Options) => {
       const result = await verifyProofFile(file, options);
@@ -35,7 +44,10 @@ export function registerVerifyProof(program: Command): void {
     });
 }
 
-/** What a proof file comes to. `anchored` is null when no chain was asked. */
+/**
+ * What a proof file comes to. `anchored` is null when no chain was asked. `writer_confirms`: whether the writer's own word
+ * for the root was seen; null for a contract that nobody asked, false for one that says no today.
+ */
 export type ProofResult = {
   valid: true;
   hash: string;
@@ -47,6 +59,7 @@ export type ProofResult = {
   origin: string;
   ledger: Hex | null;
   writer: Hex | null;
+  writer_confirms: boolean | null;
   key_given: boolean;
   anchored: { transaction: Hex; block: number } | null;
 };
@@ -54,7 +67,8 @@ export type ProofResult = {
 /**
  * Verifies a proof file.
  *
- * @throws ProofError with the part that does not hold; TallystickError `unreadable_file`, `chain_unavailable`
+ * @throws ProofError with the part that does not hold; TallystickError `writer_unconfirmed`, `unreadable_file`,
+ * `chain_unavailable`
  */
 export async function verifyProofFile(file: string, options: Options = {}): Promise<ProofResult> {
   const text = await readFile(file, "utf8").catch((cause: Error) => {
@@ -66,8 +80,10 @@ export async function verifyProofFile(file: string, options: Options = {}): Prom
       cause,
     });
   });
-  const trusted = options.key === undefined ? undefined : parseVerifierKey(options.key, "--key");
-  const proof = verifyProofBundle(parseProofBundle(text), trusted);
+  const keys = options.key?.map((key) => parseVerifierKey(key, "--key"));
+  const writer = options.writer === undefined ? undefined : readAddress(options.writer);
+  const leaveWriterToChain = options.rpcUrl !== undefined;
+  const proof = verifyProofBundle(parseProofBundle(text), { keys, writer, leaveWriterToChain });
   if (options.ledger !== undefined && proof.ledger?.id !== options.ledger.toLowerCase()) {
     throw new ProofError(
       proof.ledger === null
@@ -75,7 +91,13 @@ export async function verifyProofFile(file: string, options: Options = {}): Prom
         : `The proof is of ledger ${proof.ledger.id}, not of ${options.ledger}.`,
     );
   }
-  const anchored = options.rpcUrl === undefined ? null : await findAnchor(proof, options.rpcUrl);
+  if (writer !== undefined && proof.ledger === null)
+    throw new ProofError(
+      `Nothing in the proof is signed by ${writer}. Get it again once the entry is anchored.`,
+    );
+  const client =
+    options.rpcUrl === undefined ? undefined : createPublicClient({ transport: http(options.rpcUrl) });
+  const anchored = client === undefined ? null : await confirmProof(proof, client);
   const { entry, index, checkpoint, ledger } = proof;
   return {
     valid: true,
@@ -88,65 +110,44 @@ export async function verifyProofFile(file: string, options: Options = {}): Prom
     origin: checkpoint.origin,
     ledger: ledger?.id ?? null,
     writer: ledger?.writer ?? null,
-    key_given: trusted !== undefined,
+    writer_confirms:
+      ledger?.word.by === "key" ? true : client === undefined ? null : await confirmsToday(proof, client),
+    key_given: keys !== undefined,
     anchored,
   };
 }
 
-/** The anchor on chain with the checkpoint's size and root. */
-async function findAnchor(
-  { ledger, transaction, checkpoint }: VerifiedProof,
-  rpcUrl: string,
-): Promise<{ transaction: Hex; block: number }> {
-  if (ledger === null) {
-    throw new ProofError(
-      "The proof carries no word of a ledger's writer: the ledger is not anchored, or the entry was not yet. Get a newer one.",
-    );
-  }
-  if (transaction === null) {
-    throw new ProofError("The entry was not anchored when the proof was made. Get a newer one.");
-  }
-  const client = createPublicClient({ transport: http(rpcUrl) });
-  try {
-    const chainId = await client.getChainId();
-    if (chainId !== ledger.chainId) {
-      throw new ProofError(
-        `--rpc-url leads to chain ${chainId}; the proof is about chain ${ledger.chainId}.`,
-      );
-    }
-    const { logs, status, blockNumber } = await client.getTransactionReceipt({ hash: transaction });
-    const anchors = parseEventLogs({ abi: anchoredLedgerAbi, eventName: "Anchored", logs });
-    const isIt = anchors.some(
-      ({ address, args }) =>
-        address.toLowerCase() === ledger.contract &&
-        args.ledgerId === ledger.id &&
-        args.newSize === BigInt(checkpoint.size) &&
-        args.root === toHex(checkpoint.root),
-    );
-    if (status !== "success" || !isIt) {
-      throw new ProofError(`Transaction ${transaction} did not anchor the checkpoint's size and root.`);
-    }
-    return { transaction, block: Number(blockNumber) };
-  } catch (cause) {
-    if (cause instanceof ProofError) throw cause;
-    if ((cause as Error).name === "TransactionReceiptNotFoundError") {
-      throw new ProofError(
-        `The chain knows no transaction ${transaction}: a reorg undid it, or it never was.`,
-      );
-    }
-    const message = `The chain could not be asked: ${(cause as Error).message.split("\n")[0]}`;
-    throw new TallystickError({ code: "chain_unavailable", message, hint: "Check --rpc-url.", cause });
-  }
+function readAddress(text: string): Address {
+  const { data } = addressSchema.safeParse(text.toLowerCase());
+  if (data !== undefined) return data;
+  throw new InvalidInputError({ issues: [{ field: "--writer", message: "must be 0x and 40 hex digits" }] });
+}
+
+/** A contract says today what it signed: what it anchored stands, whatever it says. */
+async function confirmsToday(
+  { ledger, checkpoint: { size, root } }: VerifiedProof,
+  client: Parameters<typeof askWallet>[0],
+): Promise<boolean | null> {
+  if (ledger === null) return null;
+  const hash = headDigest({ ledgerId: ledger.id, size: BigInt(size), root: toHex(root) }, ledger);
+  const question = { signer: ledger.writer, hash, signature: ledger.word.signature };
+  return (await askWallet(client, question, ledger.contract)) === "yes";
 }
 
 function asText(file: string, result: ProofResult): string {
   const { hash, index, type, task_id, size, root, origin, ledger, writer, anchored, key_given } = result;
+  const word =
+    result.writer_confirms === true
+      ? "who signed this size and root"
+      : result.writer_confirms === null
+        ? "a contract, which was not asked"
+        : "a contract, which does not confirm its word today; what is anchored stands";
   const lines = [
     `${file} holds.`,
     `entry    ${hash}`,
     `         number ${index}, type ${String(type)}, task ${task_id}`,
     `in       ${origin}, ${size} entries, root ${root}`,
-    ...(ledger === null ? [] : [`ledger   ${ledger}`, `writer   ${writer}, who signed this size and root`]),
+    ...(ledger === null ? [] : [`ledger   ${ledger}`, `writer   ${writer}, ${word}`]),
     anchored
       ? `anchored in block ${anchored.block}, transaction ${anchored.transaction}`
       : "anchored not asked (--rpc-url)",

@@ -123,7 +123,7 @@ export function createMcpContext(
 ): McpContext {
   const { baseUrl, privateKey, apiKey, devMode, rpcUrl } = config;
   const { store, fetch, now = Date.now } = options;
-  const client = options.client ?? (rpcUrl && createPublicClient({ transport: http(rpcUrl) })) ?? undefined;
+  const client = options.client ?? (rpcUrl ? createPublicClient({ transport: http(rpcUrl) }) : undefined);
   const ask = fetch ?? globalThis.fetch.bind(globalThis);
   const sellerFetch = fetch || devMode ? ask : createPublicFetch();
   const account = privateKey && privateKeyToAccount(privateKey);
@@ -145,6 +145,7 @@ export function createMcpContext(
     handleAfterMs: HANDLE_AFTER_MS,
     devMode,
     fetch: ask,
+    chain: client,
     sellerFetch,
     now,
   };

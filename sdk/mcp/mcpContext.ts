@@ -1,4 +1,4 @@
-import type { LocalAccount } from "viem";
+import type { LocalAccount, PublicClient } from "viem";
 import type { Address } from "../../protocol/address.ts";
 import type { QuoteOffer } from "../../protocol/clarification/clarifyAnswer.ts";
 import { TallystickError } from "../../protocol/errors.ts";
@@ -43,6 +43,8 @@ export type McpContext = {
   handleAfterMs: number;
   devMode: boolean;
   fetch: Fetch;
+  /** Asked who writes a ledger, where its id does not say it. Absent: then such proofs are refused. */
+  chain: PublicClient | undefined;
   /** Reaches sellers, which are strangers. */
   sellerFetch: Fetch;
   /** Milliseconds since 1970. */

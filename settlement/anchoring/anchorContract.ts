@@ -19,16 +19,28 @@ import { type LedgerOnChain, readLedgerOnChain } from "./readLedgerOnChain.ts";
 export type AnchorContract = {
   /** What the contract says of the ledger at the latest block. */
   read: () => Promise<LedgerOnChain>;
-  /** Opens the ledger and waits until it is open. */
+  /**
+   * Opens the ledger and waits until it is open.
+   *
+   * @throws TallystickError `not_open` when it is a follower's of its first writer, which cannot open it
+   */
   open: () => Promise<void>;
-  /** Anchors, and waits for the transaction; returns its hash. */
-  anchor: (parameters: { size: bigint; root: Hex; proof: Hex[] }) => Promise<Hex>;
+  /** Anchors, and waits for the transaction; returns its hash. `seq` is the number that this anchor will get. */
+  anchor: (parameters: NextAnchor) => Promise<Hex>;
 };
+
+/** What is anchored next. */
+export type NextAnchor = { seq: bigint; size: bigint; root: Hex; proof: Hex[] };
 
 export type AnchorContractParameters = {
   transport: Transport;
-  /** The writer: it sends the transactions and pays for them. Its nonces are nobody else's while a ledger runs. */
+  /** It sends the transactions and pays for them. Its nonces are nobody else's while a ledger runs. */
   account: Account;
+  /** Who writes the ledger; who did first, if that is another. */
+  writer: Address;
+  firstWriter?: Address;
+  /** Signs an anchor for the writer. Needed where the writer does not send its anchors itself. */
+  sign?: (anchor: Omit<NextAnchor, "proof">) => Promise<Hex>;
   chainId: number;
   contract: Address;
   ledgerId: Hex;
@@ -47,7 +59,8 @@ type Sent = { nonce: number; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint 
 
 /** An AnchoredLedger on a chain, spoken to by JSON-RPC. One transaction is in flight at a time. */
 export function anchorContract(parameters: AnchorContractParameters): AnchorContract {
-  const { transport, account, chainId, contract, ledgerId, origin, guardian } = parameters;
+  const { transport, account, chainId, contract, ledgerId, origin, guardian, writer, sign } = parameters;
+  const { firstWriter = writer } = parameters;
   const { confirmations = 0, pollingIntervalMs = 1_000, receiptTimeoutMs = 60_000 } = parameters;
   const chain = defineChain({
     id: chainId,
@@ -103,14 +116,23 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
   }
 
   return {
-    read: () => readLedgerOnChain({ client, chainId, contract, ledgerId, confirmations }),
+    read: () => readLedgerOnChain({ client, chainId, contract, ledgerId, confirmations, asker: writer }),
     open: async () => {
-      const args = [origin, account.address, guardian] as const;
+      if (firstWriter !== writer) {
+        throw new TallystickError({
+          code: "not_open",
+          message: `The contract knows no ledger ${ledgerId}, which ${writer} is to go on with.`,
+          hint: "Set LEDGER_FIRST_WRITER, LEDGER_GUARDIAN, LEDGER_ORIGIN and ANCHORED_LEDGER as the first writer had them.",
+        });
+      }
+      const args = [origin, writer, guardian] as const;
       await client.simulateContract({ ...target, account, functionName: "open", args });
       await send(encodeFunctionData({ ...target, functionName: "open", args }));
     },
-    anchor: async ({ size, root, proof }) => {
-      const args = [ledgerId, size, root, proof, "0x"] as const;
+    anchor: async ({ seq, size, root, proof }) => {
+      const isSender = account.address.toLowerCase() === writer;
+      const signature = isSender || !sign ? "0x" : await sign({ seq, size, root });
+      const args = [ledgerId, size, root, proof, signature] as const;
       // Tells the contract's own reason where it would refuse, before anything is spent.
       await client.simulateContract({ ...target, account, functionName: "anchor", args });
       return send(encodeFunctionData({ ...target, functionName: "anchor", args }));

@@ -5,6 +5,7 @@ import type { SignedHistory } from "../ledger/signedHistory.ts";
 import type { Log } from "../log.ts";
 import type { AnchorContract } from "./anchorContract.ts";
 import type { ChainWatch } from "./chainWatch.ts";
+import { haltOf } from "./compareWithChain.ts";
 import type { LedgerOnChain } from "./readLedgerOnChain.ts";
 
 /**
@@ -178,10 +179,13 @@ export class Anchorer {
       return { kind: "upToDate", size: oldSize };
     }
 
+    // Said by its reason, before anything is signed that could not be sent.
+    const halt = haltOf(onChain);
+    if (halt) throw halt;
     const root = toHex(tree.root(newSize));
     const proof = tree.consistencyProof(oldSize, newSize).map(toHex);
     await history.cover(newSize);
-    const transaction = await contract.anchor({ size: BigInt(newSize), root, proof });
+    const transaction = await contract.anchor({ seq: head.seq + 1n, size: BigInt(newSize), root, proof });
     this.#state = { ...this.#state, size: newSize, seq: this.#state.seq + 1, root };
     this.#upToDateAt = asOf;
     await onAnchored?.({ size: newSize, root, transaction });

@@ -2,7 +2,7 @@ import type { Address } from "../../protocol/address.ts";
 import { TallystickError } from "../../protocol/errors.ts";
 import type { MerkleTree } from "../../protocol/merkle/merkleTree.ts";
 import type { LedgerGate } from "../ledger/ledgerGate.ts";
-import { compareWithChain } from "./compareWithChain.ts";
+import { compareWithChain, haltOf } from "./compareWithChain.ts";
 import type { LedgerOnChain } from "./readLedgerOnChain.ts";
 
 export type ChainWatchParameters = {
@@ -13,7 +13,8 @@ export type ChainWatchParameters = {
   gate: LedgerGate;
   /**
    * Whether a contradiction is over when a later block does not show it any more. Not where anchors are signed for
-   * others to send: what a reorg undid is then still a word of the writer.
+   * others to send: what a reorg undid is then still a word of the writer. Who the writer is contradicts no history, so
+   * that is always forgiven: a new writer's service waits for the block of its acceptance.
    */
   forgives: boolean;
 };
@@ -37,25 +38,36 @@ export class ChainWatch {
    * contradicts the ledger, which says nothing
    */
   seen(onChain: LedgerOnChain): void {
-    const { tree, writer, gate, forgives } = this.#parameters;
+    const { tree, writer, gate } = this.#parameters;
     const block = onChain.block.number;
     try {
       compareWithChain(onChain, { tree, writer });
     } catch (error) {
       if (!(error instanceof TallystickError)) throw error;
       if (this.#agreedAt !== undefined && block < this.#agreedAt) throw staleChain(block, this.#agreedAt);
-      this.#contradiction = { block, error };
+      if (!this.#isForGood()) this.#contradiction = { block, error };
       gate.close("chain", error);
       throw error;
     }
     // A node that is behind, among several that answer in turn, has not seen the contradiction yet.
-    if (this.#contradiction && (!forgives || block <= this.#contradiction.block))
+    if (this.#contradiction && (this.#isForGood() || block <= this.#contradiction.block))
       throw this.#contradiction.error;
     this.#contradiction = undefined;
     if (this.#agreedAt === undefined || block > this.#agreedAt) this.#agreedAt = block;
     gate.open("chain");
+    const halt = haltOf(onChain);
+    if (halt) gate.close("halt", halt);
+    else gate.open("halt");
+  }
+
+  /** Whether no later block can open the gate again. */
+  #isForGood(): boolean {
+    const { error } = this.#contradiction ?? {};
+    return error !== undefined && !this.#parameters.forgives && !ABOUT_THE_WRITER.has(error.code);
   }
 }
+
+const ABOUT_THE_WRITER = new Set(["writer_differs", "writer_changed"]);
 
 function chainUnknown(): TallystickError {
   return new TallystickError({

@@ -10,7 +10,7 @@ import type { LedgerOnChain } from "./readLedgerOnChain.ts";
  *
  * @param tree over the entries on disk
  * @param writer whose ledger it is taken to be
- * @throws TallystickError `chain_ahead`, `root_contradicts`, `writer_differs` or `ledger_equivocated`
+ * @throws TallystickError `chain_ahead`, `root_contradicts`, `writer_differs`, `writer_changed` or `ledger_equivocated`
  */
 export function compareWithChain(
   { ledger }: LedgerOnChain,
@@ -44,11 +44,40 @@ export function compareWithChain(
       hint: "Nothing can be anchored in it any more. Begin another ledger with a new LEDGER_ORIGIN and a new key.",
     });
   }
+  if (ledger.writer !== writer && ledger.formerSize !== null) {
+    throw new TallystickError({
+      code: "writer_changed",
+      message: `From entry ${ledger.formerSize} on the ledger is written by ${ledger.writer}; ${writer} wrote it before.`,
+      hint: "Stop this service: its part is over. What it took behind that entry stands in no ledger, and has to be sent to the new one.",
+    });
+  }
   if (ledger.writer !== writer) {
+    const { announced } = ledger;
     throw new TallystickError({
       code: "writer_differs",
       message: `The ledger's writer is ${ledger.writer}, not ${writer}.`,
-      hint: "Another wallet has taken the ledger over. Give this service that writer's key, or stop it.",
+      hint:
+        announced?.next === writer
+          ? `${writer} is announced. When ${isoTime(announced.readyAt)} has come, run: tallystick ledger accept-writer`
+          : "Set ANCHOR_WRITER and its key to the ledger's writer, and LEDGER_FIRST_WRITER to its first one; or stop this service.",
     });
   }
+}
+
+/**
+ * What keeps a ledger from being anchored though nothing contradicts it: its guardian has announced another writer, and
+ * what is written meanwhile may belong to no ledger afterwards.
+ */
+export function haltOf({ ledger }: LedgerOnChain): TallystickError | undefined {
+  const { announced } = ledger ?? {};
+  if (!announced?.halted) return undefined;
+  return new TallystickError({
+    code: "guardian_announced",
+    message: `The ledger's guardian has announced the writer ${announced.next}, from ${isoTime(announced.readyAt)} on. Until then nothing can be anchored.`,
+    hint: "If that was not agreed on, have the guardian withdraw it. Else this service ends when the new writer accepts.",
+  });
+}
+
+function isoTime(seconds: bigint): string {
+  return `${new Date(Number(seconds) * 1000).toISOString().slice(0, 19)}Z`;
 }

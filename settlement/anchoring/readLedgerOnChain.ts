@@ -8,12 +8,26 @@ import type { Hex } from "../../protocol/hex.ts";
 /** The last anchored state of a ledger, as the contract has it. */
 export type AnchoredHead = { root: Hex; size: bigint; time: bigint; seq: bigint };
 
+/** What the contract says of a ledger that is open. */
+export type LedgerState = {
+  writer: Address;
+  head: AnchoredHead;
+  isEquivocated: boolean;
+  /**
+   * Who is announced as the next writer, from when on it may accept (unix seconds), and whether nothing can be anchored
+   * until then; null when nobody is.
+   */
+  announced: { next: Address; readyAt: bigint; halted: boolean } | null;
+  /** Up to how many entries the one who asks wrote the ledger before another followed; null when it never did. */
+  formerSize: bigint | null;
+};
+
 /** What the contract says of a ledger, all of it at one block. */
 export type LedgerOnChain = {
   /** `time` in unix seconds. */
   block: { number: bigint; time: bigint };
   /** Undefined when it is not open. */
-  ledger: { writer: Address; head: AnchoredHead; isEquivocated: boolean } | undefined;
+  ledger: LedgerState | undefined;
   /**
    * The head as it was so many blocks earlier that no reorg is expected to undo it; undefined when the ledger was not
    * open then, or when the node does not have that state.
@@ -29,6 +43,8 @@ export type ReadLedgerParameters = {
   ledgerId: Hex;
   /** How many blocks lie on an anchor that counts as confirmed. */
   confirmations: number;
+  /** Who asks: whether it was the writer once is asked too. */
+  asker?: Address;
 };
 
 /**
@@ -38,7 +54,7 @@ export type ReadLedgerParameters = {
  * @throws TallystickError `wrong_chain`; errors of the RPC come through as they are
  */
 export async function readLedgerOnChain(parameters: ReadLedgerParameters): Promise<LedgerOnChain> {
-  const { client, chainId, contract, ledgerId, confirmations } = parameters;
+  const { client, chainId, contract, ledgerId, confirmations, asker } = parameters;
   const target = { address: contract, abi: anchoredLedgerAbi, args: [ledgerId] } as const;
   const [actual, block] = await Promise.all([client.getChainId(), client.getBlock({ blockTag: "latest" })]);
   if (actual !== chainId) {
@@ -50,16 +66,24 @@ export async function readLedgerOnChain(parameters: ReadLedgerParameters): Promi
   }
   const at = (blockNumber: bigint) => ({ ...target, blockNumber });
   const now = { number: block.number, time: block.timestamp };
-  const writer = await client.readContract({ ...at(block.number), functionName: "writerOf" });
+  const writer = lower(await client.readContract({ ...at(block.number), functionName: "writerOf" }));
   if (writer === zeroAddress) return { block: now, ledger: undefined, confirmed: undefined };
-  const [head, isEquivocated, confirmed] = await Promise.all([
+  const [head, isEquivocated, [next, readyAt, halted], formerSize, confirmed] = await Promise.all([
     client.readContract({ ...at(block.number), functionName: "head" }),
     client.readContract({ ...at(block.number), functionName: "isEquivocated" }),
+    client.readContract({ ...at(block.number), functionName: "announcedWriter" }),
+    asker === undefined || asker === writer ? null : readFormer(asker),
     readConfirmed(block.number - BigInt(confirmations)),
   ]);
   return {
     block: now,
-    ledger: { writer: writer.toLowerCase() as Address, head, isEquivocated },
+    ledger: {
+      writer,
+      head,
+      isEquivocated,
+      announced: next === zeroAddress ? null : { next: lower(next), readyAt, halted },
+      formerSize,
+    },
     confirmed: confirmations === 0 ? head : confirmed,
   };
 
@@ -67,4 +91,15 @@ export async function readLedgerOnChain(parameters: ReadLedgerParameters): Promi
     if (confirmations === 0 || blockNumber < 0n) return undefined;
     return client.readContract({ ...at(blockNumber), functionName: "head" }).catch(() => undefined);
   }
+
+  async function readFormer(account: Address): Promise<bigint | null> {
+    const args = [ledgerId, account] as const;
+    const call = { ...at(block.number), functionName: "formerWriter", args } as const;
+    const [size, until] = await client.readContract(call);
+    return until === 0n ? null : size;
+  }
+}
+
+function lower(address: Hex): Address {
+  return address.toLowerCase() as Address;
 }

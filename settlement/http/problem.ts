@@ -36,6 +36,8 @@ const STATUS_BY_CODE: { [code: string]: number } = {
   chain_ahead: 503,
   root_contradicts: 503,
   writer_differs: 503,
+  writer_changed: 503,
+  guardian_announced: 503,
   ledger_equivocated: 503,
   last_signed_missing: 503,
   last_signed_ahead: 503,

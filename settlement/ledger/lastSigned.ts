@@ -8,6 +8,12 @@ import { syncFolder } from "./syncFolder.ts";
 /** Name of the file beside the ledger. */
 export const LAST_SIGNED_FILE = "last-signed.json";
 
+/**
+ * Name of the file, on another disk than the ledger's, with the largest anchor that was signed for somebody to send. Until
+ * it is mined nobody else knows of it, so an older image of the ledger's disk would be taken for the newest.
+ */
+export const LAST_WORD_FILE = "last-word.json";
+
 const schema = z.strictObject({
   version: z.literal(1),
   size: z.int().nonnegative(),
@@ -21,12 +27,15 @@ const schema = z.strictObject({
 export type LastSigned = { size: number; root: Hex };
 
 /**
- * Reads what was signed last from a ledger's folder; undefined when the file is not there.
+ * Reads what was signed last from a folder; undefined when the file is not there.
  *
  * @throws TallystickError `bad_last_signed` when the file holds something else
  */
-export async function readLastSigned(folder: string): Promise<LastSigned | undefined> {
-  const file = path.join(folder, LAST_SIGNED_FILE);
+export async function readLastSigned(
+  folder: string,
+  name: string = LAST_SIGNED_FILE,
+): Promise<LastSigned | undefined> {
+  const file = path.join(folder, name);
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;
@@ -49,8 +58,12 @@ export async function readLastSigned(folder: string): Promise<LastSigned | undef
  * Writes what is about to be signed. When this resolves, the file and its name are on disk: only then may the signature
  * leave. Whoever reads at any moment, after a power cut too, finds the old content or the new one.
  */
-export async function writeLastSigned(folder: string, { size, root }: LastSigned): Promise<void> {
-  const file = path.join(folder, LAST_SIGNED_FILE);
+export async function writeLastSigned(
+  folder: string,
+  { size, root }: LastSigned,
+  name: string = LAST_SIGNED_FILE,
+): Promise<void> {
+  const file = path.join(folder, name);
   const next = `${file}.next`;
   const handle = await open(next, "w", 0o644);
   try {

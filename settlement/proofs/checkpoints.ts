@@ -1,6 +1,4 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
-import type { LocalAccount } from "viem";
-import type { Address } from "../../protocol/address.ts";
 import { InvalidInputError, TallystickError } from "../../protocol/errors.ts";
 import { type Hex, toHex } from "../../protocol/hex.ts";
 import { type AnchorDeployment, headTypedData } from "../../protocol/ledger/anchor.ts";
@@ -14,11 +12,12 @@ import {
   noteVerifierKey,
   signNote,
 } from "../../protocol/note/signedNote.ts";
+import type { WriterSigner } from "../anchoring/writerSigner.ts";
 import type { LedgerGate } from "../ledger/ledgerGate.ts";
 import type { SignedHistory } from "../ledger/signedHistory.ts";
 
 /** The writer of an anchored ledger, who signs its heads. */
-export type HeadWriter = AnchorDeployment & { ledgerId: Hex; account: LocalAccount };
+export type HeadWriter = AnchorDeployment & { ledgerId: Hex; signer: WriterSigner };
 
 /** A signed note over the first `size` entries. */
 export type StoredCheckpoint = { size: number; note: string };
@@ -76,11 +75,10 @@ export class Checkpoints {
     const { writer, tree } = this.#parameters;
     const { size, root } = held;
     if (!writer || this.#heads.has(size) || size > tree.size || toHex(tree.root(size)) !== root) return;
-    const { account, ledgerId, chainId, contract } = writer;
+    const { signer, ledgerId, chainId, contract } = writer;
     const note = await this.#sign(size, async () => {
       const head = headTypedData({ ledgerId, size: BigInt(size), root }, { chainId, contract });
-      const signer = account.address.toLowerCase() as Address;
-      return headNoteSignature(this.origin, signer, await account.signTypedData(head));
+      return headNoteSignature(this.origin, signer.writer, await signer.sign(head));
     });
     this.#keep(this.#heads, size, note);
   }

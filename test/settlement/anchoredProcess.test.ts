@@ -11,7 +11,7 @@ import { toHex } from "../../protocol/hex.ts";
 import { headTypedData, ledgerId } from "../../protocol/ledger/anchor.ts";
 import { LedgerLineError } from "../../protocol/ledger/verifyLedger.ts";
 import { headWord } from "../../protocol/ledger/word.ts";
-import { headSignatureOf, isHeadSignedBy } from "../../protocol/note/headSignature.ts";
+import { type HeadSignature, headSignatureOf, isHeadSignedBy } from "../../protocol/note/headSignature.ts";
 import { parseSignedNote } from "../../protocol/note/signedNote.ts";
 import { type ProofBundle, ProofError, parseProofBundle } from "../../protocol/proof/proofBundle.ts";
 import { verifyLedgerFile } from "../../scripts/commands/verifyLedger.ts";
@@ -203,7 +203,8 @@ describe("the settlement process with a chain", function () {
     // The head in the checkpoint is the one the contract takes as evidence: signed again for another root, it convicts.
     const note = parseSignedNote(made.checkpoint);
     const address = writer.address.toLowerCase() as Address;
-    const signature = headSignatureOf(note, origin, address) as Hex;
+    const { by, signature } = headSignatureOf(note, origin, address) as HeadSignature;
+    expect(by).to.equal("key");
     const head = { ledgerId: ledger as Hex, size: 3n, root };
     expect(isHeadSignedBy(address, head, { chainId: hardhat.id, contract }, signature)).to.equal(true);
     const other = { ...head, root: `0x${"cd".repeat(32)}` as Hex };

@@ -89,4 +89,42 @@ describe("the settlement service's configuration", () => {
     expect(fieldsAtFault({ ANCHOR_PRIVATE_KEY })).to.deep.equal(["ANCHORED_LEDGER", "RPC_URL", "CHAIN_ID"]);
     expect(fieldsAtFault({ ANCHORED_LEDGER: ANCHORING.ANCHORED_LEDGER })).to.deep.equal([]);
   });
+
+  it("takes a writer apart from the key that signs for it, and from who pays", () => {
+    const safe = `0x${"5a".repeat(20)}`;
+    const words = { ANCHOR_WORDS_DIR: "/mnt/other/words" };
+    const { anchoring, ledger } = readConfig({ ...ANCHORING, ...words, ANCHOR_WRITER: safe });
+    const { ANCHOR_PRIVATE_KEY } = ANCHORING;
+    expect(anchoring).to.include({
+      writer: safe,
+      firstWriter: safe,
+      privateKey: ANCHOR_PRIVATE_KEY,
+      relayerKey: ANCHOR_PRIVATE_KEY,
+      wordsDir: "/mnt/other/words",
+    });
+    const later = { ANCHOR_WRITER: `0x${"6b".repeat(20)}`, LEDGER_FIRST_WRITER: safe };
+    expect(readConfig({ ...ANCHORING, ...words, ...later }).ledger).to.equal(ledger);
+    const RELAYER_PRIVATE_KEY = `0x${"22".repeat(32)}`;
+    const relayed = readConfig({ ...ANCHORING, ...words, RELAYER_PRIVATE_KEY });
+    expect(relayed.anchoring).to.include({ relayerKey: RELAYER_PRIVATE_KEY, wordsDir: "/mnt/other/words" });
+    // Who sends its own anchors signs none that could be lost.
+    expect(readConfig({ ...ANCHORING, ...words }).anchoring).to.not.have.property("wordsDir");
+    expect(ledger).to.not.equal(readConfig(ANCHORING).ledger);
+  });
+
+  it("wants a folder apart from the ledger's for anchors that another sends", () => {
+    const relayed = { ...ANCHORING, RELAYER_PRIVATE_KEY: `0x${"22".repeat(32)}`, LEDGER_DIR: "/data/ledger" };
+    expect(fieldsAtFault(relayed)).to.deep.equal(["ANCHOR_WORDS_DIR"]);
+    for (const inside of ["/data/ledger", "/data/ledger/words", "/data/words/../ledger/words"])
+      expect(fieldsAtFault({ ...relayed, ANCHOR_WORDS_DIR: inside })).to.deep.equal(["ANCHOR_WORDS_DIR"]);
+    expect(fieldsAtFault({ ...relayed, ANCHOR_WORDS_DIR: "/data/words" })).to.deep.equal([]);
+  });
+
+  it("takes no writer and no relayer without a key that signs", () => {
+    for (const [name, value] of [
+      ["ANCHOR_WRITER", `0x${"5a".repeat(20)}`],
+      ["RELAYER_PRIVATE_KEY", `0x${"22".repeat(32)}`],
+    ] as const)
+      expect(fieldsAtFault({ [name]: value })).to.deep.equal(["ANCHOR_PRIVATE_KEY"]);
+  });
 });

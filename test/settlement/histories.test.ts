@@ -2,16 +2,27 @@ import { expect } from "chai";
 import { playHistory, seededRandom } from "../../scripts/bench/ledger/histories.ts";
 
 /** More by `npm run soak:ledger -- --histories 5000`. */
-const HISTORIES = Number(process.env.LEDGER_HISTORIES ?? 60);
+const HISTORIES = Number(process.env.LEDGER_HISTORIES ?? 40);
 
 describe("the words of an honest writer", function () {
   this.timeout(120_000);
 
-  it("convict nobody after kills, restored and lost disks, reorgs and prepared anchors, and do with one foreign entry", async () => {
+  for (const anchors of ["sent", "relayed"] as const)
+    it(`convict nobody after kills, restored and lost disks, reorgs and anchors that are ${anchors} and never mined, and do with one foreign entry`, () =>
+      play(anchors));
+
+  it("do convict when relayed anchors are remembered only on the disk that is restored", async () => {
+    let convictions = 0;
+    for (let seed = 1; seed <= HISTORIES && convictions === 0; seed++)
+      ({ convictions } = await playHistory(seededRandom(seed), { anchors: "forgotten" }));
+    expect(convictions).to.be.above(0);
+  });
+
+  async function play(anchors: "sent" | "relayed"): Promise<void> {
     let words = 0;
     let forgeries = 0;
     for (let seed = 1; seed <= HISTORIES; seed++) {
-      const outcome = await playHistory(seededRandom(seed));
+      const outcome = await playHistory(seededRandom(seed), { anchors });
       const told = `seed ${seed}: ${outcome.steps.join(" ")}`;
       expect(outcome.convictions, told).to.equal(0);
       if (outcome.isForgeryFound !== undefined) {
@@ -23,5 +34,5 @@ describe("the words of an honest writer", function () {
     // What is never signed convicts nobody either.
     expect(words).to.be.above(HISTORIES);
     expect(forgeries).to.be.above(HISTORIES / 2);
-  });
+  }
 });

@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
-import { privateKeyToAccount } from "viem/accounts";
-import type { Address } from "../../../protocol/address.ts";
 import { bytesEqual, fromHex, type Hex, toHex } from "../../../protocol/hex.ts";
 import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
 import { verifyConsistency } from "../../../protocol/merkle/verifyConsistency.ts";
 import { Anchorer } from "../../../settlement/anchoring/anchorer.ts";
 import { ChainWatch } from "../../../settlement/anchoring/chainWatch.ts";
+import type { WriterSigner } from "../../../settlement/anchoring/writerSigner.ts";
 import type { LastSigned } from "../../../settlement/ledger/lastSigned.ts";
 import { LedgerGate } from "../../../settlement/ledger/ledgerGate.ts";
 import { sha256ByNode } from "../../../settlement/ledger/sha256ByNode.ts";
@@ -30,7 +29,7 @@ export type HistoryOutcome = {
   steps: string[];
 };
 
-const WRITER = privateKeyToAccount(`0x${"77".repeat(32)}`);
+const WRITER = `0x${"77".repeat(20)}` as const;
 const CONFIRMATIONS = 3;
 const SEED = new Uint8Array(32).fill(7);
 const STEPS = [
@@ -41,6 +40,7 @@ const STEPS = [
   "round",
   "round",
   "cut",
+  "lose",
   "kill",
   "image",
   "restore",
@@ -54,15 +54,20 @@ const STEPS = [
 
 /**
  * Plays one random history of the real checkpoints and the real anchorer: writes, rounds, kills between an anchor's sending
- * and its mining, restored images of the whole disk, lost disks that are fetched again, reorgs, nodes that are behind.
- * Then a prover tries every pair of the words that left, and the stored head with each.
+ * and its mining, anchors that are never mined, restored images of the whole disk, lost disks that are fetched again,
+ * reorgs, nodes that are behind. Then a prover tries every pair of the words that left, and the stored head with each.
  *
  * @param random a number from 0 to 1
+ * @param anchors `sent` by the writer itself; `relayed`: signed for another to send, and remembered on another disk, which
+ * is never restored; `forgotten`: relayed without that disk, to see what it is for
  */
-export async function playHistory(random: () => number, length = 40): Promise<HistoryOutcome> {
+export async function playHistory(
+  random: () => number,
+  { anchors, length = 40 }: { anchors: "sent" | "relayed" | "forgotten"; length?: number },
+): Promise<HistoryOutcome> {
   const below = (count: number): number => Math.floor(random() * count);
   const chain = new SimulatedChain({
-    writer: WRITER.address.toLowerCase() as Address,
+    writer: WRITER,
     confirmations: CONFIRMATIONS,
   });
   const words: Word[] = [];
@@ -70,6 +75,7 @@ export async function playHistory(random: () => number, length = 40): Promise<Hi
   /** The leaves of every state that was ever sent to the chain, for whoever has to fetch them again. */
   const sent = new Map<Hex, Uint8Array[]>();
   let disk: Disk = { leaves: [], lastSigned: undefined };
+  let lastWord: LastSigned | undefined;
   const images: Disk[] = [];
   let entries = 0;
   let process = await start();
@@ -85,27 +91,50 @@ export async function playHistory(random: () => number, length = 40): Promise<Hi
       },
     };
     const history = await SignedHistory.open({ folder: "", tree, gate, store });
-    const account = {
-      ...WRITER,
-      // Whatever is asked to be signed is a word, whether it is given out or not.
-      signTypedData: async ({ message }: { message: { size: bigint; root: Hex } }) => {
-        words.push({ size: Number(message.size), root: message.root, leaves: [...disk.leaves] });
-        return `0x${"11".repeat(65)}` as Hex;
+    const remembered =
+      anchors === "relayed"
+        ? await SignedHistory.open({
+            folder: "",
+            of: "words",
+            tree,
+            gate,
+            store: {
+              read: async () => lastWord,
+              write: async (word) => {
+                lastWord = word;
+              },
+            },
+          })
+        : undefined;
+    // Whatever is asked to be signed is a word, whether it is given out or not.
+    const say = (size: bigint, root: Hex) => {
+      words.push({ size: Number(size), root, leaves: [...disk.leaves] });
+    };
+    const signer: WriterSigner = {
+      writer: chain.writer,
+      sign: async ({ message }) => {
+        if ("size" in message) say(message.size, message.root);
+        return { by: "key", signature: `0x${"11".repeat(65)}` };
       },
-    } as unknown as typeof WRITER;
+    };
     const checkpoints = new Checkpoints({
       origin: "tallystick.test/histories",
       tree,
       secretKey: SEED,
       gate,
       history,
-      writer: { account, ledgerId: `0x${"01".repeat(32)}`, chainId: 1, contract: chain.writer },
+      writer: { signer, ledgerId: `0x${"01".repeat(32)}`, chainId: 1, contract: chain.writer },
     });
     const anchorer = new Anchorer({
-      contract: chain.contract(),
+      contract: chain.contract(anchors === "sent" ? undefined : ({ size, root }) => say(size, root)),
       tree,
-      watch: new ChainWatch({ tree, writer: chain.writer, gate, forgives: true }),
-      history,
+      watch: new ChainWatch({ tree, writer: chain.writer, gate, forgives: anchors === "sent" }),
+      history: {
+        cover: async (size) => {
+          await history.cover(size);
+          await remembered?.cover(size);
+        },
+      },
       intervalMs: 1,
       maxEntries: 1,
       log: () => {},
@@ -138,6 +167,12 @@ export async function playHistory(random: () => number, length = 40): Promise<Hi
       await round();
       chain.next = "mine";
       process = await start();
+    },
+    // Signed and sent, and no block will ever have it.
+    lose: async () => {
+      chain.next = "lose";
+      await round();
+      chain.next = "mine";
     },
     // With it goes what was on its way to disk, of which nobody was told.
     kill: async () => {

@@ -1,10 +1,8 @@
-import { fromHex, type Hex, toHex } from "../../../protocol/hex.ts";
+import { fromHex, toHex } from "../../../protocol/hex.ts";
 import { EMPTY_ROOT } from "../../../protocol/merkle/hash.ts";
 import { verifyConsistency } from "../../../protocol/merkle/verifyConsistency.ts";
-import type { AnchorContract } from "../../../settlement/anchoring/anchorContract.ts";
+import type { AnchorContract, NextAnchor } from "../../../settlement/anchoring/anchorContract.ts";
 import type { AnchoredHead, LedgerOnChain } from "../../../settlement/anchoring/readLedgerOnChain.ts";
-
-type Transaction = { seq: bigint; size: bigint; root: Hex; proof: Hex[] };
 
 /** Thrown in place of an answer: the process that asked is killed, or its RPC is. */
 export class Cut extends Error {}
@@ -16,11 +14,11 @@ export class Cut extends Error {}
 export class SimulatedChain {
   /** The head after each block; the first is the opening. */
   readonly blocks: AnchoredHead[] = [{ root: toHex(EMPTY_ROOT), size: 0n, time: 0n, seq: 0n }];
-  readonly waiting: Transaction[] = [];
+  readonly waiting: NextAnchor[] = [];
   /** How many blocks the next answer is behind. */
   lag = 0;
-  /** What becomes of the next anchor: mined at once, or left waiting while its sender is cut off. */
-  next: "mine" | "cut" = "mine";
+  /** What becomes of the next anchor: mined at once, left waiting while its sender is cut off, or never mined at all. */
+  next: "mine" | "cut" | "lose" = "mine";
   readonly writer: `0x${string}`;
   readonly confirmations: number;
 
@@ -60,13 +58,20 @@ export class SimulatedChain {
     for (let n = 0; n <= gone; n++) this.blocks.push(this.head);
   }
 
-  /** The chain as settlement's anchorer speaks to it. */
-  contract(): AnchorContract {
+  /**
+   * The chain as settlement's anchorer speaks to it.
+   *
+   * @param sign gives the writer's word for an anchor that another sends; without it the writer sends it
+   */
+  contract(sign: (anchor: NextAnchor) => void = () => {}): AnchorContract {
     return {
       read: async () => this.#answer(),
       open: async () => {},
-      anchor: async ({ size, root, proof }) => {
-        this.waiting.push({ seq: this.head.seq + 1n, size, root, proof });
+      anchor: async (anchor) => {
+        sign(anchor);
+        const { root } = anchor;
+        if (this.next === "lose") throw new Cut("nobody took the transaction");
+        this.waiting.push(anchor);
         if (this.next === "cut") throw new Cut("cut off before the transaction was mined");
         this.mine();
         if (this.head.root !== root) throw new Error("the contract refused it");
@@ -79,9 +84,10 @@ export class SimulatedChain {
     const number = Math.max(0, this.blocks.length - 1 - this.lag);
     this.lag = 0;
     const confirmed = this.blocks[number - this.confirmations];
+    const head = this.blocks[number] as AnchoredHead;
     return {
       block: { number: BigInt(number), time: BigInt(number) },
-      ledger: { writer: this.writer, head: this.blocks[number] as AnchoredHead, isEquivocated: false },
+      ledger: { writer: this.writer, head, isEquivocated: false, announced: null, formerSize: null },
       confirmed,
     };
   }

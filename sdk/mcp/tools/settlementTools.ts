@@ -1,13 +1,14 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { verifySettlementToken } from "../../../protocol/actions/settlementToken.ts";
+import { type TokenVerdict, verifySettlementToken } from "../../../protocol/actions/settlementToken.ts";
 import { TallystickError } from "../../../protocol/errors.ts";
 import { toHex } from "../../../protocol/hex.ts";
 import { readForeignJson } from "../../../protocol/json/foreignJson.ts";
-import { parseVerifierKey } from "../../../protocol/note/signedNote.ts";
+import { parseVerifierKeys } from "../../../protocol/note/verifierKeys.ts";
 import { parseProofBundle, verifyProofBundle } from "../../../protocol/proof/proofBundle.ts";
 import { checkBuyerSignature, checkReceipt } from "../../../protocol/records/receipt.ts";
 import { isSignedBy, recordFromPayload } from "../../../protocol/records/record.ts";
+import { confirmProof } from "../../proof/confirmProof.ts";
 import { requestService, ServiceError } from "../../requestService.ts";
 import type { McpContext } from "../mcpContext.ts";
 import { plainFigures, plainName, strangersText, strangersTextSchema } from "../strangersText.ts";
@@ -100,9 +101,12 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
     ({ task_id: taskId, hash: entry, settlement_token: token, action }) =>
       answering(async () => {
         if (token !== undefined) {
-          const { name: origin, publicKey } = parseVerifierKey((await read("/v1/ledger/key")).trim());
+          const keys = parseVerifierKeys(await read("/v1/ledger/key"));
           const now = Math.floor(context.now() / 1000);
-          const verdict = verifySettlementToken({ token, action, publicKey, origin, now });
+          const verdicts = keys.map(({ name: origin, publicKey }) =>
+            verifySettlementToken({ token, action, publicKey, origin, now }),
+          );
+          const verdict = verdicts.find(({ valid }) => valid) ?? (verdicts[0] as TokenVerdict);
           return verdict.valid
             ? { settled: true, reason: null, from_others: strangersText(verdict.claims) }
             : { settled: false, reason: `The token ${verdict.reason}.` };
@@ -190,7 +194,12 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
           read(`/v1/ledger/bundle?hash=${entry}`),
           read("/v1/ledger/key"),
         ]);
-        const proof = verifyProofBundle(parseProofBundle(bundle), parseVerifierKey(key.trim()));
+        const { chain } = context;
+        const proof = verifyProofBundle(parseProofBundle(bundle), {
+          keys: parseVerifierKeys(key),
+          leaveWriterToChain: chain !== undefined,
+        });
+        if (chain && proof.ledger?.rests === "nothing") await confirmProof(proof, chain);
         const refuse = (message: string) =>
           new TallystickError({ code: "receipt_invalid", message, hint: "Do not rely on it." });
         if (proof.entry.currentHash !== entry) throw refuse("The node proved another entry.");

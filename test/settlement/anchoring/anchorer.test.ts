@@ -90,6 +90,7 @@ describe("the anchorer", () => {
     const contractOnChain = anchorContract({
       transport,
       account: writer,
+      writer: writer.address.toLowerCase() as Address,
       chainId: parameters.chainId ?? CHAIN_ID,
       contract,
       ledgerId: id(),

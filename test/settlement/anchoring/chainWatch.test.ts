@@ -25,7 +25,7 @@ describe("the watch over the chain", () => {
       const head = { size: BigInt(size), root, time: 1n, seq: 1n };
       const answer: LedgerOnChain = {
         block: { number: BigInt(block), time: 1n },
-        ledger: { writer: WRITER, head, isEquivocated: false, ...more },
+        ledger: { writer: WRITER, head, isEquivocated: false, announced: null, formerSize: null, ...more },
         confirmed: undefined,
       };
       return [codeOf(() => it.seen(answer)), gate.refusal?.code ?? "open"];

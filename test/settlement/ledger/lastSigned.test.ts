@@ -61,6 +61,8 @@ describe("a ledger that is adopted", () => {
       writer: WRITER,
       head: { size: BigInt(size), root: root as `0x${string}`, time: 1n, seq: 1n },
       isEquivocated: false,
+      announced: null,
+      formerSize: null,
       ...changes,
     },
     confirmed: undefined,

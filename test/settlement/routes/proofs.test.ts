@@ -241,7 +241,7 @@ describe("proofs over HTTP", () => {
 
     it("hold offline, by the ledger's key", async () => {
       const key = (await service.get("/v1/ledger/key")).text.trim();
-      const result = await verifyProofFile(await proofFile(), { key });
+      const result = await verifyProofFile(await proofFile(), { key: [key] });
       const { currentHash } = await service.ledger.entry(5);
       expect(result).to.include({
         valid: true,
@@ -256,7 +256,7 @@ describe("proofs over HTTP", () => {
     it("do not hold for another key, another ledger, or a chain that never saw them", async () => {
       const file = await proofFile();
       const other = "tallystick.test/proofs+00000000+AQ==";
-      expect((await verifyProofFile(file, { key: other }).catch((error) => error)).code).to.equal(
+      expect((await verifyProofFile(file, { key: [other] }).catch((error) => error)).code).to.equal(
         "invalid_input",
       );
       const wrong = await verifyProofFile(file, { ledger: `0x${"ab".repeat(32)}` }).catch((error) => error);

@@ -1,0 +1,66 @@
+import { expect } from "chai";
+import { toHex } from "../../../protocol/hex.ts";
+import {
+  type HeadSignature,
+  headNoteSignature,
+  headSignatureOf,
+  LONGEST_CONTRACT_SIGNATURE,
+} from "../../../protocol/note/headSignature.ts";
+import { formatSignedNote, type NoteSignature, parseSignedNote } from "../../../protocol/note/signedNote.ts";
+
+const NAME = "tallystick.test/heads";
+const WRITER = `0x${"aa".repeat(20)}` as const;
+const OTHER = `0x${"bb".repeat(20)}` as const;
+const ofLength = (length: number) => toHex(new Uint8Array(length).fill(7));
+
+const noteWith = (...signatures: NoteSignature[]) =>
+  parseSignedNote(formatSignedNote({ text: `${NAME}\n1\nAAAA\n`, signatures }));
+const line = (word: HeadSignature, writer: typeof WRITER | typeof OTHER = WRITER) =>
+  headNoteSignature(NAME, writer, word);
+/** A line of a word whose bytes were exchanged for others. */
+const withBytes = (word: HeadSignature, length: number) => ({
+  ...line(word),
+  signature: new Uint8Array(length),
+});
+
+describe("the writer's word under a checkpoint", () => {
+  const key: HeadSignature = { by: "key", signature: ofLength(65) };
+  const contract: HeadSignature = { by: "contract", signature: ofLength(321) };
+
+  it("is read as what it is: a key's of 65 bytes, or a contract's of any length up to the limit", () => {
+    const longest: HeadSignature = { by: "contract", signature: ofLength(LONGEST_CONTRACT_SIGNATURE) };
+    for (const word of [key, contract, { ...contract, signature: ofLength(65) }, longest])
+      expect(headSignatureOf(noteWith(line(word)), NAME, WRITER)).to.deep.equal(word);
+  });
+
+  it("is nobody else's, and of no other log", () => {
+    const note = noteWith(line(key, OTHER), line(contract, OTHER));
+    expect(headSignatureOf(note, NAME, WRITER)).to.equal(undefined);
+    expect(headSignatureOf(noteWith(line(key)), "tallystick.test/other", WRITER)).to.equal(undefined);
+  });
+
+  it("is not written in a length that none has", () => {
+    for (const word of [
+      { by: "key", signature: ofLength(64) },
+      { by: "contract", signature: "0x" },
+      { by: "contract", signature: ofLength(LONGEST_CONTRACT_SIGNATURE + 1) },
+    ] as const)
+      expect(() => line(word))
+        .to.throw()
+        .with.property("code", "invalid_input");
+  });
+
+  for (const [what, lines] of [
+    ["twice of one kind", [line(key), line(key)]],
+    ["twice, the first of them wrong", [withBytes(key, 65), line(key)]],
+    ["as a key's and as a contract's", [line(key), line(contract)]],
+    ["in a length that no key's has", [withBytes(key, 66)]],
+    ["longer than a contract is asked about", [withBytes(contract, LONGEST_CONTRACT_SIGNATURE + 1)]],
+  ] as const) {
+    it(`is refused when it stands there ${what}`, () => {
+      expect(() => headSignatureOf(noteWith(...lines), NAME, WRITER))
+        .to.throw()
+        .with.property("code", "invalid_input");
+    });
+  }
+});

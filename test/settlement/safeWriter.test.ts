@@ -1,0 +1,226 @@
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "chai";
+import { encodeFunctionData, type Hex, parseAbi } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { hardhat } from "viem/chains";
+import type { Address } from "../../protocol/address.ts";
+import { headSignatureOf } from "../../protocol/note/headSignature.ts";
+import { parseSignedNote } from "../../protocol/note/signedNote.ts";
+import { parseProofBundle } from "../../protocol/proof/proofBundle.ts";
+import { runCli } from "../../scripts/cli.ts";
+import { verifyProofFile } from "../../scripts/commands/verifyProof.ts";
+import { LAST_WORD_FILE } from "../../settlement/ledger/lastSigned.ts";
+import { type DeployedSafe, deploySafe } from "./support/deploySafe.ts";
+import { type LedgerChain, ledgerChain, WRITER_KEY } from "./support/ledgerChain.ts";
+import { KEY, proposal } from "./support/proposals.ts";
+import { temporaryFolder } from "./support/temporaryFolder.ts";
+import { openTestService, type TestService } from "./support/testService.ts";
+
+const addressOf = (key: Hex) => privateKeyToAccount(key).address.toLowerCase() as Address;
+
+describe("a ledger whose writer is a Safe", function () {
+  this.timeout(60_000);
+  const folder = temporaryFolder();
+  const [owner, other] = [generatePrivateKey(), generatePrivateKey()];
+  let chain: LedgerChain;
+  let safe: DeployedSafe;
+  let origin: string;
+  let ledgers = 0;
+  let service: TestService | undefined;
+  before(async () => {
+    chain = await ledgerChain();
+    safe = await deploySafe(chain, [addressOf(owner), addressOf(other)]);
+  });
+  after(() => chain.close());
+  beforeEach(() => {
+    origin = `tallystick.test/safe-${ledgers++}`;
+  });
+  afterEach(() => stop());
+
+  const disk = () => path.join(folder.path, "disk");
+  const words = () => path.join(folder.path, "words");
+  const settings = (): { [name: string]: string } => ({
+    LEDGER_ORIGIN: origin,
+    ANCHOR_WRITER: safe.address,
+    ANCHOR_PRIVATE_KEY: owner,
+    RELAYER_PRIVATE_KEY: WRITER_KEY,
+    ANCHOR_WORDS_DIR: words(),
+    ANCHORED_LEDGER: chain.contract,
+    RPC_URL: chain.rpcUrl,
+    CHAIN_ID: String(hardhat.id),
+    ANCHOR_INTERVAL_SECONDS: "0.1",
+  });
+  async function start(changes: { [name: string]: string } = {}): Promise<TestService> {
+    service = await openTestService(disk(), { ...settings(), ...changes });
+    return service;
+  }
+  async function stop(): Promise<void> {
+    await service?.close();
+    service = undefined;
+  }
+  async function settle(to: TestService, count: number): Promise<void> {
+    for (let n = 0; n < count; n++)
+      expect((await to.post("/v1/settle", proposal(to.ledger.head), KEY)).json.status).to.equal("SETTLED");
+  }
+  const until = async (condition: () => Promise<boolean>): Promise<void> => {
+    while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  const anchoring = async (of: TestService) => (await of.get("/health")).json.anchoring;
+  const anchored = (of: TestService, size: number) =>
+    until(async () => (await anchoring(of)).size === size && (await anchoring(of)).error === null);
+  const refusal = (action: Promise<unknown>): Promise<string> =>
+    action.then(
+      () => "none",
+      (error) => error.code,
+    );
+
+  it("is anchored by a relayer on one owner's signature, and proved by the chain or by who knows the writer", async () => {
+    const running = await start();
+    await settle(running, 3);
+    await anchored(running, 3);
+    const text = async () => (await running.get("/v1/ledger/bundle?index=1")).text;
+    await until(async () => parseProofBundle(await text()).anchor !== null);
+    const bundle = parseProofBundle(await text());
+    expect(bundle.ledger).to.include({ first_writer: safe.address, writer: safe.address });
+    expect(headSignatureOf(parseSignedNote(bundle.checkpoint), origin, safe.address)?.by).to.equal(
+      "contract",
+    );
+
+    const file = path.join(folder.path, "entry.proof");
+    writeFileSync(file, JSON.stringify(bundle));
+    const { rpcUrl } = chain;
+    const ledger = bundle.ledger?.id as string;
+    const key = [(await running.get("/v1/ledger/key")).text.trim()];
+    const writer = safe.address;
+    expect(await refusal(verifyProofFile(file, { ledger, key }))).to.equal("writer_unconfirmed");
+    expect(await refusal(verifyProofFile(file, { ledger, writer }))).to.equal("writer_unconfirmed");
+    expect(await refusal(verifyProofFile(file, { ledger, key, writer: addressOf(owner) }))).to.equal(
+      "proof_invalid",
+    );
+    expect(await verifyProofFile(file, { ledger, key, writer })).to.include({ writer_confirms: null });
+    expect(await verifyProofFile(file, { ledger, rpcUrl })).to.include({ writer, writer_confirms: true });
+    try {
+      expect(await runCli(["verify-proof", file, "--ledger", ledger])).to.equal(1);
+      expect(await runCli(["verify-proof", file, "--ledger", ledger, "--rpc-url", rpcUrl])).to.equal(0);
+    } finally {
+      process.exitCode = undefined;
+    }
+
+    // A contract says today what it signed. What the contract of the ledger took stands, whatever it says.
+    const abi = parseAbi(["function swapOwner(address, address, address)"]);
+    const swap = (from: Hex, to: Hex) =>
+      encodeFunctionData({
+        abi,
+        functionName: "swapOwner",
+        args: [`0x${"0".repeat(39)}1`, addressOf(from), addressOf(to)],
+      });
+    const third = generatePrivateKey();
+    await safe.execute(other, safe.address, swap(owner, third));
+    expect(await verifyProofFile(file, { ledger, rpcUrl })).to.include({ writer, writer_confirms: false });
+    await settle(running, 1);
+    await until(async () => String((await anchoring(running)).error).includes("does not take the signature"));
+    await safe.execute(other, safe.address, swap(third, owner));
+    await anchored(running, 4);
+  });
+
+  it("is not written on by an older copy when an anchor was signed that no block has", async () => {
+    const running = await start();
+    await settle(running, 2);
+    await anchored(running, 2);
+    await stop();
+    cpSync(disk(), path.join(folder.path, "image"), { recursive: true });
+    // Signed and sent, and never mined.
+    await chain.request("evm_setAutomine", false);
+    try {
+      const ahead = await start();
+      await settle(ahead, 1);
+      const pending = async () =>
+        (await chain.request("eth_getBlockByNumber", "pending", false)) as { transactions: Hex[] };
+      await until(async () => (await pending()).transactions.length > 0);
+      await stop();
+      for (const hash of (await pending()).transactions) await chain.request("hardhat_dropTransaction", hash);
+    } finally {
+      await chain.request("evm_setAutomine", true);
+    }
+    rmSync(disk(), { recursive: true });
+    cpSync(path.join(folder.path, "image"), disk(), { recursive: true });
+    const older = await start();
+    const answer = await older.post("/v1/settle", proposal(older.ledger.head), KEY);
+    expect([answer.status, answer.json.code]).to.deep.equal([503, "last_signed_ahead"]);
+    expect(answer.json.hint).to.contain("succession");
+  });
+
+  it("is not written on when nobody knows which anchors were signed, until it is adopted", async () => {
+    const running = await start();
+    await settle(running, 2);
+    await anchored(running, 2);
+    await stop();
+    rmSync(words(), { recursive: true });
+    mkdirSync(words());
+    const unsure = await start();
+    const answer = await unsure.post("/v1/settle", proposal(unsure.ledger.head), KEY);
+    expect([answer.status, answer.json.code]).to.deep.equal([503, "last_signed_missing"]);
+    expect(answer.json.detail).to.contain(LAST_WORD_FILE);
+    await stop();
+    const before = { ...process.env };
+    Object.assign(process.env, settings(), { LEDGER_DIR: disk() });
+    try {
+      expect(await runCli(["ledger", "adopt"])).to.equal(0);
+      expect(await runCli(["ledger", "adopt"])).to.equal(1);
+    } finally {
+      process.env = before;
+      process.exitCode = undefined;
+    }
+    const again = await start();
+    await settle(again, 1);
+    await anchored(again, 3);
+  });
+
+  it("says what is wrong when one owner is not enough, and anchors nothing", async () => {
+    const strict = await deploySafe(chain, [addressOf(owner), addressOf(other)], 2n);
+    const running = await start({ ANCHOR_WRITER: strict.address });
+    await settle(running, 1);
+    await until(async () => String((await anchoring(running)).error).includes("does not take the signature"));
+    expect((await anchoring(running)).size).to.equal(0);
+    await stop();
+    const nobody = await start({ ANCHOR_WRITER: `0x${"12".repeat(20)}` });
+    await settle(nobody, 1);
+    await until(async () => String((await anchoring(nobody)).error).includes("is no contract"));
+  });
+});
+
+describe("a ledger whose writer is a key that somebody else pays for", function () {
+  this.timeout(60_000);
+  const folder = temporaryFolder();
+  let chain: LedgerChain;
+  before(async () => {
+    chain = await ledgerChain();
+  });
+  after(() => chain.close());
+
+  it("is anchored by the relayer, and its proof rests on its id", async () => {
+    const key = generatePrivateKey();
+    const service = await openTestService(path.join(folder.path, "disk"), {
+      ANCHOR_PRIVATE_KEY: key,
+      RELAYER_PRIVATE_KEY: WRITER_KEY,
+      ANCHOR_WORDS_DIR: path.join(folder.path, "words"),
+      ANCHORED_LEDGER: chain.contract,
+      RPC_URL: chain.rpcUrl,
+      CHAIN_ID: String(hardhat.id),
+      ANCHOR_INTERVAL_SECONDS: "0.1",
+    });
+    try {
+      expect((await service.post("/v1/settle", proposal(service.ledger.head), KEY)).status).to.equal(200);
+      const bundle = async () => parseProofBundle((await service.get("/v1/ledger/bundle?index=0")).text);
+      while ((await bundle()).anchor === null) await new Promise((resolve) => setTimeout(resolve, 20));
+      const file = path.join(folder.path, "entry.proof");
+      writeFileSync(file, JSON.stringify(await bundle()));
+      const result = await verifyProofFile(file, { rpcUrl: chain.rpcUrl });
+      expect(result).to.include({ writer: addressOf(key), writer_confirms: true });
+      expect(await verifyProofFile(file)).to.include({ writer: addressOf(key) });
+    } finally {
+      await service.close();
+    }
+  });
+});
