@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { compiledOnce } from "../processes/nodeProgram.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
 import { prefixLines } from "./prefixLines.ts";
 import type { TestStep } from "./steps.ts";
@@ -51,6 +52,7 @@ function run(
 ): Promise<number> {
   const env: NodeJS.ProcessEnv = {
     ...process.env,
+    ...compiledOnce,
     TALLYSTICK_TEST_COUNTS: countsFile,
     TALLYSTICK_LIFELINE: "3",
   };

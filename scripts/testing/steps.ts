@@ -41,10 +41,18 @@ export const preparations: TestStep[] = [
 /** The steps that may run side by side: the types, and the tests of each folder of test/. */
 export function sideBySide(): TestStep[] {
   const types = { name: "types", args: [builtIn.types, "--noEmit"], counts: false, needsBuild: true };
-  return [
-    ...testFolders().map((folder) => mochaStep(`test/${folder}`, [`test/${folder}/**/*.test.ts`])),
-    types,
-  ];
+  const tests = testFolders().flatMap((folder) => {
+    const apart = APART[folder];
+    if (apart === undefined) return mochaStep(`test/${folder}`, [`test/${folder}/**/*.test.ts`]);
+    return [
+      mochaStep(`test/${folder}`, [
+        `test/${folder}/*.test.ts`,
+        `test/${folder}/!(${apart.join("|")})/**/*.test.ts`,
+      ]),
+      ...apart.map((room) => mochaStep(`test/${folder}/${room}`, [`test/${folder}/${room}/**/*.test.ts`])),
+    ];
+  });
+  return [...tests, types];
 }
 
 /** The TypeScript tests of the files or globs given, by one mocha. */
@@ -56,6 +64,9 @@ const testRoot = path.join(repositoryRoot, "test");
 
 /** The longest first, so that the last to end ends early; a folder that is not named here comes after them. */
 const LONGEST_FIRST = ["indexer", "scripts", "settlement", "e2e", "sdk", "contracts"];
+
+/** Rooms of a folder that run by themselves, since the folder would take longer than all others. */
+const APART: Record<string, string[]> = { indexer: ["derive"], scripts: ["commands", "proofs"] };
 
 function testFolders(): string[] {
   const rank = (folder: string) =>
