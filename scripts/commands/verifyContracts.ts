@@ -10,9 +10,9 @@ import { type Deployment, readDeployment } from "../deploy/deployment.ts";
 import { describeGuardian, type Guardian, readGuardian } from "../deploy/describeGuardian.ts";
 import { networks } from "../deploy/networks.ts";
 import { reachChain } from "../deploy/reachChain.ts";
-import { type FrozenName, frozenNames } from "../ignition/frozenContract.ts";
+import { type FrozenName, frozenNames, readFrozen } from "../ignition/frozenContract.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
-import type { VerifiedContract } from "../verification/verifyContract.ts";
+import type { CompiledFrozen, VerifiedContract } from "../verification/verifyContract.ts";
 
 type Options = { network?: string; rpcUrl?: string; address?: Address; deployment?: string; json?: boolean };
 
@@ -54,11 +54,16 @@ export type VerificationResult = {
   differences: string[];
 };
 
-/** Verifies the contracts of a deployment, or one of them by its address. */
+/**
+ * Verifies the contracts of a deployment, or one of them by its address.
+ *
+ * @param compile gives the code to compare with; replaced in tests, since compiling takes long
+ */
 export async function verifyContracts(
   client: PublicClient,
   chainId: number,
   options: Pick<Options, "address" | "deployment">,
+  compile?: (name: FrozenName) => CompiledFrozen,
 ): Promise<VerificationResult> {
   // Loaded only now: Hardhat and the compiler take their time, and --help should not.
   const { compileFrozen, verifyContract } = await import("../verification/verifyContract.ts");
@@ -68,11 +73,14 @@ export async function verifyContracts(
         ["HireEscrow", deployment.hireEscrow.address],
         ["AnchoredLedger", deployment.anchoredLedger],
       ]
-    : frozenNames.map((name) => [name, options.address as Address]);
+    : (await likeliestFirst(client, options.address as Address)).map((name) => [
+        name,
+        options.address as Address,
+      ]);
   const differences: string[] = [];
   let contracts: VerificationResult["contracts"] = [];
   for (const [name, at] of asked) {
-    const { compiled, differences: ofSource } = compileFrozen(name);
+    const { compiled, differences: ofSource } = (compile ?? compileFrozen)(name);
     const verified = await verifyContract(client, { name, address: at, chainId, compiled });
     verified.differences.unshift(...ofSource);
     contracts.push(verified);
@@ -89,6 +97,13 @@ export async function verifyContracts(
   }
   if (deployment !== undefined) differences.push(...unlikeTheRecord(deployment, contracts, chainId));
   return { chainId, contracts, differences };
+}
+
+/** The contract first whose code is about as long as what stands there: each that is tried has to be compiled. */
+async function likeliestFirst(client: PublicClient, address: Address): Promise<FrozenName[]> {
+  const code = (await client.getCode({ address })) ?? "0x";
+  const distance = (name: FrozenName) => Math.abs(readFrozen(name).initCode.length - code.length);
+  return [...frozenNames].sort((a, b) => distance(a) - distance(b));
 }
 
 async function recorded(file: string | undefined, chainId: number): Promise<Deployment> {

@@ -19,8 +19,11 @@ export type VerifiedContract = {
   differences: string[];
 };
 
+/** A contract's code to compare with, and a sentence for each way in which it is not the frozen one. */
+export type CompiledFrozen = { compiled: Compiled; differences: string[] };
+
 /** The frozen source of a contract, compiled; what differs from the frozen code is a difference. */
-export function compileFrozen(name: FrozenName): { compiled: Compiled; differences: string[] } {
+export function compileFrozen(name: FrozenName): CompiledFrozen {
   const frozen = readFrozen(name);
   const compiled = compileInput(readFrozenInput(name), inputSource(name), name);
   const differences: string[] = [];

@@ -16,6 +16,7 @@ import {
 import { hireEscrowAbi } from "../../../protocol/abi/hireEscrowAbi.ts";
 import type { Address } from "../../../protocol/address.ts";
 import type { Hex } from "../../../protocol/hex.ts";
+import type { VerificationResult } from "../../../scripts/commands/verifyContracts.ts";
 import { chainService } from "../../../scripts/demo/services.ts";
 import { type Deployment, deploymentSchema, writeDeployment } from "../../../scripts/deploy/deployment.ts";
 import { describeGuardian, readGuardian } from "../../../scripts/deploy/describeGuardian.ts";
@@ -32,6 +33,7 @@ import { startService } from "../../../scripts/processes/startService.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import type { VerifiedContract } from "../../../scripts/verification/verifyContract.ts";
 import { runTallystick } from "../../e2e/support/demoProcess.ts";
+import type { Question } from "../fixtures/verifyFrozen.ts";
 
 /** The runtime code of Safe's singleton factory: it creates what it is sent, with the salt in front (CREATE2). */
 const FACTORY_CODE =
@@ -97,11 +99,24 @@ describe("deployed contracts that others check", function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  /** The record of an escrow that says it is somebody else's. */
+  const wrongRecord = async (more: Partial<Deployment> = {}) => {
+    const file = path.join(folder, "other.json");
+    const hireEscrow = { ...deployment.hireEscrow, providerId: "somebody-else" };
+    await writeDeployment(file, { ...deployment, hireEscrow, ...more });
+    return file;
+  };
   const escrow = () => deployment.hireEscrow.address;
   /** Against the frozen code, without compiling it again. */
-  const verify = async (name: FrozenName, address: Address): Promise<VerifiedContract> => {
+  const verify = (name: FrozenName, address: Address): Promise<VerifiedContract> =>
+    ask({ rpcUrl, name, address });
+  const verifyAll = (options: {
+    deployment?: string;
+    address?: Address;
+  }): Promise<VerificationResult & { compiled: FrozenName[] }> => ask({ rpcUrl, options });
+  const ask = async (question: Question) => {
     const answer = once(verifier, "message");
-    verifier.send({ rpcUrl, name, address });
+    verifier.send(question);
     return (await answer)[0];
   };
   /** Puts other code at a free address, and verifies it there. */
@@ -177,18 +192,14 @@ describe("deployed contracts that others check", function () {
     expect(JSON.parse(taken.out).hireEscrow.guardian).to.equal(key);
   });
 
-  it("are what the sources compile to, says verify-contracts, and names values, guardian, owners and threshold", async () => {
-    const { code, out, err } = await run(
-      "verify-contracts",
-      "--rpc-url",
-      rpcUrl,
-      "--deployment",
-      record,
-      "--json",
-    );
-    expect(code, err + out).to.equal(0);
+  it("are what the sources compile to, says verify-contracts, and exits with 1 when the record says otherwise", async () => {
+    // Compiling takes long, so the record is a wrong one here, and what is compiled is right.
+    const asked = ["--rpc-url", rpcUrl, "--deployment", await wrongRecord(), "--json"];
+    const { code, out, err } = await run("verify-contracts", ...asked);
+    expect(code, err).to.equal(1);
     const { contracts, differences } = JSON.parse(out);
-    expect(differences).to.deep.equal([]);
+    expect(differences).to.deep.equal(["The escrow's provider is acme-escrow, not somebody-else."]);
+    expect(contracts.map((it: VerifiedContract) => it.differences)).to.deep.equal([[], []]);
     expect(contracts.map((it: { contract: string }) => it.contract)).to.deep.equal([
       "HireEscrow",
       "AnchoredLedger",
@@ -206,18 +217,20 @@ describe("deployed contracts that others check", function () {
   });
 
   it("are held to the record, and found by their address", async () => {
-    const other = { ...deployment, hireEscrow: { ...deployment.hireEscrow, providerId: "somebody-else" } };
-    const file = path.join(folder, "other.json");
-    await writeDeployment(file, { ...other, anchoredLedger: deployment.token });
-    const { code, out } = await run("verify-contracts", "--rpc-url", rpcUrl, "--deployment", file);
-    expect(code).to.equal(1);
-    expect(out)
-      .to.contain("The escrow's provider is acme-escrow, not somebody-else.")
-      .and.match(/✘ AnchoredLedger/)
-      .and.match(/is not that of AnchoredLedger|does not answer/);
-    const ledger = await run("verify-contracts", "--rpc-url", rpcUrl, "--address", deployment.anchoredLedger);
-    expect(ledger.code, ledger.out).to.equal(0);
-    expect(ledger.out).to.match(/✔ AnchoredLedger/);
+    expect((await verifyAll({ deployment: record })).differences).to.deep.equal([]);
+    const elsewhere = await wrongRecord({ anchoredLedger: deployment.token });
+    const { differences } = await verifyAll({ deployment: elsewhere });
+    expect(differences).to.include("The escrow's provider is acme-escrow, not somebody-else.");
+    expect(differences.join()).to.match(/is not that of AnchoredLedger|does not answer/);
+    for (const [name, address] of [
+      ["AnchoredLedger", deployment.anchoredLedger],
+      ["HireEscrow", escrow()],
+    ] as const) {
+      const found = await verifyAll({ address });
+      expect(found.differences).to.deep.equal([]);
+      expect(found.contracts.map(({ contract }) => contract)).to.deep.equal([name]);
+      expect(found.compiled, "the other is not compiled").to.deep.equal([name]);
+    }
   });
 
   it("differ by any byte, by any immutable, and by where they stand", async () => {
