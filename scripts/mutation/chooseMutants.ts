@@ -82,8 +82,12 @@ function choosing(
       });
       return `(${arms.join("")}(${original}))`;
     }
-    case "statement":
-      return `{ if (${numbers.map((number) => `${CHOSEN} != ${number}`).join(" && ")}) { ${original} } }`;
+    case "statement": {
+      const arms = here.map(
+        ({ mutant, number }) => `if (${CHOSEN} == ${number}) { ${mutant.replacement} } else `,
+      );
+      return `{ ${arms.join("")}{ ${original} } }`;
+    }
     case "yulLiteral":
       return numbers.reduce((code, number) => `add(${code}, eq(${CHOSEN}, ${number}))`, original);
     case "yulStatement":

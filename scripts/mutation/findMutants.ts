@@ -1,3 +1,4 @@
+import { meaningfulChanges } from "./meaningfulChanges.ts";
 import type { Choice, Mutant } from "./mutant.ts";
 
 /** A node of solc's syntax tree, as far as it is read here. `src` is `start:length:file`, in bytes. */
@@ -37,7 +38,7 @@ const OTHER_PARTY: Record<string, string> = {
 
 /**
  * Every mutant of one source file, in the order of the file: operators, conditions held true or false, statements and
- * modifiers left out, constants, members of enums, and addresses.
+ * modifiers left out, constants, members of enums, addresses, and the {@link meaningfulChanges}.
  *
  * @param ast solc's syntax tree of it, analysed (`stopAfter` not set)
  */
@@ -46,15 +47,17 @@ export function findMutants(file: string, source: string, ast: AstNode): Mutant[
   const text = (start: number, end: number) => bytes.subarray(start, end).toString();
   const changes: (Change & { where: string })[] = [];
 
-  const visit = (node: AstNode, where: string, constant: boolean): void => {
+  const visit = (node: AstNode, where: string, around: string, constant: boolean): void => {
     const inside = nameOf(node) ?? where;
+    const within = node.nodeType === "FunctionDefinition" ? text(...rangeOf(node)) : around;
     const fixed = constant || node.constant === true;
-    for (const { choice, ...change } of changesOf(node, text)) {
+    const found = [...changesOf(node, text), ...meaningfulChanges(node, { text, rangeOf, within })];
+    for (const { choice, ...change } of found) {
       changes.push({ ...change, where: inside, ...(choice && !fixed && { choice }) });
     }
-    for (const child of childrenOf(node)) visit(child, inside, fixed);
+    for (const child of childrenOf(node)) visit(child, inside, within, fixed);
   };
-  visit(ast, "", false);
+  visit(ast, "", "", false);
 
   changes.sort((a, b) => a.start - b.start || a.end - b.end);
   const seen = new Map<string, number>();

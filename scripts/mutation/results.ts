@@ -7,6 +7,11 @@ import type { Outcome } from "./runSubject.ts";
 
 const file = path.join(repositoryRoot, ".tallystick", "mutation.jsonl");
 
+/** Begins anew. */
+export function forgetResults(): void {
+  rmSync(file, { force: true });
+}
+
 /** What is known of mutants, on disk, so that a run that breaks off goes on where it stopped. */
 export type Results = { find: (mutant: Mutant) => Outcome | undefined; add: (outcome: Outcome) => void };
 
@@ -15,14 +20,14 @@ export type Results = { find: (mutant: Mutant) => Outcome | undefined; add: (out
  * as the test file that killed it is the same, and one that survived counts only for all the same tests.
  *
  * @param folder the copy of the repository that is run
- * @param forget begin anew
  */
-export function openResults(folder: string, forget: boolean): Results {
-  if (forget) rmSync(file, { force: true });
+export function openResults(folder: string): Results {
   mkdirSync(path.dirname(file), { recursive: true });
   const contracts = digest(folder, ["contracts/{*,interfaces/*,libraries/*}.sol"]);
-  const support = digest(folder, ["test/contracts/support/*.ts", "contracts/test/*.sol"]);
-  const tests = digest(folder, ["test/contracts/**/*.ts", "contracts/test/*.sol"]);
+  // Of the Solidity below contracts/test only what the tests deploy: they run none of the Solidity tests.
+  const deployed = ["contracts/test/!(*Handler|*.t).sol", "contracts/test/tokens/*.sol"];
+  const support = digest(folder, ["test/contracts/support/**/*.ts", ...deployed]);
+  const tests = digest(folder, ["test/contracts/**/*.ts", ...deployed]);
   /** What has to be the same for an outcome to be. */
   const ground = ({ outcome, killer }: Outcome): string => {
     if (outcome === "killed") return `${contracts} ${support} ${killer ? digest(folder, [killer]) : tests}`;

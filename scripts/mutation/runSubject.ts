@@ -28,17 +28,21 @@ const CODE_LIMIT = 2 * 24_576;
  * Compiling is what takes time. So mutants are compiled many at once, without the optimizer, into one contract that chooses
  * between them; what its tests kill is killed. What they let pass, and what cannot be chosen so, is compiled by
  * itself exactly as the contract is deployed, and tested again: only that makes a survivor.
+ *
+ * @param survives whether a mutant is expected to: it is run by itself at once
  */
 export async function runSubject(
   subject: Subject,
   mutants: readonly Mutant[],
   copy: ScratchCopy,
+  survives: (mutant: Mutant) => boolean,
   report: (outcome: Outcome) => void,
 ): Promise<void> {
   const bench = await openBench(subject, copy);
   try {
-    const alone = mutants.filter(({ choice }) => choice === undefined);
-    for (const group of groupMutants(mutants.filter(isChoosable), GROUP)) {
+    const together = mutants.filter(isChoosable).filter((mutant) => !survives(mutant));
+    const alone = mutants.filter((mutant) => !together.includes(mutant as Choosable));
+    for (const group of groupMutants(together, GROUP)) {
       alone.push(...(await runGroup(bench, group, report)));
     }
     for (const mutant of alone) report(await runAlone(bench, mutant));

@@ -12,7 +12,8 @@ const harness: Target = { source: "contracts/test/LibrariesHarness.sol", contrac
 
 const escrowTests = [
   "test/contracts/hireEscrow/{edges,growingBalance,split,refund,deposit,timeoutRefund,markDelivered,construction}.test.ts",
-  "test/contracts/hireEscrow/*.test.ts",
+  "test/contracts/hireEscrow/!(matrix).test.ts",
+  "test/contracts/hireEscrow/matrix.test.ts",
 ];
 const ledgerTests = ["test/contracts/anchoredLedger/{open,anchor,proveFork,succession}.test.ts"];
 

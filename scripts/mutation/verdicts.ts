@@ -3,6 +3,11 @@ import type { Mutant } from "./mutant.ts";
 /** Why a mutant that survives is no gap. */
 export type Argument = { file: string; id: string; reason: string };
 
+type Named = { file: string; id: string };
+
+/** Whether two speak of one mutant. */
+export const same = (a: Named) => (b: Named) => a.file === b.file && a.id === b.id;
+
 type Run = Mutant & { outcome: string };
 
 /**
@@ -16,8 +21,6 @@ export function judge<R extends Run>(
   argued: Argument[],
   known: { file: string; ids: string[] }[],
 ): { unargued: R[]; stale: Argument[] } {
-  const same = (a: { file: string; id: string }) => (b: { file: string; id: string }) =>
-    a.file === b.file && a.id === b.id;
   const unargued = outcomes.filter((one) => one.outcome === "survived" && !argued.some(same(one)));
   const stale = argued.filter((argument) => {
     const file = known.find((one) => one.file === argument.file);

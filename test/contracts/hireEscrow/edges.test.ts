@@ -55,6 +55,33 @@ describe("HireEscrow: the smallest things of a token that does not keep its word
     expect(readError(escrow, error)).to.deep.equal(["NotEnoughGas", GAS_FOR_A_PAYMENT]);
   });
 
+  it("should say how a hire was settled before it says what could not be paid", async () => {
+    const { escrow, token, networkHelpers, buyer, held } = world();
+    const hires = [await held(), await held(), await held(), await held()] as const;
+    const [released, divided, refunded, overdue] = hires;
+    await token.behave(9n); // Reverts
+    const settle = [
+      () => escrow.connect(buyer).release(released, "0x"),
+      () => escrow.connect(buyer).split(divided, 200_000n, "0x"),
+      () => escrow.connect(buyer).refund(refunded, buyer.address, "0x"),
+      async () => {
+        await networkHelpers.time.increaseTo(overdue.deadline);
+        return escrow.timeoutRefund(overdue);
+      },
+    ];
+    const said: (string | undefined)[][] = [];
+    for (const send of settle) {
+      const receipt = await (await send()).wait();
+      said.push((receipt?.logs ?? []).map((log) => escrow.interface.parseLog(log)?.name));
+    }
+    expect(said).to.deep.equal([
+      ["Released", "Credited", "Credited"],
+      ["Released", "Credited", "Credited", "Credited"],
+      ["Refunded", "Credited"],
+      ["TimedOut", "Credited"],
+    ]);
+  });
+
   it("should say how much moved, upwards and downwards, whatever was there before", async () => {
     const { escrow, token, escrowAddress, buyer, seller, hire, held } = world();
     const settled = await held();

@@ -48,7 +48,7 @@ describe("scripts/mutation/chooseMutants", () => {
     const { text } = chooseMutants(source, [less, more, silent]);
     expect(text).to.equal(
       "if ((CHOSEN_MUTANT == 1 ? (a < b) : CHOSEN_MUTANT == 2 ? (a > b) : (a ≤ b))) " +
-        "{ { if (CHOSEN_MUTANT != 3) { pay(c); } } }\n" +
+        "{ { if (CHOSEN_MUTANT == 3) { {} } else { pay(c); } } }\n" +
         `uint256 constant CHOSEN_MUTANT = 0x${PLACEHOLDER};\n`,
     );
   });
@@ -68,7 +68,7 @@ describe("scripts/mutation/chooseMutants", () => {
     ]);
     expect(found).to.deep.equal([
       ["(CHOSEN_MUTANT == 2 ? (a < b) : (a ≤ b))", [less]],
-      ["{ if (CHOSEN_MUTANT != 1) { pay(c); } }", [silent]],
+      ["{ if (CHOSEN_MUTANT == 1) { {} } else { pay(c); } }", [silent]],
     ]);
   });
 

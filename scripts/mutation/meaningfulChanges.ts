@@ -1,0 +1,244 @@
+import type { AstNode } from "./findMutants.ts";
+import type { Mutant } from "./mutant.ts";
+
+type Change = Pick<Mutant, "operator" | "start" | "end" | "replacement" | "choice">;
+
+/** Where in a source a node stands. */
+export type Surroundings = {
+  text: (start: number, end: number) => string;
+  rangeOf: (node: AstNode) => [number, number];
+  /** The text of the function around it; "" outside of any. */
+  within: string;
+};
+
+/** Everybody a check could be widened to, as it is written where there is a hire, and where there is a ledger. */
+const OF_A_HIRE = [
+  "hire.buyer",
+  "hire.seller",
+  "hire.payee",
+  "hire.feeRecipient",
+  "hire.arbiter",
+  "guardian",
+];
+const OF_A_LEDGER = ["_guardian(ledgerId)"];
+
+/** The digests of what else can be signed, by the constant each is made with: with the terms that the matrix of tests signs. */
+const OF_HIRES: Record<string, string> = {
+  HIRE_TYPEHASH: "id",
+  RELEASE_TYPEHASH: "_hashTypedDataV4(keccak256(abi.encode(RELEASE_TYPEHASH, id)))",
+  REFUND_TYPEHASH: "_hashTypedDataV4(keccak256(abi.encode(REFUND_TYPEHASH, id, hire.buyer)))",
+  SPLIT_TYPEHASH: "_hashTypedDataV4(keccak256(abi.encode(SPLIT_TYPEHASH, id, uint128(200_001))))",
+  MARK_DELIVERED_TYPEHASH:
+    "_hashTypedDataV4(keccak256(abi.encode(MARK_DELIVERED_TYPEHASH, id, bytes32(type(uint256).max / 255 * 0x5e))))",
+};
+const OF_LEDGERS: Record<string, string> = {
+  HEAD_TYPEHASH: "_hashTypedDataV4(keccak256(abi.encode(HEAD_TYPEHASH, ledgerId, newSize, newRoot)))",
+};
+
+/** Calls by which the contracts ask for somebody's word, and which argument is whose. */
+const ASKS: Record<string, { signer: number; terms?: number; signature?: number }> = {
+  _requireSender: { signer: 1 },
+  _requireSigned: { signer: 0, terms: 1, signature: 2 },
+  _requireWord: { signer: 0, terms: 1, signature: 2 },
+};
+
+/** Calls in which one account's tokens are taken by another. */
+const TAKES = ["safeTransferFrom", "permit", "_pullByAllowance", "_tryPermit"];
+
+/** Calls behind which somebody else's code runs. */
+const CALLS_OUT = [
+  "_callTransfer",
+  "callNoReturn",
+  "safeTransfer",
+  "safeTransferFrom",
+  "_tryPermit",
+  "_pullByAllowance",
+  "_push",
+];
+
+/**
+ * Changes that a mistake about the contract would make, not one about an operator: a check that lets one more account or one
+ * more word pass, an event that names another of the same type, a balance compared loosely, something done after the
+ * call that it has to come before, the wrong account's tokens.
+ */
+export function meaningfulChanges(node: AstNode, around: Surroundings): Change[] {
+  switch (node.nodeType) {
+    case "ExpressionStatement":
+      return widened(node, around);
+    case "EmitStatement":
+      return misnamed(node, around);
+    case "BinaryOperation":
+      return [...loosened(node, around), ...oneMore(node, around)];
+    case "FunctionCall":
+      return [...misdirected(node, around), ...alsoSigned(node, around)];
+    case "Block":
+      return late(node, around);
+    default:
+      return [];
+  }
+}
+
+/** Whoever is asked for a word need not give it when one more account does, or when it gave another. */
+function widened(node: AstNode, { text, rangeOf, within }: Surroundings): Change[] {
+  const call = node.expression as AstNode | undefined;
+  const asked = call && ASKS[calleeOf(call)];
+  if (call === undefined || asked === undefined) return [];
+  const given = argumentsOf(call).map((it) => text(...rangeOf(it)));
+  const [start, last] = rangeOf(node);
+  const end = last + 1;
+  const statement = text(start, end);
+  const unless = (operator: string, condition: string): Change => ({
+    operator,
+    start,
+    end,
+    replacement: `if (!(${condition})) ${statement}`,
+    choice: { form: "statement", start, end },
+  });
+  const signer = given[asked.signer] as string;
+  const senders = accountsIn(within, signer).map((other) => unless("sender", `msg.sender == ${other}`));
+  if (asked.terms === undefined || asked.signature === undefined) return senders;
+  const [terms, signature] = [given[asked.terms], given[asked.signature] as string];
+  const words = otherWords(within, signer, `_hashTypedDataV4(${terms})`, signature);
+  return [
+    ...senders,
+    ...words.map(([operator, signed]) => unless(operator, `${signature}.length != 0 && ${signed}`)),
+  ];
+}
+
+/** The same where a signature is looked at in place. */
+function alsoSigned(node: AstNode, { text, rangeOf, within }: Surroundings): Change[] {
+  if (calleeOf(node) !== "isSignedBy") return [];
+  const given = argumentsOf(node).map((it) => text(...rangeOf(it)));
+  const [start, end] = rangeOf(node);
+  const words = otherWords(within, given[0] as string, given[1] as string, given[2] as string);
+  return words.map(([operator, signed]) =>
+    inPlace(operator, start, end, `(${text(start, end)} || ${signed})`),
+  );
+}
+
+/** Every account that a function knows of beside the one it asks. */
+function accountsIn(within: string, asked: string): string[] {
+  if (within.includes("Hire calldata hire")) {
+    return OF_A_HIRE.filter((it) => it !== asked && it !== `hire.${asked}`);
+  }
+  return within.includes("bytes32 ledgerId") ? OF_A_LEDGER : [];
+}
+
+/** Conditions: the word that is asked for, of one more account; and each other word of the same account. */
+function otherWords(within: string, signer: string, digest: string, signature: string): [string, string][] {
+  const signed = (by: string, what: string) => `Signatures.isSignedBy(${by}, ${what}, ${signature})`;
+  const byOthers = accountsIn(within, signer).map((it): [string, string] => ["signer", signed(it, digest)]);
+  const words = Object.entries(within.includes("Hire calldata hire") ? OF_HIRES : OF_LEDGERS)
+    .filter(([typehash, other]) => other !== digest && !within.includes(typehash))
+    .filter(([, other]) => !other.includes("newRoot") || within.includes("newRoot"));
+  return [...byOthers, ...words.map(([, other]): [string, string] => ["word", signed(signer, other)])];
+}
+
+/** An argument of an event is the next one of its type instead, or who sent the transaction. */
+function misnamed(node: AstNode, { text, rangeOf }: Surroundings): Change[] {
+  const given = argumentsOf(node.eventCall as AstNode).map((it) => {
+    const [start, end] = rangeOf(it);
+    return { start, end, text: text(start, end), type: typeOf(it) };
+  });
+  return given.flatMap((it, i) => {
+    const alike = [...given.slice(i + 1), ...given.slice(0, i)].find(
+      (one) => one.type === it.type && one.text !== it.text,
+    );
+    const instead = alike ? [alike.text] : [];
+    if (it.type === "address" && it.text !== "msg.sender") instead.push("msg.sender");
+    return [...new Set(instead)].map((other) => inPlace("event", it.start, it.end, other));
+  });
+}
+
+/** Two amounts have to be no more, or no less, than each other, where they have to be equal. */
+function loosened(node: AstNode, { text, rangeOf }: Surroundings): Change[] {
+  const [left, right] = [node.leftExpression as AstNode, node.rightExpression as AstNode];
+  const loose = { "==": ["<=", ">="], "!=": ["<", ">"] }[node.operator as string];
+  const amounts = [left, right].every((it) => /^uint(64|128|256)$/.test(typeOf(it)));
+  if (loose === undefined || !amounts) return [];
+  const [a, b] = [text(...rangeOf(left)), text(...rangeOf(right))];
+  return loose.map((operator) => inPlace("loose", ...rangeOf(node), `${a} ${operator} ${b}`));
+}
+
+/** One more account is among those that may, or that nobody has to be. */
+function oneMore(node: AstNode, { text, rangeOf, within }: Surroundings): Change[] {
+  const [start, end] = rangeOf(node);
+  const whole = text(start, end);
+  // A part of a longer chain is widened with the whole of it.
+  if (within.includes(`${whole} ||`)) return [];
+  const widen = (more: string) => inPlace("role", start, end, `(${whole}) ${more}`);
+  if (/^(\w+) == hire\.\w+( \|\| \1 == hire\.\w+)+$/.test(whole)) {
+    const [who] = whole.split(" ");
+    return [...OF_A_HIRE.filter((it) => !whole.includes(it)), "msg.sender"].map((other) =>
+      widen(`|| ${who} == ${other}`),
+    );
+  }
+  if (!within.includes("bytes32 ledgerId")) {
+    if (!/^block\.timestamp [<>]=? hire\.deadline$/.test(whole)) return [];
+    return OF_A_HIRE.map((other) => widen(`&& msg.sender != ${other}`));
+  }
+  const [, who, operator] = /^(msg\.sender|signer) (!=|==) writer$/.exec(whole) ?? [];
+  return OF_A_LEDGER.flatMap((other) => {
+    if (operator === undefined) return [];
+    return [widen(operator === "!=" ? `&& ${who} != ${other}` : `|| ${who} == ${other}`)];
+  });
+}
+
+/** Tokens are taken from whoever sends, owner and spender change places, or a delivery changes who is paid. */
+function misdirected(node: AstNode, { text, rangeOf, within }: Surroundings): Change[] {
+  if (calleeOf(node) === "_push" && within.includes("bool delivered")) {
+    const [start, end] = rangeOf(argumentsOf(node)[1] as AstNode);
+    const paid = "_orSeller(hire.payee, hire.seller)";
+    return [inPlace("owner", start, end, `(delivered ? ${paid} : ${text(start, end)})`)];
+  }
+  if (!TAKES.includes(calleeOf(node))) return [];
+  const accounts = argumentsOf(node).filter((it) => typeOf(it) === "address");
+  const [owner, spender] = accounts.map((it) => ({ range: rangeOf(it), text: text(...rangeOf(it)) }));
+  if (owner === undefined) return [];
+  const instead = ["msg.sender"];
+  if (/\bHire calldata hire\b/.test(within)) instead.push("hire.seller", "hire.payee", "guardian");
+  const changes = instead.map((other) => inPlace("owner", ...owner.range, other));
+  if (spender) {
+    const [start, end] = [owner.range[0], spender.range[1]];
+    const between = text(owner.range[1], spender.range[0]);
+    // Not one expression: nothing can be chosen in its place.
+    changes.push({ operator: "owner", start, end, replacement: `${spender.text}${between}${owner.text}` });
+  }
+  return changes;
+}
+
+/** What stands right before a call to somebody else's code comes after it, and so does what notes how things were before. */
+function late(node: AstNode, { text, rangeOf }: Surroundings): Change[] {
+  const parts = ((node.statements ?? []) as AstNode[]).map((it) => {
+    const [start, end] = rangeOf(it);
+    const range: [number, number] = [start, text(end, end + 1) === ";" ? end + 1 : end];
+    const code = text(...range);
+    return { range, code, callsOut: CALLS_OUT.some((name) => new RegExp(`\\b${name}\\(`).test(code)) };
+  });
+  return parts.flatMap((call, i) => {
+    if (!call.callsOut) return [];
+    const after = parts.slice(0, i).findLastIndex((it) => it.callsOut) + 1;
+    return parts.slice(after, i).flatMap(({ range: [start, from], code }, j) => {
+      if (after + j < i - 1 && !/_balance\(\)|gasleft\(\)/.test(code)) return [];
+      const [, end] = call.range;
+      return [{ operator: "order", start, end, replacement: `${text(from, end)} ${code}` }];
+    });
+  });
+}
+
+function inPlace(operator: string, start: number, end: number, replacement: string): Change {
+  return { operator, start, end, replacement, choice: { form: "expression", start, end } };
+}
+
+function calleeOf(call: AstNode): string {
+  const called = (call.expression ?? {}) as AstNode;
+  return ((called.memberName ?? called.name) as string) ?? "";
+}
+
+function argumentsOf(call: AstNode): AstNode[] {
+  return (call.arguments ?? []) as AstNode[];
+}
+
+function typeOf(node: AstNode): string {
+  return (node.typeDescriptions as { typeString?: string } | undefined)?.typeString ?? "";
+}
