@@ -69,11 +69,24 @@ describe("fork settings", () => {
   });
 
   it("name what is wrong with them", () => {
-    for (const name of ["FORK_BLOCK", "FORK_TOKEN", "FORK_HOLDER"]) {
+    for (const name of ["FORK_BLOCK", "FORK_TOKEN", "FORK_HOLDER", "FORK_ESCROW", "FORK_LEDGER"]) {
       expect(() => readForkSettings({ FORK_URL: "http://x", [name]: "0x12" }))
         .to.throw(TallystickError, name)
         .with.property("field", name);
     }
+  });
+
+  it("take the contracts of a live deployment, and no other token beside them", () => {
+    const [FORK_ESCROW, FORK_LEDGER] = [`0x${"AB".repeat(20)}`, `0x${"CD".repeat(20)}`];
+    const env = { FORK_URL: "http://x", FORK_ESCROW, FORK_LEDGER };
+    expect(readForkSettings(env)).to.deep.equal({
+      url: "http://x",
+      escrow: FORK_ESCROW.toLowerCase(),
+      ledger: FORK_LEDGER.toLowerCase(),
+    });
+    expect(() => readForkSettings({ ...env, FORK_TOKEN: FORK_LEDGER }))
+      .to.throw(TallystickError, "FORK_ESCROW")
+      .with.property("field", "FORK_TOKEN");
   });
 
   it("know USDC on Base, Base Sepolia and Ethereum, and ask for the token elsewhere", () => {

@@ -18,10 +18,14 @@ export type ForkSettings = {
   token?: Address;
   /** An account with enough of the token, for a token that nobody here can mint. */
   holder?: Address;
+  /** A HireEscrow that is deployed there, with its token and guardian; absent: one of ours is deployed on the fork. */
+  escrow?: Address;
+  /** An AnchoredLedger that is deployed there; absent: nothing is tried with one. */
+  ledger?: Address;
 };
 
 /**
- * Reads FORK_URL, FORK_BLOCK, FORK_TOKEN and FORK_HOLDER.
+ * Reads FORK_URL, FORK_BLOCK, FORK_TOKEN, FORK_HOLDER, FORK_ESCROW and FORK_LEDGER.
  *
  * @returns undefined without FORK_URL
  * @throws TallystickError `bad_fork_setting`
@@ -36,6 +40,16 @@ export function readForkSettings(env: NodeJS.ProcessEnv): ForkSettings | undefin
   }
   if (env.FORK_TOKEN) settings.token = readAddress("FORK_TOKEN", env.FORK_TOKEN);
   if (env.FORK_HOLDER) settings.holder = readAddress("FORK_HOLDER", env.FORK_HOLDER);
+  if (env.FORK_ESCROW) settings.escrow = readAddress("FORK_ESCROW", env.FORK_ESCROW);
+  if (env.FORK_LEDGER) settings.ledger = readAddress("FORK_LEDGER", env.FORK_LEDGER);
+  if (settings.escrow && settings.token) {
+    throw new TallystickError({
+      code: "bad_fork_setting",
+      message: "FORK_TOKEN is named beside FORK_ESCROW, whose token is settled.",
+      hint: "Leave out FORK_TOKEN.",
+      field: "FORK_TOKEN",
+    });
+  }
   return settings;
 }
 

@@ -2,6 +2,7 @@ import { Contract, concat, type Signer, type Wallet, ZeroAddress } from "ethers"
 import { deployGuardianSafe } from "../../../scripts/ignition/deployGuardianSafe.ts";
 import { safeArtifact } from "../../../scripts/ignition/modules/GuardianSafe.ts";
 import type { ForkedChain } from "./forkedChain.ts";
+import { impersonate } from "./fundBuyer.ts";
 
 /** Safe 1.4.1 at the addresses it has on every chain that has it (safe-global/safe-deployments). */
 const CANONICAL = {
@@ -21,6 +22,31 @@ export async function openSafe(fork: ForkedChain, owners: string[], sender: Sign
     ? await createByFactory(owners, sender)
     : await deployGuardianSafe({ connection: fork.connection, owners });
   return new Contract(address, safeAbi, sender);
+}
+
+/**
+ * Puts keys of ours in the place of the first owners of a Safe that is there: on the fork, the Safe does it itself.
+ *
+ * @returns undefined when the guardian is no Safe, or one of which not exactly two of three or more owners confirm
+ */
+export async function takeOverSafe(
+  fork: ForkedChain,
+  guardian: string,
+  owners: string[],
+  sender: Signer,
+): Promise<Contract | undefined> {
+  const safe = new Contract(guardian, safeAbi, sender);
+  const read = Promise.all([safe.getFunction("getOwners")(), safe.getFunction("getThreshold")()]);
+  const [there, threshold] = await read.catch(() => [[], 0n] as const);
+  if (threshold !== 2n || there.length < owners.length) return undefined;
+  const itself = new Contract(guardian, safeAbi, await impersonate(fork, guardian));
+  // Owners are a linked list: each is named with the one before it.
+  let previous = "0x0000000000000000000000000000000000000001";
+  for (const [i, owner] of owners.entries()) {
+    await itself.getFunction("swapOwner")(previous, there[i], owner);
+    previous = owner;
+  }
+  return safe;
 }
 
 async function createByFactory(owners: string[], sender: Signer): Promise<string> {

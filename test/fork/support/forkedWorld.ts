@@ -1,11 +1,19 @@
-import { Contract, hexlify, type Provider, randomBytes, type TypedDataDomain, Wallet } from "ethers";
+import {
+  Contract,
+  hexlify,
+  type Provider,
+  randomBytes,
+  type TypedDataDomain,
+  type TypedDataField,
+  Wallet,
+} from "ethers";
 import type { Address } from "../../../protocol/address.ts";
 import { receiveWithAuthorizationTypedData } from "../../../protocol/escrow/authorization.ts";
 import { escrowId, hireTypes } from "../../../protocol/escrow/hire.ts";
 import type { HireEscrow } from "../../../types/ethers-contracts/index.ts";
 import { type Hire, hireOf } from "../../contracts/support/hire.ts";
 import type { ForkedChain } from "./forkedChain.ts";
-import { openSafe } from "./forkedSafe.ts";
+import { openSafe, takeOverSafe } from "./forkedSafe.ts";
 import { type ForkSettings, tokenOf } from "./forkSettings.ts";
 import { fundBuyer, impersonate } from "./fundBuyer.ts";
 
@@ -24,9 +32,16 @@ const tokenAbi = [
   "function blacklister() view returns (address)",
   "function blacklist(address)",
   "function unBlacklist(address)",
+  "function transfer(address, uint256)",
+  "function pauser() view returns (address)",
+  "function pause()",
+  "function unpause()",
 ];
 
-/** An escrow on a fork, for the chain's own token, guarded by a Safe, and the people around it. */
+/**
+ * An escrow on a fork, with the people around it: the one that is named, with its token and guardian, or one of ours, for the
+ * chain's own token and guarded by a Safe. `safe` is absent when the guardian is no Safe of which two owners confirm.
+ */
 export async function newForkedWorld(fork: ForkedChain, settings: ForkSettings) {
   const { ethers, networkHelpers, chainId } = fork;
   const provider = ethers.provider as unknown as Provider;
@@ -45,7 +60,8 @@ export async function newForkedWorld(fork: ForkedChain, settings: ForkSettings) 
     await person(),
   ];
   const owners: [Wallet, Wallet, Wallet] = [await person(), await person(), await person()];
-  const token = new Contract(tokenOf(settings, chainId), tokenAbi, provider);
+  const live = settings.escrow && ((await ethers.getContractAt("HireEscrow", settings.escrow)) as HireEscrow);
+  const token = new Contract(live ? await live.token() : tokenOf(settings, chainId), tokenAbi, provider);
   const tokenAddress = (await token.getAddress()).toLowerCase() as Address;
   await fundBuyer(fork, {
     token: tokenAddress,
@@ -53,15 +69,19 @@ export async function newForkedWorld(fork: ForkedChain, settings: ForkSettings) 
     amount: 20n * AMOUNT,
     ...(settings.holder && { holder: settings.holder }),
   });
-  const safe = await openSafe(
-    fork,
-    owners.map((owner) => owner.address),
-    stranger,
-  );
-  const guardian = await safe.getAddress();
-  const escrow = (await (
-    await ethers.getContractFactory("HireEscrow")
-  ).deploy(tokenAddress, guardian, "swarmwage-partnered")) as unknown as HireEscrow;
+  const addresses = owners.map((owner) => owner.address);
+  const safe = live
+    ? await takeOverSafe(fork, await live.guardian(), addresses, stranger)
+    : await openSafe(fork, addresses, stranger);
+  const escrow =
+    live ??
+    ((await (
+      await ethers.getContractFactory("HireEscrow")
+    ).deploy(
+      tokenAddress,
+      await (safe as Contract).getAddress(),
+      "swarmwage-partnered",
+    )) as unknown as HireEscrow);
   await escrow.waitForDeployment();
   const escrowAddress = (await escrow.getAddress()).toLowerCase() as Address;
   await (token.connect(buyer) as Contract).getFunction("approve")(escrowAddress, 2n ** 255n);
@@ -87,6 +107,22 @@ export async function newForkedWorld(fork: ForkedChain, settings: ForkSettings) 
       ...terms,
     });
   const idOf = (terms: Hire) => escrowId(lower(terms), { chainId, escrow: escrowAddress });
+  const authorization = (
+    terms: Hire,
+  ): [TypedDataDomain, Record<string, TypedDataField[]>, Record<string, unknown>] => {
+    const data = receiveWithAuthorizationTypedData(
+      {
+        from: terms.buyer as Address,
+        to: escrowAddress,
+        value: terms.amount,
+        validAfter: 0n,
+        validBefore: terms.deadline,
+        nonce: idOf(terms),
+      },
+      { name: "", version: "", chainId, token: tokenAddress },
+    );
+    return [tokenDomain, { [data.primaryType]: [...data.types[data.primaryType]] }, data.message];
+  };
   const balance = (account: { address: string } | string): Promise<bigint> =>
     token.getFunction("balanceOf")(typeof account === "string" ? account : account.address);
 
@@ -109,22 +145,13 @@ export async function newForkedWorld(fork: ForkedChain, settings: ForkSettings) 
     idOf,
     balance,
 
+    /** What the buyer of a hire signs for the token, so that anybody can deposit it. */
+    authorization,
+
     /** A hire deposited by the buyer's authorization, sent by a stranger. */
     async held(terms: Partial<Hire> = {}): Promise<Hire> {
       const signed = await hire(terms);
-      const data = receiveWithAuthorizationTypedData(
-        {
-          from: signed.buyer as Address,
-          to: escrowAddress,
-          value: signed.amount,
-          validAfter: 0n,
-          validBefore: signed.deadline,
-          nonce: idOf(signed),
-        },
-        { name: "", version: "", chainId, token: tokenAddress },
-      );
-      const types = { [data.primaryType]: [...data.types[data.primaryType]] };
-      const signature = await buyer.signTypedData(tokenDomain, types, data.message);
+      const signature = await buyer.signTypedData(...authorization(signed));
       await escrow.connect(stranger).depositWithAuthorization(signed, 0n, signed.deadline, signature);
       return signed;
     },
@@ -161,6 +188,27 @@ export async function newForkedWorld(fork: ForkedChain, settings: ForkSettings) 
       await action();
       const after = await Promise.all(accounts.map(balance));
       return after.map((value, i) => value - (before[i] as bigint));
+    },
+
+    /** Somebody's typed data in the escrow's domain. */
+    typed: (name: keyof typeof hireTypes, message: Record<string, unknown>) =>
+      [escrowDomain, { [name]: [...hireTypes[name]] }, message] as [
+        TypedDataDomain,
+        Record<string, TypedDataField[]>,
+        Record<string, unknown>,
+      ],
+
+    /** Stops the token, or lets it go on, by its own pauser; false when it has none. */
+    async stop(stopped: boolean): Promise<boolean> {
+      const pauser: string | undefined = await token
+        .getFunction("pauser")()
+        .catch(() => undefined);
+      if (pauser === undefined) return false;
+      const signer = await impersonate(fork, pauser);
+      await (token.connect(signer as unknown as Wallet) as Contract).getFunction(
+        stopped ? "pause" : "unpause",
+      )();
+      return true;
     },
 
     /** Bars an account by the token's own denylist; false when it has none. */

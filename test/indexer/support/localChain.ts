@@ -78,7 +78,7 @@ export async function startLocalChain(keeper: Keeper, logFolder: string) {
   };
   const deploy = async (name: string, abi: Abi, args: unknown[]) => {
     const { contractAddress } = await mined(
-      await client.deployContract({ abi, bytecode: bytecodeOf(name), args }),
+      await client.deployContract({ abi, bytecode: artifactOf(name).bytecode, args }),
     );
     return contractAddress?.toLowerCase() as Address;
   };
@@ -101,6 +101,9 @@ export async function startLocalChain(keeper: Keeper, logFolder: string) {
     anchoredLedger,
     relayer: relayer.address.toLowerCase() as Address,
     send,
+    /** Deploys a contract of contracts/test. */
+    deployToken: (name: string, args: unknown[]) =>
+      deploy(`test/${name}`, artifactOf(`test/${name}`).abi, args),
     mint: (to: Wallet, amount: bigint) => send(token, testUsdcAbi, "mint", [to.address, amount]),
 
     /** A direct payment as x402 makes it: the buyer signs, anyone submits. */
@@ -164,8 +167,8 @@ export async function startLocalChain(keeper: Keeper, logFolder: string) {
 
 export { zeroAddress, zeroHash };
 
-function bytecodeOf(name: string): Hex {
+function artifactOf(name: string): { abi: Abi; bytecode: Hex } {
   const contract = path.basename(name);
   const file = path.join(repositoryRoot, "artifacts/contracts", `${name}.sol`, `${contract}.json`);
-  return JSON.parse(readFileSync(file, "utf8")).bytecode;
+  return JSON.parse(readFileSync(file, "utf8"));
 }

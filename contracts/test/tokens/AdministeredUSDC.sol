@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {TestUSDC} from "../TestUSDC.sol";
+
+/// @title A stand-in for USDC as it is on a live chain: one account appoints minters, bars accounts and stops everything
+/// @notice The functions have the names that Circle's FiatToken gives them, so that what acts on the one acts on the other.
+contract AdministeredUSDC is TestUSDC {
+    address public immutable masterMinter;
+    bool public paused;
+    mapping(address account => bool) public isBlacklisted;
+
+    error NotAllowed(address account);
+    error TokenPaused();
+
+    modifier onlyAdmin() {
+        if (msg.sender != masterMinter) revert NotAllowed(msg.sender);
+        _;
+    }
+
+    constructor(address admin) {
+        masterMinter = admin;
+    }
+
+    function blacklister() external view returns (address) {
+        return masterMinter;
+    }
+
+    function pauser() external view returns (address) {
+        return masterMinter;
+    }
+
+    /// @notice Bars an account, or lets it in again.
+    function blacklist(address account) external onlyAdmin {
+        isBlacklisted[account] = true;
+    }
+
+    function unBlacklist(address account) external onlyAdmin {
+        isBlacklisted[account] = false;
+    }
+
+    /// @notice Stops every transfer, or lets them go on.
+    function pause() external onlyAdmin {
+        paused = true;
+    }
+
+    function unpause() external onlyAdmin {
+        paused = false;
+    }
+
+    function _update(address from, address to, uint256 value) internal override {
+        if (paused) revert TokenPaused();
+        if (isBlacklisted[from] || isBlacklisted[to]) revert NotAllowed(isBlacklisted[from] ? from : to);
+        super._update(from, to, value);
+    }
+}

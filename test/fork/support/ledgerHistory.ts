@@ -1,0 +1,50 @@
+import { createPublicClient, getAbiItem, type Hex, http } from "viem";
+import { anchoredLedgerAbi } from "../../../protocol/abi/anchoredLedgerAbi.ts";
+import type { Address } from "../../../protocol/address.ts";
+
+/** A ledger's anchors in the order of the chain. */
+export type LedgerHistory = {
+  ledgerId: Hex;
+  anchors: { seq: bigint; oldSize: bigint; newSize: bigint; root: Hex }[];
+  /** Whether the anchors begin with the ledger's first. */
+  whole: boolean;
+};
+
+/** What public nodes answer in one request, and how many of those are asked for: about a month of Base. */
+const SPAN = 2_000n;
+const MOST_REQUESTS = 650;
+
+/**
+ * The anchors of the ledger that was anchored last, going back from `until` as far as it takes, or as far as is bearable.
+ *
+ * @returns undefined when none was anchored in that time
+ */
+export async function readLedgerHistory(
+  url: string,
+  contract: Address,
+  until: bigint,
+): Promise<LedgerHistory | undefined> {
+  const client = createPublicClient({ transport: http(url) });
+  const event = getAbiItem({ abi: anchoredLedgerAbi, name: "Anchored" });
+  let found: LedgerHistory | undefined;
+  let to = until;
+  for (let asked = 0; asked < MOST_REQUESTS && to >= 0n; asked++) {
+    const from = to < SPAN ? 0n : to - SPAN + 1n;
+    const logs = await client.getLogs({
+      address: contract,
+      event,
+      fromBlock: from,
+      toBlock: to,
+      strict: true,
+    });
+    const last = logs.at(-1);
+    if (last && found === undefined) found = { ledgerId: last.args.ledgerId, anchors: [], whole: false };
+    const own = logs.filter(({ args }) => args.ledgerId === found?.ledgerId);
+    found?.anchors.unshift(
+      ...own.map(({ args: { seq, oldSize, newSize, root } }) => ({ seq, oldSize, newSize, root })),
+    );
+    if (found?.anchors[0]?.seq === 1n) return { ...found, whole: true };
+    to = from - 1n;
+  }
+  return found;
+}

@@ -1,0 +1,52 @@
+import path from "node:path";
+import { hexlify } from "ethers";
+import type { Abi, Hex } from "viem";
+import { anchoredLedgerAbi } from "../../../protocol/abi/anchoredLedgerAbi.ts";
+import { ledgerId } from "../../../protocol/ledger/anchor.ts";
+import { leafHash } from "../../../protocol/merkle/hash.ts";
+import { deployContracts } from "../../../scripts/deploy/deployContracts.ts";
+import type { Keeper } from "../../../scripts/processes/openKeeper.ts";
+import { SpelledOutTree } from "../../contracts/support/rfc6962.ts";
+import { CHAIN_ID, newWallet, startLocalChain } from "../../indexer/support/localChain.ts";
+import type { ForkSettings } from "./forkSettings.ts";
+
+const ORIGIN = "fork.example/ledger";
+/** Sizes that the writer anchors; one is a heartbeat. */
+const SIZES = [1n, 3n, 3n, 8n];
+
+/**
+ * A chain that plays the live one: our contracts as `tallystick deploy` puts them there, guarded by a Safe, for a USDC that
+ * somebody administers, and a ledger with a history.
+ */
+export async function startLiveDeployment(keeper: Keeper, folder: string): Promise<ForkSettings> {
+  const chain = await startLocalChain(keeper, folder);
+  const token = await chain.deployToken("tokens/AdministeredUSDC", [newWallet().address]);
+  const { hireEscrow, anchoredLedger } = await deployContracts({
+    rpcUrl: chain.rpcUrl,
+    chainId: CHAIN_ID,
+    token,
+    guardianOwners: [newWallet().address, newWallet().address, newWallet().address],
+    providerId: "live",
+    journal: path.join(folder, "journal"),
+  });
+
+  const writer = chain.relayer;
+  const guardian = newWallet().address;
+  const id = ledgerId({ chainId: CHAIN_ID, contract: anchoredLedger, writer, guardian, origin: ORIGIN });
+  const call = (name: string, args: unknown[]) =>
+    chain.send(anchoredLedger, anchoredLedgerAbi as Abi, name, args);
+  await call("open", [ORIGIN, writer, guardian]);
+  const leaves = Array.from({ length: 8 }, (_, i) => leafHash(Buffer.from([i])));
+  const tree = new SpelledOutTree(leaves.map((leaf, i) => [BigInt(i), leaf]));
+  let from = 0n;
+  for (const size of SIZES) {
+    const proof = from === 0n || from === size ? [] : tree.consistencyProof(from, size);
+    await call("anchor", [id, size, hex(tree.root(0n, size)), proof.map(hex), "0x"]);
+    from = size;
+  }
+  return { url: chain.rpcUrl, escrow: hireEscrow.address, ledger: anchoredLedger };
+}
+
+function hex(bytes: Uint8Array): Hex {
+  return hexlify(bytes) as Hex;
+}
