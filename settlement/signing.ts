@@ -18,7 +18,7 @@ import type { LedgerGate } from "./ledger/ledgerGate.ts";
 import { SignedHistory } from "./ledger/signedHistory.ts";
 import type { Log } from "./log.ts";
 import { CheckpointClock } from "./proofs/checkpointClock.ts";
-import { checkpointKey } from "./proofs/checkpointKey.ts";
+import { checkpointKeys } from "./proofs/checkpointKey.ts";
 import { Checkpoints } from "./proofs/checkpoints.ts";
 
 /** Everything of a service that signs: its checkpoints and anchors, and what they are compared with before. */
@@ -62,10 +62,11 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
   const checkpoints = new Checkpoints({
     origin: config.origin,
     tree,
-    secretKey:
-      config.checkpointPrivateKey === undefined
-        ? await checkpointKey(folder, tree)
-        : fromHex(config.checkpointPrivateKey, 32),
+    keys: await checkpointKeys(
+      folder,
+      tree,
+      config.checkpointPrivateKey && fromHex(config.checkpointPrivateKey, 32),
+    ),
     gate,
     history,
     writer: headWriter(config, signer),

@@ -49,7 +49,10 @@ export type VerifySettlementTokenParameters = {
   token: string;
   /** The action that is about to be taken, its paths resolved: not the one that was asked about. */
   action: unknown;
-  /** The service's Ed25519 key, 32 bytes: the second part of what `GET /v1/ledger/key` says. */
+  /**
+   * The service's Ed25519 key, 32 bytes, out of what `GET /v1/ledger/key` says (`parseVerifierKeys`). While it lists two, a
+   * token is good that either signed.
+   */
   publicKey: Uint8Array;
   /** The ledger's origin, so that another service's token is not taken. */
   origin: string;

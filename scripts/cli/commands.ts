@@ -113,7 +113,7 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "ledger",
-    summary: "look after the ledger of a settlement service: adopt a copy",
+    summary: "look after the ledger of a settlement service: copies, keys, writers",
     settings: async () => ["NETWORK", ...(await import("../../settlement/config.ts")).settlementVariables],
     load: async () => (await import("../commands/ledger.ts")).registerLedger,
   },

@@ -1,26 +1,23 @@
 import path from "node:path";
 import type { Command } from "commander";
-import { createPublicClient, http } from "viem";
 import { InvalidInputError, TallystickError } from "../../protocol/errors.ts";
 import { toHex } from "../../protocol/hex.ts";
-import { type LedgerOnChain, readLedgerOnChain } from "../../settlement/anchoring/readLedgerOnChain.ts";
-import { readConfig, type SettlementConfig } from "../../settlement/config.ts";
 import { adoptLedger } from "../../settlement/ledger/adoptLedger.ts";
 import { importLedger } from "../../settlement/ledger/importLedger.ts";
 import { MISSING_KEY_HINT, type PulledLedger, pullLedger } from "../../settlement/ledger/pullLedger.ts";
-import { readDeployment } from "../deploy/deployment.ts";
-import { repositoryRoot } from "../repositoryRoot.ts";
-import { completeSettings } from "../start/nodeEnvironment.ts";
+import { registerRotateKey } from "./ledgerRotateKey.ts";
+import { askChain, ledgerConfig, ledgerFolder } from "./ledgerSettings.ts";
+import { registerSuccession } from "./ledgerSuccession.ts";
 import { layoutText } from "./verifyLedger.ts";
 
 /** `tallystick ledger …`: what an operator does to a ledger while its service is stopped. */
 export function registerLedger(program: Command): void {
   const ledger = program
     .command("ledger")
-    .description("Look after the ledger of a settlement service, while the service is stopped.")
+    .description("Look after the ledger of a settlement service: copies, keys, writers.")
     .addHelpText(
       "after",
-      "\nThe settings are those of the service (.env, or the shell): LEDGER_DIR, LEDGER_ORIGIN, ANCHOR_PRIVATE_KEY and the" +
+      "\nStop the service first, but for announce-writer and accept-writer. The settings are those of the service (.env, or the shell): LEDGER_DIR, LEDGER_ORIGIN, ANCHOR_PRIVATE_KEY and the" +
         "\nchain's name the ledger and where it is anchored.",
     );
   ledger
@@ -86,6 +83,8 @@ export function registerLedger(program: Command): void {
       const pulled = await pullLedger({ folder, baseUrl, ledgerId: config.ledger, anchored });
       process.stdout.write(`${pulledText(folder, anchored.size, pulled)}\n`);
     });
+  registerRotateKey(ledger);
+  registerSuccession(ledger);
 }
 
 function parseBaseUrl(text: string): string {
@@ -111,40 +110,4 @@ function pulledText(folder: string, anchored: number, pulled: PulledLedger): str
     ...(setAside === undefined ? [] : [`The file that was there is ${setAside}.`]),
     ...(hasKey ? [] : [MISSING_KEY_HINT]),
   ].join("\n");
-}
-
-/** The settings of the settlement service that `.env` and the shell describe, completed as `npm start` completes them. */
-export async function ledgerConfig(): Promise<SettlementConfig> {
-  const { set } = await completeSettings(process.env, (chainId) =>
-    readDeployment(path.join(repositoryRoot, "contracts", "deployments", `${chainId}.json`)),
-  );
-  return readConfig(set);
-}
-
-/** The folder of the configured ledger. */
-export function ledgerFolder({ ledgerDir, ledger }: SettlementConfig): string {
-  return path.resolve(ledgerDir, ledger);
-}
-
-/**
- * What the contract says of the configured ledger.
- *
- * @throws TallystickError `not_anchored` when none is configured; `chain_unavailable` when the chain does not answer
- */
-export async function askChain({ anchoring, ledger }: SettlementConfig): Promise<LedgerOnChain> {
-  if (anchoring === undefined || ledger === "local") {
-    throw new TallystickError({
-      code: "not_anchored",
-      message: "The settings name no ledger on a chain.",
-      hint: "Set ANCHOR_PRIVATE_KEY, ANCHORED_LEDGER, RPC_URL and CHAIN_ID as the service has them.",
-    });
-  }
-  const client = createPublicClient({ transport: http(anchoring.rpcUrl), cacheTime: 0 });
-  try {
-    return await readLedgerOnChain({ ...anchoring, client, ledgerId: ledger, confirmations: 0 });
-  } catch (cause) {
-    if (cause instanceof TallystickError) throw cause;
-    const message = `The chain could not be asked: ${(cause as Error).message.split("\n")[0]}`;
-    throw new TallystickError({ code: "chain_unavailable", message, hint: "Check RPC_URL.", cause });
-  }
 }

@@ -12,9 +12,11 @@ import {
   noteVerifierKey,
   signNote,
 } from "../../protocol/note/signedNote.ts";
+import type { DatedVerifierKey } from "../../protocol/note/verifierKeys.ts";
 import type { WriterSigner } from "../anchoring/writerSigner.ts";
 import type { LedgerGate } from "../ledger/ledgerGate.ts";
 import type { SignedHistory } from "../ledger/signedHistory.ts";
+import type { CheckpointKey } from "./checkpointKey.ts";
 
 /** The writer of an anchored ledger, who signs its heads. */
 export type HeadWriter = AnchorDeployment & { ledgerId: Hex; signer: WriterSigner };
@@ -31,21 +33,23 @@ const COVERING_MS = 3_000;
 export type CheckpointsParameters = {
   origin: string;
   tree: MerkleTree;
-  secretKey: Uint8Array;
+  /** They sign every checkpoint, the present one first. */
+  keys: readonly CheckpointKey[];
   gate: LedgerGate;
   history: Pick<SignedHistory, "cover">;
   writer?: HeadWriter | undefined;
 };
 
 /**
- * The signed checkpoints of a ledger (C2SP tlog-checkpoint). Each carries an Ed25519 signature. Those of a size and root
+ * The signed checkpoints of a ledger (C2SP tlog-checkpoint). Each carries an Ed25519 signature, two
+ * while one key follows the other. Those of a size and root
  * that the contract holds, or has held, also carry the writer's EIP-712 `Head`; no other state is worth the writer's
  * word, since a lost disk could make another history of it. A clock makes them, never a request; only entries on disk
  * are ever in one.
  */
 export class Checkpoints {
-  /** The key that checks them, as `vkey` text (C2SP signed-note). */
-  readonly verifierKey: string;
+  /** The keys that check them, the present one first: each alone is enough. */
+  readonly verifierKeys: readonly DatedVerifierKey[];
   readonly origin: string;
   readonly #parameters: CheckpointsParameters;
   readonly #plain = new Map<number, string>();
@@ -53,10 +57,13 @@ export class Checkpoints {
   readonly #waiting = new Set<() => void>();
 
   constructor(parameters: CheckpointsParameters) {
-    const { origin, secretKey } = parameters;
+    const { origin, keys } = parameters;
     this.origin = origin;
     this.#parameters = parameters;
-    this.verifierKey = formatVerifierKey(noteVerifierKey(origin, ed25519.getPublicKey(secretKey)));
+    this.verifierKeys = keys.map(({ seed, ...dates }) => ({
+      ...noteVerifierKey(origin, ed25519.getPublicKey(seed)),
+      ...dates,
+    }));
   }
 
   /** Makes one of the ledger as it is now, unless it is there. */
@@ -130,9 +137,18 @@ export class Checkpoints {
     }
   }
 
-  /** Signs something else with the key of the checkpoints; whoever asks puts a context before it that no note begins with. */
+  /** The present key as `vkey` text (C2SP signed-note). */
+  get verifierKey(): string {
+    return formatVerifierKey(this.verifierKeys[0] as DatedVerifierKey);
+  }
+
+  /** Signs something else with the present key of the checkpoints; whoever asks puts a context before it that no note begins with. */
   sign(message: Uint8Array): Uint8Array {
-    return ed25519.sign(message, this.#parameters.secretKey);
+    return ed25519.sign(message, this.#present.seed);
+  }
+
+  get #present(): CheckpointKey {
+    return this.#parameters.keys[0] as CheckpointKey;
   }
 
   #next(ms: number): Promise<void> {
@@ -165,11 +181,11 @@ export class Checkpoints {
   }
 
   async #sign(size: number, more?: () => Promise<NoteSignature>): Promise<string> {
-    const { tree, secretKey, history } = this.#parameters;
+    const { tree, keys, history } = this.#parameters;
     const root = tree.root(size);
     await history.cover(size);
     const text = formatCheckpoint({ origin: this.origin, size, root });
-    const signatures: NoteSignature[] = [signNote(text, this.origin, secretKey)];
+    const signatures: NoteSignature[] = keys.map(({ seed }) => signNote(text, this.origin, seed));
     if (more) signatures.push(await more());
     return formatSignedNote({ text, signatures });
   }

@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { InvalidInputError } from "../../protocol/errors.ts";
 import { toHex } from "../../protocol/hex.ts";
 import { isLedgerHash } from "../../protocol/ledger/entry.ts";
+import { formatVerifierKeys } from "../../protocol/note/verifierKeys.ts";
 import type { AppDependencies } from "../appDependencies.ts";
 import { positionOf } from "../http/positionOf.ts";
 import { makeProofBundle } from "../proofs/proofBundles.ts";
@@ -11,7 +12,8 @@ import { makeProofBundle } from "../proofs/proofBundles.ts";
  *
  * - `GET /v1/ledger/checkpoint?size=`: a C2SP signed note; the newest when no size is given, else one that is kept. A clock
  *   makes them, at most one a second. When the contract holds its size and root it also carries the writer's EIP-712 `Head`.
- * - `GET /v1/ledger/key`: the `vkey` that checks it (C2SP signed-note).
+ * - `GET /v1/ledger/key`: the `vkey` that checks it (C2SP signed-note). While another follows, two lines with the times
+ *   of each behind them (`until=`, `from=`); both sign then, and either is enough.
  * - `GET /v1/ledger/proof?index=&size=`: `{index, size, leaf_hash, root, proof}`; instead of `index`, `hash=` finds an entry.
  * - `GET /v1/ledger/consistency?from=&to=`: `{from, to, from_root, to_root, proof}`.
  * - `GET /v1/ledger/bundle?index=` (or `hash=`): the `.proof` file of an entry, for `tallystick verify-proof`.
@@ -25,7 +27,7 @@ export function proofRoutes(dependencies: AppDependencies): Hono {
     return text((size === undefined ? checkpoints.latest() : checkpoints.at(size)).note);
   });
 
-  app.get("/v1/ledger/key", () => text(`${checkpoints.verifierKey}\n`));
+  app.get("/v1/ledger/key", () => text(formatVerifierKeys(checkpoints.verifierKeys)));
 
   app.get("/v1/ledger/proof", async (c) => {
     const at = await indexOf(c.req.query("index"), c.req.query("hash"));

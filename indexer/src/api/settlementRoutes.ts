@@ -70,7 +70,7 @@ export const settlementRoutes: readonly SettlementRoute[] = [
   {
     method: "get",
     path: "/v1/ledger/key",
-    summary: "The key that checks checkpoints",
+    summary: "The key that checks checkpoints; two with their dates while one follows the other",
     mediaType: "text/plain",
   },
   {

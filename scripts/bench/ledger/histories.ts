@@ -120,7 +120,7 @@ export async function playHistory(
     const checkpoints = new Checkpoints({
       origin: "tallystick.test/histories",
       tree,
-      secretKey: SEED,
+      keys: [{ seed: SEED }],
       gate,
       history,
       writer: { signer, ledgerId: `0x${"01".repeat(32)}`, chainId: 1, contract: chain.writer },

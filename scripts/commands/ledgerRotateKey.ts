@@ -1,0 +1,64 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+import type { Command } from "commander";
+import { InvalidInputError } from "../../protocol/errors.ts";
+import { formatVerifierKey, noteVerifierKey } from "../../protocol/note/signedNote.ts";
+import { lockFolder } from "../../settlement/ledger/lockFolder.ts";
+import {
+  checkpointKeys,
+  finishKeyRotation,
+  ROTATION_SECONDS,
+  startKeyRotation,
+} from "../../settlement/proofs/checkpointKey.ts";
+import { ledgerConfig, ledgerFolder } from "./ledgerSettings.ts";
+
+/** `tallystick ledger rotate-key`: another key for a ledger's checkpoints, which nobody has to learn in a moment. */
+export function registerRotateKey(ledger: Command): void {
+  ledger
+    .command("rotate-key")
+    .description(
+      "Make another key for the checkpoints (checkpoint.key.next). From the next start on both sign, so that followers can\n" +
+        "learn the next one from GET /v1/ledger/key. After 30 days --finish puts it in the place of the present one.",
+    )
+    .option("--finish", "put the next key in the place of the present one")
+    .option("--now", "with --finish: before the 30 days are over, because the present key is in wrong hands")
+    .option("--json", "print one line of JSON")
+    .action(async ({ finish = false, now = false, json = false }: RotateOptions) => {
+      if (now && !finish) throw wrong("--now", "goes with --finish");
+      const config = await ledgerConfig();
+      const folder = ledgerFolder(config);
+      const time = Date.now() / 1000;
+      if (finish && config.checkpointPrivateKey !== undefined) {
+        const message =
+          "must be taken out of the settings first: it would go on signing, and the next key would not";
+        throw wrong("CHECKPOINT_PRIVATE_KEY", message);
+      }
+      const release = await lockFolder(folder);
+      try {
+        // A rotation is of something: a key that is missing is restored first.
+        if (!finish && config.checkpointPrivateKey === undefined) await checkpointKeys(folder, { size: 1 });
+        const { seed, from = time } = finish
+          ? await finishKeyRotation(folder, time, now)
+          : await startKeyRotation(folder, time);
+        const verifierKey = formatVerifierKey(noteVerifierKey(config.origin, ed25519.getPublicKey(seed)));
+        const ends = new Date((from + ROTATION_SECONDS) * 1000).toISOString().slice(0, 10);
+        const result = { verifier_key: verifierKey, signs: finish ? "alone" : "beside", ends };
+        process.stdout.write(
+          json
+            ? `${JSON.stringify(result)}\n`
+            : `${verifierKey}\n${
+                finish
+                  ? "signs alone from the next start on. The key before it is gone."
+                  : `signs beside the present key from the next start on. After ${ends}: tallystick ledger rotate-key --finish`
+              }\n`,
+        );
+      } finally {
+        await release();
+      }
+    });
+}
+
+type RotateOptions = { finish?: boolean; now?: boolean; json?: boolean };
+
+function wrong(field: string, message: string): InvalidInputError {
+  return new InvalidInputError({ issues: [{ field, message }] });
+}

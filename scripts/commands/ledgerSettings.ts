@@ -1,0 +1,44 @@
+import path from "node:path";
+import { createPublicClient, http } from "viem";
+import { TallystickError } from "../../protocol/errors.ts";
+import { type LedgerOnChain, readLedgerOnChain } from "../../settlement/anchoring/readLedgerOnChain.ts";
+import { readConfig, type SettlementConfig } from "../../settlement/config.ts";
+import { readDeployment } from "../deploy/deployment.ts";
+import { repositoryRoot } from "../repositoryRoot.ts";
+import { completeSettings } from "../start/nodeEnvironment.ts";
+
+/** The settings of the settlement service that `.env` and the shell describe, completed as `npm start` completes them. */
+export async function ledgerConfig(): Promise<SettlementConfig> {
+  const { set } = await completeSettings(process.env, (chainId) =>
+    readDeployment(path.join(repositoryRoot, "contracts", "deployments", `${chainId}.json`)),
+  );
+  return readConfig(set);
+}
+
+/** The folder of the configured ledger. */
+export function ledgerFolder({ ledgerDir, ledger }: SettlementConfig): string {
+  return path.resolve(ledgerDir, ledger);
+}
+
+/**
+ * What the contract says of the configured ledger.
+ *
+ * @throws TallystickError `not_anchored` when none is configured; `chain_unavailable` when the chain does not answer
+ */
+export async function askChain({ anchoring, ledger }: SettlementConfig): Promise<LedgerOnChain> {
+  if (anchoring === undefined || ledger === "local") {
+    throw new TallystickError({
+      code: "not_anchored",
+      message: "The settings name no ledger on a chain.",
+      hint: "Set ANCHOR_PRIVATE_KEY, ANCHORED_LEDGER, RPC_URL and CHAIN_ID as the service has them.",
+    });
+  }
+  const client = createPublicClient({ transport: http(anchoring.rpcUrl), cacheTime: 0 });
+  try {
+    return await readLedgerOnChain({ ...anchoring, client, ledgerId: ledger, confirmations: 0 });
+  } catch (cause) {
+    if (cause instanceof TallystickError) throw cause;
+    const message = `The chain could not be asked: ${(cause as Error).message.split("\n")[0]}`;
+    throw new TallystickError({ code: "chain_unavailable", message, hint: "Check RPC_URL.", cause });
+  }
+}

@@ -1,0 +1,148 @@
+import { type Command, Option } from "commander";
+import {
+  BaseError,
+  ContractFunctionRevertedError,
+  createPublicClient,
+  encodeFunctionData,
+  type Hex,
+  http,
+  zeroAddress,
+} from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
+import { type Address, addressSchema } from "../../protocol/address.ts";
+import { InvalidInputError, TallystickError } from "../../protocol/errors.ts";
+import { createTransactionSender } from "../../sdk/chain/transactionSender.ts";
+import type { LedgerState } from "../../settlement/anchoring/readLedgerOnChain.ts";
+import type { AnchoringConfig } from "../../settlement/config.ts";
+import { askChain, ledgerConfig } from "./ledgerSettings.ts";
+
+type Call =
+  | { functionName: "announceWriter"; args: readonly [Hex, Address] }
+  | { functionName: "acceptWriter"; args: readonly [Hex] };
+
+/** What became of a call: it was sent, or it is for an account whose key is not in the settings, as a Safe's. */
+export type CalledLedger =
+  | { ledger: Hex; from: Address; sent: true; transaction: Hex; block: number }
+  | { ledger: Hex; from: Address; sent: false; to: Address; data: Hex; chain_id: number };
+
+/** `tallystick ledger announce-writer` and `accept-writer`: who goes on with a ledger (docs/ledger/succession.md). */
+export function registerSuccession(ledger: Command): void {
+  ledger
+    .command("announce-writer")
+    .description(
+      "Announce who will write the ledger. From 7 days later on it may accept. Naming the present writer withdraws.\n" +
+        "Sends the transaction if ANCHOR_PRIVATE_KEY is the key of who announces; else prints it, for a Safe say.",
+    )
+    .argument("<address>", "the next writer: a wallet key's account, or a contract such as a Safe")
+    .addOption(new Option("--by <who>", "who announces").choices(["writer", "guardian"]).default("writer"))
+    .option("--json", "print one line of JSON")
+    .action(async (address: string, { by, json = false }: { by: Announcer; json?: boolean }) => {
+      const next = readAddress(address);
+      const { anchoring, id, state } = await openLedger();
+      const from = by === "writer" ? state.writer : anchoring.guardian;
+      if (from === zeroAddress) throw noGuardian();
+      say(await call(anchoring, id, from, { functionName: "announceWriter", args: [id, next] }), json);
+    });
+  ledger
+    .command("accept-writer")
+    .description(
+      "Become the ledger's writer, as announced at least 7 days ago. With the settings of the new writer's service.\n" +
+        "Sends the transaction if ANCHOR_PRIVATE_KEY is the announced account's key; else prints it, for a Safe say.",
+    )
+    .option("--json", "print one line of JSON")
+    .action(async ({ json = false }: { json?: boolean }) => {
+      const { anchoring, id, state } = await openLedger();
+      if (state.announced === null) {
+        throw new TallystickError({
+          code: "nothing_announced",
+          message: `Nobody is announced as the next writer of ${id}.`,
+          hint: "Its writer or its guardian announces one: tallystick ledger announce-writer ADDRESS",
+        });
+      }
+      const from = state.announced.next;
+      say(await call(anchoring, id, from, { functionName: "acceptWriter", args: [id] }), json);
+    });
+}
+
+type Announcer = "writer" | "guardian";
+
+async function openLedger(): Promise<{ anchoring: AnchoringConfig; id: Hex; state: LedgerState }> {
+  const config = await ledgerConfig();
+  const { ledger: state } = await askChain(config);
+  const { anchoring, ledger: id } = config;
+  if (state !== undefined && anchoring !== undefined && id !== "local") return { anchoring, id, state };
+  throw new TallystickError({
+    code: "not_open",
+    message: `The contract knows no ledger ${id}.`,
+    hint: "Its id is made of LEDGER_FIRST_WRITER (or ANCHOR_WRITER, if none has followed), LEDGER_GUARDIAN and LEDGER_ORIGIN.",
+  });
+}
+
+/** Asks the contract whether it would take a call, and sends it if the key is at hand. */
+async function call(
+  { contract, rpcUrl, chainId, privateKey }: AnchoringConfig,
+  id: Hex,
+  from: Address,
+  call: Call,
+): Promise<CalledLedger> {
+  const target = { address: contract, abi: anchoredLedgerAbi, ...call };
+  const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 });
+  await client.simulateContract({ ...target, account: from } as never).catch((cause) => {
+    throw refused(cause);
+  });
+  const account = privateKeyToAccount(privateKey);
+  if (account.address.toLowerCase() !== from) {
+    const data = encodeFunctionData({ abi: anchoredLedgerAbi, ...call });
+    return { ledger: id, from, sent: false, to: contract, data, chain_id: chainId };
+  }
+  const { sendAndWait } = createTransactionSender({ account, chainId, rpc: rpcUrl });
+  const { transactionHash: transaction, blockNumber } = await sendAndWait(target);
+  return { ledger: id, from, sent: true, transaction, block: Number(blockNumber) };
+}
+
+/** The contract's own reason, where it gave one. */
+function refused(cause: unknown): TallystickError {
+  const reverted =
+    cause instanceof BaseError ? cause.walk((error) => error instanceof ContractFunctionRevertedError) : null;
+  if (!(reverted instanceof ContractFunctionRevertedError) || reverted.data === undefined) {
+    const message = `The chain could not be asked: ${(cause as Error).message.split("\n")[0]}`;
+    return new TallystickError({ code: "chain_unavailable", message, hint: "Check RPC_URL.", cause });
+  }
+  const { errorName, args = [] } = reverted.data;
+  const [, readyAt] = args;
+  return new TallystickError({
+    code: "ledger_refuses",
+    message: `The contract would refuse it: ${errorName}(${args.join(", ")}).`,
+    hint:
+      errorName === "TooEarly"
+        ? `It may be accepted from ${new Date(Number(readyAt) * 1000).toISOString().slice(0, 19)}Z on.`
+        : "docs/ledger/succession.md says what each reason means.",
+    cause,
+  });
+}
+
+function say(done: CalledLedger, json: boolean): void {
+  if (json) {
+    process.stdout.write(`${JSON.stringify(done)}\n`);
+    return;
+  }
+  const text = done.sent
+    ? `Sent by ${done.from} in transaction ${done.transaction}, block ${done.block}.`
+    : `Not sent: it has to come from ${done.from}. Have it call\nchain ${done.chain_id}\nto    ${done.to}\ndata  ${done.data}`;
+  process.stdout.write(`${text}\n`);
+}
+
+function readAddress(text: string): Address {
+  const { data } = addressSchema.safeParse(text.toLowerCase());
+  if (data !== undefined) return data;
+  throw new InvalidInputError({ issues: [{ field: "address", message: "must be 0x and 40 hex digits" }] });
+}
+
+function noGuardian(): TallystickError {
+  return new TallystickError({
+    code: "no_guardian",
+    message: "The settings name no guardian of the ledger.",
+    hint: "LEDGER_GUARDIAN is fixed with the ledger's id. A ledger without one can only be handed on by its writer.",
+  });
+}

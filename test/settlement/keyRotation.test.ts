@@ -1,0 +1,133 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "chai";
+import { isNoteSignedBy, parseSignedNote } from "../../protocol/note/signedNote.ts";
+import { type DatedVerifierKey, parseVerifierKeys } from "../../protocol/note/verifierKeys.ts";
+import { type ProofBundle, verifyProofBundle } from "../../protocol/proof/proofBundle.ts";
+import { runCli } from "../../scripts/cli.ts";
+import { CHECKPOINT_KEY_FILE, NEXT_KEY_FILE, ROTATION_SECONDS } from "../../settlement/proofs/checkpointKey.ts";
+import { KEY, proposal } from "./support/proposals.ts";
+import { temporaryFolder } from "./support/temporaryFolder.ts";
+import { openTestService, type TestService } from "./support/testService.ts";
+
+describe("another key for the checkpoints", () => {
+  const folder = temporaryFolder();
+  let service: TestService | undefined;
+  const start = async (): Promise<TestService> => {
+    service = await openTestService(folder.path);
+    return service;
+  };
+  const stop = async (): Promise<void> => {
+    await service?.close();
+    service = undefined;
+  };
+  afterEach(stop);
+  const file = (name: string) => path.join(folder.path, "local", name);
+
+  async function rotate(options: string[] = [], settings: { [name: string]: string } = {}): Promise<number> {
+    const before = { ...process.env };
+    Object.assign(process.env, { LEDGER_DIR: folder.path, ANCHOR_PRIVATE_KEY: "", ...settings });
+    try {
+      return await runCli(["ledger", "rotate-key", ...options]);
+    } finally {
+      process.env = before;
+      process.exitCode = undefined;
+    }
+  }
+  const settle = async (to: TestService): Promise<void> => {
+    expect((await to.post("/v1/settle", proposal(to.ledger.head), KEY)).json.status).to.equal("SETTLED");
+  };
+  const keysOf = async (of: TestService) => parseVerifierKeys((await of.get("/v1/ledger/key")).text);
+  const bundleOf = async (of: TestService, index: number): Promise<ProofBundle> =>
+    (await of.get(`/v1/ledger/bundle?index=${index}`)).json;
+  const isGoodBy = (bundle: ProofBundle, ...keys: DatedVerifierKey[]): boolean => {
+    try {
+      return verifyProofBundle(bundle, { keys }).index >= 0;
+    } catch {
+      return false;
+    }
+  };
+  /** As if the next key had been made so many seconds earlier. */
+  const age = (seconds: number): void => {
+    const [seed, from] = readFileSync(file(NEXT_KEY_FILE), "utf8").trim().split(" ");
+    writeFileSync(file(NEXT_KEY_FILE), `${seed} ${Number(from) - seconds}\n`);
+  };
+
+  it("signs beside the present one for 30 days, and then alone", async () => {
+    const first = await start();
+    await settle(first);
+    const [old] = await keysOf(first);
+    const before = await bundleOf(first, 0);
+    expect(await rotate()).to.equal(1); // The service runs.
+    await stop();
+    expect(await rotate()).to.equal(0);
+    expect(await rotate()).to.equal(1);
+
+    const both = await start();
+    await settle(both);
+    const [present, next] = (await keysOf(both)) as [DatedVerifierKey, DatedVerifierKey];
+    expect({ ...present, until: undefined }).to.deep.equal({ ...old, until: undefined });
+    expect((present.until as number) - (next.from as number)).to.equal(ROTATION_SECONDS);
+    const during = await bundleOf(both, 1);
+    const note = parseSignedNote(during.checkpoint);
+    expect([present, next].map((key) => isNoteSignedBy(note, key))).to.deep.equal([true, true]);
+    for (const keys of [[present], [next], [present, next]]) expect(isGoodBy(during, ...keys)).to.equal(true);
+    expect([isGoodBy(before, present), isGoodBy(before, next)]).to.deep.equal([true, false]);
+    await stop();
+    expect(await rotate(["--finish"])).to.equal(1);
+    age(ROTATION_SECONDS);
+    expect(await rotate(["--finish"])).to.equal(0);
+    expect(await rotate(["--finish"])).to.equal(1);
+
+    const last = await start();
+    await settle(last);
+    const keys = await keysOf(last);
+    expect(keys.map(({ publicKey }) => publicKey)).to.deep.equal([next.publicKey]);
+    const after = await bundleOf(last, 2);
+    expect([isGoodBy(after, present), isGoodBy(after, next)]).to.deep.equal([false, true]);
+  });
+
+  it("ends at once when the present one is in wrong hands", async () => {
+    const first = await start();
+    await settle(first);
+    await stop();
+    await rotate();
+    expect(await rotate(["--now"])).to.equal(1);
+    expect(await rotate(["--finish", "--now"])).to.equal(0);
+    expect(await keysOf(await start())).to.have.length(1);
+  });
+
+  it("may be cut off anywhere, and is never half there", async () => {
+    const first = await start();
+    await settle(first);
+    const [old] = await keysOf(first);
+    await stop();
+    // Cut off before the next key has its name.
+    writeFileSync(file(`${NEXT_KEY_FILE}.unfinished`), "12ab");
+    expect(await keysOf(await start())).to.deep.equal([old]);
+    await stop();
+    expect(await rotate()).to.equal(0);
+    const keys = await keysOf(await start());
+    for (let restart = 0; restart < 2; restart++) {
+      await stop();
+      expect(await keysOf(await start())).to.deep.equal(keys);
+    }
+    await stop();
+    // A file that was damaged stops the start, and names itself.
+    writeFileSync(file(NEXT_KEY_FILE), "12ab");
+    const error = await start().catch((thrown) => thrown);
+    expect([error.code, error.message.includes(NEXT_KEY_FILE)]).to.deep.equal(["bad_checkpoint_key", true]);
+  });
+
+  it("follows a key in the settings only when that has been taken out of them", async () => {
+    const first = await start();
+    await settle(first);
+    await stop();
+    const seed = readFileSync(file(CHECKPOINT_KEY_FILE), "utf8").trim();
+    const settings = { CHECKPOINT_PRIVATE_KEY: `0x${seed}` };
+    expect(await rotate([], settings)).to.equal(0);
+    age(ROTATION_SECONDS);
+    expect(await rotate(["--finish"], settings)).to.equal(1);
+    expect(await rotate(["--finish"])).to.equal(0);
+  });
+});
