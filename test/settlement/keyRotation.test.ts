@@ -5,7 +5,11 @@ import { isNoteSignedBy, parseSignedNote } from "../../protocol/note/signedNote.
 import { type DatedVerifierKey, parseVerifierKeys } from "../../protocol/note/verifierKeys.ts";
 import { type ProofBundle, verifyProofBundle } from "../../protocol/proof/proofBundle.ts";
 import { runCli } from "../../scripts/cli.ts";
-import { CHECKPOINT_KEY_FILE, NEXT_KEY_FILE, ROTATION_SECONDS } from "../../settlement/proofs/checkpointKey.ts";
+import {
+  CHECKPOINT_KEY_FILE,
+  NEXT_KEY_FILE,
+  ROTATION_SECONDS,
+} from "../../settlement/proofs/checkpointKey.ts";
 import { KEY, proposal } from "./support/proposals.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 import { openTestService, type TestService } from "./support/testService.ts";

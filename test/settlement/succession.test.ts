@@ -1,0 +1,262 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import { serve } from "@hono/node-server";
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { expect } from "chai";
+import { createPublicClient, createWalletClient, type Hex, http } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { hardhat } from "viem/chains";
+import type { Address } from "../../protocol/address.ts";
+import { toHex } from "../../protocol/hex.ts";
+import { headTypedData } from "../../protocol/ledger/anchor.ts";
+import { lineLeafHash } from "../../protocol/merkle/entryLeafHash.ts";
+import { leafHash } from "../../protocol/merkle/hash.ts";
+import { MerkleTree } from "../../protocol/merkle/merkleTree.ts";
+import { formatCheckpoint } from "../../protocol/note/checkpoint.ts";
+import { headNoteSignature } from "../../protocol/note/headSignature.ts";
+import {
+  formatSignedNote,
+  formatVerifierKey,
+  noteVerifierKey,
+  signNote,
+} from "../../protocol/note/signedNote.ts";
+import { type ProofBundle, parseProofBundle, verifyProofBundle } from "../../protocol/proof/proofBundle.ts";
+import { runCli } from "../../scripts/cli.ts";
+import { confirmProof } from "../../sdk/proof/confirmProof.ts";
+import { type LedgerChain, ledgerChain, WRITER_KEY } from "./support/ledgerChain.ts";
+import { KEY, proposal } from "./support/proposals.ts";
+import { temporaryFolder } from "./support/temporaryFolder.ts";
+import { openTestService, type TestService } from "./support/testService.ts";
+
+/** The second and the third account of Hardhat's local chain, which have money. */
+const GUARDIAN_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d";
+const NEXT_KEY = "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a";
+const DAYS_7 = 7 * 86_400;
+
+const addressOf = (key: Hex) => privateKeyToAccount(key).address.toLowerCase() as Address;
+const [first, guardian, next] = [WRITER_KEY, GUARDIAN_KEY, NEXT_KEY].map((key) => addressOf(key as Hex)) as [
+  Address,
+  Address,
+  Address,
+];
+
+describe("a ledger that another writer takes over", function () {
+  this.timeout(60_000);
+  const folder = temporaryFolder();
+  let chain: LedgerChain;
+  let origin: string;
+  let ledgers = 0;
+  const open = new Set<TestService>();
+  let server: Server | undefined;
+  before(async () => {
+    chain = await ledgerChain();
+  });
+  after(() => chain.close());
+  beforeEach(() => {
+    origin = `tallystick.test/succession-${ledgers++}`;
+  });
+  afterEach(async () => {
+    server?.close();
+    server = undefined;
+    for (const service of open) await service.close();
+    open.clear();
+  });
+
+  const settings = (): { [name: string]: string } => ({
+    LEDGER_ORIGIN: origin,
+    LEDGER_GUARDIAN: guardian,
+    ANCHOR_PRIVATE_KEY: WRITER_KEY,
+    ANCHORED_LEDGER: chain.contract,
+    RPC_URL: chain.rpcUrl,
+    CHAIN_ID: String(hardhat.id),
+    ANCHOR_INTERVAL_SECONDS: "0.1",
+  });
+  const nextSettings = () => ({
+    ...settings(),
+    ANCHOR_PRIVATE_KEY: NEXT_KEY,
+    LEDGER_FIRST_WRITER: first,
+    CHECKPOINT_PRIVATE_KEY: `0x${"44".repeat(32)}`,
+  });
+  const diskOf = (name: string) => path.join(folder.path, name);
+  async function start(disk: string, given = settings()): Promise<TestService> {
+    const service = await openTestService(disk, given);
+    open.add(service);
+    return service;
+  }
+  async function settle(to: TestService, count: number): Promise<void> {
+    for (let n = 0; n < count; n++)
+      expect((await to.post("/v1/settle", proposal(to.ledger.head), KEY)).json.status).to.equal("SETTLED");
+  }
+  const until = async (condition: () => Promise<boolean>): Promise<void> => {
+    while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  const health = async (of: TestService) => (await of.get("/health")).json;
+  const anchored = (of: TestService, size: number) =>
+    until(
+      async () => (await health(of)).anchoring.size === size && (await health(of)).anchoring.error === null,
+    );
+  const isRefused = (of: TestService, code: string | undefined) =>
+    until(async () => (await health(of)).code === code);
+  const bundleOf = async (of: TestService, index: number): Promise<ProofBundle> => {
+    const bundle = async () => parseProofBundle((await of.get(`/v1/ledger/bundle?index=${index}`)).text);
+    await until(async () => (await bundle()).anchor !== null);
+    return bundle();
+  };
+  const refusal = (action: Promise<unknown>): Promise<string> =>
+    action.then(
+      () => "none",
+      (error) => `${error.code}: ${error.message}`,
+    );
+
+  /** Runs a command of `tallystick ledger` with settings, and reads the JSON that it prints. */
+  async function ledgerCommand(
+    args: string[],
+    given = settings(),
+    disk = diskOf("first"),
+    // biome-ignore lint/suspicious/noExplicitAny: whatever the command prints
+  ): Promise<{ code: number; out: any }> {
+    const before = { ...process.env };
+    Object.assign(process.env, given, { LEDGER_DIR: disk });
+    const write = process.stdout.write;
+    let out = "";
+    process.stdout.write = ((text: string) => {
+      out += text;
+      return true;
+    }) as typeof write;
+    try {
+      const code = await runCli(["ledger", ...args]);
+      return { code, out: out.startsWith("{") ? JSON.parse(out) : out };
+    } finally {
+      process.stdout.write = write;
+      process.env = before;
+      process.exitCode = undefined;
+    }
+  }
+  const sendBy = async (key: Hex, { to, data }: { to: Address; data: Hex }): Promise<void> => {
+    const transport = http(chain.rpcUrl);
+    const wallet = createWalletClient({ account: privateKeyToAccount(key), chain: hardhat, transport });
+    const client = createPublicClient({ transport, pollingInterval: 50 });
+    await client.waitForTransactionReceipt({ hash: await wallet.sendTransaction({ to, data }) });
+  };
+  const pass = async (seconds: number): Promise<void> => {
+    await chain.request("evm_increaseTime", seconds);
+    await chain.request("evm_mine");
+  };
+
+  it("is announced by its guardian, accepted after 7 days, and gone on with where the old writer stood", async () => {
+    const old = await start(diskOf("first"));
+    await settle(old, 3);
+    await anchored(old, 3);
+    const before = await bundleOf(old, 1);
+
+    // The guardian is nobody whose key is in the settings: the command prints what it has to send.
+    const announced = await ledgerCommand(["announce-writer", next, "--by", "guardian", "--json"]);
+    expect(announced.out).to.include({ from: guardian, sent: false, to: chain.contract });
+    await sendBy(GUARDIAN_KEY, announced.out);
+    await isRefused(old, "guardian_announced");
+    const refused = await old.post("/v1/settle", proposal(old.ledger.head), KEY);
+    expect([refused.status, refused.json.code]).to.deep.equal([503, "guardian_announced"]);
+    expect((await old.get("/v1/ledger/checkpoint")).status).to.equal(200);
+    // The writer, whoever has its key now, cannot take it back.
+    expect((await ledgerCommand(["announce-writer", first, "--json"])).code).to.equal(1);
+
+    // The new one fetches the ledger, and waits.
+    server = serve({ fetch: old.app.fetch, hostname: "127.0.0.1", port: 0 }) as Server;
+    await until(async () => server?.address() !== null);
+    const from = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const pulled = await ledgerCommand(["pull", "--from", from], nextSettings(), diskOf("next"));
+    expect(pulled.code, String(pulled.out)).to.equal(0);
+    const young = await start(diskOf("next"), nextSettings());
+    expect(young.ledger.size).to.equal(3);
+    await isRefused(young, "writer_differs");
+    expect((await health(young)).hint).to.contain("accept-writer");
+    expect((await ledgerCommand(["accept-writer"], nextSettings())).code).to.equal(1);
+    await pass(DAYS_7);
+    const accepted = await ledgerCommand(["accept-writer", "--json"], nextSettings());
+    expect(accepted.out).to.include({ from: next, sent: true });
+
+    await isRefused(old, "writer_changed");
+    const late = await old.post("/v1/settle", proposal(old.ledger.head), KEY);
+    expect([late.status, late.json.code]).to.deep.equal([503, "writer_changed"]);
+    expect((await old.get("/v1/ledger/checkpoint")).status).to.equal(503);
+    expect((await old.get("/v1/ledger/entries")).status).to.equal(200);
+    await isRefused(young, undefined);
+    await settle(young, 2);
+    await anchored(young, 5);
+
+    const after = await bundleOf(young, 1);
+    expect(after.ledger).to.deep.equal({ ...before.ledger, writer: next });
+    expect(after.entry).to.equal(before.entry);
+    expect(await refusal((async () => verifyProofBundle(after))())).to.contain("writer_unconfirmed");
+    const client = createPublicClient({ transport: http(chain.rpcUrl) });
+    const confirm = (bundle: ProofBundle) =>
+      confirmProof(verifyProofBundle(bundle, { leaveWriterToChain: true }), client);
+    expect((await confirm(after)).transaction).to.equal(after.anchor?.transaction);
+    // What the former writer left behind is as good as before, and what it says of more is not.
+    expect((await confirm(before)).transaction).to.equal(before.anchor?.transaction);
+    const forged = await forgeBundle(before, WRITER_KEY, 4);
+    expect(verifyProofBundle(forged).ledger?.rests).to.equal("id");
+    expect(await refusal((async () => verifyProofBundle(forged, { writer: next }))())).to.contain("not by");
+    expect(await refusal(confirm(forged))).to.contain("wrote the ledger up to 3 entries");
+    const stranger = await forgeBundle(before, GUARDIAN_KEY, 4);
+    expect(await refusal(confirm(stranger))).to.contain("never did");
+    // The new writer's own word for what was never anchored confirms nothing either.
+    expect(await refusal(confirm(await forgeBundle(before, NEXT_KEY, 4)))).to.contain("did not anchor");
+  });
+
+  it("is handed on by its writer itself, who may think better of it", async () => {
+    const old = await start(diskOf("first"));
+    await settle(old, 1);
+    await anchored(old, 1);
+    const announced = await ledgerCommand(["announce-writer", next, "--json"]);
+    expect(announced.out).to.include({ from: first, sent: true });
+    // Nothing stops meanwhile.
+    await settle(old, 1);
+    await anchored(old, 2);
+    await pass(DAYS_7);
+    expect((await ledgerCommand(["announce-writer", first, "--json"])).out).to.include({ sent: true });
+    expect((await ledgerCommand(["accept-writer"], nextSettings())).code).to.equal(1);
+    // Whoever is announced and says nothing of it changes nothing; a stranger cannot accept in its place.
+    await ledgerCommand(["announce-writer", next]);
+    await pass(DAYS_7);
+    const stranger = { ...nextSettings(), ANCHOR_PRIVATE_KEY: GUARDIAN_KEY };
+    expect((await ledgerCommand(["accept-writer", "--json"], stranger)).out).to.include({
+      from: next,
+      sent: false,
+    });
+    await settle(old, 1);
+    await anchored(old, 3);
+  });
+
+  it("is not opened anew by a follower whose settings name another", async () => {
+    const lost = await start(diskOf("next"), { ...nextSettings(), LEDGER_FIRST_WRITER: guardian });
+    await until(async () => String((await health(lost)).anchoring.error).includes("knows no ledger"));
+  });
+
+  /** The proof of an entry that never was, in a ledger of so many, with somebody's word for it. */
+  async function forgeBundle(bundle: ProofBundle, key: Hex, size: number): Promise<ProofBundle> {
+    const tree = new MerkleTree();
+    for (let n = 0; n < size - 1; n++) tree.append(leafHash(Uint8Array.of(n)));
+    tree.append(lineLeafHash(bundle.entry));
+    const seed = new Uint8Array(32).fill(5);
+    const root = tree.root();
+    const text = formatCheckpoint({ origin, size, root });
+    const ledger = bundle.ledger as NonNullable<ProofBundle["ledger"]>;
+    const deployment = { chainId: ledger.chain_id, contract: ledger.contract };
+    const head = headTypedData({ ledgerId: ledger.id, size: BigInt(size), root: toHex(root) }, deployment);
+    const signature = await privateKeyToAccount(key).signTypedData(head);
+    const signatures = [
+      signNote(text, origin, seed),
+      headNoteSignature(origin, addressOf(key), { by: "key", signature }),
+    ];
+    return {
+      ...bundle,
+      index: size - 1,
+      inclusion_proof: tree.inclusionProof(size - 1, size).map(toHex),
+      checkpoint: formatSignedNote({ text, signatures }),
+      verifier_key: formatVerifierKey(noteVerifierKey(origin, ed25519.getPublicKey(seed))),
+      ledger: { ...ledger, writer: addressOf(key) },
+    };
+  }
+});
