@@ -53,7 +53,9 @@ describe("tallystick-mcp", () => {
       account: researcher.account,
       store: memoryStore(),
       capabilities: [RESEARCH],
-      answer: ({ params }) => ({ quote: { priceUsdc: "0.30", estimatedLatencyMs: 900, params } }),
+      answer: ({ params }) => ({
+        quote: { priceUsdc: Number(params.words) > 99 ? "0.80" : "0.30", estimatedLatencyMs: 900, params },
+      }),
     });
     const seller = await market.openSeller({
       account: researcher.account,
@@ -170,6 +172,20 @@ describe("tallystick-mcp", () => {
     expect(
       (await call("hire_agent", { ...order, quote_token: "qt_x", max_price_usdc: "0.30" })).error,
     ).to.contain("unknown_quote");
+  });
+
+  it("holds an offer to the operator's limit for one hire, as it holds any other", async () => {
+    const { call } = await connect();
+    const { agents } = await call("search_agents", { capability: RESEARCH });
+    const asked = { agent_id: agents[0].agent_id, capability: RESEARCH, brief: "A hundred words." };
+    const given = await call("clarify", { ...asked, params: { words: 100 } });
+    const { quote_token, price_usdc } = given.offers[0];
+    expect(price_usdc).to.equal("0.80");
+    const order = { capability: RESEARCH, quote_token, max_latency_ms: 5000 };
+    const above = await call("hire_agent", { ...order, max_price_usdc: "0.80" });
+    expect(above.error).to.contain("above_limit_per_hire");
+    expect((await call("hire_agent", { ...order, max_price_usdc: "0.50" })).error).to.contain("Money: none");
+    expect((await call("get_remaining_budget")).remaining_budget_usdc).to.equal("1.00");
   });
 
   it("never pays without a cap, beyond it, or beyond the limit for one hire", async () => {

@@ -1,0 +1,277 @@
+import { decodePaymentSignatureHeader } from "@x402/core/http";
+import { expect } from "chai";
+import { parseUsdc } from "../../protocol/amount.ts";
+import { signBudgetToken } from "../../protocol/hire/budgetToken.ts";
+import type { RecordBody } from "../../protocol/json/recordBody.ts";
+import { signBody } from "../../protocol/records/record.ts";
+import { memoryBudget } from "../../sdk/budget/budget.ts";
+import { createSeller } from "../../sdk/createSeller.ts";
+import { createEscrowCalls } from "../../sdk/escrow/escrowCalls.ts";
+import { walletRelay } from "../../sdk/escrow/escrowRelay.ts";
+import { escrowMode } from "../../sdk/seller/escrowMode.ts";
+import { memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { MEAN, mean } from "./support/market.ts";
+import { newWallet, PROVIDER } from "./support/sdkChain.ts";
+import { between, isPaid, killable, rejection, withTerms } from "./support/tamper.ts";
+import { newPurse, useMarket } from "./support/useMarket.ts";
+
+const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
+const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
+const OFFER = { listings: [LISTING], handlers: { [MEAN]: mean } };
+const PRICE = parseUsdc("0.05");
+const LIMIT = 1_000_000n;
+const MODE = `platform_escrow:${PROVIDER}`;
+
+describe("the edges of a hire's money", function () {
+  this.timeout(60_000);
+  const { chain, market } = useMarket();
+
+  describe("what is signed directly", () => {
+    it("is good for as long as the work may take, whatever the seller asks for", async () => {
+      const seller = await market.openSeller(OFFER);
+      const at = Date.now();
+      const buyer = await market.openBuyer({ chainNow: () => at });
+      let asked: unknown;
+      const signed: number[] = [];
+      between(market, seller, async (ask, input, init) => {
+        const header = new Headers(init?.headers).get("PAYMENT-SIGNATURE");
+        if (header === null) {
+          return await withTerms(await ask(input, init), (option) => ({
+            ...option,
+            maxTimeoutSeconds: asked as number,
+          }));
+        }
+        const { payload } = decodePaymentSignatureHeader(header);
+        const { validBefore } = payload.authorization as { validBefore: string };
+        signed.push(Number(validBefore) - Math.floor(at / 1000));
+        return Response.json({ code: "enough" }, { status: 500 });
+      });
+      // The listing's 2 s and 30 s for the chain at the least, and 300 s more at the most.
+      for (asked of [315_360_000, 332, 333, 40, 1, -1, "1e9", null, 1.5]) {
+        await rejection(buyer.hire({ ...ORDER, idempotencyKey: "new" }));
+      }
+      expect(signed).to.deep.equal([332, 332, 332, 40, 32, 32, 32, 32, 32]);
+    });
+
+    it("counts as spent when it expired and nobody here can read the chain", async () => {
+      const seller = await market.openSeller(OFFER);
+      const [journal, budget] = [memoryStore(), memoryBudget(LIMIT)];
+      const { account } = await newPurse(chain);
+      const at = (ahead: number) => ({ account, journal, budget, now: () => Date.now() + ahead * 1000 });
+      const buyerAt = (ahead: number) => market.openBuyer({ ...at(ahead), client: undefined as never });
+      between(market, seller, (ask, input, init) =>
+        isPaid(init) ? Response.json({ code: "lost" }, { status: 500 }) : ask(input, init),
+      );
+      expect(await rejection((await buyerAt(0)).hire(ORDER))).to.include({ money: "authorized" });
+      // It is good for 92 s, and the chain's clock may be a minute behind.
+      expect((await (await buyerAt(120)).resume())[0]).to.include({ isOver: false, money: "authorized" });
+      expect((await (await buyerAt(200)).resume())[0]).to.include({ isOver: true, money: "authorized" });
+      expect(await budget.remaining()).to.equal(LIMIT - PRICE);
+      expect(await journal.keys("hire")).to.deep.equal([]);
+    });
+  });
+
+  it("a hire is forgotten when its money is in the books, not before", async () => {
+    await market.openSeller(OFFER);
+    const journal = memoryStore();
+    const { account } = await newPurse(chain);
+    const books = memoryBudget(LIMIT);
+    const broken = { ...books, spend: async () => Promise.reject(new Error("the process has ended")) };
+    const ended = await market.openBuyer({ account, journal, budget: broken });
+    expect((await ended.hire(ORDER)).result).to.deep.equal({ result: 3 });
+    expect(await journal.keys("hire")).to.have.length(1);
+
+    const budget = memoryBudget(LIMIT);
+    const next = await market.openBuyer({ account, journal, budget });
+    expect((await next.resume())[0]).to.have.nested.property("hire.money", "paid");
+    expect(await budget.remaining()).to.equal(LIMIT - PRICE);
+    expect(await journal.keys("hire")).to.deep.equal([]);
+  });
+
+  it("a seller that ends while it writes the receipt down has one for the ledger when it is back", async () => {
+    const store = memoryStore();
+    const mortal = killable(store);
+    const died = Promise.withResolvers<void>();
+    const seller = await market.openSeller({
+      ...OFFER,
+      leaseMs: 200,
+      store: {
+        ...mortal.store,
+        put: async (key, value) => {
+          if (key.startsWith("outbox/")) {
+            mortal.kill();
+            died.resolve();
+          }
+          await mortal.store.put(key, value);
+        },
+      },
+    });
+    const caller = new AbortController();
+    const buyer = await market.openBuyer();
+    const hiring = rejection(buyer.hire({ ...ORDER, signal: caller.signal }));
+    await died.promise;
+    caller.abort();
+    await hiring;
+    const size = market.ledger.ledger.size;
+    const back = await createSeller({ ...seller.parameters, store, leaseMs: 50 });
+    market.hosts[seller.host] = {
+      request: (input, init) => back.app.request(input.replace("/v1", ""), init),
+    };
+    await back.resume();
+    while (market.ledger.ledger.size === size) await new Promise((resolve) => setTimeout(resolve, 20));
+    const [entry] = (await market.ledger.get(`/v1/ledger/entries?from=${size}&to=${size + 1}`)).text.split(
+      "\n",
+    );
+    expect(JSON.parse(entry ?? "").payload).to.include({ type: "receipt" });
+    expect(await chain.balanceOf(seller.wallet)).to.equal(PRICE);
+    await back.close();
+  });
+
+  describe("the time of an escrow", () => {
+    const scene = async (
+      changes: { verificationWindowMs?: number; at?: number; feeRecipient?: `0x${string}` } = {},
+    ) => {
+      const { at = Date.now(), feeRecipient, ...own } = changes;
+      const relay = walletRelay(
+        createEscrowCalls({
+          sender: chain.sender,
+          deployment: { chainId: chain.network.chainId, escrow: chain.escrow },
+        }),
+      );
+      const [wallet, treasury] = [newWallet(), newWallet()];
+      const { network, escrow } = chain;
+      const mode = escrowMode({
+        account: wallet.account,
+        network,
+        escrow,
+        relay,
+        feeRecipient: treasury.address,
+      });
+      const seller = await market.openSeller({
+        account: wallet.account,
+        listings: [{ ...LISTING, payment_mode: MODE }],
+        handlers: OFFER.handlers,
+        modes: { [MODE]: mode },
+      });
+      const allowed = { escrow, relay, feeRecipient: feeRecipient ?? treasury.address, ...own };
+      const buyer = await market.openBuyer({ escrows: { [MODE]: allowed }, chainNow: () => at });
+      return { seller, buyer };
+    };
+    const order = { ...ORDER, mode: MODE };
+
+    it("is the signing, the latency, and the window to verify in: 30 s, 5 min when the result comes later, or its buyer's own", async () => {
+      for (const [changes, how, ms] of [
+        [{}, {}, 2_000 + 30_000],
+        [{}, { callbackUrl: "http://buyer.test/" }, 2_000 + 300_000],
+        [{ verificationWindowMs: 45_000 }, {}, 2_000 + 45_000],
+      ] as const) {
+        market.offers.splice(0);
+        const at = Date.now();
+        const { buyer } = await scene({ ...changes, at });
+        const hired = await buyer.hire({ ...order, ...how });
+        expect(hired.escrow?.deadline, JSON.stringify([changes, how])).to.equal(Math.ceil((at + ms) / 1000));
+      }
+    });
+
+    it("is refused by a seller that would have too little of it", async () => {
+      const { buyer } = await scene({ verificationWindowMs: 5_000 });
+      const error = await rejection(buyer.hire(order));
+      expect(error).to.have.nested.property("words.code", "deadline_too_soon");
+    });
+
+    it("and its fee are its seller's to refuse: a fee that goes to somebody else is not deposited", async () => {
+      const other = newWallet();
+      const { buyer, seller } = await scene({ feeRecipient: other.address });
+      between(market, seller, async (ask, ...request) =>
+        withTerms(await ask(...request), (option) => ({
+          ...option,
+          extra: { ...option.extra, fee_recipient: other.address },
+        })),
+      );
+      const error = await rejection(buyer.hire(order));
+      expect(error).to.include({ code: "seller_refused", money: "authorized" });
+      expect(error).to.have.nested.property("words.code", "terms_differ");
+      expect(error.words.text).to.contain("feeRecipient");
+    });
+  });
+
+  describe("a first call for free", () => {
+    const free = { ...LISTING, first_call_free: true };
+
+    it("is none for a buyer that has paid before", async () => {
+      const seller = await market.openSeller(OFFER);
+      const buyer = await market.openBuyer();
+      expect(await buyer.hire(ORDER)).to.include({ amount: PRICE });
+      const { wallet, parameters, host } = seller;
+      const again = await createSeller({ ...parameters, listings: [free] });
+      market.hosts[host] = { request: (input, init) => again.app.request(input.replace("/v1", ""), init) };
+      const [offer] = market.offers;
+      Object.assign(offer?.listing ?? {}, again.listings[0]?.body);
+      expect(await buyer.hire({ ...ORDER, idempotencyKey: "new" })).to.include({ amount: PRICE });
+      expect(await chain.balanceOf(wallet)).to.equal(2n * PRICE);
+      // Who has not paid yet has it.
+      expect(await (await market.openBuyer()).hire(ORDER)).to.include({ amount: 0n });
+      await again.close();
+    });
+
+    it("is none for a buyer whose history cannot be read", async () => {
+      await market.openSeller({
+        listings: [free],
+        handlers: OFFER.handlers,
+        hasHired: async () => Promise.reject(new Error("the indexer is away")),
+      });
+      expect(await (await market.openBuyer()).hire(ORDER)).to.include({ amount: PRICE });
+    });
+  });
+
+  it("a receipt that its seller signed for another hire, amount, work or buyer is no receipt of this one", async () => {
+    const seller = await market.openSeller(OFFER);
+    const buyer = await market.openBuyer();
+    const lies: RecordBody = {
+      amount_usdc_atomic: String(PRICE + 1n),
+      buyer: newWallet().address,
+      capability: "compute.statistics.median",
+      hire_id: `0x${"12".repeat(32)}`,
+    };
+    for (const [field, lie] of Object.entries(lies)) {
+      market.hosts[seller.host] = {
+        request: async (input, init) => {
+          const response = await seller.direct.request(input, init);
+          if (!isPaid(init)) return response;
+          const answer = await response.json();
+          const { signed_receipt } = answer;
+          const body = { ...signed_receipt.body, [field]: lie };
+          const signature = await signBody(body, seller.wallet);
+          return Response.json(
+            { ...answer, signed_receipt: { ...signed_receipt, body, signature } },
+            { headers: response.headers },
+          );
+        },
+      };
+      const hired = await buyer.hire({ ...ORDER, idempotencyKey: "new" });
+      expect(hired.receiptIssues.join(), field).to.contain(`${field} is ${lie}, not `);
+      expect(hired, field).to.include({ receiptHash: null, ratingToken: null });
+    }
+  });
+
+  it("a price above the whole of a budget token is refused by the seller too", async () => {
+    const seller = await market.openSeller(OFFER);
+    const [purse, operator] = [await newPurse(chain), newWallet()];
+    const tokenOf = async (max_amount_usdc: string) => {
+      const issued_at = Math.floor(Date.now() / 1000) - 60;
+      const terms = { agent_id: purse.address, max_amount_usdc, max_duration_seconds: 3_600, issued_at };
+      return await signBudgetToken(terms, operator);
+    };
+    // A wallet that shows the token and does not hold itself to it.
+    const buyerWith = async (most: string) =>
+      await market.openBuyer({
+        account: purse.account,
+        budget: { ...memoryBudget(LIMIT), token: await tokenOf(most) },
+      });
+    const error = await rejection((await buyerWith("0.049999")).hire(ORDER));
+    expect(error).to.include({ code: "seller_refused", money: "none" });
+    expect(error).to.have.nested.property("words.code", "budget_token_refused");
+    expect(await chain.balanceOf(seller.wallet)).to.equal(0n);
+    expect(await (await buyerWith("0.05")).hire(ORDER)).to.include({ amount: PRICE });
+  });
+});
