@@ -6,9 +6,9 @@ export function isUnixSeconds(value: number): boolean {
   return Number.isInteger(value) && value >= FIRST && value < LAST;
 }
 
-const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/;
+const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 
-/** Unix seconds of an ISO 8601 date or time (taken as UTC without a zone), undefined when it is none. */
+/** Unix seconds of an ISO 8601 date or time (in its zone, or UTC without one), undefined when it is none. */
 export function isoSeconds(text: unknown): number | undefined {
   const match = typeof text === "string" ? ISO.exec(text) : null;
   if (!match) return undefined;
@@ -20,7 +20,9 @@ export function isoSeconds(text: unknown): number | undefined {
   // Date.UTC rolls over: 31 February would become 3 March.
   const isReal =
     date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24 && minute < 60 && second < 61;
-  return isReal ? milliseconds / 1000 : undefined;
+  const [, sign, hours = "0", minutes = "0"] = /^([+-])(\d\d):?(\d\d)$/.exec(match[7] ?? "") ?? [];
+  const ahead = (Number(hours) * 3600 + Number(minutes) * 60) * (sign === "-" ? -1 : 1);
+  return isReal ? milliseconds / 1000 - ahead : undefined;
 }
 
 /** How old an answer may be when the buyer says when it asked, in seconds. */

@@ -1,6 +1,7 @@
 import type { Check } from "../defineCapability.ts";
 import { linksIn } from "./linksIn.ts";
-import { endsSentence, numbersIn } from "./textMeasures.ts";
+import { missingNumber } from "./numbersInText.ts";
+import { endsSentence } from "./textMeasures.ts";
 
 type Text = { text: string };
 
@@ -12,8 +13,7 @@ export const keepsContent = {
   keeps_numbers: {
     since: "v1",
     test: ({ input, output }) => {
-      const kept = new Set(numbersIn(output.text));
-      const lost = numbersIn(input.text).find((number) => !kept.has(number));
+      const lost = missingNumber(input.text, output.text);
       return lost === undefined ? undefined : `has lost the number ${lost}`;
     },
   },

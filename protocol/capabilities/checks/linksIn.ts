@@ -1,5 +1,5 @@
 /** What ends an address in running text: space, quotes, brackets, and the punctuation of Chinese and Japanese. */
-const BETWEEN = /[\s<>"'()「」『』【】《》（）。、，；：！？]+/u;
+const BETWEEN = /[\s<>"'“”„‟«»‹›()「」『』【】《》（）。、，；：！？]+/u;
 
 /** Addresses of pages and mail, in time by the text's length. */
 export function linksIn(text: string): string[] {

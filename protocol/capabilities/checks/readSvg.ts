@@ -1,6 +1,7 @@
 import { SaxesParser, type SaxesTagNS } from "saxes";
 import { apply, IDENTITY, type Matrix, multiply, readTransform } from "./svgMatrix.ts";
 import { isPathData, pathPoints } from "./svgPath.ts";
+import { referencesIn, svgReferences } from "./svgReferences.ts";
 
 const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 const SHAPES = new Set(["path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "use"]);
@@ -22,7 +23,10 @@ export type SvgContents = {
   visible: number;
   /** Of these, the ones that lie wholly outside of the picture. */
   outside: number;
+  /** As they are written, or as they are drawn when references draw them again: the larger of the two. */
   paths: number;
+  /** Shapes that references add to those that are written. */
+  repeated: number;
   /** Fills and strokes as they are written. */
   colours: Set<string>;
   hasSize: boolean;
@@ -55,12 +59,17 @@ export function readSvg(text: string): SvgContents {
     visible: 0,
     outside: 0,
     paths: 0,
+    repeated: 0,
     colours: new Set(),
     hasSize: false,
     active: undefined,
     malformed: undefined,
   };
   const stack: Inherited[] = [];
+  const references = svgReferences();
+  /** The references that may be seen, as parts of the count. */
+  const uses: number[] = [];
+  let written = 0;
   let frame: Box | undefined;
   const parser = new SaxesParser({ xmlns: true });
   parser.on("error", (error) => {
@@ -73,10 +82,24 @@ export function readSvg(text: string): SvgContents {
     const attributes = plainAttributes(tag);
     if (stack.length >= MAX_DEPTH) throw new Error(`is nested deeper than ${MAX_DEPTH} elements`);
     if (stack.length === 0) frame = readRoot(tag, attributes, contents);
+    const isShape = SHAPES.has(tag.local) && tag.local !== "use";
+    if (isShape) written++;
+    const own = { shapes: isShape ? 1 : 0, paths: tag.local === "path" ? 1 : 0 };
+    const at = references.open(own, attributes.id, referencesIn(attributes));
+    const before = contents.visible;
     stack.push(readElement(tag.local, attributes, stack.at(-1), contents, frame));
+    if (tag.local === "use" && contents.visible > before) uses.push(at);
   });
-  parser.on("closetag", () => stack.pop());
+  parser.on("closetag", () => {
+    stack.pop();
+    references.close();
+  });
   parser.write(text).close();
+  const drawn = references.drawn(0);
+  contents.paths = Math.max(contents.paths, drawn.paths);
+  contents.repeated = Math.max(0, drawn.shapes - written);
+  // What refers to nothing, or to nothing that is drawn, shows nothing.
+  for (const at of uses) if (references.drawn(at).shapes === 0) contents.visible--;
   return contents;
 }
 

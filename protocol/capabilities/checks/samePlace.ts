@@ -17,12 +17,36 @@ for (const entry of COUNTRIES.split(",")) {
   learn(entry.slice(3), entry.slice(0, 2));
 }
 
+/** Letters that Unicode does not take apart, as they are written without them. */
+const LETTERS: { [letter: string]: string } = {
+  ø: "o",
+  ł: "l",
+  đ: "d",
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ı: "i",
+  þ: "th",
+  ð: "d",
+};
+
+/** Cities that English calls otherwise than those who live there. */
+const NAMES = new Map(
+  "cologne koln,munich munchen,nuremberg nurnberg,vienna wien,geneva geneve,prague praha,warsaw warszawa,krakow cracow,rome roma,milan milano,turin torino,venice venezia,florence firenze,naples napoli,genoa genova,lisbon lisboa,seville sevilla,copenhagen kobenhavn,gothenburg goteborg,brussels bruxelles,brussels brussel,antwerp antwerpen,the hague den haag,athens athina,moscow moskva,bucharest bucuresti,belgrade beograd,zurich zuerich,dusseldorf duesseldorf,mexico city ciudad de mexico,new york new york city,beijing peking,mumbai bombay,kyiv kiev"
+    .split(",")
+    .map((pair) => {
+      const english = /^(the hague|mexico city|new york|\S+) /.exec(pair)?.[1] as string;
+      return [pair.slice(english.length + 1), english] as const;
+    }),
+);
+
 /** Letters without accents and digits, lower case, one space between words. */
 export function plain(text: string): string {
   return text
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")
     .toLowerCase()
+    .replace(/[øłđßæœıþð]/g, (letter) => LETTERS[letter] as string)
     .replace(/[^\p{L}\p{N}]+/gu, " ")
     .trim();
 }
@@ -35,6 +59,8 @@ export function isSamePlace(answered: string, asked: string): boolean {
   const [a, b] = [answered.split(","), asked.split(",")];
   const [nameA, nameB] = [plain(a[0] ?? ""), plain(b[0] ?? "")];
   if (nameA === "" || nameB === "") return false;
+  if ((NAMES.get(nameA) ?? nameA) === (NAMES.get(nameB) ?? nameB))
+    return regionsAgree(a.slice(1), b.slice(1));
   if (!` ${nameA} `.includes(` ${nameB} `) && !` ${nameB} `.includes(` ${nameA} `)) return false;
   return regionsAgree(a.slice(1), b.slice(1));
 }

@@ -23,27 +23,9 @@ export function countWords(text: string): number {
   return words + Math.ceil(signs / 2);
 }
 
-/** Whether a text stops where a sentence may. */
+/** Whether a text stops where a sentence may. French has a space before the last quotation mark. */
 export function endsSentence(text: string): boolean {
-  return /[.!?…。！？؟।:;][\p{Pe}\p{Pf}"'’”»)\]]*$/u.test(text.trim());
-}
-
-/**
- * Numbers of at least three digits, digits only, in the digits 0 to 9 whatever the script. Shorter ones may rightly be
- * spelled out or change with the clock of a country.
- */
-export function numbersIn(text: string): string[] {
-  const ascii = text.replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
-  const numbers = ascii.match(/\d+(?:[.,'\u00a0\u202f ]\d{3})*(?:[.,]\d+)?/g) ?? [];
-  return numbers.map((number) => number.replace(/\D/g, "")).filter((digits) => digits.length >= 3);
-}
-
-/** The ten digits of a script stand together in Unicode, zero first. */
-function digitValue(digit: string): number {
-  const code = digit.codePointAt(0) ?? 0x30;
-  let zero = code;
-  while (code - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--;
-  return code - zero;
+  return /[.!?…。．！？؟۔।॥։።။។:;][\s\p{Pe}\p{Pf}\p{Pi}"'’”»)\]]*$/u.test(text.trim());
 }
 
 /** Letters and digits only, lower case: to compare texts without their dress. */

@@ -44,7 +44,7 @@ export const dataExtractFromUrl = defineCapability({
     is_of_the_asked_page: {
       since: "v0",
       test: ({ input, output }) =>
-        output.url === input.url ? undefined : `is of ${output.url.slice(0, 200)}`,
+        isSameAddress(output.url, input.url) ? undefined : `is of ${output.url.slice(0, 200)}`,
     },
     has_every_field: {
       since: "v0",
@@ -102,6 +102,11 @@ export const dataExtractFromUrl = defineCapability({
     },
   },
 });
+
+/** Whether two texts are one address: what a browser makes of both is the same. */
+function isSameAddress(one: string, other: string): boolean {
+  return one === other || (isWebAddress(one) && new URL(one).href === new URL(other).href);
+}
 
 /** The conventions for names of fields; null is always right. */
 function fieldComplaint(field: string, value: unknown): string | undefined {

@@ -162,12 +162,17 @@ export const dataLookupWeatherText = defineCapability({
       since: "v1",
       test: ({ output }) => {
         const match =
-          /(?<![\d.])(-|−)?(\d{1,4}(?:\.\d{1,4})?)\s{0,4}(?:°\s{0,4}([CF])?|degrees(?:\s{1,4}(Celsius|Fahrenheit))?|([CF])\b)/.exec(
+          /(?<![\d.,])(-|−|–)?(\d{1,4}(?:[.,]\d{1,4})?)\s{0,4}(?:[°º˚]\s{0,4}([CF])?|[℃℉]|degrees(?:\s{1,4}(Celsius|Fahrenheit))?|([CF])\b)/.exec(
             output.text,
           );
         if (!match) return "gives no temperature in degrees";
-        const value = Number(match[2]) * (match[1] ? -1 : 1);
-        const isFahrenheit = (match[3] ?? match[4] ?? match[5] ?? "C").startsWith("F");
+        const value = Number(match[2]?.replace(",", ".")) * (match[1] ? -1 : 1);
+        const isFahrenheit = (
+          match[3] ??
+          match[4] ??
+          match[5] ??
+          (match[0].includes("℉") ? "F" : "C")
+        ).startsWith("F");
         const celsius = isFahrenheit ? ((value - 32) * 5) / 9 : value;
         return celsius >= COLDEST && celsius <= HOTTEST ? undefined : `${match[0]} is impossible`;
       },

@@ -1,4 +1,5 @@
 import { hasMarkup } from "../checks/hasMarkup.ts";
+import { plain } from "../checks/samePlace.ts";
 import { stemsOf } from "../checks/textMeasures.ts";
 import { isPublicPage, isWebAddress } from "../checks/webAddress.ts";
 import { defineCapability } from "../defineCapability.ts";
@@ -93,8 +94,9 @@ export const dataLookupWebSearch = defineCapability({
 
 /** The longer words' stems, and the shorter words of at least three letters. */
 function wordsOf(text: string): Set<string> {
-  const words = stemsOf(text);
-  for (const word of text.toLowerCase().match(/[\p{L}\p{N}]{3,4}/gu) ?? []) {
+  const bare = plain(text);
+  const words = stemsOf(bare);
+  for (const word of bare.match(/[\p{L}\p{N}]{3,4}/gu) ?? []) {
     if (!STOP.has(word)) words.add(word);
   }
   return words;

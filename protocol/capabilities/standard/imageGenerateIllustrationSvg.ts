@@ -5,6 +5,9 @@ type Context = CheckContext<unknown, { svg: string }>;
 
 const contentsOf = ({ output, once }: Context): SvgContents => once("svg", () => readSvg(output.svg));
 
+/** The most shapes that references may add to those that are written. */
+const MAX_REPEATED = 20_000;
+
 /** `image.generate.illustration.svg`: a drawing as SVG that any browser may show. */
 export const imageGenerateIllustrationSvg = defineCapability({
   id: "image.generate.illustration.svg",
@@ -46,8 +49,10 @@ export const imageGenerateIllustrationSvg = defineCapability({
     is_inert: {
       since: "v0",
       test: (context) => {
-        const { active } = contentsOf(context);
-        return active === undefined ? undefined : `contains ${active}`;
+        const { active, repeated } = contentsOf(context);
+        if (active !== undefined) return `contains ${active}`;
+        // Some hundred bytes of them keep a viewer busy for ever.
+        return repeated <= MAX_REPEATED ? undefined : `draws ${repeated} shapes or more by references`;
       },
     },
     has_size: {

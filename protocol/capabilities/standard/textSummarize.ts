@@ -1,6 +1,7 @@
 import { bestLanguage, isInLanguage } from "../checks/detectLanguage.ts";
 import { isExcerpt } from "../checks/isExcerpt.ts";
-import { countWords, endsSentence, normalized, numbersIn, sharedStems } from "../checks/textMeasures.ts";
+import { missingNumber } from "../checks/numbersInText.ts";
+import { countWords, endsSentence, normalized, sharedStems } from "../checks/textMeasures.ts";
 import { defineCapability } from "../defineCapability.ts";
 import type { FamilyValue } from "../taxonomy.ts";
 
@@ -70,8 +71,7 @@ export const textSummarize = defineCapability({
     invents_no_numbers: {
       since: "v1",
       test: ({ input, output }) => {
-        const known = new Set(numbersIn(input.text));
-        const invented = numbersIn(output.summary).find((number) => !known.has(number));
+        const invented = missingNumber(output.summary, input.text);
         return invented === undefined ? undefined : `has the number ${invented}, which the source has not`;
       },
     },

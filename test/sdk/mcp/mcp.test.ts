@@ -185,7 +185,7 @@ describe("tallystick-mcp", () => {
     const above = await call("hire_agent", { ...order, max_price_usdc: "0.80" });
     expect(above.error).to.contain("above_limit_per_hire");
     expect((await call("hire_agent", { ...order, max_price_usdc: "0.50" })).error).to.contain("Money: none");
-    expect((await call("get_remaining_budget")).remaining_budget_usdc).to.equal("1.00");
+    expect((await call("get_remaining_budget")).remaining_usdc).to.equal("1.00");
   });
 
   it("never pays without a cap, beyond it, or beyond the limit for one hire", async () => {

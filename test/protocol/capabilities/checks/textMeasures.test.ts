@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { bestLanguage, isInLanguage } from "../../../../protocol/capabilities/checks/detectLanguage.ts";
 import { linksIn } from "../../../../protocol/capabilities/checks/linksIn.ts";
+import { missingNumber } from "../../../../protocol/capabilities/checks/numbersInText.ts";
 import { isPlainlyToxic, plainSentiment } from "../../../../protocol/capabilities/checks/plainWords.ts";
 import { mustPrint } from "../../../../protocol/capabilities/checks/programOutput.ts";
 import {
   countWords,
   endsSentence,
-  numbersIn,
   sharedStems,
   textLength,
 } from "../../../../protocol/capabilities/checks/textMeasures.ts";
@@ -21,10 +21,35 @@ describe("measures of texts", () => {
   });
 
   it("find numbers in any way of writing them", () => {
-    expect(numbersIn("1,240.50 euros")).to.deep.equal(numbersIn("1.240,50 Euro"));
-    expect(numbersIn("في ١٩٥٨")).to.deep.equal(["1958"]);
-    expect(numbersIn("५८०")).to.deep.equal(["580"]);
-    expect(numbersIn("7 or 12")).to.deep.equal([]);
+    const same = [
+      ["1,240.50 euros", "1.240,50 Euro", "1 240,5 €", "1’240.50 Franken", "١٬٢٤٠٫٥"],
+      ["1,234,567", "12,34,567", "1 234 567", "1.234.567", "1\u202f234\u202f567"],
+      ["2,500,000", "2.5 million", "2,5 Millionen", "250万", "2,5 млн"],
+      ["250 million", "2.5亿", "250.000.000", "250 millones"],
+      ["3,000,000,000", "3 mil millones", "3 milliards", "30億"],
+      ["100", "hundert", "cien"],
+      ["1000", "mille", "mil", "千"],
+      ["in 1958", "في ١٩٥٨", "१९५८"],
+      ["31.12.2026", "December 31, 2026", "2026-12-31", "2026年12月31日"],
+      ["14.30", "14:30", "2:30 pm", "14h30"],
+      ["3.11.7", "3.11.7"],
+    ];
+    for (const row of same) {
+      for (const one of row)
+        for (const other of row) expect(missingNumber(one, other), `${one}, ${other}`).to.equal(undefined);
+    }
+    const lost = [
+      ["1,240.50", "1,240.51"],
+      ["in 2026 300 people", "in 2026 people"],
+      ["in 2026 300 people", "300 people"],
+      ["2,500,000", "25 million"],
+      ["2,500,000", "2.5 thousand"],
+      ["5000", "mil"],
+      ["14.30", "14"],
+      ["1990,1991,1992", "1990, 1991"],
+    ] as const;
+    for (const [one, other] of lost) expect(missingNumber(one, other), `${one}, ${other}`).to.be.a("string");
+    expect(missingNumber("7 or 12", "")).to.equal(undefined);
   });
 
   it("find links without the punctuation behind them", () => {

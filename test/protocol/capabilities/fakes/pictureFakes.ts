@@ -84,6 +84,9 @@ const svg = (
   output: { svg: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${box}">${inner}</svg>` },
   verdict,
 });
+/** A few lines, each of which draws the one before it ten times. */
+const bomb = (link: (name: string) => string): string =>
+  `<g id="s0"><rect width="1" height="1"/></g>${Array.from({ length: 9 }, (_, at) => `<g id="s${at + 1}">${`<use ${link(`s${at}`)}/>`.repeat(10)}</g>`).join("")}`;
 const shapes =
   '<circle cx="20" cy="20" r="9" fill="red"/><rect x="40" y="40" width="9" height="9" fill="blue"/><path d="M1 1 h9 v9 z" fill="green"/>';
 
@@ -153,6 +156,27 @@ export const pictureFakes: Fake[] = [
   svg("a handler", shapes.replace("<circle", '<circle onclick="x()"')),
   svg("one shape", '<circle cx="50" cy="50" r="30" fill="red"/>'),
   svg("paths of NaN", `${shapes}<path d="MNaN NaN L1 1"/>`),
+  svg("ten lines that stand for a billion shapes", `${shapes}${bomb((name) => `href="#${name}"`)}`),
+  svg(
+    "the same, as xlink",
+    `${shapes}${bomb((name) => `xlink:href="#${name}" xmlns:xlink="http://www.w3.org/1999/xlink"`)}`,
+  ),
+  svg(
+    "patterns of patterns of patterns",
+    `${shapes}${Array.from({ length: 9 }, (_, at) => `<pattern id="p${at}" width="1" height="1">${`<rect width="9" height="9" fill="url(#p${at + 1})"/>`.repeat(9)}</pattern>`).join("")}<rect width="9" height="9" fill="url(#p0)"/>`,
+  ),
+  svg(
+    "a mark at each of thousands of points",
+    `${shapes}<marker id="m">${shapes.repeat(40)}</marker><path fill="red" marker-mid="url(#m)" d="M0 0${" l1 1".repeat(500)}"/>`,
+  ),
+  svg(
+    "references to nothing",
+    '<g fill="red"><use href="#a"/></g><g fill="blue"><use href="#b"/><use href="#c"/></g>',
+  ),
+  svg(
+    "references to one another",
+    '<g id="a" fill="red"><use href="#b"/></g><g id="b" fill="blue"><use href="#a"/></g><use href="#a"/>',
+  ),
   svg("a drawing of something else", shapes, "passes"),
   svg("white on white", shapes.replaceAll(/fill="\w+"/g, 'fill="#fff"').replace("#fff", "#fffffe"), "passes"),
 ];

@@ -1,0 +1,144 @@
+/** A number of a text, and every way to read it: digits without separators. Two are the same when they share a way. */
+export type NumberInText = { written: string; ways: string[] };
+
+/** Words for powers of ten, by the number of their zeros. One word may mean two in different languages. */
+const SCALES: [zeros: number, words: string][] = [
+  [2, "hundred hundert cent cento cien ciento cem honderd hundra hundre hundrede sto сто yüz 百 백"],
+  [
+    3,
+    "thousand thousands tausend mille mila mil milhar millier milliers duizend tusen tusind tysiąc tysiące tysięcy тысяча тысячи тысяч тыс bin 千 천",
+  ],
+  [4, "万 萬 만"],
+  [
+    6,
+    "million millions millionen mio milione milioni millón millones milhão milhões miljoen miljon miljoner millioner milion miliony milionów миллион миллиона миллионов млн milyon",
+  ],
+  [8, "億 亿 억"],
+  [
+    9,
+    "billion billions milliard milliards milliarde milliarden mrd miliardo miliardi miljard miljarder milliarder miliard miliardy miliardów миллиард миллиарда миллиардов млрд milyar bilhão bilhões",
+  ],
+  [12, "trillion trillions billionen billón billones 兆 조"],
+];
+const ZEROS = new Map(SCALES.flatMap(([zeros, words]) => words.split(" ").map((word) => [word, zeros])));
+
+/** Beyond a quintillion nobody counts in words. */
+const MOST_ZEROS = 18;
+
+const SPACES = "\u00a0\u202f\u2009 ";
+/** Runs of digits with what may stand between them, and runs of letters. Of Chinese and Japanese every sign is a word. */
+const TOKEN = new RegExp(
+  `\\d+(?:[.,:/'’٬٫${SPACES}]\\d+)*|[\\p{Script=Han}\\p{Script=Hangul}]|(?:(?![\\p{Script=Han}\\p{Script=Hangul}])\\p{L})+`,
+  "gu",
+);
+const GROUPED = new RegExp(`^\\d{1,3}(?:([.,'’٬${SPACES}])\\d{3})(?:\\1\\d{3})*(?:[.,٫]\\d+)?$`, "u");
+const INDIAN = /^\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?$/;
+const DECIMAL = /^\d+[.,٫]\d+$/;
+
+/**
+ * The numbers of a text, in the order they stand in, in whatever way of writing: other digits, separators and decimal signs
+ * (1,234.50; 1.234,5; 1’234.50; 12,34,567), with words of scale (2.5 million, 250万). Dates and times come apart into their
+ * parts.
+ */
+export function numbersInText(text: string): NumberInText[] {
+  const ascii = text.replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
+  const found: NumberInText[] = [];
+  /** The number, and the zeros of the words after it so far. */
+  let last:
+    | { number: NumberInText; digits: string; fraction: number; zeros: number; end: number }
+    | undefined;
+  for (const { 0: token, index } of ascii.matchAll(TOKEN)) {
+    if (/^\d/.test(token)) {
+      for (const written of piecesOf(token)) {
+        const { digits, fraction } = digitsOf(written);
+        const number = { written, ways: waysOf(digits, fraction, 0) };
+        found.push(number);
+        last = { number, digits, fraction, zeros: 0, end: index + token.length };
+      }
+      continue;
+    }
+    const zeros = ZEROS.get(token.toLowerCase());
+    if (zeros === undefined) {
+      last = undefined;
+      continue;
+    }
+    const isBeside = last !== undefined && ascii.slice(last.end, index).trim() === "";
+    if (last && isBeside && last.zeros + zeros <= MOST_ZEROS) {
+      last.zeros += zeros;
+      last.end = index + token.length;
+      last.number.ways.push(...waysOf(last.digits, last.fraction, last.zeros));
+    } else {
+      const number = { written: token, ways: waysOf("1", 0, zeros) };
+      found.push(number);
+      last = { number, digits: "1", fraction: 0, zeros, end: index + token.length };
+    }
+  }
+  return found;
+}
+
+/**
+ * The first number of `wanted` that `text` has not, as it is written. Numbers of less than three digits are not looked for:
+ * they may rightly be spelled out, or change with the clock of a country.
+ */
+export function missingNumber(wanted: string, text: string): string | undefined {
+  const known = new Set(numbersInText(text).flatMap(({ ways }) => ways));
+  const clocks = clocksIn(text);
+  const isKnown = ({ written, ways }: NumberInText): boolean =>
+    ways.some((way) => known.has(way)) || asClock(written).some((time) => clocks.has(time));
+  const missing = numbersInText(wanted).find(
+    (number) => /^\d/.test(number.written) && (number.ways[0] as string).length >= 3 && !isKnown(number),
+  );
+  return missing?.written;
+}
+
+/** A date, a list or a version is no number, but several. */
+function piecesOf(token: string): string[] {
+  if (/^\d+$/.test(token) || GROUPED.test(token) || INDIAN.test(token) || DECIMAL.test(token)) return [token];
+  // "in 2026 300 people": what a space parts may be two numbers, each written as numbers are.
+  const parts = token.split(new RegExp(`[${SPACES}]`, "u"));
+  if (parts.length > 1) return parts.flatMap(piecesOf);
+  return token.split(/\D+/);
+}
+
+function digitsOf(written: string): { digits: string; fraction: number } {
+  const digits = written.replace(/\D/g, "");
+  const decimals = /[.,٫](\d+)$/.exec(written)?.[1] ?? "";
+  // Three digits after the same sign as everywhere are a group as often as a fraction.
+  const isGroup = decimals.length === 3 && new Set(written.replace(/\d/g, "")).size === 1;
+  return { digits, fraction: isGroup ? 0 : decimals.length };
+}
+
+/** The digits as they stand, without the zeros at the end of a fraction, and with a scale. */
+function waysOf(digits: string, fraction: number, zeros: number): string[] {
+  const bare = digits.replace(/^0+(?=\d)/, "");
+  const ways = [bare];
+  if (fraction > 0) {
+    const whole = bare.slice(0, -fraction);
+    const trimmed = `${whole}${bare.slice(-fraction).replace(/0+$/, "")}`;
+    if (trimmed !== "") ways.push(trimmed);
+  }
+  if (zeros >= fraction && zeros > 0) ways.push(`${bare}${"0".repeat(zeros - fraction)}`);
+  return ways;
+}
+
+/** The times of a clock in a text, as 14:30, which another country writes 14h30. */
+function clocksIn(text: string): Set<string> {
+  const times = text.matchAll(/(?<!\d)(\d{1,2})(?::| ?h ?)(\d\d)(?!\d)/g);
+  return new Set(Array.from(times, ([, hour, minute]) => `${Number(hour)}:${minute}`));
+}
+
+/** "14.30" may be a time too: 14:30, or 2:30. */
+function asClock(written: string): string[] {
+  const match = /^(\d{1,2})\.(\d\d)$/.exec(written);
+  const [hour, minute] = [Number(match?.[1]), Number(match?.[2])];
+  if (!match || hour > 23 || minute > 59) return [];
+  return [`${hour}:${match[2]}`, `${hour % 12 || 12}:${match[2]}`];
+}
+
+/** The ten digits of a script stand together in Unicode, zero first. */
+function digitValue(digit: string): number {
+  const code = digit.codePointAt(0) ?? 0x30;
+  let zero = code;
+  while (code - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--;
+  return code - zero;
+}

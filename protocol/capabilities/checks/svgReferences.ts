@@ -1,0 +1,90 @@
+/** How much a part of a drawing comes to when every reference in it is followed. */
+export type Drawn = { shapes: number; paths: number };
+
+/** Where more is not counted: nobody draws so much. */
+export const MOST_DRAWN = 1_000_000;
+
+/** A reference to an element by its id, and how often it is drawn there. */
+export type SvgReference = { id: string; times: number };
+
+type Part = { own: Drawn; inside: number[]; references: SvgReference[]; drawn?: Drawn | "under way" };
+
+/**
+ * Counts what the elements of an SVG document come to. A `use` draws what it names once more, and what it names may hold
+ * further ones: a few lines can stand for more shapes than there is memory. Nothing is expanded to count it, and no chain or
+ * circle of references makes it call itself.
+ */
+export function svgReferences() {
+  const parts: Part[] = [];
+  const byId = new Map<string, number>();
+  const open: number[] = [];
+
+  /** The parts that have to be counted before this one, as numbers of parts. */
+  const needs = ({ inside, references }: Part): number[] => [
+    ...inside,
+    ...references.flatMap(({ id }) => byId.get(id) ?? []),
+  ];
+
+  function count(start: number): Drawn {
+    const stack = [start];
+    for (let at = stack.at(-1); at !== undefined; at = stack.at(-1)) {
+      const part = parts[at] as Part;
+      if (part.drawn === undefined) {
+        part.drawn = "under way";
+        for (const next of needs(part)) if (parts[next]?.drawn === undefined) stack.push(next);
+        continue;
+      }
+      stack.pop();
+      if (part.drawn !== "under way") continue;
+      const sum = { ...part.own };
+      for (const next of part.inside) add(sum, parts[next], 1);
+      for (const { id, times } of part.references) add(sum, parts[byId.get(id) ?? -1], times);
+      part.drawn = sum;
+    }
+    return parts[start]?.drawn as Drawn;
+  }
+
+  return {
+    /** An element begins. Of two with one id the first is meant. */
+    open: (own: Drawn, id: string | undefined, references: SvgReference[]): number => {
+      const at = parts.push({ own, inside: [], references }) - 1;
+      if (id !== undefined && !byId.has(id)) byId.set(id, at);
+      const outer = open.at(-1);
+      if (outer !== undefined) parts[outer]?.inside.push(at);
+      open.push(at);
+      return at;
+    },
+    close: (): void => {
+      open.pop();
+    },
+    /** What an element comes to, once the document has ended. A circle of references draws nothing, as in a browser. */
+    drawn: (at: number): Drawn => count(at),
+  };
+}
+
+function add(sum: Drawn, part: Part | undefined, times: number): void {
+  const drawn = part?.drawn;
+  if (drawn === undefined || drawn === "under way") return;
+  sum.shapes = Math.min(MOST_DRAWN, sum.shapes + times * drawn.shapes);
+  sum.paths = Math.min(MOST_DRAWN, sum.paths + times * drawn.paths);
+}
+
+/** What the attributes of an element refer to in its document. A marker stands at every point of a line. */
+export function referencesIn(attributes: { [name: string]: string }): SvgReference[] {
+  const found: SvgReference[] = [];
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "href" && value.trim().startsWith("#")) found.push({ id: value.trim().slice(1), times: 1 });
+    if (name === "href" || name === "style" || !value.includes("url(")) continue;
+    const times = name.startsWith("marker") ? pointsOf(attributes) : 1;
+    for (const [, id = ""] of value.matchAll(/url\(\s{0,9}['"]?#([^'")\s]{1,200})/g))
+      found.push({ id, times });
+  }
+  return found;
+}
+
+/** About how many points a line has. */
+function pointsOf({ d = "", points = "" }: { [name: string]: string }): number {
+  const letters = d.match(/[a-z]/gi)?.length ?? 0;
+  const numbers = `${d} ${points}`.match(/\d[\d.]*/g)?.length ?? 0;
+  return Math.max(2, letters, Math.ceil(numbers / 2));
+}

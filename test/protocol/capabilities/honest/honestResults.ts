@@ -1,0 +1,200 @@
+import { good } from "../fakes/fake.ts";
+
+/** What an honest seller somewhere in the world would send. Every one has to pass. */
+export type Honest = { name: string; id: string; params: unknown; output: unknown };
+
+const translate = (pair: string, text: string, translation: string): Honest => ({
+  name: `${pair}: ${text.slice(0, 40)}`,
+  id: `text.translate.${pair}`,
+  params: { text },
+  output: { text: translation },
+});
+const rewrite = (name: string, text: string, rewritten: string): Honest => ({
+  name,
+  id: "text.rewrite.formal",
+  params: { text },
+  output: { text: rewritten },
+});
+const summarize = (name: string, text: string, summary: string): Honest => ({
+  name,
+  id: "text.summarize.medium",
+  params: { text },
+  output: { summary },
+});
+const ASKED_AT = 1_772_704_800; // 2026-03-05T10:00:00Z
+const weather = (asked: string, location: string, observed_at: string, conditions = "Clear sky"): Honest => ({
+  name: `${asked}, answered as ${location} at ${observed_at}`,
+  id: "data.lookup.weather.json",
+  params: { location: asked, asked_at: ASKED_AT },
+  output: { location, observed_at, temperature_c: 9.5, conditions },
+});
+const weatherText = (location: string, text: string): Honest => ({
+  name: text,
+  id: "data.lookup.weather.summary-text",
+  params: { location },
+  output: { text },
+});
+const extract = (url: string, answered: string, extracted: { [field: string]: unknown }): Honest => ({
+  name: `${answered}: ${Object.keys(extracted)}`,
+  id: "data.extract.from-url",
+  params: { url, fields: Object.keys(extracted), asked_at: ASKED_AT },
+  output: { url: answered, extracted, confidence: 0.9, extracted_at: "2026-03-05T19:00:00,250+09:00" },
+});
+const search = (query: string, titles: string[]): Honest => ({
+  name: query,
+  id: "data.lookup.web-search",
+  params: { query },
+  output: {
+    results: titles.map((title, at) => ({ url: `https://example.com/${at}`, title, snippet: "" })),
+  },
+});
+const petals = Array.from(
+  { length: 12 },
+  (_, at) => `<use href="#petal" transform="rotate(${at * 30} 50 50)"/>`,
+);
+
+export const honestResults: Honest[] = [
+  translate(
+    "en.de",
+    "The factory sold 1,240,500 bicycles in 2025, which is 12.75 percent more than in the year before, and earned $3,250.50 for each of its workers.",
+    "Die Fabrik verkaufte im Jahr 2025 1.240.500 Fahrräder, das sind 12,75 Prozent mehr als im Jahr davor, und verdiente 3.250,50 $ für jeden ihrer Arbeiter.",
+  ),
+  translate(
+    "en.fr",
+    "“The museum received 2,500,000 visitors last year,” said the director, “and the new hall will open on 12/31/2026 at 2:30 pm.”",
+    "« Le musée a reçu 2,5 millions de visiteurs l’année dernière », a déclaré le directeur, « et la nouvelle salle ouvrira le 31/12/2026 à 14 h 30. »",
+  ),
+  translate(
+    "de.en",
+    "Die Sitzung beginnt am 31.12.2026 um 14.30 Uhr im großen Saal des Rathauses, und alle 350 Mitglieder des Vereins sind herzlich eingeladen.",
+    "The meeting begins on December 31, 2026 at 2:30 pm in the large hall of the town hall, and all 350 members of the association are warmly invited.",
+  ),
+  translate(
+    "de.en",
+    "Das Haus in Zürich wurde für 1’250’000 Franken verkauft, obwohl der Gutachter es im Frühling nur auf 980’000 Franken geschätzt hatte.",
+    "The house in Zurich was sold for 1,250,000 francs, although the surveyor had valued it at only 980,000 francs in the spring.",
+  ),
+  translate(
+    "en.it",
+    "The bridge is 1,200.50 metres long, cost 100 million euros to build, and can be read about at “https://example.com/bridge”.",
+    "Il ponte è lungo 1.200,5 metri, la sua costruzione è costata cento milioni di euro e se ne può leggere su «https://example.com/bridge».",
+  ),
+  translate(
+    "en.es",
+    "The government will spend 3,000,000,000 dollars on new railways before 2030, according to a report of 250 pages that was published on Monday.",
+    "El gobierno gastará 3 mil millones de dólares en nuevos ferrocarriles antes de 2030, según un informe de 250 páginas que se publicó el lunes.",
+  ),
+  translate(
+    "en.pl",
+    "The library bought 15,000 new books this year, and more than 120,500 readers borrowed at least one of them before the summer holidays began.",
+    "Biblioteka kupiła w tym roku 15 000 nowych książek, a ponad 120 500 czytelników wypożyczyło co najmniej jedną z nich przed rozpoczęciem wakacji letnich.",
+  ),
+  translate(
+    "en.ja",
+    "The city has 1,500,000 inhabitants, and the new railway station, which opened in 2024, is used by 250,000 people every single day.",
+    "この都市の人口は150万人で、2024年に開業した新しい駅は毎日25万人に利用されています。",
+  ),
+  translate(
+    "en.zh",
+    "The company has 250 million users in the world and wants to invest 3,000,000,000 dollars in its new laboratories by the end of 2027.",
+    "该公司在全球拥有2.5亿用户，并计划在2027年底之前向其新实验室投资30亿美元。",
+  ),
+  translate(
+    "en.ar",
+    "The old harbour was built in 1958, and about 12,500 ships from all over the world visit it every year to load grain and timber.",
+    "بُني الميناء القديم في عام ١٩٥٨، وتزوره كل عام حوالي ١٢٬٥٠٠ سفينة من جميع أنحاء العالم لتحميل الحبوب والأخشاب.",
+  ),
+  translate(
+    "en.hi",
+    "The farmers of the district harvested 1,234,567 tonnes of rice in 2025, although the rains of the summer came several weeks too late.",
+    "जिले के किसानों ने 2025 में 12,34,567 टन चावल की फसल काटी, हालांकि गर्मियों की बारिश कई सप्ताह देर से आई।",
+  ),
+  translate(
+    "en.ru",
+    "The festival sold 45,300 tickets within 100 minutes, and the organisers expect 2.5 million viewers of the broadcast in 2027.",
+    "Фестиваль продал 45 300 билетов за сто минут, и организаторы ожидают 2,5 млн зрителей трансляции в 2027 году.",
+  ),
+  rewrite(
+    "French, with another space in its numbers and quotes of another form",
+    'Salut ! On a vendu 1 250 000 places pour le concert du 5.7.2026, c\'est "dingue", et tout le monde est super content du résultat.',
+    "Nous avons le plaisir de vous informer que 1\u202f250\u202f000 billets ont été vendus pour le concert du 5 juillet 2026, un résultat « remarquable » dont chacun se réjouit.",
+  ),
+  rewrite(
+    "German, a number in words of scale",
+    "Hey, wir haben letztes Jahr echt 2.500.000 Euro gemacht, Wahnsinn, und der Chef will 2026 noch mehr von uns allen sehen.",
+    "Im vergangenen Jahr haben wir einen Umsatz von 2,5 Millionen Euro erzielt; die Geschäftsleitung erwartet für das Jahr 2026 eine weitere Steigerung.",
+  ),
+  summarize(
+    "German, with rounded words of scale and dates in words",
+    "Am 12.05.2026 eröffnete die Stadt das neue Museum am Fluss. Der Bau kostete 12.500.000 Euro und dauerte fast sieben Jahre, weil der Boden feucht war und die Pläne zweimal geändert werden mussten. Die Direktorin rechnet mit 300.000 Besuchern im Jahr. Viele Anwohner freuen sich über den neuen Park, andere klagen über den Lärm der Busse, die nun den ganzen Tag vor ihren Fenstern halten.",
+    "Das neue Museum kostete 12,5 Millionen Euro und erwartet 300 000 Besucher; die Anwohner sind geteilter Meinung.",
+  ),
+  summarize(
+    "Italian, a time with a point for the source's colon",
+    "Il comune ha approvato ieri, dopo una seduta iniziata alle 18:30 e finita a notte fonda, il nuovo piano del traffico per il centro storico. Le auto private potranno entrare soltanto nelle prime ore del mattino, mentre i residenti riceveranno un permesso annuale gratuito. I commercianti temono di perdere clienti e hanno annunciato una protesta davanti al municipio per la prossima settimana. Gli ambientalisti parlano invece di una giornata storica per la salute di tutti i cittadini.",
+    "Nella seduta delle 18.30 il comune ha limitato le auto private in centro; protestano i commercianti.",
+  ),
+  weather("Tokyo", "Tokyo, Japan", "2026-03-05T18:30:00+09:00"),
+  weather("Honolulu", "Honolulu, HI", "2026-03-04T23:30:00-10:00"),
+  weather("Mumbai", "Mumbai", "2026-03-05T15:00:00,5+0530"),
+  weather("Tromsø", "Tromso, Norway", "2026-03-05T09:00Z", "Schneefall"),
+  weather("Lodz", "Łódź", "2026-03-05T09:00:00Z", "Pochmurno"),
+  weather("Cologne, Germany", "Köln, Deutschland", "2026-03-05T10:00:00+01:00", "Bewölkt"),
+  weather("København", "Copenhagen, DK", "2026-03-05T09:30:00Z", "Overskyet"),
+  weather("Zürich", "Zuerich", "2026-03-05T09:30:00Z"),
+  weather("Sao Paulo, Brazil", "São Paulo", "2026-03-05T07:00:00-03:00", "晴れ渡る空"),
+  weatherText("Zürich", "In Zurich it is cloudy with 9,5 °C and a light wind."),
+  weatherText("Oslo", "Oslo is cold and clear today, at −12\u202f°C."),
+  weatherText("Lyon", "It is sunny in Lyon: 21ºC, with some clouds later."),
+  weatherText("Osaka", "Light rain in Osaka, and 18℃ in the afternoon."),
+  weatherText("Boston", "Boston has clear skies and 72℉."),
+  extract("https://shop.example.com", "https://shop.example.com/", {
+    title: "Fahrrad „Elster“",
+    price_amount: 1299.5,
+    price_currency: "EUR",
+    availability: "in_stock",
+  }),
+  extract("https://EXAMPLE.com/café", "https://example.com/caf%C3%A9", {
+    headline: "L’« été » commence",
+    published_at: "2026-03-05T08:15:30,5+01:00",
+    views: "12 500",
+  }),
+  extract("https://example.jp/商品", "https://example.jp/商品", {
+    name: "自転車",
+    price_amount: 128_000,
+    price_currency: "JPY",
+  }),
+  search("São Paulo hotéis", ["Hoteis em Sao Paulo", "Os melhores hotéis de São Paulo"]),
+  search("Straße Köln", ["Strassen in Koeln und Köln", "Liste der Straßen von Köln"]),
+  search("Crème brûlée", ["Creme brulee, the recipe", "La crème brûlée de ma grand-mère"]),
+  search("東京 天気", ["東京の天気予報", "今日の東京"]),
+  {
+    name: "a flower whose petals are one shape, drawn twelve times",
+    id: "image.generate.illustration.svg",
+    params: { prompt: "a flower", max_paths: 20 },
+    output: {
+      svg: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100"><defs><path id="petal" d="M50 50 q10 -20 0 -40 q-10 20 0 40 z" fill="#c06"/></defs>${petals.join("")}<circle cx="50" cy="50" r="9" fill="#fc0"/></svg>`,
+    },
+  },
+  {
+    name: "a review in German",
+    id: good("code.review.python").id,
+    params: good("code.review.python").params,
+    output: {
+      findings: [
+        {
+          severity: "critical",
+          line: 5,
+          message: "„pickle.loads“ führt Code aus der Datei aus; besser wäre json.",
+        },
+        { severity: "medium", line: 8, message: "«average» teilt durch null, wenn values leer ist." },
+      ],
+    },
+  },
+  {
+    name: "in lower case",
+    id: "data.lookup.crypto-price",
+    params: { symbol: "USDC", vs: "EUR", asked_at: ASKED_AT },
+    output: { symbol: "usdc", price: 0.93, vs: "eur", timestamp: ASKED_AT },
+  },
+];
