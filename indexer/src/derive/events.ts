@@ -89,7 +89,8 @@ export type RecordEvent = OnChain<"record"> & {
   error?: string;
 };
 
-export type TickEvent = { block: number; time: number; kind: "tick" };
+/** `hash`: of the block, so that whoever keeps a log can tell of which chain it is. Logs made by hand need none. */
+export type TickEvent = { block: number; time: number; kind: "tick"; hash?: Hex };
 
 /** Where an event stands; a tick has neither log nor seq. */
 export type Position = { block: number; time: number; log: number | null; seq: number | null };

@@ -68,7 +68,7 @@ const kinds: { [kind: string]: Fields } = {
     signer: isAddress,
     signature: isText,
   },
-  tick: position,
+  tick: { ...position, hash: orAbsent(isHash) },
 };
 
 /** The same as pairs: a log has many lines. */
