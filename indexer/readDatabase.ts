@@ -1,5 +1,6 @@
 import { drizzle } from "drizzle-orm/node-postgres";
 import pg from "pg";
+import { inItsTurn } from "../runtime/http/turns.ts";
 import * as schema from "./ponder.schema.ts";
 import { logWarning } from "./ponderProcess.ts";
 import { preparingClient } from "./preparingClient.ts";
@@ -52,6 +53,8 @@ export function openReadDatabase(parameters: {
       );
     },
   });
+  const query = pool.query.bind(pool) as (...given: unknown[]) => Promise<never>;
+  pool.query = (...given: unknown[]) => inItsTurn(() => query(...given));
   // An idle connection that breaks must not end the process; the next query opens a new one.
   pool.on("error", lost);
   return {

@@ -4,7 +4,7 @@ import { serve } from "@hono/node-server";
 import { TallystickError } from "../protocol/errors.ts";
 import { toHex } from "../protocol/hex.ts";
 import { guardServer } from "../runtime/http/guardServer.ts";
-import { limitSockets } from "../runtime/http/limitClients.ts";
+import { limitSockets } from "../runtime/http/limitSockets.ts";
 import { limitTime } from "../runtime/http/limitTime.ts";
 import { surviveRequests } from "../runtime/http/requestScope.ts";
 import { readConfig, type SettlementConfig } from "./config.ts";

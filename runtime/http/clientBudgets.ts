@@ -1,3 +1,5 @@
+import { Turns } from "./turns.ts";
+
 /** What one client may ask of a server; 0 for no limit. A point is about what a small answer costs. */
 export type BudgetLimits = {
   /** Given back every second. */
@@ -10,6 +12,8 @@ export type BudgetLimits = {
   waiting: number;
   /** Streams open at one time: WebSockets and subscriptions. */
   streams: number;
+  /** Statements that the database works on at one time; without it there is no limit. */
+  statements?: number;
 };
 
 /** The budget of one client. */
@@ -24,6 +28,10 @@ export type ClientBudget = {
    * @returns a function that gives the turn back, also one that has not come; to be called once or more often
    */
   takeTurn: (begin: () => void) => (() => void) | undefined;
+  /** For its statements: all of its requests together have but a share of the database's connections. */
+  readonly statements: Turns;
+  /** Counts a refusal, and tells how many there were since a request of this client was let in. */
+  refuse: () => number;
   /** Counts a stream in until the function it returns is called; undefined when it has as many as it may. */
   openStream: () => (() => void) | undefined;
 };
@@ -31,11 +39,28 @@ export type ClientBudget = {
 /** Clients heard of since this many others were; whoever is not heard of for as many again is forgotten, and begins anew. */
 const GENERATION = 50_000;
 
-type State = { points: number; at: number; running: number; queue: Set<() => void>; streams: number };
+/** Whoever has so large a part of a burst left asks for no more than it earns, or has only begun to. */
+const LIGHT = 0.8;
+
+/** How long a client that asks for more than it earns lets others go first, in milliseconds. */
+const YIELD_MS = 100;
+
+type State = {
+  points: number;
+  at: number;
+  running: number;
+  queue: Set<() => void>;
+  streams: number;
+  refusals: number;
+  statements: Turns;
+  /** While it lets others go first. */
+  yielding: NodeJS.Timeout | undefined;
+};
 
 /**
  * A budget for every client: points that come back with time, turns and streams. Points may be owed, up to one burst, so
- * nobody waits longer than it takes to earn two bursts.
+ * nobody waits longer than it takes to earn two bursts. A client that spends more than it earns has one turn at a time, and
+ * begins it while nobody else is served or after 100 ms: so others find no more than one request of its before theirs.
  *
  * @param now the time in seconds
  */
@@ -46,6 +71,9 @@ export class ClientBudgets {
   /** Two generations: to put one client behind the others in a single large Map costs far more than a look into two. */
   #recent = new Map<string, State>();
   #earlier = new Map<string, State>();
+  /** Turns of clients that ask for no more than they earn. */
+  #lightTurns = 0;
+  readonly #yielding = new Set<State>();
 
   constructor(limits: BudgetLimits, now: () => number, generation = GENERATION) {
     this.#limits = limits;
@@ -56,12 +84,7 @@ export class ClientBudgets {
   of(client: string): ClientBudget {
     const state = this.#stateOf(client);
     const { pointsPerSecond, burst } = this.#limits;
-    const refresh = () => {
-      const now = this.#now();
-      // A clock that was set back gives nothing, and takes nothing.
-      state.points = Math.min(burst, state.points + Math.max(0, now - state.at) * pointsPerSecond);
-      state.at = now;
-    };
+    const refresh = () => this.#refresh(state);
     return {
       get secondsToWait() {
         if (pointsPerSecond === 0) return 0;
@@ -74,6 +97,8 @@ export class ClientBudgets {
         state.points = Math.max(-burst, state.points - points);
       },
       takeTurn: (begin) => this.#takeTurn(state, begin),
+      refuse: () => ++state.refusals,
+      statements: state.statements,
       openStream: () => {
         const { streams } = this.#limits;
         if (streams > 0 && state.streams >= streams) return undefined;
@@ -83,15 +108,27 @@ export class ClientBudgets {
     };
   }
 
+  #refresh(state: State): void {
+    const now = this.#now();
+    const { pointsPerSecond, burst } = this.#limits;
+    // A clock that was set back gives nothing, and takes nothing.
+    state.points = Math.min(burst, state.points + Math.max(0, now - state.at) * pointsPerSecond);
+    state.at = now;
+  }
+
   #stateOf(client: string): State {
     const recent = this.#recent.get(client);
     if (recent !== undefined) return recent;
-    const fresh = {
+    const { statements = Number.POSITIVE_INFINITY } = this.#limits;
+    const fresh: State = {
       points: this.#limits.burst,
       at: this.#now(),
       running: 0,
       queue: new Set<() => void>(),
       streams: 0,
+      refusals: 0,
+      statements: new Turns(() => (this.#isLight(fresh) ? statements : 1)),
+      yielding: undefined,
     };
     const state = this.#earlier.get(client) ?? fresh;
     if (this.#recent.size >= this.#generation) this.#beginGeneration();
@@ -112,7 +149,10 @@ export class ClientBudgets {
   #takeTurn(state: State, begin: () => void): (() => void) | undefined {
     const { atOnce, waiting } = this.#limits;
     const { queue } = state;
+    let isLight = true;
     const run = () => {
+      isLight = this.#isLight(state);
+      if (isLight) this.#lightTurns++;
       state.running++;
       begin();
     };
@@ -120,16 +160,48 @@ export class ClientBudgets {
       // One that still waits only leaves the queue.
       if (queue.delete(run)) return;
       state.running--;
-      for (const next of queue) {
-        queue.delete(next);
-        next();
-        return;
-      }
+      if (isLight) this.#lightTurns--;
+      this.#beginNext(state);
+      for (const other of this.#lightTurns === 0 ? [...this.#yielding] : []) this.#beginNext(other);
     });
-    if (atOnce === 0 || state.running < atOnce) run();
-    else if (queue.size < waiting) queue.add(run);
-    else return undefined;
+    if (atOnce > 0 && queue.size >= waiting && !this.#mayBegin(state)) return undefined;
+    state.refusals = 0;
+    queue.add(run);
+    this.#beginNext(state);
     return giveBack;
+  }
+
+  #isLight(state: State): boolean {
+    const { pointsPerSecond, burst } = this.#limits;
+    if (pointsPerSecond === 0) return true;
+    this.#refresh(state);
+    return state.points >= burst * LIGHT;
+  }
+
+  #mayBegin(state: State, yielded = false): boolean {
+    const { atOnce } = this.#limits;
+    if (atOnce === 0) return true;
+    if (this.#isLight(state)) return state.running < atOnce;
+    return state.running === 0 && (yielded || this.#lightTurns === 0);
+  }
+
+  /** Begins what waits for its turn and may have it now. */
+  #beginNext(state: State, yielded = false): void {
+    for (const next of state.queue) {
+      if (!this.#mayBegin(state, yielded)) break;
+      state.queue.delete(next);
+      next();
+    }
+    if (state.queue.size > 0 && state.running === 0) {
+      this.#yielding.add(state);
+      state.yielding ??= setTimeout(() => {
+        state.yielding = undefined;
+        this.#beginNext(state, true);
+      }, YIELD_MS);
+    } else if (this.#yielding.delete(state)) {
+      clearTimeout(state.yielding);
+      state.yielding = undefined;
+    }
   }
 }
 

@@ -1,7 +1,9 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ClientBudget, ClientBudgets } from "./clientBudgets.ts";
 import { askerOf, clientOf } from "./clientOf.ts";
+import { inTurnsOf } from "./turns.ts";
 
 /** What a route finds of a request that was let in. */
 export type Admitted = {
@@ -27,6 +29,20 @@ export type ClientLimits = {
 /** Bytes of an answer that cost a point. */
 const BYTES_PER_POINT = 16 * 1024;
 
+/** Bytes of a request that cost a point, since they are read and understood; as many are free. */
+const BYTES_IN_PER_POINT = 4 * 1024;
+
+const SMALL_BYTES = 64 * 1024;
+
+/** Refusals in a row after which a client is made to wait for the next ones. */
+export const PROMPT_REFUSALS = 16;
+
+/** How long a refusal is held back then, in milliseconds: whoever asks again as soon as it is answered asks once a second. */
+export const HOLD_MS = 1_000;
+
+/** Refusals held back for one client at one time; further ones are told at once. */
+const MOST_HELD = 64;
+
 const admitted = new WeakMap<IncomingMessage, Admitted>();
 
 /** The budget under which a request was let in; undefined where nothing is limited. */
@@ -36,11 +52,36 @@ export function admittedOf(request: IncomingMessage | undefined): Admitted | und
 
 /**
  * Lets every client of a server spend its own budget only: before anything else sees a request, it is counted, made to wait
- * for a turn, or answered 429 with `Retry-After` at the price of a few lines. To be called before the server listens, and
- * after it was given its listener.
+ * for a turn, or answered 429 with `Retry-After` at the price of a few lines. Who goes on asking is answered after a second.
+ * To be called before the server listens, and after it was given its listener.
  */
 export function limitClients(server: Server, limits: ClientLimits): void {
   const { budgets, trustedProxies, priceOf = () => 1 } = limits;
+  const bytesIn = new WeakMap<Socket, number>();
+  const held = new Map<string, number>();
+  const refuse = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    client: string,
+    seconds: number,
+    why: string,
+  ) => {
+    const refusals = budgets.of(client).refuse();
+    // A proxy's connection is not this client's alone, and is worth keeping, unless there is more in it that nobody wants.
+    const isKept = trustedProxies > 0 && isSmall(request);
+    const answer = () => answerRefusal(response, { seconds, why, isKept });
+    const waiting = held.get(client) ?? 0;
+    // Without a proxy the next connection waits (see `limitSockets`).
+    if (trustedProxies === 0 || refusals <= PROMPT_REFUSALS || waiting >= MOST_HELD) return answer();
+    held.set(client, waiting + 1);
+    const timer = setTimeout(answer, HOLD_MS);
+    response.once("close", () => {
+      clearTimeout(timer);
+      const left = (held.get(client) ?? 1) - 1;
+      if (left === 0) held.delete(client);
+      else held.set(client, left);
+    });
+  };
   const listeners = server.listeners("request") as RequestListener[];
   server.removeAllListeners("request");
   server.on("request", (request, response) => {
@@ -50,11 +91,14 @@ export function limitClients(server: Server, limits: ClientLimits): void {
     };
     const price = priceOf((request.url ?? "").split("?", 1)[0] as string);
     if (price === 0) return serveIt();
-    const budget = budgets.of(clientOf(askerOf(request), trustedProxies));
+    const client = clientOf(askerOf(request), trustedProxies);
+    const budget = budgets.of(client);
     const { secondsToWait } = budget;
-    if (secondsToWait > 0) return refuse(response, secondsToWait, "has used up what it may ask for");
+    if (secondsToWait > 0)
+      return refuse(request, response, client, secondsToWait, "has used up what it may ask for");
     budget.charge(price);
-    const before = request.socket.bytesWritten;
+    const { socket } = request;
+    const before = socket.bytesWritten;
     let endsAtOnce = false;
     let endTurn: (() => void) | undefined;
     const endsNow = () => {
@@ -74,12 +118,18 @@ export function limitClients(server: Server, limits: ClientLimits): void {
         return true;
       },
     });
-    endTurn = budget.takeTurn(serveIt);
-    if (endTurn === undefined) return refuse(response, 1, "asks too much at once");
+    // Whoever ends before it may begin it: it is still done for this client.
+    endTurn = budget.takeTurn(AsyncLocalStorage.bind(() => inTurnsOf(budget.statements, serveIt)));
+    if (endTurn === undefined) return refuse(request, response, client, 1, "asks too much at once");
     if (endsAtOnce) endTurn();
     response.once("close", () => {
       endTurn();
-      budget.charge(Math.max(0, request.socket.bytesWritten - before) / BYTES_PER_POINT);
+      const read = socket.bytesRead - (bytesIn.get(socket) ?? 0);
+      bytesIn.set(socket, socket.bytesRead);
+      budget.charge(
+        Math.max(0, socket.bytesWritten - before) / BYTES_PER_POINT +
+          Math.max(0, read / BYTES_IN_PER_POINT - 1),
+      );
     });
   });
 }
@@ -99,50 +149,23 @@ export function tooManyRequests(why: string, seconds: number): string {
   });
 }
 
-/** Answers 429 and closes, so that what stands behind it in the pipeline costs a new connection. */
-function refuse(response: ServerResponse, seconds: number, why: string): void {
+/** Whether the rest of a request is sooner read than its connection is opened again. */
+function isSmall({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) <= SMALL_BYTES;
+}
+
+function answerRefusal(
+  response: ServerResponse,
+  { seconds, why, isKept }: { seconds: number; why: string; isKept: boolean },
+): void {
   const body = tooManyRequests(why, seconds);
   response.writeHead(429, {
     "content-type": "application/problem+json",
     "content-length": Buffer.byteLength(body),
     "retry-after": String(seconds),
     "access-control-allow-origin": "*",
-    connection: "close",
+    // So that what stands behind it in the pipeline costs a new connection.
+    ...(!isKept && { connection: "close" }),
   });
   response.end(body);
-}
-
-/**
- * Lets an address have so many connections open at once, and the server so many in all. Not for a server behind proxies: there
- * all come from few addresses, and the proxies have to see to it.
- */
-export function limitSockets(
-  server: Server,
-  { perAddress, inAll }: { perAddress: number; inAll: number },
-): void {
-  server.maxConnections = inAll;
-  if (perAddress === 0) return;
-  const open = new Map<string, number>();
-  const emit = server.emit.bind(server) as (event: string | symbol, ...given: unknown[]) => boolean;
-  server.emit = (event: string | symbol, ...given: unknown[]): boolean => {
-    if (event !== "connection") return emit(event, ...given);
-    const socket = given[0] as Socket;
-    const address = clientOf({ remoteAddress: socket.remoteAddress, forwardedFor: undefined }, 0);
-    const count = (open.get(address) ?? 0) + 1;
-    if (count > perAddress) {
-      socket.on("error", () => {});
-      socket.end(
-        `HTTP/1.1 429 Too Many Requests\r\nretry-after: 5\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`,
-      );
-      socket.destroySoon();
-      return true;
-    }
-    open.set(address, count);
-    socket.once("close", () => {
-      const left = (open.get(address) ?? 1) - 1;
-      if (left === 0) open.delete(address);
-      else open.set(address, left);
-    });
-    return emit(event, ...given);
-  };
 }

@@ -9,16 +9,15 @@ import type { Command } from "commander";
 import pg from "pg";
 import { openApiDatabase } from "../../test/indexer/support/apiDatabase.ts";
 import { ask, hammer, medianOf, offerRate } from "../bench/api/drive.ts";
-import { loadMarket, type MarketSize } from "../bench/api/loadMarket.ts";
-import { measureFlood, reportFlood } from "../bench/api/measureFlood.ts";
+import { type FloodOptions, measureFlood, reportFlood } from "../bench/api/flood/measureFlood.ts";
+import { loadMarket } from "../bench/api/loadMarket.ts";
 import { queriesOf } from "../bench/api/queries.ts";
 import { wholeNumber } from "../cli/parseOption.ts";
 import { startPostgres } from "../postgres/startPostgres.ts";
 import { nodeProgram } from "../processes/nodeProgram.ts";
 
-type Options = MarketSize & {
+type Options = FloodOptions & {
   rate: number;
-  seconds: number;
   json?: boolean;
   database?: string;
   flood?: boolean;
@@ -43,7 +42,14 @@ export function registerBenchApi(program: Command): void {
     )
     .option("--rate <count>", "requests a second offered", wholeNumber("--rate"), 200)
     .option("--seconds <count>", "how long each measurement takes", wholeNumber("--seconds"), 8)
-    .option("--flood", "measure only what a flood by one client costs another")
+    .option(
+      "--flood",
+      "measure only what floods by one client cost another, quiet and flooded phases in turn",
+    )
+    .option("--rounds <count>", "of a flood: phases of each sort", wholeNumber("--rounds"), 8)
+    .option("--kind <text>", "of a flood: only kinds with this in their name")
+    .option("--proxied", "of a flood: clients come through a proxy")
+    .option("--unlimited", "of a flood: the server has no limits")
     .option("--json", "print the figures as JSON")
     .option("--database <url>", "fill this database and leave it; one that is filled is only measured")
     .action(async (options: Options) => {
@@ -59,7 +65,9 @@ export function registerBenchApi(program: Command): void {
         if (!(await isFilled(url))) await fill(url, options, say);
         if (options.flood) {
           const flood = await measureFlood(url, options, say);
-          process.stdout.write(options.json ? `${JSON.stringify(flood, null, 2)}\n` : reportFlood(flood));
+          process.stdout.write(
+            options.json ? `${JSON.stringify(flood, null, 2)}\n` : reportFlood(flood, options),
+          );
           return;
         }
         const figures = await measure(url, options, say);
@@ -98,7 +106,7 @@ type Figures = Awaited<ReturnType<typeof measure>>;
 async function measure(url: string, options: Options, say: (text: string) => void) {
   const pool = new pg.Pool({ connectionString: url, max: 1 });
   const server = spawn(process.execPath, nodeProgram("scripts/bench/api/apiServer.ts", [url]), {
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "inherit"],
   });
   try {
     const [line] = (await once(createInterface({ input: server.stdout }), "line")) as [string];

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { sql } from "drizzle-orm";
 import { openReadDatabase } from "../../indexer/readDatabase.ts";
+import { inTurnsOf, Turns } from "../../runtime/http/turns.ts";
 import { openApiStory } from "./support/apiStory.ts";
 
 describe("openReadDatabase", () => {
@@ -30,6 +31,22 @@ describe("openReadDatabase", () => {
       expect(await codeOf(sql`SELECT pg_sleep(10)`)).to.equal("57014");
       expect(await codeOf(sql`CREATE TABLE mine (id int)`)).to.equal("25006");
       expect(await codeOf(sql`SELECT 1`)).to.equal(undefined);
+    } finally {
+      await close();
+    }
+  });
+
+  it("works on so many statements of one client at a time, so that others find connections free", async () => {
+    const { db, close } = openReadDatabase({ databaseUrl, databaseSchema: "shared", connections: 8 });
+    const active = sql`SELECT pg_sleep(0.02), (SELECT count(*)::int FROM pg_stat_activity
+      WHERE application_name = 'shared_api' AND state = 'active') AS active`;
+    const most = async (statements: number) => {
+      const answers = Array.from({ length: statements }, () => db.execute<{ active: number }>(active));
+      return Math.max(...(await Promise.all(answers)).map(({ rows }) => rows[0]?.active ?? 0));
+    };
+    try {
+      expect(await most(16)).to.be.within(4, 8);
+      expect(await inTurnsOf(new Turns(() => 2), () => most(16))).to.be.within(1, 2);
     } finally {
       await close();
     }

@@ -8,6 +8,9 @@ export const MOST_SOCKETS = 4_000;
 const AT_ONCE = 2;
 const WAITING = 256;
 
+/** Statements of one client that the database works on at one time, of the ten that a process has connections for. */
+const STATEMENTS = 3;
+
 /** A client that was quiet may spend at once what it earns in so many seconds. */
 const BURST_SECONDS = 10;
 
@@ -36,10 +39,11 @@ export function clientLimits({
     budgets: new ClientBudgets(
       {
         pointsPerSecond,
-        burst: Math.max(1, pointsPerSecond * BURST_SECONDS),
+        burst: Math.max(2, pointsPerSecond * BURST_SECONDS),
         atOnce: points === 0 ? 0 : AT_ONCE,
         waiting: WAITING,
         streams,
+        ...(points > 0 && { statements: STATEMENTS }),
       },
       () => performance.now() / 1000,
     ),

@@ -1,6 +1,4 @@
-import { guardServer } from "../../../runtime/http/guardServer.ts";
-import { budgetOfUpgrade, limitClients, limitSockets } from "../../../runtime/http/limitClients.ts";
-import { limitTime } from "../../../runtime/http/limitTime.ts";
+import { budgetOfUpgrade } from "../../../runtime/http/limitClients.ts";
 import { requestHistogram } from "../../../runtime/http/measureRoutes.ts";
 import { surviveRequests } from "../../../runtime/http/requestScope.ts";
 import { apiVersion } from "../../buildVersion.ts";
@@ -9,10 +7,9 @@ import { config, operations } from "../../environment.ts";
 import { logWarning, metricsRegistry, ponderSchema, shutdownSignal } from "../../ponderProcess.ts";
 import { openReadDatabase } from "../../readDatabase.ts";
 import { createApi } from "./app.ts";
-import { clientLimits, MOST_SOCKETS } from "./clientLimits.ts";
-import { answerProbes } from "./databaseAway.ts";
+import { clientLimits } from "./clientLimits.ts";
 import { registerMetrics } from "./metrics.ts";
-import { attachStream } from "./stream/attachStream.ts";
+import { protectServer } from "./protectServer.ts";
 import { createStream } from "./stream/createStream.ts";
 import { onHttpServer } from "./stream/onHttpServer.ts";
 
@@ -35,17 +32,9 @@ const onFault = (error: unknown) =>
     msg: "A request left a fault behind",
     cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
   });
-onHttpServer((server) => {
-  guardServer(server, onFault);
-  limitTime(server);
-  limitSockets(server, {
-    perAddress: config.trustedProxies > 0 ? 0 : config.clientLimits.sockets,
-    inAll: MOST_SOCKETS,
-  });
-  answerProbes(server, watch);
-  limitClients(server, limits);
-  attachStream(server, stream);
-});
+onHttpServer((server) =>
+  protectServer(server, { limits, sockets: config.clientLimits.sockets, stream, onFault, watch }),
+);
 surviveRequests(onFault);
 shutdownSignal().addEventListener("abort", () => {
   stream.close();

@@ -1,9 +1,6 @@
 import { Agent, request } from "node:http";
 import type { Query } from "./queries.ts";
 
-/** Who asks, when it matters: told to a server that believes one proxy. */
-type From = { client?: string };
-
 export type Latencies = {
   p50: number;
   p99: number;
@@ -17,7 +14,7 @@ export type Latencies = {
 export async function offerRate(
   port: number,
   query: Query,
-  { perSecond, seconds, client }: { perSecond: number; seconds: number } & From,
+  { perSecond, seconds }: { perSecond: number; seconds: number },
 ) {
   const agent = new Agent({ keepAlive: true, maxSockets: 256 });
   const times: number[] = [];
@@ -30,7 +27,7 @@ export async function offerRate(
     const wait = due - performance.now();
     if (wait > 1) await new Promise((resolve) => setTimeout(resolve, wait));
     running.push(
-      ask(port, agent, query.next(), client).then(
+      ask(port, agent, query.next()).then(
         () => void times.push(performance.now() - due),
         (error) => void failures.push(String(error)),
       ),
@@ -45,7 +42,7 @@ export async function offerRate(
 export async function hammer(
   port: number,
   query: Query,
-  { connections, seconds, client }: { connections: number; seconds: number } & From,
+  { connections, seconds }: { connections: number; seconds: number },
 ) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];
@@ -57,7 +54,7 @@ export async function hammer(
       while (performance.now() < end) {
         const from = performance.now();
         try {
-          await ask(port, agent, query.next(), client);
+          await ask(port, agent, query.next());
           times.push(performance.now() - from);
         } catch (error) {
           failures.push(String(error));
@@ -80,7 +77,11 @@ export async function medianOf(runs: number, work: () => Promise<unknown>): Prom
   return times.toSorted((a, b) => a - b)[Math.floor(runs / 2)] ?? Number.NaN;
 }
 
-/** One request to its end; anything but a success with data is an error. */
+/**
+ * One request to its end; anything but a success with data is an error.
+ *
+ * @param client who asks, when it matters: told to a server that believes one proxy
+ */
 export function ask(
   port: number,
   agent: Agent,

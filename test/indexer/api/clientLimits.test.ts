@@ -1,5 +1,5 @@
 import type { Server } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { expect } from "chai";
 import { getIntrospectionQuery } from "graphql";
@@ -12,9 +12,11 @@ import { guardServer } from "../../../runtime/http/guardServer.ts";
 import {
   budgetOfUpgrade,
   type ClientLimits,
+  HOLD_MS,
   limitClients,
-  limitSockets,
+  PROMPT_REFUSALS,
 } from "../../../runtime/http/limitClients.ts";
+import { limitSockets } from "../../../runtime/http/limitSockets.ts";
 import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
 import { converse, statusesOf } from "../../support/rawConnection.ts";
 import { type ApiStory, node, openApiStory } from "../support/apiStory.ts";
@@ -57,7 +59,7 @@ describe("the API under one client that asks too much", function () {
     guardServer(server, (error) => {
       throw error;
     });
-    limitSockets(server, { perAddress: sockets, inAll: 1_000 });
+    limitSockets(server, { perAddress: sockets, inAll: 1_000, budgets: clients.budgets });
     limitClients(server, clients);
     attachStream(server, stream);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -132,6 +134,65 @@ describe("the API under one client that asks too much", function () {
     expect(answers.filter((it) => it === 200).length).to.be.within(5, 29);
     expect(answers.filter((it) => it === 429).length).to.be.above(0);
     expect(await statusOf("1.2.3.4", "{ meta { block } }")).to.equal(200);
+  });
+
+  it("counts what a request has for others to read", async () => {
+    await open({ burst: 40 });
+    const long = `{ meta { block } } # ${"x".repeat(60_000)}`;
+    expect(await statusOf("1.2.3.4", long)).to.equal(200);
+    expect(await statusOf("1.2.3.4", "{ meta { block } }")).to.equal(200);
+    for (let n = 0; n < 2; n++) expect(await statusOf("1.2.3.4", long)).to.equal(200);
+    expect(await statusOf("1.2.3.4", "{ meta { block } }")).to.equal(429);
+    expect(await statusOf("5.6.7.8", "{ meta { block } }")).to.equal(200);
+  });
+
+  it("keeps a proxy's connection for others, and holds back its answer to who goes on asking", async () => {
+    await open({ burst: 1 });
+    const request = "GET /v1/params HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.2.3.4\r\n\r\n";
+    const other =
+      "GET /v1/params HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 5.6.7.8\r\nConnection: close\r\n\r\n";
+    const first = await converse(port, {
+      parts: [request.repeat(1 + PROMPT_REFUSALS), other],
+      listenMs: 10_000,
+    });
+    const statuses = statusesOf(first);
+    expect(statuses.filter((it) => it === 429)).to.have.length(PROMPT_REFUSALS);
+    expect([statuses[0], statuses.at(-1)]).to.not.include(429);
+    const began = performance.now();
+    const [held, prompt] = await Promise.all([
+      converse(port, { parts: [`${request.slice(0, -2)}Connection: close\r\n\r\n`], listenMs: 10_000 }),
+      converse(port, { parts: [other.replace("5.6.7.8", "6.7.8.9")], listenMs: 10_000 }),
+    ]);
+    expect(statusesOf(held)).to.deep.equal([429]);
+    expect(statusesOf(prompt)).to.not.include(429);
+    expect(performance.now() - began).to.be.above(HOLD_MS * 0.9);
+  });
+
+  it("reads nothing of who goes on asking, and tells it so without being asked", async () => {
+    await open({ burst: 2 }, { sockets: 8 });
+    const stranger = "203.0.113.9";
+    // Its connections come through here, since nobody can be a stranger to its own machine.
+    const door = createServer((socket) => {
+      Object.defineProperty(socket, "remoteAddress", { value: stranger });
+      server.emit("connection", socket);
+    });
+    await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
+    try {
+      const behind = (door.address() as AddressInfo).port;
+      const request = "GET /v1/params HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+      for (let n = 0; n <= PROMPT_REFUSALS; n++)
+        await converse(behind, { parts: [request], listenMs: 10_000 });
+      const silent = await converse(behind, { parts: [], listenMs: 10_000 });
+      expect(silent.text).to.match(/^HTTP\/1\.1 429 [\s\S]*retry-after: [0-9]+\r\n/);
+      expect(silent.closed).to.equal(true);
+      // Whoever asks from the machine itself whether all is well is heard.
+      const own = await converse(port, { parts: [request], listenMs: 10_000 });
+      expect(statusesOf(own)).to.not.include(429);
+      now += 30;
+      expect(statusesOf(await converse(behind, { parts: [request], listenMs: 10_000 }))).to.not.include(429);
+    } finally {
+      door.close();
+    }
   });
 
   it("counts subscriptions and WebSockets of a client together, and gives back each that ends", async () => {

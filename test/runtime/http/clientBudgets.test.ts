@@ -65,6 +65,46 @@ describe("the budget of a client", () => {
     expect(begun.slice(4)).to.deep.equal(["sixth"]);
   });
 
+  it("has one turn at a time for who spends more than it earns, and none while others are served", () => {
+    const budgets = open();
+    const begun: string[] = [];
+    const take = (client: string, name: string) => budgets.of(client).takeTurn(() => begun.push(name));
+    budgets.of("loud").charge(3);
+    const [first, second] = [take("loud", "first"), take("loud", "second")];
+    expect(begun).to.deep.equal(["first"]);
+    const quiet = take("quiet", "of another");
+    first?.();
+    expect(begun).to.deep.equal(["first", "of another"]);
+    quiet?.();
+    expect(begun).to.deep.equal(["first", "of another", "second"]);
+    second?.();
+    // Once it has earned what it spent, it is as any other.
+    now += 2;
+    take("loud", "third");
+    take("loud", "fourth");
+    expect(begun.slice(3)).to.deep.equal(["third", "fourth"]);
+  });
+
+  it("does not make it wait for ever, whoever else is served for however long", async () => {
+    const budgets = open();
+    budgets.of("quiet").takeTurn(() => {});
+    budgets.of("loud").charge(3);
+    for (let n = 0; n < 3; n++)
+      await new Promise<void>((resolve) => {
+        const end = budgets.of("loud").takeTurn(() => {
+          queueMicrotask(() => end?.());
+          resolve();
+        });
+      });
+  });
+
+  it("counts refusals until a request is let in", () => {
+    const budgets = open();
+    expect([1, 2, 3].map(() => budgets.of("a").refuse())).to.deep.equal([1, 2, 3]);
+    budgets.of("a").takeTurn(() => {});
+    expect(budgets.of("a").refuse()).to.equal(1);
+  });
+
   it("counts streams until they are closed, once each", () => {
     const budgets = open();
     const close = budgets.of("a").openStream();

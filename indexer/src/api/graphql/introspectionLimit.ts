@@ -14,9 +14,13 @@ import {
   type ValidationRule,
 } from "graphql";
 import type { Plugin } from "graphql-yoga";
+import type { QueryContext } from "./context.ts";
 
 /** How many a list of the introspection has on average, by its field. */
 type Sizes = { [field: string]: number };
+
+/** What the whole schema costs a client besides its length: to put it together keeps everybody else waiting. */
+const WHOLE_SCHEMA_POINTS = 80;
 
 /** What GraphiQL asks when it starts, and some more, is room enough for anybody. */
 const ROOM = 1.25;
@@ -26,18 +30,29 @@ const ROOM = 1.25;
  * and thirty aliases of it, or types of fields of types, are megabytes made by one short text.
  */
 export function introspectionLimit(): Plugin {
-  let rule: ValidationRule | undefined;
+  let known: Introspection | undefined;
   return {
     onValidate: ({ addValidationRule, params }) => {
-      rule ??= ruleFor(params.schema as GraphQLSchema);
-      addValidationRule(rule);
+      known ??= introspectionOf(params.schema as GraphQLSchema);
+      addValidationRule(ruleFor(known));
+    },
+    onExecute: ({ args: { document, contextValue } }) => {
+      if (known === undefined) return;
+      const part = valuesAsked(document, known.sizes) / known.whole;
+      (contextValue as unknown as QueryContext).charge(WHOLE_SCHEMA_POINTS * part);
     },
   };
 }
 
-function ruleFor(schema: GraphQLSchema): ValidationRule {
+type Introspection = { sizes: Sizes; whole: number };
+
+function introspectionOf(schema: GraphQLSchema): Introspection {
   const sizes = sizesOf(schema);
-  const most = ROOM * valuesAsked(parse(getIntrospectionQuery()), sizes);
+  return { sizes, whole: valuesAsked(parse(getIntrospectionQuery()), sizes) };
+}
+
+function ruleFor({ sizes, whole }: Introspection): ValidationRule {
+  const most = ROOM * whole;
   return (context) => ({
     Document: (document) => {
       if (valuesAsked(document, sizes) <= most) return;

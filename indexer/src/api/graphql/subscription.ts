@@ -14,6 +14,9 @@ export type Happening = { position: string; subject: string | null };
 /** Read at once for one subscriber, and then not before it has taken them all. */
 const BATCH = 100;
 
+/** What a subscription costs to begin, as a WebSocket does: it reads the head of the timeline. */
+const SUBSCRIPTION_POINTS = 5;
+
 const REORG =
   "Blocks were reorganized: what was told after `position` was taken back, and what stands follows.";
 const POSITION = "Give it as `after` to go on from here, on this node or on a replica.";
@@ -89,6 +92,7 @@ function follow(
   const begin = startOf(after);
   const { feed, followers, connection } = context;
   followers.checkRoom();
+  context.charge(SUBSCRIPTION_POINTS);
   const admitted = admittedOf(connection.incoming);
   if (admitted?.becomeStream() === false) {
     const message = "This address has as many streams open as it may; close one first.";

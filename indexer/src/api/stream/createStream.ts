@@ -120,8 +120,10 @@ export function createStream(options: StreamOptions): Stream {
       const seconds = budget?.secondsToWait ?? 0;
       budget?.charge(STREAM_POINTS);
       if (!query.success) void refuse(socket, problemResponse(invalidInputFromZod(query.error)));
-      else if (seconds > 0) void refuse(socket, tooMany("has used up what it may ask for", seconds));
-      else if (isAway?.()) void refuse(socket, databaseAway());
+      else if (seconds > 0) {
+        budget?.refuse();
+        void refuse(socket, tooMany("has used up what it may ask for", seconds));
+      } else if (isAway?.()) void refuse(socket, databaseAway());
       else if (server.clients.size >= mostClients) {
         const detail = "This node streams to no more clients; try another.";
         void refuse(socket, problem(503, "too_many_clients", detail), SECONDS_TO_COME_AGAIN);

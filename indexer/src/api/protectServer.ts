@@ -1,0 +1,41 @@
+import type { Server } from "node:http";
+import { guardServer } from "../../../runtime/http/guardServer.ts";
+import { type ClientLimits, limitClients } from "../../../runtime/http/limitClients.ts";
+import { limitSockets } from "../../../runtime/http/limitSockets.ts";
+import { limitTime } from "../../../runtime/http/limitTime.ts";
+import type { OnFault } from "../../../runtime/http/requestScope.ts";
+import type { DatabaseWatch } from "../../databaseWatch.ts";
+import { MOST_SOCKETS } from "./clientLimits.ts";
+import { answerProbes } from "./databaseAway.ts";
+import { attachStream } from "./stream/attachStream.ts";
+import type { Stream } from "./stream/createStream.ts";
+
+/** Puts everything that stands between strangers and the API on a server that has its listener and does not listen yet. */
+export function protectServer(
+  server: Server,
+  {
+    limits,
+    sockets,
+    stream,
+    onFault,
+    watch,
+  }: {
+    limits: ClientLimits;
+    /** Connections of one address; 0 for no limit. */
+    sockets: number;
+    stream: Stream;
+    onFault: OnFault;
+    watch?: Pick<DatabaseWatch, "isAway" | "isReady" | "status">;
+  },
+): void {
+  guardServer(server, onFault);
+  limitTime(server);
+  limitSockets(server, {
+    perAddress: limits.trustedProxies > 0 ? 0 : sockets,
+    inAll: MOST_SOCKETS,
+    budgets: limits.budgets,
+  });
+  if (watch !== undefined) answerProbes(server, watch);
+  limitClients(server, limits);
+  attachStream(server, stream);
+}

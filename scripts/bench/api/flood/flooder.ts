@@ -1,0 +1,92 @@
+import { connect, type Socket } from "node:net";
+import { getPriority, setPriority } from "node:os";
+import { createInterface } from "node:readline";
+import type { FloodKind } from "./kinds.ts";
+
+// One flooding client as a process of its own. argv: port, the address that it connects from, the address that it forwards ("" for
+// none), the kind as JSON. It begins when it is told so on its input, and prints five times a second what came of its requests.
+
+const [port = "", localAddress = "", forwardedFor = "", text = "{}"] = process.argv.slice(2);
+const kind = JSON.parse(text) as FloodKind;
+
+// On a machine of its own it would take no time from those that it floods.
+setPriority(Math.min(19, getPriority() + 10));
+
+const counts = { answered: 0, refused: 0, closed: 0 };
+const message = messageOf(kind);
+/** Where a number stands that is another one in every request, so that nothing is answered as the same again. */
+const PLACE = "00000000";
+let requests = 0;
+const filler = Buffer.alloc(64 * 1024, " ");
+
+function messageOf({ request, bodyBytes }: FloodKind): string | undefined {
+  if (request === undefined || request.method === "") return undefined;
+  const { method, path, headers = {}, body = "" } = request;
+  const lines = Object.entries({
+    host: "node",
+    ...headers,
+    ...(forwardedFor !== "" && { "x-forwarded-for": forwardedFor }),
+    ...(method === "POST" && { "content-length": String(bodyBytes ?? Buffer.byteLength(body)) }),
+  }).map(([name, value]) => `${name}: ${value}`);
+  return `${method} ${path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n${body}`;
+}
+
+/** Opens a connection, asks on it until it is closed, and begins anew. */
+function flood(): void {
+  const socket = connect({ port: Number(port), host: "127.0.0.1", localAddress, noDelay: true });
+  let pending = "";
+  socket.on("connect", () => {
+    if (message !== undefined) ask(socket);
+    else if (kind.request?.hangsUp) socket.resetAndDestroy();
+  });
+  socket.on("data", (chunk) => {
+    pending += chunk.toString("latin1");
+    const status = /^HTTP\/1\.1 (\d{3})/.exec(pending)?.[1];
+    if (status === undefined) return;
+    if (kind.request?.hangsUp) {
+      count(status);
+      socket.resetAndDestroy();
+    } else if (isWhole(pending)) {
+      count(status);
+      pending = "";
+      ask(socket);
+    }
+  });
+  socket.on("error", () => {});
+  socket.once("close", () => {
+    counts.closed++;
+    setImmediate(flood);
+  });
+}
+
+function ask(socket: Socket): void {
+  const number = String(requests++ % 1e8).padStart(PLACE.length, "0");
+  socket.write((message ?? "").replace(PLACE, number), "latin1");
+  if (kind.bodyBytes !== undefined) fill(socket);
+}
+
+function fill(socket: Socket): void {
+  while (socket.writable && socket.write(filler));
+  if (socket.writable) socket.once("drain", () => fill(socket));
+}
+
+function count(status: string): void {
+  if (status === "429") counts.refused++;
+  else counts.answered++;
+}
+
+function isWhole(answer: string): boolean {
+  const head = answer.indexOf("\r\n\r\n");
+  if (head < 0) return false;
+  const length = /\r\ncontent-length: (\d+)/i.exec(answer.slice(0, head + 2))?.[1];
+  return length === undefined ? answer.endsWith("0\r\n\r\n") : answer.length >= head + 4 + Number(length);
+}
+
+createInterface({ input: process.stdin }).once("line", () => {
+  for (let n = 0; n < kind.connections; n++) flood();
+  setInterval(() => {
+    process.stdout.write(`${JSON.stringify(counts)}\n`);
+  }, 200);
+});
+process.stdin.once("end", () => process.exit());
+process.stdout.write("ready\n");

@@ -1,0 +1,91 @@
+import { getIntrospectionQuery } from "graphql";
+import { address, capabilityOf, type MarketSize } from "../loadMarket.ts";
+
+/** A request that a flood repeats, and whether it hangs up as soon as it is answered. */
+export type FloodRequest = {
+  method: string;
+  path: string;
+  headers?: { [name: string]: string };
+  body?: string;
+  hangsUp?: boolean;
+};
+
+/** One way to flood a node, on so many connections at a time. */
+export type FloodKind = {
+  name: string;
+  connections: number;
+  /** What each connection asks for again and again; undefined: it is opened and says nothing. */
+  request?: FloodRequest;
+  /** Bytes of a body that is told of, and sent as fast as it is taken. */
+  bodyBytes?: number;
+};
+
+const CONNECTIONS = 64;
+/** More than one address may have. */
+const TOO_MANY_CONNECTIONS = 512;
+
+const graphql = (query: string, accept = "application/json"): FloodRequest => ({
+  method: "POST",
+  path: "/graphql",
+  headers: { "content-type": "application/json", accept },
+  body: JSON.stringify({ query: `# 00000000\n${query}` }),
+});
+
+const aliases = (count: number, one: string) =>
+  Array.from({ length: count }, (_, n) => `a${n}: ${one}`).join(" ");
+
+const upgrade = {
+  connection: "Upgrade",
+  upgrade: "websocket",
+  "sec-websocket-version": "13",
+  "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+};
+
+/** What one client can do to a node as fast as it is let: the dearest that is answered, the dearest that is refused, and the rest. */
+export function floodKinds({ agents }: MarketSize): FloodKind[] {
+  const search = {
+    capability: capabilityOf(1, agents),
+    min_success_rate: 0.99,
+    min_avg_stars: 4.9,
+    limit: 50,
+  };
+  const kind = (name: string, request: FloodRequest, connections = CONNECTIONS): FloodKind => ({
+    name,
+    connections,
+    request,
+  });
+  return [
+    kind("cheap GraphQL", graphql("{ meta { block } }")),
+    kind("dear GraphQL", graphql(`{ ${aliases(20, "agents(first: 50) { nodes { id successRate } }")} }`)),
+    kind(
+      "one agent's funding graph",
+      graphql(
+        `{ ${aliases(5, `fundingGraph(agent: "${address(7)}", depth: 2) { nodes { address } edges { from to } }`)} }`,
+      ),
+    ),
+    kind("introspection", graphql(getIntrospectionQuery())),
+    kind(
+      "GraphQL refused for its form",
+      graphql(`{ ${aliases(400, "agents(first: 100) { nodes { id } }")} }`),
+    ),
+    kind("REST search", {
+      method: "POST",
+      path: "/v1/search",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(search),
+    }),
+    kind("subscriptions, opened and dropped", {
+      ...graphql("subscription { hireCounted { position } }", "text/event-stream"),
+      hangsUp: true,
+    }),
+    kind("WebSockets, opened and dropped", {
+      method: "GET",
+      path: "/v1/stream",
+      headers: upgrade,
+      hangsUp: true,
+    }),
+    { name: "connections that say nothing", connections: TOO_MANY_CONNECTIONS },
+    kind("connections, opened and dropped", { method: "", path: "", hangsUp: true }, TOO_MANY_CONNECTIONS),
+    { ...kind("bodies of 50 MB", graphql("{ meta { block } }")), bodyBytes: 50_000_000 },
+  ];
+}
