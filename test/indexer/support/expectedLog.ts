@@ -91,7 +91,8 @@ export async function expectedLog(
         }
       }
     }
-    if (Number(number) % tickBlocks === 0) lines.push({ block: Number(number), time, kind: "tick", hash: block.hash });
+    if (Number(number) % tickBlocks === 0)
+      lines.push({ block: Number(number), time, kind: "tick", hash: block.hash });
   }
   return lines;
 }
