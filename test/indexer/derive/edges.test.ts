@@ -171,4 +171,45 @@ describe("edges of the derivation", () => {
     expect((await agentOf(log))?.cluster_size).to.equal(1);
     for (const n of [4, 5, 6]) expect((await agentOf(log, wallet(n)))?.cluster_size).to.equal(3);
   });
+
+  it("of clusters that merge, the one that tripped first keeps its id, and the others say where they went", async () => {
+    const log = new EventLog();
+    const ring = (funder: number, members: number[]) => {
+      for (const n of members) log.after(1).transfer(wallet(funder), wallet(n), 1_000_000);
+    };
+    for (const n of [1, 2, 3, 4, 5, 6, 7, 8, 9]) log.after(1, 300).listing(wallet(n), "code.review");
+    // The later cluster is the larger one, and its members and funder come first by name.
+    ring(101, [6, 7, 8, 9]);
+    const [oldest = ""] = Object.keys((await log.derive()).clusters);
+    log.after(2 * DAY);
+    ring(100, [1, 2, 3, 4, 5]);
+    const second = Object.keys((await log.derive()).clusters).find((it) => it !== oldest) ?? "";
+    log.after(2 * DAY);
+    ring(99, [1, 2, 6, 7]);
+    const { agents, clusters } = await log.derive();
+    for (const n of [1, 5, 6, 9])
+      expect(agents[wallet(n)]).to.deep.include({ cluster_id: oldest, cluster_size: 9 });
+    expect(clusters[oldest]).to.deep.include({ merged_into: null, size: 9 });
+    expect(clusters[second]).to.deep.include({ merged_into: oldest });
+  });
+
+  it("a funder published as a hub takes its own signals away, and leaves those of listings alike", async () => {
+    const operator = wallet(14);
+    const log = new EventLog({ operator });
+    const ring = [1, 2, 3, 4];
+    for (const n of ring)
+      log.after(1, 300).listing(wallet(n), "code.review", { endpoint: "https://one.example" });
+    for (const n of ring) log.after(1).transfer(wallet(100), wallet(n), 1_000_000);
+    const before = (await log.derive()).agents[wallet(1)];
+    expect(before?.signals_tripped).to.deep.equal(["funding_origin", "listing_fingerprint"]);
+    log.record("params", operator, { version: 2, operator, hubs: [wallet(100)] });
+    log.tick();
+    const { agents, clusters } = await log.derive();
+    for (const n of ring) {
+      const { signals_tripped, cluster_id, cluster_size } = agents[wallet(n)] ?? {};
+      expect(signals_tripped).to.deep.equal(["listing_fingerprint"]);
+      expect(cluster_size).to.equal(4);
+      expect(clusters[cluster_id ?? ""]?.kind).to.equal("fingerprint");
+    }
+  });
 });

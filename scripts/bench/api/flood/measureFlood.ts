@@ -200,8 +200,9 @@ function percentile({ times }: Times, percent: number): number {
 }
 
 function lineOf({ kind, quiet, first, flooded, flood }: FloodFigures): string {
-  const ms = (of: Times) => `${percentile(of, 50).toFixed(1)}/${percentile(of, 99).toFixed(1)}`;
-  const ratio = (of: Times) => (percentile(of, 99) / percentile(quiet, 99)).toFixed(2);
+  const ms = (of: Times) => [50, 95, 99].map((it) => percentile(of, it).toFixed(1)).join("/");
+  const ratio = (of: Times) =>
+    [95, 99].map((it) => (percentile(of, it) / percentile(quiet, it)).toFixed(2)).join("/");
   const failed = [quiet, first, flooded].map(({ failures }) => failures.length).join("+");
   const counts = [flood.answered, flood.refused, flood.closed].map((it) => it.toFixed(0)).join("/");
   return `| ${kind} | ${ms(quiet)} | ${ms(first)} | ${ratio(first)} | ${ms(flooded)} | ${ratio(flooded)} | ${counts} | ${flood.cores.toFixed(2)} | ${failed} |`;
@@ -217,7 +218,7 @@ export function reportFlood(
     .join(" ");
   return [
     `${availableParallelism()} × ${cpus()[0]?.model}, Node ${process.version}, load average at the end ${load}; ${agents} agents, ${hires} hires`,
-    `${rounds} × ${seconds} s quiet and flooded in turn, ${PER_SECOND} requests a second by the other client; milliseconds, p50/p99`,
+    `${rounds} × ${seconds} s quiet and flooded in turn, ${PER_SECOND} requests a second by the other client; milliseconds, p50/p95/p99; × of p95/p99`,
     "",
     `| one client floods with | quiet | its first ${FIRST_SECONDS} s | × | after | × | answered/refused/closed a second | cores | failed |`,
     "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
