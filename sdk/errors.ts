@@ -114,3 +114,14 @@ export class ChainError extends TallystickError {
     if (parameters.reason !== undefined) this.reason = parameters.reason;
   }
 }
+
+/** A keeper does not pay for this. Whoever brings it may send it itself. Codes: `gas_limit`, `fee_missing`, `amount_too_small`. */
+export class RelayRefusedError extends TallystickError {
+  /** When the same may be tried again. */
+  readonly secondsToWait?: number;
+
+  constructor(parameters: Omit<TallystickErrorParameters, "hint"> & { secondsToWait?: number }) {
+    super({ ...parameters, hint: "Send it yourself: anybody may." });
+    if (parameters.secondsToWait !== undefined) this.secondsToWait = parameters.secondsToWait;
+  }
+}

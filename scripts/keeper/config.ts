@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type Address, addressSchema } from "../../protocol/address.ts";
+import { parseUsdc, priceUsdcSchema } from "../../protocol/amount.ts";
 import { InvalidInputError, invalidInputFromZod } from "../../protocol/errors.ts";
 import type { Hex } from "../../protocol/hex.ts";
 import { keysOfOthers } from "../../protocol/keysOfOthers.ts";
@@ -16,8 +17,14 @@ export type KeeperConfig = {
   folder: string;
   startBlock: bigint;
   roundMs: number;
-  /** Who must be paid the published fee by deposits that are to be relayed; absent: all are. */
+  /** Who must be paid the published fee by hires that are to be relayed; absent: all are. */
   feeRecipient?: Address;
+  /** The least amount of such a hire, in atomic units. */
+  minAmount: bigint;
+  /** Gas in a day for the deposits and deliveries of a buyer that no fee has paid for yet. */
+  gasPerBuyer: number;
+  /** Gas in a day for words of a contract wallet that fail. */
+  gasPerWallet: number;
 };
 
 const address = z
@@ -43,6 +50,12 @@ const environmentSchema = z.object({
   KEEPER_DIR: z.string().default("./.tallystick/keeper"),
   KEEPER_ROUND_MS: wholeNumber.refine((ms) => ms >= 100, "must be at least 100").default(2_000),
   KEEPER_FEE_RECIPIENT: address.optional(),
+  KEEPER_MIN_AMOUNT_USDC: z
+    .string()
+    .refine((text) => priceUsdcSchema.safeParse(text).success, "must be an amount like 0.01")
+    .default("0.01"),
+  KEEPER_GAS_PER_BUYER: wholeNumber.default(1_000_000),
+  KEEPER_GAS_PER_WALLET: wholeNumber.default(200_000),
 });
 
 /** The variables that a keeper reads; no others need to be in its environment. */
@@ -76,6 +89,9 @@ export function readKeeperConfig(
     folder: it.KEEPER_DIR,
     startBlock: BigInt(it.START_BLOCK),
     roundMs: it.KEEPER_ROUND_MS,
+    minAmount: parseUsdc(it.KEEPER_MIN_AMOUNT_USDC),
+    gasPerBuyer: it.KEEPER_GAS_PER_BUYER,
+    gasPerWallet: it.KEEPER_GAS_PER_WALLET,
     ...(it.KEEPER_FEE_RECIPIENT !== undefined && { feeRecipient: it.KEEPER_FEE_RECIPIENT }),
   };
 }

@@ -1,6 +1,8 @@
 import type { Server } from "node:http";
 import { serve } from "@hono/node-server";
 import { privateKeyToAccount } from "viem/accounts";
+import { guardServer } from "../../runtime/http/guardServer.ts";
+import { limitTime } from "../../runtime/http/limitTime.ts";
 import { createTransactionSender } from "../../sdk/chain/transactionSender.ts";
 import { createEscrowCalls } from "../../sdk/escrow/escrowCalls.ts";
 import { createKeeper } from "../../sdk/escrow/keeper.ts";
@@ -21,17 +23,24 @@ export async function runKeeper(config: KeeperConfig): Promise<RunningKeeper> {
   const account = privateKeyToAccount(config.privateKey);
   const sender = createTransactionSender({ account, chainId, rpc: rpcUrl });
   const calls = createEscrowCalls({ sender, deployment: { chainId, escrow } });
-  const keeper = createKeeper({ calls, store: fileStore(config.folder), startBlock, roundMs, log });
-  const app = keeperApp({
+  const { minAmount, gasPerBuyer, gasPerWallet } = config;
+  const keeper = createKeeper({
     calls,
-    keeper,
+    store: fileStore(config.folder),
+    worth: { minAmount, ...(feeRecipient !== undefined && { fee: { recipient: feeRecipient } }) },
+    gasPerBuyer,
+    gasPerWallet,
+    startBlock,
+    roundMs,
     log,
-    ...(feeRecipient !== undefined && { requiredFee: { recipient: feeRecipient } }),
   });
+  const app = keeperApp({ calls, keeper, log });
   const { promise: listening, resolve, reject } = Promise.withResolvers<number>();
   const { host: hostname, port } = config;
   const server = serve({ fetch: app.fetch, hostname, port }, (at) => resolve(at.port)) as Server;
   server.on("error", reject);
+  guardServer(server, (error) => log("A request left a fault behind.", { error }));
+  limitTime(server);
   const url = `http://${hostname}:${await listening}`;
   keeper.start();
   return {

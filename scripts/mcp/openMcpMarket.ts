@@ -92,6 +92,9 @@ export async function openMcpMarket(keeper: Keeper, folder: string, signal: Abor
     startBlock: 0n,
     roundMs: 200,
     feeRecipient: actors.operator.address,
+    minAmount: 10_000n,
+    gasPerBuyer: 1_000_000,
+    gasPerWallet: 200_000,
   });
   const mode = `platform_escrow:${hireEscrow.providerId}`;
   const escrows = { [mode]: { escrow, relay: escrowKeeper.url, feeRecipient: actors.operator.address } };

@@ -12,6 +12,7 @@ import {
   type Transport,
 } from "viem";
 import type { Address } from "../../protocol/address.ts";
+import { within } from "../deadline.ts";
 import { ChainError } from "../errors.ts";
 
 /** A call of a contract. */
@@ -28,8 +29,6 @@ export type ContractCall = {
 export type TransactionSender = {
   address: Address;
   client: PublicClient;
-  /** Asks the chain whether a call would go through now. @throws ChainError */
-  check: (call: ContractCall) => Promise<void>;
   /** Simulates, sends, and gives the hash; the next call need not wait for it to be mined. */
   send: (call: ContractCall) => Promise<Hex>;
   /** As `send`, and waits until it is mined. @throws ChainError when it is reverted */
@@ -44,6 +43,8 @@ export type TransactionSenderParameters = {
   rpc: string | Transport;
   /** Milliseconds between two looks for a receipt. Default 1,000. */
   pollingMs?: number;
+  /** Milliseconds until the next call is no longer kept waiting by one that the RPC does not answer. Default 60,000. */
+  sendMs?: number;
 };
 
 /**
@@ -53,7 +54,7 @@ export type TransactionSenderParameters = {
  * then sent with the next nonce.
  */
 export function createTransactionSender(parameters: TransactionSenderParameters): TransactionSender {
-  const { account, chainId, rpc, pollingMs = 1_000 } = parameters;
+  const { account, chainId, rpc, pollingMs = 1_000, sendMs = 60_000 } = parameters;
   const chain = defineChain({
     id: chainId,
     name: `eip155:${chainId}`,
@@ -77,7 +78,11 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
   }
 
   const send = (call: ContractCall): Promise<Hex> => {
-    const sent = queue.then(() => sendNow(call));
+    const sent = queue.then(async () => {
+      const hash = await within(sendNow(call), sendMs);
+      if (hash !== undefined) return hash;
+      throw chainError(call, new Error(`the RPC did not answer within ${sendMs} ms`));
+    });
     queue = sent.catch(() => {});
     return sent;
   };
@@ -85,13 +90,6 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
   return {
     address: account.address.toLowerCase() as Address,
     client,
-    check: async (call) => {
-      try {
-        await client.estimateContractGas({ ...call, account });
-      } catch (cause) {
-        throw chainError(call, cause);
-      }
-    },
     send,
     sendAndWait: async (call) => {
       const hash = await send(call);

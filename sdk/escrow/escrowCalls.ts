@@ -12,6 +12,7 @@ import type { TransactionSender } from "../chain/transactionSender.ts";
 import { type BatchOutcome, batchGas, GAS_EACH, readBatchOutcome } from "./batch.ts";
 import { type EscrowState, readEscrowState } from "./readEscrowState.ts";
 import type { DepositAuthorization, DepositPermit } from "./signEscrow.ts";
+import { type TriedCall, tryCall } from "./tryCall.ts";
 
 export type { EscrowState };
 
@@ -59,13 +60,12 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
       return await readEscrowState(sender.client, address, id);
     },
 
-    /**
-     * Whether the contract would do it now.
-     *
-     * @throws ChainError `call_refused` with the contract's error as `reason`
-     */
-    check: (functionName: string, args: readonly unknown[]): Promise<void> =>
-      sender.check({ address, abi: hireEscrowAbi, functionName, args }),
+    /** What an item of a batch would come to now. @throws ChainError `chain_unreachable` */
+    tryItem: (item: Hex, gasEach: bigint = GAS_EACH): Promise<TriedCall> =>
+      tryCall(sender.client, { to: address, data: item, gas: gasEach }),
+    /** Whether there is code at an address: a contract wallet's, or what an EIP-7702 account points to. */
+    hasCode: async (account: Address): Promise<boolean> =>
+      ((await sender.client.getCode({ address: account })) ?? "0x") !== "0x",
     /** Unix seconds of the latest block, and its number. */
     head: async (): Promise<{ time: bigint; number: bigint }> => {
       const { timestamp, number } = await sender.client.getBlock();

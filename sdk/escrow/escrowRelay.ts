@@ -17,33 +17,35 @@ export type EscrowRelay = {
   state: (id: Hex) => Promise<EscrowState>;
 };
 
+/** What the contract refuses because it is done already is done: in which transaction, the events say. */
+export async function unlessDone(
+  calls: EscrowCalls,
+  hire: Hire,
+  what: "deposit" | "settlement",
+  done: EscrowState["status"],
+  work: () => Promise<Hex>,
+): Promise<Hex> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ChainError) || error.reason !== "WrongStatus") throw error;
+    const id = calls.idOf(hire);
+    const earlier = (await calls.state(id)).status === done ? await calls.findEvent(id, what) : undefined;
+    if (earlier === undefined) throw error;
+    return earlier;
+  }
+}
+
 /** Relays with its own wallet, which pays the gas. */
 export function walletRelay(calls: EscrowCalls): EscrowRelay {
-  /** What the contract refuses because it is done already is done: in which transaction, the events say. */
-  const unlessDone = async (
-    hire: Hire,
-    what: "deposit" | "settlement",
-    done: EscrowState["status"],
-    work: () => Promise<Hex>,
-  ): Promise<Hex> => {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof ChainError) || error.reason !== "WrongStatus") throw error;
-      const id = calls.idOf(hire);
-      const earlier = (await calls.state(id)).status === done ? await calls.findEvent(id, what) : undefined;
-      if (earlier === undefined) throw error;
-      return earlier;
-    }
-  };
   return {
     deposit: (hire, authorization) =>
-      unlessDone(hire, "deposit", "held", () => calls.depositWithAuthorization(hire, authorization)),
+      unlessDone(calls, hire, "deposit", "held", () => calls.depositWithAuthorization(hire, authorization)),
     markDelivered: (hire, resultHash, signature) => calls.markDelivered(hire, resultHash, signature),
     release: (hire, signature) =>
-      unlessDone(hire, "settlement", "released", () => calls.release(hire, signature)),
+      unlessDone(calls, hire, "settlement", "released", () => calls.release(hire, signature)),
     refund: (hire, signer, signature) =>
-      unlessDone(hire, "settlement", "refunded", () => calls.refund(hire, signer, signature)),
+      unlessDone(calls, hire, "settlement", "refunded", () => calls.refund(hire, signer, signature)),
     state: (id) => calls.state(id),
   };
 }

@@ -1,47 +1,52 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { cors } from "hono/cors";
+import { size } from "viem";
 import { z } from "zod";
-import type { Address } from "../../protocol/address.ts";
 import { addressSchema } from "../../protocol/address.ts";
 import { atomicSchema } from "../../protocol/amount.ts";
 import { invalidInputFromZod } from "../../protocol/errors.ts";
-import { escrowFee, type FeeBand } from "../../protocol/escrow/feeSchedule.ts";
 import type { Hire } from "../../protocol/escrow/hire.ts";
 import { readHireJson } from "../../protocol/escrow/hireJson.ts";
 import { type Hex, isHex, ZERO_HASH } from "../../protocol/hex.ts";
 import { readForeignJson } from "../../protocol/json/foreignJson.ts";
-import { ChainError } from "../errors.ts";
+import { ChainError, RelayRefusedError } from "../errors.ts";
 import { problemResponse } from "../seller/problem.ts";
 import { HireRefusedError } from "../seller/sellerErrors.ts";
 import type { EscrowCalls } from "./escrowCalls.ts";
-import { walletRelay } from "./escrowRelay.ts";
 import type { Keeper } from "./keeper.ts";
+import { unwrapSignature } from "./wordOf.ts";
 
 export type KeeperAppParameters = {
   calls: EscrowCalls;
   keeper: Keeper;
-  /** Only deposits that pay this recipient the fee are relayed: what keeps others from spending the keeper's gas. */
-  requiredFee?: { recipient: Address; fees?: readonly FeeBand[] };
   /** How long a request waits for its instruction to be carried out, in milliseconds. Default 20,000. */
   waitMs?: number;
   log?: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
+
+/** Longest signature, in bytes: what a Safe of thirty owners signs. Every byte is paid for. */
+const LONGEST_SIGNATURE = 2_048;
 
 const hexSchema = z
   .string()
   .refine((text) => isHex(text), "must be hex")
   .transform((text) => text as Hex);
 const hashSchema = hexSchema.refine((text) => text.length === 66, "must be 32 bytes");
+/** An empty one would be the word of whoever sends it: the keeper's own. */
+const signatureSchema = hexSchema.refine((text) => {
+  const length = size(unwrapSignature(text));
+  return length > 0 && length <= LONGEST_SIGNATURE;
+}, `must be 1 to ${LONGEST_SIGNATURE} bytes`);
 const schemas = {
   deposit: z.looseObject({
     valid_after: atomicSchema.default("0"),
     valid_before: atomicSchema,
-    signature: hexSchema,
+    signature: signatureSchema,
   }),
-  delivered: z.looseObject({ result_hash: hashSchema.default(ZERO_HASH), signature: hexSchema }),
-  release: z.looseObject({ signature: hexSchema }),
-  refund: z.looseObject({ signer: addressSchema, signature: hexSchema }),
+  delivered: z.looseObject({ result_hash: hashSchema.default(ZERO_HASH), signature: signatureSchema }),
+  release: z.looseObject({ signature: signatureSchema }),
+  refund: z.looseObject({ signer: addressSchema, signature: signatureSchema }),
 };
 
 /**
@@ -52,23 +57,27 @@ const schemas = {
  * Answers 200 with `tx_hash` when it was carried out in time, else 202: it is written down and will be.
  */
 export function keeperApp(parameters: KeeperAppParameters): Hono {
-  const { calls, keeper, requiredFee, waitMs = 20_000, log = () => {} } = parameters;
-  const relay = walletRelay(calls);
+  const { calls, keeper, waitMs = 20_000, log = () => {} } = parameters;
   const app = new Hono();
   app.use(cors());
   app.use(bodyLimit({ maxSize: 65_536 }));
-  app.onError((error) => problemResponse(asRefusal(error), log));
+  app.onError((error) => {
+    const response = problemResponse(asRefusal(error), log);
+    if (error instanceof RelayRefusedError && error.secondsToWait !== undefined) {
+      response.headers.set("retry-after", String(error.secondsToWait));
+    }
+    return response;
+  });
 
   app.post("/deposit", async (c) => {
     const { hire, rest } = await read(c.req.raw, schemas.deposit);
-    requireFee(hire, requiredFee);
     const { valid_after: validAfter, valid_before: validBefore, signature } = rest;
     const authorization = { validAfter: BigInt(validAfter), validBefore: BigInt(validBefore), signature };
-    return c.json({ escrow_id: calls.idOf(hire), tx_hash: await relay.deposit(hire, authorization) });
+    return c.json({ escrow_id: calls.idOf(hire), tx_hash: await keeper.deposit(hire, authorization) });
   });
   app.post("/delivered", async (c) => {
     const { hire, rest } = await read(c.req.raw, schemas.delivered);
-    const tx = await relay.markDelivered(hire, rest.result_hash, rest.signature);
+    const tx = await keeper.markDelivered(hire, rest.result_hash, rest.signature);
     return c.json({ escrow_id: calls.idOf(hire), tx_hash: tx });
   });
   app.post("/release", async (c) => {
@@ -123,20 +132,13 @@ async function read<Schema extends z.ZodType>(
   return { hire: readHireJson(Reflect.get(Object(body), "hire")), rest: result.data };
 }
 
-function requireFee(hire: Hire, required: KeeperAppParameters["requiredFee"]): void {
-  if (!required) return;
-  const least = escrowFee(hire.amount, required.fees);
-  if (hire.feeRecipient === required.recipient && hire.fee >= least) return;
-  throw new HireRefusedError({
-    status: 403,
-    code: "fee_missing",
-    message: `Only hires that pay ${required.recipient} a fee of ${least} are relayed here.`,
-    field: "hire.fee",
-    hint: "Relay it yourself: anybody may.",
-  });
-}
-
 function asRefusal(error: unknown): unknown {
+  if (error instanceof RelayRefusedError) {
+    const { code, message, hint, field, secondsToWait, cause } = error;
+    const details = secondsToWait === undefined ? undefined : { retry_after: secondsToWait };
+    const status = code === "gas_limit" ? 429 : 403;
+    return new HireRefusedError({ status, code, message, hint, field, details, cause });
+  }
   if (!(error instanceof ChainError)) return error;
   const isRefused = error.code === "call_refused";
   return new HireRefusedError({

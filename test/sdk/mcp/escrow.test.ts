@@ -45,9 +45,10 @@ describe("tallystick-mcp in escrow mode", () => {
     closing = [];
     market = await openMarket(chain);
     serveSearch(market);
-    keeper = createKeeper({ calls, store: fileStore(`${market.folder}/keeper`), roundMs: 30 });
+    const worth = { fee: { recipient: treasury.address } };
+    keeper = createKeeper({ calls, store: fileStore(`${market.folder}/keeper`), worth, roundMs: 30 });
     keeper.start();
-    const app = keeperApp({ calls, keeper, waitMs: 3_000, requiredFee: { recipient: treasury.address } });
+    const app = keeperApp({ calls, keeper, waitMs: 3_000 });
     isKeeperDown = false;
     market.hosts["keeper.test"] = {
       request: (input, init) => {
