@@ -211,6 +211,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/soakHire.ts")).registerSoakHire,
   },
   {
+    name: "soak-keeper",
+    summary: "run a keeper among hostile wallets, and count the gas of each side",
+    hidden: true,
+    load: async () => (await import("../commands/soakKeeper.ts")).registerSoakKeeper,
+  },
+  {
     name: "pack-sdk",
     summary: "make one tarball of the SDK",
     hidden: true,

@@ -43,7 +43,7 @@ export type TransactionSenderParameters = {
   rpc: string | Transport;
   /** Milliseconds between two looks for a receipt. Default 1,000. */
   pollingMs?: number;
-  /** Milliseconds until the next call is no longer kept waiting by one that the RPC does not answer. Default 60,000. */
+  /** Milliseconds until the next call is no longer kept waiting by one that the RPC does not answer. Default 20,000. */
   sendMs?: number;
 };
 
@@ -54,7 +54,7 @@ export type TransactionSenderParameters = {
  * then sent with the next nonce.
  */
 export function createTransactionSender(parameters: TransactionSenderParameters): TransactionSender {
-  const { account, chainId, rpc, pollingMs = 1_000, sendMs = 60_000 } = parameters;
+  const { account, chainId, rpc, pollingMs = 1_000, sendMs = 20_000 } = parameters;
   const chain = defineChain({
     id: chainId,
     name: `eip155:${chainId}`,

@@ -4,8 +4,12 @@ import type { KeyValueStore } from "../store/keyValueStore.ts";
 /** What a paid hire is worth to its buyer's account: about the gas of its deposit, its mark of delivery and its release. */
 export const HIRE_GAS = 150_000;
 
-/** How long what was lost by an account counts, in milliseconds, the first time; twice as long each time it fails again. */
+/**
+ * How long what an account lost counts, in milliseconds: a day; a month when a word failed of somebody who has never paid;
+ * twice as long each time one fails again.
+ */
 export const WINDOW_MS = 86_400_000;
+export const STRANGER_WINDOW_MS = 30 * WINDOW_MS;
 const MOST_DOUBLINGS = 6;
 
 /** Changes between two looks for accounts that say nothing any more. */
@@ -25,6 +29,8 @@ type Account = {
   lost: number;
   /** Brought by hires that paid the fee. */
   earned: number;
+  /** Whether a hire of this account has ever paid the fee. */
+  paid: boolean;
   /** Whether a word failed that was good when it came. */
   failed: boolean;
   /** Windows in a row in which one failed. */
@@ -46,8 +52,8 @@ export type Reservation = {
 
 /**
  * What the keeper has spent on each account, kept on the disk. An account may cost so much in a window of a day, and as
- * much more as its paid hires were worth; what it has failed with counts for 1, 2, 4, … up to 64 days. Who never cost
- * anything has no account, so to have many costs a stranger what each of them lost.
+ * much more as its paid hires were worth; what it has failed with counts longer each time. Who never cost anything has no
+ * account, so to have many costs a stranger what each of them lost.
  */
 export async function openGasAccounts(store: KeyValueStore, now: () => number = Date.now) {
   const accounts = new Map<GasAccountId, Account>();
@@ -61,7 +67,7 @@ export async function openGasAccounts(store: KeyValueStore, now: () => number = 
   /** Forgets the accounts that say nothing any more. */
   async function sweep(): Promise<void> {
     for (const [of, { until, failed, strikes }] of accounts) {
-      const counts = failed || strikes > 0 ? WINDOW_MS * 2 ** MOST_DOUBLINGS : 0;
+      const counts = failed || strikes > 0 ? STRANGER_WINDOW_MS * 2 ** MOST_DOUBLINGS : 0;
       if (now() < until + counts) continue;
       accounts.delete(of);
       await store.delete(`gas/${of}`);
@@ -74,12 +80,14 @@ export async function openGasAccounts(store: KeyValueStore, now: () => number = 
     const kept = accounts.get(of);
     if (kept !== undefined && now() < kept.until) return kept;
     const strikes = kept?.failed ? kept.strikes + 1 : (kept?.strikes ?? 0);
-    return { lost: 0, earned: 0, failed: false, strikes, until: 0 };
+    return { lost: 0, earned: 0, paid: kept?.paid ?? false, failed: false, strikes, until: 0 };
   }
 
-  async function write(of: GasAccountId, account: Account): Promise<void> {
-    if (account.until === 0)
-      account.until = now() + WINDOW_MS * 2 ** Math.min(account.strikes, MOST_DOUBLINGS);
+  async function write(of: GasAccountId, account: Account, hasJustFailed = false): Promise<void> {
+    const windowMs = hasJustFailed && !account.paid ? STRANGER_WINDOW_MS : WINDOW_MS;
+    const end = now() + windowMs * 2 ** Math.min(account.strikes, MOST_DOUBLINGS);
+    // A window begins with the first change in it, and is made longer by what fails.
+    if (account.until === 0 || hasJustFailed) account.until = Math.max(account.until, end);
     accounts.set(of, account);
     await store.put(`gas/${of}`, account);
     if (++writes % SWEEP_WRITES === 0) await sweep();
@@ -110,11 +118,8 @@ export async function openGasAccounts(store: KeyValueStore, now: () => number = 
         giveBack,
         lose: async (cost, failed = false) => {
           const account = current(of);
-          const written = write(of, {
-            ...account,
-            lost: account.lost + cost,
-            failed: account.failed || failed,
-          });
+          const change = { lost: account.lost + cost, failed: account.failed || failed };
+          const written = write(of, { ...account, ...change }, failed);
           giveBack();
           await written;
         },
@@ -123,7 +128,7 @@ export async function openGasAccounts(store: KeyValueStore, now: () => number = 
     /** Counts a hire that paid the fee. */
     earn: async (of: GasAccountId): Promise<void> => {
       const account = current(of);
-      await write(of, { ...account, earned: account.earned + HIRE_GAS, strikes: 0 });
+      await write(of, { ...account, earned: account.earned + HIRE_GAS, paid: true, strikes: 0 });
     },
     /** Seconds until what an account has lost is forgotten. */
     secondsToWait: (of: GasAccountId): number => Math.max(1, Math.ceil((current(of).until - now()) / 1_000)),

@@ -19,6 +19,9 @@ export type TimeoutsParameters = {
 /** Blocks asked for at once; fewer when a provider refuses, since it does not say how many it would take. */
 const BLOCK_RANGE = 2_000n;
 
+/** How often in a round fewer blocks are asked for: a provider that is away fails whatever it is asked. */
+const MOST_HALVINGS = 4;
+
 /** Blocks that are read again in every round, since a reorganisation may have changed them. */
 const REORG_BLOCKS = 30n;
 
@@ -47,13 +50,17 @@ export function createTimeouts(parameters: TimeoutsParameters) {
   async function follow(hires: Map<string, Hire>, head: bigint, signal: AbortSignal): Promise<void> {
     const cursor = await store.get<string>("cursor/deposits");
     let from = cursor === undefined ? startBlock : BigInt(cursor);
-    while (from <= head && !signal.aborted) {
+    blockRange = blockRange * 2n < BLOCK_RANGE ? blockRange * 2n : BLOCK_RANGE;
+    for (let halvings = 0; from <= head && !signal.aborted; ) {
       const to = from + blockRange - 1n < head ? from + blockRange - 1n : head;
-      const deposits = await calls.deposits(from, to).catch((error: unknown) => {
-        blockRange = blockRange > 1n ? blockRange / 2n : 1n;
-        throw error;
-      });
-      blockRange = blockRange * 2n < BLOCK_RANGE ? blockRange * 2n : BLOCK_RANGE;
+      let deposits: Hire[];
+      try {
+        deposits = await calls.deposits(from, to);
+      } catch (error) {
+        if (blockRange === 1n || ++halvings > MOST_HALVINGS) throw error;
+        blockRange /= 2n;
+        continue;
+      }
       await watch(
         hires,
         deposits.filter(({ amount }) => amount >= minAmount),

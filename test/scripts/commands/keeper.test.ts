@@ -32,6 +32,9 @@ describe("the settings of a keeper", () => {
       folder: "./.tallystick/keeper",
       startBlock: 0n,
       roundMs: 2_000,
+      minAmount: 10_000n,
+      gasPerBuyer: 1_000_000,
+      gasPerWallet: 200_000,
     });
   });
 
@@ -52,6 +55,9 @@ describe("the settings of a keeper", () => {
       KEEPER_PRIVATE_KEY: "0x12",
       KEEPER_PORT: "70000",
       KEEPER_ROUND_MS: "5",
+      KEEPER_MIN_AMOUNT_USDC: "1e3",
+      KEEPER_GAS_PER_BUYER: "-1",
+      KEEPER_GAS_PER_WALLET: "much",
     };
     expect(faults(wrong).sort()).to.deep.equal(Object.keys(wrong).sort());
   });

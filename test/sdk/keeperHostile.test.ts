@@ -1,0 +1,290 @@
+import { expect } from "chai";
+import type { Hono } from "hono";
+import { ZERO_ADDRESS } from "../../protocol/address.ts";
+import { toHireJson } from "../../protocol/escrow/hireJson.ts";
+import { MOODS, ONLY_ON_CHAIN } from "../../scripts/bench/keeper/hostileWallet.ts";
+import { type KeeperWorld, openKeeperWorld, WORD } from "../../scripts/bench/keeper/keeperWorld.ts";
+import { soakKeeper } from "../../scripts/bench/keeper/soakKeeper.ts";
+import { createKeeper, type Keeper, type KeeperParameters } from "../../sdk/escrow/keeper.ts";
+import { keeperApp } from "../../sdk/escrow/keeperApp.ts";
+import { type KeyValueStore, memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { type SdkChain, startSdkChain } from "./support/sdkChain.ts";
+import { rejection } from "./support/tamper.ts";
+
+const LIES = MOODS.burnsGas + ONLY_ON_CHAIN;
+const DAY_MS = 86_400_000;
+
+describe("a keeper among hostile wallets", function () {
+  this.timeout(60_000);
+  let chain: SdkChain;
+  let world: KeeperWorld;
+  let store: KeyValueStore;
+  let keeper: Keeper;
+  let at: number;
+  let said: string[];
+  /** Every batch that was sent: the items and the gas of each. */
+  let batches: { count: number; gasEach: bigint }[];
+
+  before(async function () {
+    this.timeout(180_000);
+    chain = await startSdkChain();
+  });
+  after(() => chain.close());
+  beforeEach(async () => {
+    world = await openKeeperWorld(chain);
+    store = memoryStore();
+    at = Date.now();
+    said = [];
+    batches = [];
+    keeper = open();
+  });
+  afterEach(() => keeper.close());
+
+  const open = (changes: Partial<KeeperParameters> = {}): Keeper =>
+    createKeeper({
+      calls: {
+        ...world.calls,
+        batch: (items, gasEach = 0n) => {
+          batches.push({ count: items.length, gasEach });
+          return world.calls.batch(items, gasEach);
+        },
+      },
+      store,
+      worth: world.worth,
+      now: () => at,
+      log: (sentence, details) => said.push(`${sentence} ${details?.reason ?? ""}`.trim()),
+      ...changes,
+    });
+  const releaseOf = async (buyer: Awaited<ReturnType<KeeperWorld["person"]>>) => {
+    const hire = await world.held(buyer);
+    return { hire, signature: await world.signerOf(buyer).release(world.calls.idOf(hire)) };
+  };
+
+  it("asks contract wallets apart from keys, and an account with both by its key", async () => {
+    const person = await world.person();
+    const [one, two] = [await releaseOf(person), await releaseOf(person)];
+    // Its key signed; its code, as an EIP-7702 account has it, would burn all it gets.
+    const wallet = await world.wallet(MOODS.burnsGas);
+    const code = await chain.client.getCode({ address: wallet.address });
+    await chain.client.setCode({ address: person.address, bytecode: code as `0x${string}` });
+    await chain.client.setStorageAt({
+      address: person.address,
+      index: 0,
+      value: `0x${"00".repeat(31)}01`,
+    });
+    const safe = await world.wallet();
+    const { hire } = await world.heldBy(safe.address);
+    await keeper.release(hire, WORD);
+    for (const it of [one, two]) await keeper.release(it.hire, it.signature);
+    expect(await keeper.round()).to.include({ released: 3, waiting: 0 });
+    expect(batches).to.deep.equal([
+      { count: 2, gasEach: 500_000n },
+      { count: 1, gasEach: 150_000n },
+    ]);
+  });
+
+  it("tries what ran out of gas once more, alone, and then drops it and says so", async () => {
+    keeper = open({ gasPerWallet: 400_000 });
+    const [liar, honest] = [await world.wallet(LIES), await world.wallet()];
+    const trap = await world.heldBy(liar.address);
+    const good = await world.heldBy(honest.address);
+    await keeper.release(trap.hire, WORD);
+    await keeper.release(good.hire, WORD);
+    expect(await keeper.round()).to.include({ released: 1, waiting: 1 });
+    const next = await world.heldBy((await world.wallet()).address);
+    await keeper.release(next.hire, WORD);
+    expect(await keeper.round()).to.include({ released: 1, waiting: 0 });
+    expect(batches.map(({ count }) => count)).to.deep.equal([2, 1, 1]);
+    expect(said.filter((line) => line.startsWith("An instruction"))).to.deep.equal([
+      "An instruction failed and is tried once more, alone. InvalidSignature",
+      "An instruction is dropped. InvalidSignature",
+    ]);
+    expect(await world.statusOf(trap.hire)).to.equal("held");
+  });
+
+  it("drops for good what the contract refuses for good", async () => {
+    const person = await world.person();
+    const { hire, signature } = await releaseOf(person);
+    const signer = world.signerOf(person);
+    await keeper.release(hire, signature);
+    await keeper.refund(hire, person.address, await signer.refund(world.calls.idOf(hire)));
+    await keeper.round();
+    expect(["released", "refunded"]).to.include(await world.statusOf(hire));
+    expect(await keeper.round()).to.deep.include({ released: 0, refunded: 0, waiting: 0, failed: [] });
+    expect(said.some((line) => /dropped. the escrow is (released|refunded)/.test(line))).to.equal(true);
+    const other = await rejection(keeper.release(hire, signature));
+    expect(other).to.include({ code: "call_refused", reason: "WrongStatus" });
+  });
+
+  it("loses no more by a wallet than it may, in this process and the next, and delays nobody else", async () => {
+    const liar = await world.wallet(LIES);
+    const traps = [];
+    for (let n = 0; n < 4; n++) traps.push((await world.heldBy(liar.address)).hire);
+    for (const trap of traps) await keeper.release(trap, WORD);
+    const honest = await world.heldBy((await world.wallet()).address);
+    await keeper.release(honest.hire, WORD);
+    expect(await keeper.round()).to.include({ released: 1 });
+    const once = world.spent.gas;
+    for (let n = 0; n < 3; n++) {
+      at += DAY_MS;
+      await keeper.close();
+      keeper = open();
+      await keeper.round();
+    }
+    expect(world.spent.gas, "nothing more in three days").to.equal(once);
+    const more = (await world.heldBy(liar.address)).hire;
+    const error = await rejection(keeper.release(more, WORD));
+    expect(error).to.include({ code: "gas_limit", field: "hire.buyer" });
+    const { hire, signature } = await releaseOf(await world.person());
+    await keeper.release(hire, signature);
+    expect(await keeper.round()).to.include({ released: 1 });
+  });
+
+  it("asks no wallet for ever that said yes once and says no now", async () => {
+    const wallet = await world.wallet();
+    const { hire } = await world.heldBy(wallet.address);
+    await keeper.release(hire, WORD);
+    await world.feel(wallet.address, MOODS.burnsGas);
+    let rounds = 0;
+    for (let waiting = 1; waiting > 0 && rounds < 100; rounds++) {
+      ({ waiting } = await keeper.round());
+      at += 60_000;
+    }
+    expect(rounds).to.be.within(10, 60);
+    expect(batches).to.deep.equal([]);
+  });
+
+  it("lets no arbiter's or seller's wallet stand in the way of the buyer's own refund", async () => {
+    const person = await world.person();
+    const liar = await world.wallet(LIES);
+    const hire = await world.held(person, { arbiter: liar.address });
+    const signature = await world.signerOf(person).refund(world.calls.idOf(hire));
+    await keeper.refund(hire, person.address, signature);
+    await keeper.refund(hire, liar.address, WORD);
+    expect(await keeper.round()).to.include({ refunded: 1 });
+    expect(await world.statusOf(hire)).to.equal("refunded");
+  });
+
+  it("pays no buyer's deposits without end when they come back unpaid", async () => {
+    const person = await world.person(30);
+    const signer = world.signerOf(person);
+    let deposits = 0;
+    let error: unknown;
+    for (; deposits < 30; deposits++) {
+      const hire = await world.hireOf(person.address);
+      error = await keeper.deposit(hire, await signer.authorizeDeposit(hire)).then(
+        () => undefined,
+        (it) => it,
+      );
+      if (error) break;
+      await keeper.refund(hire, person.address, await signer.refund(world.calls.idOf(hire)));
+      await keeper.round();
+    }
+    expect(deposits).to.be.within(3, 15);
+    expect(error).to.include({ code: "gas_limit", field: "hire.buyer" });
+    // Another buyer's are relayed, and one that pays may go on.
+    const payer = await world.person(40);
+    for (let n = 0; n < 20; n++) {
+      const hire = await world.hireOf(payer.address);
+      await keeper.deposit(hire, await world.signerOf(payer).authorizeDeposit(hire));
+      await keeper.release(hire, await world.signerOf(payer).release(world.calls.idOf(hire)));
+      await keeper.round();
+    }
+    at += DAY_MS;
+    const hire = await world.hireOf(person.address);
+    await keeper.deposit(hire, await signer.authorizeDeposit(hire));
+  });
+
+  it("loses no more by a seller's wallet than it may, whoever its buyers are", async () => {
+    const liar = await world.wallet(LIES);
+    const person = await world.person();
+    const hires = [];
+    for (let n = 0; n < 5; n++) hires.push(await world.held(person, { seller: liar.address }));
+    const before = world.spent.gas;
+    const codes: unknown[] = [];
+    for (const hire of hires) {
+      const error = await rejection(keeper.markDelivered(hire, `0x${"00".repeat(32)}`, WORD));
+      codes.push(Reflect.get(Object(error), "code"));
+    }
+    expect(codes[0]).to.equal("call_refused");
+    expect(codes.at(-1)).to.equal("gas_limit");
+    expect(world.spent.gas - before).to.be.lessThan(200_000);
+  });
+
+  describe("over HTTP", () => {
+    let app: Hono;
+    beforeEach(() => {
+      app = keeperApp({ calls: world.calls, keeper, waitMs: 0 });
+    });
+    const post = async (route: string, body: object) => {
+      const response = await app.request(route, { method: "POST", body: JSON.stringify(body) });
+      expect(response.headers.get("content-type")).to.contain("problem+json");
+      const { status, code, errors } = await response.json();
+      expect(status).to.equal(response.status);
+      return { status, code, field: errors?.[0].field, retryAfter: response.headers.get("retry-after") };
+    };
+
+    it("says which field makes a hire not worth its gas", async () => {
+      const person = await world.person();
+      const least = 10_000n;
+      const wrong = [
+        [{ amount: least - 1n, fee: 1_000n }, "amount_too_small", "hire.amount"],
+        [{ fee: 0n }, "fee_missing", "hire.fee"],
+        [{ fee: 4_999n }, "fee_missing", "hire.fee"],
+        [{ feeRecipient: person.address }, "fee_missing", "hire.fee_recipient"],
+        [{ fee: 0n, feeRecipient: ZERO_ADDRESS }, "fee_missing", "hire.fee_recipient"],
+      ] as const;
+      for (const [changes, code, field] of wrong) {
+        const hire = await world.held(person, changes);
+        const about = {
+          hire: toHireJson(hire),
+          signature: await world.signerOf(person).release(world.calls.idOf(hire)),
+        };
+        for (const [route, rest] of [
+          ["/release", {}],
+          ["/refund", { signer: person.address }],
+          ["/delivered", {}],
+          ["/deposit", { valid_before: "9" }],
+        ] as const) {
+          expect(await post(route, { ...about, ...rest }), route).to.include({ status: 403, code, field });
+        }
+      }
+      expect(await store.keys("release")).to.deep.equal([]);
+    });
+
+    it("takes no empty signature, which would be the keeper's own word, and none that is paid by the byte", async () => {
+      const hire = toHireJson(await world.hireOf(world.treasury.address));
+      for (const signature of ["0x", `0x${"ab".repeat(2_049)}`]) {
+        for (const route of ["/release", "/refund", "/delivered", "/deposit"]) {
+          const body = { hire, signature, signer: world.treasury.address, valid_before: "9" };
+          expect(await post(route, body), route).to.include({ status: 400, field: "signature" });
+        }
+      }
+    });
+
+    it("says 429 and when to come back to a wallet that has cost too much", async () => {
+      const liar = await world.wallet(LIES);
+      const { hire } = await world.heldBy(liar.address);
+      await keeper.release(hire, WORD);
+      await keeper.round();
+      const again = await world.heldBy(liar.address);
+      expect(await post("/release", { hire: toHireJson(again.hire), signature: WORD })).to.deep.equal({
+        status: 429,
+        code: "gas_limit",
+        field: "hire.buyer",
+        retryAfter: String(30 * 86_400),
+      });
+    });
+  });
+
+  it("carries out every honest word of rounds under attack, which cost the attackers more than the keeper", async () => {
+    const counts = await soakKeeper({ rounds: 3, newcomers: 10, honest: 2, chain });
+    expect(counts.violations, "npm run soak:keeper").to.deep.equal([]);
+    expect(counts).to.include({ rounds: 3, released: 15, refunded: 10, timedOut: 10, hostileWallets: 30 });
+    const cost = counts.hostileGas.reduce((sum, gas) => sum + gas, 0);
+    expect(cost).to.be.within(1, counts.hostileOutlay);
+    // What was lost by one wallet is not lost again: each round only costs its newcomers.
+    const [first = 0] = counts.hostileGas;
+    for (const gas of counts.hostileGas) expect(gas).to.be.lessThan(1.1 * first);
+  });
+});

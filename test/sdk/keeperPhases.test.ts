@@ -1,0 +1,210 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { decodeFunctionData, http, parseTransaction } from "viem";
+import { hireEscrowAbi } from "../../protocol/abi/hireEscrowAbi.ts";
+import type { Hire } from "../../protocol/escrow/hire.ts";
+import type { Hex } from "../../protocol/hex.ts";
+import { type KeeperWorld, openKeeperWorld } from "../../scripts/bench/keeper/keeperWorld.ts";
+import { createTransactionSender } from "../../sdk/chain/transactionSender.ts";
+import { createEscrowCalls, type EscrowCalls } from "../../sdk/escrow/escrowCalls.ts";
+import { createKeeper, type Keeper, type KeeperParameters } from "../../sdk/escrow/keeper.ts";
+import { type KeyValueStore, memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { openRpcProxy, type RpcProxy, type RpcRequest } from "./support/rpcProxy.ts";
+import { newWallet, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
+
+describe("the parts of a keeper's round", function () {
+  this.timeout(60_000);
+  let chain: SdkChain;
+  let world: KeeperWorld;
+  let rpc: RpcProxy;
+  let calls: EscrowCalls;
+  let store: KeyValueStore;
+  const account = newWallet();
+
+  before(async function () {
+    this.timeout(180_000);
+    chain = await startSdkChain();
+    rpc = await openRpcProxy(chain);
+    await chain.client.setBalance({ address: account.address, value: 10n ** 24n });
+    const { chainId } = chain.network;
+    const sender = createTransactionSender({
+      account: account.account,
+      chainId,
+      rpc: http(rpc.url, { retryCount: 0, timeout: 4_000 }),
+      pollingMs: 10,
+    });
+    calls = createEscrowCalls({ sender, deployment: { chainId, escrow: chain.escrow } });
+  });
+  after(async () => {
+    await rpc.close();
+    await chain.close();
+  });
+  beforeEach(async () => {
+    world = await openKeeperWorld(chain);
+    store = memoryStore();
+    rpc.sabotage = () => undefined;
+  });
+
+  const open = (changes: Partial<KeeperParameters> = {}): Keeper =>
+    createKeeper({ calls, store, worth: world.worth, ...changes });
+
+  /** One escrow for each part of a round, due now. */
+  async function work(keeper: Keeper): Promise<{ [part in "releases" | "refunds" | "timeouts"]: Hire }> {
+    const buyer = await world.person();
+    const signer = world.signerOf(buyer);
+    const soon = BigInt((await chain.now()) + 5_000);
+    const releases = await world.held(buyer);
+    const refunds = await world.held(buyer);
+    const timeouts = await world.held(buyer, { deadline: soon });
+    await keeper.release(releases, await signer.release(calls.idOf(releases)));
+    await keeper.refund(refunds, buyer.address, await signer.refund(calls.idOf(refunds)));
+    await chain.passTo(Number(soon));
+    return { releases, refunds, timeouts };
+  }
+  const verbs = { releases: "release", refunds: "refund", timeouts: "timeoutRefund" } as const;
+  const ends = { releases: "released", refunds: "refunded", timeouts: "timedOut" } as const;
+  const parts = ["releases", "refunds", "timeouts"] as const;
+
+  /** Whether a request sends a batch of such items. */
+  const sends = ({ method, params }: RpcRequest, verb: keyof typeof ends): boolean => {
+    if (method !== "eth_sendRawTransaction") return false;
+    const { data = "0x" } = parseTransaction(params[0] as Hex);
+    const [items] = decodeFunctionData({ abi: hireEscrowAbi, data }).args as [Hex[], bigint];
+    return decodeFunctionData({ abi: hireEscrowAbi, data: items[0] ?? "0x" }).functionName === verbs[verb];
+  };
+
+  const failures: { [how: string]: (request: RpcRequest) => unknown } = {
+    "is answered []": () => [],
+    "is answered an internal error": ({ id }) => ({
+      jsonrpc: "2.0",
+      id,
+      error: { code: -32_603, message: "execution reverted" },
+    }),
+    "is never answered": () => new Promise(() => {}),
+  };
+  for (const part of parts) {
+    for (const [how, failure] of Object.entries(failures)) {
+      // Each waits for its provider's time-out: one is enough.
+      if (how === "is never answered" && part !== "releases") continue;
+      it(`are done but the ${part}, when what these send ${how}; and these in the next round`, async () => {
+        const keeper = open();
+        const hires = await work(keeper);
+        rpc.sabotage = (request) => (sends(request, part) ? failure(request) : undefined);
+        const seen = await keeper.round();
+        expect(seen.failed).to.deep.equal([part]);
+        for (const other of parts) {
+          expect(await world.statusOf(hires[other]), other).to.equal(other === part ? "held" : ends[other]);
+        }
+        rpc.sabotage = () => undefined;
+        expect((await keeper.round()).failed).to.deep.equal([]);
+        expect(await world.statusOf(hires[part])).to.equal(ends[part]);
+        await keeper.close();
+      });
+    }
+  }
+
+  it("are over at their deadline, whatever hangs, and what hangs is not sent a second time meanwhile", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let sent = 0;
+    const hanging: EscrowCalls = {
+      ...calls,
+      batch: async (...given) => {
+        sent++;
+        await promise;
+        return await calls.batch(...given);
+      },
+    };
+    const buyer = await world.person();
+    const hire = await world.held(buyer);
+    const keeper = open({ calls: hanging, phaseMs: 100 });
+    await keeper.release(hire, await world.signerOf(buyer).release(calls.idOf(hire)));
+    for (let n = 0; n < 3; n++) expect((await keeper.round()).released).to.equal(0);
+    expect(sent).to.equal(1);
+    resolve();
+    await keeper.close();
+    while ((await world.statusOf(hire)) === "held") await sleep(10);
+  });
+
+  it("forget no instruction for what a provider says that fails or is behind", async () => {
+    const keeper = open();
+    const { releases } = await work(keeper);
+    const nothing: Hex = `0x${"00".repeat(96)}`;
+    for (const answer of [
+      ({ id }: RpcRequest) => ({ jsonrpc: "2.0", id, result: nothing }),
+      ({ id }: RpcRequest) => ({
+        jsonrpc: "2.0",
+        id,
+        error: { code: -32_603, message: "execution reverted" },
+      }),
+      ({ id }: RpcRequest) => ({ jsonrpc: "2.0", id, error: { code: 3, message: "execution reverted" } }),
+      () => [],
+    ]) {
+      rpc.sabotage = (request) => (request.method === "eth_call" ? answer(request) : undefined);
+      expect(await keeper.round()).to.include({ released: 0 });
+      expect(await store.keys("release")).to.have.length(1);
+    }
+    await keeper.close();
+    rpc.sabotage = () => undefined;
+    const next = open();
+    expect(await next.round()).to.include({ released: 1 });
+    expect(await world.statusOf(releases)).to.equal("released");
+    await next.close();
+  });
+
+  it("time out what is known when the provider lists no deposits, and ask for fewer blocks", async () => {
+    const keeper = open();
+    const buyer = await world.person();
+    const soon = BigInt((await chain.now()) + 5_000);
+    const known = await world.held(buyer, { deadline: soon });
+    await keeper.round();
+    await chain.passTo(Number(soon));
+    const refuse = (id: number) => ({
+      jsonrpc: "2.0",
+      id,
+      error: { code: -32_005, message: "query returned more than 10000 results" },
+    });
+    rpc.sabotage = ({ method, id }) => (method === "eth_getLogs" ? refuse(id) : undefined);
+    expect(await keeper.round()).to.deep.include({ timedOut: 1, failed: ["timeouts"] });
+    expect(await world.statusOf(known)).to.equal("timedOut");
+    rpc.sabotage = ({ method, params, id }) => {
+      if (method !== "eth_getLogs") return undefined;
+      const [{ fromBlock, toBlock }] = params as [{ fromBlock: Hex; toBlock: Hex }];
+      return BigInt(toBlock) - BigInt(fromBlock) < 3n ? undefined : refuse(id);
+    };
+    const late = await world.held(buyer, { deadline: soon + 100n });
+    await chain.passTo(Number(soon) + 100);
+    for (let rounds = 0; (await world.statusOf(late)) === "held"; rounds++) {
+      expect(rounds).to.be.lessThan(20);
+      await keeper.round();
+    }
+    expect((await keeper.round()).failed).to.deep.equal([]);
+    await keeper.close();
+  });
+
+  it("leave deposits alone that are not worth the gas", async () => {
+    const buyer = await world.person();
+    const soon = BigInt((await chain.now()) + 5_000);
+    const dust = await world.held(buyer, { deadline: soon, amount: 9_999n, fee: 0n });
+    const least = await world.held(buyer, { deadline: soon, amount: 10_000n, fee: 0n });
+    await chain.passTo(Number(soon));
+    const keeper = open();
+    expect(await keeper.round()).to.include({ timedOut: 1 });
+    expect([await world.statusOf(dust), await world.statusOf(least)]).to.deep.equal(["held", "timedOut"]);
+    await keeper.close();
+  });
+
+  it("come about however often somebody brings the same", async () => {
+    const keeper = open({ roundMs: 100 });
+    keeper.start();
+    const buyer = await world.person();
+    const hire = await world.held(buyer);
+    const signature = await world.signerOf(buyer).release(calls.idOf(hire));
+    let posts = 0;
+    while ((await world.statusOf(hire)) === "held") {
+      expect(++posts).to.be.lessThan(300);
+      await keeper.release(hire, signature);
+      await sleep(5);
+    }
+    await keeper.close();
+  });
+});
