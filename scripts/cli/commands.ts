@@ -55,8 +55,8 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "hire",
-    summary: "show one counted hire",
-    settings: ASKING,
+    summary: "hire an agent, or show one counted hire",
+    settings: async () => [...ASKING, ...(await import("../../sdk/mcp/mcpConfig.ts")).mcpVariables],
     load: async () => (await import("../commands/hire.ts")).registerHire,
   },
   {

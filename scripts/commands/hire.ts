@@ -1,5 +1,9 @@
-import type { Command } from "commander";
-import { TallystickError } from "../../protocol/errors.ts";
+import { type Command, Option } from "commander";
+import { z } from "zod";
+import { priceUsdcSchema } from "../../protocol/amount.ts";
+import { isCapability } from "../../protocol/capability.ts";
+import { InvalidInputError, TallystickError } from "../../protocol/errors.ts";
+import { parseOption, wholeNumber } from "../cli/parseOption.ts";
 import {
   addQueryOptions,
   answer,
@@ -11,49 +15,191 @@ import {
   type QueryOptions,
 } from "../query/nodeQuery.ts";
 
-/** `tallystick hire ID`: one counted hire with its evidence. */
+type HireOptions = QueryOptions & {
+  params?: { [key: string]: unknown };
+  maxPrice?: string;
+  maxLatency: number;
+  mode?: string;
+  seller?: string;
+  key?: string;
+  wait: number;
+  resume?: boolean;
+};
+
+/** Exit code of a hire that goes on at its seller: sysexits' "try again". */
+const RUNNING = 75;
+
+const jsonObject = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.addIssue({ code: "custom", message: "must be JSON" });
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), z.unknown(), "must be a JSON object"));
+
+/** `tallystick hire CAPABILITY`: hires an agent. `tallystick hire ID`: one counted hire with its evidence. */
 export function registerHire(program: Command): void {
   addQueryOptions(
     program
       .command("hire")
-      .description("Show a counted hire: who, for what, how it ended, and what that rests on.")
-      .argument("<id>", "of the hire, as `agent` and GraphQL show it"),
-  ).action(async (id: string, options: QueryOptions) => {
-    const { hire } = await nodeAt(options).graphql.hire({ id });
-    if (hire === null)
-      throw new TallystickError({ code: "unknown_hire", message: `No hire ${id} was counted.` });
-    answer(options, hire, () =>
-      [
-        bold(hire.id),
-        facts([
-          ["hire id", hire.hireId],
-          ["seller", hire.sellerAddress],
-          ["buyer", hire.buyerAddress],
-          ["capability", hire.capability],
-          ["mode", hire.paymentMode],
-          [
-            "price",
-            `$${hire.priceUsdc}${hire.amountUsdc === hire.priceUsdc ? "" : ` of $${hire.amountUsdc}`}`,
-          ],
-          ["outcome", hire.outcome.toLowerCase()],
-          ["by the word of", hire.evidence.toLowerCase()],
-          ["refunded", hire.refunded ? "yes" : null],
-          ["dispute", hire.dispute ? `yes, by ${hire.disputeSource}` : null],
-          [
-            "weight",
-            hire.clusterSize === 1 ? "1" : `${number(hire.weight)}: both in a cluster of ${hire.clusterSize}`,
-          ],
-          ["latency", hire.latencyMs === null ? null : `${hire.latencyMs} ms`],
-          ["paid", moment(hire.time)],
-          ["transaction", hire.tx],
-          ["escrow", hire.escrowId],
-          ["receipt", hire.receiptHash],
-          ...hire.ratings.map(({ side, stars }): [string, string] => [
-            `rated by ${side.toLowerCase()}`,
-            `${stars} stars`,
-          ]),
+      .description(
+        "Hire an agent for a capability, or show a counted hire by its id.\n" +
+          "Hiring needs TALLYSTICK_PRIVATE_KEY, and TALLYSTICK_CHAIN_ID, TALLYSTICK_TOKEN and TALLYSTICK_RPC_URL for another\n" +
+          "chain than Base; TALLYSTICK_SPEND_CAP_USDC limits all hires together, TALLYSTICK_ESCROWS names escrows.",
+      )
+      .argument("[what]", "a capability, or the id of a hire, as `agent` and GraphQL show it")
+      .option(
+        "--params <json>",
+        "what the capability's input schema asks for",
+        parseOption("--params", jsonObject),
+      )
+      .option("--max-price <usdc>", "the most it may cost", parseOption("--max-price", priceUsdcSchema))
+      .option("--max-latency <ms>", "how long the seller may take", wholeNumber("--max-latency"), 30_000)
+      .option("--mode <mode>", "direct, escrow, or one payment mode (default: direct)")
+      .option("--seller <address>", "only this one")
+      .option(
+        "--key <key>",
+        "idempotency key: the same key is the same hire for 30 days; new: a hire of its own (default: the same call is the same hire for an hour)",
+      )
+      .option(
+        "--wait <seconds>",
+        "how long to wait before the hire is left to --resume",
+        wholeNumber("--wait"),
+        60,
+      )
+      .addOption(
+        new Option("--resume", "conclude the hires that were paid for and left, or interrupted").conflicts([
+          "params",
+          "maxPrice",
+          "key",
         ]),
+      ),
+  )
+    .addHelpText(
+      "after",
+      `\nExit codes: 0 done and verified, 1 failed or not verified, ${RUNNING} paid for and still running.`,
+    )
+    .action(async (what: string | undefined, options: HireOptions) => {
+      if (options.resume) return await resume(options);
+      if (what !== undefined && isCapability(what)) return await hire(what, options);
+      if (what !== undefined) return await show(what, options);
+      throw new InvalidInputError({
+        issues: [{ field: "what", message: "must be a capability or a hire's id" }],
+      });
+    });
+}
+
+async function hire(capability: string, options: HireOptions): Promise<void> {
+  const { maxPrice, maxLatency, mode, seller, key, wait } = options;
+  if (maxPrice === undefined) {
+    throw new InvalidInputError({ issues: [{ field: "--max-price", message: "is required to hire" }] });
+  }
+  // Loaded only now: the wallet's libraries are slow to load, and most calls only look.
+  const { buyerOf, hireFor, hireJson } = await import("../hire/hireFor.ts");
+  const buyer = buyerOf({ ...process.env, TALLYSTICK_URL: options.url });
+  const parameters = {
+    capability,
+    params: options.params ?? {},
+    maxPriceUsdc: maxPrice,
+    maxLatencyMs: maxLatency,
+    ...(mode !== undefined && { mode }),
+    ...(seller !== undefined && { seller: seller.toLowerCase() }),
+    ...(key !== undefined && { idempotencyKey: key }),
+  };
+  const outcome = await hireFor(buyer, parameters, wait * 1000, tell);
+  if (outcome.status === "running") {
+    process.exitCode = RUNNING;
+    return answer(options, outcome, () =>
+      [
+        facts([
+          ["hire id", outcome.hire_id],
+          ["job", outcome.job_id],
+          ["key", outcome.idempotency_key],
+          ["money", outcome.money],
+        ]),
+        "The seller is still at it. `tallystick hire --resume` concludes it; so does the same call.",
       ].join("\n"),
     );
-  });
+  }
+  const done = hireJson(outcome.hire);
+  if (!done.verification.all_passed) process.exitCode = 1;
+  // A stranger's text: what a terminal would obey is written out.
+  answer(options, { status: "done", idempotency_key: outcome.idempotency_key, ...done }, () =>
+    [
+      facts([
+        ["hire id", done.hire_id],
+        ["seller", done.agent_id],
+        ["paid", `$${done.price_paid_usdc}, ${done.money}`],
+        ["verified", done.verification.all_passed ? "yes" : "no"],
+        ["repeated", done.repeated ? "yes: nothing was paid by this call" : null],
+        ["key", outcome.idempotency_key],
+        ["receipt", done.receipt_hash],
+      ]),
+      plainJson(done.result),
+    ].join("\n"),
+  );
+}
+
+async function resume(options: HireOptions): Promise<void> {
+  const { buyerOf, resumedJson } = await import("../hire/hireFor.ts");
+  const buyer = buyerOf({ ...process.env, TALLYSTICK_URL: options.url });
+  const hires = (await buyer.resume()).map(resumedJson);
+  await buyer.idle();
+  if (hires.some(({ status }) => status === "running")) process.exitCode = RUNNING;
+  answer(options, { hires }, () =>
+    hires.length === 0 ? "No hire is open." : hires.map((one) => plainJson(one)).join("\n"),
+  );
+}
+
+/** How far it is, beside the answer. */
+function tell(sentence: string): void {
+  process.stderr.write(`${sentence}\n`);
+}
+
+/** JSON in which nothing is left that a terminal would obey, or that turns the direction of text. */
+function plainJson(value: unknown): string {
+  return JSON.stringify(value, null, 2).replace(
+    /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+async function show(id: string, options: QueryOptions): Promise<void> {
+  const { hire } = await nodeAt(options).graphql.hire({ id });
+  if (hire === null)
+    throw new TallystickError({ code: "unknown_hire", message: `No hire ${id} was counted.` });
+  answer(options, hire, () =>
+    [
+      bold(hire.id),
+      facts([
+        ["hire id", hire.hireId],
+        ["seller", hire.sellerAddress],
+        ["buyer", hire.buyerAddress],
+        ["capability", hire.capability],
+        ["mode", hire.paymentMode],
+        ["price", `$${hire.priceUsdc}${hire.amountUsdc === hire.priceUsdc ? "" : ` of $${hire.amountUsdc}`}`],
+        ["outcome", hire.outcome.toLowerCase()],
+        ["by the word of", hire.evidence.toLowerCase()],
+        ["refunded", hire.refunded ? "yes" : null],
+        ["dispute", hire.dispute ? `yes, by ${hire.disputeSource}` : null],
+        [
+          "weight",
+          hire.clusterSize === 1 ? "1" : `${number(hire.weight)}: both in a cluster of ${hire.clusterSize}`,
+        ],
+        ["latency", hire.latencyMs === null ? null : `${hire.latencyMs} ms`],
+        ["paid", moment(hire.time)],
+        ["transaction", hire.tx],
+        ["escrow", hire.escrowId],
+        ["receipt", hire.receiptHash],
+        ...hire.ratings.map(({ side, stars }): [string, string] => [
+          `rated by ${side.toLowerCase()}`,
+          `${stars} stars`,
+        ]),
+      ]),
+    ].join("\n"),
+  );
 }

@@ -1,0 +1,146 @@
+import path from "node:path";
+import { createPublicClient, http } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { TallystickError } from "../../protocol/errors.ts";
+import { storeBudget } from "../../sdk/budget/storeBudget.ts";
+import type { HireResult } from "../../sdk/buyer/concludeHire.ts";
+import type { ResumedHire } from "../../sdk/buyer/resumeHires.ts";
+import { type Buyer, createBuyer } from "../../sdk/createBuyer.ts";
+import { HireFailedError } from "../../sdk/errors.ts";
+import type { HireParameters } from "../../sdk/hire.ts";
+import { allowedEscrows } from "../../sdk/mcp/escrowSetting.ts";
+import { readMcpConfig } from "../../sdk/mcp/mcpConfig.ts";
+import { stageInWords } from "../../sdk/mcp/progress.ts";
+import { fileStore } from "../../sdk/store/fileStore.ts";
+import { watchShutdown } from "../cli/shutdown.ts";
+
+/** What became of a hire. Amounts are USDC; `result`, `receiptIssues` and `seller_words` are what a stranger sent. */
+export type HireOutcome =
+  | { status: "done"; idempotency_key: string; hire: HireResult }
+  /** The payment was sent, and the seller is not done: `hire --resume`, or the same call, concludes it. */
+  | {
+      status: "running";
+      idempotency_key: string;
+      hire_id: string;
+      job_id: string;
+      money: string;
+      reason: string;
+    };
+
+/**
+ * The buyer that the environment describes, by the settings of `tallystick-mcp`: its wallet, chain and escrows, and its cap
+ * if there is one. What is paid for is remembered in `TALLYSTICK_STATE_DIR`, or in `.tallystick/buyers/` by the wallet.
+ */
+export function buyerOf(environment: { [name: string]: string | undefined }): Buyer {
+  const config = readMcpConfig(environment);
+  const { baseUrl, network, ledger, escrows, privateKey, spendCap, devMode, rpcUrl } = config;
+  if (privateKey === undefined) {
+    throw new TallystickError({
+      code: "no_wallet",
+      message: "There is no wallet to pay with.",
+      hint: "Set TALLYSTICK_PRIVATE_KEY in the environment or in .env.",
+      field: "TALLYSTICK_PRIVATE_KEY",
+    });
+  }
+  const account = privateKeyToAccount(privateKey);
+  const address = account.address.toLowerCase();
+  const store = fileStore(config.stateDir ?? path.join(".tallystick/buyers", address));
+  return createBuyer({
+    account,
+    baseUrl,
+    network,
+    escrows: allowedEscrows(escrows, globalThis.fetch),
+    devMode,
+    journal: store,
+    ...(spendCap !== undefined && {
+      budget: storeBudget({ store, name: `mcp-${address}`, limit: spendCap }),
+    }),
+    ...(ledger !== undefined && { ledger }),
+    ...(rpcUrl !== undefined && { client: createPublicClient({ transport: http(rpcUrl) }) }),
+  });
+}
+
+/**
+ * Hires and waits for a while. Whoever is tired of waiting, or presses Ctrl-C, leaves a hire that was paid for to its
+ * journal; one that was not costs nothing.
+ *
+ * @param waitMs how long the result is waited for
+ * @throws what `hire` throws
+ */
+export async function hireFor(
+  buyer: Buyer,
+  parameters: HireParameters,
+  waitMs: number,
+  tell: (sentence: string) => void,
+): Promise<HireOutcome> {
+  const idempotencyKey = parameters.idempotencyKey ?? (await buyer.keyOf(parameters));
+  const shutdown = watchShutdown();
+  const signal = AbortSignal.any([shutdown.signal, AbortSignal.timeout(waitMs)]);
+  try {
+    const hire = await buyer.hire({
+      ...parameters,
+      idempotencyKey,
+      signal,
+      onProgress: (stage) => tell(`${stageInWords(stage)} …`),
+    });
+    return { status: "done", idempotency_key: idempotencyKey, hire };
+  } catch (error) {
+    if (error instanceof HireFailedError && isOpen(error)) {
+      const { hireId, jobId, money, code } = error;
+      const ids = { idempotency_key: idempotencyKey, hire_id: hireId, job_id: jobId };
+      return { status: "running", ...ids, money, reason: code };
+    }
+    if (!signal.aborted || error !== signal.reason) throw error;
+    throw new TallystickError({
+      code: "not_hired",
+      message: "Nobody was hired in time, and nothing was paid.",
+      hint: "Give it more time by --wait, or call it again.",
+      cause: error,
+    });
+  } finally {
+    shutdown.release();
+    await buyer.idle();
+  }
+}
+
+/** Whether a hire that was paid for may still come to its end. */
+function isOpen({ code, money }: HireFailedError): boolean {
+  const isUnanswered = ["aborted", "deadline_passed", "seller_timeout", "seller_unreachable"].includes(code);
+  return isUnanswered && (money === "authorized" || money === "held");
+}
+
+/** What came out, for programs. Without the listing, which is long, and the receipt's own copy of the hire. */
+export function hireJson(hire: HireResult) {
+  return {
+    hire_id: hire.hireId,
+    job_id: hire.jobId,
+    agent_id: hire.listing.agent_id,
+    money: hire.money,
+    price_paid_usdc: hire.pricePaidUsdc,
+    payment_mode: hire.paymentMode,
+    tx: hire.tx,
+    settlement_tx: hire.settlementTx,
+    escrow: hire.escrow,
+    receipt_hash: hire.receiptHash,
+    rating_token: hire.ratingToken,
+    receipt_issues: hire.receiptIssues,
+    verification: hire.verification,
+    latency_ms: hire.latencyMs,
+    repeated: hire.isRepeated ?? false,
+    result: hire.result as unknown,
+  };
+}
+
+/** One line of `hire --resume`. */
+export function resumedJson(resumed: ResumedHire) {
+  if ("hire" in resumed) return { status: "done", ...hireJson(resumed.hire) };
+  const { hireId, jobId, isOver, money, error } = resumed;
+  const { code, message, hint } = error;
+  return {
+    status: isOver ? "over" : "running",
+    hire_id: hireId,
+    job_id: jobId,
+    money,
+    error: { code, message, hint: hint ?? null },
+  };
+}
