@@ -2,7 +2,6 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { type ObserveRequest, requestHistogram } from "../runtime/http/measureRoutes.ts";
 import type { AnchoringState } from "./anchoring/anchorer.ts";
 import type { HeldProposals } from "./engine/heldProposals.ts";
-import type { LedgerIndex } from "./engine/ledgerIndex.ts";
 import type { DiskLedger } from "./ledger/diskLedger.ts";
 import type { LedgerGate } from "./ledger/ledgerGate.ts";
 
@@ -24,11 +23,10 @@ export type Metrics = {
 export function createMetrics(sources: {
   ledger: DiskLedger;
   held: HeldProposals;
-  index: LedgerIndex;
   gate: LedgerGate;
   anchoring?: (() => AnchoringState) | undefined;
 }): Metrics {
-  const { ledger, held, index, gate, anchoring } = sources;
+  const { ledger, held, gate, anchoring } = sources;
   const registry = new Registry();
   const gauge = (name: string, help: string, read: () => number): void => {
     new Gauge({
@@ -58,7 +56,7 @@ export function createMetrics(sources: {
     registers: [registry],
   });
   gauge("ledger_entries", "Entries on disk.", () => ledger.size);
-  gauge("held_proposals", "Proposals that wait for a review.", () => Math.max(0, held.size - index.reviews));
+  gauge("held_proposals", "Proposals that wait for a review.", () => held.waiting);
   gauge("writes_refused", "1 while the service takes no writes; /health says why.", () =>
     Number(gate.refusal !== undefined),
   );

@@ -14,6 +14,7 @@ import { xClaimChecker } from "./claims/claimChecker.ts";
 import { ClaimDesk } from "./claims/claimDesk.ts";
 import type { ClaimsConfig, SettlementConfig } from "./config.ts";
 import { HeldProposals } from "./engine/heldProposals.ts";
+import { IndexKeeper } from "./engine/indexKeeper.ts";
 import { defaultRules, readRules } from "./engine/institutionalRules.ts";
 import { LedgerClock } from "./engine/ledgerClock.ts";
 import { LedgerIndex } from "./engine/ledgerIndex.ts";
@@ -66,17 +67,22 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     rulesFile === undefined ? defaultRules(config) : readRules(rulesFile, config),
   );
   const folder = path.resolve(config.ledgerDir, config.ledger);
-  const index = new LedgerIndex(folder);
   const gate = new LedgerGate(log);
+  const keeper = new IndexKeeper({ gate, log, onFailure });
+  const index = new LedgerIndex(folder, {
+    ledger: config.ledger,
+    onFailure,
+    onBehind: (error) => keeper.behind(error),
+  });
   const clock = new LedgerClock({ now, gate, limitSeconds: config.anchoring?.clockLimitSeconds ?? 0 });
   let metrics: Metrics | undefined;
   let isLoaded = false;
   const ledger = await DiskLedger.open({
     folder,
-    onEntry: (entry, at) => {
-      addToIndex(index, entry, at, isLoaded ? onFailure : undefined);
-      ruleBook.add(entry);
-      if (!isLoaded) clock.entry(Number(entry.timestamp));
+    openStore: () => index.openStore(),
+    onEntry: (entry, at, end) => {
+      addToIndex(index, entry, at, end, isLoaded ? onFailure : undefined);
+      if (isLoaded) ruleBook.add(entry);
     },
     onFailure,
     onSynced: (seconds) => metrics?.observeSync(seconds),
@@ -84,14 +90,23 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       metrics?.countRefusedWrite();
       log("The disk refused a write; it was undone and answered with 503.", { reason: error.message });
     },
+  }).catch((error) => {
+    index.close();
+    throw error;
   });
   isLoaded = true;
   sayRepair(ledger, log);
+  keeper.keep(index, ledger);
   let held: HeldProposals | undefined;
   let signing: Signing | undefined;
   try {
+    // In this order: what the index has not must not be counted as spent twice.
+    for (const at of index.actionsWithin(ruleBook.longestBudget, ledger.size))
+      ruleBook.add(await ledger.entry(at));
+    if (ledger.size > 0) clock.entry((await ledger.envelope(ledger.size - 1)).timestamp);
     const kept = await HeldProposals.open(folder, onFailure);
     held = kept;
+    for (const { id } of kept.allWaiting()) if (index.reviewOf(id)) kept.reviewed(id);
     if (kept.cutBytes > 0) {
       log("The last held proposal was half written and has been cut; it had not been answered.", {
         bytes: kept.cutBytes,
@@ -124,7 +139,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     signing = signs;
     const { checkpoints, transactionOf, anchoring } = signs;
     await finishReleasesWhenOpen(engine, gate, log);
-    metrics = createMetrics({ ledger, held: kept, index, gate, anchoring });
+    metrics = createMetrics({ ledger, held: kept, gate, anchoring });
     const pulse = createPulse({ config, engine, ledger, now, log, onFailure });
 
     const apiKeys = new ApiKeys({ keys: config.apiKeys, file: path.resolve(config.keysFile) });
@@ -159,6 +174,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     });
     signs.start();
     pulse?.start();
+    keeper.start();
     return {
       app,
       ledger,
@@ -168,6 +184,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
         await pulse?.stop();
         await signs.stop();
         await readers.close();
+        await keeper.stop();
         await kept.close();
         await ledger.close();
         index.close();
@@ -175,6 +192,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     };
   } catch (error) {
     await signing?.stop();
+    await keeper.stop();
     await held?.close();
     await ledger.close();
     index.close();
@@ -197,15 +215,16 @@ function isContractSignatureOn(rpcUrl: string, witness: Address | undefined): Is
   return async (question) => (await askWallet(client, question, witness)) === "yes";
 }
 
-/** An index that lacks an entry would take the same record twice: when it cannot be written, the service ends. */
+/** An index that lacks an entry would take the same record twice: whatever it cannot take in ends the service. */
 function addToIndex(
   index: LedgerIndex,
   entry: LedgerEntry,
   at: number,
+  end: number,
   onFailure?: (error: Error) => void,
 ): void {
   try {
-    index.add(entry, at);
+    index.add(entry, at, end);
   } catch (error) {
     onFailure?.(error as Error);
     throw error;

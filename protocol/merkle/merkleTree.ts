@@ -5,8 +5,14 @@ import { EMPTY_ROOT, nodeHash } from "./hash.ts";
 /** Hashes in a piece of a {@link HashList}. */
 const CHUNK = 256;
 
+/** A list of 32-byte hashes that only grows. What is pushed belongs to the pusher, what is read to the reader. */
+export type HashStore = { push: (hash: Uint8Array) => void; at: (index: number) => Uint8Array };
+
+/** Where a {@link MerkleTree} keeps its hashes, and how many leaves it has there already. */
+export type KeptHashes = { size: number; level: (level: number) => HashStore };
+
 /** A list of 32-byte hashes, 32 bytes each, in pieces that stay where they are: nothing is copied when it grows. */
-class HashList {
+class HashList implements HashStore {
   readonly #chunks: Uint8Array[] = [];
   #length = 0;
 
@@ -35,6 +41,11 @@ function splitPoint(n: number): number {
   return k;
 }
 
+/** How many hashes a tree of `size` leaves keeps at a level of {@link KeptHashes}. */
+export function keptHashes(size: number, level: number): number {
+  return level === 0 ? size : Math.floor(size / 2 ** (level - 1 + KEPT_FROM));
+}
+
 /**
  * An RFC 6962 Merkle tree that only grows. It keeps the leaves and the roots of all complete subtrees of 16 leaves and
  * more (36 bytes a leaf), so that roots and proofs for any size up to the present one take O(log² n) steps. Hashes are
@@ -42,14 +53,21 @@ function splitPoint(n: number): number {
  */
 export class MerkleTree {
   readonly #sha256: Sha256;
-  #size = 0;
-  readonly #leaves = new HashList();
+  readonly #kept: KeptHashes["level"];
+  #size: number;
+  readonly #leaves: HashStore;
   /** levels[h] holds the roots of the complete subtrees of 2^(h + KEPT_FROM) leaves, from the left. */
-  readonly #levels: HashList[] = [];
+  readonly #levels: HashStore[] = [];
 
-  /** @param sha256 how nodes are hashed; in plain JavaScript unless the caller has something faster */
-  constructor(sha256: Sha256 = sha256ByNoble) {
+  /**
+   * @param sha256 how nodes are hashed; in plain JavaScript unless the caller has something faster
+   * @param kept where its hashes are: level 0 the leaves, above it the roots of subtrees; in memory unless given
+   */
+  constructor(sha256: Sha256 = sha256ByNoble, kept: KeptHashes = { size: 0, level: () => new HashList() }) {
     this.#sha256 = sha256;
+    this.#kept = kept.level;
+    this.#size = kept.size;
+    this.#leaves = kept.level(0);
   }
 
   /** Number of leaves. */
@@ -76,11 +94,7 @@ export class MerkleTree {
     let hash = this.#over(KEPT_FROM, index);
     let at = index;
     for (let height = 0; ; height++) {
-      let level = this.#levels[height];
-      if (level === undefined) {
-        level = new HashList();
-        this.#levels.push(level);
-      }
+      const level = this.#level(height);
       level.push(hash);
       if (at % 2 === 0) return;
       hash = nodeHash(level.at(at - 1), hash, this.#sha256);
@@ -88,8 +102,13 @@ export class MerkleTree {
     }
   }
 
+  #level(height: number): HashStore {
+    this.#levels[height] ??= this.#kept(height + 1);
+    return this.#levels[height];
+  }
+
   #nodeAt(height: number, index: number): Uint8Array {
-    if (height >= KEPT_FROM) return (this.#levels[height - KEPT_FROM] as HashList).at(index);
+    if (height >= KEPT_FROM) return this.#level(height - KEPT_FROM).at(index);
     if (height === 0) return this.#leaves.at(index);
     return this.#over(height, index);
   }

@@ -2,9 +2,24 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, cpus, tmpdir } from "node:os";
 import path from "node:path";
 import Table from "cli-table3";
-import type { Command } from "commander";
-import { ENTRY_KINDS, openLedger, pythonRate, verifyRate, writeLedger } from "../bench/ledger/largeLedger.ts";
+import { type Command, Option } from "commander";
+import {
+  ENTRY_KINDS,
+  type EntryKind,
+  openLedger,
+  pythonRate,
+  verifyRate,
+  writeLedger,
+} from "../bench/ledger/largeLedger.ts";
 import { receiptRates, settleRates, signatureLimits } from "../bench/ledger/throughput.ts";
+
+type BenchOptions = {
+  entries: string;
+  receipts: string;
+  seconds: string;
+  memory?: string;
+  kinds: EntryKind[];
+};
 
 /** `npm run bench:ledger`: the settlement service and its ledger in figures; every ratio is of one run. */
 export function registerBenchLedger(program: Command): void {
@@ -15,9 +30,14 @@ export function registerBenchLedger(program: Command): void {
     .option("--receipts <count>", "receipts per number of clients", "4000")
     .option("--seconds <count>", "how long to settle proposals", "5")
     .option("--memory <count>", "only the memory that a service takes with so many entries of each kind")
-    .action(async (options: { entries: string; receipts: string; seconds: string; memory?: string }) => {
+    .addOption(
+      new Option("--kinds <kinds...>", "with --memory: of which kinds")
+        .choices(ENTRY_KINDS)
+        .default([...ENTRY_KINDS]),
+    )
+    .action(async (options: BenchOptions) => {
       const say = (text: string): void => void process.stderr.write(`${text}\n`);
-      if (options.memory !== undefined) return memoryByKind(Number(options.memory), say);
+      if (options.memory !== undefined) return memoryByKind(Number(options.memory), options.kinds, say);
       const table = new Table({ head: ["what", "figure", "goal"], style: { head: [], border: [] } });
       const whole = (value: number): string => Math.round(value).toLocaleString("en");
 
@@ -66,7 +86,8 @@ export function registerBenchLedger(program: Command): void {
           table.push(["  the reference in Python, without a root", whole(python), ""]);
         say("opening it …");
         const opened = await openLedger(folder);
-        table.push(["opening it: seconds", opened.seconds.toFixed(1), ""]);
+        table.push(["opening it for the first time: seconds", opened.seconds.toFixed(1), ""]);
+        table.push(["opening it again: seconds", (await openLedger(folder)).seconds.toFixed(1), "≤ 2"]);
         table.push(["opening it: highest memory, MB", whole(opened.rssMb), "< 300"]);
         table.push(["an inclusion proof from it, ms", opened.proofMs.toFixed(3), "O(log n)"]);
       } finally {
@@ -77,22 +98,30 @@ export function registerBenchLedger(program: Command): void {
     });
 }
 
-/** Prints what opening a ledger full of one kind of entries takes, for each kind. */
-async function memoryByKind(entries: number, say: (text: string) => void): Promise<void> {
+/** Prints what opening a ledger full of one kind of entries takes, for each kind: without its index, and with it. */
+async function memoryByKind(entries: number, kinds: EntryKind[], say: (text: string) => void): Promise<void> {
   const table = new Table({
-    head: [`${entries.toLocaleString("en")} entries`, "highest memory, MB", "goal", "seconds to open"],
+    head: [
+      `${entries.toLocaleString("en")} entries`,
+      "highest memory, MB",
+      "seconds to open",
+      "again: MB",
+      "seconds",
+    ],
     style: { head: [], border: [] },
   });
-  for (const kind of ENTRY_KINDS) {
+  for (const kind of kinds) {
     const folder = mkdtempSync(path.join(tmpdir(), "tallystick-bench-"));
     try {
       say(`a ledger of ${kind} entries …`);
       await writeLedger(path.join(folder, "local"), entries, kind);
-      const { rssMb, seconds } = await openLedger(folder);
-      table.push([kind, Math.round(rssMb), "≤ 300 with 1,000,000", seconds.toFixed(1)]);
+      const first = await openLedger(folder);
+      const again = await openLedger(folder);
+      const figures = [first, again].flatMap(({ rssMb, seconds }) => [Math.round(rssMb), seconds.toFixed(1)]);
+      table.push([kind, ...figures]);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
   }
-  process.stdout.write(`${table.toString()}\n`);
+  process.stdout.write(`${table.toString()}\ngoal with 1,000,000 entries: at most 300 MB\n`);
 }

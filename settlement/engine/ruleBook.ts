@@ -19,7 +19,7 @@ const FORGET_EVERY = 1_024;
 
 /**
  * The institutional rules held against proposals (swarm.at §2: "verified against the Institutional Logic schema"), with
- * the budgets that were used up so far. Feed it every entry of the ledger.
+ * the budgets that were used up so far. Feed it the ledger's entries in order, those at least that {@link longestBudget} reaches.
  */
 export class RuleBook {
   readonly rules: InstitutionalRules;
@@ -31,6 +31,12 @@ export class RuleBook {
 
   constructor(rules: InstitutionalRules) {
     this.rules = rules;
+  }
+
+  /** The longest time that a budget looks back, in seconds: what is older need not be fed to it. */
+  get longestBudget(): number {
+    const budgets = [...this.rules.actions.values()].flatMap(({ budget }) => budget);
+    return Math.max(0, ...budgets.map(({ perSeconds }) => perSeconds));
   }
 
   /** Takes in an entry that is on disk. */

@@ -52,7 +52,7 @@ export type SettlementEngineParameters = {
   ledgerName: LedgerName;
   /** Fed with every entry of that ledger. */
   index: LedgerIndex;
-  /** Fed with every entry of that ledger. */
+  /** Fed with the entries of that ledger. */
   ruleBook: RuleBook;
   held: HeldProposals;
   /** Gives entries their time, and refuses while nothing may be written. */
@@ -190,14 +190,47 @@ export class SettlementEngine {
    * Settles the operator's review of a held proposal (swarm.at §5.1), and behind it what it releases, on the head of
    * the moment: what the proposal was made on has long been built upon.
    *
-   * @throws as {@link settleRecord}; TallystickError `unknown_held` (404) when nothing is held under its id
+   * @throws as {@link settleRecord}; TallystickError `unknown_held` (404) when nothing is held under its id,
+   * `rules_refuse` (409) when the rules do not allow what it would release
    */
   async settleReview(record: SignedRecord): Promise<ReviewedProposal | Validated> {
     const { held, index } = this.#parameters;
+    const id = String(record.body.proposal);
     // Asked first: a review of nothing would stand in the ledger for good.
-    await held.content(String(record.body.proposal));
-    const review = await this.settleRecord(record);
-    if (review.status === "VALIDATED" || record.body.decision !== "release") return review;
+    const { payload } = await held.content(id);
+    const isRelease = record.body.decision === "release";
+    const endReservation =
+      isRelease && index.reviewOf(id) === undefined ? this.#allowRelease(payload) : () => {};
+    try {
+      const review = await this.settleRecord(record);
+      if (review.status === "VALIDATED") return review;
+      held.reviewed(id);
+      return isRelease ? await this.#release(review) : review;
+    } finally {
+      endReservation();
+    }
+  }
+
+  /**
+   * The rules once more, since they and what is left of budgets may have changed while it was held.
+   *
+   * @returns how to end what it counts as spent until it is settled
+   * @throws TallystickError `rules_refuse` (409); nothing is settled then
+   */
+  #allowRelease(payload: LedgerEntry["payload"]): () => void {
+    const { ruleBook, clock } = this.#parameters;
+    const dataUpdate = payload.data_update as Proposal["dataUpdate"];
+    const refusal = ruleBook.refusal(dataUpdate, clock.latest());
+    if (refusal === undefined) return ruleBook.reserve(dataUpdate);
+    throw new TallystickError({
+      code: "rules_refuse",
+      message: `The rules do not allow it now: ${refusal}`,
+      hint: "Review it again when they do, or reject it. Nothing was written.",
+    });
+  }
+
+  async #release(review: SettledRecord): Promise<ReviewedProposal> {
+    const { index } = this.#parameters;
     await this.finishReleases();
     const at = index.releaseOf(review.hash);
     if (at === undefined) return review;

@@ -60,14 +60,11 @@ export async function readTaskStatus(
   return {
     settled,
     next,
-    held: held
-      .ofTask(taskId)
-      .slice(-MAX_HISTORY)
-      .map(({ id, timestamp, divergence }) => {
-        const review = index.reviewOf(id);
-        const decided = review && { review: { decision: review.decision, hash: review.hash } };
-        return { id, timestamp, divergence, ...decided };
-      }),
+    held: held.ofTask(taskId, MAX_HISTORY).map(({ id, timestamp, divergence }) => {
+      const review = index.reviewOf(id);
+      const decided = review && { review: { decision: review.decision, hash: review.hash } };
+      return { id, timestamp, divergence, ...decided };
+    }),
     consensus:
       proposals.length > 0
         ? { final: final?.proposal ?? null, finalAt: final?.index ?? null, proposals }

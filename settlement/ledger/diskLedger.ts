@@ -9,10 +9,12 @@ import { MerkleFrontier } from "../../protocol/merkle/merkleFrontier.ts";
 import { MerkleTree } from "../../protocol/merkle/merkleTree.ts";
 import { AppendFile, type OpenAppendFileParameters, unavailable } from "./appendFile.ts";
 import { GrowingNumbers } from "./growingNumbers.ts";
-import { ledgerLines } from "./ledgerLines.ts";
+import { type FileLine, ledgerLines } from "./ledgerLines.ts";
+import type { LedgerStore, NumberStore, StorePosition } from "./ledgerStore.ts";
 import { type LedgerRepair, loadLedger } from "./loadLedger.ts";
 import { lockFolder, type ReleaseLock } from "./lockFolder.ts";
 import { sha256ByNode } from "./sha256ByNode.ts";
+import { tailProblem, verifyBeginning } from "./verifyKnown.ts";
 
 /** Name of the ledger's file in its folder. */
 export const LEDGER_FILE = "ledger.jsonl";
@@ -26,6 +28,9 @@ export const MAX_WAITING_BYTES = 32 << 20;
 /** How many older entries {@link DiskLedger.verifyGrowth} reads again each time. */
 export const SCRUB_ENTRIES = 20_000;
 
+/** How many of the last entries that a store knows are verified before anything is served; see {@link DiskLedger.checkRest}. */
+export const TAIL_ENTRIES = 20_000;
+
 /** Where the hash of an entry stands in its canonical line. */
 const CURRENT_HASH_AT = '{"current_hash": "'.length;
 
@@ -37,14 +42,18 @@ export type NewEntry = { timestamp: number; taskId: string; payload: { [key: str
 /** A new entry in its place. `durable` resolves once it cannot be lost any more: only then may it be told to anyone. */
 export type Appended = { entry: LedgerEntry; index: number; durable: Promise<void> };
 
-/** An entry that is on disk, and its position from 0. */
-export type OnEntry = (entry: LedgerEntry, index: number) => void;
+/** An entry that is on disk, its position from 0, and the byte behind its line. */
+export type OnEntry = (entry: LedgerEntry, index: number, end: number) => void;
 
 export type OpenLedgerParameters = {
   /** Folder of this ledger; made if needed. */
   folder: string;
-  /** Told of every entry on disk, in order: first those that are there, later the new ones. */
+  /** Told of every entry on disk, in order: first those that are there, or that the store does not know, later the new ones. */
   onEntry?: OnEntry;
+  /** Opens what is known of the file from an earlier opening, once the folder is locked; nothing unless given. */
+  openStore?: () => LedgerStore;
+  /** How many of the last entries that the store knows are verified at the opening. */
+  tailEntries?: number;
   /** Told when nobody knows any more what is on disk: the ledger takes nothing more and the process should end. */
   onFailure?: (error: Error) => void;
   /** Told when a write was refused and undone: what waited was not settled, the ledger goes on. */
@@ -63,13 +72,14 @@ export type OpenLedgerParameters = {
  */
 export class DiskLedger {
   readonly folder: string;
-  /** The Merkle tree over all entries on disk. Read only. */
-  readonly tree = new MerkleTree(sha256ByNode);
   /** What was mended when the ledger was opened. */
   repair: LedgerRepair | undefined;
 
+  #tree = new MerkleTree(sha256ByNode);
   /** Where each line ends: the byte behind it. */
-  readonly #ends = new GrowingNumbers(8);
+  #ends: NumberStore = new GrowingNumbers(8);
+  /** How many entries at the beginning were not read at the opening, and not since. */
+  #unread = 0;
   readonly #onEntry: OnEntry;
   readonly #growthListeners = new Set<(size: number) => void>();
   #file!: AppendFile;
@@ -89,21 +99,25 @@ export class DiskLedger {
   }
 
   /**
-   * Locks the folder, verifies the whole chain and mends a torn last line.
+   * Locks the folder, verifies the chain and mends a torn last line. Of what a store knows from an earlier opening only the
+   * first entry and the last {@link TAIL_ENTRIES} are verified here; the rest is for {@link checkRest}.
    *
    * @throws TallystickError `ledger_locked` when another process writes it
    * @throws LedgerLineError naming the line when the ledger is not what was written
    */
   static async open(parameters: OpenLedgerParameters): Promise<DiskLedger> {
-    const { folder, onEntry, onFailure = () => {}, onUndone, onSynced, openFile } = parameters;
+    const { folder, onEntry, onFailure = () => {}, onUndone, onSynced, openFile, openStore } = parameters;
     const ledger = new DiskLedger(folder, onEntry ?? (() => {}));
     ledger.#release = await lockFolder(folder);
     try {
       ledger.#file = await AppendFile.open({
         filePath: ledger.path,
         prepare: async () => {
-          ledger.repair = await loadLedger(ledger.path, (entry, leafHash, end) =>
-            ledger.#add(entry, leafHash, end),
+          const known = openStore && (await ledger.#goOn(openStore(), parameters.tailEntries));
+          ledger.repair = await loadLedger(
+            ledger.path,
+            (entry, leafHash, end) => ledger.#add(entry, leafHash, end),
+            known,
           );
         },
         onFailure,
@@ -124,6 +138,53 @@ export class DiskLedger {
       await ledger.#release();
       throw error;
     }
+  }
+
+  /** Takes over what a store knows, when the file has it too. */
+  async #goOn(store: LedgerStore, tailEntries = TAIL_ENTRIES): Promise<StorePosition | undefined> {
+    const take = (size: number) => {
+      this.#tree = new MerkleTree(sha256ByNode, { size, level: (level) => store.hashes(level) });
+      this.#ends = store.ends();
+    };
+    const known = store.position();
+    take(known.size);
+    const wrong = known.size === 0 ? undefined : await tailProblem(this, known, tailEntries);
+    if (known.size > 0 && wrong === undefined) {
+      this.#head = known.head;
+      this.#unread = Math.max(0, known.size - tailEntries);
+      return known;
+    }
+    if (wrong !== undefined) store.clear(wrong);
+    take(0);
+    return undefined;
+  }
+
+  /** How many entries at the beginning were read neither at the opening nor since. */
+  get unread(): number {
+    return this.#unread;
+  }
+
+  /**
+   * Verifies what was not read at the opening, with pauses as long as the reading, so that others are served meanwhile.
+   *
+   * @param each told of every group of lines, after they were verified
+   * @throws LedgerLineError naming the first bad line
+   */
+  async checkRest(
+    signal: AbortSignal,
+    each?: (lines: readonly FileLine[], firstIndex: number) => void,
+  ): Promise<void> {
+    await verifyBeginning(this, this.#unread, { signal, each });
+    this.#unread = 0;
+  }
+
+  /** The lines of the entries [from, to), in groups as they are read. */
+  readonly linesOf = (from: number, to: number): AsyncGenerator<FileLine[]> =>
+    ledgerLines(this.path, this.#endOf(to - 1), this.#endOf(from - 1));
+
+  /** The Merkle tree over all entries on disk. Read only. */
+  get tree(): MerkleTree {
+    return this.#tree;
   }
 
   /** The file. */
@@ -299,8 +360,7 @@ export class DiskLedger {
   /** Compares the lines of the entries [from, to) with the tree's leaves. */
   async #compare(from: number, to: number): Promise<void> {
     let index = from;
-    const [start, end] = [this.#endOf(from - 1), this.#endOf(to - 1)];
-    for await (const lines of ledgerLines(this.path, end, start)) {
+    for await (const lines of this.linesOf(from, to)) {
       for (const { bytes } of lines) {
         if (index >= to || !bytesEqual(leafHash(bytes, sha256ByNode), this.tree.leaf(index))) {
           throw new LedgerLineError(index + 1, "the entry is not the one that was settled");
@@ -334,7 +394,7 @@ export class DiskLedger {
     this.tree.append(leafHash);
     this.#ends.push(end);
     this.#head = entry.currentHash;
-    this.#onEntry(entry, index);
+    this.#onEntry(entry, index, end);
   }
 
   /** The byte behind the line at a position; 0 for the line before the first. */

@@ -2,8 +2,10 @@ import { TallystickError } from "../../protocol/errors.ts";
 import { asOurOwn } from "../../runtime/http/requestScope.ts";
 import type { Log } from "../log.ts";
 
-/** Who can close the gate: the chain's answer, what was signed before, the ledger's guardian, the clock. */
-export type GatePart = "chain" | "signed" | "halt" | "clock";
+/** Who can close the gate: the chain's answer, what was signed before, the ledger's guardian, the index, the clock. */
+export type GatePart = "chain" | "signed" | "halt" | "index" | "clock";
+
+const PARTS: readonly GatePart[] = ["chain", "signed", "halt", "index", "clock"];
 
 /** How soon to ask again, in seconds, as the answer to a refused request says. */
 const RETRY_AFTER = "5";
@@ -29,8 +31,8 @@ export class LedgerGate {
     this.#closed.set(part, reason);
     if (before?.code === reason.code || quietly) return;
     this.#hasSaid = true;
-    const isWritesAlone = part === "clock" || part === "halt";
-    const sentence = isWritesAlone ? "Writes are refused." : "Writes and checkpoints are refused.";
+    const isSigning = part === "chain" || part === "signed";
+    const sentence = isSigning ? "Writes and checkpoints are refused." : "Writes are refused.";
     this.#log(sentence, { code: reason.code, reason: reason.message, hint: reason.hint });
     this.#tell();
   }
@@ -63,8 +65,8 @@ export class LedgerGate {
   /** Why nothing can be written now; undefined when it can. */
   get refusal(): TallystickError | undefined {
     for (const look of this.#looks) look();
-    const parts: GatePart[] = ["chain", "signed", "halt", "clock"];
-    return parts.map((part) => this.#closed.get(part)).find((reason) => reason !== undefined);
+    for (const part of PARTS) if (this.#closed.has(part)) return this.#closed.get(part);
+    return undefined;
   }
 
   /** @throws TallystickError with status 503 while nothing may be written */

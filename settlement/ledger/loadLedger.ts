@@ -1,8 +1,9 @@
 import { appendFile, open, truncate } from "node:fs/promises";
 import { JsonSyntaxError } from "../../protocol/json/pythonJson.ts";
-import type { LedgerEntry } from "../../protocol/ledger/entry.ts";
+import { GENESIS_HASH, type LedgerEntry } from "../../protocol/ledger/entry.ts";
 import { LedgerChain, LedgerLineError } from "../../protocol/ledger/verifyLedger.ts";
 import { type FileLine, ledgerLines, SMALL_PIECE } from "./ledgerLines.ts";
+import type { StorePosition } from "./ledgerStore.ts";
 import { sha256ByNode } from "./sha256ByNode.ts";
 
 /** Told of every good entry. `end` is the byte behind its line. */
@@ -15,20 +16,23 @@ export type OnLoadedEntry = (entry: LedgerEntry, leafHash: Uint8Array, end: numb
 export type LedgerRepair = { kind: "cut" | "completed"; line: number; bytes: number };
 
 /**
- * Reads a ledger file from its beginning and verifies the whole chain. A torn last line was never answered as settled,
+ * Reads a ledger file from its beginning, or from behind what is known of it, and verifies the chain. A torn last line was never answered as settled,
  * so it is cut; anything else that is wrong is somebody's change, and nothing is touched.
  *
+ * @param known how far it was read and verified before
  * @returns the repair that was made, if any
  * @throws LedgerLineError naming the first bad line
  */
 export async function loadLedger(
   filePath: string,
   onEntry: OnLoadedEntry,
+  known: StorePosition = { size: 0, end: 0, head: GENESIS_HASH },
 ): Promise<LedgerRepair | undefined> {
+  const { size, end, head } = known;
   await (await open(filePath, "a")).close();
-  const chain = new LedgerChain({ sha256: sha256ByNode });
-  let count = 0;
-  for await (const lines of ledgerLines(filePath, undefined, 0, SMALL_PIECE)) {
+  const chain = new LedgerChain({ sha256: sha256ByNode, parentHash: head, firstIndex: size });
+  let count = size;
+  for await (const lines of ledgerLines(filePath, undefined, end, SMALL_PIECE)) {
     for (const line of lines) {
       const checked = check(chain, line);
       if (checked === "torn") return await cut(filePath, line, count + 1);

@@ -10,7 +10,6 @@ export function healthRoutes({
   ledger,
   engine,
   held,
-  index,
   ledgerName,
   anchoring,
   metrics,
@@ -27,7 +26,7 @@ export function healthRoutes({
       ...ledgerName,
       size: ledger.size,
       hash: ledger.head,
-      held: Math.max(0, held.size - index.reviews),
+      held: held.waiting,
       anchoring: anchoring?.() ?? null,
     };
     return c.json(health, refusal ? 503 : 200);

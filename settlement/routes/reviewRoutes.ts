@@ -26,8 +26,7 @@ export function reviewRoutes({ engine, held, index, apiKeys, metrics, recover }:
 
   app.get("/v1/reviews", async (c) => {
     await requireBearer(c.req.header("authorization"), apiKeys);
-    const waiting = held.all.filter(({ id }) => index.reviewOf(id) === undefined);
-    return c.json({ waiting: waiting.length, items: waiting.slice(0, MAX_LISTED).map(asItem) });
+    return c.json({ waiting: held.waiting, items: held.firstWaiting(MAX_LISTED).map(asItem) });
   });
 
   app.get("/v1/reviews/:id", async (c) => {

@@ -25,7 +25,8 @@ import { temporaryFolder } from "./support/temporaryFolder.ts";
 const KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 
 describe("the settlement process with a chain", function () {
-  this.timeout(60_000);
+  // The contracts may have to be built first, beside whatever else the machine does.
+  this.timeout(300_000);
   const folder = temporaryFolder();
   const writer = privateKeyToAccount(KEY);
   let rpcUrl: string;

@@ -47,6 +47,34 @@ describe("the pulse", () => {
     expect(service.ledger.size).to.equal(4);
   });
 
+  it("reads what is older again and again, from the beginning when it has come to the end", async () => {
+    for (const one of ["a", "b"]) await publish(`custom.pulse.${one}`);
+    for (let beats = 0; beats < 3; beats++) await service.beat?.();
+    const text = readFileSync(service.ledger.path, "latin1");
+    writeFileSync(service.ledger.path, text.replace("custom.pulse.b", "custom.pulse.x"));
+    const error = await service.beat?.().catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(LedgerLineError).with.property("line", 2);
+  });
+
+  it("says of a ledger that grows while it reads only what it has read, and reads the rest next time", async () => {
+    await publish("custom.pulse.a");
+    const { ledger } = service;
+    const { linesOf } = ledger;
+    const slow = async function* (from: number, to: number) {
+      Object.assign(ledger, { linesOf });
+      await publish("custom.pulse.b");
+      yield* linesOf(from, to);
+    };
+    Object.assign(ledger, { linesOf: slow });
+    await service.beat?.();
+    const { body } = (await ledger.entry(2)).payload;
+    expect(body).to.deep.include({ size: 1n, root: toHex(ledger.tree.root(1)) });
+    const text = readFileSync(ledger.path, "latin1");
+    writeFileSync(ledger.path, text.replace("custom.pulse.b", "custom.pulse.x"));
+    const error = await service.beat?.().catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(LedgerLineError).with.property("line", 2);
+  });
+
   it("is nobody's without the operator's key", async () => {
     await service.close();
     service = await openTestService(folder.path);

@@ -56,8 +56,8 @@ describe("the settlement process on a real disk", function () {
 
   if (process.platform !== "win32") {
     it("answers 503 when its file may not grow, leaves nothing half-written, and goes on when it may", async () => {
-      // The shell counts in blocks of 512 or 1,024 bytes; either way it is some twenty entries.
-      const service = await start(["sh", "-c", 'ulimit -f 64 && exec "$0" "$@"']);
+      // The shell counts in blocks of 512 or 1,024 bytes; either way the index has room, and the ledger for some hundred entries.
+      const service = await start(["sh", "-c", 'ulimit -f 500 && exec "$0" "$@"']);
       const hashes = await fill(service);
       expect(hashes).to.have.length.above(5);
       expect(await propose(service.url, "once more")).to.deep.equal({
@@ -100,7 +100,7 @@ describe("the settlement process on a real disk", function () {
     it("answers 503 while a real disk is full, and settles again as soon as there is space", async () => {
       const disk = path.join(folder.path, "disk");
       mkdirSync(disk);
-      mount(disk, "size=256k");
+      mount(disk, "size=1m");
       const ballast = path.join(disk, "ballast");
       writeFileSync(ballast, Buffer.alloc(160 * 1024));
       const service = await start();

@@ -18,7 +18,8 @@ import { openTestService, type TestService } from "./support/testService.ts";
 const WRITER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 
 describe("a ledger and the copy that was restored of it", function () {
-  this.timeout(60_000);
+  // The contracts may have to be built first, beside whatever else the machine does.
+  this.timeout(300_000);
   const folder = temporaryFolder();
   let chain: LedgerChain;
   let rpc: Awaited<ReturnType<typeof mortalRpc>>;

@@ -3,7 +3,9 @@ import { expect } from "chai";
 import type { LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { RecordBody } from "../../../protocol/json/recordBody.ts";
+import type { LedgerName } from "../../../protocol/records/ledgerName.ts";
 import { ratingToken } from "../../../protocol/records/ratingToken.ts";
+import { recordDigest, recordPayload, signBody, signRecord } from "../../../protocol/records/record.ts";
 import { bound, buyer, envelope, flat, listingBody, receiptBody, seller } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { NOW, openTestService, type TestService } from "../support/testService.ts";
@@ -300,6 +302,69 @@ describe("records over HTTP", () => {
       await service.close();
       service = await openTestService(folder.path);
       expect(await consensus()).to.deep.equal({ final, final_at, proposals });
+    });
+
+    it("closes a stake without a final verdict thirty days after it was made, also over a restart", async () => {
+      const [staker, one, two, late] = agents as [LocalAccount, LocalAccount, LocalAccount, LocalAccount];
+      await say("stake", staker);
+      service.clock.now += 30 * 86_400;
+      expect((await say("verify", one)).status).to.equal(201);
+      const open = await consensus();
+      await service.close();
+      service = await openTestService(folder.path);
+      service.clock.now = NOW + 30 * 86_400 + 1;
+      for (const [type, account] of [
+        ["verify", two],
+        ["contest", late],
+      ] as const) {
+        const answer = await say(type, account);
+        expect([answer.status, answer.json.code], answer.text).to.deep.equal([409, "consensus_refused"]);
+        expect(answer.json.detail).to.contain("30 days");
+      }
+      expect(await consensus()).to.deep.equal(open);
+      expect(open).to.include({ final: null });
+      // Another proposal for the task is as good as any.
+      expect((await say("stake", two, { proposal: "ef".repeat(32) })).status).to.equal(201);
+    });
+
+    it("counts nothing that was signed for another ledger, as an imported one has it", async () => {
+      const [staker, one, two] = agents as [LocalAccount, LocalAccount, LocalAccount];
+      const foreign = async (type: string, account: LocalAccount, ledger: LedgerName) => {
+        const body = { task_id: "task-9", proposal };
+        const record = await signRecord({ type, ledger, body, account });
+        const entry = { timestamp: NOW, taskId: recordDigest(record.body), payload: recordPayload(record) };
+        await service.ledger.append(entry).durable;
+      };
+      const other = `0x${"12".repeat(32)}` as const;
+      await foreign("stake", staker, other);
+      await foreign("verify", one, other);
+      await foreign("verify", two, other);
+      await service.close();
+      service = await openTestService(folder.path);
+      expect((await service.get("/v1/status/task-9")).status).to.equal(404);
+      // Nor does it take the place of what is said here.
+      expect((await say("stake", staker)).status).to.equal(201);
+      expect((await say("verify", one)).status).to.equal(201);
+      expect(await consensus()).to.deep.include({ final: null });
+      expect((await say("verify", two)).status).to.equal(201);
+      expect(await consensus()).to.deep.include({ final: proposal, final_at: 5 });
+    });
+
+    it("counts the form of before until the ledger's first record of the new one, as the derivation does", async () => {
+      const [staker, one, two, late] = agents as [LocalAccount, LocalAccount, LocalAccount, LocalAccount];
+      const unbound = async (type: string, account: LocalAccount) => {
+        const body = { task_id: "task-9", proposal };
+        const signature = await signBody(body, { account });
+        const signer = account.address.toLowerCase() as `0x${string}`;
+        const payload = recordPayload({ type, body, signer, signature });
+        await service.ledger.append({ timestamp: NOW, taskId: recordDigest(body), payload }).durable;
+      };
+      await unbound("stake", staker);
+      await unbound("verify", one);
+      expect((await say("contest", late)).status).to.equal(201);
+      await unbound("verify", two);
+      const [only] = (await consensus()).proposals;
+      expect([only.verify_count, only.contest_count]).to.deep.equal([1, 1]);
     });
 
     it("refuses a vote by the staker, a second one by a signer, and one on nothing", async () => {

@@ -1,3 +1,5 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { expect } from "chai";
 import { privateKeyToAccount } from "viem/accounts";
 import { GENESIS_HASH } from "../../../protocol/ledger/entry.ts";
@@ -41,6 +43,8 @@ describe("reviews of held proposals", () => {
   it("are listed for holders of a key, with both versions", async () => {
     const id = await hold();
     expect((await service.get("/v1/reviews")).status).to.equal(401);
+    const closed = await service.get(`/v1/reviews/${id}`);
+    expect([closed.status, closed.text.includes("budget")]).to.deep.equal([401, false]);
     const list = await service.app.request("/v1/reviews", { headers: KEY });
     expect(await list.json()).to.deep.include({ waiting: 1 });
     const one = (await (await service.app.request(`/v1/reviews/${id}`, { headers: KEY })).json()) as object;
@@ -96,6 +100,81 @@ describe("reviews of held proposals", () => {
       expect([status, json.code, json.errors?.[0].field], text).to.deep.equal([wanted, code, field]);
     }
     expect(service.ledger.size).to.equal(0);
+  });
+
+  it("need a reason, whether the field is there or not", async () => {
+    const id = await hold();
+    const unreasoned = await bound("review", { proposal: id, decision: "release" }, operator);
+    const answer = await service.post(`/v1/reviews/${id}`, unreasoned);
+    expect([answer.status, answer.json.errors?.[0].field], answer.text).to.deep.equal([400, "body.reason"]);
+    expect(service.ledger.size).to.equal(0);
+  });
+
+  it("are held against the rules before the shadow is looked at, and once more when they release", async () => {
+    const file = path.join(folder.path, "rules.json");
+    const spend = { field: "usd", max: "100", per_seconds: 3600 };
+    const rules = { version: 1, actions: { pay: { budget: [spend] }, "*": { allow: false } } };
+    writeFileSync(file, JSON.stringify(rules));
+    await service.close();
+    await open({ RULES_FILE: file });
+    const pay = async (usd: number, shadow?: number) => {
+      const header = { task_id: "task-1", parent_hash: service.ledger.head };
+      const payload = { data_update: { action: "pay", usd }, confidence_score: 0.9 };
+      const beside = shadow !== undefined && { shadow: { payload: { data_update: { usd: shadow } } } };
+      return (await service.post("/v1/settle", { header, payload, ...beside }, KEY)).json;
+    };
+    expect((await pay(101, 1)).status).to.equal("REJECTED");
+    const waiting = async () =>
+      (await (await service.app.request("/v1/reviews", { headers: KEY })).json()) as { waiting: number };
+    expect(await waiting()).to.include({ waiting: 0 });
+    const { id, status } = await pay(60, 1);
+    expect(status).to.equal("ESCROWED");
+    // Meanwhile the budget goes to something else.
+    expect((await pay(50)).status).to.equal("SETTLED");
+    const late = await review(id, "release");
+    expect([late.status, late.json.code], late.text).to.deep.equal([409, "rules_refuse"]);
+    expect(late.json.detail).to.contain("has 50 of 100 left");
+    expect([service.ledger.size, await waiting()]).to.deep.equal([1, { ...(await waiting()), waiting: 1 }]);
+    service.clock.now += 3_600;
+    expect((await review(id, "release")).status).to.equal(201);
+    expect(await waiting()).to.include({ waiting: 0 });
+    // What was released counts as spent, also after a restart.
+    expect((await pay(41)).status).to.equal("REJECTED");
+    await service.close();
+    await open({ RULES_FILE: file });
+    service.clock.now += 3_600;
+    expect((await pay(41)).status).to.equal("REJECTED");
+    expect((await pay(40)).status).to.equal("SETTLED");
+  });
+
+  it("are of nothing in a sandbox, which answers ESCROWED and keeps nothing", async () => {
+    await service.close();
+    await open({ SETTLEMENT_MODE: "sandbox" });
+    const id = await hold();
+    const list = await service.app.request("/v1/reviews", { headers: KEY });
+    expect(await list.json()).to.deep.equal({ waiting: 0, items: [] });
+    expect(readFileSync(path.join(folder.path, "local", "held.jsonl"), "latin1")).to.equal("");
+    expect((await review(id, "release")).json.code).to.equal("unknown_held");
+  });
+
+  it("find held proposals by an index that follows from their file, whatever becomes of it", async () => {
+    const [one, two] = [await hold(1), await hold(2)];
+    await review(one, "reject");
+    const at = path.join(folder.path, "local", "held.sqlite");
+    for (const spoil of [() => rmSync(at), () => writeFileSync(at, "hello".repeat(2_000))]) {
+      await service.close();
+      spoil();
+      await open();
+      const list = await service.app.request("/v1/reviews", { headers: KEY });
+      const { waiting, items } = (await list.json()) as { waiting: number; items: { id: string }[] };
+      expect([waiting, items.map(({ id }) => id)]).to.deep.equal([1, [two]]);
+      expect((await service.get("/v1/status/task-1")).json.held).to.have.length(2);
+    }
+    // Somebody's change in the file is not shown as what was held, and not released.
+    const held = path.join(folder.path, "local", "held.jsonl");
+    writeFileSync(held, readFileSync(held, "latin1").replaceAll('"budget": 100', '"budget": 900'));
+    expect((await review(two, "release")).status).to.equal(500);
+    expect(service.ledger.size).to.equal(1);
   });
 
   it("settle at the next start what a crash kept from being settled behind its review", async () => {

@@ -1,0 +1,53 @@
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect } from "chai";
+import { INDEX_FILE } from "../../settlement/engine/indexDatabase.ts";
+import { envelope, receiptBody } from "./support/records.ts";
+import { temporaryFolder } from "./support/temporaryFolder.ts";
+import { openTestService, type TestAnswer, type TestService } from "./support/testService.ts";
+
+describe("a disk that takes the ledger and refuses its index", () => {
+  const folder = temporaryFolder();
+  let service: TestService;
+  let other: DatabaseSync;
+  beforeEach(async () => {
+    service = await openTestService(folder.path);
+    other = new DatabaseSync(path.join(folder.path, "local", INDEX_FILE));
+  });
+  afterEach(async () => {
+    other.close();
+    await service.close();
+  });
+  const send = async (hire_id: string) =>
+    service.post("/v1/receipts", await envelope(receiptBody({ hire_id })));
+
+  it("loses nothing and answers nothing wrong: 503 until the index is whole again, then all is known", async () => {
+    // Whoever writes the file keeps the service from it, as a disk without space does.
+    other.exec("BEGIN IMMEDIATE");
+    const settled = await send("one");
+    expect(settled.status, settled.text).to.equal(201);
+    expect(service.ledger.size).to.equal(1);
+    for (const answer of [await send("one"), await send("two"), await service.get("/v1/status/task-1")])
+      expect([answer.status, answer.json.code], answer.text).to.deep.equal([503, "index_unavailable"]);
+    const health = await service.get("/health");
+    expect([health.status, health.json.code]).to.deep.equal([503, "index_unavailable"]);
+    expect(health.json.hint).to.contain("index.sqlite");
+    expect((await service.get("/v1/ledger/latest")).json).to.include({ size: 1 });
+    expect((await service.get("/v1/ledger/proof?index=0")).status).to.equal(200);
+
+    other.exec("ROLLBACK");
+    let again: TestAnswer;
+    do {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      again = await send("one");
+    } while (again.status === 503);
+    expect([again.status, again.json.hash]).to.deep.equal([200, settled.json.hash]);
+    expect((await send("two")).status).to.equal(201);
+    expect((await service.get("/health")).status).to.equal(200);
+    await service.close();
+    service = await openTestService(folder.path);
+    expect((await send("one")).status).to.equal(200);
+    expect((await send("two")).status).to.equal(200);
+    expect(service.ledger.size).to.equal(2);
+  });
+});
