@@ -1,5 +1,8 @@
 import { styleText } from "node:util";
 import Table from "cli-table3";
+import { readFrozen } from "../ignition/frozenContract.ts";
+import { compileWith, exploration, IMPOSSIBLE } from "./exploration.ts";
+import { explore } from "./explore.ts";
 import { openSolver } from "./openSolver.ts";
 import type { Property } from "./properties.ts";
 import { type ProofResult, proveProperty } from "./proveProperty.ts";
@@ -8,7 +11,7 @@ type Line = Pick<Property, "contract" | "claim"> &
   ProofResult & { bugs: ({ what: string; found: boolean } & Pick<ProofResult, "verdicts" | "ms">)[] };
 
 /** Proves and prints; the exit code is 0 when every property is proved and every planted bug loses its proof. */
-export async function prove(chosen: Property[], json: boolean): Promise<number> {
+export async function prove(chosen: Property[], explored: boolean, json: boolean): Promise<number> {
   const solver = await openSolver();
   const lines: Line[] = [];
   try {
@@ -26,8 +29,28 @@ export async function prove(chosen: Property[], json: boolean): Promise<number> 
   } finally {
     solver.close();
   }
+  if (explored) lines.push(await exploreAll(json));
   process.stdout.write(json ? `${JSON.stringify(lines, null, 2)}\n` : `${table(lines)}\n`);
   return lines.every(({ proved, bugs }) => proved && bugs.every(({ found }) => found)) ? 0 : 1;
+}
+
+/** The whole escrow, and each of the bugs planted in it. */
+async function exploreAll(json: boolean): Promise<Line> {
+  const { name, claim, bugs } = exploration;
+  const look = async (initCode: string) => {
+    const began = performance.now();
+    const found = await explore(initCode);
+    if (!json) process.stderr.write(`${name}: ${JSON.stringify(found)}\n`);
+    return { found, ms: performance.now() - began };
+  };
+  const { found, ms } = await look(readFrozen("HireEscrow").initCode);
+  const proved = found.broken === undefined && String(found.never) === String(IMPOSSIBLE);
+  const tried: Line["bugs"] = [];
+  for (const bug of bugs) {
+    const { found, ms } = await look(compileWith(bug));
+    tried.push({ what: bug.what, found: found.broken !== undefined, verdicts: [], ms });
+  }
+  return { contract: name, claim, proved, verdicts: [proved ? "proved" : "refuted"], ms, bugs: tried };
 }
 
 function table(lines: Line[]): string {
