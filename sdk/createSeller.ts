@@ -11,6 +11,7 @@ import type { PaymentNetwork } from "./chain/paymentNetwork.ts";
 import { createPublicFetch } from "./net/publicFetch.ts";
 import { requirePublicUrl } from "./publicUrl.ts";
 import { type Fetch, requestService } from "./requestService.ts";
+import { requireAdopted } from "./seller/adoptStore.ts";
 import { createCallbacks } from "./seller/callbacks.ts";
 import { type CustomSchemas, capabilityRules } from "./seller/capabilityRules.ts";
 import { directMode } from "./seller/directMode.ts";
@@ -118,6 +119,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
   const { account, handlers, endpoint, baseUrl, network, fetch } = parameters;
   const { log = () => {}, now = Date.now } = parameters;
   const address = account.address.toLowerCase() as Address;
+  await requireAdopted(parameters.store);
   const store = sellerStore(parameters.store, address);
   const { leaseMs = 10_000 } = parameters;
   const leases = createJobLeases({ store, leaseMs, now });

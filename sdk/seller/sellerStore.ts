@@ -4,6 +4,11 @@ import type { KeyValueStore } from "../store/keyValueStore.ts";
 /** How much of a seller's address names its keys: 96 bits, so that keys stay file names. */
 const NAME_LENGTH = 24;
 
+/** Whether a key of a store names its seller: those of versions before did not. */
+export function isOfSomeSeller(key: string): boolean {
+  return new RegExp(`^[a-z]+/[0-9a-f]{${NAME_LENGTH}}\\.`).test(key);
+}
+
 /**
  * The part of a store that belongs to one seller. Several may share a folder: none sees, runs or signs what is another's.
  */

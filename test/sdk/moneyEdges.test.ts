@@ -2,7 +2,6 @@ import { decodePaymentSignatureHeader } from "@x402/core/http";
 import { expect } from "chai";
 import { parseUsdc } from "../../protocol/amount.ts";
 import { signBudgetToken } from "../../protocol/hire/budgetToken.ts";
-import type { RecordBody } from "../../protocol/json/recordBody.ts";
 import { signBody } from "../../protocol/records/record.ts";
 import { memoryBudget } from "../../sdk/budget/budget.ts";
 import { createSeller } from "../../sdk/createSeller.ts";
@@ -227,13 +226,14 @@ describe("the edges of a hire's money", function () {
   it("a receipt that its seller signed for another hire, amount, work or buyer is no receipt of this one", async () => {
     const seller = await market.openSeller(OFFER);
     const buyer = await market.openBuyer();
-    const lies: RecordBody = {
+    const lies = {
       amount_usdc_atomic: String(PRICE + 1n),
       buyer: newWallet().address,
       capability: "compute.statistics.median",
       hire_id: `0x${"12".repeat(32)}`,
     };
-    for (const [field, lie] of Object.entries(lies)) {
+    const impostor = newWallet();
+    for (const [field, lie] of Object.entries({ ...lies, agent_id: impostor.address })) {
       market.hosts[seller.host] = {
         request: async (input, init) => {
           const response = await seller.direct.request(input, init);
@@ -241,9 +241,10 @@ describe("the edges of a hire's money", function () {
           const answer = await response.json();
           const { signed_receipt } = answer;
           const body = { ...signed_receipt.body, [field]: lie };
-          const signature = await signBody(body, seller.wallet);
+          const by = field === "agent_id" ? impostor : seller.wallet;
+          const signature = await signBody(body, by);
           return Response.json(
-            { ...answer, signed_receipt: { ...signed_receipt, body, signature } },
+            { ...answer, signed_receipt: { ...signed_receipt, body, signature, signer: by.address } },
             { headers: response.headers },
           );
         },

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { parseUsdc } from "../../protocol/amount.ts";
 import { createSeller } from "../../sdk/createSeller.ts";
+import { adoptStore } from "../../sdk/seller/adoptStore.ts";
 import { createJobLeases, LeaseLostError } from "../../sdk/seller/jobLeases.ts";
 import { memoryStore } from "../../sdk/store/keyValueStore.ts";
 import { MEAN, mean } from "./support/market.ts";
@@ -114,6 +115,60 @@ describe("a store that is shared", () => {
     expect(hired.money).to.equal("paid");
     expect(await chain.balanceOf(seller.wallet)).to.equal(PRICE);
   }).timeout(80_000);
+
+  it("of a version before, whose entries name no seller, is refused, and adopted when one asks for it", async () => {
+    const store = memoryStore();
+    const seller = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean }, store });
+    const buyer = await market.openBuyer();
+    const request: RequestInit[] = [];
+    between(market, seller, (ask, input, init) => {
+      if (isPaid(init)) request.push(init as RequestInit);
+      return ask(input, init);
+    });
+    const { jobId } = await buyer.hire(ORDER);
+    await seller.close();
+    // As it was before: the same entries without their seller.
+    const before = memoryStore();
+    for (const folder of ["job", "payment", "seen"]) {
+      for (const key of await store.keys(folder)) {
+        await before.put(key.replace(/\/[0-9a-f]{24}\./, "/"), await store.get(key));
+      }
+    }
+    await before.put("callback/job_1", true);
+    const parameters = { ...seller.parameters, store: before };
+    const refused = await rejection(createSeller(parameters));
+    expect(refused).to.include({ code: "store_of_before" });
+    expect(refused.hint).to.contain("adoptStore");
+
+    const other = await rejection(adoptStore({ store: before, seller: buyer.address }));
+    expect(other).to.include({ code: "store_of_another" });
+    expect(await before.keys("callback")).to.deep.equal(["callback/job_1"]);
+    // Ended in the middle, and run again.
+    let left = 2;
+    const mortal = {
+      ...before,
+      delete: async (key: string) => {
+        if (left-- === 0) throw new Error("the process has ended");
+        await before.delete(key);
+      },
+    };
+    expect((await rejection(adoptStore({ store: mortal, seller: seller.address }))).message).to.contain(
+      "ended",
+    );
+    expect(await rejection(createSeller(parameters))).to.include({ code: "store_of_before" });
+    expect(await adoptStore({ store: before, seller: seller.wallet.account.address })).to.equal(2);
+    expect(await adoptStore({ store: before, seller: seller.address })).to.equal(0);
+
+    const adopted = await createSeller(parameters);
+    expect((await adopted.app.request(`/jobs/${jobId}`)).status).to.equal(200);
+    // The payment of before is used up, and so is its nonce.
+    const again = await adopted.app.request("/hire", request[0]);
+    expect([again.status, ((await again.json()) as { code: string }).code]).to.deep.equal([
+      409,
+      "duplicate_nonce",
+    ]);
+    await adopted.close();
+  });
 });
 
 describe("the lease of a job", () => {
