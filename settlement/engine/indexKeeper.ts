@@ -9,6 +9,9 @@ import type { LedgerIndex } from "./ledgerIndex.ts";
 /** How soon it is tried again to write an index that the disk has refused, in milliseconds. */
 const RETRY_MS = 1_000;
 
+/** What ends the service when it is found; a disk that has no room for the comparison says nothing of either. */
+const FOUND: unknown[] = ["ledger_line", "ledger_layout", "index_differs"];
+
 export type IndexKeeperParameters = {
   gate: LedgerGate;
   log: Log;
@@ -68,6 +71,8 @@ export class IndexKeeper {
     const { log, onFailure } = this.#parameters;
     this.#checking = this.#check(this.#kept).catch((error) => {
       if (this.#end.signal.aborted) return;
+      if (!FOUND.includes(error?.code))
+        return log("The index could not be compared; the next start tries again.", { error });
       log("The ledger or its index is not what it was.", { error });
       onFailure(error);
     });

@@ -252,6 +252,21 @@ describe("the index of a ledger, on disk", () => {
       });
     }
 
+    it("ends nothing when there is no room to make one anew", async () => {
+      await close();
+      await open();
+      Object.defineProperty(index, "salt", {
+        get: () => {
+          throw new Error("ENOSPC: no space left on device");
+        },
+      });
+      const keeper = await keep();
+      await keeper.finished;
+      expect(failures).to.deep.equal([]);
+      await write(ENTRIES, ENTRIES + 1);
+      await keeper.stop();
+    });
+
     it("finds a line of the ledger that was changed before the start, and names it", async () => {
       await close();
       const ledgerFile = path.join(folder.path, "ledger.jsonl");
