@@ -246,4 +246,18 @@ describe("a keeper", () => {
     deadline: 8n,
     arbiter: "0x09",
   };
+
+  it("sends back a deposit that a reorganisation has put into a block that it had read", async () => {
+    await chain.client.mine({ blocks: 40 });
+    const fork = await chain.client.snapshot();
+    await chain.client.mine({ blocks: 5 });
+    await keeper.round();
+    await chain.client.revert({ id: fork });
+    const soon = BigInt((await chain.now()) + 50);
+    const hire = await held({ deadline: soon });
+    await chain.client.mine({ blocks: 6 });
+    await chain.passTo(Number(soon));
+    await keeper.round();
+    expect((await calls.state(hire)).status).to.equal("timedOut");
+  });
 });
