@@ -15,6 +15,8 @@ export type TestWorker = {
 };
 
 const PATIENCE_MS = 240_000;
+/** For a round that had no end: it may have been the machine's doing, and only a mutant's is a test that failed. */
+const MORE_PATIENCE_MS = 6 * PATIENCE_MS;
 const NO_END = "(no end in sight)";
 /** Every round opens chains in memory; a new process now and then gives it back. */
 const ROUNDS_PER_PROCESS = 40;
@@ -52,7 +54,7 @@ export function startTestWorker(folder: string, files: string[]): TestWorker {
     });
   }
 
-  async function attempt(first: string[]): Promise<Round> {
+  async function attempt(first: string[], patience: number): Promise<Round> {
     if (rounds >= ROUNDS_PER_PROCESS || child?.connected === false) await stop();
     child ??= await start();
     rounds++;
@@ -60,7 +62,7 @@ export function startTestWorker(folder: string, files: string[]): TestWorker {
     let timer: NodeJS.Timeout | undefined;
     const outcome = await new Promise<Round>((resolve) => {
       const fail = (test: string) => resolve({ passed: 0, failed: { test, file: "" } });
-      timer = setTimeout(() => fail(NO_END), PATIENCE_MS);
+      timer = setTimeout(() => fail(NO_END), patience);
       running.once("exit", (code) => fail(`(the process ended with ${code})`));
       running.once("error", (error) => fail(`(${error.message})`));
       running.once("message", (message) => resolve(message as Round));
@@ -75,10 +77,9 @@ export function startTestWorker(folder: string, files: string[]): TestWorker {
   return {
     stop,
     round: async (first = []) => {
-      const outcome = await attempt(first);
-      // That the process died may be nothing of the mutant's: only when it does so again it was.
-      const died = outcome.failed?.file === "" && outcome.failed.test !== NO_END;
-      return died ? attempt(first) : outcome;
+      const outcome = await attempt(first, PATIENCE_MS);
+      // That the process died, or took its time, may be nothing of the mutant's: only when it does so again it was.
+      return outcome.failed?.file === "" ? attempt(first, MORE_PATIENCE_MS) : outcome;
     },
   };
 }

@@ -111,6 +111,23 @@ describe("AnchoredLedger: anchor", () => {
         .withArgs(stranger.address, writer.address);
     });
 
+    it("should refuse the guardian, whether it sends, signs, or relays what another signed", async () => {
+      const { contract, id, guardian, stranger, writer, tree, signAnchor } = ledger();
+      const root = rootAt(tree, 3);
+      await expect(contract.connect(guardian).anchor(id, 3, root, [], "0x"))
+        .to.be.revertedWithCustomError(contract, "NotWriter")
+        .withArgs(guardian.address, writer.address);
+      for (const [sender, signer] of [
+        [stranger, guardian],
+        [guardian, stranger],
+      ] as const) {
+        const signature = await signAnchor(signer, 1n, 3, root);
+        await expect(contract.connect(sender).anchor(id, 3, root, [], signature))
+          .to.be.revertedWithCustomError(contract, "InvalidSignature")
+          .withArgs(writer.address);
+      }
+    });
+
     it("should relay what the writer signed for the next seq", async () => {
       const { contract, id, stranger, writer, tree, signAnchor, head } = ledger();
       const signature = await signAnchor(writer, 1n, 3, rootAt(tree, 3));

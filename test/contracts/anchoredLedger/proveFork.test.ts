@@ -207,8 +207,20 @@ describe("AnchoredLedger: proveFork", () => {
     });
 
     it("should refuse what is not this writer's word about this ledger, as either word", async () => {
-      const { contract, id, idOf, open, tree, writer, stranger, domain, sign, headWord, anchorWord } =
-        ledger();
+      const {
+        contract,
+        id,
+        idOf,
+        open,
+        tree,
+        writer,
+        stranger,
+        guardian,
+        domain,
+        sign,
+        headWord,
+        anchorWord,
+      } = ledger();
       await open("other.example", writer.address);
       const other = idOf(writer.address, "other.example");
       const good = await headWord(15, rootAt(tree, 15));
@@ -217,6 +229,7 @@ describe("AnchoredLedger: proveFork", () => {
       const message = { ledgerId: id, size: 15, root: WRONG };
       for (const bad of [
         { ...head, signature: (await headWord(15, WRONG, stranger)).signature },
+        { ...head, signature: (await headWord(15, WRONG, guardian)).signature },
         { ...head, signature: (await headWord(15, WRONG, writer, other)).signature },
         { ...head, signature: (await headWord(16, WRONG)).signature },
         { ...head, signature: await sign(writer, "Head", message, { ...domain, chainId: 1n }) },
@@ -230,15 +243,19 @@ describe("AnchoredLedger: proveFork", () => {
           [good, bad],
           [bad, good],
         ] as const) {
-          await expect(contract.proveFork(id, a, b, b.root, []))
-            .to.be.revertedWithCustomError(contract, "InvalidSignature")
-            .withArgs(writer.address);
+          for (const sender of [stranger, guardian]) {
+            await expect(contract.connect(sender).proveFork(id, a, b, b.root, []))
+              .to.be.revertedWithCustomError(contract, "InvalidSignature")
+              .withArgs(writer.address);
+          }
         }
       }
-      const strangers = await headWord(15, WRONG, stranger);
-      await expect(contract.proveFork(id, good, strangers, WRONG, []))
-        .to.be.revertedWithCustomError(contract, "NotWriter")
-        .withArgs(stranger.address, writer.address);
+      for (const other of [stranger, guardian]) {
+        const word = await headWord(15, WRONG, other);
+        await expect(contract.proveFork(id, good, word, WRONG, []))
+          .to.be.revertedWithCustomError(contract, "NotWriter")
+          .withArgs(other.address, writer.address);
+      }
       expect(await contract.isEquivocated(id)).to.equal(false);
     });
   });
