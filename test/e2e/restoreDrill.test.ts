@@ -6,7 +6,6 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import { zeroAddress } from "viem";
 import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
 import { ledgerId } from "../../protocol/ledger/anchor.ts";
 import { LedgerLineError } from "../../protocol/ledger/verifyLedger.ts";
@@ -43,6 +42,7 @@ describe("a ledger that is restored from its followers", function () {
   let indexer: IndexerProcess;
   let replica: IndexerProcess;
   const writer = newWallet();
+  const heir = newWallet();
   const origin = "test.local/drill";
   let settings: Record<string, string>;
   let follower: Record<string, string>;
@@ -56,10 +56,13 @@ describe("a ledger that is restored from its followers", function () {
     chain = local;
     await chain.fuel(writer);
     const contract = chain.anchoredLedger;
-    id = ledgerId({ chainId: CHAIN_ID, contract, writer: writer.address, guardian: zeroAddress, origin });
+    // Who relays everything on this chain also guards the ledger.
+    const guardian = chain.relayer;
+    id = ledgerId({ chainId: CHAIN_ID, contract, writer: writer.address, guardian, origin });
     settings = {
       LEDGER_DIR: path.join(folder, "ledgers"),
       LEDGER_ORIGIN: origin,
+      LEDGER_GUARDIAN: guardian,
       ANCHOR_PRIVATE_KEY: writer.privateKey,
       ANCHORED_LEDGER: contract,
       RPC_URL: chain.rpcUrl,
@@ -204,5 +207,38 @@ describe("a ledger that is restored from its followers", function () {
     if (verified instanceof LedgerLineError) throw verified;
     expect(verified.size).to.equal(anchored + ANCHORED + MORE);
     expect(verified.otherLayouts.count).to.equal(0);
+
+    // The writer's key is lost, and its disk: what was anchored goes on under another writer, and the same id.
+    const left = Number((await head())?.size);
+    await chain.fuel(heir);
+    const change = (name: string, args: unknown[], by?: typeof heir) =>
+      chain.send(chain.anchoredLedger, anchoredLedgerAbi, name, args, by);
+    await change("announceWriter", [id, heir.address]);
+    await chain.client.increaseTime({ seconds: 7 * 86_400 });
+    await chain.client.mine({ blocks: 1 });
+    await change("acceptWriter", [id], heir);
+    settings = {
+      ...settings,
+      LEDGER_DIR: path.join(folder, "heir"),
+      LEDGER_FIRST_WRITER: writer.address,
+      ANCHOR_PRIVATE_KEY: heir.privateKey,
+      CHECKPOINT_PRIVATE_KEY: newWallet().privateKey,
+      ANCHOR_INTERVAL_SECONDS: "0.5",
+    };
+    const inherited = await tallystick("ledger", "pull", "--from", replica.url);
+    expect(inherited.code, inherited.err).to.equal(0);
+    const third = await start();
+    expect([third.ledger, third.size]).to.deep.equal([id, left]);
+    await settleMany(third.url, left, left + 3);
+    await untilAnchored(left + 3);
+    for (const node of [indexer, replica]) {
+      await untilFollowed(node, left + 3);
+      const { meta } = await node.query<{ meta: { ledgers: object[] } }>(
+        "{ meta { ledgers { id writer firstWriter size } } }",
+      );
+      const wrote = { writer: heir.address, firstWriter: writer.address };
+      expect(meta.ledgers).to.deep.equal([{ id, ...wrote, size: left + 3 }]);
+    }
+    expect(await stop(third.child, "SIGTERM")).to.equal(0);
   });
 });

@@ -1,16 +1,31 @@
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "chai";
-import { encodeFunctionData, type Hex, parseAbi } from "viem";
+import { createPublicClient, createWalletClient, encodeFunctionData, type Hex, http, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
+import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
 import type { Address } from "../../protocol/address.ts";
-import { headSignatureOf } from "../../protocol/note/headSignature.ts";
-import { parseSignedNote } from "../../protocol/note/signedNote.ts";
-import { parseProofBundle } from "../../protocol/proof/proofBundle.ts";
+import { toHex } from "../../protocol/hex.ts";
+import { headWord, storedWord } from "../../protocol/ledger/word.ts";
+import { lineLeafHash } from "../../protocol/merkle/entryLeafHash.ts";
+import { leafHash } from "../../protocol/merkle/hash.ts";
+import { MerkleTree } from "../../protocol/merkle/merkleTree.ts";
+import { formatCheckpoint } from "../../protocol/note/checkpoint.ts";
+import { headNoteSignature, headSignatureOf } from "../../protocol/note/headSignature.ts";
+import {
+  formatSignedNote,
+  formatVerifierKey,
+  noteVerifierKey,
+  parseSignedNote,
+  signNote,
+} from "../../protocol/note/signedNote.ts";
+import { type ProofBundle, parseProofBundle } from "../../protocol/proof/proofBundle.ts";
 import { runCli } from "../../scripts/cli.ts";
 import { verifyProofFile } from "../../scripts/commands/verifyProof.ts";
 import { LAST_WORD_FILE } from "../../settlement/ledger/lastSigned.ts";
+import { BUILD_TIMEOUT } from "../contracts/support/chain.ts";
 import { type DeployedSafe, deploySafe } from "./support/deploySafe.ts";
 import { type LedgerChain, ledgerChain, WRITER_KEY } from "./support/ledgerChain.ts";
 import { KEY, proposal } from "./support/proposals.ts";
@@ -19,7 +34,7 @@ import { openTestService, type TestService } from "./support/testService.ts";
 
 const addressOf = (key: Hex) => privateKeyToAccount(key).address.toLowerCase() as Address;
 
-describe("a ledger whose writer is a Safe", function () {
+describe("a ledger whose writer does not send its anchors", function () {
   this.timeout(60_000);
   const folder = temporaryFolder();
   const [owner, other] = [generatePrivateKey(), generatePrivateKey()];
@@ -28,11 +43,12 @@ describe("a ledger whose writer is a Safe", function () {
   let origin: string;
   let ledgers = 0;
   let service: TestService | undefined;
-  before(async () => {
+  before(async function () {
+    this.timeout(BUILD_TIMEOUT);
     chain = await ledgerChain();
     safe = await deploySafe(chain, [addressOf(owner), addressOf(other)]);
   });
-  after(() => chain.close());
+  after(() => chain?.close());
   beforeEach(() => {
     origin = `tallystick.test/safe-${ledgers++}`;
   });
@@ -75,7 +91,7 @@ describe("a ledger whose writer is a Safe", function () {
       (error) => error.code,
     );
 
-  it("is anchored by a relayer on one owner's signature, and proved by the chain or by who knows the writer", async () => {
+  it("may be a Safe, anchored by a relayer on one owner's signature, and proved by the chain or by who knows the writer", async () => {
     const running = await start();
     await settle(running, 3);
     await anchored(running, 3);
@@ -177,6 +193,56 @@ describe("a ledger whose writer is a Safe", function () {
     await anchored(again, 3);
   });
 
+  it("is worth nothing when it says yes to everything: anyone anchors for it, and only anchors count", async () => {
+    const yes = `0x${"15".repeat(20)}` as Address;
+    // Gives back the magic value of ERC-1271, whatever it is asked.
+    await chain.request("hardhat_setCode", yes, "0x631626ba7e60e01b60005260206000f3");
+    const running = await start({ ANCHOR_WRITER: yes });
+    await settle(running, 2);
+    await anchored(running, 2);
+    const text = async () => (await running.get("/v1/ledger/bundle?index=1")).text;
+    await until(async () => parseProofBundle(await text()).anchor !== null);
+    const bundle = parseProofBundle(await text());
+    const id = bundle.ledger?.id as Hex;
+    const client = createPublicClient({ transport: http(chain.rpcUrl) });
+
+    // Its word for another root, and a proof that it vouches for: the chain took no such root.
+    const root = lineLeafHash(bundle.entry);
+    const text1 = formatCheckpoint({ origin, size: 1, root });
+    const seed = new Uint8Array(32).fill(5);
+    const word = headNoteSignature(origin, yes, { by: "contract", signature: "0x00" });
+    const forged: ProofBundle = {
+      ...bundle,
+      index: 0,
+      inclusion_proof: [],
+      checkpoint: formatSignedNote({ text: text1, signatures: [signNote(text1, origin, seed), word] }),
+      verifier_key: formatVerifierKey(noteVerifierKey(origin, ed25519.getPublicKey(seed))),
+    };
+    const file = path.join(folder.path, "forged.proof");
+    writeFileSync(file, JSON.stringify(forged));
+    expect(await refusal(verifyProofFile(file, { rpcUrl: chain.rpcUrl }))).to.equal("proof_invalid");
+    // And whoever likes ends the ledger by it.
+    const lies = headWord({ signer: yes, size: 2n, root: toHex(root), signature: "0x00" });
+    const call = { address: chain.contract, abi: anchoredLedgerAbi } as const;
+    const own = toHex(running.ledger.tree.root(2));
+    await client.simulateContract({
+      ...call,
+      functionName: "proveFork",
+      args: [id, lies, storedWord, own, []],
+    });
+
+    // A stranger goes on with it: the service sees a history that is not its own.
+    const stranger = privateKeyToAccount(WRITER_KEY);
+    const wallet = createWalletClient({ account: stranger, chain: hardhat, transport: http(chain.rpcUrl) });
+    const leaves = [0, 1].map((n) => running.ledger.tree.leaf(n));
+    const tree = new MerkleTree();
+    for (const leaf of [...leaves, leafHash(Uint8Array.of(1))]) tree.append(leaf);
+    const proof = tree.consistencyProof(2, 3).map(toHex);
+    const args = [id, 3n, toHex(tree.root()), proof, "0x00"] as const;
+    await wallet.writeContract({ ...call, functionName: "anchor", args });
+    await until(async () => (await running.get("/health")).json.code === "chain_ahead");
+  });
+
   it("says what is wrong when one owner is not enough, and anchors nothing", async () => {
     const strict = await deploySafe(chain, [addressOf(owner), addressOf(other)], 2n);
     const running = await start({ ANCHOR_WRITER: strict.address });
@@ -188,18 +254,8 @@ describe("a ledger whose writer is a Safe", function () {
     await settle(nobody, 1);
     await until(async () => String((await anchoring(nobody)).error).includes("is no contract"));
   });
-});
 
-describe("a ledger whose writer is a key that somebody else pays for", function () {
-  this.timeout(60_000);
-  const folder = temporaryFolder();
-  let chain: LedgerChain;
-  before(async () => {
-    chain = await ledgerChain();
-  });
-  after(() => chain.close());
-
-  it("is anchored by the relayer, and its proof rests on its id", async () => {
+  it("may be a key instead that somebody else pays for, and then its proof rests on its id", async () => {
     const key = generatePrivateKey();
     const service = await openTestService(path.join(folder.path, "disk"), {
       ANCHOR_PRIVATE_KEY: key,

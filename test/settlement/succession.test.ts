@@ -24,6 +24,7 @@ import {
 import { type ProofBundle, parseProofBundle, verifyProofBundle } from "../../protocol/proof/proofBundle.ts";
 import { runCli } from "../../scripts/cli.ts";
 import { confirmProof } from "../../sdk/proof/confirmProof.ts";
+import { BUILD_TIMEOUT } from "../contracts/support/chain.ts";
 import { type LedgerChain, ledgerChain, WRITER_KEY } from "./support/ledgerChain.ts";
 import { KEY, proposal } from "./support/proposals.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
@@ -49,10 +50,11 @@ describe("a ledger that another writer takes over", function () {
   let ledgers = 0;
   const open = new Set<TestService>();
   let server: Server | undefined;
-  before(async () => {
+  before(async function () {
+    this.timeout(BUILD_TIMEOUT);
     chain = await ledgerChain();
   });
-  after(() => chain.close());
+  after(() => chain?.close());
   beforeEach(() => {
     origin = `tallystick.test/succession-${ledgers++}`;
   });
