@@ -116,9 +116,8 @@ describe("settlement behind the indexer's origin", () => {
     const { size } = service.ledger;
     expect((await ask("/v1/ledger/latest")).json).to.include({ size, hash: service.ledger.head });
     expect((await ask("/v1/ledger/verify")).json).to.include({ valid: true, size });
-    const entries = await ask("/v1/ledger/entries?from=0&to=2");
-    expect(entries.headers.get("x-ledger-size")).to.equal(String(size));
-    expect(entries.json.trimEnd().split("\n")).to.have.length(2);
+    // The one route of a ledger that the indexer answers by itself.
+    expect((await ask("/v1/ledger/entries?from=0&to=2")).status).to.equal(404);
     // A clock makes it, at most a second later.
     while (!(await ask("/v1/ledger/checkpoint")).json.includes(`\n${size}\n`)) {
       await new Promise((resolve) => setTimeout(resolve, 20));

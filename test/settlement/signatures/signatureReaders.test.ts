@@ -1,3 +1,5 @@
+import { rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { expect } from "chai";
 import { canonicalBody } from "../../../protocol/json/recordBody.ts";
 import { recordDigest, signBody } from "../../../protocol/records/record.ts";
@@ -8,8 +10,10 @@ import {
   type SignatureReadersParameters,
 } from "../../../settlement/signatures/signatureReaders.ts";
 import { listingBody, seller } from "../support/records.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 describe("readers of signatures", () => {
+  const folder = temporaryFolder();
   let here: (canonicalBody: string, signature: string) => SignatureReading;
   let readHere: number;
   let log: string[];
@@ -75,18 +79,24 @@ describe("readers of signatures", () => {
     new URL(`data:text/javascript,import { parentPort } from "node:worker_threads"; ${source}`);
 
   it("send a busy thread one more batch when it is worth it, and the next when it is through with one", async () => {
-    // Every answer tells how many there were in its batch.
+    // Every answer tells how many there were in its batch; it waits while there is a file.
+    const hold = path.join(folder.path, "hold");
     const source = `
-      parentPort.on("message", (batch) =>
-        setTimeout(() => parentPort.postMessage(batch.map(() => ({ digest: batch.length }))), 20));
+      import { existsSync } from "node:fs";
+      const answer = (batch) => existsSync(${JSON.stringify(hold)})
+        ? setTimeout(answer, 5, batch)
+        : parentPort.postMessage(batch.map(() => ({ digest: batch.length })));
+      parentPort.on("message", answer);
       parentPort.postMessage("ready");`;
     create({ program: program(source) });
     await untilThreadsWork();
+    writeFileSync(hold, "");
     const answers: Promise<SignatureReading>[] = [];
     for (const count of [2, 3, 4, 5, 38]) {
       for (let i = 0; i < count; i++) answers.push(Promise.resolve(readers.read("{}", "0x")));
       await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     }
+    rmSync(hold);
     const sizes = (await Promise.all(answers)).map(({ digest }) => Number(digest));
     expect(sizes).to.deep.equal([2, 12, 32, 6].flatMap((size) => Array(size).fill(size)));
     expect(readHere).to.equal(0);
