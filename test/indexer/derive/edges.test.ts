@@ -130,6 +130,22 @@ describe("edges of the derivation", () => {
     expect(agents[seller]?.avg_cost_per_capability).to.have.all.keys("code.review");
   });
 
+  it("an escrow whose receipt turned out a duplicate has room for its own", async () => {
+    const log = new EventLog();
+    const id = log.deposit(seller, buyer);
+    const same = { hire_id: "same" };
+    const first = log.receipt(seller, buyer, { escrow_id: id, capability: "code.review", ...same });
+    const tx = log.transfer(buyer, seller, 500_000, { authorized: true });
+    const direct = log.receipt(seller, buyer, { tx, ...same });
+    log.released(id);
+    const own = log.receipt(seller, buyer, { escrow_id: id, capability: "chart.generate" });
+    log.tick();
+    const { store, agents } = await log.derive();
+    const statuses = [first, direct, own].map((hash) => store.rows("receipt").get(hash)?.status);
+    expect(statuses).to.deep.equal(["duplicate", "counted", "counted"]);
+    expect(agents[seller]?.avg_cost_per_capability).to.have.all.keys("chart.generate", "text.translate");
+  });
+
   it("a private agent's dispute_rate is its bucket", async () => {
     const arbiter = wallet(15);
     const log = new EventLog({ auditArbiters: [arbiter] });
@@ -173,7 +189,8 @@ describe("edges of the derivation", () => {
   });
 
   it("of clusters that merge, the one that tripped first keeps its id, and the others say where they went", async () => {
-    const log = new EventLog();
+    const operator = wallet(14);
+    const log = new EventLog({ operator });
     const ring = (funder: number, members: number[]) => {
       for (const n of members) log.after(1).transfer(wallet(funder), wallet(n), 1_000_000);
     };
@@ -191,6 +208,12 @@ describe("edges of the derivation", () => {
       expect(agents[wallet(n)]).to.deep.include({ cluster_id: oldest, cluster_size: 9 });
     expect(clusters[oldest]).to.deep.include({ merged_into: null, size: 9 });
     expect(clusters[second]).to.deep.include({ merged_into: oldest });
+    // What put them together turns out an exchange: they are two again, under the names they had.
+    log.record("params", operator, { version: 2, operator, hubs: [wallet(99)] });
+    log.tick();
+    const apart = (await log.derive()).clusters;
+    expect(apart[oldest]).to.deep.include({ merged_into: null, size: 4 });
+    expect(apart[second]).to.deep.include({ merged_into: null, size: 5 });
   });
 
   it("a funder published as a hub takes its own signals away, and leaves those of listings alike", async () => {

@@ -182,6 +182,31 @@ describe("Merkle trees (RFC 6962)", () => {
     }
   });
 
+  it("reject a consistency proof at every size that asks for another number of nodes", () => {
+    const lengths = (from: number, to: number) => tree.consistencyProof(from, to).length;
+    for (let from = 1; from <= 64; from++) {
+      const wanted = Array.from({ length: 65 }, (_, size) => (size < from ? -1 : lengths(from, size)));
+      for (let to = from; to <= 64; to++) {
+        const proof = tree.consistencyProof(from, to);
+        const claim = { from, fromRoot: rootAt(from), toRoot: rootAt(to), proof };
+        for (let other = from; other <= 64; other++) {
+          // Where it has as many nodes the roots alone tell sizes apart: 4 leaves grow to 5 and to 8 by one node each.
+          if (wanted[other] === proof.length) continue;
+          expect(verifyConsistency({ ...claim, to: other }), `${from} to ${to}, as ${other}`).to.equal(false);
+        }
+      }
+    }
+  });
+
+  it("need a proof that a tree has grown, though its root be the same", () => {
+    for (let from = 1; from <= 64; from++) {
+      for (let to = from + 1; to <= 65; to++) {
+        const claim = { from, to, fromRoot: rootAt(from), toRoot: rootAt(from), proof: [] };
+        expect(verifyConsistency(claim), `${from} to ${to}`).to.equal(false);
+      }
+    }
+  });
+
   it("let no history be rewritten: a proof never links trees that differ in an old leaf", () => {
     fc.assert(
       fc.property(
