@@ -198,6 +198,10 @@ describe("the settlement process with a chain", function () {
     const elsewhere = { ...made, anchor: { transaction: `0x${"ab".repeat(32)}` } };
     writeFileSync(file, JSON.stringify(elsewhere));
     expect(await verifyProofFile(file, { rpcUrl }).catch((error) => error)).to.be.instanceOf(ProofError);
+    writeFileSync(file, JSON.stringify({ ...made, anchor: null }));
+    const unanchored = await verifyProofFile(file, { rpcUrl }).catch((error) => error);
+    expect(unanchored).to.be.instanceOf(ProofError);
+    expect(unanchored.message).to.contain("was not anchored when the proof was made");
     writeFileSync(file, JSON.stringify({ ...made, ledger: { ...made.ledger, chain_id: 1 } }));
     expect(await verifyProofFile(file, {}).catch((error) => error)).to.be.instanceOf(ProofError);
 

@@ -230,6 +230,13 @@ describe("GraphQL", () => {
       expect(cluster).to.include({ id: into, size: 8 });
       const members = [30, 31, 32, 33, 40, 41, 42, 43].map(wallet);
       expect(cluster.members.nodes.map((it) => it.id)).to.have.members(members);
+      for (const clusterId of [id, into]) {
+        const { agents } = await ask<{ agents: { nodes: { id: string }[] } }>(
+          "query ($where: AgentFilter!) { agents(first: 100, where: $where) { nodes { id } } }",
+          { where: { clusterId } },
+        );
+        expect(agents.nodes.map((it) => it.id)).to.have.members(members);
+      }
       expect(
         await ask('{ cluster(id: "clst_none") { id } hire(id: "x") { id } escrow(id: "x") { id } }'),
       ).to.deep.equal({

@@ -12,14 +12,19 @@ export type RestApi = Awaited<ReturnType<typeof openRestApi>>;
 export async function openRestApi() {
   const postgres = await startPostgres();
   const database = await openApiDatabase(await postgres.createDatabase("rest"));
-  const app: Hono = createApi({
-    db: database.db,
-    operations: { readBlocked: async () => null },
-    node: { chainId: 31_337, token: wallet(0x70) },
-    settlementUrl: null,
-  });
+  const appOf = (version?: string): Hono =>
+    createApi({
+      db: database.db,
+      operations: { readBlocked: async () => null },
+      node: { chainId: 31_337, token: wallet(0x70) },
+      settlementUrl: null,
+      ...(version !== undefined && { version }),
+    });
+  const app = appOf();
   return {
     app,
+    /** The same over the same rows, by another build. */
+    appOf,
     database,
     /** Takes over what a log derives to. */
     fill: async (log: EventLog): Promise<Snapshot> => {

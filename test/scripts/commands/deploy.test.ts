@@ -115,6 +115,23 @@ describe("tallystick deploy", function () {
     const tampered = { ...deployment, hireEscrow: { ...deployment.hireEscrow, address: anchoredLedger } };
     const refused = await checkDeployment(fork, tampered).catch((error: Error) => error.message);
     expect(refused).to.contain("is not that of HireEscrow");
+    const refusalOf = (
+      changed: Partial<typeof deployment.hireEscrow>,
+      more: Partial<typeof deployment> = {},
+    ) =>
+      checkDeployment(fork, {
+        ...deployment,
+        ...more,
+        hireEscrow: { ...deployment.hireEscrow, ...changed },
+      }).then(
+        () => "nothing",
+        (error: Error) => error.message,
+      );
+    expect(await refusalOf({})).to.equal("nothing");
+    expect(await refusalOf({ guardian: anchoredLedger })).to.contain("The escrow's guardian is");
+    expect(await refusalOf({ providerId: "another" })).to.contain("The escrow's provider is");
+    // Any contract is code, so only the escrow itself can say which token is its own.
+    expect(await refusalOf({}, { token: anchoredLedger })).to.contain("The escrow is for the token");
 
     const nobody = await deploy(...known, "--provider", "no-guardian");
     expect(nobody.err).to.contain("code: no_guardian");

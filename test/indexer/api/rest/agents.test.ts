@@ -220,6 +220,17 @@ describe("REST", () => {
       );
     });
 
+    it("answers anew after an upgrade, though no block came", async () => {
+      const path = `/v1/agents/${busy}/reputation`;
+      const before = (await api.app.request(path)).headers.get("etag") ?? "";
+      const upgraded = api.appOf("another build");
+      const response = await upgraded.request(path, { headers: { "if-none-match": before } });
+      expect(response.status).to.equal(200);
+      const after = response.headers.get("etag") ?? "";
+      expect(after).to.not.equal(before);
+      expect((await upgraded.request(path, { headers: { "if-none-match": after } })).status).to.equal(304);
+    });
+
     it("lets browsers of every origin read, and see the tag", async () => {
       const response = await api.app.request(`/v1/agents/${busy}/reputation`, {
         headers: { origin: "https://dashboard.example" },

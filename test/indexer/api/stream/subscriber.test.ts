@@ -103,4 +103,43 @@ describe("a client that reads slowly", () => {
     });
     expect(closed).to.deep.equal({ code: 1011, reason: `the node could not read on; resume from ${key(7)}` });
   });
+
+  it("goes back to the deepest of the reorgs that came while it was slow, whichever came last", async () => {
+    for (const reorgs of [
+      [5, 12],
+      [12, 5],
+    ]) {
+      const { feed } = openFeed();
+      let tell: Parameters<TimelineFeed["subscribe"]>[0] = () => {};
+      const subscribe: TimelineFeed["subscribe"] = (listener) => {
+        tell = listener;
+        return () => {};
+      };
+      const client = openOutlet();
+      const stop = carrySubscriber({
+        feed: { ...feed, subscribe },
+        outlet: client.outlet,
+        ...everything,
+        patienceMs: 60_000,
+      });
+      await waitUntil(async () => client.sent.length >= 21, {
+        what: "room to be used up",
+        withinMs: 5_000,
+        everyMs: 5,
+      });
+      for (const to of reorgs) tell({ position: key(to) });
+      const told = await waitUntil(
+        async () => {
+          client.take(10_000);
+          const at = client.sent.findIndex((text) => text.includes("reorg"));
+          return at >= 0 && client.sent.length > at + 1 && client.sent.slice(at);
+        },
+        { what: "the reorg", withinMs: 5_000, everyMs: 5 },
+      );
+      expect(JSON.parse(told[0] ?? "")).to.deep.equal({ type: "reorg", position: key(5) });
+      expect(told[1]?.replace(/\.+$/, "")).to.equal("5");
+      expect(told.filter((text) => text.includes("reorg"))).to.have.length(1);
+      stop();
+    }
+  });
 });
