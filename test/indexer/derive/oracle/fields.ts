@@ -1,5 +1,5 @@
-import { bucketed } from "../../../../indexer/src/derive/buckets.ts";
 import type { Reputation } from "../../../../indexer/src/derive/reputation.ts";
+import { coarse } from "./coarse.ts";
 import type { Facts, Hire } from "./facts.ts";
 import { components, fingerprintGroups, ownershipGroups, signalsOf } from "./groups.ts";
 
@@ -91,8 +91,8 @@ export function fieldsOf(facts: Facts, address: string): Expected {
     ),
   };
   const isPrivate = facts.listings.some((it) => it.agent === address && it.live && it.private);
-  const { cluster_id: _, ...shown } = isPrivate ? { ...exact, ...bucketed(exact) } : exact;
-  return shown;
+  const { cluster_id: _, ...shown } = exact;
+  return isPrivate ? { ...shown, ...coarse(shown) } : shown;
 }
 
 /** Promotion and revocation (SHP §4.3), from one agent's hires. */

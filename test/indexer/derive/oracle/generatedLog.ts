@@ -108,6 +108,7 @@ const action = fc.oneof(
       capability,
       price: fc.constantFrom("0.50", "0.51", "7.00"),
       host: few,
+      port: fc.constantFrom("", "", ":443", ":8443"),
       retired: fc.boolean(),
       private: fc.boolean(),
       issued: fc.option(few),
@@ -133,7 +134,7 @@ const action = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant("telemetry" as const),
       pick: fc.nat(),
-      latency: fc.nat({ max: 900 }),
+      latency: fc.option(fc.nat({ max: 900 })),
       passed: fc.boolean(),
       ...where,
     }),
@@ -166,7 +167,8 @@ const action = fc.oneof(
         {
           windowSeconds: fc.constantFrom(15 * DAY, 30 * DAY),
           volumeWindowSeconds: fc.constantFrom(DAY / 2, DAY),
-          reconcileSeconds: fc.constantFrom(DAY / 2, DAY),
+          // Also so long that what counts can be as old as its window.
+          reconcileSeconds: fc.constantFrom(DAY / 2, DAY, 40 * DAY),
           minHireAtomic: fc.constantFrom("1000", "2001"),
           minFundingAtomic: fc.constantFrom("100000", "500000"),
           fundingShare: fc.constantFrom({ numerator: 1, denominator: 4 }, { numerator: 1, denominator: 2 }),
@@ -281,7 +283,7 @@ class Builder {
       case "list":
         log.listing(it.seller, it.capability, {
           price_usdc: it.price,
-          endpoint: `https://host-${it.host}.example`,
+          endpoint: `https://host-${it.host}.example${it.port}`,
           retired: it.retired,
           private_metrics: it.private,
           ...(it.issued === null ? {} : { issued_at: it.issued }),
@@ -306,7 +308,8 @@ class Builder {
           return;
         }
         const verification = { all_passed: it.passed };
-        const measured = { receipt: receipt.hash, latency_ms: it.latency, verification };
+        const latency: RecordBody = it.latency === null ? {} : { latency_ms: it.latency };
+        const measured = { receipt: receipt.hash, ...latency, verification };
         this.say("telemetry", receipt.buyer, measured, it);
         return;
       }

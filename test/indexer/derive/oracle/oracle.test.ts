@@ -4,7 +4,7 @@ import { generatedLog } from "./generatedLog.ts";
 import { oracle } from "./oracle.ts";
 
 /** How many generated logs; more with DERIVE_RUNS. */
-const RUNS = Number(process.env.DERIVE_RUNS ?? 300);
+const RUNS = Number(process.env.DERIVE_RUNS ?? 1_500);
 
 describe("the derivation and the oracle", () => {
   it("agree on every field of every agent, for any log", async () => {

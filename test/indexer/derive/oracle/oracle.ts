@@ -15,7 +15,7 @@ const ZERO = `0x${"0".repeat(40)}`;
 /**
  * The derivation once more, slow and obvious: reads the log into plain arrays, looks through all of them at every event,
  * and computes each field from its definition at the end. Signatures are taken as present. It shares no code with the
- * incremental one but the buckets of private agents.
+ * incremental one.
  */
 export function oracle(log: DeriveEvent[]): Map<string, Expected> {
   const facts: Facts = {
