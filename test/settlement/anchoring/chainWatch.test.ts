@@ -93,4 +93,37 @@ describe("the watch over the chain", () => {
     see(8, 12);
     expect(see(9, 3)).to.deep.equal(["chain_ahead", "chain_ahead"]);
   });
+
+  it("tells a writer that another has followed from one that never wrote here, and forgives both by a later block", () => {
+    const next = { writer: `0x${"bb".repeat(20)}` };
+    for (const forgives of [true, false]) {
+      const { see } = watch({ forgives });
+      expect(see(5, 4, undefined, next)).to.deep.equal(["writer_differs", "writer_differs"]);
+      // The new writer has accepted: its service goes on by itself.
+      expect(see(6, 4)).to.deep.equal(["none", "open"]);
+      const followed = { ...next, formerSize: 4n };
+      expect(see(7, 4, undefined, followed)).to.deep.equal(["writer_changed", "writer_changed"]);
+      expect(see(7, 4)).to.deep.equal(["writer_changed", "writer_changed"]);
+      expect(see(8, 4)).to.deep.equal(["none", "open"]);
+    }
+  });
+
+  it("is not opened by a change of the writer when a contradiction stays for good", () => {
+    const { see } = watch({ forgives: false });
+    see(5, 12);
+    expect(see(6, 4, undefined, { writer: `0x${"bb".repeat(20)}` })[0]).to.equal("writer_differs");
+    expect(see(7, 4)[0]).to.equal("chain_ahead");
+  });
+
+  it("stops writes alone while the guardian has announced another writer", () => {
+    const { see, gate } = watch();
+    const announced = { next: `0x${"bb".repeat(20)}`, readyAt: 1_767_225_600n, halted: true };
+    expect(see(5, 4, undefined, { announced })).to.deep.equal(["none", "guardian_announced"]);
+    expect(codeOf(() => gate.requireWrites())).to.equal("guardian_announced");
+    expect(codeOf(() => gate.requireSignatures())).to.equal("none");
+    // What the writer announced itself stops nothing, and what is withdrawn neither.
+    expect(see(6, 4, undefined, { announced: { ...announced, halted: false } })[1]).to.equal("open");
+    see(7, 4, undefined, { announced });
+    expect(see(8, 4)).to.deep.equal(["none", "open"]);
+  });
 });
