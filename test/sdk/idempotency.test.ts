@@ -124,41 +124,4 @@ describe("a hire with an idempotency key", function () {
     expect(nonces.at(-1)).to.match(/^0x[0-9a-f]{64}$/);
     expect(nonces.at(-1)).not.to.contain(Buffer.from("order-17").toString("hex"));
   });
-
-  it("is paid at most once, and found again, whichever write to the store its process ends at", async () => {
-    const writes = { count: 0, most: Number.POSITIVE_INFINITY };
-    const dying = (store: KeyValueStore): KeyValueStore => {
-      const write =
-        <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
-        async (...args: Args): Promise<T> => {
-          if (writes.count++ >= writes.most) throw new Error("the process has ended");
-          return await work(...args);
-        };
-      return { ...store, put: write(store.put), putNew: write(store.putNew), delete: write(store.delete) };
-    };
-    await processWith(dying(memoryStore())).hire(KEY);
-    const all = writes.count;
-    expect(all).to.be.greaterThan(5);
-
-    for (let most = 0; most < all; most++) {
-      wallet = newWallet();
-      await chain.mint(wallet, PURSE);
-      ahead = 0;
-      Object.assign(writes, { count: 0, most });
-      const store = memoryStore();
-      const ended = processWith(dying(store));
-      await ended.hire(KEY).catch(() => {});
-      await ended.idle();
-      // Later, when nobody can be at it any more.
-      ahead = 120_000;
-      const next = processWith(store);
-      const outcome = await next.hire(KEY).catch((error) => error);
-      const spent = await paid();
-      expect(spent <= PRICE, `${most} writes: paid ${spent}`).to.equal(true);
-      if (outcome instanceof Error) expect(outcome, String(most)).to.have.property("hireId");
-      else expect(outcome.result, String(most)).to.deep.equal({ result: 3 });
-      await next.hire(KEY).catch(() => {});
-      expect(await paid(), `${most} writes, called again`).to.equal(spent);
-    }
-  });
 });

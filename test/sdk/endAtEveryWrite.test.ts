@@ -1,0 +1,289 @@
+import { expect } from "chai";
+import { parseUsdc } from "../../protocol/amount.ts";
+import type { Hire } from "../../protocol/escrow/hire.ts";
+import { MOODS, ONLY_ON_CHAIN } from "../../scripts/bench/keeper/hostileWallet.ts";
+import { openKeeperWorld, WORD } from "../../scripts/bench/keeper/keeperWorld.ts";
+import { storeBudget } from "../../sdk/budget/storeBudget.ts";
+import { createBuyer } from "../../sdk/createBuyer.ts";
+import { createSeller } from "../../sdk/createSeller.ts";
+import { createEscrowCalls } from "../../sdk/escrow/escrowCalls.ts";
+import { type EscrowRelay, walletRelay } from "../../sdk/escrow/escrowRelay.ts";
+import { createKeeper, type Keeper } from "../../sdk/escrow/keeper.ts";
+import { escrowMode } from "../../sdk/seller/escrowMode.ts";
+import { type KeyValueStore, memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { endAtEveryWrite, type MortalProcess } from "../support/endAtEveryWrite.ts";
+import { MEAN, mean, NODE, type OpenSeller } from "./support/market.ts";
+import { newWallet, PROVIDER, type Wallet } from "./support/sdkChain.ts";
+import { newPurse, useMarket } from "./support/useMarket.ts";
+
+const MODE = `platform_escrow:${PROVIDER}`;
+const PRICE = parseUsdc("0.05");
+const LIMIT = parseUsdc("1.00");
+const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
+const KEY = { ...ORDER, idempotencyKey: "order-17" };
+const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
+/** Later, when nobody can be at it any more. */
+const LATER_MS = 120_000;
+const LIES = MOODS.burnsGas + ONLY_ON_CHAIN;
+const DAY_S = 86_400;
+
+describe("a process that ends at any of its writes, and the next one", function () {
+  this.timeout(180_000);
+  const world = useMarket();
+
+  type Scene = { store: KeyValueStore; wallet: Wallet & { paid: () => Promise<bigint> } };
+  const open = async (): Promise<Scene> => ({ store: memoryStore(), wallet: await newPurse(world.chain) });
+  const relay = (): EscrowRelay =>
+    walletRelay(
+      createEscrowCalls({
+        sender: world.chain.sender,
+        deployment: { chainId: world.chain.network.chainId, escrow: world.chain.escrow },
+      }),
+    );
+  const budgetOf = (store: KeyValueStore) => storeBudget({ store, name: "mine", limit: LIMIT });
+
+  /** The buyer's process; of the first one everything is cut when it ends. */
+  const buyerOf = ({ store, wallet }: Scene, ahead: number, process?: MortalProcess) => {
+    const kept = process ? process.store(store) : store;
+    const fetch: typeof world.market.fetch = (...given) => world.market.fetch(...given);
+    const own = relay();
+    return createBuyer({
+      account: wallet.account,
+      baseUrl: NODE,
+      network: world.chain.network,
+      client: world.chain.client as never,
+      search: world.market.search,
+      budget: budgetOf(kept),
+      journal: kept,
+      devMode: true,
+      fetch: process ? process.cut(fetch) : fetch,
+      escrows: {
+        [MODE]: {
+          escrow: world.chain.escrow,
+          relay: process
+            ? {
+                deposit: process.cut(own.deposit),
+                markDelivered: process.cut(own.markDelivered),
+                release: process.cut(own.release),
+                refund: process.cut(own.refund),
+                state: process.cut(own.state),
+              }
+            : own,
+        },
+      },
+      now: () => Date.now() + ahead,
+      chainNow: () => Date.now() + chainAhead,
+    });
+  };
+  /** How far the chain's clock was put on, in milliseconds: everybody's goes with it. */
+  let chainAhead = 0;
+  const followChain = async () => {
+    chainAhead = Math.max(0, (await world.chain.now()) * 1_000 - Date.now());
+  };
+  /** The buyers of all tests, where each ended, and what it had paid then. */
+  const ended: { scene: Scene; at: string; paid: bigint }[] = [];
+
+  const sellerByEscrow = async (handler: typeof mean): Promise<OpenSeller> => {
+    const wallet = newWallet();
+    const { network, escrow } = world.chain;
+    return await world.market.openSeller({
+      account: wallet.account,
+      listings: [{ ...LISTING, payment_mode: MODE }],
+      handlers: { [MEAN]: handler },
+      modes: { [MODE]: escrowMode({ account: wallet.account, network, escrow, relay: relay() }) },
+    });
+  };
+
+  it("of a seller: what the chain shows as paid has one receipt in the ledger, and nothing else has", async () => {
+    type Shop = Scene & { seller: OpenSeller };
+    let receipts = 0;
+    const writes = await endAtEveryWrite<Shop>({
+      open: async () => ({ ...(await open()), seller: undefined as never }),
+      run: async (scene, process) => {
+        world.market.offers.length = 0;
+        scene.seller = await world.market.openSeller({
+          listings: [LISTING],
+          handlers: { [MEAN]: process.cut(mean) },
+          store: process.store(scene.store),
+          client: world.chain.client as never,
+          fetch: process.cut(world.market.fetch),
+          facilitator: {
+            verify: process.cut((...given) => world.chain.facilitator.verify(...given)),
+            settle: process.cut((...given) => world.chain.facilitator.settle(...given)),
+            getSupported: () => world.chain.facilitator.getSupported(),
+          },
+        });
+        const buyer = buyerOf({ ...scene, store: memoryStore() }, 0);
+        await buyer.hire({ ...ORDER, signal: AbortSignal.timeout(20_000) });
+        while ((await scene.seller.waitingReceipts()) > 0) await new Promise((done) => setTimeout(done, 10));
+      },
+      resume: async (scene) => {
+        if (scene.seller === undefined) return;
+        const next = await createSeller({
+          ...scene.seller.parameters,
+          handlers: { [MEAN]: mean },
+          store: scene.store,
+          facilitator: world.chain.facilitator,
+          fetch: world.market.fetch,
+          now: () => Date.now() + LATER_MS,
+        });
+        await next.resume();
+        for (let looks = 0; (await next.waitingReceipts()) > 0; looks++) {
+          expect(looks).to.be.lessThan(3_000);
+          await new Promise((done) => setTimeout(done, 10));
+        }
+        await next.close();
+      },
+      check: async (scene, at) => {
+        const paid = await scene.wallet.paid();
+        expect(paid === 0n || paid === PRICE, `${at}: paid ${paid}`).to.equal(true);
+        const lines = (
+          await world.market.ledger.get(`/v1/ledger/entries?from=0&to=${world.market.ledger.ledger.size}`)
+        ).text.split("\n");
+        const found = lines
+          .filter((line) => line !== "")
+          .map((line) => JSON.parse(line).payload)
+          .filter(({ type, body }) => type === "receipt" && body.buyer === scene.wallet.address);
+        expect(found, at).to.have.length(paid === 0n ? 0 : 1);
+        receipts += found.length;
+      },
+    });
+    expect(writes).to.be.greaterThan(5);
+    expect(receipts).to.be.greaterThan(1);
+  });
+
+  it("of a buyer that hires directly: paid once at the most, found again, and booked", async () => {
+    await world.market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
+    const writes = await endAtEveryWrite({
+      open,
+      run: (scene, process) => buyerOf(scene, 0, process).hire(KEY),
+      resume: (scene) => buyerOf(scene, LATER_MS).resume(),
+      check: async (scene, at) => {
+        const next = buyerOf(scene, LATER_MS);
+        const outcome = await next.hire(KEY).catch((error) => error);
+        if (outcome instanceof Error) expect(outcome, at).to.have.property("hireId");
+        else expect(outcome.result, at).to.deep.equal({ result: 3 });
+        const paid = await scene.wallet.paid();
+        expect(paid === 0n || paid === PRICE, `${at}: paid ${paid}`).to.equal(true);
+        await next.hire(KEY).catch(() => {});
+        expect(await scene.wallet.paid(), `${at}: called again`).to.equal(paid);
+        ended.push({ scene, at: `direct, ${at}`, paid });
+      },
+    });
+    expect(writes).to.be.greaterThan(5);
+  });
+
+  for (const [what, handler, most] of [
+    ["is served", mean, PRICE],
+    ["is cheated", () => ({ result: 1e9 }), 0n],
+  ] as const) {
+    it(`of a buyer that hires by escrow and ${what}: the money is where it belongs, and booked`, async () => {
+      const seller = await sellerByEscrow(handler);
+      let earned = 0n;
+      const writes = await endAtEveryWrite({
+        open,
+        run: (scene, process) => buyerOf(scene, 0, process).hire({ ...KEY, mode: MODE }),
+        resume: (scene) => buyerOf(scene, LATER_MS).resume(),
+        check: async (scene, at) => {
+          const paid = await scene.wallet.paid();
+          expect(paid === 0n || paid === most, `${at}: paid ${paid}`).to.equal(true);
+          expect(await world.chain.balanceOf({ address: world.chain.escrow }), `${at}: held`).to.equal(0n);
+          ended.push({ scene, at: `by escrow, ${what}, ${at}`, paid });
+          earned += paid;
+        },
+      });
+      expect(writes).to.be.greaterThan(5);
+      expect(await world.chain.balanceOf(seller)).to.equal(earned);
+      expect(earned >= most, "the hire that no end came to").to.equal(true);
+    });
+  }
+
+  it("of a keeper: every word is carried out once, every deposit comes back in time, and no gas is forgotten", async () => {
+    const people = await openKeeperWorld(world.chain);
+    const keeperOf = (store: KeyValueStore, process?: MortalProcess) =>
+      createKeeper({
+        calls: process ? { ...people.calls, batch: process.cut(people.calls.batch) } : people.calls,
+        store: process ? process.store(store) : store,
+        worth: people.worth,
+      });
+    type Kept = {
+      store: KeyValueStore;
+      hires: { [status: string]: Hire };
+      words: (keeper: Keeper) => Promise<void>;
+      trap: Hire;
+    };
+    const writes = await endAtEveryWrite<Kept>({
+      open: async () => {
+        const [buyer, safe, liar] = [await people.person(), await people.wallet(), await people.wallet(LIES)];
+        const signer = people.signerOf(buyer);
+        const soon = BigInt((await world.chain.now()) + 5_000);
+        const released = await people.held(buyer);
+        const refunded = await people.held(buyer);
+        const late = await people.held(buyer, { deadline: soon });
+        const { hire: bySafe } = await people.heldBy(safe.address);
+        const { hire: trap } = await people.heldBy(liar.address);
+        const release = await signer.release(people.calls.idOf(released));
+        const refund = await signer.refund(people.calls.idOf(refunded));
+        await world.chain.passTo(Number(soon));
+        return {
+          store: memoryStore(),
+          trap,
+          hires: { released, refunded, timedOut: late, "released by a contract wallet": bySafe },
+          // Whoever has no answer brings its word again.
+          words: async (keeper) => {
+            await keeper.release(released, release).catch(unlessSettled);
+            await keeper.refund(refunded, buyer.address, refund).catch(unlessSettled);
+            await keeper.release(bySafe, WORD).catch(unlessSettled);
+            await keeper.release(trap, WORD).catch(unlessSettled);
+          },
+        };
+      },
+      run: async ({ store, words }, process) => {
+        const keeper = keeperOf(store, process);
+        await words(keeper);
+        await keeper.round();
+      },
+      resume: async ({ store, words }) => {
+        const keeper = keeperOf(store);
+        await words(keeper);
+        await keeper.round();
+        await keeper.round();
+      },
+      check: async ({ store, hires, trap }, at) => {
+        for (const [end, hire] of Object.entries(hires)) {
+          expect(await people.statusOf(hire), at).to.equal(end.split(" ")[0]);
+        }
+        expect(await people.statusOf(trap), at).to.equal("held");
+        const account = await store.get<{ lost: number }>(`gas/${trap.buyer}.words`);
+        expect(account?.lost, `${at}: what the liar cost`).to.be.within(100_000, 200_000);
+        const left = [...(await store.keys("release")), ...(await store.keys("refund"))];
+        expect(
+          left.filter((key) => !key.includes(people.calls.idOf(trap))),
+          at,
+        ).to.deep.equal([]);
+        expect(await store.keys(`watch`), at).not.to.include(
+          `watch/${people.calls.idOf(hires.timedOut as Hire)}`,
+        );
+      },
+    });
+    expect(writes).to.be.greaterThan(10);
+  });
+
+  it("of a buyer, a day later: what is paid is booked and nothing else is, and nothing is left to be done", async () => {
+    expect(ended).to.have.length.above(30);
+    // Nothing that was signed can be taken any more, and the sellers of then are gone.
+    await world.chain.passTo((await world.chain.now()) + DAY_S);
+    await followChain();
+    for (const { scene, at, paid } of ended) {
+      await buyerOf(scene, chainAhead).resume();
+      expect(await scene.wallet.paid(), `${at}: paid`).to.equal(paid);
+      expect(LIMIT - (await budgetOf(scene.store).remaining()), `${at}: booked`).to.equal(paid);
+      expect(await scene.store.keys("hire"), `${at}: left open`).to.deep.equal([]);
+    }
+  });
+});
+
+/** A word that is brought again may be carried out already, or its wallet have cost too much. */
+function unlessSettled(error: { code?: string; reason?: string }): void {
+  if (error.reason !== "WrongStatus" && error.code !== "gas_limit") throw error;
+}
