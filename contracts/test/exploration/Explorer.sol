@@ -316,11 +316,7 @@ contract Explorer {
         if (keccak256(abi.encode(before.other)) != keccak256(abi.encode(current.other))) {
             return "another hire was touched";
         }
-        uint256 owed = current.hire.amount + current.other.amount;
-        for (uint256 i = 0; i < PEOPLE; ++i) {
-            owed += current.credits[i];
-        }
-        if (owed > current.escrow) return "more is owed than is there";
+        if (_spare(current) != _spare(before)) return "something came in or went out that nobody owns";
         if (current.hire.amount != (status == IHireEscrow.Status.Held ? AMOUNT : 0)) {
             return "a hire holds something else than its amount";
         }
@@ -412,6 +408,14 @@ contract Explorer {
         }
         (books.hire, books.other) = (_escrow.stateOf(_id), _escrow.stateOf(_otherId));
         books.paused = _escrow.pausedUntil() > block.timestamp;
+    }
+
+    /// @dev What is there and owed to nobody; negative when more is owed than is there.
+    function _spare(Books memory books) private pure returns (int256 spare) {
+        spare = int256(books.escrow) - int256(uint256(books.hire.amount) + books.other.amount);
+        for (uint256 i = 0; i < PEOPLE; ++i) {
+            spare -= int256(books.credits[i]);
+        }
     }
 
     function _gained(Books memory before, Books memory current, uint256 i) private pure returns (int256) {
