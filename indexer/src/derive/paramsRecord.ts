@@ -1,6 +1,6 @@
 import type { Params } from "../../../protocol/records/params.ts";
 import { dropTrips } from "./clusters.ts";
-import { forgetTrips, noteTakenBack } from "./funding/trips.ts";
+import { forgetTrips, noteTakenBack, noteWidened } from "./funding/trips.ts";
 import { STATE_ID } from "./stateId.ts";
 import type { Step } from "./step.ts";
 import { markWallet, unmarkHub } from "./wallets.ts";
@@ -11,6 +11,7 @@ export async function paramsSettled(step: Step, params: Params): Promise<void> {
     params: JSON.stringify(params),
     paramsVersion: params.version,
   });
+  await noteWidened(step, params);
   await markRoots(step, params);
   for (const hub of step.params.hubs) {
     if (params.hubs.includes(hub)) continue;

@@ -38,6 +38,42 @@ describe("params records", () => {
     expect(a.digest).to.not.equal(b.digest);
   });
 
+  it("that ask for fewer others join all that are in a span with the next funding, not the nearest few alone", async () => {
+    const funder = wallet(100);
+    const log = new EventLog({ operator });
+    publish(log, { version: 2, clusterOthers: 5 });
+    // Five fundings a day apart from nothing: no trip while five others are asked for.
+    for (const n of [1, 2, 3, 4, 5]) log.after(60, 300).transfer(funder, wallet(n), 1_000_000);
+    for (const n of [1, 2, 3, 4, 5]) log.after(1, 300).listing(wallet(n), "text.translate");
+    publish(log, { version: 3, clusterOthers: 2 });
+    let { agents } = await log.derive();
+    expect(agents[wallet(1)]?.cluster_id, "parameters alone judge nobody").to.equal(null);
+
+    log.after(60, 300).listing(wallet(6), "text.translate");
+    log.transfer(funder, wallet(6), 1_000_000);
+    ({ agents } = await log.derive());
+    for (const n of [1, 2, 3, 4, 5, 6]) expect(agents[wallet(n)]?.cluster_size, `wallet ${n}`).to.equal(6);
+  });
+
+  it("that widen the span or the batch join all that the wider one holds", async () => {
+    for (const [narrow, wide, blocks] of [
+      [{ fundingSpanSeconds: 10 }, { fundingSpanSeconds: DAY }, 300],
+      [{ deployBatchBlocks: 1, fundingSpanSeconds: 10 }, { deployBatchBlocks: 256 }, 10],
+    ] as const) {
+      const funder = wallet(100);
+      const log = new EventLog({ operator });
+      publish(log, { version: 2, ...narrow });
+      for (const n of [1, 2, 3, 4, 5]) log.after(60, blocks).transfer(funder, wallet(n), 1_000_000);
+      for (const n of [1, 2, 3, 4, 5]) log.after(60, blocks).listing(wallet(n), "text.translate");
+      publish(log, { version: 3, ...narrow, ...wide });
+      log.after(60, blocks).listing(wallet(6), "text.translate");
+      log.transfer(funder, wallet(6), 1_000_000);
+      const { agents } = await log.derive();
+      const sizes = [1, 2, 3, 4, 5, 6].map((n) => agents[wallet(n)]?.cluster_size);
+      expect(sizes, JSON.stringify(wide)).to.deep.equal([6, 6, 6, 6, 6, 6]);
+    }
+  });
+
   it("that publish a hub drop its trips, keep those of others, and leave fixed weights", async () => {
     const hub = wallet(100);
     const owner = wallet(101);

@@ -1,3 +1,4 @@
+import type { Params } from "../../../../protocol/records/params.ts";
 import { findAgent } from "../agentRow.ts";
 import { clusterOf, joinCluster } from "../clusters.ts";
 import { append, itemsOf, lastItem, listLength } from "../lists.ts";
@@ -24,20 +25,60 @@ export async function recordFunding(
   // Money that a hub sent before it was published as one is kept, but binds nobody any more.
   if (await isHubOrEscrow(step, funder)) return;
   const wasHub = (await listLength(step.store, takenBack(funder))) > 0;
-  const spans = (order: Order | null, at: number, length: number) =>
-    order === null ? [] : trippedSpans(step, order, { at, member: id }, length, wasHub);
-  for (const others of await spans(byTime, time, fundingSpanSeconds)) {
+  const widened = await lastWidening(step);
+  const spans = async (order: Order | null, at: number, length: number, widenedAt: number | undefined) => {
+    if (order === null) return [];
+    const whole = wasHub || (await reachesBack(order, { at, member: id }, length, widenedAt));
+    return trippedSpans(step, order, { at, member: id }, length, whole);
+  };
+  for (const others of await spans(byTime, time, fundingSpanSeconds, widened?.time)) {
     await trip(step, funder, [id, ...others]);
   }
-  for (const others of await spans(byBlock, block, deployBatchBlocks - 1)) {
+  for (const others of await spans(byBlock, block, deployBatchBlocks - 1, widened?.block)) {
     await joinCluster(step, { members: [id, ...others], signal: "deploy_batch", funder });
   }
 }
 
+/** Whether a span around an entry may hold others from before the parameters became wider, which nobody joined then. */
+async function reachesBack(
+  order: Order,
+  { at, member }: Entry,
+  length: number,
+  widenedAt: number | undefined,
+): Promise<boolean> {
+  if (widenedAt === undefined || at - length > widenedAt) return false;
+  for await (const before of order.down(Math.min(at + length, widenedAt), at - length)) {
+    if (before.member !== member) return true;
+  }
+  return false;
+}
+
+/**
+ * Notes that from here on fewer others, a longer span or a longer batch are enough to trip. Nobody is joined for that: what
+ * is in one span with a later funding is.
+ */
+export async function noteWidened(step: Step, params: Params): Promise<void> {
+  const before = step.params;
+  const wider =
+    params.clusterOthers < before.clusterOthers ||
+    params.fundingSpanSeconds > before.fundingSpanSeconds ||
+    params.deployBatchBlocks > before.deployBatchBlocks;
+  if (wider) await append(step.store, WIDENED, `${step.at.time} ${step.at.block}`);
+}
+
+async function lastWidening(step: Step): Promise<{ time: number; block: number } | undefined> {
+  const [time, block] = (await lastItem(step.store, WIDENED))?.split(" ").map(Number) ?? [];
+  return time === undefined || block === undefined ? undefined : { time, block };
+}
+
+/** When the parameters became wider, each time. */
+const WIDENED = "widened";
+
 /**
  * The other members of each span around an entry that just trips. It is enough to look at the nearest few on either side:
  * a span that holds more others than that was tripped among them before, so they are in one cluster already. Not so when
- * the trips of a funder were dropped once, because it was published as a hub: then whole spans are looked at.
+ * the trips of a funder were dropped once, because it was published as a hub, nor when the span began under parameters
+ * that asked for more: then whole spans are looked at.
  */
 async function trippedSpans(
   step: Step,
