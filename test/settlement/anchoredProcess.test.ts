@@ -124,6 +124,8 @@ describe("the settlement process with a chain", function () {
     const { url, child, stderr } = await start();
     await settle(url, "one");
     await anchored(1);
+    // The chain has it before the service has heard so.
+    await until(async () => (await metric(url, "anchored_entries")) === 1);
     rpc.state.dead = true;
     for (const task of ["two", "three"]) expect(await settle(url, task)).to.be.a("string");
     await until(async () => (await metric(url, "anchor_stale")) === 1);
