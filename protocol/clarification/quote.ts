@@ -58,6 +58,8 @@ export async function signQuote(terms: QuoteTerms, by: RecordSigner): Promise<st
   setUint48(view, EXPIRY_AT, terms.expiresAt);
   bytes.set(fromHex(terms.round, 8, "round"), ROUND_AT);
   bytes.set(fromHex(await signBody(quoteBody(terms), by), 65), SIGNATURE_AT);
+  // Some wallets write 0 and 1 for 27 and 28.
+  if ((bytes[LENGTH - 1] as number) < 2) bytes[LENGTH - 1] = (bytes[LENGTH - 1] as number) + 27;
   return `qt_${toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_")}`;
 }
 
@@ -66,6 +68,8 @@ export function readQuoteToken(token: string): QuoteToken | undefined {
   if (!/^qt_[\w-]{124}$/.test(token)) return undefined;
   try {
     const bytes = fromBase64(token.slice(3).replaceAll("-", "+").replaceAll("_", "/"));
+    // The other way to write a signature's last byte would be another token for the same promise.
+    if (bytes[LENGTH - 1] !== 27 && bytes[LENGTH - 1] !== 28) return undefined;
     const view = new DataView(bytes.buffer);
     return {
       price: view.getBigUint64(0),
