@@ -79,14 +79,17 @@ describe("readers of signatures", () => {
     new URL(`data:text/javascript,import { parentPort } from "node:worker_threads"; ${source}`);
 
   it("send a busy thread one more batch when it is worth it, and the next when it is through with one", async () => {
-    // Every answer tells how many there were in its batch; it waits while there is a file.
+    // Every answer tells how many there were in its batch, in their order; all wait while there is a file.
     const hold = path.join(folder.path, "hold");
     const source = `
       import { existsSync } from "node:fs";
-      const answer = (batch) => existsSync(${JSON.stringify(hold)})
-        ? setTimeout(answer, 5, batch)
-        : parentPort.postMessage(batch.map(() => ({ digest: batch.length })));
-      parentPort.on("message", answer);
+      const batches = [];
+      const answer = () => {
+        if (existsSync(${JSON.stringify(hold)})) return setTimeout(answer, 5);
+        for (const { length } of batches.splice(0))
+          parentPort.postMessage(Array.from({ length }, () => ({ digest: length })));
+      };
+      parentPort.on("message", (batch) => { if (batches.push(batch) === 1) answer(); });
       parentPort.postMessage("ready");`;
     create({ program: program(source) });
     await untilThreadsWork();
