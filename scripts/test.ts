@@ -6,12 +6,12 @@ import { chosenTests, preparations, sideBySide, type TestStep } from "./testing/
 /** What to run; without files and grep everything. */
 export type RunAllTestsParameters = { files?: string[]; grep?: string };
 
-/** Many tests wait for a chain, a Postgres or a node, so one more than there are cores; not more than three programs. */
-const LANES = Math.min(3, availableParallelism() + 1);
+/** More than two at a time would measure the machine, not the code: many tests start a chain, a Postgres or a node. */
+const LANES = Math.min(2, availableParallelism());
 
 /**
  * Runs every check and test of the repository, each with its output visible, and closes with one line that counts
- * them: `N passed, N failed`. A check (lint, build, types) counts one. The folders of test/ run up to three at a time.
+ * them: `N passed, N failed`. A check (lint, build, types) counts one. The folders of test/ run two at a time.
  *
  * @returns the exit code: 0 only when nothing failed and every runner ran at least one test
  */

@@ -11,11 +11,11 @@ const ORDER = {
   capability: MEAN,
   params: { data: [1, 2, 6] },
   maxPriceUsdc: "0.10",
-  maxLatencyMs: 5_000,
+  maxLatencyMs: 40_000,
   callbackUrl: "http://buyer.test/done",
 };
 const PRICE = parseUsdc("0.05");
-const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
+const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 20_000 };
 
 describe("an asynchronous hire", () => {
   let chain: SdkChain;
@@ -68,7 +68,7 @@ describe("an asynchronous hire", () => {
     expect(accepted?.[1]).to.deep.equal({
       protocol: "swarmwage/v0.3",
       job_id: hire.jobId,
-      estimated_completion_ms: 2_000,
+      estimated_completion_ms: LISTING.max_latency_ms,
     });
     expect(answers.some(([, body]) => Object(body).status === "working")).to.equal(true);
 
