@@ -16,6 +16,8 @@ import { newWallet, type Wallet } from "./sdkChain.ts";
 
 const PRICE = parseUsdc("0.50");
 const PURSE = parseUsdc("2.00");
+/** How long one hire may take before the soak says that it hangs. */
+const HIRE_MS = 60_000;
 
 /** What may go wrong with one hire. */
 const FAULTS = [
@@ -81,10 +83,10 @@ export async function soakHires({ hires, seed, onHire, signal }: SoakParameters)
       const fault = FAULTS[Math.floor(random() * FAULTS.length)] as Fault;
       const isEscrow = random() < 0.5;
       const crashAfter = Math.floor(random() * 8);
-      const scene = await oneHire(world, { number, fault, isEscrow, crashAfter });
+      const name = `hire ${number} (${fault}, ${isEscrow ? "escrow" : "direct"})`;
+      const scene = await endsIn(HIRE_MS, name, oneHire(world, { number, fault, isEscrow, crashAfter }));
       const violation = await checkHire(world, scene);
-      if (violation)
-        counts.violations.push(`hire ${number} (${fault}, ${isEscrow ? "escrow" : "direct"}): ${violation}`);
+      if (violation) counts.violations.push(`${name}: ${violation}`);
       scenes.push({ ...scene, number, fault });
       counts.hires++;
       counts.byFault[fault] = (counts.byFault[fault] ?? 0) + 1;
@@ -215,6 +217,20 @@ function order(listing: Listing, signal: AbortSignal) {
   };
 }
 
+/** Fails with the name of what does not end in time, so that a soak that hangs says where. */
+async function endsIn<T>(ms: number, name: string, work: Promise<T>): Promise<T> {
+  const late = new AbortController();
+  const timedOut = sleep(ms, undefined, { signal: late.signal }).then(() => {
+    throw new Error(`${name} does not end`);
+  });
+  try {
+    return await Promise.race([work, timedOut]);
+  } finally {
+    late.abort();
+    await timedOut.catch(() => {});
+  }
+}
+
 /** Where a buyer is told its money is. */
 async function moneyOf(hire: Promise<{ money: MoneyState | "released" }>): Promise<MoneyState | "released"> {
   try {
@@ -296,21 +312,26 @@ function abortsWhenPaid(app: Seller["app"], crash: AbortController): App {
   };
 }
 
-/** A store that stops doing anything after so many changes, as when its process is killed. */
+/**
+ * A store whose process is killed at the change after so many: that change is not made, and nothing answers from then
+ * on. It is read until then, so a process with no change left still starts.
+ */
 function diesAfter(store: KeyValueStore, changes: number): KeyValueStore & { isDead: () => boolean } {
   let left = changes;
-  const unlessDead = async <T>(work: () => Promise<T>, costs: number): Promise<T> => {
-    if (left <= 0) await new Promise(() => {});
-    left -= costs;
-    return await work();
+  let isDead = false;
+  const read = async <T>(work: () => Promise<T>): Promise<T> =>
+    isDead ? new Promise<T>(() => {}) : await work();
+  const change = async <T>(work: () => Promise<T>): Promise<T> => {
+    isDead ||= left-- <= 0;
+    return await read(work);
   };
   return {
-    isDead: () => left <= 0,
-    get: (key) => unlessDead(() => store.get(key), 0),
-    keys: (folder) => unlessDead(() => store.keys(folder), 0),
-    put: (key, value) => unlessDead(() => store.put(key, value), 1),
-    putNew: (key, value) => unlessDead(() => store.putNew(key, value), 1),
-    delete: (key) => unlessDead(() => store.delete(key), 1),
+    isDead: () => isDead,
+    get: (key) => read(() => store.get(key)),
+    keys: (folder) => read(() => store.keys(folder)),
+    put: (key, value) => change(() => store.put(key, value)),
+    putNew: (key, value) => change(() => store.putNew(key, value)),
+    delete: (key) => change(() => store.delete(key)),
   };
 }
 
