@@ -59,7 +59,12 @@ export function createCarrier(parameters: CarryOutParameters) {
     const tried = await calls.tryItem(it.call, it.byKey ? GAS_EACH : GAS_EACH_CONTRACT);
     if (!tried.done) throw refusal(kind, tried);
     if (!it.byKey) requireRoom(signer, Number(gasFor(tried)), kind === "release" ? "hire.buyer" : "signer");
-    await book.put({ ...it, tries: earlier?.tries ?? 0, reservation: earlier?.reservation });
+    await book.put({
+      ...it,
+      tries: earlier?.tries ?? 0,
+      reservation: earlier?.reservation,
+      owed: earlier?.owed ?? 0,
+    });
   }
 
   /** Says no at the door to what there will be no gas for, so that whoever brings it can send it itself. */
@@ -169,9 +174,13 @@ export function createCarrier(parameters: CarryOutParameters) {
   }
 
   async function send(items: Instruction[], gasEach: bigint, done: (count: number) => void): Promise<void> {
-    // Charged before it is sent: a keeper that is killed in between knows of it.
+    // Noted before it is sent: a keeper that is killed in between knows of it.
     for (const it of items) if (it.reservation) await book.put(it);
-    const { tried, failed, gasUsed } = await batches.send(items, gasEach);
+    const { tried, failed, gasUsed } = await batches.send(items, gasEach).catch((error: unknown) => {
+      // It may be mined yet.
+      for (const it of items) it.owed += it.reservation?.gas ?? 0;
+      throw error;
+    });
     const failures = new Map(failed.map((failure) => [failure.index, failure]));
     const good = items.filter((_, at) => at < tried && !failures.has(at));
     // What the failed ones burned together, at the most; which of them it was nobody can say.
@@ -211,8 +220,9 @@ export function createCarrier(parameters: CarryOutParameters) {
     it.reservation = undefined;
     // Somebody was faster: no fault of the wallet's, and the next look at the escrow says how it ended.
     const isLate = error === "WrongStatus";
-    await reservation?.lose(gas, !isLate);
+    await reservation?.lose(gas + (isLate ? 0 : it.owed), !isLate);
     if (isLate) return await book.put(it);
+    it.owed = 0;
     it.tries++;
     if (it.tries >= MOST_TRIES || FOR_GOOD.has(error ?? "")) return await drop(it, error);
     log("An instruction failed and is tried once more, alone.", {

@@ -31,12 +31,21 @@ export type Instruction = {
   looks: number;
   /** Nobody looks at it before, in unix milliseconds. */
   notBefore: number;
-  /** Gas of an attempt whose end nobody knows: the next one is not charged again. */
+  /** Gas set aside for the next attempt, or for the one under way. */
   reservation: Reservation | undefined;
+  /** Gas of attempts whose end nobody knows. Its wallet pays for them when its word fails, and not otherwise. */
+  owed: number;
 };
 
 /** As it is on the disk. `atRisk` is the gas of an attempt under way. */
-type Stored = { hire: HireJson; signature: Hex; signer?: Address; tries?: number; atRisk?: number };
+type Stored = {
+  hire: HireJson;
+  signature: Hex;
+  signer?: Address;
+  tries?: number;
+  atRisk?: number;
+  owed?: number;
+};
 
 export type InstructionBook = {
   all: () => Instruction[];
@@ -83,6 +92,7 @@ export async function openInstructionBook(parameters: {
       looks: 0,
       notBefore: 0,
       reservation: undefined,
+      owed: 0,
     };
   }
 
@@ -94,6 +104,7 @@ export async function openInstructionBook(parameters: {
       signer: it.signer,
       tries: it.tries,
       ...(it.reservation !== undefined && { atRisk: it.reservation.gas }),
+      ...(it.owed > 0 && { owed: it.owed }),
     };
     await store.put(it.key, stored);
   }
@@ -106,6 +117,7 @@ export async function openInstructionBook(parameters: {
         const hire = readHireJson(stored.hire);
         const it = { ...read(kind, hire, stored.signer ?? hire.buyer, stored.signature), key };
         it.tries = stored.tries ?? 0;
+        it.owed = (stored.owed ?? 0) + (stored.atRisk ?? 0);
         if (stored.atRisk !== undefined) {
           it.reservation = accounts.reserve(wordsOf(it.signer), stored.atRisk, Number.POSITIVE_INFINITY);
         }

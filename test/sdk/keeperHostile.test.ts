@@ -140,6 +140,54 @@ describe("a keeper among hostile wallets", function () {
     expect(await keeper.round()).to.include({ released: 1 });
   });
 
+  it("charges what it sent and never heard of again, when the word fails", async () => {
+    const lostOf = async (wallet: string) =>
+      ((await store.get(`gas/${wallet}.words`)) as { lost: number } | undefined)?.lost ?? 0;
+    /** A keeper whose batch is mined, and who is killed or cut off before it hears of it. */
+    const deaf = (): Keeper =>
+      open({
+        gasPerWallet: 2_000_000,
+        calls: {
+          ...world.calls,
+          batch: async (items, gasEach = 0n) => {
+            await world.calls.batch(items, gasEach);
+            throw new Error("the connection is gone");
+          },
+        },
+      });
+    const hearing = () => open({ gasPerWallet: 2_000_000 });
+    const losses = [];
+    for (const isKilled of [false, true]) {
+      await keeper.close();
+      const liar = await world.wallet(LIES);
+      const { hire } = await world.heldBy(liar.address);
+      if (isKilled) {
+        keeper = deaf();
+        await keeper.release(hire, WORD);
+        await keeper.round();
+        await keeper.close();
+        keeper = hearing();
+      } else {
+        keeper = hearing();
+        await keeper.release(hire, WORD);
+      }
+      await keeper.round();
+      losses.push(await lostOf(liar.address));
+    }
+    const [known, unknown] = losses as [number, number];
+    expect(known).to.be.within(100_000, 150_000);
+    expect(unknown - known, "the attempt nobody heard of").to.be.within(100_000, 150_000);
+    const honest = await world.wallet();
+    const { hire } = await world.heldBy(honest.address);
+    await keeper.close();
+    keeper = deaf();
+    await keeper.release(hire, WORD);
+    await keeper.round();
+    await keeper.round();
+    expect(await world.statusOf(hire)).to.equal("released");
+    expect(await lostOf(honest.address), "a word that was carried out").to.equal(0);
+  });
+
   it("asks no wallet for ever that said yes once and says no now", async () => {
     const wallet = await world.wallet();
     const { hire } = await world.heldBy(wallet.address);

@@ -86,6 +86,19 @@ describe("a quote", () => {
     }
   });
 
+  it("is one token, whichever way the seller's wallet ends its signatures", async () => {
+    for (const round of ["01", "02", "03", "04", "05", "06"]) {
+      const asked = { ...terms, round: `0x${round.repeat(8)}` as const };
+      const signMessage: typeof account.signMessage = async (message) => {
+        const signature = await account.signMessage(message);
+        return `0x${signature.slice(2, -2)}${signature.endsWith("1b") ? "00" : "01"}`;
+      };
+      const token = await signQuote(asked, { account: { ...account, signMessage } });
+      expect(token).to.equal(await signQuote(asked, { account }));
+      expect(checkQuote(token, asked, NOW)).to.have.property("quote");
+    }
+  });
+
   it("carries its figures exactly", async () => {
     const figures = fc.record({
       price: fc.bigInt({ min: 0n, max: 2n ** 53n }),
