@@ -25,6 +25,10 @@ export type KeeperConfig = {
   gasPerBuyer: number;
   /** Gas in a day for words of a contract wallet that fail. */
   gasPerWallet: number;
+  /** Requests of one address in a minute; 0 for no limit. */
+  requestsPerAddress: number;
+  /** How many proxies stand in front and say who asks. */
+  trustedProxies: number;
 };
 
 const address = z
@@ -56,6 +60,8 @@ const environmentSchema = z.object({
     .default("0.01"),
   KEEPER_GAS_PER_BUYER: wholeNumber.default(1_000_000),
   KEEPER_GAS_PER_WALLET: wholeNumber.default(200_000),
+  KEEPER_REQUESTS_PER_ADDRESS: wholeNumber.default(600),
+  KEEPER_TRUST_PROXY: wholeNumber.refine((count) => count <= 10, "must be at most 10").default(0),
 });
 
 /** The variables that a keeper reads; no others need to be in its environment. */
@@ -92,6 +98,8 @@ export function readKeeperConfig(
     minAmount: parseUsdc(it.KEEPER_MIN_AMOUNT_USDC),
     gasPerBuyer: it.KEEPER_GAS_PER_BUYER,
     gasPerWallet: it.KEEPER_GAS_PER_WALLET,
+    requestsPerAddress: it.KEEPER_REQUESTS_PER_ADDRESS,
+    trustedProxies: it.KEEPER_TRUST_PROXY,
     ...(it.KEEPER_FEE_RECIPIENT !== undefined && { feeRecipient: it.KEEPER_FEE_RECIPIENT }),
   };
 }

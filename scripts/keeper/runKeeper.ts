@@ -1,7 +1,10 @@
 import type { Server } from "node:http";
 import { serve } from "@hono/node-server";
 import { privateKeyToAccount } from "viem/accounts";
+import { ClientBudgets } from "../../runtime/http/clientBudgets.ts";
 import { guardServer } from "../../runtime/http/guardServer.ts";
+import { limitClients } from "../../runtime/http/limitClients.ts";
+import { limitSockets } from "../../runtime/http/limitSockets.ts";
 import { limitTime } from "../../runtime/http/limitTime.ts";
 import { createTransactionSender } from "../../sdk/chain/transactionSender.ts";
 import { createEscrowCalls } from "../../sdk/escrow/escrowCalls.ts";
@@ -9,6 +12,13 @@ import { createKeeper } from "../../sdk/escrow/keeper.ts";
 import { keeperApp } from "../../sdk/escrow/keeperApp.ts";
 import { fileStore } from "../../sdk/store/fileStore.ts";
 import type { KeeperConfig } from "./config.ts";
+
+/** Connections of one address, and of all, that are open at one time. */
+const SOCKETS_PER_ADDRESS = 256;
+const MOST_SOCKETS = 4_000;
+
+/** A client that was quiet may ask at once what it may ask in so many seconds. */
+const BURST_SECONDS = 10;
 
 /** A keeper that listens. */
 export type RunningKeeper = { url: string; close: () => Promise<void> };
@@ -41,6 +51,7 @@ export async function runKeeper(config: KeeperConfig): Promise<RunningKeeper> {
   server.on("error", reject);
   guardServer(server, (error) => log("A request left a fault behind.", { error }));
   limitTime(server);
+  protect(server, config);
   const url = `http://${hostname}:${await listening}`;
   keeper.start();
   return {
@@ -51,4 +62,16 @@ export async function runKeeper(config: KeeperConfig): Promise<RunningKeeper> {
       await keeper.close();
     },
   };
+}
+
+/** Lets every address ask so much and no more: each request costs questions to the chain, whoever asks and whatever for. */
+function protect(server: Server, { requestsPerAddress, trustedProxies }: KeeperConfig): void {
+  const pointsPerSecond = requestsPerAddress / 60;
+  const burst = Math.max(2, pointsPerSecond * BURST_SECONDS);
+  // No limit to those under way: most of them only wait for a round.
+  const limits = { pointsPerSecond, burst, atOnce: 0, waiting: 0, streams: 0 };
+  const budgets = new ClientBudgets(limits, () => performance.now() / 1000);
+  const perAddress = trustedProxies > 0 ? 0 : SOCKETS_PER_ADDRESS;
+  limitSockets(server, { perAddress, inAll: MOST_SOCKETS, budgets });
+  limitClients(server, { budgets, trustedProxies, priceOf: (path) => (path === "/health" ? 0 : 1) });
 }

@@ -95,6 +95,8 @@ export async function openMcpMarket(keeper: Keeper, folder: string, signal: Abor
     minAmount: 10_000n,
     gasPerBuyer: 1_000_000,
     gasPerWallet: 200_000,
+    requestsPerAddress: 600,
+    trustedProxies: 0,
   });
   const mode = `platform_escrow:${hireEscrow.providerId}`;
   const escrows = { [mode]: { escrow, relay: escrowKeeper.url, feeRecipient: actors.operator.address } };

@@ -28,6 +28,9 @@ export type KeeperAppParameters = {
 /** Longest signature, in bytes: what a Safe of thirty owners signs. Every byte is paid for. */
 const LONGEST_SIGNATURE = 2_048;
 
+/** The longest pause between two looks at an escrow that somebody waits for, in milliseconds. */
+const LONGEST_PAUSE_MS = 1_000;
+
 const hexSchema = z
   .string()
   .refine((text) => isHex(text), "must be hex")
@@ -113,11 +116,12 @@ export function keeperApp(parameters: KeeperAppParameters): Hono {
   /** Waits until the escrow is settled, a while. */
   async function outcome(hire: Hire): Promise<Response> {
     const id = calls.idOf(hire);
-    for (const until = Date.now() + waitMs; ; ) {
+    // Asked less often the longer it takes: each look is a question to the chain.
+    for (let until = Date.now() + waitMs, pause = 50; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       const state = await describe(id);
       if (state.status !== "held") return Response.json(state);
       if (Date.now() > until) return Response.json({ ...state, queued: true }, { status: 202 });
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
 }

@@ -154,7 +154,7 @@ describe("AnchoredLedger: proveFork", () => {
           const call = (ownRoot: string, proof: string[]) =>
             contract.proveFork.staticCall(id, a, b, ownRoot, proof).then(
               () => "convicted",
-              (error: Error) => /custom error '(\w+)/.exec(error.message)?.[1],
+              (error: { data?: string }) => contract.interface.parseError(error.data ?? "0x")?.name,
             );
           if (from > to) {
             expect(await call(rootAt(tree, to), proofOf(tree, to, from))).to.equal("SizesDiffer");

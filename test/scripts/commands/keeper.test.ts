@@ -1,6 +1,10 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { expect } from "chai";
 import { InvalidInputError } from "../../../protocol/errors.ts";
 import { readKeeperConfig } from "../../../scripts/keeper/config.ts";
+import { runKeeper } from "../../../scripts/keeper/runKeeper.ts";
 
 const ESCROW = `0x${"E5".repeat(20)}`;
 const settings = {
@@ -35,6 +39,8 @@ describe("the settings of a keeper", () => {
       minAmount: 10_000n,
       gasPerBuyer: 1_000_000,
       gasPerWallet: 200_000,
+      requestsPerAddress: 600,
+      trustedProxies: 0,
     });
   });
 
@@ -58,7 +64,33 @@ describe("the settings of a keeper", () => {
       KEEPER_MIN_AMOUNT_USDC: "1e3",
       KEEPER_GAS_PER_BUYER: "-1",
       KEEPER_GAS_PER_WALLET: "much",
+      KEEPER_REQUESTS_PER_ADDRESS: "all",
+      KEEPER_TRUST_PROXY: "11",
     };
     expect(faults(wrong).sort()).to.deep.equal(Object.keys(wrong).sort());
+  });
+});
+
+describe("a keeper that is asked again and again", () => {
+  it("answers one address 429 with Retry-After, and is well all the while", async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), "tallystick-keeper-"));
+    // Nobody is at its RPC: nothing here asks the chain.
+    const quiet = { KEEPER_PORT: "0", KEEPER_ROUND_MS: "600000", KEEPER_DIR: folder };
+    const config = readKeeperConfig({ ...settings, ...quiet, KEEPER_REQUESTS_PER_ADDRESS: "60" });
+    const keeper = await runKeeper(config);
+    try {
+      const statuses = [];
+      for (let n = 0; n < 14; n++) {
+        const response = await fetch(`${keeper.url}/release`, { method: "POST", body: "{}" });
+        statuses.push(response.status);
+        if (response.status === 429) expect(response.headers.get("retry-after")).to.match(/^[1-9]$/);
+      }
+      expect(statuses.slice(0, 8), "a burst of ten seconds").to.deep.equal(Array(8).fill(400));
+      expect(statuses, "and then no more").to.include(429);
+      expect((await fetch(`${keeper.url}/health`)).status).to.equal(200);
+    } finally {
+      await keeper.close();
+      await rm(folder, { recursive: true });
+    }
   });
 });
