@@ -1,67 +1,21 @@
 import { parseUsdc } from "../protocol/amount.ts";
-import type { CapabilityInput } from "../protocol/capabilities/capabilityTypes.ts";
 import { checkInput } from "../protocol/capabilities/checkInput.ts";
 import { isCapability, isCustomCapability } from "../protocol/capability.ts";
 import { InvalidInputError, TallystickError } from "../protocol/errors.ts";
 import type { Listing } from "../protocol/records/listing.ts";
 import { escrowProviderOf } from "../protocol/records/paymentMode.ts";
 import type { BuyerContext } from "./buyer/buyerContext.ts";
-import type { HireResult } from "./buyer/concludeHire.ts";
 import { contentKey } from "./buyer/contentKey.ts";
 import { type Candidate, findSellers, isOfMode } from "./buyer/findSellers.ts";
 import { hireByKey } from "./buyer/hireByKey.ts";
-import { type HireStage, hireOnce, type KeyedOrder, type Order } from "./buyer/hireOnce.ts";
+import { hireOnce } from "./buyer/hireOnce.ts";
+import type { HireResult } from "./buyer/hireResult.ts";
+import type { KeyedOrder, Order } from "./buyer/hiring.ts";
 import { checkKey } from "./buyer/keptHires.ts";
-import type { Verify } from "./buyer/verifyResult.ts";
 import { withAskedAt } from "./buyer/withAskedAt.ts";
 import { abortable, type Deadline, startDeadline } from "./deadline.ts";
 import { HireFailedError, NoSellerError, noRecovery, PaymentRefusedError } from "./errors.ts";
-
-export type { HireResult };
-
-/** What to hire for; `params` have the type of the capability. Prices are USDC ("0.50"), times milliseconds. */
-export type HireParameters<Id extends string = string> = {
-  capability: Id;
-  params: CapabilityInput<Id>;
-  maxPriceUsdc: string;
-  /** How long one seller is waited for, from the first request to its result. */
-  maxLatencyMs: number;
-  /** How long the whole call may take, in milliseconds. Default: `maxAttempts` times `maxLatencyMs`, and 30 s. */
-  deadlineMs?: number;
-  /**
-   * `direct` (the default), `escrow` for any escrow that is allowed, or one payment mode like `platform_escrow:ID`. With
-   * a `listing` the default is its own, and another one is refused.
-   */
-  mode?: string;
-  /** Only where the money comes back when the work is bad: `escrow` by another name (SHP §12). */
-  requireRecovery?: boolean;
-  /** Only this seller. */
-  seller?: string;
-  /** A listing that is known already: nothing is searched. */
-  listing?: Listing;
-  minSuccessRate?: number;
-  minAvgStars?: number;
-  minTrustTier?: number;
-  /** Judges the result in place of the capability's own verification. */
-  verify?: Verify;
-  /** Asks for an asynchronous hire: the seller also posts the result there. The call still waits for it. */
-  callbackUrl?: string;
-  quoteToken?: string;
-  /** How many sellers may answer and fail, one after the other, as long as nothing was signed. Default 3. */
-  maxAttempts?: number;
-  /** Whether to tell the ledger what was measured. Default true. */
-  telemetry?: boolean;
-  /** Ends the wait at once, wherever the hire is. */
-  signal?: AbortSignal;
-  /**
-   * The same key gives the same hire, its state, and its result, for 30 days: so that whoever did not get the answer may
-   * call again. 1 to 200 visible ASCII characters. Default: made of what is asked for, so that the same call within an
-   * hour is the same hire. `"new"` makes every call a hire of its own.
-   */
-  idempotencyKey?: string;
-  /** Is told how far the hire is. */
-  onProgress?: (stage: HireStage) => void;
-};
+import type { HireParameters } from "./hireParameters.ts";
 
 /** The idempotency key of a call that is a hire of its own, whatever it asks for. */
 const NEW_HIRE = "new";

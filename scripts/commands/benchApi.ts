@@ -7,7 +7,7 @@ import { styleText } from "node:util";
 import Table from "cli-table3";
 import type { Command } from "commander";
 import pg from "pg";
-import { openApiDatabase } from "../../test/indexer/support/apiDatabase.ts";
+import { openApiDatabase } from "../bench/api/apiDatabase.ts";
 import { ask, hammer, medianOf, offerRate } from "../bench/api/drive.ts";
 import { type FloodOptions, measureFlood, reportFlood } from "../bench/api/flood/measureFlood.ts";
 import { loadMarket } from "../bench/api/loadMarket.ts";

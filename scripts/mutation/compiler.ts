@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import hardhatConfig from "../../hardhat.config.ts";
-import type { AstNode } from "./findMutants.ts";
+import type { AstNode } from "./astNode.ts";
 
 const require = createRequire(import.meta.url);
 

@@ -1,8 +1,6 @@
+import type { AstNode } from "./astNode.ts";
 import { meaningfulChanges } from "./meaningfulChanges.ts";
 import type { Choice, Mutant } from "./mutant.ts";
-
-/** A node of solc's syntax tree, as far as it is read here. `src` is `start:length:file`, in bytes. */
-export type AstNode = { nodeType: string; src?: string; nativeSrc?: string } & Record<string, unknown>;
 
 type Change = Pick<Mutant, "operator" | "start" | "end" | "replacement" | "choice">;
 

@@ -1,4 +1,4 @@
-import type { AstNode } from "./findMutants.ts";
+import type { AstNode } from "./astNode.ts";
 import type { Mutant } from "./mutant.ts";
 
 type Change = Pick<Mutant, "operator" | "start" | "end" | "replacement" | "choice">;

@@ -2,7 +2,7 @@ import pg from "pg";
 import { createPublicClient, http } from "viem";
 import type { Address } from "../../protocol/address.ts";
 import { type InputIssue, InvalidInputError } from "../../protocol/errors.ts";
-import type { Environment } from "./nodeEnvironment.ts";
+import type { Environment } from "./processEnvironment.ts";
 
 const PATIENCE_MS = 10_000;
 

@@ -3,10 +3,8 @@ import { indexerVariables, readConfig as readIndexerConfig } from "../../indexer
 import { type InputIssue, InvalidInputError } from "../../protocol/errors.ts";
 import { readConfig as readSettlementConfig, settlementVariables } from "../../settlement/config.ts";
 import type { Deployment } from "../deploy/deployment.ts";
-import { urlOf } from "./nodeServices.ts";
-import { pick } from "./processEnvironment.ts";
-
-export type Environment = { [name: string]: string };
+import { type Environment, pick } from "./processEnvironment.ts";
+import { urlOf } from "./urlOf.ts";
 
 /** What is started: settlement and an indexer, another indexer, or a replica that only answers. */
 export type NodePart = "node" | "indexer" | "replica";

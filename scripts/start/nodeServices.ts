@@ -7,6 +7,7 @@ import type { Service } from "../processes/startService.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
 import type { NodeEnvironment } from "./nodeEnvironment.ts";
 import { indexerEnvironment, settlementEnvironment } from "./processEnvironment.ts";
+import { urlOf } from "./urlOf.ts";
 
 /**
  * The write side. It is ready once it has said itself that it listens: what answers at its port may be another's. A 503 is
@@ -46,12 +47,6 @@ export function indexerOf(
     readyWithinMs: 180_000,
     stop: [{ signal: "SIGTERM", waitMs: 15_000 }],
   };
-}
-
-/** How this machine reaches what listens at `host`. */
-export function urlOf(host: string, port: number | string): string {
-  const reached = ["0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host;
-  return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
 }
 
 /** The beginning of what was written to a log from `position` on. */

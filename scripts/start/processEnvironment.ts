@@ -2,7 +2,9 @@ import { indexerVariables } from "../../indexer/config.ts";
 import { settlementVariables } from "../../settlement/config.ts";
 import { childEnvironment } from "../processes/childEnvironment.ts";
 import { ponderSettings } from "../processes/ponderProgram.ts";
-import type { Environment } from "./nodeEnvironment.ts";
+
+/** Settings by their names. */
+export type Environment = { [name: string]: string };
 
 /** How this machine reaches others. */
 const NETWORK = /^((HTTPS?|NO|ALL)_PROXY|SSL_CERT_(FILE|DIR))$/i;

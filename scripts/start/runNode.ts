@@ -6,8 +6,9 @@ import { openKeeper } from "../processes/openKeeper.ts";
 import { type Service, serviceError, startService } from "../processes/startService.ts";
 import { checkNode } from "./checkNode.ts";
 import type { NodeEnvironment, NodePart } from "./nodeEnvironment.ts";
-import { indexerOf, settlementOf, urlOf } from "./nodeServices.ts";
+import { indexerOf, settlementOf } from "./nodeServices.ts";
 import { type Listening, requireFreePorts } from "./requireFreePorts.ts";
+import { urlOf } from "./urlOf.ts";
 
 /**
  * Runs a part of a node, or all of it, until a signal, or until one of its processes ends: then it stops the others too, so

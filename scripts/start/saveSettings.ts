@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { TallystickError } from "../../protocol/errors.ts";
-import type { Environment } from "./nodeEnvironment.ts";
+import type { Environment } from "./processEnvironment.ts";
 
 /** Settings as lines of a `.env` file. */
 export function linesOf(settings: Environment): string {

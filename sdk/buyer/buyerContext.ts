@@ -11,12 +11,15 @@ import type { KeyValueStore } from "../store/keyValueStore.ts";
 import type { PaymentPayload, PaymentRequired } from "../x402/paymentHeaders.ts";
 import type { AvoidedSellers } from "./avoidedSellers.ts";
 import type { Background } from "./background.ts";
-import type { KeyedHire } from "./hireByKey.ts";
+import type { HireResult } from "./hireResult.ts";
 import type { Agreed } from "./judgeTerms.ts";
 import type { KeptHires } from "./keptHires.ts";
 import type { Reports } from "./reports.ts";
 import type { SearchClient } from "./searchClient.ts";
 import type { Verify } from "./verifyResult.ts";
+
+/** A hire with an idempotency key that is under way in this process. */
+export type KeyedHire = { asked: string; hire: Promise<HireResult> };
 
 /** What every hire of one buyer has in common. */
 export type BuyerContext = {

@@ -2,17 +2,14 @@ import { TallystickError } from "../../protocol/errors.ts";
 import { jsonHash } from "../../protocol/hire/paramsHash.ts";
 import { abortable } from "../deadline.ts";
 import { HireFailedError } from "../errors.ts";
-import type { HireParameters } from "../hire.ts";
+import type { HireParameters } from "../hireParameters.ts";
 import type { BuyerContext } from "./buyerContext.ts";
-import type { HireResult } from "./concludeHire.ts";
-import type { KeyedOrder } from "./hireOnce.ts";
+import type { HireResult } from "./hireResult.ts";
+import type { KeyedOrder } from "./hiring.ts";
 import type { JournalEntry } from "./journal.ts";
 import { type KeptHire, revive, reviveFailure } from "./keptHires.ts";
 import { resumeHire } from "./resumeHires.ts";
 import type { Verify } from "./verifyResult.ts";
-
-/** A hire with an idempotency key that is under way in this process. */
-export type KeyedHire = { asked: string; hire: Promise<HireResult> };
 
 type Start = (order: KeyedOrder) => Promise<HireResult>;
 type Wanted = Omit<HireParameters, "signal" | "verify"> & { verify?: Verify; signal?: AbortSignal };

@@ -5,7 +5,7 @@ import {
   type SellerWords,
   sellerWords,
 } from "../errors.ts";
-import type { Hiring } from "./hireOnce.ts";
+import type { Hiring } from "./hiring.ts";
 import type { SellerResponse } from "./sellerClient.ts";
 
 /** The error for an answer that is no delivery, with the seller's own words beside it, when it has them. */

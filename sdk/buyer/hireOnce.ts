@@ -1,85 +1,25 @@
 import { formatUsdc } from "../../protocol/amount.ts";
-import type { CustomSchemas } from "../../protocol/capabilities/customCapability.ts";
 import { TallystickError } from "../../protocol/errors.ts";
-import type { Hex } from "../../protocol/hex.ts";
 import { acceptedSchema } from "../../protocol/hire/hireAnswer.ts";
 import { hireId as hireIdOf, jobId as jobIdOf } from "../../protocol/hire/hireIds.ts";
-import { type HireRequest, signHireRequest } from "../../protocol/hire/hireRequest.ts";
+import { signHireRequest } from "../../protocol/hire/hireRequest.ts";
 import { PROTOCOL } from "../../protocol/hire/protocolVersion.ts";
-import { abortable, type Deadline, DeadlineError, within } from "../deadline.ts";
+import { abortable, DeadlineError, within } from "../deadline.ts";
 import { HireFailedError, type MoneyState, sellerWords } from "../errors.ts";
 import { requirePublicUrl } from "../publicUrl.ts";
 import { type PaymentRequired, paymentHeaders, readRequired } from "../x402/paymentHeaders.ts";
 import type { BuyerContext, BuyerMode, SignedPayment } from "./buyerContext.ts";
-import { concludeHire, type HireResult, judgeDelivery, SETTLE_MS } from "./concludeHire.ts";
+import { concludeHire, judgeDelivery, SETTLE_MS } from "./concludeHire.ts";
 import { schemasFor } from "./customSchemas.ts";
 import type { Candidate } from "./findSellers.ts";
 import { failed, MONEY_HINTS, refusedBy } from "./hireFailure.ts";
+import type { HireResult } from "./hireResult.ts";
+import type { Hiring, Order } from "./hiring.ts";
 import type { JournalEntry } from "./journal.ts";
-import {
-  createSellerClient,
-  type SellerClientRequest,
-  type SellerResponse,
-  UnreachableError,
-} from "./sellerClient.ts";
-import type { Verify } from "./verifyResult.ts";
-
-/** What is asked of one seller. */
-export type Order = {
-  params: { [key: string]: unknown };
-  maxPrice: bigint;
-  /** How long one seller is waited for. */
-  maxLatencyMs: number;
-  callbackUrl?: string | undefined;
-  quoteToken?: string | undefined;
-  verify?: Verify | undefined;
-  /** The end of the whole call. */
-  deadline: Deadline;
-  /** Whether to tell the ledger what was measured. */
-  telemetry: boolean;
-  /** When it was asked for with an idempotency key. */
-  keyed?: KeyedOrder | undefined;
-  /** Is told how far the hire is. */
-  onProgress?: ((stage: HireStage) => void) | undefined;
-};
-
-/** How far a hire is. */
-export type HireStage = "searching" | "asking" | "working" | "verifying" | "settling";
-
-/** What the idempotency key of a hire keeps of it. */
-export type KeyedOrder = {
-  key: string;
-  /** The nonce for the next seller that is asked. */
-  nextNonce: () => Promise<Hex>;
-  /** Written down before a payment leaves this process: from then on nobody starts over. */
-  signed: (hire: { hireId: Hex; jobId: string; seller: string }) => Promise<void>;
-  /** The payment will never leave. */
-  unsigned: () => Promise<void>;
-};
+import { createSellerClient, type SellerResponse, UnreachableError } from "./sellerClient.ts";
 
 /** How long a seller may take to name its terms, in milliseconds. */
 const TERMS_MS = 10_000;
-
-/** One hire under way. */
-export type Hiring = {
-  context: BuyerContext;
-  candidate: Candidate;
-  order: Order;
-  ask: SellerClientRequest;
-  request: HireRequest;
-  hireId: Hex;
-  jobId: string;
-  /** Milliseconds since 1970. */
-  startedAt: number;
-  /** Milliseconds that are left for this seller. */
-  left: () => number;
-  /** What a custom capability's result is held to. */
-  schemas?: CustomSchemas | undefined;
-  /** Once the payment has left this process: from then on it may be taken. */
-  sent?: SignedPayment;
-  /** Taken up after a crash, or later: nobody measured how long it took. */
-  isResumed?: { isReported: boolean };
-};
 
 /**
  * Hires one seller: asks for terms, judges and signs them, gets the result, verifies it, and concludes. Waits for nothing

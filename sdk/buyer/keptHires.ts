@@ -5,7 +5,7 @@ import { InvalidInputError } from "../../protocol/errors.ts";
 import { type Hex, isHex, toBareHex, toHex } from "../../protocol/hex.ts";
 import { type EscrowOfHire, HireFailedError, type MoneyState, type SellerWords } from "../errors.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
-import type { HireResult } from "./concludeHire.ts";
+import type { HireResult } from "./hireResult.ts";
 
 /** How long a hire is remembered by its idempotency key, in milliseconds. */
 export const KEPT_MS = 30 * 86_400_000;

@@ -1,9 +1,18 @@
+import type { LocalAccount } from "viem";
 import type { Verification } from "../../protocol/capabilities/verification.ts";
 import type { RecordBody } from "../../protocol/json/recordBody.ts";
+import type { LedgerName } from "../../protocol/records/ledgerName.ts";
 import { signBody, signRecord } from "../../protocol/records/record.ts";
-import { requestService } from "../requestService.ts";
-import type { BuyerContext } from "./buyerContext.ts";
+import { type Fetch, requestService } from "../requestService.ts";
 import type { SellerClientRequest } from "./sellerClient.ts";
+
+/** Who reports, where to, and for which ledger what is reported is signed. */
+export type Reporter = {
+  account: LocalAccount;
+  baseUrl: string;
+  fetch: Fetch;
+  ledger: () => Promise<LedgerName>;
+};
 
 /**
  * Tells the ledger what the buyer measured and found (SHP §8.1, §9.2): what counts of a hire is its buyer's word before
@@ -12,7 +21,7 @@ import type { SellerClientRequest } from "./sellerClient.ts";
  * @throws ServiceError
  */
 export async function reportHire(
-  context: Pick<BuyerContext, "account" | "baseUrl" | "fetch" | "ledger">,
+  context: Reporter,
   facts: {
     receiptHash: string;
     /** Absent when nobody measured it, as after a crash. */
@@ -38,7 +47,7 @@ export async function reportHire(
  * @returns the receipt's entry hash, null while the ledger does not have it
  */
 export async function countersign(
-  context: Pick<BuyerContext, "account">,
+  context: Pick<Reporter, "account">,
   ask: SellerClientRequest,
   jobId: string,
   receiptBody: RecordBody,

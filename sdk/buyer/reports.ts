@@ -1,11 +1,9 @@
-import type { LocalAccount } from "viem";
 import type { Verification } from "../../protocol/capabilities/verification.ts";
 import type { RecordBody } from "../../protocol/json/recordBody.ts";
 import type { Listing } from "../../protocol/records/listing.ts";
 import { type Fetch, ServiceError } from "../requestService.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
-import type { BuyerContext } from "./buyerContext.ts";
-import { countersign, findReceiptHash, reportHire } from "./report.ts";
+import { countersign, findReceiptHash, type Reporter, reportHire } from "./report.ts";
 import { createSellerClient } from "./sellerClient.ts";
 
 /** What the ledger is to be told of one hire. */
@@ -44,17 +42,14 @@ const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 600_000;
 
 /** The outbox of what a buyer says of its hires, under `report/` in its journal. */
-export function createReports(parameters: {
-  account: LocalAccount;
-  baseUrl: string;
-  fetch: Fetch;
-  /** What is signed is signed for this ledger. */
-  ledger: BuyerContext["ledger"];
-  /** Reaches sellers. */
-  sellerFetch: Fetch;
-  store: KeyValueStore;
-  now: () => number;
-}): Reports {
+export function createReports(
+  parameters: Reporter & {
+    /** Reaches sellers. */
+    sellerFetch: Fetch;
+    store: KeyValueStore;
+    now: () => number;
+  },
+): Reports {
   const { account, baseUrl, fetch, ledger, sellerFetch, store, now } = parameters;
   /** When a report that did not get through is tried again, and how often it was. */
   const later = new Map<string, { at: number; times: number }>();

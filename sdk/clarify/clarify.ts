@@ -13,7 +13,7 @@ import { toHex } from "../../protocol/hex.ts";
 import type { Listing } from "../../protocol/records/listing.ts";
 import { createSellerClient } from "../buyer/sellerClient.ts";
 import { SellerRefusedError, sellerWords } from "../errors.ts";
-import type { HireParameters } from "../hire.ts";
+import type { HireParameters } from "../hireParameters.ts";
 import { createPublicFetch } from "../net/publicFetch.ts";
 import { requirePublicUrl } from "../publicUrl.ts";
 import type { Fetch } from "../requestService.ts";

@@ -1,4 +1,4 @@
-import type { HireResult } from "../hire.ts";
+import type { HireResult } from "../buyer/hireResult.ts";
 import { createQueryClient } from "../query/createQueryClient.ts";
 import { node } from "./demoNode.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Verification } from "../../protocol/capabilities/verification.ts";
-import type { HireResult } from "../buyer/concludeHire.ts";
+import type { HireResult } from "../buyer/hireResult.ts";
 import type { ResumedHire } from "../buyer/resumeHires.ts";
 import { type EscrowOfHire, HireFailedError } from "../errors.ts";
 import { plainName, strangersText, strangersTextSchema } from "./strangersText.ts";

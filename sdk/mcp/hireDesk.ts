@@ -1,6 +1,6 @@
 import { TallystickError } from "../../protocol/errors.ts";
-import type { HireResult } from "../buyer/concludeHire.ts";
-import type { HireStage } from "../buyer/hireOnce.ts";
+import type { HireResult } from "../buyer/hireResult.ts";
+import type { HireStage } from "../buyer/hiring.ts";
 import { within } from "../deadline.ts";
 
 /** How long a tool waits for a hire before it gives a handle instead, in milliseconds. */

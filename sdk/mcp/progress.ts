@@ -1,5 +1,5 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
-import type { HireStage } from "../buyer/hireOnce.ts";
+import type { HireStage } from "../buyer/hiring.ts";
 
 const STAGES: { [stage in HireStage]: [order: number, words: string] } = {
   searching: [1, "Looking for a seller"],

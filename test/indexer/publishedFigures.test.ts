@@ -3,7 +3,7 @@ import { eq, sql } from "drizzle-orm";
 import fc from "fast-check";
 import * as schema from "../../indexer/ponder.schema.ts";
 import { formatRational, rational } from "../../indexer/src/derive/rational.ts";
-import { reputationOf } from "../../indexer/src/derive/reputation.ts";
+import { reputationOf } from "../../indexer/src/derive/reputationOf.ts";
 import type { Row } from "../../indexer/src/derive/tables.ts";
 import { publishedFigures } from "../../indexer/src/publishedFigures.ts";
 import { parseUsdc } from "../../protocol/amount.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { LocalAccount } from "viem";
 import { parseUsdc } from "../../protocol/amount.ts";
 import { toHex } from "../../protocol/hex.ts";
-import type { HireResult } from "../../sdk/buyer/concludeHire.ts";
+import type { HireResult } from "../../sdk/buyer/hireResult.ts";
 import { type KeptHire, keptHires } from "../../sdk/buyer/keptHires.ts";
 import { createBuyer } from "../../sdk/createBuyer.ts";
 import { type KeyValueStore, memoryStore } from "../../sdk/store/keyValueStore.ts";

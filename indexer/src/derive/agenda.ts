@@ -1,13 +1,8 @@
+import { BUCKET_SECONDS } from "./agendaBuckets.ts";
 import { append, itemsOf, listLength } from "./lists.ts";
 import { addEntry, entriesUp } from "./orderIndex.ts";
 import { STATE_ID } from "./stateId.ts";
 import type { Step } from "./step.ts";
-
-/**
- * The agenda keeps what will be due in buckets of this many seconds, so a tick visits each bucket about once. An index says
- * which buckets hold anything: time may stand still for months between two ticks, or begin at zero.
- */
-export const BUCKET_SECONDS = 300;
 
 /**
  * What can fall due: a hire leaves the 24-hour or the 30-day window, a rating the latter, a receipt has waited long enough for its payment, a

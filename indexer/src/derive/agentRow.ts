@@ -1,11 +1,7 @@
+import type { AgentChange } from "./openRows.ts";
 import type { Step } from "./step.ts";
 import { type Answer, after, forEach } from "./store.ts";
 import type { Row } from "./tables.ts";
-
-type Change = Partial<Omit<Row<"agent">, "id">>;
-
-/** An agent as this step sees it, and what of it is not in the store yet. */
-export type OpenAgent = { row: Row<"agent">; change: Change; isNew: boolean };
 
 /** The agent, or null. A step reads each agent once: it is looked at and changed many times over. */
 export function findAgent(step: Step, address: string): Answer<Row<"agent"> | null> {
@@ -30,13 +26,13 @@ export function insertAgent(step: Step, row: Row<"agent">): void {
 }
 
 /** Changes an agent's row and notes that it has to be looked at again at the end of the step. */
-export function updateAgent(step: Step, address: string, change: Change): Answer<void> {
+export function updateAgent(step: Step, address: string, change: AgentChange): Answer<void> {
   step.touchedAgents.add(address);
   return changeAgent(step, address, change);
 }
 
 /** Changes an agent's row in what nobody sees. */
-export function changeAgent(step: Step, address: string, change: Change): Answer<void> {
+export function changeAgent(step: Step, address: string, change: AgentChange): Answer<void> {
   return after(agentRow(step, address), (row) => {
     const open = step.agents.get(address);
     if (open === undefined) return;

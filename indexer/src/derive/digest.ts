@@ -1,6 +1,7 @@
 import { agentRow, changeAgent } from "./agentRow.ts";
 import { append, itemsOf } from "./lists.ts";
-import { type CapabilityPrice, leafText } from "./reputation.ts";
+import type { CapabilityPrice } from "./reputationOf.ts";
+import { leafText } from "./reputationOf.ts";
 import { STATE_ID } from "./stateId.ts";
 import type { Step } from "./step.ts";
 import { type Answer, after, forEach } from "./store.ts";

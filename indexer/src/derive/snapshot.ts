@@ -1,5 +1,6 @@
 import type { MemoryStore } from "./memoryStore.ts";
-import { type Reputation, reputationOf } from "./reputation.ts";
+import type { Reputation } from "./reputation.ts";
+import { reputationOf } from "./reputationOf.ts";
 import { STATE_ID } from "./stateId.ts";
 import type { Row } from "./tables.ts";
 

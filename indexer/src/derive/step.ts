@@ -1,13 +1,12 @@
 import { defineParams, type Params, paramsSchema } from "../../../protocol/records/params.ts";
 import { type RecoverPublicKey, recoverByNoble } from "../../../protocol/signatures/recoverPublicKey.ts";
-import { BUCKET_SECONDS } from "./agenda.ts";
-import type { OpenAgent } from "./agentRow.ts";
+import { BUCKET_SECONDS } from "./agendaBuckets.ts";
 import { type DeriveEvent, type Position, positionOf } from "./events.ts";
+import type { OpenAgent, OpenWallet } from "./openRows.ts";
 import { type Sha256Hex, sha256HexByNoble } from "./sha256Hex.ts";
 import { STATE_ID } from "./stateId.ts";
 import { type Answer, after, type Store } from "./store.ts";
 import type { Row } from "./tables.ts";
-import type { OpenWallet } from "./wallets.ts";
 
 /** How an event is applied. */
 export type ApplyOptions = {

@@ -1,9 +1,7 @@
+import type { OpenWallet } from "./openRows.ts";
 import type { Step } from "./step.ts";
 import { type Answer, after } from "./store.ts";
 import type { Row } from "./tables.ts";
-
-/** A wallet as this step sees it, and as it is in the store; null when nothing is known of it. */
-export type OpenWallet = { row: Row<"wallet"> | null; stored: Row<"wallet"> | null };
 
 /** The wallet, or null. A step reads each wallet once: a transfer looks at its receiver over and over. */
 export function findWallet(step: Step, address: string): Answer<Row<"wallet"> | null> {

@@ -4,10 +4,10 @@ import { addressSchema } from "../../../protocol/address.ts";
 import { formatUsdc, parseUsdc, priceUsdcSchema } from "../../../protocol/amount.ts";
 import { capabilitySchema } from "../../../protocol/capability.ts";
 import { TallystickError } from "../../../protocol/errors.ts";
-import type { HireStage } from "../../buyer/hireOnce.ts";
+import type { HireStage } from "../../buyer/hiring.ts";
 import { acceptOffer } from "../../clarify/clarify.ts";
 import { HireFailedError } from "../../errors.ts";
-import type { HireParameters } from "../../hire.ts";
+import type { HireParameters } from "../../hireParameters.ts";
 import {
   type HireAnswerOutput,
   hireAnswerSchema,

@@ -4,9 +4,9 @@ import type { BlockedSegment } from "../../../indexer/operations.ts";
 import { createApi } from "../../../indexer/src/api/app.ts";
 import type { Reputation } from "../../../indexer/src/derive/reputation.ts";
 import type { Snapshot } from "../../../indexer/src/derive/snapshot.ts";
+import { openApiDatabase } from "../../../scripts/bench/api/apiDatabase.ts";
 import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { EventLog, wallet } from "../derive/eventLog.ts";
-import { openApiDatabase } from "../support/apiDatabase.ts";
 
 type Answer = {
   data?: Record<string, unknown> | null;

@@ -11,9 +11,9 @@ import { transferOfPayment } from "../../../indexer/src/transferOfPayment.ts";
 import { toHex } from "../../../protocol/hex.ts";
 import { leafHash } from "../../../protocol/merkle/hash.ts";
 import { MerkleFrontier } from "../../../protocol/merkle/merkleFrontier.ts";
+import { openApiDatabase } from "../../../scripts/bench/api/apiDatabase.ts";
 import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { EventLog, START, TOKEN, wallet } from "../derive/eventLog.ts";
-import { openApiDatabase } from "./apiDatabase.ts";
 import { fillTallies } from "./fillTallies.ts";
 
 export type Answer = {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { type AstNode, findMutants } from "../../../scripts/mutation/findMutants.ts";
+import type { AstNode } from "../../../scripts/mutation/astNode.ts";
+import { findMutants } from "../../../scripts/mutation/findMutants.ts";
 import { applyMutant } from "../../../scripts/mutation/mutant.ts";
 
 describe("scripts/mutation/findMutants", () => {

@@ -1,4 +1,4 @@
-import { publishedField } from "../../derive/reputation.ts";
+import { publishedField } from "../../derive/reputationOf.ts";
 import type { Row } from "../../derive/tables.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";

@@ -1,7 +1,8 @@
 import type { SQL } from "drizzle-orm";
 import { and, eq, gt, isNotNull, ne } from "ponder";
 import * as schema from "../../../ponder.schema.ts";
-import { type Reputation, reputationOf } from "../../derive/reputation.ts";
+import type { Reputation } from "../../derive/reputation.ts";
+import { reputationOf } from "../../derive/reputationOf.ts";
 import { STATE_ID } from "../../derive/stateId.ts";
 import type { Row } from "../../derive/tables.ts";
 import { type FieldSource, reputationSources } from "../reputationSources.ts";

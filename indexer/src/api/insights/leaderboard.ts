@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, sql } from "ponder";
 import * as schema from "../../../ponder.schema.ts";
-import { publishedField } from "../../derive/reputation.ts";
+import { publishedField } from "../../derive/reputationOf.ts";
 import type { Row } from "../../derive/tables.ts";
 import type { Database } from "../database.ts";
 import { type ClusterLoader, clusterIsNamed, clusterOf, keepCluster } from "../rest/clusterOf.ts";

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, inArray, sql } from "ponder";
 import { TallystickError } from "../../../../protocol/errors.ts";
 import * as schema from "../../../ponder.schema.ts";
-import { reputationOf } from "../../derive/reputation.ts";
+import { reputationOf } from "../../derive/reputationOf.ts";
 import { STATE_ID } from "../../derive/stateId.ts";
 import type { Row } from "../../derive/tables.ts";
 import type { Database } from "../database.ts";

@@ -2,7 +2,7 @@ import type { SQL } from "drizzle-orm";
 import { and, asc, eq, sql } from "ponder";
 import { parseUsdc } from "../../../../protocol/amount.ts";
 import * as schema from "../../../ponder.schema.ts";
-import { publishedField } from "../../derive/reputation.ts";
+import { publishedField } from "../../derive/reputationOf.ts";
 import type { Row } from "../../derive/tables.ts";
 import type { Database } from "../database.ts";
 import { type ClusterLoader, clusterIsNamed, clusterOf, keepCluster } from "./clusterOf.ts";

@@ -10,10 +10,10 @@ import {
 } from "../../../../indexer/src/api/stream/createStream.ts";
 import { MemoryStore } from "../../../../indexer/src/derive/memoryStore.ts";
 import { momentsOf, timelineKey } from "../../../../indexer/src/timeline.ts";
+import { openApiDatabase } from "../../../../scripts/bench/api/apiDatabase.ts";
 import { type PostgresServer, startPostgres } from "../../../../scripts/postgres/startPostgres.ts";
 import { waitUntil } from "../../../../scripts/processes/waitUntil.ts";
 import { EventLog, wallet } from "../../derive/eventLog.ts";
-import { openApiDatabase } from "../../support/apiDatabase.ts";
 import { changesOf } from "../../support/changesOf.ts";
 
 type Message = { type: string; position: string; data?: Record<string, unknown>; [more: string]: unknown };

@@ -1,0 +1,5 @@
+/** How this machine reaches what listens at `host`. */
+export function urlOf(host: string, port: number | string): string {
+  const reached = ["0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host;
+  return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
+}
