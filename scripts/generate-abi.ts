@@ -12,16 +12,64 @@ export const GENERATED_ABIS = [
   { name: "testUsdcAbi", artifact: "contracts/test/TestUSDC.sol/TestUSDC.json" },
 ] as const;
 
-type AbiItem = { type: string; name?: string; inputs?: readonly { type: string }[] };
+type Parameter = {
+  name?: string;
+  type: string;
+  internalType?: string;
+  indexed?: boolean;
+  components?: Parameter[];
+};
+type AbiItem = {
+  type: string;
+  name?: string;
+  inputs?: Parameter[];
+  outputs?: Parameter[];
+  stateMutability?: string;
+};
 
 /** The text of one generated file: the same ABI always gives the same bytes. */
 export function abiSource(name: string, abi: readonly AbiItem[]): string {
-  const items = [...abi].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
+  const structs = new Map<string, string>();
+  const lines = abi.map((item) => signatureOf(item, structs)).sort();
   return [
     "// Generated from the compiled contract by scripts/generate-abi.ts. Do not edit.",
-    `export const ${name} = ${JSON.stringify(items, null, 2)} as const;`,
+    'import { parseAbi } from "viem";',
+    "",
+    `export const ${name} = parseAbi([`,
+    ...[...structs.values()]
+      .sort()
+      .concat(lines)
+      .map((line) => `  ${JSON.stringify(line)},`),
+    "]);",
     "",
   ].join("\n");
+}
+
+/** An item as one would write it in Solidity. The structs it names are added to `structs`. */
+function signatureOf(item: AbiItem, structs: Map<string, string>): string {
+  const list = (parameters: Parameter[] = []) =>
+    `(${parameters.map((parameter) => parameterText(parameter, structs)).join(", ")})`;
+  const { type, name, inputs, outputs = [], stateMutability } = item;
+  const mutability = stateMutability && stateMutability !== "nonpayable" ? ` ${stateMutability}` : "";
+  const returns = outputs.length > 0 ? ` returns ${list(outputs)}` : "";
+  if (type === "constructor") return `constructor${list(inputs)}${mutability}`;
+  return `${type} ${name}${list(inputs)}${mutability}${returns}`;
+}
+
+function parameterText(parameter: Parameter, structs: Map<string, string>): string {
+  const { name, indexed } = parameter;
+  return [typeText(parameter, structs), indexed && "indexed", name].filter(Boolean).join(" ");
+}
+
+function typeText({ type, internalType, components }: Parameter, structs: Map<string, string>): string {
+  if (components === undefined) return type;
+  const [, struct, array] = /^struct (?:\w+\.)?(\w+)((?:\[\d*\])*)$/.exec(internalType ?? "") ?? [];
+  if (struct === undefined) throw new Error(`no name for the struct ${internalType}`);
+  const fields = components.map((field) => `${parameterText(field, structs)};`).join(" ");
+  const text = `struct ${struct} { ${fields} }`;
+  if ((structs.get(struct) ?? text) !== text) throw new Error(`two structs are named ${struct}`);
+  structs.set(struct, text);
+  return `${struct}${array}`;
 }
 
 /** Path of a generated file in the repository. */
@@ -36,11 +84,6 @@ export async function expectedAbiSource({
 }: (typeof GENERATED_ABIS)[number]): Promise<string> {
   const { abi } = JSON.parse(await readFile(join(repository, "artifacts", artifact), "utf8"));
   return abiSource(name, abi);
-}
-
-function sortKey(item: AbiItem): string {
-  const inputs = (item.inputs ?? []).map((input) => input.type).join(",");
-  return `${item.type} ${item.name ?? ""}(${inputs})`;
 }
 
 async function main(check: boolean): Promise<void> {

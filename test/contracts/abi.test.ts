@@ -1,7 +1,14 @@
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect } from "chai";
+import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
+import { hireEscrowAbi } from "../../protocol/abi/hireEscrowAbi.ts";
+import { testUsdcAbi } from "../../protocol/abi/testUsdcAbi.ts";
 import { abiPath, expectedAbiSource, GENERATED_ABIS } from "../../scripts/generate-abi.ts";
+import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { BUILD_TIMEOUT, freshChain } from "./support/chain.ts";
+
+const parsed = { hireEscrowAbi, anchoredLedgerAbi, testUsdcAbi };
 
 describe("protocol/abi", () => {
   before(async function () {
@@ -13,5 +20,22 @@ describe("protocol/abi", () => {
     it(`${entry.name} is what the contracts compile to (else: npm run generate:abi)`, async () => {
       expect(await readFile(abiPath(entry.name), "utf8")).to.equal(await expectedAbiSource(entry));
     });
+
+    it(`${entry.name} reads as the compiler's own, but for the names of its types`, async () => {
+      const file = join(repositoryRoot, "artifacts", entry.artifact);
+      const { abi } = JSON.parse(await readFile(file, "utf8"));
+      expect(comparable(parsed[entry.name])).to.deep.equal(comparable(abi));
+    });
   }
 });
+
+/** The items in one order, without what says nothing: empty names, flags that are off, the names of types. */
+function comparable(abi: readonly object[]): string[] {
+  const sound = (key: string, value: unknown) =>
+    key !== "internalType" && value !== "" && value !== false ? value : undefined;
+  const inOrder = (_: string, value: unknown) =>
+    value && typeof value === "object" && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value;
+  return abi.map((item) => JSON.stringify(JSON.parse(JSON.stringify(item, sound)), inOrder)).sort();
+}

@@ -30,7 +30,8 @@ function chainWith(changed: Partial<typeof anchor> = {}, { chainId = 31_337, wri
     newSize: BigInt(it.size),
     root: it.root,
   };
-  const inputs = event?.type === "event" ? event.inputs : [];
+  const inputs: readonly { name: string; type: string; indexed?: boolean }[] =
+    event?.type === "event" ? event.inputs : [];
   const standIn = ({ name, type }: { name: string; type: string }) =>
     values[name] ?? (type === "address" ? writer : type === "bytes32" ? word("00") : 0n);
   const indexed = Object.fromEntries(
