@@ -127,41 +127,91 @@ async function keepTrip(
 /**
  * A funder turned out a hub: its trips are dropped, and the clusters they had a part in are built again from the trips that
  * are left. Weights that were fixed stay (SHP §9.2).
+ *
+ * @returns the trips that are left in those clusters, in order
  */
-export async function dropTrips(step: Step, funder: string): Promise<void> {
-  const members = new Set<string>();
+export async function dropTrips(step: Step, funder: string): Promise<Trip[]> {
+  const clusters = new Set<string>();
   for await (const id of itemsOf(step.store, tripsBy(funder))) {
     const trip = await tripRow(step, id);
     if (trip.dropped) continue;
     await step.store.update("trip", id, { dropped: true });
-    for (const member of trip.members.split(",")) members.add(member);
+    for (const member of membersOf(trip)) {
+      const root = await clusterOf(step, member, "ownership");
+      if (root !== null) await collectMerged(step, root.id, clusters);
+    }
   }
-  const clusters = new Set<string>();
-  for (const member of members) {
-    const root = await clusterOf(step, member, "ownership");
-    if (root !== null) await collectMerged(step, root.id, clusters);
-  }
-  const trips = new Map<number, Row<"trip">>();
+  const { trips, members } = await contentsOf(step, clusters);
   for (const cluster of clusters) {
-    for await (const id of itemsOf(step.store, tripsIn(cluster)))
-      trips.set(Number(id), await tripRow(step, id));
     await step.store.update("cluster", cluster, { parent: cluster, mergedInto: null, size: 0 });
     step.touchedClusters.add(cluster);
   }
-  const released = new Set([...trips.values()].flatMap((it) => it.members.split(",")));
-  for (const member of released) await release(step, member);
-  for (const [ordinal, trip] of [...trips].sort(([a], [b]) => a - b)) {
-    if (trip.dropped) continue;
-    const birth = { id: () => trip.cluster, ordinal };
-    await unite(step, trip.members.split(","), trip.signal as ClusterSignal, birth);
+  for (const member of members) await release(step, member);
+  const joined = new Set<string>();
+  for (const trip of trips) {
+    const ordinal = Number(trip.id);
+    const group = membersOf(trip);
+    if (group.includes(trip.funder) && !joined.has(trip.funder)) {
+      joined.add(trip.funder);
+      group.push(...(await trippedBefore(step, trip.funder, ordinal)));
+    }
+    await unite(step, group, trip.signal as ClusterSignal, { id: () => trip.cluster, ordinal });
   }
-  await splitParties(step, released, (address) => clusterIdsOf(step, address));
+  await splitParties(step, members, (address) => clusterIdsOf(step, address));
+  return trips.map((it) => ({
+    members: membersOf(it),
+    signal: it.signal as ClusterSignal,
+    funder: it.funder,
+  }));
 }
 
+/**
+ * The trips that made these clusters what they are, in order, and all their members. The list of a cluster also holds trips
+ * that were dropped before, or that are in another cluster since: of those, members that are elsewhere stay there.
+ */
+async function contentsOf(
+  step: Step,
+  clusters: ReadonlySet<string>,
+): Promise<{ trips: Row<"trip">[]; members: Set<string> }> {
+  const trips = new Map<number, Row<"trip">>();
+  const members = new Set<string>();
+  for (const cluster of clusters) {
+    for await (const id of itemsOf(step.store, tripsIn(cluster))) {
+      if (trips.has(Number(id))) continue;
+      const trip = await tripRow(step, id);
+      for (const member of membersOf(trip)) {
+        const root = await clusterOf(step, member, "ownership");
+        if (root === null || !clusters.has(root.id)) continue;
+        members.add(member);
+        if (!trip.dropped) trips.set(Number(id), trip);
+      }
+    }
+  }
+  return { trips: [...trips].sort(([a], [b]) => a - b).map(([, trip]) => trip), members };
+}
+
+/** One member of each trip of a funder before the one by which it joined them: that one names a member a cluster of its time only. */
+async function trippedBefore(step: Step, funder: string, ordinal: number): Promise<string[]> {
+  const members: string[] = [];
+  for await (const id of itemsOf(step.store, tripsBy(funder))) {
+    if (Number(id) >= ordinal) break;
+    const trip = await tripRow(step, id);
+    if (!trip.dropped && trip.signal === "funding_origin") members.push(...membersOf(trip).slice(0, 1));
+  }
+  return members;
+}
+
+/** A cluster and all that are merged into it now; some that were once have been built again since. */
 async function collectMerged(step: Step, root: string, into: Set<string>): Promise<void> {
   if (into.has(root)) return;
   into.add(root);
-  for await (const merged of itemsOf(step.store, mergedInto(root))) await collectMerged(step, merged, into);
+  for await (const merged of itemsOf(step.store, mergedInto(root))) {
+    if ((await clusterRow(step, merged)).mergedInto === root) await collectMerged(step, merged, into);
+  }
+}
+
+function membersOf(trip: Row<"trip">): string[] {
+  return trip.members.split(",");
 }
 
 /** Takes an agent out of its ownership cluster, with the signals that put it there. */

@@ -1,6 +1,6 @@
 import type { Params } from "../../../protocol/records/params.ts";
 import { dropTrips } from "./clusters.ts";
-import { forgetTrips, noteTakenBack, noteWidened } from "./funding/trips.ts";
+import { forgetTrips, noteTakenBack, noteWidened, rememberTrips } from "./funding/trips.ts";
 import { STATE_ID } from "./stateId.ts";
 import type { Step } from "./step.ts";
 import { markWallet, unmarkHub } from "./wallets.ts";
@@ -20,7 +20,7 @@ export async function paramsSettled(step: Step, params: Params): Promise<void> {
   }
   for (const hub of params.hubs) {
     if (step.params.hubs.includes(hub)) continue;
-    await dropTrips(step, hub);
+    await rememberTrips(step, await dropTrips(step, hub));
     await forgetTrips(step, hub);
   }
 }

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { Address } from "../../../protocol/address.ts";
 import type { RecordBody } from "../../../protocol/json/recordBody.ts";
 import { DAY, EventLog, wallet } from "./eventLog.ts";
 
@@ -53,6 +54,19 @@ describe("params records", () => {
     log.transfer(funder, wallet(6), 1_000_000);
     ({ agents } = await log.derive());
     for (const n of [1, 2, 3, 4, 5, 6]) expect(agents[wallet(n)]?.cluster_size, `wallet ${n}`).to.equal(6);
+  });
+
+  it("that ask for fewer others join all listings alike with the next one, also when one of them left before", async () => {
+    const log = new EventLog({ operator });
+    const list = (n: number, retired = false) =>
+      log.after(1).listing(wallet(n), "text.translate", { endpoint: "https://one.example", retired });
+    publish(log, { version: 2, clusterOthers: 5 });
+    for (const n of [1, 2, 3]) list(n);
+    publish(log, { version: 3, clusterOthers: 1 });
+    list(3, true);
+    list(4);
+    const { agents } = await log.derive();
+    expect([1, 2, 3, 4].map((n) => agents[wallet(n)]?.cluster_size)).to.deep.equal([3, 3, 1, 3]);
   });
 
   it("that widen the span or the batch join all that the wider one holds", async () => {
@@ -128,6 +142,57 @@ describe("params records", () => {
     log.listing(wallet(5), "text.task5");
     const { agents } = await log.after(60).tick().derive();
     for (const n of [1, 2, 3, 4, 5]) expect(agents[wallet(n)]?.cluster_size, `wallet ${n}`).to.equal(5);
+  });
+
+  for (const when of ["before", "after"]) {
+    it(`that publish a hub leave a funder that registers ${when} that with every group of its own`, async () => {
+      const [owner, hub] = [wallet(100), wallet(101)];
+      const log = new EventLog({ operator });
+      for (let n = 1; n <= 8; n++) log.after(1, 300).listing(wallet(n), `text.task${n}`);
+      for (const n of [1, 2, 3, 4]) log.transfer(owner, wallet(n), 1_000_000);
+      // The hub makes the two groups of the owner one cluster, in which one agent could stand for both.
+      for (let n = 1; n <= 8; n++) log.transfer(hub, wallet(n), 2_000_000);
+      log.after(5 * DAY);
+      for (const n of [5, 6, 7, 8]) log.transfer(owner, wallet(n), 9_000_000);
+      if (when === "before") log.after(1, 300).listing(owner, "code.review");
+      publish(log, { version: 2, hubs: [hub] });
+      if (when === "after") log.after(1, 300).listing(owner, "code.review");
+      const { agents } = await log.derive();
+      for (let n = 1; n <= 8; n++) expect(agents[wallet(n)]?.cluster_size, `wallet ${n}`).to.equal(9);
+      expect(agents[owner]?.cluster_size).to.equal(9);
+    });
+  }
+
+  it("that publish a second hub leave the clusters alone that the first one alone held together with its own", async () => {
+    const [ownerOfA, ownerOfB, ownerOfC, friend, first, second] = [100, 101, 102, 103, 110, 111].map(wallet);
+    const log = new EventLog({ operator });
+    const fund = (funder: Address | undefined, members: number[], amount: number) => {
+      for (const n of members) log.transfer(funder ?? seller, wallet(n), amount);
+    };
+    const [a, b, c] = [
+      [1, 2, 3, 4],
+      [5, 6, 7, 8],
+      [9, 10, 11, 12],
+    ] as const;
+    for (const n of [...a, ...b, ...c]) log.after(1, 300).listing(wallet(n), `text.task${n}`);
+    fund(ownerOfA, [...a], 1_000_000);
+    fund(ownerOfC, [...c], 1_000_000);
+    fund(ownerOfB, [...b], 1_000_000);
+    fund(second, [...a], 2_000_000);
+    log.after(5 * DAY);
+    fund(first, [1, 2, 5, 6], 10_000_000);
+    publish(log, { version: 2, hubs: [first ?? seller] });
+    log.after(5 * DAY);
+    // Now B goes with C, and has nothing to do with A any more.
+    fund(friend, [9, 10, 5, 6], 30_000_000);
+    publish(log, { version: 3, hubs: [first ?? seller, second ?? seller] });
+    const { agents, clusters } = await log.derive();
+    const of = (members: readonly number[]) => members.map((n) => agents[wallet(n)]?.cluster_size);
+    expect(of([...a])).to.deep.equal([4, 4, 4, 4]);
+    expect(of([...b, ...c])).to.deep.equal([8, 8, 8, 8, 8, 8, 8, 8]);
+    const roots = Object.values(clusters).filter((it) => it.merged_into === null && it.size > 0);
+    expect(roots.map((it) => it.members.length).sort()).to.deep.equal([4, 8]);
+    expect(roots.every((it) => it.members.length === it.size)).to.equal(true);
   });
 
   it("never make an escrow anything else", async () => {

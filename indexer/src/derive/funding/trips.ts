@@ -1,6 +1,6 @@
 import type { Params } from "../../../../protocol/records/params.ts";
 import { findAgent } from "../agentRow.ts";
-import { clusterOf, joinCluster } from "../clusters.ts";
+import { clusterOf, joinCluster, type Trip } from "../clusters.ts";
 import { append, itemsOf, lastItem, listLength } from "../lists.ts";
 import type { Entry } from "../orderIndex.ts";
 import type { Step } from "../step.ts";
@@ -171,6 +171,14 @@ async function rememberTrip(step: Step, funder: string, members: string[]): Prom
   const known = last === null || last === FORGOTTEN ? null : await clusterOf(step, last, "ownership");
   if (known !== null && known.id === (await clusterOf(step, member, "ownership"))?.id) return;
   await append(step.store, tripsOf(funder), member);
+}
+
+/** Trips are in other clusters than they were, so that one member may stand for fewer: their funders remember all again. */
+export async function rememberTrips(step: Step, trips: Trip[]): Promise<void> {
+  for (const { signal, funder, members } of trips) {
+    if (signal !== "funding_origin" || funder === null || (await findAgent(step, funder)) !== null) continue;
+    await rememberTrip(step, funder, members);
+  }
 }
 
 /** A funder is no hub any more: what it tripped before it was one stays dropped, though its money is still known. */
