@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
 import type { Address } from "../../../protocol/address.ts";
+import { base32 } from "../../../protocol/base32.ts";
 import { DAY, EventLog, HOUR, wallet } from "./eventLog.ts";
 
 const funder = wallet(100);
@@ -170,6 +172,24 @@ describe("funding origin", () => {
     expect(derived[funder]?.cluster_size).to.equal(9);
     const [first, second] = Object.entries(clusters).sort((a, b) => b[1].size - a[1].size);
     expect(second?.[1].merged_into, "the older id stays").to.equal(first?.[0]);
+  });
+
+  it("is named after the nearest few of the first span that trips, when several do at once", async () => {
+    const log = new EventLog({ operator: wallet(900) });
+    log.record("params", wallet(900), { version: 2, fundingSpanSeconds: 35, deployBatchBlocks: 1 });
+    for (const n of [1, 2, 5, 3, 4]) {
+      log.transfer(funder, wallet(n), 1_000_000);
+      log.after(10);
+    }
+    for (const n of [1, 2, 3, 4]) log.after(60).listing(wallet(n), `text.task${n}`);
+    // Between two before and two after it: one before with both after, or both before with one after, are three.
+    log.after(60).listing(wallet(5), "text.task5");
+    const event = log.events.at(-1);
+    const place = event?.kind === "record" ? [event.block, event.log, event.seq] : [];
+    const name = JSON.stringify(["ownership", ...place, [2, 3, 4, 5].map(wallet)]);
+    const id = `clst_${base32(createHash("sha256").update(name).digest()).slice(0, 26)}`;
+    const { clusters } = await log.derive();
+    expect(Object.entries(clusters).map(([name, { size }]) => [name, size])).to.deep.equal([[id, 5]]);
   });
 
   it("finds the same clusters as looking at every span of every funder", async () => {

@@ -4,9 +4,10 @@ import { type NodeSnapshot, openNodeSnapshot } from "../../../indexer/nodeDataba
 import type { DeriveEvent } from "../../../indexer/src/derive/events.ts";
 import { parseEvent } from "../../../indexer/src/derive/parseEvent.ts";
 import type { Reputation } from "../../../indexer/src/derive/reputation.ts";
-import { type Snapshot, snapshotOf } from "../../../indexer/src/derive/snapshot.ts";
+import { snapshotOf } from "../../../indexer/src/derive/snapshot.ts";
 import { compareRows } from "../../../scripts/eventLog/compareRows.ts";
 import { deriveLog } from "../../../scripts/eventLog/deriveLog.ts";
+import { derivedState } from "../derive/oracle/derivedState.ts";
 import { oracle } from "../derive/oracle/oracle.ts";
 import type { IndexerProcess } from "../support/indexerProcess.ts";
 
@@ -40,7 +41,7 @@ export async function expectAgreement(
       Object.entries(derived.agents).map(([address, it]) => asAnswered(address, it)),
     );
     const events: DeriveEvent[] = lines.map(parseEvent);
-    expect(withMembers(derived), "fields by the oracle").to.deep.equal(Object.fromEntries(oracle(events)));
+    expect(derivedState(derived, store), "fields and clusters by the oracle").to.deep.equal(oracle(events));
     // Or the logs would agree about nothing. What happened may have left every window since.
     const happened = store.rows("hire").size + store.rows("cluster").size;
     expect(happened, "hires and clusters").to.be.greaterThan(0);
@@ -108,14 +109,4 @@ function asAnswered(address: string, { avg_cost_per_capability: costs, ...fields
       medianUsdc,
     })),
   };
-}
-
-/** Derived agents with the members of their cluster, as the oracle tells them. */
-function withMembers({ agents, clusters }: Snapshot): object {
-  return Object.fromEntries(
-    Object.entries(agents).map(([address, { cluster_id: id, ...fields }]) => [
-      address,
-      { ...fields, cluster: id === null ? null : [...(clusters[id]?.members ?? [])].sort() },
-    ]),
-  );
 }

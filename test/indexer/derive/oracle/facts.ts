@@ -3,6 +3,9 @@ import type { Params } from "../../../../protocol/records/params.ts";
 /** What the oracle notes while it reads a log: everything, in plain arrays. */
 export type Position = { index: number; block: number; log: number; time: number };
 
+/** Of an event. */
+export type Place = { block: number; time: number; log: number };
+
 export type Transfer = Position & {
   from: string;
   to: string;
@@ -22,8 +25,8 @@ export type Transfer = Position & {
   claimed: boolean;
   /** No receipt claimed it in time, which decided for good that it is funding. */
   decided: boolean;
-  /** From which event on it is a plain transfer, if it ever is. */
-  plainFrom: number | null;
+  /** Its place among all transfers that ever became plain, or null. */
+  plain: number | null;
 };
 
 export type Escrow = {
@@ -96,6 +99,18 @@ export type Rating = {
 /** Agents that a signal found to be one: `funder` is whose money showed it, null for listings alike. */
 export type Group = { signal: string; funder: string | null; members: Set<string> };
 
+/** A group as it was taken, which is what names a cluster: with the nearest few only, where they are enough. */
+export type Trip = Group & { kind: "ownership" | "fingerprint"; id: string };
+
+/** `size` stays as it was when the cluster was merged into an older one. */
+export type Cluster = {
+  id: string;
+  kind: Trip["kind"];
+  mergedInto: Cluster | null;
+  size: number;
+  members: Set<string>;
+};
+
 export type Listing = {
   agent: string;
   capability: string;
@@ -112,8 +127,9 @@ export type Agent = Position & { tier: number };
 
 export type Facts = {
   params: Params;
-  /** Index of the event being read. */
+  /** Index of the event being read, and where it stands. */
   now: number;
+  at: { block: number; log: number | null; seq: number | null };
   /** Time of the last tick. */
   asOf: number;
   transfers: Transfer[];
@@ -134,6 +150,13 @@ export type Facts = {
   escrowContracts: Set<string>;
   /** Every `funder agent time` that was ever seen: a receipt that comes later undoes none. */
   fundings: Set<string>;
-  /** Groups found so far; only a funder that is published as a hub takes its own away. */
+  /** Groups found so far, whole; only a funder that is published as a hub takes its own away. */
   groups: Group[];
+  /** The same as they were taken, in order, and the clusters that they make; those of before a hub was published too. */
+  trips: Trip[];
+  clusters: Cluster[];
+  /** Wallets that were hubs once and are none. */
+  hubsOnce: Set<string>;
+  /** Time and block of every change of parameters that lets more agents be one. */
+  widened: { time: number; block: number }[];
 };

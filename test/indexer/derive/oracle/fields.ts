@@ -1,4 +1,5 @@
 import type { Reputation } from "../../../../indexer/src/derive/reputation.ts";
+import { firstCluster, rootOf } from "./clusters.ts";
 import { coarse } from "./coarse.ts";
 import type { Facts, Hire } from "./facts.ts";
 import { components, fingerprintGroups, ownershipGroups, signalsOf } from "./groups.ts";
@@ -24,7 +25,8 @@ function usdc(atomic: bigint): string {
   return `${digits.slice(0, -6)}.${fraction}`;
 }
 
-export type Expected = Omit<Reputation, "cluster_id"> & { cluster: string[] | null };
+/** With the members of its cluster, as the definition of clusters gives them, and the clusters that it joined first. */
+export type Expected = Reputation & { cluster: string[] | null; first_clusters: (string | null)[] };
 
 export function inWindow(facts: Facts, it: { leavesWindow: number }): boolean {
   return facts.asOf < it.leavesWindow;
@@ -49,9 +51,11 @@ export function fieldsOf(facts: Facts, address: string): Expected {
   const ownership = ownershipGroups(facts).find((it) => it.has(address));
   const fingerprint = fingerprintGroups(facts).find((it) => it.has(address));
   const cluster = ownership ?? fingerprint ?? null;
+  const first = [firstCluster(facts, address, "ownership"), firstCluster(facts, address, "fingerprint")];
+  const named = first.find((it) => it !== null);
   const registered = facts.agents.get(address);
 
-  const exact: Expected & { cluster_id: null } = {
+  const exact: Expected = {
     registered_block: registered?.block ?? -1,
     registered_time: registered?.time ?? -1,
     success_rate: rate(weight(rated.filter((it) => it.outcome === "success")), weight(rated)),
@@ -73,7 +77,8 @@ export function fieldsOf(facts: Facts, address: string): Expected {
       facts,
       stars.filter((it) => inWindow(facts, it)),
     ),
-    cluster_id: null,
+    cluster_id: named === undefined ? null : rootOf(named).id,
+    first_clusters: first.map((it) => it?.id ?? null),
     cluster_size: cluster?.size ?? 1,
     cluster: cluster === null ? null : [...cluster].sort(),
     signals_tripped: signalsOf(facts, address),
@@ -91,8 +96,7 @@ export function fieldsOf(facts: Facts, address: string): Expected {
     ),
   };
   const isPrivate = facts.listings.some((it) => it.agent === address && it.live && it.private);
-  const { cluster_id: _, ...shown } = exact;
-  return isPrivate ? { ...shown, ...coarse(shown) } : shown;
+  return isPrivate ? { ...exact, ...coarse(exact) } : exact;
 }
 
 /** Promotion and revocation (SHP §4.3), from one agent's hires. */

@@ -2,208 +2,43 @@ import fc from "fast-check";
 import type { Address } from "../../../../protocol/address.ts";
 import type { Hex } from "../../../../protocol/hex.ts";
 import type { RecordBody } from "../../../../protocol/json/recordBody.ts";
-import { DAY, EventLog, LEDGER, OTHER_LEDGER, wallet } from "../eventLog.ts";
-
-/** Wallets 1–7 list and sell, 8–12 only move money or buy, 13 attests, 14 operates, 15 is an arbiter. */
-const ATTESTOR = wallet(13);
-const OPERATOR = wallet(14);
-const ARBITER = wallet(15);
-
-const someone = fc.integer({ min: 1, max: 12 }).map(wallet);
-const seller = fc.integer({ min: 1, max: 7 }).map(wallet);
-const few = fc.nat({ max: 5 });
-const capability = fc.constantFrom("text.translate", "code.review", "chart.generate", "data.extract");
-const wait = fc.oneof(
-  { weight: 12, arbitrary: fc.integer({ min: 0, max: 3_600 }) },
-  { weight: 3, arbitrary: fc.constantFrom(DAY - 1, DAY, DAY + 1) },
-  { weight: 1, arbitrary: fc.constantFrom(15 * DAY, 30 * DAY - 1, 30 * DAY, 30 * DAY + 1) },
-);
-
-const ledger = fc.constantFrom(LEDGER, OTHER_LEDGER);
-/** In which ledger, and whether in the form of before. */
-const where = { ledger, old: fc.boolean() };
-
-const action = fc.oneof(
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("spree" as const),
-      seller,
-      buyers: fc.integer({ min: 1, max: 4 }),
-      hires: fc.integer({ min: 9, max: 21 }),
-      failures: fc.integer({ min: 0, max: 3 }),
-    }),
-  },
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      do: fc.constant("fund" as const),
-      from: someone,
-      to: someone,
-      cents: fc.integer({ min: 1, max: 400 }),
-      authorized: fc.boolean(),
-      tx: few,
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constant("ring" as const),
-      from: someone,
-      size: fc.integer({ min: 3, max: 6 }),
-      through: fc.boolean(),
-    }),
-  },
-  {
-    weight: 10,
-    arbitrary: fc.record({
-      do: fc.constant("hire" as const),
-      seller,
-      buyer: someone,
-      capability,
-      passed: fc.boolean(),
-      latency: fc.nat({ max: 70_000 }),
-      signed: fc.boolean(),
-      atomic: fc.constantFrom(999, 1_000, 250_000, 250_001),
-    }),
-  },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      do: fc.constant("receipt" as const),
-      seller,
-      buyer: someone,
-      capability,
-      tx: few,
-      cents: fc.integer({ min: 1, max: 4 }),
-      signed: fc.boolean(),
-      again: fc.boolean(),
-      payee: fc.option(someone),
-    }),
-  },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant("deposit" as const), seller, buyer: someone }) },
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      do: fc.constant("escrow" as const),
-      pick: fc.nat(),
-      how: fc.constantFrom(
-        "delivered",
-        "release",
-        "split",
-        "buyer",
-        "seller",
-        "arbiter",
-        "timeout",
-        "receipt",
-      ),
-      capability,
-    }),
-  },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      do: fc.constant("list" as const),
-      seller,
-      capability,
-      price: fc.constantFrom("0.50", "0.51", "7.00"),
-      host: few,
-      port: fc.constantFrom("", "", ":443", ":8443"),
-      retired: fc.boolean(),
-      private: fc.boolean(),
-      issued: fc.option(few),
-      payee: fc.option(someone),
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({ do: fc.constant("template" as const), count: fc.integer({ min: 3, max: 5 }) }),
-  },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      do: fc.constant("rate" as const),
-      pick: fc.nat(),
-      stars: fc.integer({ min: 1, max: 5 }),
-      side: fc.constantFrom("buyer", "seller"),
-      ...where,
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant("telemetry" as const),
-      pick: fc.nat(),
-      latency: fc.option(fc.nat({ max: 900 })),
-      passed: fc.boolean(),
-      ...where,
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("claim" as const),
-      seller,
-      state: fc.constantFrom("claimed", "verified", "unclaimed"),
-      ...where,
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constant("replay" as const),
-      pick: fc.nat(),
-      type: fc.option(fc.constantFrom("rating", "telemetry", "claim", "params", "verify", "contest")),
-      ledger,
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("params" as const),
-      hub: fc.option(someone),
-      unhub: fc.boolean(),
-      thresholds: fc.record(
-        {
-          windowSeconds: fc.constantFrom(15 * DAY, 30 * DAY),
-          volumeWindowSeconds: fc.constantFrom(DAY / 2, DAY),
-          // Also so long that what counts can be as old as its window.
-          reconcileSeconds: fc.constantFrom(DAY / 2, DAY, 40 * DAY),
-          minHireAtomic: fc.constantFrom("1000", "2001"),
-          minFundingAtomic: fc.constantFrom("100000", "500000"),
-          fundingShare: fc.constantFrom({ numerator: 1, denominator: 4 }, { numerator: 1, denominator: 2 }),
-          maxIntermediaries: fc.constantFrom(0, 1, 2, 3),
-          maxListings: fc.constantFrom(2, 100),
-          boundLedgers: fc.constantFrom<Hex[]>([], [LEDGER], [OTHER_LEDGER]),
-        },
-        { requiredKeys: [] },
-      ),
-    }),
-  },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("tick" as const) }) },
-);
-
-const step = fc.record({ wait, blocks: fc.constantFrom(0, 0, 1, 1, 1, 60, 256), action });
+import { EventLog, wallet } from "../eventLog.ts";
+import {
+  type Action,
+  ARBITER,
+  ATTESTOR,
+  CLUSTERED,
+  clusterStep,
+  OPERATOR,
+  step,
+} from "./generatedActions.ts";
 
 /** A log of agents that fund, list, pay, deposit, settle, rate and wait, with every edge of every window among the waits. */
 export const generatedLog = generatedLogOf({ minLength: 5, maxLength: 60 });
 
 /** Such logs of so many actions; most actions are an event or two, a few are dozens. */
 export function generatedLogOf(length: { minLength: number; maxLength: number }): fc.Arbitrary<EventLog> {
-  return fc.array(step, length).map((steps) => {
-    const log = new EventLog({ operator: OPERATOR, claimAttestors: [ATTESTOR], auditArbiters: [ARBITER] });
-    const build = new Builder(log);
-    for (const { wait: seconds, blocks, action: it } of steps) {
-      // A new block has a later time, and only a new block has.
-      if (blocks > 0) log.after(seconds, blocks);
-      build.add(it);
-    }
-    log.after(1).tick();
-    return log;
-  });
+  return fc.array(step, length).map((steps) => logOf(steps));
 }
 
-type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
+/** Logs of agents that stand in many clusters, some of which meet, and come apart when their funder is published as a hub. */
+export const clusterLog = fc
+  .array(clusterStep, { minLength: 6, maxLength: 40 })
+  .map((steps) => logOf(steps, CLUSTERED));
+
+function logOf(steps: { wait: number; blocks: number; action: Action }[], listed: Address[] = []): EventLog {
+  const log = new EventLog({ operator: OPERATOR, claimAttestors: [ATTESTOR], auditArbiters: [ARBITER] });
+  for (const agent of listed) log.after(60, 300).listing(agent, "text.translate");
+  const build = new Builder(log);
+  for (const { wait: seconds, blocks, action: it } of steps) {
+    // A new block has a later time, and only a new block has.
+    if (blocks > 0) log.after(seconds, blocks);
+    build.add(it);
+  }
+  log.after(1).tick();
+  return log;
+}
+
 type Receipt = { hash: string; seller: Address; buyer: Address };
 type Held = { id: Hex; seller: Address; buyer: Address; delivered: boolean; settled: boolean };
 
@@ -214,6 +49,7 @@ class Builder {
   readonly #escrows: Held[] = [];
   readonly #hubs: Address[] = [];
   #version = 1;
+  #rings = 0;
 
   constructor(log: EventLog) {
     this.#log = log;
@@ -229,10 +65,13 @@ class Builder {
         return;
       }
       case "ring":
-        for (let n = 1; n <= it.size; n++) {
+        // Each is larger than the one before, or the fifth would be dust.
+        this.#rings += 1;
+        for (let n = it.first; n < it.first + it.size; n++) {
+          const amount = 100_000_000 * this.#rings;
           const from = it.through ? wallet(20 + n) : it.from;
-          if (it.through) log.transfer(it.from, from, 100_000_000);
-          log.transfer(from, wallet(n), 100_000_000);
+          if (it.through) log.transfer(it.from, from, amount);
+          log.transfer(from, wallet(n), amount);
         }
         return;
       case "spree":
@@ -344,6 +183,9 @@ class Builder {
         log.record("params", OPERATOR, { version: ++this.#version, ...it.thresholds, ...roots });
         return;
       }
+      case "enter":
+        log.listing(it.agent, "data.lookup");
+        return;
       case "tick":
         log.tick();
     }

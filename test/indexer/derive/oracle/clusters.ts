@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import type { Cluster, Facts, Trip } from "./facts.ts";
+
+/** Takes a group down where it was found, and makes it one cluster. */
+export function addTrip(facts: Facts, trip: Omit<Trip, "id" | "kind">): void {
+  const kind = trip.funder === null ? "fingerprint" : "ownership";
+  const named = { ...trip, kind, id: nameOf(facts, kind, trip.members) } as const;
+  facts.trips.push(named);
+  join(facts.clusters, named);
+}
+
+/** Wallets were published as hubs: their groups are as if they had never been, and the others make the clusters anew. */
+export function dropTrips(facts: Facts, isNewHub: (funder: string | null) => boolean): void {
+  facts.groups = facts.groups.filter(({ funder }) => !isNewHub(funder));
+  facts.trips = facts.trips.filter(({ funder }) => !isNewHub(funder));
+  const before = facts.clusters;
+  facts.clusters = [];
+  for (const trip of facts.trips) join(facts.clusters, trip);
+  // A name that was given once stays known, also when nothing has it any more.
+  for (const { id, kind } of before) {
+    if (facts.clusters.some((it) => it.id === id)) continue;
+    facts.clusters.push({ id, kind, mergedInto: null, size: 0, members: new Set() });
+  }
+}
+
+/** The cluster that stands for another one now. */
+export function rootOf(cluster: Cluster): Cluster {
+  return cluster.mergedInto === null ? cluster : rootOf(cluster.mergedInto);
+}
+
+/** The cluster that an agent joined first, of one kind. */
+export function firstCluster(facts: Facts, address: string, kind: Trip["kind"]): Cluster | null {
+  return facts.clusters.find((it) => it.kind === kind && it.members.has(address)) ?? null;
+}
+
+/** The first one of those that meet stays. `members` are those that joined a cluster first, not the ones merged into it. */
+function join(clusters: Cluster[], { id, kind, members }: Trip): void {
+  const known = clusters.filter((it) => it.kind === kind && [...it.members].some((one) => members.has(one)));
+  const roots = clusters.filter((it) => known.some((one) => rootOf(one) === it));
+  const [oldest, ...others] = roots;
+  const root = oldest ?? { id, kind, mergedInto: null, size: 0, members: new Set() };
+  if (oldest === undefined) clusters.push(root);
+  for (const other of others) {
+    other.mergedInto = root;
+    root.size += other.size;
+  }
+  for (const member of members) {
+    if (known.some((it) => it.members.has(member))) continue;
+    root.members.add(member);
+    root.size += 1;
+  }
+}
+
+/** SHA-256 over what made the group, as 26 letters of Crockford's alphabet: five bits each, from the front. */
+function nameOf({ at }: Facts, kind: string, members: Set<string>): string {
+  const text = JSON.stringify([kind, at.block, at.log, at.seq, [...members].sort()]);
+  const bits = [...createHash("sha256").update(text).digest()]
+    .map((byte) => byte.toString(2).padStart(8, "0"))
+    .join("");
+  const letters = Array.from({ length: 26 }, (_, n) => Number.parseInt(bits.slice(5 * n, 5 * n + 5), 2));
+  return `clst_${letters.map((it) => "0123456789ABCDEFGHJKMNPQRSTVWXYZ"[it]).join("")}`;
+}

@@ -1,0 +1,47 @@
+import { addTrip } from "./clusters.ts";
+import type { Facts, Listing } from "./facts.ts";
+
+/** What an agent's live listings look like. */
+export function tokensOf(facts: Facts, agent: string): Set<string> {
+  return new Set(facts.listings.filter((it) => it.agent === agent && it.live).flatMap(tokens));
+}
+
+/**
+ * An agent's tokens are others than they were: it, and whoever is alike to it, is joined with all alike to them, if those
+ * are enough now. All pairs are looked at.
+ */
+export function noteAlike(facts: Facts, changed: string): void {
+  const agents = [...new Set(facts.listings.filter((it) => it.live).map((it) => it.agent))];
+  const sets = new Map(agents.map((agent) => [agent, tokensOf(facts, agent)]));
+  const alike = (agent: string) => {
+    const own = sets.get(agent) ?? new Set();
+    return agents.filter((it) => it !== agent && cosineHolds(own, sets.get(it) ?? new Set()));
+  };
+  if (!sets.has(changed)) return;
+  const joined = new Set<string>();
+  for (const agent of [changed, ...alike(changed)]) {
+    const others = alike(agent);
+    if (others.length < facts.params.clusterOthers) continue;
+    const members = new Set([agent, ...others]);
+    facts.groups.push({ signal: "listing_fingerprint", funder: null, members });
+    for (const member of members) joined.add(member);
+  }
+  if (joined.size > 0) addTrip(facts, { signal: "listing_fingerprint", funder: null, members: joined });
+}
+
+function cosineHolds(a: Set<string>, b: Set<string>): boolean {
+  const shared = [...a].filter((it) => b.has(it)).length;
+  return 625 * shared * shared >= 529 * a.size * b.size;
+}
+
+function tokens({ capability, price, latency, mode, host }: Listing): string[] {
+  const [whole = "0", fraction = ""] = price.split(".");
+  const atomic = BigInt(whole + fraction.padEnd(6, "0"));
+  return [
+    `c|${capability}`,
+    `p|${capability}|${atomic.toString(2).length}`,
+    `l|${capability}|${latency.toString(2).length}`,
+    `m|${capability}|${mode}`,
+    `h|${host}`,
+  ];
+}

@@ -1,0 +1,144 @@
+import { addTrip } from "./clusters.ts";
+import type { Facts, Transfer } from "./facts.ts";
+
+/** Whether a transfer of `value` is enough, of all that its receiver got by then, to fund it. */
+export function isLarge(facts: Facts, value: bigint, receivedSoFar: bigint): boolean {
+  const { minFundingAtomic, fundingShare } = facts.params;
+  return (
+    value >= BigInt(minFundingAtomic) &&
+    value * BigInt(fundingShare.denominator) >= receivedSoFar * BigInt(fundingShare.numerator)
+  );
+}
+
+/** A transfer is plain from here on: whoever funded its receiver by it did so now, if that is an agent. */
+export function becomePlain(facts: Facts, it: Transfer): void {
+  it.plain = facts.transfers.filter(({ plain }) => plain !== null).length;
+  if (facts.agents.has(it.to) && isFunding(it)) walk(facts, it, it, facts.params.maxIntermediaries);
+}
+
+/** An agent was registered: all that ever funded it did so from here on, and its own money binds it to whom it funded. */
+export function noteRegistered(facts: Facts, agent: string): void {
+  for (const it of fundingsInto(facts, agent)) walk(facts, it, it, facts.params.maxIntermediaries);
+  const funded = facts.trips.filter((it) => it.funder === agent && it.signal === "funding_origin");
+  if (funded.length === 0) return;
+  const members = new Set([...funded.flatMap((it) => [...it.members]), agent]);
+  addTrip(facts, { signal: "funding_origin", funder: agent, members });
+}
+
+/** Each way back from the last transfer to an agent: its sender, then in order whoever funded that, depth first. */
+function walk(facts: Facts, leg: Transfer, last: Transfer, intermediaries: number): void {
+  if (leg.from !== last.to) addFunding(facts, leg.from, last.to, last.time);
+  if (intermediaries === 0) return;
+  const passer = facts.agents.get(leg.from);
+  if (passer !== undefined && before(passer, leg)) return;
+  for (const earlier of fundingsInto(facts, leg.from)) {
+    if (before(earlier, leg)) walk(facts, earlier, last, intermediaries - 1);
+  }
+}
+
+/** The funding transfers into a wallet, in the order in which they became plain. */
+function fundingsInto(facts: Facts, wallet: string): Transfer[] {
+  return facts.transfers
+    .filter((it) => it.to === wallet && isFunding(it))
+    .sort((a, b) => (a.plain ?? 0) - (b.plain ?? 0));
+}
+
+function isFunding(it: Transfer): boolean {
+  return it.large && it.plain !== null && (it.decided || !it.claimed);
+}
+
+function before(a: { block: number; log: number }, b: { block: number; log: number }): boolean {
+  return a.block < b.block || (a.block === b.block && a.log < b.log);
+}
+
+/** An agent in an order: of when it was funded, or of the block that registered it. */
+type Entry = { agent: string; at: number };
+type Spans = {
+  signal: string;
+  funder: string;
+  entries: Entry[];
+  entry: Entry;
+  length: number;
+  back: boolean;
+};
+
+/** Looks at every span, of times and of registrations, that holds a funding which was not known before (SHP §4.5.1). */
+function addFunding(facts: Facts, funder: string, agent: string, time: number): void {
+  const key = `${funder} ${agent} ${time}`;
+  if (facts.fundings.has(key)) return;
+  const known = [...facts.fundings].some((it) => it.startsWith(`${funder} ${agent} `));
+  facts.fundings.add(key);
+  if (facts.hubs.has(funder) || facts.escrowContracts.has(funder)) return;
+  const { fundingSpanSeconds, deployBatchBlocks } = facts.params;
+  const funded = [...facts.fundings].flatMap((it) => {
+    const [by = "", who = "", at] = it.split(" ");
+    return by === funder ? [{ agent: who, at: Number(at) }] : [];
+  });
+  const last = facts.widened.at(-1);
+  const whole = (entries: Entry[], at: number, length: number, change: number | undefined) =>
+    facts.hubsOnce.has(funder) ||
+    entries.some(
+      (it) => it.agent !== agent && change !== undefined && it.at <= change && Math.abs(it.at - at) <= length,
+    );
+  addSpans(facts, {
+    signal: "funding_origin",
+    funder,
+    entries: funded,
+    entry: { agent, at: time },
+    length: fundingSpanSeconds,
+    back: whole(funded, time, fundingSpanSeconds, last?.time),
+  });
+  if (known) return;
+  const blockOf = (it: string) => facts.agents.get(it)?.block ?? 0;
+  const registered = funded.map((it) => ({ agent: it.agent, at: blockOf(it.agent) }));
+  const length = deployBatchBlocks - 1;
+  addSpans(facts, {
+    signal: "deploy_batch",
+    funder,
+    entries: registered,
+    entry: { agent, at: blockOf(agent) },
+    length,
+    back: whole(registered, blockOf(agent), length, last?.block),
+  });
+}
+
+/** The groups are whole spans, by the definition; the trips are those that name clusters, as they are taken. */
+function addSpans(facts: Facts, spans: Spans): void {
+  const { signal, funder, entries, entry, length, back } = spans;
+  const whole = new Set<string>();
+  for (const start of entries) {
+    if (start.at > entry.at || entry.at - start.at > length) continue;
+    const span = entries.filter((it) => it.at >= start.at && it.at - start.at <= length);
+    const members = new Set(span.map((it) => it.agent));
+    if (members.size <= facts.params.clusterOthers) continue;
+    facts.groups.push({ signal, funder, members });
+    for (const member of members) whole.add(member);
+  }
+  const taken = back ? [whole].filter((it) => it.size > 0) : nearestFew(facts, spans);
+  const joins = signal === "funding_origin" && facts.agents.has(funder);
+  for (const members of taken) {
+    addTrip(facts, { signal, funder, members: joins ? new Set([...members, funder]) : members });
+  }
+}
+
+/** For no, one, two … of the nearest others before the entry, as few of those after it as are enough. */
+function nearestFew(facts: Facts, { entries, entry, length }: Spans): Set<string>[] {
+  const { clusterOthers } = facts.params;
+  const others = entries.filter((it) => it.agent !== entry.agent);
+  const firstOfEach = (sorted: Entry[]) =>
+    sorted.filter((it, n) => sorted.findIndex(({ agent }) => agent === it.agent) === n);
+  const earlier = firstOfEach(others.filter((it) => it.at <= entry.at).sort((a, b) => b.at - a.at));
+  const later = firstOfEach(others.filter((it) => it.at > entry.at).sort((a, b) => a.at - b.at));
+  const found: Set<string>[] = [];
+  for (let i = 0; i <= Math.min(clusterOthers, earlier.length); i++) {
+    for (let j = 0; j <= Math.min(clusterOthers, later.length); j++) {
+      const span = [...earlier.slice(0, i), entry, ...later.slice(0, j)];
+      const members = new Set(span.map((it) => it.agent));
+      if (members.size <= clusterOthers) continue;
+      const times = span.map((it) => it.at);
+      if (Math.max(...times) - Math.min(...times) <= length) found.push(members);
+      break;
+    }
+  }
+  return found;
+}

@@ -1,0 +1,121 @@
+import { register } from "./agents.ts";
+import type { Facts, Hire, Place, Receipt, Transfer } from "./facts.ts";
+import { sharedSize } from "./groups.ts";
+
+export function countDirect(facts: Facts, receipt: Receipt, it: Transfer, at: Place): void {
+  if (isTaken(facts, receipt)) {
+    receipt.status = "duplicate";
+    return;
+  }
+  it.claimed = true;
+  const heard = facts.telemetry.get(receipt.hash);
+  const passed = receipt.buyerSigned ? receipt.allPassed : (heard?.allPassed ?? receipt.allPassed);
+  const hire = count(facts, at, {
+    ...blank,
+    seller: receipt.agent,
+    buyer: receipt.buyer,
+    capability: receipt.capability,
+    price: receipt.amount,
+    amount: receipt.amount,
+    outcome: passed ? "success" : "failure",
+    latency: heard?.latency ?? receipt.latency,
+    time: it.time,
+  });
+  if (hire === null) receipt.status = "unmatched";
+  else close(facts, receipt, hire);
+}
+
+const blank = {
+  escrow: null,
+  refunded: false,
+  byAudit: false,
+  silentTimeout: false,
+  refundAfterDelivery: false,
+};
+
+export function attach(facts: Facts, receipt: Receipt, at: Place): void {
+  const escrow = facts.escrows.get(receipt.escrowId ?? "");
+  if (escrow === undefined || receipt.status !== "pending" || escrow.receipt === receipt) return;
+  if (escrow.seller !== receipt.agent || escrow.buyer !== receipt.buyer) receipt.status = "unmatched";
+  else if (escrow.receipt !== null || isTaken(facts, receipt)) receipt.status = "duplicate";
+  else {
+    escrow.receipt = receipt;
+    if (escrow.hire === null) {
+      countEscrow(facts, escrow.id, at);
+      return;
+    }
+    escrow.hire.capability = receipt.capability;
+    escrow.hire.latency = facts.telemetry.get(receipt.hash)?.latency ?? receipt.latency;
+    close(facts, receipt, escrow.hire);
+  }
+}
+
+export function countEscrow(facts: Facts, id: string, at: Place): void {
+  const escrow = escrowOf(facts, id);
+  if (escrow.settledTime === null || escrow.hire !== null) return;
+  if (escrow.amount < BigInt(facts.params.minHireAtomic)) return;
+  if (escrow.receipt !== null && isTaken(facts, escrow.receipt)) {
+    escrow.receipt.status = "duplicate";
+    escrow.receipt = null;
+  }
+  const { receipt } = escrow;
+  if (receipt === null && !escrow.delivered) return;
+  const { outcome, delivered } = escrow;
+  const won = outcome === "released" && 2n * escrow.toSeller >= escrow.amount;
+  const byThird =
+    outcome === "refunded" && escrow.refundedBy !== escrow.buyer && escrow.refundedBy !== escrow.seller;
+  escrow.hire = count(facts, at, {
+    seller: escrow.seller,
+    buyer: escrow.buyer,
+    capability: receipt?.capability ?? null,
+    price: escrow.toSeller,
+    amount: escrow.amount,
+    outcome: outcome === "timed_out" && delivered ? "neutral" : won ? "success" : "failure",
+    escrow,
+    refunded: outcome !== "released",
+    byAudit: byThird && facts.params.auditArbiters.some((it) => it === escrow.arbiter),
+    silentTimeout: outcome === "timed_out" && delivered,
+    refundAfterDelivery: outcome === "refunded" && escrow.refundedBy === escrow.buyer && delivered,
+    latency: receipt === null ? null : (facts.telemetry.get(receipt.hash)?.latency ?? receipt.latency),
+    time: escrow.settledTime,
+  });
+  if (receipt !== null && escrow.hire !== null) close(facts, receipt, escrow.hire);
+}
+
+function count(
+  facts: Facts,
+  at: Place,
+  hire: Omit<Hire, "size" | "leavesWindow" | "leavesDay">,
+): Hire | null {
+  if (!register(facts, hire.seller, at) || !register(facts, hire.buyer, at)) return null;
+  const counted = {
+    ...hire,
+    size: sharedSize(facts, hire.buyer, hire.seller),
+    leavesWindow: hire.time + facts.params.windowSeconds,
+    leavesDay: hire.time + facts.params.volumeWindowSeconds,
+  };
+  facts.hires.push(counted);
+  return counted;
+}
+
+function close(facts: Facts, receipt: Receipt, hire: Hire): void {
+  receipt.status = "counted";
+  receipt.hire = hire;
+  for (const it of facts.ratings) {
+    if (it.receipt !== receipt) continue;
+    it.size = sharedSize(facts, hire.buyer, hire.seller);
+    it.leavesWindow = it.time + facts.params.windowSeconds;
+  }
+}
+
+function isTaken(facts: Facts, receipt: Receipt): boolean {
+  return facts.receipts.some(
+    (it) => it.status === "counted" && it.agent === receipt.agent && it.hireId === receipt.hireId,
+  );
+}
+
+export function escrowOf(facts: Facts, id: string) {
+  const escrow = facts.escrows.get(id);
+  if (escrow === undefined) throw new Error(`no escrow ${id}`);
+  return escrow;
+}
