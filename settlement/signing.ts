@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { createPublicClient, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -15,6 +14,7 @@ import type { AnchoringConfig, SettlementConfig } from "./config.ts";
 import type { LedgerClock } from "./engine/ledgerClock.ts";
 import type { DiskLedger } from "./ledger/diskLedger.ts";
 import type { LedgerGate } from "./ledger/ledgerGate.ts";
+import { makeFolder } from "./ledger/makeFolder.ts";
 import { SignedHistory } from "./ledger/signedHistory.ts";
 import type { Log } from "./log.ts";
 import { CheckpointClock } from "./proofs/checkpointClock.ts";
@@ -142,7 +142,7 @@ async function openWords({
   const { wordsDir } = config.anchoring ?? {};
   if (wordsDir === undefined) return undefined;
   const folder = path.resolve(wordsDir, config.ledger);
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   return SignedHistory.open({ folder, of: "words", tree: ledger.tree, gate });
 }
 

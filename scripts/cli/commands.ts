@@ -193,6 +193,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/soakLedger.ts")).registerSoakLedger,
   },
   {
+    name: "soak-crash",
+    summary: "end the settlement service at every write, and look whether anything it told is no longer so",
+    hidden: true,
+    load: async () => (await import("../commands/soakCrash.ts")).registerSoakCrash,
+  },
+  {
     name: "soak-index",
     summary: "play generated logs onto a chain, and compare nodes, derivation and oracle",
     hidden: true,

@@ -1,9 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
-import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { chmod, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
 import { base32 } from "../../protocol/base32.ts";
 import { TallystickError } from "../../protocol/errors.ts";
+import { makeFolder } from "../ledger/makeFolder.ts";
+import { syncFolder } from "../ledger/syncFolder.ts";
 
 const keySchema = z.strictObject({
   id: z.string(),
@@ -77,9 +79,12 @@ export async function revokeKey(file: string, id: string, now: number): Promise<
 
 /** Written beside it and moved in its place, so that a reader never sees half a file. */
 async function writeKeyFile(file: string, keys: StoredKey[]): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true });
+  const folder = path.dirname(file);
+  await makeFolder(folder);
   const next = `${file}.next`;
   await writeFile(next, `${JSON.stringify({ version: 1, keys }, null, 2)}\n`, { mode: 0o600, flush: true });
   await chmod(next, 0o600);
   await rename(next, file);
+  // A key that was taken back must not come back with the power.
+  await syncFolder(folder);
 }

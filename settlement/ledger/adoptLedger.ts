@@ -1,4 +1,4 @@
-import { access, mkdir } from "node:fs/promises";
+import { access } from "node:fs/promises";
 import path from "node:path";
 import type { Address } from "../../protocol/address.ts";
 import { TallystickError } from "../../protocol/errors.ts";
@@ -13,6 +13,7 @@ import {
   readLastSigned,
   writeLastSigned,
 } from "./lastSigned.ts";
+import { makeFolder } from "./makeFolder.ts";
 
 /**
  * Takes the ledger in a folder for the one to go on with, by writing what was signed last: the contract's head, or the
@@ -59,7 +60,7 @@ export async function adoptLedger(
     const adopted = { size, root: toHex(tree.root(size)) };
     if (known === undefined) await writeLastSigned(folder, adopted);
     if (lacksWord) {
-      await mkdir(wordsFolder, { recursive: true });
+      await makeFolder(wordsFolder);
       await writeLastSigned(wordsFolder, adopted, LAST_WORD_FILE);
     }
     return adopted;

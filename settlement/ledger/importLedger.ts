@@ -1,4 +1,4 @@
-import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { open, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import type { Address } from "../../protocol/address.ts";
 import { TallystickError } from "../../protocol/errors.ts";
@@ -42,7 +42,6 @@ export type ImportLedgerParameters = {
  */
 export async function importLedger(parameters: ImportLedgerParameters): Promise<VerifiedFile> {
   const { folder, onChain } = parameters;
-  await mkdir(folder, { recursive: true });
   const release = await lockFolder(folder);
   const target = path.join(folder, LEDGER_FILE);
   const unfinished = `${target}.importing`;

@@ -1,7 +1,8 @@
-import { type FileHandle, mkdir, open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import path from "node:path";
 import { tryLock } from "fs-native-extensions";
 import { TallystickError } from "../../protocol/errors.ts";
+import { makeFolder } from "./makeFolder.ts";
 
 /** Gives the lock back. The operating system does the same when the process ends, however it ends. */
 export type ReleaseLock = () => Promise<void>;
@@ -27,7 +28,7 @@ export async function lockFolder(folder: string): Promise<ReleaseLock> {
 
 async function openLock(folder: string): Promise<FileHandle> {
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
     return await open(path.join(folder, "ledger.lock"), "a");
   } catch (cause) {
     throw new TallystickError({

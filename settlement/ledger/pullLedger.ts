@@ -1,4 +1,4 @@
-import { copyFile, type FileHandle, link, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { copyFile, type FileHandle, link, open, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { TallystickError } from "../../protocol/errors.ts";
 import { type Hex, toHex } from "../../protocol/hex.ts";
@@ -56,7 +56,6 @@ type Beginning = { tree: MerkleTree; chain: LedgerChain; bytes: number; linesBeh
  */
 export async function pullLedger(parameters: PullLedgerParameters): Promise<PulledLedger> {
   const { folder, anchored } = parameters;
-  await mkdir(folder, { recursive: true });
   const release = await lockFolder(folder);
   const target = path.join(folder, LEDGER_FILE);
   try {

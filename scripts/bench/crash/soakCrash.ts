@@ -1,0 +1,48 @@
+import { ledgerChain, WRITER_KEY } from "../../../test/settlement/support/ledgerChain.ts";
+import { seededRandom } from "../ledger/histories.ts";
+import { type CrashChain, type CrashFlow, crashAtEveryWrite } from "./crashAtEveryWrite.ts";
+import { crashChain } from "./crashChain.ts";
+import { anchoredFlow, heldFlow, randomFlow, verdictFlow } from "./crashFlows.ts";
+
+export type SoakCrashParameters = {
+  /** How many random flows come after the fixed ones; every other one is anchored. */
+  flows: number;
+  /** The first one's; each has the next. */
+  seed: number;
+  /** Asked before every flow. */
+  isOver: () => boolean;
+  onFlow: (sentence: string) => void;
+};
+
+/**
+ * Sees every ending of every flow through.
+ *
+ * @throws TallystickError `crash_test_failed` naming the flow, by its seed, and the write
+ */
+export async function soakCrash({ flows, seed, isOver, onFlow }: SoakCrashParameters) {
+  const chain = await ledgerChain();
+  const sums = { flows: 0, writes: 0, endings: 0 };
+  /** Each flow has a ledger of its own there. */
+  const anchors = (name: string): CrashChain =>
+    crashChain(chain, { relayerKey: WRITER_KEY, origin: `tallystick.test/crash-${name}` });
+  const see = async (flow: CrashFlow): Promise<void> => {
+    if (isOver()) return;
+    const { writes, seen } = await crashAtEveryWrite(flow);
+    sums.flows++;
+    sums.writes += writes;
+    sums.endings += seen;
+    onFlow(`${flow.name}: ${writes} writes, ${seen} endings`);
+  };
+  try {
+    for (const flow of [heldFlow, verdictFlow, anchoredFlow(anchors("fixed"))]) await see(flow);
+    for (let number = seed; number < seed + flows; number++) {
+      const name = `seed ${number}`;
+      await see(
+        randomFlow(name, seededRandom(number), number % 2 === 0 ? anchors(String(number)) : undefined),
+      );
+    }
+  } finally {
+    await chain.close();
+  }
+  return sums;
+}

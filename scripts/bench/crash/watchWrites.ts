@@ -1,0 +1,270 @@
+import fs from "node:fs";
+import fsPromises, { type FileHandle } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
+import path from "node:path";
+import sqlite, { type DatabaseSync, type StatementSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+
+/** One call that may change what is on the disk. */
+export type DiskWrite = {
+  /** The function's name, such as `appendFile` or `sqlite exec`. */
+  name: string;
+  /** The paths that it may change. Those of SQLite stand for the files beside them, too. */
+  paths: string[];
+  /** What it puts at the end of the file, when that is what it does. */
+  appends?: Buffer;
+  /** Whether it begins by emptying the file. */
+  empties?: boolean;
+  /** Whether it syncs what it writes, as `flush` asks for. */
+  flushes?: boolean;
+  /** The database, when it is one's. */
+  database?: DatabaseSync;
+};
+
+export type DiskWatch = {
+  /** Whether somebody wants to know of a path. */
+  watches: (path: string) => boolean;
+  /** Told of a write before it is made; it waits for this. */
+  before: (write: DiskWrite) => Promise<void>;
+  /** The same of a write that cannot wait. */
+  beforeSync: (write: DiskWrite) => void;
+  /** Told of a write that was made. */
+  done: (write: DiskWrite) => void;
+  /** Told of a write that failed. */
+  failed?: (write: DiskWrite) => void;
+  /** What a file that tells the time since the machine was started is to hold. */
+  bootId?: () => string | undefined;
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: functions of every shape are replaced by ones of the same shape
+type Any = any;
+type Functions = { [name: string]: Any };
+
+/**
+ * What does not change a disk. Everything else that Node offers is taken for a write, so that a function that comes with a
+ * later version, or that nobody has used so far, is not missed.
+ */
+const READS = new Set(
+  [
+    "access exists stat lstat fstat statfs read readv readFile readdir readlink realpath opendir openAsBlob glob",
+    "watch watchFile unwatchFile createReadStream createWriteStream close readLines readableWebStream getAsyncId",
+  ].flatMap((names) => names.split(" ")),
+);
+
+/** Calls that name two paths. */
+const OF_TWO = new Set(["rename", "copyFile", "cp", "link", "symlink"]);
+
+/** What of a database does not change its file. */
+const DATABASE_READS = new Set(
+  "constructor location prepare function aggregate setAuthorizer serialize createTagStore enableDefensive enableLoadExtension".split(
+    " ",
+  ),
+);
+
+/** Flags of `open` that neither make nor empty a file. */
+const READING_FLAGS: unknown[] = [
+  undefined,
+  "r",
+  "rs",
+  "r+",
+  "rs+",
+  fs.constants.O_RDONLY,
+  fs.constants.O_RDWR,
+];
+
+const BOOT_ID = "/proc/sys/kernel/random/boot_id";
+
+/**
+ * Tells of everything in this process that writes to a disk, through Node's file system or its SQLite, until it is stopped.
+ * One at a time.
+ *
+ * Not seen are writes by native add-ons, other processes and threads.
+ *
+ * @returns how to stop it
+ */
+export async function watchWrites(watch: DiskWatch): Promise<() => void> {
+  const undo: (() => void)[] = [];
+  const files = new WeakMap<object, string>();
+  const descriptors = new Map<number, string>();
+  const handle = await fsPromises.open(fileURLToPath(import.meta.url));
+  const handles = Object.getPrototypeOf(handle) as Functions;
+  await handle.close();
+
+  const replace = (target: Functions, name: string, by: (original: Any) => Any): void => {
+    const descriptor = Object.getOwnPropertyDescriptor(target, name);
+    if (typeof descriptor?.value !== "function" || !descriptor.writable) return;
+    const original = descriptor.value;
+    target[name] = by(original);
+    undo.push(() => {
+      target[name] = original;
+    });
+  };
+  const pathOf = (value: unknown): string | undefined => {
+    if (typeof value === "string") return path.resolve(value);
+    if (typeof value === "number") return descriptors.get(value);
+    if (value instanceof URL) return fileURLToPath(value);
+    if (Buffer.isBuffer(value)) return path.resolve(value.toString());
+    return typeof value === "object" && value !== null ? files.get(value) : undefined;
+  };
+  const writeOf = (name: string, args: unknown[], own?: unknown): DiskWrite | undefined => {
+    const [target, ...rest] = own === undefined ? args : [own, ...args];
+    const named = OF_TWO.has(name) ? [target, rest[0]] : [target];
+    const paths = named.map(pathOf).filter((at) => at !== undefined && watch.watches(at)) as string[];
+    if (paths.length === 0) return undefined;
+    if (name === "open" && READING_FLAGS.includes(rest[0])) return undefined;
+    const appends = ["appendFile", "writeFile"].includes(name) ? bytesOf(rest[0]) : undefined;
+    const empties = name === "writeFile" && own === undefined && typeof target !== "number";
+    const flushes = rest.some((one) => (one as { flush?: boolean } | null)?.flush === true);
+    return { name, paths, flushes, empties, ...(appends && { appends }) };
+  };
+  const remember = (name: string, given: unknown, opened: unknown): void => {
+    const at = name === "open" || name === "openSync" ? pathOf(given) : undefined;
+    if (at === undefined) return;
+    if (typeof opened === "number") descriptors.set(opened, at);
+    else if (typeof opened === "object" && opened !== null) files.set(opened, at);
+  };
+
+  /** A function that gives a promise. */
+  const promised = (name: string, isHandles: boolean) => (original: Any) =>
+    async function (this: FileHandle, ...args: unknown[]): Promise<unknown> {
+      const write = writeOf(name, args, isHandles ? this : undefined);
+      if (write === undefined) {
+        const result = await original.apply(this, args);
+        remember(name, args[0], result);
+        return result;
+      }
+      await watch.before(write);
+      try {
+        const result = await original.apply(this, args);
+        remember(name, args[0], result);
+        watch.done(write);
+        return result;
+      } catch (error) {
+        watch.failed?.(write);
+        throw error;
+      }
+    };
+  const synchronous = (name: string, write: DiskWrite | undefined, make: () => unknown, args: unknown[]) => {
+    if (write) watch.beforeSync(write);
+    try {
+      const result = make();
+      remember(name, args[0], result);
+      if (write) watch.done(write);
+      return result;
+    } catch (error) {
+      if (write) watch.failed?.(write);
+      throw error;
+    }
+  };
+  /** A function that answers by a callback, its last argument. */
+  const called = (name: string) => (original: Any) =>
+    function (this: unknown, ...args: unknown[]): unknown {
+      const write = writeOf(name, args);
+      const callback = args.at(-1);
+      if (typeof callback !== "function") return original.apply(this, args);
+      const answer = (error: unknown, ...results: unknown[]): void => {
+        remember(name, args[0], results[0]);
+        if (write) error ? watch.failed?.(write) : watch.done(write);
+        callback(error, ...results);
+      };
+      const make = () => original.apply(this, [...args.slice(0, -1), answer]);
+      return write === undefined ? make() : void watch.before(write).then(make);
+    };
+
+  const isCounted = (name: string): boolean =>
+    /^[a-z]/.test(name) && !READS.has(name.replace(/Sync$/, "")) && name !== "constructor";
+  for (const name of Object.keys(fsPromises).filter(isCounted))
+    replace(fsPromises as Functions, name, promised(name, false));
+  for (const name of Object.getOwnPropertyNames(handles).filter(isCounted))
+    replace(handles, name, promised(name, true));
+  for (const name of Object.keys(fs).filter(isCounted)) {
+    if (!name.endsWith("Sync")) replace(fs as Functions, name, called(name));
+    else
+      replace(
+        fs as Functions,
+        name,
+        (original) =>
+          (...args: unknown[]) =>
+            synchronous(name, writeOf(name.slice(0, -4), args), () => original(...args), args),
+      );
+  }
+  replace(fs as Functions, "readFileSync", (original) => (at: unknown, ...rest: unknown[]) => {
+    const bootId = at === BOOT_ID ? watch.bootId?.() : undefined;
+    return bootId ?? original(at, ...rest);
+  });
+
+  watchSqlite(watch, replace);
+  syncBuiltinESMExports();
+  return () => {
+    for (const one of undo) one();
+    syncBuiltinESMExports();
+  };
+}
+
+function watchSqlite(
+  watch: DiskWatch,
+  replace: (target: Functions, name: string, by: (original: Any) => Any) => void,
+): void {
+  const owners = new WeakMap<StatementSync, DatabaseSync>();
+  /** Whoever is told of a write may ask the database something. */
+  let isTelling = false;
+  const tell = (work: () => void): void => {
+    isTelling = true;
+    try {
+      work();
+    } finally {
+      isTelling = false;
+    }
+  };
+  const counted = (name: string, database: DatabaseSync | undefined, work: () => unknown): unknown => {
+    const at = database?.isOpen && !isTelling ? database.location() : null;
+    if (database === undefined || at === null || !watch.watches(at)) return work();
+    const write: DiskWrite = { name: `sqlite ${name}`, paths: [at], database };
+    tell(() => watch.beforeSync(write));
+    try {
+      return work();
+    } finally {
+      tell(() => watch.done(write));
+    }
+  };
+  const databases = sqlite.DatabaseSync.prototype as Functions;
+  const probe = new sqlite.DatabaseSync(":memory:");
+  const statements = Object.getPrototypeOf(probe.prepare("SELECT 1")) as Functions;
+  probe.close();
+  for (const name of Object.getOwnPropertyNames(databases).filter((it) => !DATABASE_READS.has(it))) {
+    replace(
+      databases,
+      name,
+      (original) =>
+        function (this: DatabaseSync, ...args: unknown[]) {
+          return counted(name, this, () => original.apply(this, args));
+        },
+    );
+  }
+  replace(
+    databases,
+    "prepare",
+    (original) =>
+      function (this: DatabaseSync, ...args: unknown[]) {
+        const statement = original.apply(this, args);
+        owners.set(statement, this);
+        return statement;
+      },
+  );
+  for (const name of ["run", "get", "all", "iterate"]) {
+    replace(
+      statements,
+      name,
+      (original) =>
+        function (this: StatementSync, ...args: unknown[]) {
+          const isReading = /^\s*SELECT\b/i.test(this.sourceSQL);
+          return counted(name, isReading ? undefined : owners.get(this), () => original.apply(this, args));
+        },
+    );
+  }
+}
+
+function bytesOf(data: unknown): Buffer | undefined {
+  if (typeof data === "string") return Buffer.from(data);
+  return data instanceof Uint8Array ? Buffer.from(data) : undefined;
+}

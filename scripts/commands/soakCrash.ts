@@ -1,0 +1,25 @@
+import type { Command } from "commander";
+
+/** `npm run soak:crash`: the long form of the settlement service that ends at any of its writes. */
+export function registerSoakCrash(program: Command): void {
+  program
+    .command("soak-crash")
+    .description(
+      "End the settlement service at every write to its disk, in turn, and start it again on what is left.",
+    )
+    .option("--flows <count>", "how many random flows after the three fixed ones", "20")
+    .option("--seed <number>", "the first random flow's seed", "1")
+    .option("--seconds <count>", "how long at most", "Infinity")
+    .action(async (options: { flows: string; seed: string; seconds: string }) => {
+      // Loads Hardhat, which --help should not wait for.
+      const { soakCrash } = await import("../bench/crash/soakCrash.ts");
+      const end = performance.now() + 1_000 * Number(options.seconds);
+      const { writes, endings, flows } = await soakCrash({
+        flows: Number(options.flows),
+        seed: Number(options.seed),
+        isOver: () => performance.now() > end,
+        onFlow: (sentence) => process.stderr.write(`${sentence}\n`),
+      });
+      process.stdout.write(`flows ${flows}\nwrites ${writes}\nendings seen through ${endings}\n`);
+    });
+}

@@ -1,0 +1,75 @@
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect } from "chai";
+import { type CrashFlow, crashAtEveryWrite, sample } from "../../scripts/bench/crash/crashAtEveryWrite.ts";
+import { crashChain } from "../../scripts/bench/crash/crashChain.ts";
+import { anchoredFlow, heldFlow, verdictFlow } from "../../scripts/bench/crash/crashFlows.ts";
+import { recordEndings } from "../../scripts/bench/crash/recordEndings.ts";
+import { NOW } from "../../scripts/bench/crash/settlementClient.ts";
+import { seededRandom } from "../../scripts/bench/ledger/histories.ts";
+import { addKey, revokeKey } from "../../settlement/keys/keyFile.ts";
+import { BUILD_TIMEOUT } from "../contracts/support/chain.ts";
+import { type LedgerChain, ledgerChain, WRITER_KEY } from "./support/ledgerChain.ts";
+
+/** Of some hundred endings each; `npm run soak:crash` sees all of them through, and those of random flows. */
+const SEEN = 16;
+const SEED = 1;
+
+describe("a settlement service that ends at any of its writes, killed or without power, and the next one", function () {
+  this.timeout(180_000);
+  let chain: LedgerChain;
+  before(async function () {
+    this.timeout(BUILD_TIMEOUT);
+    chain = await ledgerChain();
+  });
+  after(() => chain?.close());
+
+  async function expectKept(flow: CrashFlow): Promise<void> {
+    const { writes, endings, seen } = await crashAtEveryWrite(flow, {
+      choose: sample(SEEN, seededRandom(SEED)),
+    });
+    expect(writes).to.be.greaterThan(60);
+    expect(endings).to.be.greaterThan(60);
+    expect(seen).to.equal(SEEN);
+  }
+
+  it("loses no proposal that waits for a person, and settles what was released once", () =>
+    expectKept(heldFlow));
+
+  it("loses no stake, no word of the swarm, and not its verdict", () => expectKept(verdictFlow));
+
+  it("has no API key again that was taken back", async () => {
+    const root = realpathSync(mkdtempSync(path.join(tmpdir(), "tallystick-keys-")));
+    const fileIn = (folder: string) => path.join(folder, "ledger", "keys.json");
+    const said = { made: false, revoked: false };
+    try {
+      const { endings, unseen } = await recordEndings({
+        root,
+        run: async () => {
+          const { id } = (await addKey(fileIn(root), "agent", NOW)).stored;
+          said.made = true;
+          await revokeKey(fileIn(root), id, NOW);
+          said.revoked = true;
+        },
+        told: () => ({ ...said }),
+        look: async () => {},
+        keepChain: async () => undefined,
+        bootId: "",
+      });
+      expect(unseen).to.deep.equal([]);
+      expect(endings.length).to.be.greaterThan(10);
+      for (const { kind, at, disk, told } of endings) {
+        const text = disk.get(path.join("ledger", "keys.json"))?.toString();
+        const [key] = text === undefined ? [] : JSON.parse(text).keys;
+        expect(key !== undefined || !told.made, `${kind} ${at}: made`).to.equal(true);
+        expect(typeof key?.revoked_at === "number" || !told.revoked, `${kind} ${at}: revoked`).to.equal(true);
+      }
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  });
+
+  it("settles proposals and receipts once, and never contradicts a head that it signed or the contract holds", () =>
+    expectKept(anchoredFlow(crashChain(chain, { relayerKey: WRITER_KEY, origin: "tallystick.test/crash" }))));
+});
