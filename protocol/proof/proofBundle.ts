@@ -152,7 +152,7 @@ export function verifyProofBundle(
   bundle: ProofBundle,
   parameters: VerifyProofParameters = {},
 ): VerifiedProof {
-  const entry = parseEntryLine(bundle.entry);
+  const entry = readEntry(bundle.entry);
   if (entryLine(entry) !== bundle.entry) throw new ProofError("The entry is not a canonical ledger line.");
   if (entryHash(entry) !== entry.currentHash)
     throw new ProofError("The entry's current_hash is not its hash.");
@@ -180,6 +180,22 @@ export function verifyProofBundle(
     ledger: bundle.ledger && checkLedger(bundle, bundle.ledger, checkpoint, note, parameters),
     transaction: bundle.anchor?.transaction ?? null,
   };
+}
+
+function readEntry(line: string): LedgerEntry {
+  try {
+    return parseEntryLine(line);
+  } catch (cause) {
+    if (!(cause instanceof TallystickError)) throw cause;
+    const issues =
+      cause instanceof InvalidInputError
+        ? cause.issues.map(({ field, message }) => ({
+            field: field === "" ? "entry" : `entry.${field}`,
+            message,
+          }))
+        : [{ field: "entry", message: `is no JSON: ${cause.message}` }];
+    throw new InvalidInputError({ issues, cause });
+  }
 }
 
 function checkLedger(

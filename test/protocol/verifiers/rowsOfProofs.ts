@@ -1,0 +1,229 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { privateKeyToAccount } from "viem/accounts";
+import type { Address } from "../../../protocol/address.ts";
+import { type Hex, toHex } from "../../../protocol/hex.ts";
+import { headTypedData, ledgerId } from "../../../protocol/ledger/anchor.ts";
+import { entryLine, GENESIS_HASH, type LedgerEntry, sealEntry } from "../../../protocol/ledger/entry.ts";
+import { verifyLedgerLines } from "../../../protocol/ledger/verifyLedger.ts";
+import { lineLeafHash } from "../../../protocol/merkle/entryLeafHash.ts";
+import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
+import {
+  type VerifyConsistencyParameters,
+  verifyConsistency,
+} from "../../../protocol/merkle/verifyConsistency.ts";
+import { type VerifyInclusionParameters, verifyInclusion } from "../../../protocol/merkle/verifyInclusion.ts";
+import { formatCheckpoint } from "../../../protocol/note/checkpoint.ts";
+import { headNoteSignature, isHeadSignedBy } from "../../../protocol/note/headSignature.ts";
+import {
+  formatSignedNote,
+  formatVerifierKey,
+  isNoteSignedBy,
+  noteVerifierKey,
+  parseSignedNote,
+  parseVerifierKey,
+  signNote,
+} from "../../../protocol/note/signedNote.ts";
+import {
+  type ProofBundle,
+  parseProofBundle,
+  verifyProofBundle,
+} from "../../../protocol/proof/proofBundle.ts";
+import type { Verifier } from "./verifier.ts";
+
+const ORIGIN = "tallystick.test/verifiers";
+const SEED = new Uint8Array(32).fill(7);
+const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
+const writer = account.address.toLowerCase() as Address;
+const guardian: Address = `0x${"99".repeat(20)}`;
+const deployment = { chainId: 8453, contract: `0x${"cc".repeat(20)}` as Address };
+const key = noteVerifierKey(ORIGIN, ed25519.getPublicKey(SEED));
+
+const entries: LedgerEntry[] = [];
+for (let n = 0; n < 8; n++) {
+  const parentHash = entries.at(-1)?.currentHash ?? GENESIS_HASH;
+  entries.push(
+    sealEntry({
+      timestamp: 1_767_225_600 + n,
+      taskId: `task-${n}`,
+      payload: { type: "test", n },
+      parentHash,
+    }),
+  );
+}
+const tree = new MerkleTree();
+for (const entry of entries) tree.append(lineLeafHash(entryLine(entry)));
+const leaf = (n: number): Uint8Array => lineLeafHash(entryLine(entries[n] as LedgerEntry));
+
+/** They answer with yes or no: there is nothing to name. */
+const no = (holds: boolean): string | undefined => (holds ? undefined : "no");
+const onlyNo = [{ at: /^/, words: /^no$/ }];
+
+/** RFC 9162 leaves it so: the root and its size come together, from a checkpoint or from the chain. */
+const SAME_PATH = "the path is the same in trees of both sizes";
+
+const inclusion = (index: number, size: number): Verifier => ({
+  name: `verifyInclusion of ${index} in ${size}`,
+  input: () => ({
+    leafHash: leaf(index),
+    index,
+    size,
+    proof: tree.inclusionProof(index, size),
+    root: tree.root(size),
+  }),
+  judge: (input: VerifyInclusionParameters) => no(verifyInclusion(input)),
+  given: /^/,
+  says: onlyNo,
+});
+
+const consistency = (from: number, to: number): Verifier => ({
+  name: `verifyConsistency from ${from} to ${to}`,
+  input: () => ({
+    from,
+    to,
+    fromRoot: tree.root(from),
+    toRoot: tree.root(to),
+    proof: tree.consistencyProof(from, to),
+  }),
+  judge: (input: VerifyConsistencyParameters) => no(verifyConsistency(input)),
+  given: /^/,
+  says: onlyNo,
+});
+
+async function bundle(): Promise<ProofBundle> {
+  const text = formatCheckpoint({ origin: ORIGIN, size: 7, root: tree.root(7) });
+  const id = ledgerId({ ...deployment, writer, guardian, origin: ORIGIN });
+  const head = { ledgerId: id, size: 7n, root: toHex(tree.root(7)) };
+  const signature = await account.signTypedData(headTypedData(head, deployment));
+  const signatures = [
+    signNote(text, ORIGIN, SEED),
+    headNoteSignature(ORIGIN, writer, { by: "key", signature }),
+  ];
+  return {
+    format: "tallystick/proof/v1",
+    entry: entryLine(entries[6] as LedgerEntry),
+    index: 6,
+    inclusion_proof: tree.inclusionProof(6, 7).map((node) => toHex(node)),
+    checkpoint: formatSignedNote({ text, signatures }),
+    verifier_key: formatVerifierKey(key),
+    ledger: {
+      id,
+      chain_id: deployment.chainId,
+      contract: deployment.contract,
+      first_writer: writer,
+      guardian,
+      writer,
+    },
+    anchor: { transaction: `0x${"ab".repeat(32)}` },
+  };
+}
+
+const bundleSays = [
+  { at: /^bundle\.entry$/, words: /The entry/ },
+  { at: /^bundle\.(?:index|inclusion_proof)/, words: /is not entry \d+ of the ledger/ },
+  { at: /^bundle\.checkpoint$/, words: /checkpoint|ledger's id|not entry/i },
+  { at: /^bundle\.verifier_key$/, words: /the key/ },
+  { at: /^bundle\.ledger\./, words: /The ledger's (?:id|writer)|signature of the ledger's writer|writer/ },
+  { at: /^bundle$/, words: /another|expected object/ },
+  { at: /^bundle\.ledger$/, words: /another/ },
+  { at: /^bundle\.anchor$/, words: /another/ },
+];
+const looked = {
+  at: /^bundle\.anchor\.transaction other/,
+  why: "only the chain knows it: confirmProof asks",
+};
+const saysLess = {
+  at: /^bundle\.(?:ledger|anchor) null/,
+  why: "claims less: no anchor, which the result shows",
+};
+
+export const proofRows: Verifier[] = [
+  inclusion(6, 7),
+  {
+    ...inclusion(5, 7),
+    taken: [
+      {
+        at: /^size one more/,
+        why: SAME_PATH,
+      },
+    ],
+  },
+  { ...consistency(3, 7), taken: [{ at: /^to one (?:more|less)/, why: SAME_PATH }] },
+  { ...consistency(4, 8), taken: [{ at: /^to one less/, why: SAME_PATH }] },
+  { ...consistency(6, 7), taken: [{ at: /^to one more/, why: SAME_PATH }] },
+  {
+    name: "isNoteSignedBy",
+    input: () => {
+      const text = formatCheckpoint({ origin: ORIGIN, size: 7, root: tree.root(7) });
+      const note = formatSignedNote({ text, signatures: [signNote(text, ORIGIN, SEED)] });
+      return { note, key: formatVerifierKey(key) };
+    },
+    judge: ({ note, key: vkey }: { note: string; key: string }) =>
+      isNoteSignedBy(parseSignedNote(note), parseVerifierKey(vkey)) ? undefined : "note is not signed by key",
+    given: /^/,
+  },
+  {
+    name: "isHeadSignedBy",
+    input: async () => {
+      const head = { ledgerId: toHex(tree.root(3)), size: 7n, root: toHex(tree.root(7)) };
+      return {
+        writer,
+        head,
+        deployment,
+        signature: await account.signTypedData(headTypedData(head, deployment)),
+      };
+    },
+    judge: (it: {
+      writer: Address;
+      head: { ledgerId: Hex; size: bigint; root: Hex };
+      deployment: typeof deployment;
+      signature: Hex;
+    }) => no(isHeadSignedBy(it.writer, it.head, it.deployment, it.signature)),
+    given: /^/,
+    says: onlyNo,
+  },
+  {
+    name: "verifyProofBundle with its own key",
+    input: async () => ({ bundle: await bundle() }),
+    judge: (input: { bundle: unknown }) => {
+      verifyProofBundle(parseProofBundle(JSON.stringify(input.bundle ?? null)));
+    },
+    given: /^$/,
+    says: bundleSays,
+    taken: [looked, saysLess],
+  },
+  {
+    name: "verifyProofBundle with a key and a writer that are known",
+    input: async () => ({ bundle: await bundle(), known: { key: formatVerifierKey(key), writer } }),
+    judge: (input: { bundle: unknown; known: { key: string; writer: Address } }) => {
+      const keys = [parseVerifierKey(input.known.key, "known.key")];
+      const proof = verifyProofBundle(parseProofBundle(JSON.stringify(input.bundle ?? null)), {
+        keys,
+        writer: input.known.writer,
+      });
+      return proof.ledger === null ? "bundle.ledger is missing, so nobody's word is in it" : undefined;
+    },
+    given: /^$|^known/,
+    says: [...bundleSays, { at: /^known/, words: /the key|is by the writer/ }],
+    taken: [
+      looked,
+      { at: /^bundle\.anchor null/, why: "claims less: no anchor, which the result shows" },
+      { at: /^bundle\.verifier_key (?:other|cut|empty|longer)/, why: "the keys that are known count" },
+    ],
+  },
+  {
+    name: "verifyLedgerLines with the head and root that are known",
+    input: async () => {
+      const lines = entries.map(entryLine);
+      const { size, head, root } = await verifyLedgerLines(lines);
+      return { lines, size, head, root: toHex(root) };
+    },
+    judge: async (input: { lines: string[]; size: number; head: string; root: Hex }) => {
+      const { size, head, root } = await verifyLedgerLines(input.lines);
+      if (size !== input.size) return `lines are ${size}, the size is ${input.size}`;
+      if (head !== input.head) return "the last of the lines is not the head";
+      return toHex(root) === input.root ? undefined : "root of the lines is another";
+    },
+    given: /^/,
+    says: [{ at: /^lines/, words: /^line \d+:/ }],
+  },
+];

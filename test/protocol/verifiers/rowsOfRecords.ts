@@ -1,0 +1,144 @@
+import { privateKeyToAccount } from "viem/accounts";
+import type { Address } from "../../../protocol/address.ts";
+import type { Hex } from "../../../protocol/hex.ts";
+import { parsePythonJson } from "../../../protocol/json/pythonJson.ts";
+import type { RecordBody } from "../../../protocol/json/recordBody.ts";
+import { bindBody, checkBinding } from "../../../protocol/records/binding.ts";
+import { checkPayeeSignature } from "../../../protocol/records/listing.ts";
+import { checkBuyerSignature } from "../../../protocol/records/receipt.ts";
+import { signBody } from "../../../protocol/records/record.ts";
+import { readSignedRecord } from "../../../settlement/engine/readSignedRecord.ts";
+import {
+  checkRecord,
+  RECORD_TYPES,
+  type RecordType,
+  type RuleContext,
+} from "../../../settlement/engine/recordRules.ts";
+import { checkSignature } from "../../../settlement/signatures/checkSignature.ts";
+import type { Verifier } from "./verifier.ts";
+
+const NOW = 1_767_225_600;
+const LEDGER: Hex = `0x${"1e".repeat(32)}`;
+const RECEIPT = "ab".repeat(32);
+const [agent, buyer, payee] = ["11", "22", "33"].map((byte) =>
+  privateKeyToAccount(`0x${byte.repeat(32)}`),
+) as [
+  ReturnType<typeof privateKeyToAccount>,
+  ReturnType<typeof privateKeyToAccount>,
+  ReturnType<typeof privateKeyToAccount>,
+];
+const addressOf = (account: { address: string }) => account.address.toLowerCase() as Address;
+
+const receipt: RecordBody = {
+  agent_id: addressOf(agent),
+  buyer: addressOf(buyer),
+  capability: "text.summarize",
+  hire_id: "hire-1",
+  tx_hash: `0x${"cd".repeat(32)}`,
+  log_index: 3,
+  amount_usdc_atomic: "500000",
+  network: "eip155:8453",
+  completed_at: NOW,
+  protocol_version: "swarmwage/v0.3",
+  verification: { all_passed: true, checks: { schema: true } },
+  latency_ms: 120,
+};
+
+const listing: RecordBody = {
+  agent_id: addressOf(agent),
+  capability: "custom.drawing",
+  price_usdc: "0.50",
+  max_latency_ms: 1000,
+  endpoint: "https://seller.example/hire",
+  payee: addressOf(payee),
+  issued_at: NOW - 1,
+};
+
+/** A body of each type that is settled, and who signs it. */
+const bodies: { [type in RecordType]: { fields: RecordBody; by: typeof agent } } = {
+  listing: { fields: listing, by: agent },
+  receipt: { fields: receipt, by: agent },
+  rating: { fields: { receipt: RECEIPT, side: "buyer", stars: 5, latency_ms: 100 }, by: buyer },
+  telemetry: {
+    fields: {
+      receipt: RECEIPT,
+      latency_ms: 100,
+      verification: { all_passed: true, checks: { schema: true } },
+    },
+    by: buyer,
+  },
+  claim: {
+    fields: {
+      agent_id: addressOf(agent),
+      x_handle: "ada",
+      verification_hash: "a".repeat(64),
+      state: "claimed",
+    },
+    by: buyer,
+  },
+  stake: { fields: { task_id: "task-1", proposal: RECEIPT }, by: buyer },
+  verify: { fields: { task_id: "task-1", proposal: RECEIPT, verdict: "good" }, by: buyer },
+  contest: { fields: { task_id: "task-1", proposal: RECEIPT, verdict: "bad" }, by: buyer },
+  review: { fields: { proposal: RECEIPT, decision: "release", reason: "fine" }, by: buyer },
+  params: { fields: { version: 2, minHireAtomic: "2000", operator: addressOf(buyer) }, by: buyer },
+  pulse: { fields: { size: 7, root: `0x${RECEIPT}`, verified_at: NOW }, by: buyer },
+};
+
+/** What the engine looks up; the ledger knows the one receipt, and nothing that would refuse by itself. */
+const context: RuleContext = {
+  now: NOW,
+  devMode: false,
+  index: {
+    newestListing: () => undefined,
+    consensus: { refusal: () => undefined },
+  } as unknown as RuleContext["index"],
+  operator: addressOf(buyer),
+  claimAttestor: addressOf(buyer),
+  receiptOf: async (hash) => (hash === RECEIPT ? receipt : undefined),
+};
+
+const NOBODY_NAMED = "then it is the body's agent, or whoever's key it was";
+
+/** A record on its way through the settlement: read, bound to its ledger, held to its type's rules, its signature checked. */
+const recordRow = (type: RecordType): Verifier => ({
+  name: `a signed ${type}`,
+  input: async () => {
+    const { fields, by } = bodies[type];
+    const body = bindBody(fields, { type, ledger: LEDGER });
+    return { type, body, signer: addressOf(by), signature: await signBody(body, { account: by }) };
+  },
+  judge: async (input: object) => {
+    const { record } = readSignedRecord(parsePythonJson(JSON.stringify(input)), type);
+    checkBinding(record, LEDGER);
+    await checkRecord(record, context);
+    await checkSignature(record, undefined);
+  },
+  // What is signed is the body as a whole: a change that leaves it well formed shows in the signature.
+  says: [
+    { at: /^body|^signer$/, words: /signature/ },
+    { at: /^body\.agent_id$/, words: /signer/ },
+    { at: /^body$/, words: /agent_id/ },
+    { at: /^$/, words: /another/ },
+  ],
+  taken: [
+    { at: /^type missing/, why: "the address that it is sent to says the type; what is signed says it too" },
+    ...(type === "claim" ? [] : [{ at: /^signer (?:missing|null)/, why: NOBODY_NAMED }]),
+  ],
+});
+
+export const recordRows: Verifier[] = [
+  ...RECORD_TYPES.map(recordRow),
+  {
+    name: "the buyer's signature in a receipt",
+    input: async () => ({ ...receipt, buyer_signature: await signBody(receipt, { account: buyer }) }),
+    judge: (body: RecordBody) => (checkBuyerSignature(body) ? undefined : "buyer_signature does not hold"),
+    says: [{ at: /^/, words: /buyer_signature/ }],
+  },
+  {
+    name: "the payee's signature in a listing",
+    input: async () => ({ ...listing, payee_signature: await signBody(listing, { account: payee }) }),
+    judge: (body: RecordBody) => (checkPayeeSignature(body) ? undefined : "payee_signature does not hold"),
+    says: [{ at: /^/, words: /payee_signature/ }],
+    taken: [{ at: /^payee missing/, why: "then nobody but the agent is paid, and nobody has to agree" }],
+  },
+];
