@@ -138,6 +138,7 @@ const saysLess = {
 
 export const proofRows: Verifier[] = [
   inclusion(6, 7),
+  inclusion(3, 4),
   {
     ...inclusion(5, 7),
     taken: [

@@ -3,7 +3,7 @@ import type { Address } from "../../../protocol/address.ts";
 import type { Hex } from "../../../protocol/hex.ts";
 import { parsePythonJson } from "../../../protocol/json/pythonJson.ts";
 import type { RecordBody } from "../../../protocol/json/recordBody.ts";
-import { bindBody, checkBinding } from "../../../protocol/records/binding.ts";
+import { bindBody, checkBinding, isBoundType } from "../../../protocol/records/binding.ts";
 import { checkPayeeSignature } from "../../../protocol/records/listing.ts";
 import { checkBuyerSignature } from "../../../protocol/records/receipt.ts";
 import { signBody } from "../../../protocol/records/record.ts";
@@ -105,24 +105,32 @@ const recordRow = (type: RecordType): Verifier => ({
   input: async () => {
     const { fields, by } = bodies[type];
     const body = bindBody(fields, { type, ledger: LEDGER });
-    return { type, body, signer: addressOf(by), signature: await signBody(body, { account: by }) };
+    const signature = await signBody(body, { account: by });
+    return { sent: { type, body, signer: addressOf(by), signature }, ledger: LEDGER };
   },
-  judge: async (input: object) => {
-    const { record } = readSignedRecord(parsePythonJson(JSON.stringify(input)), type);
-    checkBinding(record, LEDGER);
+  judge: async ({ sent, ledger }: { sent: unknown; ledger: Hex }) => {
+    const { record } = readSignedRecord(parsePythonJson(JSON.stringify(sent ?? null)), type);
+    checkBinding(record, ledger);
     await checkRecord(record, context);
     await checkSignature(record, undefined);
   },
+  given: /^(?:$|ledger$)/,
   // What is signed is the body as a whole: a change that leaves it well formed shows in the signature.
   says: [
-    { at: /^body|^signer$/, words: /signature/ },
-    { at: /^body\.agent_id$/, words: /signer/ },
-    { at: /^body$/, words: /agent_id/ },
-    { at: /^$/, words: /another/ },
+    { at: /^sent\.(?:body|signer$)/, words: /signature/ },
+    { at: /^sent\.body\.agent_id$/, words: /signer/ },
+    { at: /^sent\.body$/, words: /agent_id/ },
+    { at: /^sent$/, words: /another|JSON object/ },
   ],
   taken: [
-    { at: /^type missing/, why: "the address that it is sent to says the type; what is signed says it too" },
-    ...(type === "claim" ? [] : [{ at: /^signer (?:missing|null)/, why: NOBODY_NAMED }]),
+    {
+      at: /^sent\.type missing/,
+      why: "the address that it is sent to says the type; what is signed says it too",
+    },
+    ...(type === "claim" ? [] : [{ at: /^sent\.signer (?:missing|null)/, why: NOBODY_NAMED }]),
+    ...(isBoundType(type)
+      ? []
+      : [{ at: /^ledger/, why: "listings and receipts count once, wherever they stand" }]),
   ],
 });
 
