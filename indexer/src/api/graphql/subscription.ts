@@ -2,6 +2,7 @@ import { Repeater } from "graphql-yoga";
 import { admittedOf } from "../../../../runtime/http/limitClients.ts";
 import type { Row } from "../../derive/tables.ts";
 import type { StreamMessage } from "../stream/messages.ts";
+import { News } from "../stream/news.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { queryError, refusal } from "./errors.ts";
@@ -168,43 +169,4 @@ function startOf(after: string | null | undefined): string | undefined {
   if (after === "0") return "";
   if (/^[0-9]{12}\/[0-9/]{1,52}$/.test(after)) return after;
   throw queryError("INVALID_CURSOR", 'after must be a position that this API gave, or "0".');
-}
-
-/** What a subscriber has not looked at yet: that there is something, and how far back it was taken. */
-class News {
-  #wake: (() => void) | undefined;
-  #isNew = false;
-  #takenBack: string | null = null;
-  hasEnded = false;
-
-  get hasReorg(): boolean {
-    return this.#takenBack !== null;
-  }
-
-  tell(takenBack: string | null): void {
-    if (takenBack !== null && (this.#takenBack === null || takenBack < this.#takenBack)) {
-      this.#takenBack = takenBack;
-    }
-    this.#isNew = true;
-    this.#wake?.();
-  }
-
-  end(): void {
-    this.hasEnded = true;
-    this.#wake?.();
-  }
-
-  takeReorg(): string | null {
-    const position = this.#takenBack;
-    this.#takenBack = null;
-    return position;
-  }
-
-  async next(): Promise<void> {
-    if (!this.#isNew && !this.hasEnded)
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    this.#isNew = false;
-  }
 }

@@ -1,0 +1,37 @@
+import { expect } from "chai";
+import { News } from "../../../../indexer/src/api/stream/news.ts";
+
+const at = (block: number) => `${String(block).padStart(12, "0")}/00000001`;
+
+describe("what a subscriber has not looked at yet", () => {
+  it("is the deepest of the reorgs that came meanwhile, in whatever order", () => {
+    for (const blocks of [
+      [3, 7],
+      [7, 3],
+      [9, 3, 7],
+      [10, 9, 3],
+    ]) {
+      const news = new News();
+      for (const block of blocks) news.tell(at(block));
+      news.tell(null);
+      expect(news.hasReorg).to.equal(true);
+      expect(news.takeReorg(), `told ${blocks}`).to.equal(at(3));
+      expect(news.hasReorg).to.equal(false);
+      expect(news.takeReorg()).to.equal(null);
+    }
+  });
+
+  it("wakes who waits, also for news that came before", async () => {
+    const news = new News();
+    news.tell(null);
+    await news.next();
+    const next = news.next();
+    news.tell(at(1));
+    await next;
+    const last = news.next();
+    news.end();
+    await last;
+    expect(news.hasEnded).to.equal(true);
+    await news.next();
+  });
+});
