@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { styleText } from "node:util";
+import { closeOf, type Results } from "./testing/closeOf.ts";
 import { runStep, type StepResult } from "./testing/runStep.ts";
 import { chosenTests, preparations, sideBySide, type TestStep } from "./testing/steps.ts";
 
@@ -32,10 +33,10 @@ export async function runAllTests({ files = [], grep }: RunAllTestsParameters = 
     process.stdout.write(`\nstopped by ${stop.signal.reason}\n`);
     return 130;
   }
-  return conclude(results);
+  heading("all");
+  process.stdout.write(closeOf(results));
+  return results.some(({ result }) => result.failed > 0) ? 1 : 0;
 }
-
-type Results = { step: TestStep; result: StepResult }[];
 
 async function runInLanes(
   steps: TestStep[],
@@ -69,51 +70,6 @@ const NOT_BUILT: StepResult = {
   ms: 0,
   note: "not run: the contracts do not build",
 };
-
-/** Prints how each step went and what all came to; answers with the exit code. */
-function conclude(results: Results): number {
-  heading("all");
-  const total = { passed: 0, failed: 0, skipped: 0 };
-  for (const { step, result } of results) {
-    total.passed += result.passed;
-    total.failed += result.failed;
-    total.skipped += result.skipped;
-    const mark = result.failed === 0 ? styleText("green", "✔") : styleText("red", "✘");
-    const counts = step.counts ? `  ${summary(result)}` : "";
-    const note = result.note ? `  ${result.note}` : "";
-    process.stdout.write(`${mark} ${step.name}${counts}  ${(result.ms / 1000).toFixed(1)} s${note}\n`);
-  }
-  process.stdout.write(longestFiles(results));
-  process.stdout.write(whatFailed(results));
-  process.stdout.write(`\n${summary(total)}\n`);
-  return total.failed === 0 ? 0 : 1;
-}
-
-/** How many of the slowest files the close names. */
-const LONGEST = 12;
-
-/** The files that took longest, so that whoever adds a slow one sees it. */
-function longestFiles(results: Results): string {
-  const files = results.flatMap(({ result }) => result.files ?? []).sort((a, b) => b.ms - a.ms);
-  if (files.length < 2 * LONGEST) return "";
-  const lines = files
-    .slice(0, LONGEST)
-    .map(({ file, ms }) => `${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`);
-  return `\nthe longest:\n${lines.join("\n")}\n`;
-}
-
-/** Which tests failed and with what words, after everything else: nobody should search a long output for them. */
-function whatFailed(results: Results): string {
-  const failures = results.flatMap(({ result }) => result.failures ?? []);
-  return failures
-    .map(({ file, title, message }) => `\n${styleText("red", "✘")} ${file}\n  ${title}\n  ${message}\n`)
-    .join("");
-}
-
-/** `N passed, N failed`, with `, N skipped` when there are any. */
-function summary({ passed, failed, skipped }: { passed: number; failed: number; skipped: number }): string {
-  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
-}
 
 function heading(name: string): void {
   process.stdout.write(
