@@ -8,9 +8,9 @@ import { anchoredFlow, heldFlow, verdictFlow } from "../../scripts/bench/crash/c
 import { recordEndings } from "../../scripts/bench/crash/recordEndings.ts";
 import { NOW } from "../../scripts/bench/crash/settlementClient.ts";
 import { seededRandom } from "../../scripts/bench/ledger/histories.ts";
+import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../scripts/bench/ledger/ledgerChain.ts";
 import { addKey, revokeKey } from "../../settlement/keys/keyFile.ts";
 import { BUILD_TIMEOUT } from "../contracts/support/chain.ts";
-import { type LedgerChain, ledgerChain, WRITER_KEY } from "./support/ledgerChain.ts";
 
 /** Of some hundred endings each; `npm run soak:crash` sees all of them through, and those of random flows. */
 const SEEN = 16;

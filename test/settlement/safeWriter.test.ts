@@ -22,12 +22,12 @@ import {
   signNote,
 } from "../../protocol/note/signedNote.ts";
 import { type ProofBundle, parseProofBundle } from "../../protocol/proof/proofBundle.ts";
+import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../scripts/bench/ledger/ledgerChain.ts";
 import { runCli } from "../../scripts/cli.ts";
 import { verifyProofFile } from "../../scripts/commands/verifyProof.ts";
 import { LAST_WORD_FILE } from "../../settlement/ledger/lastSigned.ts";
 import { BUILD_TIMEOUT } from "../contracts/support/chain.ts";
 import { type DeployedSafe, deploySafe } from "./support/deploySafe.ts";
-import { type LedgerChain, ledgerChain, WRITER_KEY } from "./support/ledgerChain.ts";
 import { KEY, proposal } from "./support/proposals.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 import { openTestService, type TestService } from "./support/testService.ts";

@@ -22,10 +22,10 @@ import {
   signNote,
 } from "../../protocol/note/signedNote.ts";
 import { type ProofBundle, parseProofBundle, verifyProofBundle } from "../../protocol/proof/proofBundle.ts";
+import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../scripts/bench/ledger/ledgerChain.ts";
 import { runCli } from "../../scripts/cli.ts";
 import { confirmProof } from "../../sdk/proof/confirmProof.ts";
 import { BUILD_TIMEOUT } from "../contracts/support/chain.ts";
-import { type LedgerChain, ledgerChain, WRITER_KEY } from "./support/ledgerChain.ts";
 import { KEY, proposal } from "./support/proposals.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 import { openTestService, type TestService } from "./support/testService.ts";

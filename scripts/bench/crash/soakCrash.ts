@@ -1,5 +1,5 @@
-import { ledgerChain, WRITER_KEY } from "../../../test/settlement/support/ledgerChain.ts";
 import { seededRandom } from "../ledger/histories.ts";
+import { ledgerChain, WRITER_KEY } from "../ledger/ledgerChain.ts";
 import { type CrashChain, type CrashFlow, crashAtEveryWrite } from "./crashAtEveryWrite.ts";
 import { crashChain } from "./crashChain.ts";
 import { anchoredFlow, heldFlow, randomFlow, verdictFlow } from "./crashFlows.ts";

@@ -12,8 +12,8 @@ import {
 import { privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
 import type { Address } from "../../../protocol/address.ts";
+import { type LedgerChain, WRITER_KEY } from "../../../scripts/bench/ledger/ledgerChain.ts";
 import { SAFE_CONTRACTS } from "../../../scripts/ignition/canonicalSafe.ts";
-import { type LedgerChain, WRITER_KEY } from "./ledgerChain.ts";
 
 export type DeployedSafe = {
   address: Address;

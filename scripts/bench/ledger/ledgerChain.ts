@@ -4,7 +4,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
 import { anchoredLedgerAbi } from "../../../protocol/abi/anchoredLedgerAbi.ts";
 import type { Address } from "../../../protocol/address.ts";
-import { freePort } from "../../../scripts/processes/freePort.ts";
+import { freePort } from "../../processes/freePort.ts";
 
 /** The first account of Hardhat's local chain, which has money. */
 export const WRITER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
