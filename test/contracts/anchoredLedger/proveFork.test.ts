@@ -264,6 +264,7 @@ describe("AnchoredLedger: proveFork", () => {
     async function marked() {
       const world = ledger();
       await world.anchor(20);
+      await world.contract.connect(world.writer).announceWriter(world.id, world.stranger.address);
       const lie = await world.headWord(20, WRONG);
       const root = rootAt(world.tree, 20);
       await world.contract.proveFork(world.id, lie, STORED, root, []);
@@ -277,6 +278,7 @@ describe("AnchoredLedger: proveFork", () => {
         () => anchor(30),
         () => contract.anchor(id, 30, rootAt(tree, 30), proofOf(tree, 20, 30), relayed),
         () => contract.connect(guardian).announceWriter(id, guardian.address),
+        () => contract.connect(writer).announceWriter(id, writer.address),
         () => contract.acceptWriter(id),
         prove,
       ]) {
