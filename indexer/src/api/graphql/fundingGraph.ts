@@ -45,8 +45,12 @@ const SignalRef = builder.objectRef<Row<"trip">>("FundingSignal").implement({
     clusterId: t.id({
       nullable: true,
       description: "The cluster they are in by it now.",
-      resolve: async ({ cluster, dropped }, _, { load }) =>
-        dropped ? null : ((await load.cluster.load(cluster))?.id ?? null),
+      // Not the one that the trip would have started: it may have found one that was there.
+      resolve: async ({ members, dropped }, _, { load }) => {
+        const first = dropped ? null : await load.agent.load(members.split(",")[0] ?? "");
+        const cluster = first?.ownershipCluster ?? null;
+        return cluster === null ? null : ((await load.cluster.load(cluster))?.id ?? null);
+      },
     }),
   }),
 });
