@@ -192,6 +192,32 @@ describe("funding origin", () => {
     expect(Object.entries(clusters).map(([name, { size }]) => [name, size])).to.deep.equal([[id, 5]]);
   });
 
+  it("is named by the presumed payment that was due first, then the one that came first, of those plain at one tick", async () => {
+    const operator = wallet(900);
+    for (const [reconcileSeconds, named] of [
+      [HOUR, [4, 5, 6, 7]],
+      [DAY, [1, 2, 3, 7]],
+    ] as const) {
+      const log = new EventLog({ operator });
+      // A step of 300 seconds begins at this time.
+      log.after(DAY - (log.time % DAY));
+      const [before, behind] = [wallet(101), wallet(102)];
+      for (const n of [1, 2, 3, 4, 5, 6, 7]) log.after(0, 300).listing(wallet(n), `text.task${n}`);
+      for (const n of [1, 2, 3]) log.transfer(before, wallet(n), 1_000_000);
+      for (const n of [4, 5, 6]) log.transfer(behind, wallet(n), 1_000_000);
+      log.transfer(before, wallet(7), 1_000_000, { authorized: true });
+      log.after(60).record("params", operator, { operator, version: 2, reconcileSeconds });
+      log.after(60).transfer(behind, wallet(7), 1_000_000, { authorized: true });
+      log.after(2 * DAY).tick();
+      const place = ["ownership", log.events.at(-1)?.block, null, null];
+      const name = JSON.stringify([...place, named.map(wallet)]);
+      const id = `clst_${base32(createHash("sha256").update(name).digest()).slice(0, 26)}`;
+      const { agents, clusters } = await log.derive();
+      expect(agents[wallet(7)]).to.include({ cluster_id: id, cluster_size: 7 });
+      expect(clusters).to.have.all.keys(id);
+    }
+  });
+
   it("finds the same clusters as looking at every span of every funder", async () => {
     const transfer = fc.record({
       from: fc.integer({ min: 60, max: 62 }),

@@ -5,8 +5,8 @@ import type { Facts, Hire } from "./facts.ts";
 import { components, fingerprintGroups, ownershipGroups, signalsOf } from "./groups.ts";
 
 const DAY = 86_400;
-/** All weights as multiples of one small unit, so that sums are plain integers: sizes up to 16 divide it. */
-const UNIT = 720_720n;
+/** All weights as multiples of one small unit, so that sums are plain integers: sizes up to 25 divide it. */
+const UNIT = 26_771_144_400n;
 
 const weightOf = (hire: { size: number }) => UNIT / BigInt(hire.size);
 const sum = (values: bigint[]) => values.reduce((a, b) => a + b, 0n);

@@ -196,9 +196,9 @@ const treasury = fc.integer({ min: 30, max: 34 }).map(wallet);
 export const CLUSTERED = Array.from({ length: 12 }, (_, n) => wallet(n + 1));
 const late = fc.integer({ min: 13, max: 20 }).map(wallet);
 
-/** Steps that make and unmake clusters, and little else: days apart, so that groups of one funder stay apart too. */
+/** Steps that make and unmake clusters, and hires in them: days apart, so that groups of one funder stay apart too. */
 export const clusterStep = fc.record({
-  wait: fc.constantFrom(20, 60, 2 * DAY),
+  wait: fc.constantFrom(20, 60, 60, 2 * DAY),
   blocks: fc.constantFrom(0, 1, 1, 300),
   action: fc.oneof(
     {
@@ -244,6 +244,19 @@ export const clusterStep = fc.record({
         private: fc.constant(false),
         issued: fc.constant(null),
         payee: fc.constant(null),
+      }),
+    },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        do: fc.constant("hire" as const),
+        seller,
+        buyer: fc.integer({ min: 1, max: 20 }).map(wallet),
+        capability: fc.constant("text.translate"),
+        passed: fc.boolean(),
+        latency: fc.constant(1),
+        signed: fc.boolean(),
+        atomic: fc.constant(1_000),
       }),
     },
     { weight: 1, arbitrary: fc.record({ do: fc.constant("tick" as const) }) },
