@@ -26,8 +26,11 @@ import {
 import {
   type ProofBundle,
   parseProofBundle,
+  type VerifiedProof,
   verifyProofBundle,
 } from "../../../protocol/proof/proofBundle.ts";
+import { confirmProof } from "../../../sdk/proof/confirmProof.ts";
+import { chainWith, proof, transaction } from "../../sdk/proof/support/anchoredChain.ts";
 import type { Verifier } from "./verifier.ts";
 
 const ORIGIN = "tallystick.test/verifiers";
@@ -209,6 +212,32 @@ export const proofRows: Verifier[] = [
       looked,
       { at: /^bundle\.anchor null/, why: "claims less: no anchor, which the result shows" },
       { at: /^bundle\.verifier_key (?:other|cut|empty|longer)/, why: "the keys that are known count" },
+    ],
+  },
+  {
+    name: "confirmProof, which asks the chain",
+    input: () => {
+      const { ledger, checkpoint } = proof;
+      return {
+        ledger: {
+          id: ledger?.id,
+          writer: ledger?.writer,
+          contract: ledger?.contract,
+          chainId: ledger?.chainId,
+        },
+        transaction,
+        checkpoint: { size: checkpoint.size, root: checkpoint.root },
+      };
+    },
+    judge: async (input: VerifiedProof) => {
+      await confirmProof(input, chainWith());
+    },
+    given: /^/,
+    says: [
+      { at: /^ledger\.chainId$/, words: /is about chain/ },
+      { at: /^ledger\.writer$/, words: /does not write the ledger/ },
+      { at: /^transaction$/, words: /The chain knows no transaction/ },
+      { at: /^(?:ledger|checkpoint)\./, words: /did not anchor the checkpoint's size and root/ },
     ],
   },
   {

@@ -1,55 +1,8 @@
 import { expect } from "chai";
-import { encodeAbiParameters, encodeEventTopics, type PublicClient } from "viem";
-import { anchoredLedgerAbi } from "../../../protocol/abi/anchoredLedgerAbi.ts";
-import type { Address } from "../../../protocol/address.ts";
-import { fromHex, type Hex } from "../../../protocol/hex.ts";
+import type { PublicClient } from "viem";
 import { ProofError, type VerifiedProof } from "../../../protocol/proof/proofBundle.ts";
 import { confirmProof } from "../../../sdk/proof/confirmProof.ts";
-
-const word = (byte: string): Hex => `0x${byte.repeat(32)}`;
-const address = (byte: string): Address => `0x${byte.repeat(20)}`;
-
-const id = word("1e");
-const writer = address("a1");
-const contract = address("c0");
-const transaction = word("7a");
-const anchor = { id, contract, size: 3, root: word("40"), status: "success" };
-const proof = {
-  ledger: { id, writer, contract, chainId: 31_337 },
-  transaction,
-  checkpoint: { size: anchor.size, root: fromHex(anchor.root) },
-} as unknown as VerifiedProof;
-
-/** A chain with one transaction, which anchored what is said. */
-function chainWith(changed: Partial<typeof anchor> = {}, { chainId = 31_337, writerNow = writer } = {}) {
-  const it = { ...anchor, ...changed };
-  const event = anchoredLedgerAbi.find((entry) => entry.type === "event" && entry.name === "Anchored");
-  const values: { [name: string]: unknown } = {
-    ledgerId: it.id,
-    oldSize: 0n,
-    newSize: BigInt(it.size),
-    root: it.root,
-  };
-  const inputs: readonly { name: string; type: string; indexed?: boolean }[] =
-    event?.type === "event" ? event.inputs : [];
-  const standIn = ({ name, type }: { name: string; type: string }) =>
-    values[name] ?? (type === "address" ? writer : type === "bytes32" ? word("00") : 0n);
-  const indexed = Object.fromEntries(
-    inputs.filter((input) => input.indexed).map((input) => [input.name, standIn(input)]),
-  );
-  const plain = inputs.filter((input) => !input.indexed);
-  const log = {
-    address: it.contract,
-    topics: encodeEventTopics({ abi: anchoredLedgerAbi, eventName: "Anchored", args: indexed }),
-    data: encodeAbiParameters(plain, plain.map(standIn) as never),
-  };
-  return {
-    getChainId: async () => chainId,
-    readContract: async ({ functionName }: { functionName: string }) =>
-      functionName === "writerOf" ? writerNow : [0n, 0n],
-    getTransactionReceipt: async () => ({ logs: [log], status: it.status, blockNumber: 12n }),
-  } as unknown as PublicClient;
-}
+import { address, type anchor, chainWith, proof, transaction, word } from "./support/anchoredChain.ts";
 
 const refusal = async (of: VerifiedProof, client: PublicClient) => {
   const error = await confirmProof(of, client).then(

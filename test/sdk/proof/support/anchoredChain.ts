@@ -1,0 +1,61 @@
+import {
+  encodeAbiParameters,
+  encodeEventTopics,
+  type PublicClient,
+  TransactionReceiptNotFoundError,
+} from "viem";
+import { anchoredLedgerAbi } from "../../../../protocol/abi/anchoredLedgerAbi.ts";
+import type { Address } from "../../../../protocol/address.ts";
+import { fromHex, type Hex } from "../../../../protocol/hex.ts";
+import type { VerifiedProof } from "../../../../protocol/proof/proofBundle.ts";
+
+export const word = (byte: string): Hex => `0x${byte.repeat(32)}`;
+export const address = (byte: string): Address => `0x${byte.repeat(20)}`;
+
+const id = word("1e");
+const writer = address("a1");
+const contract = address("c0");
+export const transaction = word("7a");
+export const anchor = { id, contract, size: 3, root: word("40"), status: "success" };
+export const proof = {
+  ledger: { id, writer, contract, chainId: 31_337 },
+  transaction,
+  checkpoint: { size: anchor.size, root: fromHex(anchor.root) },
+} as unknown as VerifiedProof;
+
+/** A chain with one transaction, which anchored what is said. */
+export function chainWith(
+  changed: Partial<typeof anchor> = {},
+  { chainId = 31_337, writerNow = writer } = {},
+) {
+  const it = { ...anchor, ...changed };
+  const event = anchoredLedgerAbi.find((entry) => entry.type === "event" && entry.name === "Anchored");
+  const values: { [name: string]: unknown } = {
+    ledgerId: it.id,
+    oldSize: 0n,
+    newSize: BigInt(it.size),
+    root: it.root,
+  };
+  const inputs: readonly { name: string; type: string; indexed?: boolean }[] =
+    event?.type === "event" ? event.inputs : [];
+  const standIn = ({ name, type }: { name: string; type: string }) =>
+    values[name] ?? (type === "address" ? writer : type === "bytes32" ? word("00") : 0n);
+  const indexed = Object.fromEntries(
+    inputs.filter((input) => input.indexed).map((input) => [input.name, standIn(input)]),
+  );
+  const plain = inputs.filter((input) => !input.indexed);
+  const log = {
+    address: it.contract,
+    topics: encodeEventTopics({ abi: anchoredLedgerAbi, eventName: "Anchored", args: indexed }),
+    data: encodeAbiParameters(plain, plain.map(standIn) as never),
+  };
+  return {
+    getChainId: async () => chainId,
+    readContract: async ({ functionName }: { functionName: string }) =>
+      functionName === "writerOf" ? writerNow : [0n, 0n],
+    getTransactionReceipt: async ({ hash }: { hash: Hex }) => {
+      if (hash !== transaction) throw new TransactionReceiptNotFoundError({ hash });
+      return { logs: [log], status: it.status, blockNumber: 12n };
+    },
+  } as unknown as PublicClient;
+}
