@@ -147,7 +147,7 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "mutate",
-    summary: "change the contracts in every small way and see whether a test notices",
+    summary: "change the contracts, or the TypeScript, in every small way and see whether a test notices",
     hidden: true,
     load: async () => (await import("../commands/mutate.ts")).registerMutate,
   },

@@ -1,22 +1,39 @@
 import type { Command } from "commander";
 import type { MutateOptions } from "../mutation/mutate.ts";
 import { subjects } from "../mutation/subjects.ts";
+import type { MutateRoomOptions } from "../mutation/typescript/mutateRoom.ts";
+import { rooms } from "../mutation/typescript/rooms.ts";
 
-/** `npm run mutate`: changes the contracts in every small way, one at a time, and sees whether a test notices. */
+/** `npm run mutate`: changes the source in every small way, one at a time, and sees whether a test notices. */
 export function registerMutate(program: Command): void {
   program
     .command("mutate")
-    .description("Change the contracts in every small way, one at a time, and see whether a test notices.")
-    .option("--file <name>", "only this source file, such as EscrowBook.sol")
-    .option("--sample <n>", "only n mutants of each file, spread evenly over it", Number)
-    .option("--match <text>", "only mutants whose id contains the text")
-    .option("--again", "forget what an earlier run, broken off or not, found on the same contracts and tests")
+    .description(
+      "Change the contracts, or a room of the TypeScript, in every small way, one at a time, and see whether a test notices.",
+    )
+    .option("--room <name>", `a room of the TypeScript in place of the contracts: ${names()}`)
+    .option("--file <name>", "only this source file, such as EscrowBook.sol or tiers.ts")
+    .option("--sample <n>", "contracts: only n mutants of each file, spread evenly over it", Number)
+    .option("--match <text>", "contracts: only mutants whose id contains the text")
+    .option("--concurrency <n>", "rooms: how many processes run tests; 2 unless given", Number)
+    .option("--again", "forget what an earlier run, broken off or not, found on the same source and tests")
     .option("--json", "print the outcome of every mutant as JSON")
-    .action(async (options: MutateOptions, command: Command) => {
+    .action(async (options: MutateOptions & MutateRoomOptions & { room?: string }, command: Command) => {
+      if (options.room !== undefined) {
+        const room = rooms.find(({ name }) => name === options.room);
+        if (room === undefined) command.error(`--room: there are ${names()}`);
+        const { mutateRoom } = await import("../mutation/typescript/mutateRoom.ts");
+        process.exitCode = await mutateRoom(room, options);
+        return;
+      }
       const chosen = subjects.filter(({ file }) => options.file === undefined || file.endsWith(options.file));
       if (chosen.length === 0) command.error(`--file: there are ${subjects.map((s) => s.file).join(", ")}`);
       // Loads Hardhat, which --help should not wait for.
       const { mutate } = await import("../mutation/mutate.ts");
       process.exitCode = await mutate(chosen, options);
     });
+}
+
+function names(): string {
+  return rooms.map(({ name }) => name).join(", ");
 }

@@ -69,6 +69,51 @@ describe("trust tiers", () => {
       { from: 0, to: 2, reason: "10 successes at 9/10 over 3 capabilities" },
       { from: 2, to: 0, reason: "success_rate fell below 9/10" },
     ]);
+    expect([...store.rows("tierChange").keys()]).to.deep.equal([`${seller}/0`, `${seller}/1`]);
+  });
+
+  it("ask for as many buyers as the parameters say", async () => {
+    for (const [buyers, tier] of [
+      [5, 2],
+      [6, 0],
+    ] as const) {
+      const log = new EventLog({ tier2MinBuyers: buyers });
+      hires(log, 15);
+      expect((await log.derive()).agents[seller]?.trust_tier, `${buyers} asked, 5 there`).to.equal(tier);
+    }
+  });
+
+  it("say of a claim that it was verified, and that it was taken back", async () => {
+    for (const [count, changes] of [
+      [0, ["0 → 1: the human claim was verified", "1 → 0: the human claim was taken back"]],
+      [
+        10,
+        [
+          "0 → 1: the human claim was verified",
+          "1 → 2: 10 successes at 9/10 over 3 capabilities",
+          "2 → 0: the human claim was taken back",
+        ],
+      ],
+    ] as const) {
+      const attestor = wallet(900);
+      const log = new EventLog({ claimAttestors: [attestor], tier2RequiresClaim: true });
+      const claim = (state: string) =>
+        log.record("claim", attestor, {
+          agent_id: seller,
+          x_handle: "ada",
+          verification_hash: "a".repeat(64),
+          state,
+        });
+      log.listing(seller, "text.translate");
+      claim("verified");
+      hires(log, count);
+      claim("unclaimed");
+      const { store } = await log.derive();
+      const said = [...store.rows("tierChange").values()].map(
+        ({ from, to, reason }) => `${from} → ${to}: ${reason}`,
+      );
+      expect(said).to.deep.equal(changes);
+    }
   });
 
   it("revoke Tier 2 at a tick, when old successes leave the window", async () => {

@@ -1,0 +1,47 @@
+import { type Argument, same } from "../verdicts.ts";
+import type { MutantStatus, RoomMutant } from "./mutantsOf.ts";
+
+/** `percent` of the mutants that nobody argues for were noticed; `files` is a row of a table for each. */
+export type RoomVerdict = {
+  percent: number;
+  files: [file: string, killed: number, survived: number, noTest: number, argued: number, percent: string][];
+  survivors: RoomMutant[];
+  stale: Argument[];
+  isGood: boolean;
+};
+
+/** The least share that has to be noticed, in percent. */
+export const LEAST = 90;
+
+const NOTICED: MutantStatus[] = ["Killed", "Timeout"];
+const UNNOTICED: MutantStatus[] = ["Survived", "NoCoverage"];
+
+/**
+ * Judges a room: it is good when at least {@link LEAST} percent of its mutants are noticed, not counting those that are argued,
+ * and no argument is about one that is noticed or gone. What does not compile, or was left out, counts nowhere.
+ */
+export function judgeRoom(runs: readonly RoomMutant[], argued: readonly Argument[]): RoomVerdict {
+  const noticed = runs.filter(({ status }) => NOTICED.includes(status));
+  const unnoticed = runs.filter(({ status }) => UNNOTICED.includes(status));
+  const survivors = unnoticed.filter((one) => !argued.some(same(one)));
+  const stale = argued.filter((one) => {
+    const run = runs.find(same(one));
+    return run === undefined || NOTICED.includes(run.status);
+  });
+  const percent = share(noticed.length, survivors.length);
+  const files = [...new Set(runs.map(({ file }) => file))]
+    .sort()
+    .map((file): RoomVerdict["files"][number] => {
+      const own = (all: readonly RoomMutant[]) => all.filter((one) => one.file === file);
+      const noTest = own(survivors).filter(({ status }) => status === "NoCoverage").length;
+      const left = own(survivors).length;
+      const killed = own(noticed).length;
+      const spoken = own(unnoticed).length - left;
+      return [file, killed, left - noTest, noTest, spoken, share(killed, left).toFixed(1)];
+    });
+  return { percent, files, survivors, stale, isGood: percent >= LEAST && stale.length === 0 };
+}
+
+function share(killed: number, left: number): number {
+  return killed + left === 0 ? 100 : (100 * killed) / (killed + left);
+}

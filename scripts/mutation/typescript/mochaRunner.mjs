@@ -1,0 +1,107 @@
+// A plugin of Stryker that runs tests by mocha, in the process that Stryker starts. Stryker's own does not load beside mocha 12.
+// Stryker loads it in processes of its own, some of which know no TypeScript.
+import { INSTRUMENTER_CONSTANTS } from "@stryker-mutator/api/core";
+import { commonTokens, declareClassPlugin, PluginKind, tokens } from "@stryker-mutator/api/plugin";
+import {
+  DryRunStatus,
+  determineHitLimitReached,
+  TestStatus,
+  toMutantRunResult,
+} from "@stryker-mutator/api/test-runner";
+import Mocha from "mocha";
+
+/** How long a test may take that says nothing of it, in milliseconds: changed code counts what it runs, and is slower for it. */
+const TIMEOUT_MS = 60_000;
+
+/** The option that it reads: test files, from the folder that Stryker runs in. */
+export const strykerValidationSchema = {
+  type: "object",
+  properties: { tallystickTests: { type: "array", items: { type: "string" } } },
+};
+
+class MochaRunner {
+  static inject = tokens(commonTokens.options);
+  #files;
+  #mocha;
+
+  constructor({ tallystickTests }) {
+    this.#files = tallystickTests;
+  }
+
+  /** What was imported stays as it is: a mutant that acts while a file is loaded needs another process. */
+  capabilities() {
+    return { reloadEnvironment: false };
+  }
+
+  async dryRun({ coverageAnalysis }) {
+    const result = await this.#run();
+    const { mutantCoverage } = context();
+    return coverageAnalysis === "off" ? result : { ...result, mutantCoverage };
+  }
+
+  async mutantRun({ activeMutant, mutantActivation, hitLimit, disableBail, testFilter }) {
+    const own = context();
+    own.hitCount = hitLimit === undefined ? undefined : 0;
+    own.hitLimit = hitLimit;
+    if (mutantActivation === "static") own.activeMutant = activeMutant.id;
+    await this.#load();
+    own.activeMutant = activeMutant.id;
+    const result = await this.#run({ isBailing: !disableBail, testFilter });
+    return toMutantRunResult(determineHitLimitReached(own.hitCount, hitLimit) ?? result);
+  }
+
+  async #load() {
+    if (this.#mocha) return this.#mocha;
+    const mocha = new Mocha({
+      ui: "bdd",
+      reporter: class {},
+      rootHooks: { beforeEach: nameTest },
+      timeout: TIMEOUT_MS,
+    });
+    mocha.cleanReferencesAfterRun(false);
+    for (const file of this.#files) mocha.addFile(file);
+    await mocha.loadFilesAsync();
+    this.#mocha = mocha;
+    return mocha;
+  }
+
+  async #run({ isBailing = false, testFilter } = {}) {
+    const mocha = await this.#load();
+    const titles = testFilter?.map((title) => title.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    mocha.grep(titles === undefined ? /^/ : new RegExp(`^(?:${titles.join("|")})$`));
+    setBail(mocha.suite, isBailing);
+    const tests = [];
+    const took = (test, result) => {
+      const id = test.fullTitle();
+      tests.push({ id, name: id, timeSpentMs: test.duration ?? 0, fileName: test.file, ...result });
+    };
+    return new Promise((resolve) => {
+      const runner = mocha.run(() => resolve({ status: DryRunStatus.Complete, tests }));
+      runner.on("pass", (test) => took(test, { status: TestStatus.Success }));
+      runner.on("pending", (test) => took(test, { status: TestStatus.Skipped }));
+      // A hook that fails takes its tests with it.
+      runner.on("fail", (test, error) =>
+        took(test, { status: TestStatus.Failed, failureMessage: String(error?.message ?? error) }),
+      );
+    });
+  }
+}
+
+/** Each suite asks only itself whether to go on behind a failure. */
+function setBail(suite, isBailing) {
+  suite.bail(isBailing);
+  for (const one of suite.suites) setBail(one, isBailing);
+}
+
+/** What Stryker and the changed code say to each other. */
+function context() {
+  globalThis[INSTRUMENTER_CONSTANTS.NAMESPACE] ??= {};
+  return globalThis[INSTRUMENTER_CONSTANTS.NAMESPACE];
+}
+
+/** So that what runs from here on counts as covered by this test. */
+function nameTest() {
+  context().currentTestId = this.currentTest.fullTitle();
+}
+
+export const strykerPlugins = [declareClassPlugin(PluginKind.TestRunner, "tallystick-mocha", MochaRunner)];
