@@ -60,7 +60,7 @@ const environmentSchema = z.object({
     .default("0.01"),
   KEEPER_GAS_PER_BUYER: wholeNumber.default(1_000_000),
   KEEPER_GAS_PER_WALLET: wholeNumber.default(200_000),
-  KEEPER_REQUESTS_PER_ADDRESS: wholeNumber.default(600),
+  KEEPER_REQUESTS_PER_ADDRESS: wholeNumber.default(1_200),
   KEEPER_TRUST_PROXY: wholeNumber.refine((count) => count <= 10, "must be at most 10").default(0),
 });
 

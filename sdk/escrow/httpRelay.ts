@@ -19,6 +19,12 @@ export type HttpRelayParameters = {
 /** Largest answer of a keeper that is read, in bytes. */
 const MAX_ANSWER_BYTES = 65_536;
 
+/** The longest pause between two looks at an escrow, in milliseconds. */
+const LONGEST_PAUSE_MS = 2_000;
+
+/** How long to wait when a keeper says 429 and not how long. */
+const PAUSE_MS = 1_000;
+
 type Answer = { [key: string]: unknown };
 
 /** A relay that is a keeper somewhere else: it gets signed instructions by HTTP and pays the gas. */
@@ -29,24 +35,34 @@ export function httpRelay({
 }: HttpRelayParameters): EscrowRelay {
   const base = url.replace(/\/$/, "");
 
-  async function ask(path: string, body?: object): Promise<{ status: number; answer: Answer }> {
+  /** Asks once, and again when the keeper names a time within `until` (unix milliseconds) at which to come back. */
+  async function ask(
+    path: string,
+    until: number,
+    body?: object,
+  ): Promise<{ status: number; answer: Answer }> {
     try {
       const post = body && {
         method: "POST",
         body: JSON.stringify(body),
         headers: { "content-type": "application/json" },
       };
-      const signal = AbortSignal.timeout(waitMs);
-      const response = await fetch(`${base}${path}`, { ...post, signal });
-      const text = await readText(response, MAX_ANSWER_BYTES, signal);
-      return { status: response.status, answer: Object(readForeignJson(text)) };
+      for (;;) {
+        const signal = AbortSignal.timeout(Math.max(1, until - Date.now()));
+        const response = await fetch(`${base}${path}`, { ...post, signal });
+        const text = await readText(response, MAX_ANSWER_BYTES, signal);
+        const pauseMs = response.status === 429 ? pauseOf(response) : undefined;
+        if (pauseMs === undefined || Date.now() + pauseMs >= until)
+          return { status: response.status, answer: Object(readForeignJson(text)) };
+        await sleep(pauseMs);
+      }
     } catch (cause) {
       throw unreachable(`${base}${path}: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
     }
   }
 
   async function send(path: string, hire: Hire, rest: object): Promise<Answer> {
-    const { status, answer } = await ask(path, { hire: toHireJson(hire), ...rest });
+    const { status, answer } = await ask(path, Date.now() + waitMs, { hire: toHireJson(hire), ...rest });
     if (status === 200 || status === 202) return answer;
     const message = typeof answer.detail === "string" ? answer.detail : `${path} answered ${status}`;
     if (status >= 500) throw unreachable(message);
@@ -66,9 +82,14 @@ export function httpRelay({
   /** Waits for an escrow to come to this end. */
   async function settled(answer: Answer, wanted: string): Promise<Hex> {
     let state = answer;
-    for (const until = Date.now() + waitMs; state.status === "held" && Date.now() < until; ) {
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      state = (await ask(`/escrows/${state.escrow_id}`)).answer;
+    const until = Date.now() + waitMs;
+    // Asked less often the longer it takes: a keeper counts what it is asked.
+    for (let pauseMs = 250; state.status === "held"; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      if (Date.now() + pauseMs >= until) break;
+      await sleep(pauseMs);
+      const { status, answer: next } = await ask(`/escrows/${state.escrow_id}`, until);
+      // Anything else says nothing of the escrow.
+      if (status === 200) state = next;
     }
     if (state.status === wanted) return txOf(state);
     throw new ChainError({
@@ -93,7 +114,7 @@ export function httpRelay({
     refund: async (hire, signer, signature) =>
       settled(await send("/refund", hire, { signer, signature }), "refunded"),
     state: async (id) => {
-      const { status, answer } = await ask(`/escrows/${id}`);
+      const { status, answer } = await ask(`/escrows/${id}`, Date.now() + waitMs);
       if (status !== 200) throw unreachable(`/escrows/${id} answered ${status}`);
       return {
         status: answer.status as EscrowState["status"],
@@ -103,6 +124,14 @@ export function httpRelay({
     },
   };
 }
+
+/** How long a keeper wants to be left alone (RFC 9110 §10.2.3; only seconds are read). */
+function pauseOf({ headers }: Response): number {
+  const text = headers.get("retry-after");
+  return text !== null && /^[0-9]{1,9}$/.test(text) ? Number(text) * 1_000 : PAUSE_MS;
+}
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 function unreachable(message: string, cause?: unknown): ChainError {
   return new ChainError({

@@ -39,7 +39,7 @@ describe("the settings of a keeper", () => {
       minAmount: 10_000n,
       gasPerBuyer: 1_000_000,
       gasPerWallet: 200_000,
-      requestsPerAddress: 600,
+      requestsPerAddress: 1_200,
       trustedProxies: 0,
     });
   });

@@ -1,0 +1,62 @@
+import { expect } from "chai";
+import { ZERO_ADDRESS } from "../../protocol/address.ts";
+import type { Hire } from "../../protocol/escrow/hire.ts";
+import { httpRelay } from "../../sdk/escrow/httpRelay.ts";
+import { rejection } from "./support/tamper.ts";
+
+const ID = `0x${"11".repeat(32)}`;
+const TX = `0x${"22".repeat(32)}`;
+const hire: Hire = {
+  hireId: `0x${"33".repeat(32)}`,
+  buyer: `0x${"44".repeat(20)}`,
+  seller: `0x${"55".repeat(20)}`,
+  payee: ZERO_ADDRESS,
+  amount: 1_000_000n,
+  fee: 0n,
+  feeRecipient: ZERO_ADDRESS,
+  deadline: 2n ** 40n,
+  arbiter: ZERO_ADDRESS,
+};
+
+describe("a keeper reached by HTTP", () => {
+  /** A relay to a keeper that gives these answers in turn, and what it was asked. */
+  const relayTo = (answers: Response[], waitMs = 10_000) => {
+    const asked: string[] = [];
+    const fetch = async (input: unknown, init?: RequestInit) => {
+      asked.push(`${init?.method ?? "GET"} ${new URL(String(input)).pathname}`);
+      return answers.shift() ?? Response.error();
+    };
+    return { asked, relay: httpRelay({ url: "http://keeper.test", fetch: fetch as never, waitMs }) };
+  };
+  const held = () => Response.json({ escrow_id: ID, status: "held" }, { status: 202 });
+  const released = () => Response.json({ escrow_id: ID, status: "released", tx_hash: TX });
+  const busy = (seconds: string) =>
+    Response.json(
+      { code: "rate_limited", status: 429, detail: "try again later" },
+      { status: 429, headers: { "retry-after": seconds } },
+    );
+
+  it("is asked again when it says to come back, since a word can be brought twice", async () => {
+    const { asked, relay } = relayTo([busy("0"), busy("1"), released()]);
+    expect(await relay.release(hire, "0x12")).to.equal(TX);
+    expect(asked).to.deep.equal(["POST /release", "POST /release", "POST /release"]);
+  });
+
+  it("may refuse to say how an escrow stands, or fail to, without a word about the escrow", async () => {
+    const fault = Response.json({ code: "internal", status: 500 }, { status: 500 });
+    const { asked, relay } = relayTo([held(), busy("0"), fault, held(), released()]);
+    expect(await relay.release(hire, "0x12")).to.equal(TX);
+    expect(asked.slice(1)).to.deep.equal(Array(4).fill(`GET /escrows/${ID}`));
+  });
+
+  it("is not waited for beyond the time there is", async () => {
+    const { asked, relay } = relayTo([busy("86400")]);
+    const refused = await rejection(relay.release(hire, "0x12"));
+    expect(refused).to.include({ code: "relay_refused", message: "try again later" });
+    expect(asked).to.have.length(1);
+    const slow = relayTo([held(), held(), held()], 400);
+    const open = await rejection(slow.relay.release(hire, "0x12"));
+    expect(open).to.include({ code: "chain_unreachable" });
+    expect(slow.asked.length).to.be.at.most(2);
+  });
+});
