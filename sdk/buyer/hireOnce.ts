@@ -236,6 +236,9 @@ function hiredBefore(hiring: Hiring): HireFailedError {
   });
 }
 
+/** What stands in front of a seller answers so when the seller's own answer did not reach it. */
+const GATEWAYS = [502, 503, 504];
+
 /** Sends the payment. When the answer is lost the hire is looked up: it is never sent, or paid, twice. */
 async function sendPaid(
   hiring: Hiring,
@@ -249,7 +252,7 @@ async function sendPaid(
       const accepted = acceptedSchema.safeParse(response.body);
       if (accepted.success) return await lookUp(hiring, accepted.data.job_id, money);
     }
-    if (response.status === 504) return await lookUp(hiring, jobId, money);
+    if (GATEWAYS.includes(response.status)) return await lookUp(hiring, jobId, money);
     if (response.status !== 200) throw refusedBy(hiring, response, money);
     return response;
   } catch (error) {

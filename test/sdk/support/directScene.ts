@@ -1,0 +1,26 @@
+import { parseUsdc } from "../../../protocol/amount.ts";
+import { memoryBudget } from "../../../sdk/budget/budget.ts";
+import { type Market, MEAN, mean, PURSE } from "./market.ts";
+import type { SdkChain } from "./sdkChain.ts";
+
+/** What is hired for in direct mode, and what it costs. */
+export const ORDER = {
+  capability: MEAN,
+  params: { data: [1, 2, 6] },
+  maxPriceUsdc: "0.10",
+  maxLatencyMs: 5_000,
+};
+export const PRICE = parseUsdc("0.05");
+export const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
+
+/** What buyer and seller have before and after it. */
+export const UNTOUCHED = [PURSE, 0n];
+export const PAID = [PURSE - PRICE, PRICE];
+
+/** A seller, a buyer with a budget, and what both have. */
+export async function directScene({ chain, market }: { chain: SdkChain; market: Market }) {
+  const seller = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
+  const buyer = await market.openBuyer({ budget: memoryBudget(1_000_000n) });
+  const balances = async () => [await chain.balanceOf(buyer.wallet), await chain.balanceOf(seller.wallet)];
+  return { seller, buyer, balances };
+}
