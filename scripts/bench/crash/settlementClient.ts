@@ -165,7 +165,10 @@ export class SettlementClient {
     fields: RecordBody,
   ): Promise<Answer["json"]> {
     const { body, signature } = await signRecord({ type, ledger: this.#ledger, body: fields, account: who });
-    return this.#settle(path, `${type} of ${addressOf(who)}, ${fields.proposal}`, { body, signature });
+    return this.#settle(path, `${type} of ${addressOf(who)}, ${fields.task_id}, ${fields.proposal}`, {
+      body,
+      signature,
+    });
   }
 
   async #settle(path: string, of: string, envelope: unknown): Promise<Answer["json"]> {
