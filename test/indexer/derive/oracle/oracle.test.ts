@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { EventLog } from "../eventLog.ts";
+import { DAY, EventLog, wallet } from "../eventLog.ts";
 import { derivedState } from "./derivedState.ts";
 import { clusterLog, generatedLog } from "./generatedLog.ts";
 import { oracle } from "./oracle.ts";
@@ -17,6 +17,19 @@ describe("the derivation and the oracle", () => {
   it("agree on every field of every agent, and on every cluster, for any log", async () => {
     await fc.assert(fc.asyncProperty(generatedLog, expectAgreement), { numRuns: RUNS });
   }).timeout(0);
+
+  it("agree that what an agent is paid once it is a hub funds nobody, however long it waits for a receipt", async () => {
+    const [payer, other, hub, operator] = [wallet(6), wallet(2), wallet(3), wallet(9)];
+    const log = new EventLog({ operator });
+    log.listing(other, "text.summarize");
+    log.listing(hub, "text.summarize");
+    log.record("params", operator, { version: 2, operator, clusterOthers: 1, hubs: [hub] });
+    log.transfer(payer, hub, 250_001, { authorized: true });
+    log.transfer(payer, other, 100_000_000);
+    log.after(DAY + 1).tick();
+    expect((await log.derive()).clusters).to.deep.equal({});
+    await expectAgreement(log);
+  });
 
   it("agree when clusters meet and come apart all the time", async () => {
     await fc.assert(fc.asyncProperty(clusterLog, expectAgreement), { numRuns: Math.ceil(RUNS / 5) });

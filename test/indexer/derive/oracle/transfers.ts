@@ -53,8 +53,8 @@ export function readTransfer(facts: Facts, event: Extract<DeriveEvent, { kind: "
 /** The presumed payments that no receipt claimed in time: in order of their due time in steps of 300 seconds, then as they came. */
 export function endPresumptions(facts: Facts): void {
   const due = facts.transfers.filter(
-    ({ presumedUntil, claimed, plain }) =>
-      presumedUntil !== null && !claimed && plain === null && facts.asOf > presumedUntil,
+    ({ ordinary, presumedUntil, claimed, plain }) =>
+      ordinary && presumedUntil !== null && !claimed && plain === null && facts.asOf > presumedUntil,
   );
   const step = ({ presumedUntil }: Transfer) => Math.floor(((presumedUntil ?? 0) + 1) / 300);
   for (const it of due.sort((a, b) => step(a) - step(b))) {
