@@ -236,8 +236,11 @@ function hiredBefore(hiring: Hiring): HireFailedError {
   });
 }
 
-/** What stands in front of a seller answers so when the seller's own answer did not reach it. */
-const GATEWAYS = [502, 503, 504];
+/** Whether it was too late for an answer, or what stands in front of the seller speaks: a seller gives its refusals a code. */
+function isOfGateway({ status, body }: SellerResponse): boolean {
+  if (status === 504) return true;
+  return (status === 502 || status === 503) && typeof Object(body).code !== "string";
+}
 
 /** Sends the payment. When the answer is lost the hire is looked up: it is never sent, or paid, twice. */
 async function sendPaid(
@@ -252,7 +255,7 @@ async function sendPaid(
       const accepted = acceptedSchema.safeParse(response.body);
       if (accepted.success) return await lookUp(hiring, accepted.data.job_id, money);
     }
-    if (GATEWAYS.includes(response.status)) return await lookUp(hiring, jobId, money);
+    if (isOfGateway(response)) return await lookUp(hiring, jobId, money);
     if (response.status !== 200) throw refusedBy(hiring, response, money);
     return response;
   } catch (error) {
