@@ -47,6 +47,20 @@ describe("HireEscrow: markDelivered", () => {
         .withArgs(terms.deadline, terms.deadline);
     });
 
+    it("should refuse it after the deadline, whoever brings the seller's word", async () => {
+      const { escrow, held, signDelivered, networkHelpers, state, ...parties } = world();
+      const { buyer, seller, payee, feeRecipient, arbiter, guardian, stranger } = parties;
+      const terms = await held();
+      const signature = await signDelivered(seller, terms, RESULT);
+      await networkHelpers.time.increaseTo(terms.deadline);
+      for (const sender of [buyer, seller, payee, feeRecipient, arbiter, guardian, stranger]) {
+        await expect(
+          escrow.connect(sender).markDelivered(terms, RESULT, signature),
+        ).to.be.revertedWithCustomError(escrow, "DeadlinePassed");
+      }
+      expect((await state(terms)).delivered).to.equal(false);
+    });
+
     it("should record it once only", async () => {
       const { escrow, seller, held, idOf } = world();
       const terms = await held();
