@@ -175,7 +175,8 @@ describe("the WebSocket stream", () => {
   });
 
   it("beats, and lets go of clients that do not answer", async () => {
-    const { url, stream } = await open({ heartbeatMs: 40 });
+    // Longer than this process, in which both sides are, ever stands still: a client whose answer waits to be read is let go.
+    const { url, stream } = await open({ heartbeatMs: 1_000 });
     const client = listen(url);
     await waitUntil(async () => client.heard.filter(({ type }) => type === "heartbeat").length >= 3, {
       what: "three heartbeats",
