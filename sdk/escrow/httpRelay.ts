@@ -25,6 +25,9 @@ const LONGEST_PAUSE_MS = 2_000;
 /** How long to wait when a keeper says 429 and not how long. */
 const PAUSE_MS = 1_000;
 
+/** The shortest time until it is asked again, whatever it says. */
+const SHORTEST_PAUSE_MS = 200;
+
 type Answer = { [key: string]: unknown };
 
 /** A relay that is a keeper somewhere else: it gets signed instructions by HTTP and pays the gas. */
@@ -128,7 +131,9 @@ export function httpRelay({
 /** How long a keeper wants to be left alone (RFC 9110 §10.2.3; only seconds are read). */
 function pauseOf({ headers }: Response): number {
   const text = headers.get("retry-after");
-  return text !== null && /^[0-9]{1,9}$/.test(text) ? Number(text) * 1_000 : PAUSE_MS;
+  const pauseMs = text !== null && /^[0-9]{1,9}$/.test(text) ? Number(text) * 1_000 : PAUSE_MS;
+  // One that always says "at once" is a stranger too, and must not keep this process busy.
+  return Math.max(SHORTEST_PAUSE_MS, pauseMs);
 }
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

@@ -2,8 +2,8 @@ import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { syncFolder } from "./syncFolder.ts";
 
-/** Folders that are not ours to sync were made by somebody else, long ago. */
-const NOT_OURS = ["EACCES", "EPERM", "EROFS", "EINVAL"];
+/** Folders that are not ours to sync, or cannot be, were made by somebody else, long ago. */
+const NOT_OURS = ["EACCES", "EPERM", "EROFS", "EINVAL", "ENOTSUP", "ENOSYS"];
 
 /**
  * Makes a folder, and those above it that are missing. Its name and theirs are on disk when this resolves, also when an

@@ -49,6 +49,15 @@ describe("a keeper reached by HTTP", () => {
     expect(asked.slice(1)).to.deep.equal(Array(4).fill(`GET /escrows/${ID}`));
   });
 
+  it("is not asked again and again when it says to come back at once for ever", async () => {
+    const { asked, relay } = relayTo(
+      Array.from({ length: 1_000 }, () => busy("0")),
+      1_000,
+    );
+    expect(await rejection(relay.release(hire, "0x12"))).to.include({ code: "relay_refused" });
+    expect(asked.length).to.be.within(1, 6);
+  });
+
   it("is not waited for beyond the time there is", async () => {
     const { asked, relay } = relayTo([busy("86400")]);
     const refused = await rejection(relay.release(hire, "0x12"));
