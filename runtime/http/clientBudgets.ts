@@ -20,6 +20,8 @@ export type BudgetLimits = {
 export type ClientBudget = {
   /** Seconds until it may ask again; 0 when it may now. */
   readonly secondsToWait: number;
+  /** Points that it owes, since what it asked for cost more than was left; 0 when it owes none. */
+  readonly owed: number;
   /** Takes points, also more than are left: what a request cost is known when it is answered. */
   charge: (points: number) => void;
   /**
@@ -90,6 +92,11 @@ export class ClientBudgets {
         if (pointsPerSecond === 0) return 0;
         refresh();
         return state.points >= 1 ? 0 : Math.ceil((1 - state.points) / pointsPerSecond);
+      },
+      get owed() {
+        if (pointsPerSecond === 0) return 0;
+        refresh();
+        return Math.max(0, -state.points);
       },
       charge: (points) => {
         if (pointsPerSecond === 0) return;

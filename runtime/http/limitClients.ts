@@ -118,8 +118,23 @@ export function limitClients(server: Server, limits: ClientLimits): void {
         return true;
       },
     });
+    let hasWaited = false;
+    const begin = () => {
+      // What it asked for earlier may have used up more than it had while this one waited.
+      if (!hasWaited || budget.owed <= price) return inTurnsOf(budget.statements, serveIt);
+      endsNow();
+      if (!response.destroyed)
+        refuse(
+          request,
+          response,
+          client,
+          Math.max(1, budget.secondsToWait),
+          "has used up what it may ask for",
+        );
+    };
     // Whoever ends before it may begin it: it is still done for this client.
-    endTurn = budget.takeTurn(AsyncLocalStorage.bind(() => inTurnsOf(budget.statements, serveIt)));
+    endTurn = budget.takeTurn(AsyncLocalStorage.bind(begin));
+    hasWaited = true;
     if (endTurn === undefined) return refuse(request, response, client, 1, "asks too much at once");
     if (endsAtOnce) endTurn();
     response.once("close", () => {

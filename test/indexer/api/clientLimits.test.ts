@@ -110,6 +110,29 @@ describe("the API under one client that asks too much", function () {
     expect(await statusOf("1.2.3.4", "{ meta { block } }")).to.equal(200);
   });
 
+  it("does not do what waits for its turn when what came before it has used up the points", async () => {
+    await open({ burst: 120, atOnce: 1, waiting: 64 });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask("1.2.3.4", { query: costly })));
+    const served = answers.filter((it) => it.status === 200);
+    const refused = answers.filter((it) => it.status === 429);
+    for (const it of answers) await it.text();
+    // Fifty points each, and a point for each that waits.
+    expect([served.length, refused.length].join("+")).to.be.oneOf(["2+18", "3+17"]);
+    expect(Number(refused[0]?.headers.get("retry-after"))).to.be.within(1, 242);
+    expect(await statusOf("5.6.7.8", "{ meta { block } }")).to.equal(200);
+    now += 242;
+    expect(await statusOf("1.2.3.4", "{ meta { block } }")).to.equal(200);
+  });
+
+  it("charges for the whole schema also when it is given from memory", async () => {
+    await open({ burst: 150 });
+    const statuses: number[] = [];
+    for (let n = 0; n < 12; n++)
+      statuses.push(await statusOf(n === 0 ? "5.6.7.8" : "1.2.3.4", getIntrospectionQuery()));
+    expect(statuses.filter((it) => it === 200).length).to.be.within(5, 11);
+    expect(statuses.at(-1)).to.equal(429);
+  });
+
   it("takes what a client writes of itself for nothing, and an IPv6 network for one client", async () => {
     await open({ burst: 3 });
     for (let n = 0; n < 3; n++) await statusOf(`7.7.7.${n}, 1.2.3.4`, "{ __typename }");
@@ -121,7 +144,7 @@ describe("the API under one client that asks too much", function () {
 
   it("counts every request of a pipeline, and closes behind the one that was too many", async () => {
     await open({ burst: 5 });
-    const request = "GET /v1/params HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.2.3.4\r\n\r\n";
+    const request = "GET /graphql?query={__typename} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.2.3.4\r\n\r\n";
     const answer = await converse(port, { parts: [request.repeat(50)], listenMs: 10_000 });
     const statuses = statusesOf(answer);
     expect(statuses.filter((it) => it !== 429)).to.have.length(5);

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { getIntrospectionQuery } from "graphql";
 import { createApi } from "../../../indexer/src/api/app.ts";
 import { LIMITS, type Limits } from "../../../indexer/src/api/graphql/limits.ts";
+import { graphqlSchema } from "../../../indexer/src/api/graphql/schema.ts";
 import { graphqlServer } from "../../../indexer/src/api/graphql/server.ts";
 
 type Answer = { errors?: { message: string; extensions: { code: string } }[] };
@@ -27,11 +28,15 @@ function databaseOf(result: () => Promise<unknown[]>) {
 describe("GraphQL limits", () => {
   const app = createApi({ ...dependencies, db: databaseOf(async () => nothing) });
 
-  async function post(query: string, variables: object = {}): Promise<{ status: number; body: Answer }> {
+  async function post(
+    query: string,
+    variables: object = {},
+    operationName?: string,
+  ): Promise<{ status: number; body: Answer }> {
     const response = await app.request("/graphql", {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ query, variables }),
+      body: JSON.stringify({ query, variables, operationName }),
     });
     return { status: response.status, body: (await response.json()) as Answer };
   }
@@ -63,6 +68,44 @@ describe("GraphQL limits", () => {
 
   it("leave room for the introspection that GraphiQL starts with", async () => {
     expect((await post(getIntrospectionQuery())).body.errors).to.equal(undefined);
+  });
+
+  it("leave the schema to be read once, however often the same introspection is asked", async () => {
+    const { getTypeMap } = graphqlSchema;
+    let read = 0;
+    graphqlSchema.getTypeMap = () => {
+      read++;
+      return getTypeMap.call(graphqlSchema);
+    };
+    try {
+      const types = "{ __schema { types { name description fields { name description } } } }";
+      const first = await post(types);
+      expect(first.body.errors).to.equal(undefined);
+      expect(read).to.be.above(0);
+      read = 0;
+      for (const same of [types, `# again\n${types}`, types.replaceAll(" ", ",\n  ")])
+        expect(await post(same)).to.deep.equal(first);
+      expect(read).to.equal(0);
+      // Another one is answered for what it is, and so is one that says which part it wants.
+      const others = await post(types.replace("description fields", "kind fields"));
+      expect(others.body).not.to.deep.equal(first.body);
+      expect(read).to.be.above(0);
+      const chosen = `query a($x: Boolean!) { __schema { types { name description fields { name description @include(if: $x) } } } }`;
+      const [withIt, without] = [await post(chosen, { x: true }), await post(chosen, { x: false })];
+      expect(withIt.body).to.deep.equal(first.body);
+      expect(without.body).not.to.deep.equal(first.body);
+      const named = `query a ${types} query b { __schema { types { kind fields { name description } } } }`;
+      const [a, b] = await Promise.all(["a", "b"].map((it) => post(named, {}, it)));
+      expect([(await post(named, {}, "a")).body, (await post(named, {}, "b")).body]).to.deep.equal([
+        a?.body,
+        b?.body,
+      ]);
+      expect(a?.body).to.deep.equal(first.body);
+      expect(b?.body).not.to.deep.equal(first.body);
+      expect(await codeOf(named)).to.equal("OPERATION_RESOLUTION_FAILURE");
+    } finally {
+      graphqlSchema.getTypeMap = getTypeMap;
+    }
   });
 
   it("answer malformed queries with a code", async () => {

@@ -6,7 +6,9 @@ import { type ExecutionResult, GraphQLError } from "graphql";
 import { isAsyncIterable, type Plugin } from "graphql-yoga";
 import type { QueryContext } from "./context.ts";
 import { type QueryErrorCode, queryError } from "./errors.ts";
+import { introspectionCache } from "./introspectionCache.ts";
 import { introspectionLimit } from "./introspectionLimit.ts";
+import { CHARACTERS_PER_POINT } from "./points.ts";
 
 /** Anything a person or a dashboard asks stays far below these; the introspection query of GraphiQL fits too. */
 export const LIMITS = {
@@ -43,6 +45,7 @@ export function limitPlugins({ milliseconds, answerCharacters }: Limits = LIMITS
     timeLimit(milliseconds),
     codes(),
     answerLimit(answerCharacters),
+    introspectionCache(),
   ];
 }
 
@@ -106,9 +109,6 @@ function codes(): Plugin {
     },
   };
 }
-
-/** Characters of an answer that cost a client one point. */
-const CHARACTERS_PER_POINT = 10_000;
 
 /**
  * Refuses an answer before it is made into text, since aliases can repeat a long value many times, and takes what it cost from
