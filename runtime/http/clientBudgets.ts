@@ -34,12 +34,17 @@ export type ClientBudget = {
   readonly statements: Turns;
   /** Counts a refusal, and tells how many there were since a request of this client was let in. */
   refuse: () => number;
+  /** Counts a refusal that is held back until the function it returns is called; undefined when as many are as may be. */
+  holdBack: () => (() => void) | undefined;
   /** Counts a stream in until the function it returns is called; undefined when it has as many as it may. */
   openStream: () => (() => void) | undefined;
 };
 
 /** Clients heard of since this many others were; whoever is not heard of for as many again is forgotten, and begins anew. */
 const GENERATION = 50_000;
+
+/** Refusals held back for one client at one time; further ones are told at once. */
+const MOST_HELD = 64;
 
 /** Whoever has so large a part of a burst left asks for no more than it earns, or has only begun to. */
 const LIGHT = 0.8;
@@ -54,6 +59,7 @@ type State = {
   queue: Set<() => void>;
   streams: number;
   refusals: number;
+  held: number;
   statements: Turns;
   /** While it lets others go first. */
   yielding: NodeJS.Timeout | undefined;
@@ -106,6 +112,11 @@ export class ClientBudgets {
       takeTurn: (begin) => this.#takeTurn(state, begin),
       refuse: () => ++state.refusals,
       statements: state.statements,
+      holdBack: () => {
+        if (state.held >= MOST_HELD) return undefined;
+        state.held++;
+        return once(() => state.held--);
+      },
       openStream: () => {
         const { streams } = this.#limits;
         if (streams > 0 && state.streams >= streams) return undefined;
@@ -134,6 +145,7 @@ export class ClientBudgets {
       queue: new Set<() => void>(),
       streams: 0,
       refusals: 0,
+      held: 0,
       statements: new Turns(() => (this.#isLight(fresh) ? statements : 1)),
       yielding: undefined,
     };

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { EventEmitter } from "node:events";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ClientBudget, ClientBudgets } from "./clientBudgets.ts";
@@ -40,9 +41,6 @@ export const PROMPT_REFUSALS = 16;
 /** How long a refusal is held back then, in milliseconds: whoever asks again as soon as it is answered asks once a second. */
 export const HOLD_MS = 1_000;
 
-/** Refusals held back for one client at one time; further ones are told at once. */
-const MOST_HELD = 64;
-
 const admitted = new WeakMap<IncomingMessage, Admitted>();
 
 /** The budget under which a request was let in; undefined where nothing is limited. */
@@ -58,7 +56,6 @@ export function admittedOf(request: IncomingMessage | undefined): Admitted | und
 export function limitClients(server: Server, limits: ClientLimits): void {
   const { budgets, trustedProxies, priceOf = () => 1 } = limits;
   const bytesIn = new WeakMap<Socket, number>();
-  const held = new Map<string, number>();
   const refuse = (
     request: IncomingMessage,
     response: ServerResponse,
@@ -66,21 +63,16 @@ export function limitClients(server: Server, limits: ClientLimits): void {
     seconds: number,
     why: string,
   ) => {
-    const refusals = budgets.of(client).refuse();
     // A proxy's connection is not this client's alone, and is worth keeping, unless there is more in it that nobody wants.
     const isKept = trustedProxies > 0 && isSmall(request);
     const answer = () => answerRefusal(response, { seconds, why, isKept });
-    const waiting = held.get(client) ?? 0;
-    // Without a proxy the next connection waits (see `limitSockets`).
-    if (trustedProxies === 0 || refusals <= PROMPT_REFUSALS || waiting >= MOST_HELD) return answer();
-    held.set(client, waiting + 1);
-    const timer = setTimeout(answer, HOLD_MS);
-    response.once("close", () => {
-      clearTimeout(timer);
-      const left = (held.get(client) ?? 1) - 1;
-      if (left === 0) held.delete(client);
-      else held.set(client, left);
-    });
+    const budget = budgets.of(client);
+    if (trustedProxies > 0) refuseInTime(budget, response, answer);
+    else {
+      // Without a proxy the next connection waits (see `limitSockets`).
+      budget.refuse();
+      answer();
+    }
   };
   const listeners = server.listeners("request") as RequestListener[];
   server.removeAllListeners("request");
@@ -146,6 +138,27 @@ export function limitClients(server: Server, limits: ClientLimits): void {
           Math.max(0, read / BYTES_IN_PER_POINT - 1),
       );
     });
+  });
+}
+
+/**
+ * Answers a refusal: the first of many in a row at once, the next ones after a second, for so many of a client at one time.
+ *
+ * @param connection whose end makes the answer needless
+ */
+export function refuseInTime(budget: ClientBudget, connection: EventEmitter, answer: () => void): void {
+  const release = budget.refuse() > PROMPT_REFUSALS ? budget.holdBack() : undefined;
+  if (release === undefined) {
+    answer();
+    return;
+  }
+  const timer = setTimeout(() => {
+    release();
+    answer();
+  }, HOLD_MS);
+  connection.once("close", () => {
+    clearTimeout(timer);
+    release();
   });
 }
 

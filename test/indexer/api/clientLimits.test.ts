@@ -250,6 +250,18 @@ describe("the API under one client that asks too much", function () {
     other.abort();
   });
 
+  it("holds back the refusal of a WebSocket too, from who goes on asking", async () => {
+    await open({ burst: 1 });
+    const upgrade = (client: string) =>
+      `GET /v1/stream HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Forwarded-For: ${client}\r\n\r\n`;
+    const next = (client: string) => converse(port, { parts: [upgrade(client)], listenMs: 10_000 });
+    expect(await statusOf("1.2.3.4", "{ meta { block } }")).to.equal(200);
+    for (let n = 0; n < PROMPT_REFUSALS; n++) expect(statusesOf(await next("1.2.3.4"))).to.deep.equal([429]);
+    const began = performance.now();
+    expect(statusesOf(await next("1.2.3.4"))).to.deep.equal([429]);
+    expect(performance.now() - began).to.be.above(HOLD_MS * 0.9);
+  });
+
   it("has every place again of streams that were dropped as soon as they were opened", async () => {
     await open({ burst: 1e6, streams: 0, atOnce: 0 }, { subscriptions: 5 });
     const body = JSON.stringify(subscription);

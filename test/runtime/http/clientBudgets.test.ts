@@ -117,6 +117,28 @@ describe("the budget of a client", () => {
     expect(budgets.of("a").openStream()).to.equal(undefined);
   });
 
+  it("holds back so many refusals of a client at one time", () => {
+    const budgets = open();
+    const held = Array.from({ length: 65 }, () => budgets.of("a").holdBack());
+    expect(held.map((it) => it !== undefined)).to.deep.equal([...Array(64).fill(true), false]);
+    expect(budgets.of("b").holdBack()).to.be.a("function");
+    held[0]?.();
+    held[0]?.();
+    expect(budgets.of("a").holdBack()).to.be.a("function");
+    expect(budgets.of("a").holdBack()).to.equal(undefined);
+  });
+
+  it("says what is owed", () => {
+    const budget = open().of("a");
+    budget.charge(9);
+    expect(budget.owed).to.equal(0);
+    budget.charge(4);
+    expect(budget.owed).to.equal(3);
+    now += 1;
+    expect(budget.owed).to.equal(1);
+    expect(open({ pointsPerSecond: 0 }).of("a").owed).to.equal(0);
+  });
+
   it("limits nothing where it is 0", () => {
     const budget = open({ pointsPerSecond: 0, atOnce: 0, streams: 0 }).of("a");
     budget.charge(1e9);

@@ -5,7 +5,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { invalidInputFromZod } from "../../../../protocol/errors.ts";
 import type { ClientBudget } from "../../../../runtime/http/clientBudgets.ts";
 import { letGo } from "../../../../runtime/http/guardServer.ts";
-import { tooManyRequests } from "../../../../runtime/http/limitClients.ts";
+import { refuseInTime, tooManyRequests } from "../../../../runtime/http/limitClients.ts";
 import * as schema from "../../../ponder.schema.ts";
 import { logWarning } from "../../../ponderProcess.ts";
 import { STATE_ID } from "../../derive/stateId.ts";
@@ -115,15 +115,17 @@ export function createStream(options: StreamOptions): Stream {
       // A target such as `//` is no URL at all, so the path is read as it was written.
       const [path = "", ...search] = (request.url ?? "").split("?");
       if (path !== STREAM_PATH) return false;
-      const query = streamQuery.safeParse(Object.fromEntries(new URLSearchParams(search.join("?"))));
       const budget = budgetOf?.(request);
       const seconds = budget?.secondsToWait ?? 0;
       budget?.charge(STREAM_POINTS);
+      if (budget !== undefined && seconds > 0) {
+        const answer = () => void refuse(socket, tooMany("has used up what it may ask for", seconds));
+        refuseInTime(budget, socket, answer);
+        return true;
+      }
+      const query = streamQuery.safeParse(Object.fromEntries(new URLSearchParams(search.join("?"))));
       if (!query.success) void refuse(socket, problemResponse(invalidInputFromZod(query.error)));
-      else if (seconds > 0) {
-        budget?.refuse();
-        void refuse(socket, tooMany("has used up what it may ask for", seconds));
-      } else if (isAway?.()) void refuse(socket, databaseAway());
+      else if (isAway?.()) void refuse(socket, databaseAway());
       else if (server.clients.size >= mostClients) {
         const detail = "This node streams to no more clients; try another.";
         void refuse(socket, problem(503, "too_many_clients", detail), SECONDS_TO_COME_AGAIN);
