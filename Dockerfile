@@ -2,6 +2,13 @@
 FROM node:24-trixie-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
+# npm links the packages of the workspace by what their manifests say. Their sources come later, so that a change of code installs nothing.
+COPY packages/capabilities/package.json ./packages/capabilities/
+COPY packages/derive/package.json ./packages/derive/
+COPY packages/mcp/package.json ./packages/mcp/
+COPY packages/protocol/package.json ./packages/protocol/
+COPY packages/runtime/package.json ./packages/runtime/
+COPY packages/sdk/package.json ./packages/sdk/
 RUN npm ci --omit=dev && npm cache clean --force
 
 FROM node:24-trixie-slim
@@ -9,10 +16,8 @@ ENV NODE_ENV=production PONDER_TELEMETRY_DISABLED=1 PONDER_CACHE_BYTES=402653184
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
 COPY package.json tsconfig.json ponder.config.ts ./
-COPY protocol ./protocol
-COPY runtime ./runtime
-COPY sdk ./sdk
-COPY settlement ./settlement
+COPY packages ./packages
+COPY services ./services
 COPY indexer ./indexer
 # Served at /docs/.
 COPY docs ./docs

@@ -28,7 +28,7 @@ export default defineConfig({
     solidity: {
       fuzz: { runs: 512 },
       invariant: { runs: 32, depth: 200 },
-      // Each invariant run appends what it did; scripts/testing/invariantCoverage.ts sums it up.
+      // Each invariant run appends what it did; tools/testing/invariantCoverage.ts sums it up.
       fsPermissions: { writeFile: ["./cache/invariantCoverage.jsonl"] },
     },
   },

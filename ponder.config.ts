@@ -1,10 +1,10 @@
 import { createConfig } from "ponder";
+import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import { parseAbi, zeroAddress } from "viem";
 import { buildVersion } from "./indexer/buildVersion.ts";
 import { config } from "./indexer/environment.ts";
 import { leaveSigtermToPonder } from "./indexer/ponderProcess.ts";
-import { anchoredLedgerAbi } from "./protocol/abi/anchoredLedgerAbi.ts";
-import { hireEscrowAbi } from "./protocol/abi/hireEscrowAbi.ts";
 
 leaveSigtermToPonder();
 

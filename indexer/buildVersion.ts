@@ -1,27 +1,26 @@
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Params } from "../protocol/records/params.ts";
+import type { Params } from "tallystick-protocol/records/params";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const SHARED = ["protocol", "runtime"];
+/** What decides rows: the rooms that handlers run, and what starts them. */
+const DECIDE_ROWS = ["packages/protocol", "packages/derive", "packages/runtime", "indexer"];
+/** Makes answers out of rows, and changes none. */
+const API = "indexer/src/api";
 
 /**
- * SHA-256 over what decides rows but lies outside the files Ponder hashes for its build id (config, schema and src/): the
- * sources of protocol/ and runtime/, and the first parameters, which name the ledgers that are followed. Where a ledger's bytes come
+ * SHA-256 over what decides rows: the sources of protocol, derive, runtime and indexer without its API, and the first parameters,
+ * which name the ledgers that are followed. Ponder's own build id sees config, schema and `src/` alone. Where a ledger's bytes come
  * from is left out: the anchored root says what they must be.
  *
  * @returns 64 hex digits
  */
-export function buildVersion(params: Params, root = ROOT, folders = SHARED): string {
-  const hash = createHash("sha256");
-  for (const file of folders.flatMap((folder) => sourcesIn(root, folder))) {
-    // Lengths keep the end of one text and the beginning of the next apart.
-    const text = readFileSync(path.join(root, file));
-    hash.update(`${file}\0${text.length}\0`).update(text);
-  }
-  return hash.update(JSON.stringify(params)).digest("hex");
+export function buildVersion(params: Params, root = ROOT): string {
+  return hashOf(root, DECIDE_ROWS, (file) => !file.startsWith(`${API}/`))
+    .update(JSON.stringify(params))
+    .digest("hex");
 }
 
 /**
@@ -29,8 +28,23 @@ export function buildVersion(params: Params, root = ROOT, folders = SHARED): str
  *
  * @returns 16 hex digits
  */
-export function apiVersion(params: Params): string {
-  return buildVersion(params).slice(0, 8) + buildVersion(params, ROOT, ["indexer/src"]).slice(0, 8);
+export function apiVersion(params: Params, root = ROOT): string {
+  return (
+    buildVersion(params, root).slice(0, 8) +
+    hashOf(root, [API], () => true)
+      .digest("hex")
+      .slice(0, 8)
+  );
+}
+
+function hashOf(root: string, folders: string[], counts: (file: string) => boolean): Hash {
+  const hash = createHash("sha256");
+  for (const file of folders.flatMap((folder) => sourcesIn(root, folder)).filter(counts)) {
+    // Lengths keep the end of one text and the beginning of the next apart.
+    const text = readFileSync(path.join(root, file));
+    hash.update(`${file}\0${text.length}\0`).update(text);
+  }
+  return hash;
 }
 
 function sourcesIn(root: string, folder: string): string[] {

@@ -1,10 +1,10 @@
+import { type Address, addressSchema } from "tallystick-protocol/address";
+import { parseUsdc, priceUsdcSchema } from "tallystick-protocol/amount";
+import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
+import { keysOfOthers } from "tallystick-protocol/keysOfOthers";
+import { defineParams, type Params } from "tallystick-protocol/records/params";
 import { z } from "zod";
-import { type Address, addressSchema } from "../protocol/address.ts";
-import { parseUsdc, priceUsdcSchema } from "../protocol/amount.ts";
-import { type InputIssue, InvalidInputError } from "../protocol/errors.ts";
-import type { Hex } from "../protocol/hex.ts";
-import { keysOfOthers } from "../protocol/keysOfOthers.ts";
-import { defineParams, type Params } from "../protocol/records/params.ts";
 
 /** Where the entries of a ledger are read: a settlement service, or a folder with its `ledger.jsonl`. */
 export type SegmentSourceConfig = { kind: "http"; url: string } | { kind: "folder"; path: string };

@@ -1,8 +1,8 @@
 import { toSnakeCase } from "drizzle-orm/casing";
 import pg from "pg";
-import type { Address } from "../protocol/address.ts";
-import { TallystickError } from "../protocol/errors.ts";
-import { type ColumnKind, type Row, type TableName, tables } from "./src/derive/tables.ts";
+import { type ColumnKind, type Row, type TableName, tables } from "tallystick-derive/tables";
+import type { Address } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
 import { type LoggedLine, mergedLog } from "./src/mergedLog.ts";
 
 /** A node's database at one moment: whatever the node writes meanwhile is not seen, so log and rows belong together. */

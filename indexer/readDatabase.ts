@@ -1,6 +1,6 @@
 import { drizzle } from "drizzle-orm/node-postgres";
 import pg from "pg";
-import { inItsTurn } from "../runtime/http/turns.ts";
+import { inItsTurn } from "tallystick-runtime/http/turns";
 import * as schema from "./ponder.schema.ts";
 import { logWarning } from "./ponderProcess.ts";
 import { preparingClient } from "./preparingClient.ts";

@@ -5,7 +5,7 @@ import {
   type PgColumnsBuilders,
   type PgTableExtraConfig,
 } from "ponder";
-import { type ColumnKind, type TableName, tables } from "./derive/tables.ts";
+import { type ColumnKind, type TableName, tables } from "tallystick-derive/tables";
 
 /** How each kind of column of the derivation is stored. `int8` in number mode holds every safe integer. */
 const builders = {
@@ -30,7 +30,7 @@ type Columns<T extends TableName> = {
 };
 
 /**
- * The database table for the rows that the derivation keeps under `name`: its columns are those of `derive/tables.ts`, so
+ * The database table for the rows that the derivation keeps under `name`: its columns are those of `packages/derive/tables.ts`, so
  * the two cannot drift apart. `indexes` serve the API; the derivation itself reads by primary key only.
  */
 export function deriveTable<T extends TableName>(

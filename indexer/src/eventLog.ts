@@ -1,9 +1,9 @@
 import type { Context } from "ponder:registry";
-import { recoverByWasm } from "../../protocol/signatures/recoverByWasm.ts";
-import { remembered } from "../../protocol/signatures/remembered.ts";
+import type { DeriveEvent } from "tallystick-derive/events";
+import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
+import { remembered } from "tallystick-protocol/signatures/remembered";
 import { timeline } from "../ponder.schema.ts";
 import { sha256HexByNode } from "../sha256HexByNode.ts";
-import type { DeriveEvent } from "./derive/events.ts";
 import { talliesOf } from "./insights.ts";
 import { ponderRows } from "./ponderRows.ts";
 import { positionKey } from "./positionKey.ts";

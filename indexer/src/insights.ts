@@ -1,4 +1,4 @@
-import type { Row } from "./derive/tables.ts";
+import type { Row } from "tallystick-derive/tables";
 import type { RowChange } from "./rows/transaction.ts";
 
 /** Weights in sums: millionths of a hire. */

@@ -1,5 +1,5 @@
-import type { Address } from "../../protocol/address.ts";
-import type { Row } from "./derive/tables.ts";
+import type { Row } from "tallystick-derive/tables";
+import type { Address } from "tallystick-protocol/address";
 import { positionKey } from "./positionKey.ts";
 import { transferOfPayment } from "./transferOfPayment.ts";
 

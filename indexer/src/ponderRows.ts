@@ -1,6 +1,6 @@
 import type { Context } from "ponder:registry";
+import { tables as columnsOf, type Row, type TableName } from "tallystick-derive/tables";
 import * as schema from "../ponder.schema.ts";
-import { tables as columnsOf, type Row, type TableName } from "./derive/tables.ts";
 import type { RowDatabase } from "./rows/derivation.ts";
 
 type Tables = { [T in TableName]: { $inferSelect: Row<T> } };

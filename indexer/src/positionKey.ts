@@ -1,4 +1,4 @@
-import type { DeriveEvent } from "./derive/events.ts";
+import type { DeriveEvent } from "tallystick-derive/events";
 
 /** Behind every log of a block. */
 const LAST_SLOT = 99_999_999;

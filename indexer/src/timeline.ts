@@ -1,4 +1,4 @@
-import type { Row } from "./derive/tables.ts";
+import type { Row } from "tallystick-derive/tables";
 import type { RowChange } from "./rows/transaction.ts";
 
 /** What happened, for those who follow a node live: the row it is about, and the agents that it concerns. */

@@ -1,7 +1,7 @@
-import type { Address } from "../../protocol/address.ts";
-import type { Hex } from "../../protocol/hex.ts";
-import type { DeriveEvent, TransferEvent } from "./derive/events.ts";
-import type { Row } from "./derive/tables.ts";
+import type { DeriveEvent, TransferEvent } from "tallystick-derive/events";
+import type { Row } from "tallystick-derive/tables";
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
 import type { RowChange } from "./rows/transaction.ts";
 
 /** The payment that a transfer became, which most do: null for one that cannot be a hire's, and for any other event. */

@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { InvalidInputError, TallystickError } from "../../protocol/errors.ts";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 
 /**
  * Prints an error for a person: a sentence, the fields that are wrong, what to do next, and the code to search for.

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { TallystickError } from "../../protocol/errors.ts";
-import type { AgentAnswer } from "../../sdk/query/createGraphqlClient.ts";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { AgentAnswer } from "tallystick-sdk/query/createGraphqlClient";
 import {
   addQueryOptions,
   answer,

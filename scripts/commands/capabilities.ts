@@ -1,7 +1,7 @@
 import Table from "cli-table3";
 import type { Command } from "commander";
-import { catalogue } from "../../protocol/capabilities/catalogue.ts";
-import { minVerificationVersion, versionStatus } from "../../protocol/capabilities/versions.ts";
+import { catalogue } from "tallystick-capabilities/catalogue";
+import { minVerificationVersion, versionStatus } from "tallystick-capabilities/versions";
 
 /** `tallystick capabilities`: the standard capabilities; with `--bench`, their verifiers in figures. */
 export function registerCapabilities(program: Command): void {
@@ -41,8 +41,8 @@ function printList(json: boolean, now: number): void {
 }
 
 async function printBench(json: boolean): Promise<void> {
-  const { measureLargest } = await import("../bench/capabilities/largestInputs.ts");
-  const { measureVerifiers } = await import("../bench/capabilities/measureVerifiers.ts");
+  const { measureLargest } = await import("../../tools/bench/capabilities/largestInputs.ts");
+  const { measureVerifiers } = await import("../../tools/bench/capabilities/measureVerifiers.ts");
   const figures = await measureVerifiers();
   const largest = await measureLargest();
   if (json) {

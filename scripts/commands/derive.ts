@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { snapshotOf } from "../../indexer/src/derive/snapshot.ts";
-import { type Address, addressSchema } from "../../protocol/address.ts";
+import { snapshotOf } from "tallystick-derive/snapshot";
+import { type Address, addressSchema } from "tallystick-protocol/address";
 import { parseOption, wholeNumber } from "../cli/parseOption.ts";
 import { deriveLog } from "../eventLog/deriveLog.ts";
 import { readWholeLines } from "../eventLog/readWholeLines.ts";

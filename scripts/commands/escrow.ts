@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { TallystickError } from "../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 import {
   addQueryOptions,
   answer,

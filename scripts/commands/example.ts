@@ -1,14 +1,14 @@
 import type { Command } from "commander";
-import { TallystickError } from "../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 
 /** The examples of the SDK, each a program by itself. */
 const EXAMPLES: { [name: string]: () => Promise<unknown> } = {
-  seller: () => import("../../sdk/examples/seller.ts"),
-  "buy-direct": () => import("../../sdk/examples/buyDirect.ts"),
-  "buy-by-escrow": () => import("../../sdk/examples/buyByEscrow.ts"),
+  seller: () => import("tallystick-sdk/examples/seller"),
+  "buy-direct": () => import("tallystick-sdk/examples/buyDirect"),
+  "buy-by-escrow": () => import("tallystick-sdk/examples/buyByEscrow"),
 };
 
-/** `tallystick example`: runs one of sdk/examples, under a Node that can. */
+/** `tallystick example`: runs one of packages/sdk/examples, under a Node that can. */
 export function registerExample(program: Command): void {
   const names = Object.keys(EXAMPLES).join(", ");
   program

@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
+import { priceUsdcSchema } from "tallystick-protocol/amount";
+import { isCapability } from "tallystick-protocol/capability";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { z } from "zod";
-import { priceUsdcSchema } from "../../protocol/amount.ts";
-import { isCapability } from "../../protocol/capability.ts";
-import { InvalidInputError, TallystickError } from "../../protocol/errors.ts";
 import { parseOption, wholeNumber } from "../cli/parseOption.ts";
 import {
   addQueryOptions,

@@ -1,8 +1,8 @@
 import path from "node:path";
 import Table from "cli-table3";
 import type { Command } from "commander";
-import { keysFileIn } from "../../settlement/config.ts";
-import { addKey, readKeyFile, revokeKey } from "../../settlement/keys/keyFile.ts";
+import { keysFileIn } from "../../services/settlement/config.ts";
+import { addKey, readKeyFile, revokeKey } from "../../services/settlement/keys/keyFile.ts";
 
 /** `tallystick keys add|list|revoke`: who may settle proposals. A running service follows within a second. */
 export function registerKeys(program: Command): void {

@@ -1,10 +1,14 @@
 import path from "node:path";
 import type { Command } from "commander";
-import { InvalidInputError, TallystickError } from "../../protocol/errors.ts";
-import { toHex } from "../../protocol/hex.ts";
-import { adoptLedger } from "../../settlement/ledger/adoptLedger.ts";
-import { importLedger } from "../../settlement/ledger/importLedger.ts";
-import { MISSING_KEY_HINT, type PulledLedger, pullLedger } from "../../settlement/ledger/pullLedger.ts";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { toHex } from "tallystick-protocol/hex";
+import { adoptLedger } from "../../services/settlement/ledger/adoptLedger.ts";
+import { importLedger } from "../../services/settlement/ledger/importLedger.ts";
+import {
+  MISSING_KEY_HINT,
+  type PulledLedger,
+  pullLedger,
+} from "../../services/settlement/ledger/pullLedger.ts";
 import { registerRotateKey } from "./ledgerRotateKey.ts";
 import { askChain, ledgerConfig, ledgerFolder } from "./ledgerSettings.ts";
 import { registerSuccession } from "./ledgerSuccession.ts";

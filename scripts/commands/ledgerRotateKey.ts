@@ -1,14 +1,14 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import type { Command } from "commander";
-import { InvalidInputError } from "../../protocol/errors.ts";
-import { formatVerifierKey, noteVerifierKey } from "../../protocol/note/signedNote.ts";
-import { lockFolder } from "../../settlement/ledger/lockFolder.ts";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { formatVerifierKey, noteVerifierKey } from "tallystick-protocol/note/signedNote";
+import { lockFolder } from "../../services/settlement/ledger/lockFolder.ts";
 import {
   checkpointKeys,
   finishKeyRotation,
   ROTATION_SECONDS,
   startKeyRotation,
-} from "../../settlement/proofs/checkpointKey.ts";
+} from "../../services/settlement/proofs/checkpointKey.ts";
 import { ledgerConfig, ledgerFolder } from "./ledgerSettings.ts";
 
 /** `tallystick ledger rotate-key`: another key for a ledger's checkpoints, which nobody has to learn in a moment. */

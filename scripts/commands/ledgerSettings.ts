@@ -1,8 +1,11 @@
 import path from "node:path";
+import { TallystickError } from "tallystick-protocol/errors";
 import { createPublicClient, http } from "viem";
-import { TallystickError } from "../../protocol/errors.ts";
-import { type LedgerOnChain, readLedgerOnChain } from "../../settlement/anchoring/readLedgerOnChain.ts";
-import { readConfig, type SettlementConfig } from "../../settlement/config.ts";
+import {
+  type LedgerOnChain,
+  readLedgerOnChain,
+} from "../../services/settlement/anchoring/readLedgerOnChain.ts";
+import { readConfig, type SettlementConfig } from "../../services/settlement/config.ts";
 import { readDeployment } from "../deploy/deployment.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
 import { completeSettings } from "../start/nodeEnvironment.ts";

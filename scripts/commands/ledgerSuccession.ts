@@ -1,4 +1,8 @@
 import { type Command, Option } from "commander";
+import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
+import { type Address, addressSchema } from "tallystick-protocol/address";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
 import {
   BaseError,
   ContractFunctionRevertedError,
@@ -9,12 +13,8 @@ import {
   zeroAddress,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
-import { type Address, addressSchema } from "../../protocol/address.ts";
-import { InvalidInputError, TallystickError } from "../../protocol/errors.ts";
-import { createTransactionSender } from "../../sdk/chain/transactionSender.ts";
-import type { LedgerState } from "../../settlement/anchoring/readLedgerOnChain.ts";
-import type { AnchoringConfig } from "../../settlement/config.ts";
+import type { LedgerState } from "../../services/settlement/anchoring/readLedgerOnChain.ts";
+import type { AnchoringConfig } from "../../services/settlement/config.ts";
 import { askChain, ledgerConfig } from "./ledgerSettings.ts";
 
 type Call =

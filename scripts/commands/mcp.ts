@@ -27,9 +27,9 @@ export function registerMcp(program: Command): void {
     )
     .action(async ({ http, host }: Options) => {
       // Loaded only now: the tools bring much with them, and --help should be quick.
-      const { createMcpContext, readMcpConfig } = await import("../../sdk/mcp/mcpConfig.ts");
-      const { createTallystickMcp } = await import("../../sdk/mcp/createTallystickMcp.ts");
-      const { fileStore } = await import("../../sdk/store/fileStore.ts");
+      const { createMcpContext, readMcpConfig } = await import("tallystick-mcp/mcpConfig");
+      const { createTallystickMcp } = await import("tallystick-mcp/createTallystickMcp");
+      const { fileStore } = await import("tallystick-sdk/store/fileStore");
       const config = readMcpConfig(process.env);
       const { stateDir } = config;
       const context = createMcpContext(config, stateDir === undefined ? {} : { store: fileStore(stateDir) });
@@ -40,7 +40,7 @@ export function registerMcp(program: Command): void {
         return;
       }
       const { serve } = await import("@hono/node-server");
-      const { createMcpApp } = await import("../../sdk/mcp/createMcpApp.ts");
+      const { createMcpApp } = await import("tallystick-mcp/createMcpApp");
       const app = createMcpApp({ context, host, bearerKey: config.mcpKey });
       const shutdown = watchShutdown();
       const server = serve({ fetch: app.fetch, hostname: host, port: http }, ({ port: bound }) => {

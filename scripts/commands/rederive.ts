@@ -1,8 +1,8 @@
 import { styleText } from "node:util";
 import Table from "cli-table3";
 import type { Command } from "commander";
+import { snapshotOf } from "tallystick-derive/snapshot";
 import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
-import { snapshotOf } from "../../indexer/src/derive/snapshot.ts";
 import { addNodeOptions, type NodeOptions } from "../cli/nodeOptions.ts";
 import { wholeNumber } from "../cli/parseOption.ts";
 import { type Comparison, compareRows } from "../eventLog/compareRows.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { SearchAnswer, SearchRequest } from "../../sdk/query/answers.ts";
+import type { SearchAnswer, SearchRequest } from "tallystick-sdk/query/answers";
 import { wholeNumber } from "../cli/parseOption.ts";
 import {
   addQueryOptions,

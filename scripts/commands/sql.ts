@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import type { Command } from "commander";
 import pg from "pg";
-import { TallystickError } from "../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 
 /** `tallystick sql`: statements for a node's Postgres, where there is no psql. */
 export function registerSql(program: Command): void {

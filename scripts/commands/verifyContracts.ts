@@ -1,10 +1,10 @@
 import path from "node:path";
 import { styleText } from "node:util";
 import { type Command, Option } from "commander";
+import { type Address, addressSchema } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
 import { getAddress, type PublicClient } from "viem";
 import { z } from "zod";
-import { type Address, addressSchema } from "../../protocol/address.ts";
-import { TallystickError } from "../../protocol/errors.ts";
 import { parseOption } from "../cli/parseOption.ts";
 import { type Deployment, readDeployment } from "../deploy/deployment.ts";
 import { describeGuardian, type Guardian, readGuardian } from "../deploy/describeGuardian.ts";

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { toHex } from "../../protocol/hex.ts";
-import { LedgerLineError, type OtherLayouts } from "../../protocol/ledger/verifyLedger.ts";
-import { readAnyLedger, type VerifiedFile } from "../../settlement/ledger/readAnyLedger.ts";
+import { toHex } from "tallystick-protocol/hex";
+import { LedgerLineError, type OtherLayouts } from "tallystick-protocol/ledger/verifyLedger";
+import { readAnyLedger, type VerifiedFile } from "../../services/settlement/ledger/readAnyLedger.ts";
 
 /** `tallystick verify-ledger FILE`: the whole chain of a ledger, offline. */
 export function registerVerifyLedger(program: Command): void {

@@ -1,19 +1,19 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { createPublicClient, http } from "viem";
-import { type Address, addressSchema } from "../../protocol/address.ts";
-import { InvalidInputError, TallystickError } from "../../protocol/errors.ts";
-import { type Hex, toHex } from "../../protocol/hex.ts";
-import { headDigest } from "../../protocol/note/headSignature.ts";
-import { parseVerifierKey } from "../../protocol/note/signedNote.ts";
+import { type Address, addressSchema } from "tallystick-protocol/address";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { type Hex, toHex } from "tallystick-protocol/hex";
+import { headDigest } from "tallystick-protocol/note/headSignature";
+import { parseVerifierKey } from "tallystick-protocol/note/signedNote";
 import {
   ProofError,
   parseProofBundle,
   type VerifiedProof,
   verifyProofBundle,
-} from "../../protocol/proof/proofBundle.ts";
-import { askWallet } from "../../runtime/erc1271/askWallet.ts";
-import { confirmProof } from "../../sdk/proof/confirmProof.ts";
+} from "tallystick-protocol/proof/proofBundle";
+import { askWallet } from "tallystick-runtime/erc1271/askWallet";
+import { confirmProof } from "tallystick-sdk/proof/confirmProof";
+import { createPublicClient, http } from "viem";
 
 type Options = { key?: string[]; ledger?: string; writer?: string; rpcUrl?: string; json?: boolean };
 

@@ -1,7 +1,7 @@
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
 import { keccak256, type LocalAccount, stringToBytes } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import type { Address } from "../../protocol/address.ts";
-import type { Hex } from "../../protocol/hex.ts";
 
 /** Somebody in the story: a name for the table, a wallet for everything else. */
 export type Actor = { name: string; address: Address; account: LocalAccount; privateKey: Hex };

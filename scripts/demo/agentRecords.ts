@@ -1,7 +1,7 @@
-import { TallystickError } from "../../protocol/errors.ts";
-import type { Hex } from "../../protocol/hex.ts";
-import type { RecordBody } from "../../protocol/json/recordBody.ts";
-import { signBody, signRecord } from "../../protocol/records/record.ts";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { signBody, signRecord } from "tallystick-protocol/records/record";
 import type { Actor } from "./actors.ts";
 
 /** A ledger entry as settlement answers it. */

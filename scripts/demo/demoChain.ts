@@ -1,3 +1,21 @@
+import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
+import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
+import { type Address, ZERO_ADDRESS } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
+import {
+  type Authorization,
+  receiveWithAuthorizationTypedData,
+  transferWithAuthorizationTypedData,
+} from "tallystick-protocol/escrow/authorization";
+import {
+  escrowId,
+  type Hire,
+  markDeliveredTypedData,
+  refundTypedData,
+  releaseTypedData,
+} from "tallystick-protocol/escrow/hire";
+import type { Hex } from "tallystick-protocol/hex";
 import {
   createPublicClient,
   createWalletClient,
@@ -7,24 +25,6 @@ import {
   keccak256,
   toHex,
 } from "viem";
-import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
-import { hireEscrowAbi } from "../../protocol/abi/hireEscrowAbi.ts";
-import { testUsdcAbi } from "../../protocol/abi/testUsdcAbi.ts";
-import { type Address, ZERO_ADDRESS } from "../../protocol/address.ts";
-import { TallystickError } from "../../protocol/errors.ts";
-import {
-  type Authorization,
-  receiveWithAuthorizationTypedData,
-  transferWithAuthorizationTypedData,
-} from "../../protocol/escrow/authorization.ts";
-import {
-  escrowId,
-  type Hire,
-  markDeliveredTypedData,
-  refundTypedData,
-  releaseTypedData,
-} from "../../protocol/escrow/hire.ts";
-import type { Hex } from "../../protocol/hex.ts";
 import { type Actor, actors } from "./actors.ts";
 import { TICK_BLOCKS } from "./services.ts";
 import type { DemoNode } from "./startDemoNode.ts";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { TallystickError } from "../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 import { waitUntil } from "../processes/waitUntil.ts";
 import { actors, agents, nameOf } from "./actors.ts";
 import {

@@ -1,5 +1,5 @@
-import { dumpsPythonJson, type PyJson, parsePythonJson } from "../../protocol/json/pythonJson.ts";
-import { entryLine, GENESIS_HASH, parseEntryLine, sealEntry } from "../../protocol/ledger/entry.ts";
+import { dumpsPythonJson, type PyJson, parsePythonJson } from "tallystick-protocol/json/pythonJson";
+import { entryLine, GENESIS_HASH, parseEntryLine, sealEntry } from "tallystick-protocol/ledger/entry";
 
 /** A ledger that its operator has changed afterwards. */
 export type RewrittenLedger = {

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { TallystickError } from "../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 import { printError } from "../cli/printError.ts";
 import { createProgress } from "../cli/progress.ts";
 import { type Shutdown, StoppedBySignal, watchShutdown } from "../cli/shutdown.ts";

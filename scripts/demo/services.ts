@@ -1,6 +1,6 @@
 import path from "node:path";
-import type { Address } from "../../protocol/address.ts";
-import type { Hex } from "../../protocol/hex.ts";
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
 import type { Deployment } from "../deploy/deployment.ts";
 import { childEnvironment } from "../processes/childEnvironment.ts";
 import { nodeProgram } from "../processes/nodeProgram.ts";
@@ -48,7 +48,7 @@ export function settlementService(parameters: SettlementServiceParameters): Serv
   return {
     name: "settlement",
     command: process.execPath,
-    args: nodeProgram("settlement/main.ts"),
+    args: nodeProgram("services/settlement/main.ts"),
     cwd: repositoryRoot,
     env: childEnvironment({
       SETTLEMENT_HOST: "127.0.0.1",
@@ -62,7 +62,7 @@ export function settlementService(parameters: SettlementServiceParameters): Serv
       ANCHOR_INTERVAL_SECONDS: "1",
       // All the demo's agents have one address.
       RATE_LIMIT_PER_ADDRESS: "0",
-      // Sellers may live on this machine, as those of sdk/examples do.
+      // Sellers may live on this machine, as those of packages/sdk/examples do.
       DEV_MODE: "1",
     }),
     logFile: path.join(logs, "settlement.log"),

@@ -1,8 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
+import type { Hex } from "tallystick-protocol/hex";
+import { ledgerId } from "tallystick-protocol/ledger/anchor";
 import { zeroAddress } from "viem";
-import type { Hex } from "../../protocol/hex.ts";
-import { ledgerId } from "../../protocol/ledger/anchor.ts";
 import type { Progress } from "../cli/progress.ts";
 import { deployContracts } from "../deploy/deployContracts.ts";
 import { type Deployment, writeDeployment } from "../deploy/deployment.ts";

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
+import type { Address } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
 import { createPublicClient, http, isAddressEqual } from "viem";
-import { hireEscrowAbi } from "../../protocol/abi/hireEscrowAbi.ts";
-import type { Address } from "../../protocol/address.ts";
-import { TallystickError } from "../../protocol/errors.ts";
-import type { Hex } from "../../protocol/hex.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
 import type { Deployment } from "./deployment.ts";
 

@@ -1,8 +1,8 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { addressSchema } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
 import { z } from "zod";
-import { addressSchema } from "../../protocol/address.ts";
-import { TallystickError } from "../../protocol/errors.ts";
 
 /** A deployment as `contracts/deployments/<chainId>.json` records it: all that a node's configuration needs to know. */
 export const deploymentSchema = z.strictObject({

@@ -1,5 +1,5 @@
+import type { Address } from "tallystick-protocol/address";
 import { getAddress, type PublicClient, parseAbi } from "viem";
-import type { Address } from "../../protocol/address.ts";
 import { CANONICAL_SAFE, SAFE_PROXY_CODE } from "../ignition/canonicalSafe.ts";
 
 /** What stands at a guardian's address. */

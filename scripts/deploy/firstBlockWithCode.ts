@@ -1,5 +1,5 @@
+import type { Address } from "tallystick-protocol/address";
 import type { PublicClient } from "viem";
-import type { Address } from "../../protocol/address.ts";
 
 /**
  * The block before the first in which any of the contracts had code, by bisection. A node that does not keep the states of

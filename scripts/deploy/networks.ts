@@ -1,4 +1,4 @@
-import type { Address } from "../../protocol/address.ts";
+import type { Address } from "tallystick-protocol/address";
 
 /** A chain that `tallystick deploy` knows by name. */
 export type KnownNetwork = {

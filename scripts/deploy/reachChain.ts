@@ -1,5 +1,5 @@
+import { TallystickError } from "tallystick-protocol/errors";
 import { createPublicClient, http, type PublicClient } from "viem";
-import { TallystickError } from "../../protocol/errors.ts";
 import { networks } from "./networks.ts";
 
 /**

@@ -1,6 +1,6 @@
+import type { MemoryStore } from "tallystick-derive/memoryStore";
+import { type TableName, tables } from "tallystick-derive/tables";
 import type { NodeSnapshot } from "../../indexer/nodeDatabase.ts";
-import type { MemoryStore } from "../../indexer/src/derive/memoryStore.ts";
-import { type TableName, tables } from "../../indexer/src/derive/tables.ts";
 
 /** A column in which a node's row is not what its log gives; `column` is null when the whole row is missing or extra. */
 export type RowDifference = {

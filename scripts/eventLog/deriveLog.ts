@@ -1,9 +1,9 @@
+import { apply } from "tallystick-derive/apply";
+import { MemoryStore } from "tallystick-derive/memoryStore";
+import type { Address } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
+import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
 import { sha256HexByNode } from "../../indexer/sha256HexByNode.ts";
-import { apply } from "../../indexer/src/derive/apply.ts";
-import { MemoryStore } from "../../indexer/src/derive/memoryStore.ts";
-import type { Address } from "../../protocol/address.ts";
-import { TallystickError } from "../../protocol/errors.ts";
-import { recoverByWasm } from "../../protocol/signatures/recoverByWasm.ts";
 import { LogReader } from "./logReader.ts";
 
 export type DeriveLogOptions = {

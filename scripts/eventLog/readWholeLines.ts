@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { TallystickError } from "../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 
 /** Read at once: large enough that the lines cost more than the reading. */
 const CHUNK = 1 << 20;

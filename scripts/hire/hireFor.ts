@@ -1,17 +1,17 @@
 import path from "node:path";
+import { allowedEscrows } from "tallystick-mcp/escrowSetting";
+import { readMcpConfig } from "tallystick-mcp/mcpConfig";
+import { stageInWords } from "tallystick-mcp/progress";
+import { TallystickError } from "tallystick-protocol/errors";
+import { storeBudget } from "tallystick-sdk/budget/storeBudget";
+import type { HireResult } from "tallystick-sdk/buyer/hireResult";
+import type { ResumedHire } from "tallystick-sdk/buyer/resumeHires";
+import { type Buyer, createBuyer } from "tallystick-sdk/createBuyer";
+import { HireFailedError } from "tallystick-sdk/errors";
+import type { HireParameters } from "tallystick-sdk/hireParameters";
+import { fileStore } from "tallystick-sdk/store/fileStore";
 import { createPublicClient, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { TallystickError } from "../../protocol/errors.ts";
-import { storeBudget } from "../../sdk/budget/storeBudget.ts";
-import type { HireResult } from "../../sdk/buyer/hireResult.ts";
-import type { ResumedHire } from "../../sdk/buyer/resumeHires.ts";
-import { type Buyer, createBuyer } from "../../sdk/createBuyer.ts";
-import { HireFailedError } from "../../sdk/errors.ts";
-import type { HireParameters } from "../../sdk/hireParameters.ts";
-import { allowedEscrows } from "../../sdk/mcp/escrowSetting.ts";
-import { readMcpConfig } from "../../sdk/mcp/mcpConfig.ts";
-import { stageInWords } from "../../sdk/mcp/progress.ts";
-import { fileStore } from "../../sdk/store/fileStore.ts";
 import { watchShutdown } from "../cli/shutdown.ts";
 
 /** What became of a hire. Amounts are USDC; `result`, `receiptIssues` and `seller_words` are what a stranger sent. */

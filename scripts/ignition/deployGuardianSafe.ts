@@ -1,6 +1,6 @@
 import { Contract } from "ethers";
 import type { NetworkConnection } from "hardhat/types/network";
-import { TallystickError } from "../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 import { CANONICAL_SAFE, canonicalSafeAddress, SAFE_CONTRACTS, safeSetup } from "./canonicalSafe.ts";
 import guardianSafe from "./modules/GuardianSafe.ts";
 

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { AbiCoder, concat, getCreate2Address, id, keccak256 } from "ethers";
 import type { Artifact } from "hardhat/types/artifacts";
-import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
-import { hireEscrowAbi } from "../../protocol/abi/hireEscrowAbi.ts";
+import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import { repositoryRoot } from "../repositoryRoot.ts";
 import type { StandardInput } from "../verification/standardInput.ts";
 

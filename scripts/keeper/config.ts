@@ -1,9 +1,9 @@
+import { type Address, addressSchema } from "tallystick-protocol/address";
+import { parseUsdc, priceUsdcSchema } from "tallystick-protocol/amount";
+import { InvalidInputError, invalidInputFromZod } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
+import { keysOfOthers } from "tallystick-protocol/keysOfOthers";
 import { z } from "zod";
-import { type Address, addressSchema } from "../../protocol/address.ts";
-import { parseUsdc, priceUsdcSchema } from "../../protocol/amount.ts";
-import { InvalidInputError, invalidInputFromZod } from "../../protocol/errors.ts";
-import type { Hex } from "../../protocol/hex.ts";
-import { keysOfOthers } from "../../protocol/keysOfOthers.ts";
 
 /** What a keeper is told from outside. */
 export type KeeperConfig = {

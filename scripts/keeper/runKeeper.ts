@@ -1,16 +1,16 @@
 import type { Server } from "node:http";
 import { serve } from "@hono/node-server";
+import { ClientBudgets } from "tallystick-runtime/http/clientBudgets";
+import { guardServer } from "tallystick-runtime/http/guardServer";
+import { limitClients } from "tallystick-runtime/http/limitClients";
+import { limitSockets } from "tallystick-runtime/http/limitSockets";
+import { limitTime } from "tallystick-runtime/http/limitTime";
+import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
+import { createEscrowCalls } from "tallystick-sdk/escrow/escrowCalls";
+import { createKeeper } from "tallystick-sdk/escrow/keeper";
+import { keeperApp } from "tallystick-sdk/escrow/keeperApp";
+import { fileStore } from "tallystick-sdk/store/fileStore";
 import { privateKeyToAccount } from "viem/accounts";
-import { ClientBudgets } from "../../runtime/http/clientBudgets.ts";
-import { guardServer } from "../../runtime/http/guardServer.ts";
-import { limitClients } from "../../runtime/http/limitClients.ts";
-import { limitSockets } from "../../runtime/http/limitSockets.ts";
-import { limitTime } from "../../runtime/http/limitTime.ts";
-import { createTransactionSender } from "../../sdk/chain/transactionSender.ts";
-import { createEscrowCalls } from "../../sdk/escrow/escrowCalls.ts";
-import { createKeeper } from "../../sdk/escrow/keeper.ts";
-import { keeperApp } from "../../sdk/escrow/keeperApp.ts";
-import { fileStore } from "../../sdk/store/fileStore.ts";
 import type { KeeperConfig } from "./config.ts";
 
 /** Connections of one address, and of all, that are open at one time. */

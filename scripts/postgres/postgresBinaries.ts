@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { chown, cp, lchown, readdir, readFile, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { TallystickError } from "../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 import { isReachableBy, type OsUser } from "./osUser.ts";
 
 /**

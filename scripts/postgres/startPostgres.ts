@@ -4,7 +4,7 @@ import { chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import path from "node:path";
 import pg from "pg";
-import { TallystickError } from "../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 import { childEnvironment } from "../processes/childEnvironment.ts";
 import { freePort } from "../processes/freePort.ts";
 import { logTail } from "../processes/logTail.ts";

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { TallystickError } from "../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 import { childEnvironment } from "./childEnvironment.ts";
 import type { KeeperReply, KeeperRequest, ProcessExit, ProcessSpec } from "./messages.ts";
 import { nodeProgram } from "./nodeProgram.ts";

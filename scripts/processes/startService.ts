@@ -1,4 +1,4 @@
-import { TallystickError } from "../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 import { logTail } from "./logTail.ts";
 import type { ProcessSpec } from "./messages.ts";
 import type { Keeper } from "./openKeeper.ts";

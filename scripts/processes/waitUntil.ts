@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { TallystickError } from "../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 
 /** How {@link waitUntil} waits. */
 export type WaitUntilParameters = {

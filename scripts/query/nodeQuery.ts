@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import Table from "cli-table3";
 import { type Command, Option } from "commander";
-import { createQueryClient, type QueryClient } from "../../sdk/query/createQueryClient.ts";
+import { createQueryClient, type QueryClient } from "tallystick-sdk/query/createQueryClient";
 
 /** What every command that asks a node takes. */
 export type QueryOptions = { url: string; json?: boolean };

@@ -1,7 +1,7 @@
 import pg from "pg";
+import type { Address } from "tallystick-protocol/address";
+import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
 import { createPublicClient, http } from "viem";
-import type { Address } from "../../protocol/address.ts";
-import { type InputIssue, InvalidInputError } from "../../protocol/errors.ts";
 import type { Environment } from "./processEnvironment.ts";
 
 const PATIENCE_MS = 10_000;

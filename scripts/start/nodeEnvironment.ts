@@ -1,7 +1,7 @@
+import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
 import { z } from "zod";
 import { indexerVariables, readConfig as readIndexerConfig } from "../../indexer/config.ts";
-import { type InputIssue, InvalidInputError } from "../../protocol/errors.ts";
-import { readConfig as readSettlementConfig, settlementVariables } from "../../settlement/config.ts";
+import { readConfig as readSettlementConfig, settlementVariables } from "../../services/settlement/config.ts";
 import type { Deployment } from "../deploy/deployment.ts";
 import { type Environment, pick } from "./processEnvironment.ts";
 import { urlOf } from "./urlOf.ts";

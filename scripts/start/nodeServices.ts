@@ -19,7 +19,7 @@ export function settlementOf({ environment, settlementUrl }: NodeEnvironment, lo
   return {
     name: "settlement",
     command: process.execPath,
-    args: nodeProgram("settlement/main.ts"),
+    args: nodeProgram("services/settlement/main.ts"),
     cwd: repositoryRoot,
     env: settlementEnvironment(environment),
     logFile,

@@ -1,5 +1,5 @@
 import { indexerVariables } from "../../indexer/config.ts";
-import { settlementVariables } from "../../settlement/config.ts";
+import { settlementVariables } from "../../services/settlement/config.ts";
 import { childEnvironment } from "../processes/childEnvironment.ts";
 import { ponderSettings } from "../processes/ponderProgram.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { parseEnv } from "node:util";
-import { TallystickError } from "../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 import { readDeployment } from "../deploy/deployment.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
 import { type NodeEnvironment, type NodePart, nodeEnvironment } from "./nodeEnvironment.ts";

@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { type InputIssue, InvalidInputError } from "../../protocol/errors.ts";
+import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
 
 /** Where a process is going to listen, and the setting that says so. */
 export type Listening = { field: string; host: string; port: number };

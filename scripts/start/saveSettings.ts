@@ -1,5 +1,5 @@
 import { appendFileSync, readFileSync } from "node:fs";
-import { TallystickError } from "../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 import type { Environment } from "./processEnvironment.ts";
 
 /** Settings as lines of a `.env` file. */

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
 import type { Abi } from "viem";
-import { TallystickError } from "../../protocol/errors.ts";
-import type { Hex } from "../../protocol/hex.ts";
 import type { StandardInput } from "./standardInput.ts";
 
 /** What a compiler makes of one contract. */

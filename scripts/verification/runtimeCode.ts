@@ -1,7 +1,7 @@
 import { createHardhatRuntimeEnvironment } from "hardhat/hre";
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
 import { type Abi, concat, encodeAbiParameters } from "viem";
-import type { Address } from "../../protocol/address.ts";
-import type { Hex } from "../../protocol/hex.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
 
 /** A contract as it was constructed somewhere. */

@@ -1,7 +1,7 @@
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
 import type { Abi, PublicClient } from "viem";
 import { encodeAbiParameters, keccak256 } from "viem";
-import type { Address } from "../../protocol/address.ts";
-import type { Hex } from "../../protocol/hex.ts";
 import { type FrozenName, inputSource, readFrozen, readFrozenInput } from "../ignition/frozenContract.ts";
 import { type Compiled, compileInput } from "./compileInput.ts";
 import { constructorInputs, runtimeCode } from "./runtimeCode.ts";

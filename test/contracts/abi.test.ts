@@ -1,16 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
-import { hireEscrowAbi } from "../../protocol/abi/hireEscrowAbi.ts";
-import { testUsdcAbi } from "../../protocol/abi/testUsdcAbi.ts";
-import { abiPath, expectedAbiSource, GENERATED_ABIS } from "../../scripts/generate-abi.ts";
+import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
+import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { abiPath, expectedAbiSource, GENERATED_ABIS } from "../../tools/generate-abi.ts";
 import { BUILD_TIMEOUT, freshChain } from "./support/chain.ts";
 
 const parsed = { hireEscrowAbi, anchoredLedgerAbi, testUsdcAbi };
 
-describe("protocol/abi", () => {
+describe("packages/protocol/abi", () => {
   before(async function () {
     this.timeout(BUILD_TIMEOUT);
     await freshChain();

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import hre from "hardhat";
 import { networks } from "../../scripts/deploy/networks.ts";
-import { compiledContract } from "../../scripts/freeze-contracts.ts";
 import { deployFrozen } from "../../scripts/ignition/deployFrozen.ts";
 import { frozenAddresses } from "../../scripts/ignition/frozenAddresses.ts";
 import {
@@ -10,6 +9,7 @@ import {
   readFrozen,
   readFrozenInput,
 } from "../../scripts/ignition/frozenContract.ts";
+import { compiledContract } from "../../tools/freeze-contracts.ts";
 import { BUILD_TIMEOUT, freshChain } from "./support/chain.ts";
 import { newWorld, PROVIDER, STATUS } from "./support/world.ts";
 

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import hre from "hardhat";
-import { goals } from "../../scripts/bench/gas/goals.ts";
-import type { GasFigures } from "../../scripts/bench/gas/measureEscrow.ts";
-import { drift, measureGas, readSnapshot } from "../../scripts/bench/gas/snapshot.ts";
+import { goals } from "../../tools/bench/gas/goals.ts";
+import type { GasFigures } from "../../tools/bench/gas/measureEscrow.ts";
+import { drift, measureGas, readSnapshot } from "../../tools/bench/gas/snapshot.ts";
 
 describe("Gas", function () {
   this.timeout(300_000);

@@ -3,34 +3,45 @@ import path from "node:path";
 import { expect } from "chai";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 
-/** What each room may import from. `derive` is the part of the indexer that is pure. */
+/** What each room may import from. */
 const MAY_IMPORT: { [room: string]: string[] } = {
   protocol: [],
-  runtime: ["protocol"],
   derive: ["protocol"],
-  sdk: ["protocol"],
-  settlement: ["protocol", "runtime", "sdk"],
-  indexer: ["protocol", "runtime", "derive"],
-  scripts: ["protocol", "runtime", "derive", "sdk", "settlement", "indexer"],
+  capabilities: ["protocol"],
+  sdk: ["protocol", "capabilities"],
+  mcp: ["protocol", "capabilities", "sdk"],
+  runtime: ["protocol"],
+  settlement: ["protocol", "capabilities", "sdk", "runtime"],
+  indexer: ["protocol", "derive", "runtime"],
+  scripts: ["protocol", "derive", "capabilities", "sdk", "mcp", "runtime", "settlement", "indexer", "tools"],
+  tools: ["protocol", "derive", "capabilities", "sdk", "mcp", "runtime", "settlement", "indexer", "scripts"],
 };
 
 /** Of these rooms only so much may be seen from there. */
 const ONLY: { [edge: string]: RegExp } = {
-  "settlement → sdk": /^sdk\/(net\/|requestService\.ts$)/,
+  // How to reach strangers.
+  "settlement → sdk": /^packages\/sdk\/(net\/|requestService\.ts$)/,
+  // What is on nobody's way is loaded when it is asked for.
+  "scripts → tools": /^tools\/(commands|bench\/capabilities)\//,
 };
 
 const PURE = ["protocol", "derive"];
 
-const roomOf = (file: string): string =>
-  file.startsWith("indexer/src/derive/") ? "derive" : (file.split("/", 1)[0] as string);
+/** `packages` and `services` hold rooms; every other folder is one. */
+function roomOf(file: string): string {
+  const [top = "", next = ""] = file.split("/");
+  return top === "packages" || top === "services" ? next : top;
+}
 
 /** What a file imports, as it is written there. */
 function specifiersOf(text: string): string[] {
-  const found = text.matchAll(/(?:^|\n)(?:import|export)\b[^"';]*?"([^"]+)"|\bimport\("([^"]+)"\)/g);
+  const found = text.matchAll(
+    /(?:^|\n)(?:import|export)\b\s*(?:[^"';()=]*?\bfrom\s*)?"([^"]+)"|\bimport\("([^"]+)"\)/g,
+  );
   return [...found].map(([, stated, loaded]) => (stated ?? loaded) as string);
 }
 
-const files = globSync("{protocol,runtime,settlement,indexer,sdk,scripts}/**/*.ts", {
+const files = globSync("{packages,services,indexer,scripts,tools}/**/*.ts", {
   cwd: repositoryRoot,
 }).sort();
 const imports = new Map(
@@ -38,9 +49,11 @@ const imports = new Map(
 );
 /** The files of ours that a file imports. */
 const targetsOf = (file: string): string[] =>
-  (imports.get(file) ?? [])
-    .filter((specifier) => specifier.startsWith("."))
-    .map((specifier) => path.join(path.dirname(file), specifier));
+  (imports.get(file) ?? []).flatMap((specifier) => {
+    if (specifier.startsWith(".")) return [path.join(path.dirname(file), specifier)];
+    const [, room, name] = /^tallystick-(\w+)\/(.+)$/.exec(specifier) ?? [];
+    return room === undefined ? [] : [`packages/${room}/${name}.ts`];
+  });
 
 describe("imports between the rooms", () => {
   it("are read as they are written", () => {
@@ -51,10 +64,12 @@ describe("imports between the rooms", () => {
       'import "./d.ts";',
       'const e = await import("./e.ts");',
       'const text = "import nothing from here";',
+      'export const up = (name: string) => name === "..";',
+      'export function isUp(name: string) {\n  return name === "..";',
     ].join("\n");
     expect(specifiersOf(text).sort()).to.deep.equal(["../b.ts", "./a.ts", "./c.ts", "./d.ts", "./e.ts"]);
     expect(imports.size).to.be.above(700);
-    expect(imports.get("settlement/main.ts")).to.include("../runtime/http/guardServer.ts");
+    expect(imports.get("services/settlement/main.ts")).to.include("tallystick-runtime/http/guardServer");
   });
 
   it("point one way", () => {
@@ -69,6 +84,22 @@ describe("imports between the rooms", () => {
         const only = ONLY[`${room} → ${other}`];
         if (!isAllowed || only?.test(target) === false) wrong.push(`${file} → ${target}`);
       }
+    }
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it("lead to files that are there, inside a package by their path and from outside by its name", () => {
+    const wrong: string[] = [];
+    for (const file of files) {
+      for (const specifier of imports.get(file) ?? []) {
+        const target = path.join(path.dirname(file), specifier);
+        const isInside = file.startsWith("packages/") && specifier.startsWith(`tallystick-${roomOf(file)}/`);
+        const isAcross =
+          specifier.startsWith(".") && target.startsWith("packages/") && roomOf(target) !== roomOf(file);
+        if (isInside || isAcross) wrong.push(`${file} imports ${specifier}`);
+      }
+      for (const target of targetsOf(file))
+        if (target.startsWith("packages/") && !imports.has(target)) wrong.push(`${file} → ${target}`);
     }
     expect(wrong).to.deep.equal([]);
   });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { TallystickError } from "../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 import type { TestUSDC } from "../../types/ethers-contracts/test/index.ts";
 import { type Chain, freshChain } from "../contracts/support/chain.ts";
 import { readForkSettings, tokenOf } from "./support/forkSettings.ts";

@@ -2,6 +2,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
+import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
+import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { headTypedData } from "tallystick-protocol/ledger/anchor";
+import { headWord } from "tallystick-protocol/ledger/word";
+import { bindBody } from "tallystick-protocol/records/binding";
+import { recordPayload, recordSigningHash, signBody } from "tallystick-protocol/records/record";
+import { askWallet } from "tallystick-runtime/erc1271/askWallet";
 import {
   createPublicClient,
   encodeAbiParameters,
@@ -12,15 +21,6 @@ import {
   toBytes,
 } from "viem";
 import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
-import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
-import { hireEscrowAbi } from "../../protocol/abi/hireEscrowAbi.ts";
-import { testUsdcAbi } from "../../protocol/abi/testUsdcAbi.ts";
-import type { RecordBody } from "../../protocol/json/recordBody.ts";
-import { headTypedData } from "../../protocol/ledger/anchor.ts";
-import { headWord } from "../../protocol/ledger/word.ts";
-import { bindBody } from "../../protocol/records/binding.ts";
-import { recordPayload, recordSigningHash, signBody } from "../../protocol/records/record.ts";
-import { askWallet } from "../../runtime/erc1271/askWallet.ts";
 import { type PostgresServer, startPostgres } from "../../scripts/postgres/startPostgres.ts";
 import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
 import { expectedLog, type WrittenEntry } from "./support/expectedLog.ts";

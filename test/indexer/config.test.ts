@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import { InvalidInputError } from "tallystick-protocol/errors";
 import { readConfig } from "../../indexer/config.ts";
-import { InvalidInputError } from "../../protocol/errors.ts";
 
 const token = `0x${"11".repeat(20)}`;
 const anchoredLedger = `0x${"22".repeat(20)}`;

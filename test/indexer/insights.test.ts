@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { MemoryStore } from "../../indexer/src/derive/memoryStore.ts";
-import type { Row } from "../../indexer/src/derive/tables.ts";
+import { MemoryStore } from "tallystick-derive/memoryStore";
+import type { Row } from "tallystick-derive/tables";
 import { addTallies, MICRO, type Tally, talliesOf } from "../../indexer/src/insights.ts";
-import { DAY, EventLog, wallet } from "./derive/eventLog.ts";
+import { DAY, EventLog, wallet } from "../derive/eventLog.ts";
 import { changesOf } from "./support/changesOf.ts";
 
 /** The summary rows after every event, as the node keeps them. */

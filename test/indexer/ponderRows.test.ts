@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { ponderRows } from "../../indexer/src/ponderRows.ts";
 import { positionKey } from "../../indexer/src/positionKey.ts";
-import { EventLog, wallet } from "./derive/eventLog.ts";
+import { EventLog, wallet } from "../derive/eventLog.ts";
 
 type Values = { [column: string]: unknown };
 type Key = { id?: string; position?: string };

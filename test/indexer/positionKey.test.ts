@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { DeriveEvent } from "../../indexer/src/derive/events.ts";
+import type { DeriveEvent } from "tallystick-derive/events";
 import { positionKey } from "../../indexer/src/positionKey.ts";
 
 type Place = { block: number; log: number; seq: number };

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { eq, sql } from "drizzle-orm";
 import fc from "fast-check";
+import { formatRational, rational } from "tallystick-derive/rational";
+import { reputationOf } from "tallystick-derive/reputationOf";
+import type { Row } from "tallystick-derive/tables";
+import { parseUsdc } from "tallystick-protocol/amount";
 import * as schema from "../../indexer/ponder.schema.ts";
-import { formatRational, rational } from "../../indexer/src/derive/rational.ts";
-import { reputationOf } from "../../indexer/src/derive/reputationOf.ts";
-import type { Row } from "../../indexer/src/derive/tables.ts";
 import { publishedFigures } from "../../indexer/src/publishedFigures.ts";
-import { parseUsdc } from "../../protocol/amount.ts";
 import { cast, openApiStory } from "./support/apiStory.ts";
 
 const ID = `0x${"5".repeat(40)}`;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { sql } from "drizzle-orm";
+import { inTurnsOf, Turns } from "tallystick-runtime/http/turns";
 import { openReadDatabase } from "../../indexer/readDatabase.ts";
-import { inTurnsOf, Turns } from "../../runtime/http/turns.ts";
 import { openApiStory } from "./support/apiStory.ts";
 
 describe("openReadDatabase", () => {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { MemoryStore } from "../../indexer/src/derive/memoryStore.ts";
+import { MemoryStore } from "tallystick-derive/memoryStore";
 import { anchorKey, type Moment, momentsOf, timelineKey } from "../../indexer/src/timeline.ts";
-import { EventLog, wallet } from "./derive/eventLog.ts";
+import { EventLog, wallet } from "../derive/eventLog.ts";
 import { changesOf } from "./support/changesOf.ts";
 
 const [seller, buyer] = [wallet(1), wallet(2)];

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { addressSchema, ZERO_ADDRESS } from "../../protocol/address.ts";
-import { atomicSchema, formatUsdc, parseUsdc, priceUsdcSchema } from "../../protocol/amount.ts";
-import { capabilitySchema, isCapability } from "../../protocol/capability.ts";
-import { InvalidInputError } from "../../protocol/errors.ts";
+import { addressSchema, ZERO_ADDRESS } from "tallystick-protocol/address";
+import { atomicSchema, formatUsdc, parseUsdc, priceUsdcSchema } from "tallystick-protocol/amount";
+import { capabilitySchema, isCapability } from "tallystick-protocol/capability";
+import { InvalidInputError } from "tallystick-protocol/errors";
 
 describe("amounts of USDC", () => {
   it("read decimals as atomic units, exactly", () => {

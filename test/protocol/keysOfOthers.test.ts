@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
+import { mcpVariables, readMcpConfig } from "tallystick-mcp/mcpConfig";
+import type { InvalidInputError } from "tallystick-protocol/errors";
+import { KEYS, type KeyHolder, keysOfOthers } from "tallystick-protocol/keysOfOthers";
 import { indexerVariables, readConfig as readIndexer } from "../../indexer/config.ts";
-import type { InvalidInputError } from "../../protocol/errors.ts";
-import { KEYS, type KeyHolder, keysOfOthers } from "../../protocol/keysOfOthers.ts";
 import { keeperVariables, readKeeperConfig } from "../../scripts/keeper/config.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
-import { mcpVariables, readMcpConfig } from "../../sdk/mcp/mcpConfig.ts";
-import { readConfig as readSettlement, settlementVariables } from "../../settlement/config.ts";
+import { readConfig as readSettlement, settlementVariables } from "../../services/settlement/config.ts";
 
 const hex = (digit: string, length: number) => `0x${digit.repeat(length)}`;
 

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
+import { KEYS } from "tallystick-protocol/keysOfOthers";
 import { parse } from "yaml";
 import { indexerVariables } from "../../indexer/config.ts";
-import { KEYS } from "../../protocol/keysOfOthers.ts";
 import { ponderProgram, ponderSettings } from "../../scripts/processes/ponderProgram.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
-import { settlementVariables } from "../../settlement/config.ts";
+import { settlementVariables } from "../../services/settlement/config.ts";
 
 const read = (file: string) => readFileSync(path.join(repositoryRoot, file), "utf8");
 
@@ -30,8 +30,8 @@ describe("docs/operators.md", () => {
     const measured = [
       read("node_modules/ponder/dist/esm/internal/metrics.js"),
       read("indexer/src/api/metrics.ts"),
-      read("settlement/metrics.ts"),
-      read("runtime/http/measureRoutes.ts"),
+      read("services/settlement/metrics.ts"),
+      read("packages/runtime/http/measureRoutes.ts"),
     ].join("\n");
     for (const [name] of text.matchAll(/(?:ponder|tallystick)_[a-z]+_[a-z_]*[a-z]/g)) {
       if (name.startsWith("tallystick_live") || name.startsWith("tallystick_v")) continue;
@@ -49,8 +49,8 @@ describe("the container files", () => {
   const services = Object.entries(compose.services);
   const ours = services.filter(([, service]) => service.build !== undefined);
   /** What the image holds besides packages. */
-  const copied = [...read("Dockerfile").matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = ""]) =>
-    names.split(" "),
+  const copied = [...read("Dockerfile").matchAll(/^COPY (?!--from|packages\/)(.+) \S+$/gm)].flatMap(
+    ([, names = ""]) => names.split(" "),
   );
 
   it("start settlement, one indexer and API replicas as the tests do without containers", () => {
@@ -58,7 +58,7 @@ describe("the container files", () => {
     const listens = { hostname: "0.0.0.0", port: 42_069 };
     const command = (name: string) => compose.services[name]?.command ?? [];
     expect(command("postgres")).to.deep.equal(["postgres", "-c", "random_page_cost=1.1"]);
-    expect(command("settlement")).to.deep.equal(["node", "settlement/main.ts"]);
+    expect(command("settlement")).to.deep.equal(["node", "services/settlement/main.ts"]);
     expect(command("indexer")).to.deep.equal(["node", ...ponderProgram("start", listens)]);
     expect(command("api")).to.deep.equal(["node", ...ponderProgram("serve", listens)]);
     for (const [name, value] of Object.entries(ponderSettings)) {
@@ -113,16 +113,32 @@ describe("the container files", () => {
   });
 
   it("copy everything that the processes import, and install every package", () => {
-    const { dependencies } = JSON.parse(read("package.json")) as { dependencies: Record<string, string> };
+    const packages = readdirSync(path.join(repositoryRoot, "packages"));
+    /** What a file may import by name: what its own manifest says, and the packages of the workspace. */
+    const namesFor = (file: string): string[] => {
+      const own = file.startsWith("packages/") ? `${file.split("/").slice(0, 2).join("/")}/` : "";
+      const { dependencies } = JSON.parse(read(`${own}package.json`)) as {
+        dependencies: Record<string, string>;
+      };
+      return [...Object.keys(dependencies), ...(own === "" ? packages.map((it) => `tallystick-${it}`) : [])];
+    };
+    // Without its manifest npm does not link a package.
+    const manifests = [
+      ...read("Dockerfile").matchAll(/^COPY packages\/(\w+)\/package\.json \.\/packages\/\1\/$/gm),
+    ];
+    expect(manifests.map(([, name]) => name)).to.have.members(packages);
     const folders = copied.filter((name) => !name.includes("."));
-    expect(folders).to.deep.equal(["protocol", "runtime", "sdk", "settlement", "indexer", "docs"]);
+    expect(folders).to.deep.equal(["packages", "services", "indexer", "docs"]);
     // What is not in the build's context cannot be copied.
     for (const name of copied) expect(read(".dockerignore").split("\n")).to.include(`!${name}`);
     const files = folders.flatMap((folder) =>
       readdirSync(path.join(repositoryRoot, folder), { recursive: true, encoding: "utf8" })
         .filter((file) => file.endsWith(".ts") && !file.includes("node_modules"))
-        .map((file) => path.join(folder, file)),
+        .map((file) => path.join(folder, file))
+        // Left out of the build's context.
+        .filter((file) => !file.startsWith("packages/sdk/examples/")),
     );
+    expect(read(".dockerignore").split("\n")).to.include("packages/sdk/examples");
     for (const file of [...files, "ponder.config.ts"]) {
       for (const [, from = ""] of read(file).matchAll(/^(?:import|export)\b[^"';]*?\bfrom "([^"]+)";$/gm)) {
         if (from.startsWith("node:") || from.startsWith("ponder:")) continue;
@@ -137,7 +153,7 @@ describe("the container files", () => {
           .split("/")
           .slice(0, from.startsWith("@") ? 2 : 1)
           .join("/");
-        expect(Object.keys(dependencies), `${file} imports ${from}`).to.include(name);
+        expect(namesFor(file), `${file} imports ${from}`).to.include(name);
       }
     }
   });

@@ -18,10 +18,10 @@ describe(".env.example", () => {
 
   it("lists every variable of settlement, indexer, keeper, npm start and the compose file, and no other but the deployer's key", () => {
     const wanted = new Set([
-      ...variablesOf("settlement/config.ts"),
+      ...variablesOf("services/settlement/config.ts"),
       ...variablesOf("indexer/config.ts"),
       ...variablesOf("scripts/keeper/config.ts"),
-      ...variablesOf("sdk/mcp/mcpConfig.ts"),
+      ...variablesOf("packages/mcp/mcpConfig.ts"),
       ...variablesOf("scripts/start/nodeEnvironment.ts"),
       ...[...read("compose.yaml").matchAll(/\$\{([A-Z_]+)/g)].map((match) => match[1] as string),
       "DEPLOYER_PRIVATE_KEY",

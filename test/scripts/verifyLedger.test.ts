@@ -4,10 +4,10 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { Command } from "commander";
-import { TallystickError } from "../../protocol/errors.ts";
-import { toHex } from "../../protocol/hex.ts";
-import { entryLine, GENESIS_HASH, sealEntry } from "../../protocol/ledger/entry.ts";
-import { LedgerLineError } from "../../protocol/ledger/verifyLedger.ts";
+import { TallystickError } from "tallystick-protocol/errors";
+import { toHex } from "tallystick-protocol/hex";
+import { entryLine, GENESIS_HASH, sealEntry } from "tallystick-protocol/ledger/entry";
+import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { registerVerifyLedger, verifyLedgerFile } from "../../scripts/commands/verifyLedger.ts";
 
 const vector = (name: string) => fileURLToPath(new URL(`../vectors/${name}`, import.meta.url));

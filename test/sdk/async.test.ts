@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { parseUsdc } from "../../protocol/amount.ts";
-import { createSeller } from "../../sdk/createSeller.ts";
-import { readCallback } from "../../sdk/readCallback.ts";
-import { fileStore } from "../../sdk/store/fileStore.ts";
+import { parseUsdc } from "tallystick-protocol/amount";
+import { createSeller } from "tallystick-sdk/createSeller";
+import { readCallback } from "tallystick-sdk/readCallback";
+import { fileStore } from "tallystick-sdk/store/fileStore";
 import { type Market, MEAN, mean, openMarket, PURSE } from "./support/market.ts";
 import { newWallet, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
 import { between, isPaid, killable, rejection } from "./support/tamper.ts";

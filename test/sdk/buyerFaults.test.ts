@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { memoryBudget } from "../../sdk/budget/budget.ts";
-import { BudgetError, HireFailedError, NoSellerError } from "../../sdk/errors.ts";
-import { fileStore } from "../../sdk/store/fileStore.ts";
-import { memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { memoryBudget } from "tallystick-sdk/budget/budget";
+import { BudgetError, HireFailedError, NoSellerError } from "tallystick-sdk/errors";
+import { fileStore } from "tallystick-sdk/store/fileStore";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { directScene, LISTING, ORDER, PAID, PRICE, UNTOUCHED } from "./support/directScene.ts";
 import { MEAN, mean, PURSE } from "./support/market.ts";
 import { newWallet } from "./support/sdkChain.ts";

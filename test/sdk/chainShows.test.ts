@@ -1,10 +1,10 @@
 import type { FacilitatorClient } from "@x402/core/server";
 import { expect } from "chai";
-import { parseUsdc } from "../../protocol/amount.ts";
-import { memoryBudget } from "../../sdk/budget/budget.ts";
-import { ChainError } from "../../sdk/errors.ts";
-import { findPaymentOnChain } from "../../sdk/seller/findPayment.ts";
-import { memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { parseUsdc } from "tallystick-protocol/amount";
+import { memoryBudget } from "tallystick-sdk/budget/budget";
+import { ChainError } from "tallystick-sdk/errors";
+import { findPaymentOnChain } from "tallystick-sdk/seller/findPayment";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { MEAN, mean } from "./support/market.ts";
 import { newWallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";

@@ -1,11 +1,11 @@
 import { decodePaymentRequiredHeader } from "@x402/core/http";
 import { expect } from "chai";
-import { parseUsdc } from "../../protocol/amount.ts";
-import { type HireTerms, signHireRequest } from "../../protocol/hire/hireRequest.ts";
-import { paramsHash } from "../../protocol/hire/paramsHash.ts";
-import { checkBuyerSignature } from "../../protocol/records/receipt.ts";
-import { createSeller } from "../../sdk/createSeller.ts";
-import { memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { parseUsdc } from "tallystick-protocol/amount";
+import { type HireTerms, signHireRequest } from "tallystick-protocol/hire/hireRequest";
+import { paramsHash } from "tallystick-protocol/hire/paramsHash";
+import { checkBuyerSignature } from "tallystick-protocol/records/receipt";
+import { createSeller } from "tallystick-sdk/createSeller";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { type Market, MEAN, mean, PURSE } from "./support/market.ts";
 import { newWallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";

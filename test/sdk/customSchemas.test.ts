@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { CapabilityOutput } from "../../protocol/capabilities/capabilityTypes.ts";
+import type { CapabilityOutput } from "tallystick-capabilities/capabilityTypes";
 import {
   type Market,
   MEAN,

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { parseUsdc } from "../../protocol/amount.ts";
-import { ratingToken } from "../../protocol/records/ratingToken.ts";
-import { isSignedBy } from "../../protocol/records/record.ts";
-import { memoryBudget } from "../../sdk/budget/budget.ts";
+import { parseUsdc } from "tallystick-protocol/amount";
+import { ratingToken } from "tallystick-protocol/records/ratingToken";
+import { isSignedBy } from "tallystick-protocol/records/record";
+import { memoryBudget } from "tallystick-sdk/budget/budget";
 import { MEAN, mean, PURSE } from "./support/market.ts";
 import { useMarket } from "./support/useMarket.ts";
 

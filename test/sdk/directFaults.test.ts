@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { parseUsdc } from "../../protocol/amount.ts";
-import { HireFailedError, PaymentRefusedError } from "../../sdk/errors.ts";
+import { parseUsdc } from "tallystick-protocol/amount";
+import { HireFailedError, PaymentRefusedError } from "tallystick-sdk/errors";
 import { directScene, LISTING, ORDER, PAID, PRICE, UNTOUCHED } from "./support/directScene.ts";
 import { MEAN, mean, PURSE } from "./support/market.ts";
 import { newWallet } from "./support/sdkChain.ts";

@@ -1,17 +1,17 @@
 import { expect } from "chai";
-import { testUsdcAbi } from "../../protocol/abi/testUsdcAbi.ts";
-import { ZERO_ADDRESS } from "../../protocol/address.ts";
-import { type EscrowDeployment, escrowId, type Hire } from "../../protocol/escrow/hire.ts";
-import type { Hex } from "../../protocol/hex.ts";
-import { createTransactionSender } from "../../sdk/chain/transactionSender.ts";
-import { createEscrowCalls, type EscrowCalls, encodeEscrowCall } from "../../sdk/escrow/escrowCalls.ts";
-import { createEscrowSigner, type EscrowSigner } from "../../sdk/escrow/signEscrow.ts";
+import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
+import { ZERO_ADDRESS } from "tallystick-protocol/address";
+import { type EscrowDeployment, escrowId, type Hire } from "tallystick-protocol/escrow/hire";
+import type { Hex } from "tallystick-protocol/hex";
+import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
+import { createEscrowCalls, type EscrowCalls, encodeEscrowCall } from "tallystick-sdk/escrow/escrowCalls";
+import { createEscrowSigner, type EscrowSigner } from "tallystick-sdk/escrow/signEscrow";
 import { newWallet, type SdkChain, startSdkChain, type Wallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
 
 const AMOUNT = 500_000n;
 
-describe("sdk/escrow", () => {
+describe("packages/sdk/escrow", () => {
   let chain: SdkChain;
   let deployment: EscrowDeployment;
   /** Sends what others signed; no party of any hire. */

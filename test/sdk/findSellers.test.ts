@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { findSellers, type Wishes } from "../../sdk/buyer/findSellers.ts";
-import type { FoundAgent, SearchClient } from "../../sdk/buyer/searchClient.ts";
-import type { SearchRequest } from "../../sdk/query/answers.ts";
+import { findSellers, type Wishes } from "tallystick-sdk/buyer/findSellers";
+import type { FoundAgent, SearchClient } from "tallystick-sdk/buyer/searchClient";
+import type { SearchRequest } from "tallystick-sdk/query/answers";
 import { rejection } from "./support/tamper.ts";
 
 const CAPABILITY = "compute.statistics.mean";

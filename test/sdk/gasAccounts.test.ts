@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { HIRE_GAS, openGasAccounts, STRANGER_WINDOW_MS, WINDOW_MS } from "../../sdk/escrow/gasAccounts.ts";
-import { memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { HIRE_GAS, openGasAccounts, STRANGER_WINDOW_MS, WINDOW_MS } from "tallystick-sdk/escrow/gasAccounts";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 
 const MOST = 200_000;
 

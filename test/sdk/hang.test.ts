@@ -1,14 +1,14 @@
 import { expect } from "chai";
-import { parseUsdc } from "../../protocol/amount.ts";
-import { memoryBudget } from "../../sdk/budget/budget.ts";
-import type { CreateBuyerParameters } from "../../sdk/createBuyer.ts";
-import { DeadlineError } from "../../sdk/deadline.ts";
-import { HireFailedError } from "../../sdk/errors.ts";
-import { createEscrowCalls } from "../../sdk/escrow/escrowCalls.ts";
-import { walletRelay } from "../../sdk/escrow/escrowRelay.ts";
-import type { Fetch } from "../../sdk/requestService.ts";
-import { escrowMode } from "../../sdk/seller/escrowMode.ts";
-import { memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { parseUsdc } from "tallystick-protocol/amount";
+import { memoryBudget } from "tallystick-sdk/budget/budget";
+import type { CreateBuyerParameters } from "tallystick-sdk/createBuyer";
+import { DeadlineError } from "tallystick-sdk/deadline";
+import { HireFailedError } from "tallystick-sdk/errors";
+import { createEscrowCalls } from "tallystick-sdk/escrow/escrowCalls";
+import { walletRelay } from "tallystick-sdk/escrow/escrowRelay";
+import type { Fetch } from "tallystick-sdk/requestService";
+import { escrowMode } from "tallystick-sdk/seller/escrowMode";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import {
   type Asked,
   HANGS,

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { ReceiptsAnswer } from "../../sdk/query/answers.ts";
-import { hiredBefore } from "../../sdk/seller/hiredBefore.ts";
+import type { ReceiptsAnswer } from "tallystick-sdk/query/answers";
+import { hiredBefore } from "tallystick-sdk/seller/hiredBefore";
 import { newWallet } from "./support/sdkChain.ts";
 
 describe("a seller that asks the indexer who hired it before", () => {

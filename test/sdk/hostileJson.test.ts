@@ -1,8 +1,8 @@
 import { decodePaymentRequiredHeader } from "@x402/core/http";
 import { expect } from "chai";
-import { memoryBudget } from "../../sdk/budget/budget.ts";
-import { HireFailedError, PaymentRefusedError } from "../../sdk/errors.ts";
-import { type Fetch, requestService } from "../../sdk/requestService.ts";
+import { memoryBudget } from "tallystick-sdk/budget/budget";
+import { HireFailedError, PaymentRefusedError } from "tallystick-sdk/errors";
+import { type Fetch, requestService } from "tallystick-sdk/requestService";
 import { MEAN, mean, NODE, PURSE } from "./support/market.ts";
 import { between, isPaid, rejection } from "./support/tamper.ts";
 import { useMarket } from "./support/useMarket.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { ZERO_ADDRESS } from "../../protocol/address.ts";
-import type { Hire } from "../../protocol/escrow/hire.ts";
-import { httpRelay } from "../../sdk/escrow/httpRelay.ts";
+import { ZERO_ADDRESS } from "tallystick-protocol/address";
+import type { Hire } from "tallystick-protocol/escrow/hire";
+import { httpRelay } from "tallystick-sdk/escrow/httpRelay";
 import { rejection } from "./support/tamper.ts";
 
 const ID = `0x${"11".repeat(32)}`;

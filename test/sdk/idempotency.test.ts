@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { parseUsdc } from "../../protocol/amount.ts";
-import { memoryBudget } from "../../sdk/budget/budget.ts";
-import { createBuyer } from "../../sdk/createBuyer.ts";
-import { type KeyValueStore, memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { parseUsdc } from "tallystick-protocol/amount";
+import { memoryBudget } from "tallystick-sdk/budget/budget";
+import { createBuyer } from "tallystick-sdk/createBuyer";
+import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { type Market, MEAN, mean, NODE, openMarket, PURSE } from "./support/market.ts";
 import { newWallet, type SdkChain, startSdkChain, type Wallet } from "./support/sdkChain.ts";
 

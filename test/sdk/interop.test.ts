@@ -7,7 +7,7 @@ import { paymentMiddleware, x402ResourceServer } from "@x402/hono";
 import { expect } from "chai";
 import { getBytes, id, Wallet } from "ethers";
 import { Hono } from "hono";
-import { parseUsdc } from "../../protocol/amount.ts";
+import { parseUsdc } from "tallystick-protocol/amount";
 import { MEAN, mean, PURSE } from "./support/market.ts";
 import { newWallet } from "./support/sdkChain.ts";
 import { useMarket } from "./support/useMarket.ts";

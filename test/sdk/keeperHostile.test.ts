@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import type { Hono } from "hono";
-import { ZERO_ADDRESS } from "../../protocol/address.ts";
-import { toHireJson } from "../../protocol/escrow/hireJson.ts";
-import { MOODS, ONLY_ON_CHAIN } from "../../scripts/bench/keeper/hostileWallet.ts";
-import { type KeeperWorld, openKeeperWorld, WORD } from "../../scripts/bench/keeper/keeperWorld.ts";
-import { soakKeeper } from "../../scripts/bench/keeper/soakKeeper.ts";
-import { createKeeper, type Keeper, type KeeperParameters } from "../../sdk/escrow/keeper.ts";
-import { keeperApp } from "../../sdk/escrow/keeperApp.ts";
-import { type KeyValueStore, memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { ZERO_ADDRESS } from "tallystick-protocol/address";
+import { toHireJson } from "tallystick-protocol/escrow/hireJson";
+import { createKeeper, type Keeper, type KeeperParameters } from "tallystick-sdk/escrow/keeper";
+import { keeperApp } from "tallystick-sdk/escrow/keeperApp";
+import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { MOODS, ONLY_ON_CHAIN } from "../../tools/bench/keeper/hostileWallet.ts";
+import { type KeeperWorld, openKeeperWorld, WORD } from "../../tools/bench/keeper/keeperWorld.ts";
+import { soakKeeper } from "../../tools/bench/keeper/soakKeeper.ts";
 import { type SdkChain, startSdkChain } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
 

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
+import type { Hire } from "tallystick-protocol/escrow/hire";
+import type { Hex } from "tallystick-protocol/hex";
+import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
+import { createEscrowCalls, type EscrowCalls } from "tallystick-sdk/escrow/escrowCalls";
+import { createKeeper, type Keeper, type KeeperParameters } from "tallystick-sdk/escrow/keeper";
+import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { decodeFunctionData, http, parseTransaction } from "viem";
-import { hireEscrowAbi } from "../../protocol/abi/hireEscrowAbi.ts";
-import type { Hire } from "../../protocol/escrow/hire.ts";
-import type { Hex } from "../../protocol/hex.ts";
-import { type KeeperWorld, openKeeperWorld } from "../../scripts/bench/keeper/keeperWorld.ts";
-import { createTransactionSender } from "../../sdk/chain/transactionSender.ts";
-import { createEscrowCalls, type EscrowCalls } from "../../sdk/escrow/escrowCalls.ts";
-import { createKeeper, type Keeper, type KeeperParameters } from "../../sdk/escrow/keeper.ts";
-import { type KeyValueStore, memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { type KeeperWorld, openKeeperWorld } from "../../tools/bench/keeper/keeperWorld.ts";
 import { openRpcProxy, type RpcProxy, type RpcRequest } from "./support/rpcProxy.ts";
 import { newWallet, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { knownLedger } from "../../sdk/knownLedger.ts";
-import type { Fetch } from "../../sdk/requestService.ts";
-import { memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { knownLedger } from "tallystick-sdk/knownLedger";
+import type { Fetch } from "tallystick-sdk/requestService";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 
 const ONE = `0x${"1e".repeat(32)}` as const;
 const OTHER = `0x${"2e".repeat(32)}` as const;

@@ -17,9 +17,9 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { serve } from "@hono/node-server";
 import { expect } from "chai";
-import { parseUsdc } from "../../protocol/amount.ts";
-import { type PackedSdk, packSdk, SDK_PACKAGE } from "../../scripts/pack/packSdk.ts";
+import { parseUsdc } from "tallystick-protocol/amount";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { type PackedSdk, packSdk, SDK_PACKAGE } from "../../tools/pack/packSdk.ts";
 import { type Market, MEAN, mean, openMarket } from "./support/market.ts";
 import { newWallet, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
 

@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { parseUsdc } from "../../protocol/amount.ts";
-import { memoryBudget } from "../../sdk/budget/budget.ts";
-import { storeBudget } from "../../sdk/budget/storeBudget.ts";
-import { createEscrowCalls } from "../../sdk/escrow/escrowCalls.ts";
-import { type EscrowRelay, walletRelay } from "../../sdk/escrow/escrowRelay.ts";
-import { escrowMode } from "../../sdk/seller/escrowMode.ts";
-import { memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { parseUsdc } from "tallystick-protocol/amount";
+import { memoryBudget } from "tallystick-sdk/budget/budget";
+import { storeBudget } from "tallystick-sdk/budget/storeBudget";
+import { createEscrowCalls } from "tallystick-sdk/escrow/escrowCalls";
+import { type EscrowRelay, walletRelay } from "tallystick-sdk/escrow/escrowRelay";
+import { escrowMode } from "tallystick-sdk/seller/escrowMode";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { type Market, openMarket } from "./support/market.ts";
 import { newWallet, PROVIDER, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
 import { between, isPaid, rejection } from "./support/tamper.ts";

@@ -1,11 +1,11 @@
 import { expect } from "chai";
+import { parseUsdc } from "tallystick-protocol/amount";
+import { toHex } from "tallystick-protocol/hex";
+import type { HireResult } from "tallystick-sdk/buyer/hireResult";
+import { type KeptHire, keptHires } from "tallystick-sdk/buyer/keptHires";
+import { createBuyer } from "tallystick-sdk/createBuyer";
+import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import type { LocalAccount } from "viem";
-import { parseUsdc } from "../../protocol/amount.ts";
-import { toHex } from "../../protocol/hex.ts";
-import type { HireResult } from "../../sdk/buyer/hireResult.ts";
-import { type KeptHire, keptHires } from "../../sdk/buyer/keptHires.ts";
-import { createBuyer } from "../../sdk/createBuyer.ts";
-import { type KeyValueStore, memoryStore } from "../../sdk/store/keyValueStore.ts";
 import { MEAN, mean, NODE } from "./support/market.ts";
 import { newWallet } from "./support/sdkChain.ts";
 import { between, rejection } from "./support/tamper.ts";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
-import { contextSlice, fetchContextSlice } from "../../sdk/contextSlice.ts";
-import { ServiceError } from "../../sdk/requestService.ts";
-import { type Draft, type SettleParameters, settle } from "../../sdk/settle.ts";
-import { shadowAudit } from "../../sdk/shadowAudit.ts";
+import { contextSlice, fetchContextSlice } from "tallystick-sdk/contextSlice";
+import { ServiceError } from "tallystick-sdk/requestService";
+import { type Draft, type SettleParameters, settle } from "tallystick-sdk/settle";
+import { shadowAudit } from "tallystick-sdk/shadowAudit";
 import { temporaryFolder } from "../settlement/support/temporaryFolder.ts";
 import { API_KEY, openTestService, type TestService } from "../settlement/support/testService.ts";
 

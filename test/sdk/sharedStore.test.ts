@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { parseUsdc } from "../../protocol/amount.ts";
-import { createSeller } from "../../sdk/createSeller.ts";
-import { adoptStore } from "../../sdk/seller/adoptStore.ts";
-import { createJobLeases, LeaseLostError } from "../../sdk/seller/jobLeases.ts";
-import { memoryStore } from "../../sdk/store/keyValueStore.ts";
+import { parseUsdc } from "tallystick-protocol/amount";
+import { createSeller } from "tallystick-sdk/createSeller";
+import { adoptStore } from "tallystick-sdk/seller/adoptStore";
+import { createJobLeases, LeaseLostError } from "tallystick-sdk/seller/jobLeases";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { MEAN, mean } from "./support/market.ts";
 import { between, isPaid, rejection } from "./support/tamper.ts";
 import { useMarket } from "./support/useMarket.ts";

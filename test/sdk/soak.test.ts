@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { soakHires } from "../../scripts/bench/hire/soakHire.ts";
+import { soakHires } from "../../tools/bench/hire/soakHire.ts";
 
 describe("random hires with faults injected", () => {
   it("make and lose no unit of money, and leave it where the buyer was told", async function () {

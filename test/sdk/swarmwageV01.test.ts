@@ -1,9 +1,9 @@
 import { expect } from "chai";
+import { parseUsdc } from "tallystick-protocol/amount";
+import { readBudgetToken } from "tallystick-protocol/hire/budgetToken";
+import { hireId, jobId } from "tallystick-protocol/hire/hireIds";
 import { keccak256, stringToBytes } from "viem";
 import { z } from "zod";
-import { parseUsdc } from "../../protocol/amount.ts";
-import { readBudgetToken } from "../../protocol/hire/budgetToken.ts";
-import { hireId, jobId } from "../../protocol/hire/hireIds.ts";
 import { MEAN, mean, type OpenSeller, PURSE } from "./support/market.ts";
 import { newWallet, type Wallet } from "./support/sdkChain.ts";
 import { useMarket } from "./support/useMarket.ts";

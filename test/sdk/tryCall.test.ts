@@ -1,8 +1,8 @@
 import { expect } from "chai";
+import { encodeEscrowCall } from "tallystick-sdk/escrow/escrowCalls";
+import { tryCall } from "tallystick-sdk/escrow/tryCall";
 import { createPublicClient, custom, type Hex } from "viem";
-import { hostileWallet, MOODS } from "../../scripts/bench/keeper/hostileWallet.ts";
-import { encodeEscrowCall } from "../../sdk/escrow/escrowCalls.ts";
-import { tryCall } from "../../sdk/escrow/tryCall.ts";
+import { hostileWallet, MOODS } from "../../tools/bench/keeper/hostileWallet.ts";
 import { type SdkChain, startSdkChain } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
 

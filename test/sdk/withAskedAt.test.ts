@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { withAskedAt } from "../../sdk/buyer/withAskedAt.ts";
+import { withAskedAt } from "tallystick-sdk/buyer/withAskedAt";
 
 describe("withAskedAt", () => {
   const now = 1_795_003_600_999;

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
+import { isByKey, unwrapSignature } from "tallystick-sdk/escrow/wordOf";
 import { concatHex, encodeAbiParameters, type Hex, numberToHex, sliceHex } from "viem";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
-import { isByKey, unwrapSignature } from "../../sdk/escrow/wordOf.ts";
 import { newWallet, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
 
 const MAGIC: Hex = `0x${"6492".repeat(16)}`;

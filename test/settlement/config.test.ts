@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { InvalidInputError } from "../../protocol/errors.ts";
-import { ledgerId } from "../../protocol/ledger/anchor.ts";
-import { readConfig } from "../../settlement/config.ts";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { ledgerId } from "tallystick-protocol/ledger/anchor";
+import { readConfig } from "../../services/settlement/config.ts";
 
 const ANCHORING = {
   ANCHOR_PRIVATE_KEY: `0x${"11".repeat(32)}`,

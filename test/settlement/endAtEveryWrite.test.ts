@@ -2,14 +2,14 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
-import { type CrashFlow, crashAtEveryWrite, sample } from "../../scripts/bench/crash/crashAtEveryWrite.ts";
-import { crashChain } from "../../scripts/bench/crash/crashChain.ts";
-import { anchoredFlow, heldFlow, verdictFlow } from "../../scripts/bench/crash/crashFlows.ts";
-import { recordEndings } from "../../scripts/bench/crash/recordEndings.ts";
-import { NOW } from "../../scripts/bench/crash/settlementClient.ts";
-import { seededRandom } from "../../scripts/bench/ledger/histories.ts";
-import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../scripts/bench/ledger/ledgerChain.ts";
-import { addKey, revokeKey } from "../../settlement/keys/keyFile.ts";
+import { addKey, revokeKey } from "../../services/settlement/keys/keyFile.ts";
+import { type CrashFlow, crashAtEveryWrite, sample } from "../../tools/bench/crash/crashAtEveryWrite.ts";
+import { crashChain } from "../../tools/bench/crash/crashChain.ts";
+import { anchoredFlow, heldFlow, verdictFlow } from "../../tools/bench/crash/crashFlows.ts";
+import { recordEndings } from "../../tools/bench/crash/recordEndings.ts";
+import { NOW } from "../../tools/bench/crash/settlementClient.ts";
+import { seededRandom } from "../../tools/bench/ledger/histories.ts";
+import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../tools/bench/ledger/ledgerChain.ts";
 import { BUILD_TIMEOUT } from "../contracts/support/chain.ts";
 
 /** Of some hundred endings each; `npm run soak:crash` sees all of them through, and those of random flows. */

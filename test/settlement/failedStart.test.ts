@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
-import { GENESIS_HASH } from "../../protocol/ledger/entry.ts";
+import { GENESIS_HASH } from "tallystick-protocol/ledger/entry";
 import { KEY, proposal } from "./support/proposals.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 import { openTestService } from "./support/testService.ts";

@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
-import { AppendFile } from "../../settlement/ledger/appendFile.ts";
-import { DiskLedger } from "../../settlement/ledger/diskLedger.ts";
+import { AppendFile } from "../../services/settlement/ledger/appendFile.ts";
+import { DiskLedger } from "../../services/settlement/ledger/diskLedger.ts";
 import { propose, type RunningSettlement, settlementProcesses, stop } from "./support/settlementProcess.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { playHistory, seededRandom } from "../../scripts/bench/ledger/histories.ts";
+import { playHistory, seededRandom } from "../../tools/bench/ledger/histories.ts";
 
 /** More by `npm run soak:ledger -- --histories 5000`. */
 const HISTORIES = Number(process.env.LEDGER_HISTORIES ?? 40);

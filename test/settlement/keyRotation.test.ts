@@ -1,15 +1,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
-import { isNoteSignedBy, parseSignedNote } from "../../protocol/note/signedNote.ts";
-import { type DatedVerifierKey, parseVerifierKeys } from "../../protocol/note/verifierKeys.ts";
-import { type ProofBundle, verifyProofBundle } from "../../protocol/proof/proofBundle.ts";
+import { isNoteSignedBy, parseSignedNote } from "tallystick-protocol/note/signedNote";
+import { type DatedVerifierKey, parseVerifierKeys } from "tallystick-protocol/note/verifierKeys";
+import { type ProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { runCli } from "../../scripts/cli.ts";
 import {
   CHECKPOINT_KEY_FILE,
   NEXT_KEY_FILE,
   ROTATION_SECONDS,
-} from "../../settlement/proofs/checkpointKey.ts";
+} from "../../services/settlement/proofs/checkpointKey.ts";
 import { KEY, proposal } from "./support/proposals.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 import { openTestService, type TestService } from "./support/testService.ts";

@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import path from "node:path";
 import { expect } from "chai";
-import { crashTest } from "../../scripts/bench/ledger/crashTest.ts";
+import { crashTest } from "../../tools/bench/ledger/crashTest.ts";
 import { settle, settlementProcesses, stop } from "./support/settlementProcess.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
+import { toHex } from "tallystick-protocol/hex";
+import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { privateKeyToAccount } from "viem/accounts";
-import { toHex } from "../../protocol/hex.ts";
-import { LedgerLineError } from "../../protocol/ledger/verifyLedger.ts";
 import { envelope, listingBody } from "./support/records.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 import { NOW, openTestService, type TestService } from "./support/testService.ts";

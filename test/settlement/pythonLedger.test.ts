@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
-import { LedgerLineError } from "../../protocol/ledger/verifyLedger.ts";
+import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { verifyLedgerFile } from "../../scripts/commands/verifyLedger.ts";
-import { adoptLedger } from "../../settlement/ledger/adoptLedger.ts";
-import { makeCheckpointKey } from "../../settlement/proofs/checkpointKey.ts";
+import { adoptLedger } from "../../services/settlement/ledger/adoptLedger.ts";
+import { makeCheckpointKey } from "../../services/settlement/proofs/checkpointKey.ts";
 import { hasPython, python } from "../support/python.ts";
 import { envelope, listingBody, receiptBody } from "./support/records.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";

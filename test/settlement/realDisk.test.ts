@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
-import { LedgerLineError } from "../../protocol/ledger/verifyLedger.ts";
+import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { verifyLedgerFile } from "../../scripts/commands/verifyLedger.ts";
 import { propose, type RunningSettlement, settlementProcesses, stop } from "./support/settlementProcess.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";

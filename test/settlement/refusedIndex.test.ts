@@ -1,7 +1,7 @@
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
-import { INDEX_FILE } from "../../settlement/engine/indexDatabase.ts";
+import { INDEX_FILE } from "../../services/settlement/engine/indexDatabase.ts";
 import { envelope, receiptBody } from "./support/records.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 import { openTestService, type TestAnswer, type TestService } from "./support/testService.ts";

@@ -2,30 +2,30 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "chai";
-import { createPublicClient, createWalletClient, encodeFunctionData, type Hex, http, parseAbi } from "viem";
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { hardhat } from "viem/chains";
-import { anchoredLedgerAbi } from "../../protocol/abi/anchoredLedgerAbi.ts";
-import type { Address } from "../../protocol/address.ts";
-import { toHex } from "../../protocol/hex.ts";
-import { headWord, storedWord } from "../../protocol/ledger/word.ts";
-import { lineLeafHash } from "../../protocol/merkle/entryLeafHash.ts";
-import { leafHash } from "../../protocol/merkle/hash.ts";
-import { MerkleTree } from "../../protocol/merkle/merkleTree.ts";
-import { formatCheckpoint } from "../../protocol/note/checkpoint.ts";
-import { headNoteSignature, headSignatureOf } from "../../protocol/note/headSignature.ts";
+import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
+import type { Address } from "tallystick-protocol/address";
+import { toHex } from "tallystick-protocol/hex";
+import { headWord, storedWord } from "tallystick-protocol/ledger/word";
+import { lineLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
+import { leafHash } from "tallystick-protocol/merkle/hash";
+import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import { formatCheckpoint } from "tallystick-protocol/note/checkpoint";
+import { headNoteSignature, headSignatureOf } from "tallystick-protocol/note/headSignature";
 import {
   formatSignedNote,
   formatVerifierKey,
   noteVerifierKey,
   parseSignedNote,
   signNote,
-} from "../../protocol/note/signedNote.ts";
-import { type ProofBundle, parseProofBundle } from "../../protocol/proof/proofBundle.ts";
-import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../scripts/bench/ledger/ledgerChain.ts";
+} from "tallystick-protocol/note/signedNote";
+import { type ProofBundle, parseProofBundle } from "tallystick-protocol/proof/proofBundle";
+import { createPublicClient, createWalletClient, encodeFunctionData, type Hex, http, parseAbi } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { hardhat } from "viem/chains";
 import { runCli } from "../../scripts/cli.ts";
 import { verifyProofFile } from "../../scripts/commands/verifyProof.ts";
-import { LAST_WORD_FILE } from "../../settlement/ledger/lastSigned.ts";
+import { LAST_WORD_FILE } from "../../services/settlement/ledger/lastSigned.ts";
+import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../tools/bench/ledger/ledgerChain.ts";
 import { BUILD_TIMEOUT } from "../contracts/support/chain.ts";
 import { type DeployedSafe, deploySafe } from "./support/deploySafe.ts";
 import { KEY, proposal } from "./support/proposals.ts";

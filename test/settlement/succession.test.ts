@@ -4,27 +4,27 @@ import path from "node:path";
 import { serve } from "@hono/node-server";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "chai";
-import { createPublicClient, createWalletClient, type Hex, http } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
-import { hardhat } from "viem/chains";
-import type { Address } from "../../protocol/address.ts";
-import { toHex } from "../../protocol/hex.ts";
-import { headTypedData } from "../../protocol/ledger/anchor.ts";
-import { lineLeafHash } from "../../protocol/merkle/entryLeafHash.ts";
-import { leafHash } from "../../protocol/merkle/hash.ts";
-import { MerkleTree } from "../../protocol/merkle/merkleTree.ts";
-import { formatCheckpoint } from "../../protocol/note/checkpoint.ts";
-import { headNoteSignature } from "../../protocol/note/headSignature.ts";
+import type { Address } from "tallystick-protocol/address";
+import { toHex } from "tallystick-protocol/hex";
+import { headTypedData } from "tallystick-protocol/ledger/anchor";
+import { lineLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
+import { leafHash } from "tallystick-protocol/merkle/hash";
+import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import { formatCheckpoint } from "tallystick-protocol/note/checkpoint";
+import { headNoteSignature } from "tallystick-protocol/note/headSignature";
 import {
   formatSignedNote,
   formatVerifierKey,
   noteVerifierKey,
   signNote,
-} from "../../protocol/note/signedNote.ts";
-import { type ProofBundle, parseProofBundle, verifyProofBundle } from "../../protocol/proof/proofBundle.ts";
-import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../scripts/bench/ledger/ledgerChain.ts";
+} from "tallystick-protocol/note/signedNote";
+import { type ProofBundle, parseProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
+import { confirmProof } from "tallystick-sdk/proof/confirmProof";
+import { createPublicClient, createWalletClient, type Hex, http } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { hardhat } from "viem/chains";
 import { runCli } from "../../scripts/cli.ts";
-import { confirmProof } from "../../sdk/proof/confirmProof.ts";
+import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../tools/bench/ledger/ledgerChain.ts";
 import { BUILD_TIMEOUT } from "../contracts/support/chain.ts";
 import { KEY, proposal } from "./support/proposals.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
-import type { PyJson } from "../../protocol/json/pythonJson.ts";
-import type { RecordJson } from "../../protocol/json/recordBody.ts";
+import type { PyJson } from "tallystick-protocol/json/pythonJson";
+import type { RecordJson } from "tallystick-protocol/json/recordBody";
 
 /** Strings of any UTF-16 units: control characters, astral characters, lone surrogates. */
 export const anyString = fc.oneof(

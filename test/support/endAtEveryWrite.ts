@@ -1,4 +1,4 @@
-import type { KeyValueStore } from "../../sdk/store/keyValueStore.ts";
+import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 
 /** A process that ends at one of its writes, and never does anything again. */
 export type MortalProcess = {

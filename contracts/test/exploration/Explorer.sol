@@ -8,7 +8,7 @@ import {Puppet} from "./Puppet.sol";
 /// @title A small world around an escrow, in which everything that anybody can do is tried
 /// @notice One hire of four units, another that nobody here may touch, seven roles, and a token of any mood. `expand` goes
 /// to a state by a path, tries every step from there, each undone again, and says which were taken, where they lead, and
-/// which of the rules one of them broke. scripts/proofs/explore.ts goes on from every new state until there is none.
+/// which of the rules one of them broke. tools/proofs/explore.ts goes on from every new state until there is none.
 contract Explorer {
     enum Role {
         Buyer,

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { measureRoutes, type ObserveRequest } from "../../../runtime/http/measureRoutes.ts";
+import { measureRoutes, type ObserveRequest } from "tallystick-runtime/http/measureRoutes";
 import type { DatabaseWatch } from "../../databaseWatch.ts";
 import { compressJson } from "./compressJson.ts";
 import { refuseWhileAway } from "./databaseAway.ts";

@@ -1,5 +1,5 @@
-import { ClientBudgets } from "../../../runtime/http/clientBudgets.ts";
-import type { ClientLimits } from "../../../runtime/http/limitClients.ts";
+import { ClientBudgets } from "tallystick-runtime/http/clientBudgets";
+import type { ClientLimits } from "tallystick-runtime/http/limitClients";
 
 /** Connections that a process holds open in all. */
 export const MOST_SOCKETS = 4_000;

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { admittedOf } from "../../../runtime/http/limitClients.ts";
+import { admittedOf } from "tallystick-runtime/http/limitClients";
 import type { Connection } from "./graphql/context.ts";
 import { problem } from "./problem.ts";
 import { settlementRoutes } from "./settlementRoutes.ts";

@@ -1,6 +1,6 @@
-import { budgetOfUpgrade } from "../../../runtime/http/limitClients.ts";
-import { requestHistogram } from "../../../runtime/http/measureRoutes.ts";
-import { surviveRequests } from "../../../runtime/http/requestScope.ts";
+import { budgetOfUpgrade } from "tallystick-runtime/http/limitClients";
+import { requestHistogram } from "tallystick-runtime/http/measureRoutes";
+import { surviveRequests } from "tallystick-runtime/http/requestScope";
 import { apiVersion } from "../../buildVersion.ts";
 import { watchDatabase } from "../../databaseWatch.ts";
 import { config, operations } from "../../environment.ts";

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { eq } from "ponder";
-import { InvalidInputError } from "../../../protocol/errors.ts";
-import type { Hex } from "../../../protocol/hex.ts";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
 import type { KeptLines } from "../../keptLines.ts";
 import * as schema from "../../ponder.schema.ts";
 import type { Database } from "./database.ts";

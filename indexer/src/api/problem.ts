@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { HTTPException } from "hono/http-exception";
-import { InvalidInputError, TallystickError } from "../../../protocol/errors.ts";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { isDatabaseAway } from "../../databaseWatch.ts";
 import { logWarning } from "../../ponderProcess.ts";
 

@@ -1,9 +1,9 @@
 import type { Server } from "node:http";
-import { guardServer } from "../../../runtime/http/guardServer.ts";
-import { type ClientLimits, limitClients } from "../../../runtime/http/limitClients.ts";
-import { limitSockets } from "../../../runtime/http/limitSockets.ts";
-import { limitTime } from "../../../runtime/http/limitTime.ts";
-import type { OnFault } from "../../../runtime/http/requestScope.ts";
+import { guardServer } from "tallystick-runtime/http/guardServer";
+import { type ClientLimits, limitClients } from "tallystick-runtime/http/limitClients";
+import { limitSockets } from "tallystick-runtime/http/limitSockets";
+import { limitTime } from "tallystick-runtime/http/limitTime";
+import type { OnFault } from "tallystick-runtime/http/requestScope";
 import type { DatabaseWatch } from "../../databaseWatch.ts";
 import { MOST_SOCKETS } from "./clientLimits.ts";
 import { answerProbes } from "./databaseAway.ts";

@@ -1,4 +1,4 @@
-import type { Reputation } from "../derive/reputation.ts";
+import type { Reputation } from "tallystick-derive/reputation";
 
 /** Where a field comes from, and how soon a change shows (SHP §9.2). */
 export type FieldSource = { source: string[]; cadence: string };

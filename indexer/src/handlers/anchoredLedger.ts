@@ -1,9 +1,10 @@
 import { type Context, type Event, ponder } from "ponder:registry";
 import { sql } from "ponder";
+import type { RecordEvent } from "tallystick-derive/events";
+import type { Hex } from "tallystick-protocol/hex";
+import type { LedgerEntry } from "tallystick-protocol/ledger/entry";
+import { contractVerdict } from "tallystick-runtime/erc1271/contractVerdict";
 import { createPublicClient, http } from "viem";
-import type { Hex } from "../../../protocol/hex.ts";
-import type { LedgerEntry } from "../../../protocol/ledger/entry.ts";
-import { contractVerdict } from "../../../runtime/erc1271/contractVerdict.ts";
 import { config, operations } from "../../environment.ts";
 import {
   anchor,
@@ -15,7 +16,6 @@ import {
   treePage,
 } from "../../ponder.schema.ts";
 import { logInfo, logWarning, shutdownSignal } from "../../ponderProcess.ts";
-import type { RecordEvent } from "../derive/events.ts";
 import { logEvents, recover } from "../eventLog.ts";
 import { EMPTY_LEDGER, type LedgerHead } from "../segments/checkSegment.ts";
 import { type Anchor, type LoadedSegment, loadSegment } from "../segments/loadSegment.ts";

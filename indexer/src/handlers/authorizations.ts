@@ -1,4 +1,4 @@
-import type { Hex } from "../../../protocol/hex.ts";
+import type { Hex } from "tallystick-protocol/hex";
 
 /** A log of the token: `hash` is that of its block. */
 type TokenLog = { block: number; hash: Hex; log: number; tx: Hex };

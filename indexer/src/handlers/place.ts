@@ -1,5 +1,5 @@
-import type { Address } from "../../../protocol/address.ts";
-import type { Hex } from "../../../protocol/hex.ts";
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
 
 /** What every log event of Ponder has. */
 type LogEvent = {

@@ -1,9 +1,9 @@
-import { apply } from "../derive/apply.ts";
-import type { DeriveEvent } from "../derive/events.ts";
-import { STATE_ID } from "../derive/stateId.ts";
-import type { ApplyOptions } from "../derive/step.ts";
-import type { Answer, Store } from "../derive/store.ts";
-import type { Row, TableName } from "../derive/tables.ts";
+import { apply } from "tallystick-derive/apply";
+import type { DeriveEvent } from "tallystick-derive/events";
+import { STATE_ID } from "tallystick-derive/stateId";
+import type { ApplyOptions } from "tallystick-derive/step";
+import type { Answer, Store } from "tallystick-derive/store";
+import type { Row, TableName } from "tallystick-derive/tables";
 import { positionKey } from "../positionKey.ts";
 import { paymentOfTransfer } from "../transferOfPayment.ts";
 import { KnownRows } from "./knownRows.ts";

@@ -1,4 +1,4 @@
-import { type Row, type TableName, tables } from "../derive/tables.ts";
+import { type Row, type TableName, tables } from "tallystick-derive/tables";
 import { BloomFilter } from "./bloomFilter.ts";
 import type { RowChange } from "./transaction.ts";
 

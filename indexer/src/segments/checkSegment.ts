@@ -1,9 +1,9 @@
-import { TallystickError } from "../../../protocol/errors.ts";
-import { fromHex, type Hex, toHex } from "../../../protocol/hex.ts";
-import { GENESIS_HASH, type LedgerEntry } from "../../../protocol/ledger/entry.ts";
-import { type CheckedEntry, LedgerChain, LedgerLineError } from "../../../protocol/ledger/verifyLedger.ts";
-import { EMPTY_ROOT } from "../../../protocol/merkle/hash.ts";
-import { MerkleFrontier } from "../../../protocol/merkle/merkleFrontier.ts";
+import { TallystickError } from "tallystick-protocol/errors";
+import { fromHex, type Hex, toHex } from "tallystick-protocol/hex";
+import { GENESIS_HASH, type LedgerEntry } from "tallystick-protocol/ledger/entry";
+import { type CheckedEntry, LedgerChain, LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import { EMPTY_ROOT } from "tallystick-protocol/merkle/hash";
+import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { sha256ByNode } from "./sha256ByNode.ts";
 import { type GrownPage, TreeGrowth } from "./storedTree.ts";
 

@@ -1,6 +1,6 @@
-import { TallystickError } from "../../../protocol/errors.ts";
-import type { Hex } from "../../../protocol/hex.ts";
-import type { LedgerEntry } from "../../../protocol/ledger/entry.ts";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
+import type { LedgerEntry } from "tallystick-protocol/ledger/entry";
 import { checkSegment, type LedgerHead } from "./checkSegment.ts";
 import type { SegmentSource } from "./segmentSource.ts";
 import type { GrownPage } from "./storedTree.ts";

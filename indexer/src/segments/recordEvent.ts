@@ -1,9 +1,9 @@
-import { ZERO_ADDRESS } from "../../../protocol/address.ts";
-import { InvalidInputError } from "../../../protocol/errors.ts";
-import type { Hex } from "../../../protocol/hex.ts";
-import type { LedgerEntry } from "../../../protocol/ledger/entry.ts";
-import { recordFromPayload } from "../../../protocol/records/record.ts";
-import type { RecordEvent } from "../derive/events.ts";
+import type { RecordEvent } from "tallystick-derive/events";
+import { ZERO_ADDRESS } from "tallystick-protocol/address";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
+import type { LedgerEntry } from "tallystick-protocol/ledger/entry";
+import { recordFromPayload } from "tallystick-protocol/records/record";
 
 /** Where a record counts from: the anchor's log, and its place in the ledger. */
 export type RecordPosition = { block: number; time: number; log: number; ledger: Hex; seq: number };

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import path from "node:path";
-import { TallystickError } from "../../../protocol/errors.ts";
-import type { Hex } from "../../../protocol/hex.ts";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
 import type { SegmentSourceConfig } from "../../config.ts";
 
 /** The entries `[from, to)` of a ledger. `byteOffset` is the length of all canonical lines before `from`. */

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import type { Address } from "../../../protocol/address.ts";
+import type { Address } from "tallystick-protocol/address";
 
 /** A signature, and the text that it may be over. */
 export type Question = [text: string, signature: string];

@@ -1,7 +1,7 @@
 // A thread that reads signatures for SignerThreads: takes a list of [text, signature], gives back the signers.
 import { parentPort } from "node:worker_threads";
-import { recoverByWasm } from "../../../protocol/signatures/recoverByWasm.ts";
-import { signerOfText } from "../../../protocol/signatures/signedText.ts";
+import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
+import { signerOfText } from "tallystick-protocol/signatures/signedText";
 import type { Question } from "./signerThreads.ts";
 
 const recover = await recoverByWasm();

@@ -1,5 +1,5 @@
-import { type SignedRecord, signedText } from "../../../protocol/records/record.ts";
-import type { KnownSigner, KnownSigners } from "../../../protocol/signatures/knownSigners.ts";
+import { type SignedRecord, signedText } from "tallystick-protocol/records/record";
+import type { KnownSigner, KnownSigners } from "tallystick-protocol/signatures/knownSigners";
 import type { Question, SignerThreads } from "./signerThreads.ts";
 
 /** Records whose signatures go to a thread together. */

@@ -1,6 +1,6 @@
 import { hexToBytes } from "@noble/hashes/utils.js";
-import { toBareHex } from "../../../protocol/hex.ts";
-import { nodeHash } from "../../../protocol/merkle/hash.ts";
+import { toBareHex } from "tallystick-protocol/hex";
+import { nodeHash } from "tallystick-protocol/merkle/hash";
 
 /** The root of the complete subtree of 2^height leaves that is number `index` from the left; or a page of such roots. */
 type Place = { height: number; index: number };

@@ -1,5 +1,5 @@
+import { parseUsdc } from "tallystick-protocol/amount";
 import { keccak256, toHex } from "viem";
-import { parseUsdc } from "../../../protocol/amount.ts";
 import { type Actor, actors } from "../actors.ts";
 import type { Escrow } from "../demoChain.ts";
 import { PROVIDER } from "../startDemoNode.ts";

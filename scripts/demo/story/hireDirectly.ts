@@ -1,4 +1,4 @@
-import { parseUsdc } from "../../../protocol/amount.ts";
+import { parseUsdc } from "tallystick-protocol/amount";
 import { type Actor, actors } from "../actors.ts";
 import type { Offer } from "../agentRecords.ts";
 import { EXTRACT, SUMMARIZE, TRANSLATE } from "./openMarket.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { wordKind } from "../../../protocol/ledger/word.ts";
-import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
+import { wordKind } from "tallystick-protocol/ledger/word";
+import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
 import { EMPTY_ROOT, ORIGIN, proofOf, rootAt, STORED, treeOf, useLedger } from "../support/ledger.ts";
 import { wrap6492 } from "../support/world.ts";
 

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { hexlify } from "ethers";
 import fc from "fast-check";
-import { EMPTY_ROOT, leafHash, nodeHash } from "../../../protocol/merkle/hash.ts";
-import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
-import { verifyConsistency } from "../../../protocol/merkle/verifyConsistency.ts";
-import { verifyInclusion } from "../../../protocol/merkle/verifyInclusion.ts";
+import { EMPTY_ROOT, leafHash, nodeHash } from "tallystick-protocol/merkle/hash";
+import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import { verifyConsistency } from "tallystick-protocol/merkle/verifyConsistency";
+import { verifyInclusion } from "tallystick-protocol/merkle/verifyInclusion";
 import { BUILD_TIMEOUT, freshChain } from "../support/chain.ts";
 import { SpelledOutTree } from "../support/rfc6962.ts";
 import type { LibrariesHarness } from "../support/world.ts";

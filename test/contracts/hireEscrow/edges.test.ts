@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { permitFields } from "../../../protocol/escrow/permit.ts";
+import { permitFields } from "tallystick-protocol/escrow/permit";
 import { AMOUNT, FEE, PROVIDER, STATUS, useWorld, type World } from "../support/world.ts";
 
 /** 200,000 for a payment, what a call keeps back of it, and some to go on with. */

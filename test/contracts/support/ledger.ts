@@ -1,8 +1,8 @@
 import { hexlify, type TypedDataDomain } from "ethers";
-import { anchorTypes, ledgerId } from "../../../protocol/ledger/anchor.ts";
-import { storedWord, wordKind } from "../../../protocol/ledger/word.ts";
-import { leafHash } from "../../../protocol/merkle/hash.ts";
-import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
+import { anchorTypes, ledgerId } from "tallystick-protocol/ledger/anchor";
+import { storedWord, wordKind } from "tallystick-protocol/ledger/word";
+import { leafHash } from "tallystick-protocol/merkle/hash";
+import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
 import { BUILD_TIMEOUT, type Chain, freshChain, type HardhatEthersSigner } from "./chain.ts";
 import type { ContractWallet } from "./world.ts";
 

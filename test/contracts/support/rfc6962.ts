@@ -1,4 +1,4 @@
-import { leafHash, nodeHash } from "../../../protocol/merkle/hash.ts";
+import { leafHash, nodeHash } from "tallystick-protocol/merkle/hash";
 
 /**
  * RFC 6962 §2.1 word for word, by recursion over ranges: what the proofs of a tree *are*, to hold every quicker

@@ -1,8 +1,8 @@
 import type { HardhatEthersSigner } from "@nomicfoundation/hardhat-ethers/types";
 import { AbiCoder, concat, type TypedDataDomain, ZeroAddress } from "ethers";
-import { authorizationFields } from "../../../protocol/escrow/authorization.ts";
-import { escrowId, hireTypes } from "../../../protocol/escrow/hire.ts";
-import { permitFields } from "../../../protocol/escrow/permit.ts";
+import { authorizationFields } from "tallystick-protocol/escrow/authorization";
+import { escrowId, hireTypes } from "tallystick-protocol/escrow/hire";
+import { permitFields } from "tallystick-protocol/escrow/permit";
 import type {
   ContractWallet,
   HostileToken,

@@ -1,6 +1,6 @@
+import type { Address } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
 import { isAddress } from "viem";
-import type { Address } from "../../../protocol/address.ts";
-import { TallystickError } from "../../../protocol/errors.ts";
 
 /** USDC as Circle deployed it, by chain id. */
 const USDC: Record<number, Address> = {

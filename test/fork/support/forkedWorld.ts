@@ -7,9 +7,9 @@ import {
   type TypedDataField,
   Wallet,
 } from "ethers";
-import type { Address } from "../../../protocol/address.ts";
-import { receiveWithAuthorizationTypedData } from "../../../protocol/escrow/authorization.ts";
-import { escrowId, hireTypes } from "../../../protocol/escrow/hire.ts";
+import type { Address } from "tallystick-protocol/address";
+import { receiveWithAuthorizationTypedData } from "tallystick-protocol/escrow/authorization";
+import { escrowId, hireTypes } from "tallystick-protocol/escrow/hire";
 import type { HireEscrow } from "../../../types/ethers-contracts/index.ts";
 import { type Hire, hireOf } from "../../contracts/support/hire.ts";
 import type { ForkedChain } from "./forkedChain.ts";

@@ -1,5 +1,5 @@
 import { Contract, Interface, type Provider } from "ethers";
-import { TallystickError } from "../../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 import type { ForkedChain } from "./forkedChain.ts";
 
 const abi = new Interface([

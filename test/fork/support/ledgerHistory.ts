@@ -1,6 +1,6 @@
+import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
+import type { Address } from "tallystick-protocol/address";
 import { createPublicClient, getAbiItem, type Hex, http } from "viem";
-import { anchoredLedgerAbi } from "../../../protocol/abi/anchoredLedgerAbi.ts";
-import type { Address } from "../../../protocol/address.ts";
 
 /** A ledger's anchors in the order of the chain. */
 export type LedgerHistory = {

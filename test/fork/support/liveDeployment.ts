@@ -1,9 +1,9 @@
 import path from "node:path";
 import { hexlify } from "ethers";
+import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
+import { ledgerId } from "tallystick-protocol/ledger/anchor";
+import { leafHash } from "tallystick-protocol/merkle/hash";
 import type { Abi, Hex } from "viem";
-import { anchoredLedgerAbi } from "../../../protocol/abi/anchoredLedgerAbi.ts";
-import { ledgerId } from "../../../protocol/ledger/anchor.ts";
-import { leafHash } from "../../../protocol/merkle/hash.ts";
 import { deployContracts } from "../../../scripts/deploy/deployContracts.ts";
 import type { Keeper } from "../../../scripts/processes/openKeeper.ts";
 import { SpelledOutTree } from "../../contracts/support/rfc6962.ts";

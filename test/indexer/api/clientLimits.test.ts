@@ -3,20 +3,20 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { expect } from "chai";
 import { getIntrospectionQuery } from "graphql";
-import { WebSocket } from "ws";
-import { createApi } from "../../../indexer/src/api/app.ts";
-import { attachStream } from "../../../indexer/src/api/stream/attachStream.ts";
-import { createStream, type Stream } from "../../../indexer/src/api/stream/createStream.ts";
-import { type BudgetLimits, ClientBudgets } from "../../../runtime/http/clientBudgets.ts";
-import { guardServer } from "../../../runtime/http/guardServer.ts";
+import { type BudgetLimits, ClientBudgets } from "tallystick-runtime/http/clientBudgets";
+import { guardServer } from "tallystick-runtime/http/guardServer";
 import {
   budgetOfUpgrade,
   type ClientLimits,
   HOLD_MS,
   limitClients,
   PROMPT_REFUSALS,
-} from "../../../runtime/http/limitClients.ts";
-import { limitSockets } from "../../../runtime/http/limitSockets.ts";
+} from "tallystick-runtime/http/limitClients";
+import { limitSockets } from "tallystick-runtime/http/limitSockets";
+import { WebSocket } from "ws";
+import { createApi } from "../../../indexer/src/api/app.ts";
+import { attachStream } from "../../../indexer/src/api/stream/attachStream.ts";
+import { createStream, type Stream } from "../../../indexer/src/api/stream/createStream.ts";
 import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
 import { converse, statusesOf } from "../../support/rawConnection.ts";
 import { type ApiStory, node, openApiStory } from "../support/apiStory.ts";

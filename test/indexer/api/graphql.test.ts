@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import type { Hono } from "hono";
+import type { Reputation } from "tallystick-derive/reputation";
+import type { Snapshot } from "tallystick-derive/snapshot";
 import type { BlockedSegment } from "../../../indexer/operations.ts";
 import { createApi } from "../../../indexer/src/api/app.ts";
-import type { Reputation } from "../../../indexer/src/derive/reputation.ts";
-import type { Snapshot } from "../../../indexer/src/derive/snapshot.ts";
-import { openApiDatabase } from "../../../scripts/bench/api/apiDatabase.ts";
 import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
-import { EventLog, wallet } from "../derive/eventLog.ts";
+import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
+import { EventLog, wallet } from "../../derive/eventLog.ts";
 
 type Answer = {
   data?: Record<string, unknown> | null;

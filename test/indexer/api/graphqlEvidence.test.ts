@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { eq, inArray } from "drizzle-orm";
+import { formatLeg } from "tallystick-derive/funding/legs";
 import * as schema from "../../../indexer/ponder.schema.ts";
 import { reputationSources } from "../../../indexer/src/api/reputationSources.ts";
-import { formatLeg } from "../../../indexer/src/derive/funding/legs.ts";
 import { type ApiStory, cast, openApiStory } from "../support/apiStory.ts";
 
 type Nodes<T> = { nodes: T[] };

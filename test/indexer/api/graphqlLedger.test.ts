@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import { eq } from "drizzle-orm";
+import { fromHex, type Hex } from "tallystick-protocol/hex";
+import { verifyInclusion } from "tallystick-protocol/merkle/verifyInclusion";
 import * as schema from "../../../indexer/ponder.schema.ts";
 import { examples } from "../../../indexer/src/api/graphql/examples.ts";
-import { fromHex, type Hex } from "../../../protocol/hex.ts";
-import { verifyInclusion } from "../../../protocol/merkle/verifyInclusion.ts";
-import { documentOf } from "../../../scripts/graphqlDocs/documentOf.ts";
-import { fillVariables } from "../../../scripts/graphqlDocs/fillVariables.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+import { documentOf } from "../../../tools/graphqlDocs/documentOf.ts";
+import { fillVariables } from "../../../tools/graphqlDocs/fillVariables.ts";
 import { type ApiStory, cast, LEDGER, openApiStory } from "../support/apiStory.ts";
 
 type Nodes<T> = { nodes: T[] };

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { createApi } from "../../../indexer/src/api/app.ts";
-import { openApiDatabase } from "../../../scripts/bench/api/apiDatabase.ts";
+import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { cast, node, openApiStory } from "../support/apiStory.ts";
 import { rowsRead } from "../support/rowsRead.ts";
 

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import type { Hono } from "hono";
+import type { Snapshot } from "tallystick-derive/snapshot";
+import type { Address } from "tallystick-protocol/address";
 import { createApi } from "../../../indexer/src/api/app.ts";
 import type { ClusterResponse, SearchResponse } from "../../../indexer/src/api/rest/schemas.ts";
-import type { Snapshot } from "../../../indexer/src/derive/snapshot.ts";
-import type { Address } from "../../../protocol/address.ts";
-import { openApiDatabase } from "../../../scripts/bench/api/apiDatabase.ts";
-import { EventLog, wallet } from "../derive/eventLog.ts";
+import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
+import { EventLog, wallet } from "../../derive/eventLog.ts";
 import { node, openApiStory } from "../support/apiStory.ts";
 
 const operator = wallet(900);

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import { schemaText } from "../../../indexer/src/api/graphql/schema.ts";
-import { SDL_FILE } from "../../../scripts/generate-sdl.ts";
+import { SDL_FILE } from "../../../tools/generate-sdl.ts";
 
 describe("indexer/schema.graphql", () => {
   it("is what the code says (else: npm run generate:sdl)", async () => {

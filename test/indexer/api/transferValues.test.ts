@@ -2,8 +2,8 @@ import { expect } from "chai";
 import * as schema from "../../../indexer/ponder.schema.ts";
 import { transferValues } from "../../../indexer/src/api/graphql/transferValues.ts";
 import { positionKey } from "../../../indexer/src/positionKey.ts";
-import { openApiDatabase } from "../../../scripts/bench/api/apiDatabase.ts";
-import { EventLog, wallet } from "../derive/eventLog.ts";
+import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
+import { EventLog, wallet } from "../../derive/eventLog.ts";
 import { openApiStory } from "../support/apiStory.ts";
 
 describe("transferValues", () => {

@@ -1,6 +1,6 @@
+import type { Address } from "tallystick-protocol/address";
 import { encodeAbiParameters, keccak256, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import type { Address } from "../../../protocol/address.ts";
 import type { Wallet } from "../support/localChain.ts";
 
 /** In generated logs these three have roles that the node is told once, so they are the same in every run. */

@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import pg from "pg";
+import type { DeriveEvent } from "tallystick-derive/events";
+import { parseEvent } from "tallystick-derive/parseEvent";
+import type { Reputation } from "tallystick-derive/reputation";
+import { snapshotOf } from "tallystick-derive/snapshot";
 import { type NodeSnapshot, openNodeSnapshot } from "../../../indexer/nodeDatabase.ts";
-import type { DeriveEvent } from "../../../indexer/src/derive/events.ts";
-import { parseEvent } from "../../../indexer/src/derive/parseEvent.ts";
-import type { Reputation } from "../../../indexer/src/derive/reputation.ts";
-import { snapshotOf } from "../../../indexer/src/derive/snapshot.ts";
 import { compareRows } from "../../../scripts/eventLog/compareRows.ts";
 import { deriveLog } from "../../../scripts/eventLog/deriveLog.ts";
-import { derivedState } from "../derive/oracle/derivedState.ts";
-import { oracle } from "../derive/oracle/oracle.ts";
+import { derivedState } from "../../derive/oracle/derivedState.ts";
+import { oracle } from "../../derive/oracle/oracle.ts";
 import type { IndexerProcess } from "../support/indexerProcess.ts";
 
 const SCHEMA = "tallystick";

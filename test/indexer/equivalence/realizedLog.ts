@@ -1,18 +1,12 @@
-import { encodeFunctionData, type Hex, keccak256, toHex } from "viem";
-import type {
-  DeriveEvent,
-  EscrowDeposited,
-  RecordEvent,
-  TransferEvent,
-} from "../../../indexer/src/derive/events.ts";
-import { anchoredLedgerAbi } from "../../../protocol/abi/anchoredLedgerAbi.ts";
-import { hireEscrowAbi } from "../../../protocol/abi/hireEscrowAbi.ts";
-import { testUsdcAbi } from "../../../protocol/abi/testUsdcAbi.ts";
-import type { Address } from "../../../protocol/address.ts";
+import type { DeriveEvent, EscrowDeposited, RecordEvent, TransferEvent } from "tallystick-derive/events";
+import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
+import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
+import type { Address } from "tallystick-protocol/address";
 import {
   receiveWithAuthorizationTypedData,
   transferWithAuthorizationTypedData,
-} from "../../../protocol/escrow/authorization.ts";
+} from "tallystick-protocol/escrow/authorization";
 import {
   escrowId,
   type Hire,
@@ -20,10 +14,11 @@ import {
   refundTypedData,
   releaseTypedData,
   splitTypedData,
-} from "../../../protocol/escrow/hire.ts";
-import type { RecordBody, RecordJson } from "../../../protocol/json/recordBody.ts";
-import { signBody } from "../../../protocol/records/record.ts";
-import { START, wallet } from "../derive/eventLog.ts";
+} from "tallystick-protocol/escrow/hire";
+import type { RecordBody, RecordJson } from "tallystick-protocol/json/recordBody";
+import { signBody } from "tallystick-protocol/records/record";
+import { encodeFunctionData, type Hex, keccak256, toHex } from "viem";
+import { START, wallet } from "../../derive/eventLog.ts";
 import { CHAIN_ID, type LocalChain, type Wallet } from "../support/localChain.ts";
 import type { TestLedger } from "../support/testLedger.ts";
 import { ARBITER, actor, allowanceSlot, balanceSlot } from "./actors.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import type { Hex } from "tallystick-protocol/hex";
 import { type Authorization, Authorizations } from "../../../indexer/src/handlers/authorizations.ts";
-import type { Hex } from "../../../protocol/hex.ts";
 
 type TokenLog = { block: number; hash: Hex; log: number; tx: Hex; wallet: string; isUse: boolean };
 

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { DeriveEvent } from "../../../indexer/src/derive/events.ts";
-import { type Row, type TableName, tables } from "../../../indexer/src/derive/tables.ts";
+import type { DeriveEvent } from "tallystick-derive/events";
+import { type Row, type TableName, tables } from "tallystick-derive/tables";
 import { mergedLog } from "../../../indexer/src/mergedLog.ts";
 import { Derivation, type LoggedEvent, type RowDatabase } from "../../../indexer/src/rows/derivation.ts";
 import { KnownRows } from "../../../indexer/src/rows/knownRows.ts";
-import { EventLog, TOKEN, wallet } from "../derive/eventLog.ts";
-import { generatedLog } from "../derive/oracle/generatedLog.ts";
+import { EventLog, TOKEN, wallet } from "../../derive/eventLog.ts";
+import { generatedLog } from "../../derive/oracle/generatedLog.ts";
 
 const options = { trustSignatures: true };
 

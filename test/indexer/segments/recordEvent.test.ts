@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import type { PyJson } from "tallystick-protocol/json/pythonJson";
 import { entryType, recordEvent } from "../../../indexer/src/segments/recordEvent.ts";
-import type { PyJson } from "../../../protocol/json/pythonJson.ts";
 import { newWallet } from "../support/localChain.ts";
 import { TestLedger } from "../support/testLedger.ts";
 

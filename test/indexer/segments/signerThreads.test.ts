@@ -3,11 +3,11 @@ import { promisify } from "node:util";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { expect } from "chai";
 import fc from "fast-check";
+import { toHex } from "tallystick-protocol/hex";
+import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
+import { type RecoverPublicKey, recoverByNoble } from "tallystick-protocol/signatures/recoverPublicKey";
+import { messageHash, signerOfText, textDigest } from "tallystick-protocol/signatures/signedText";
 import { type Question, SignerThreads } from "../../../indexer/src/segments/signerThreads.ts";
-import { toHex } from "../../../protocol/hex.ts";
-import { recoverByWasm } from "../../../protocol/signatures/recoverByWasm.ts";
-import { type RecoverPublicKey, recoverByNoble } from "../../../protocol/signatures/recoverPublicKey.ts";
-import { messageHash, signerOfText, textDigest } from "../../../protocol/signatures/signedText.ts";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 

@@ -1,13 +1,13 @@
 import { expect } from "chai";
+import { checkPayeeSignature } from "tallystick-protocol/records/listing";
+import { checkBuyerSignature } from "tallystick-protocol/records/receipt";
+import { isSignedBy, type SignedRecord, signBody, signRecord } from "tallystick-protocol/records/record";
+import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
+import type { RecoverPublicKey } from "tallystick-protocol/signatures/recoverPublicKey";
+import { remembered } from "tallystick-protocol/signatures/remembered";
+import { signerOfText } from "tallystick-protocol/signatures/signedText";
 import { BATCH, SignersAhead } from "../../../indexer/src/segments/signersAhead.ts";
 import type { Answers, Question } from "../../../indexer/src/segments/signerThreads.ts";
-import { checkPayeeSignature } from "../../../protocol/records/listing.ts";
-import { checkBuyerSignature } from "../../../protocol/records/receipt.ts";
-import { isSignedBy, type SignedRecord, signBody, signRecord } from "../../../protocol/records/record.ts";
-import { recoverByWasm } from "../../../protocol/signatures/recoverByWasm.ts";
-import type { RecoverPublicKey } from "../../../protocol/signatures/recoverPublicKey.ts";
-import { remembered } from "../../../protocol/signatures/remembered.ts";
-import { signerOfText } from "../../../protocol/signatures/signedText.ts";
 import { newWallet } from "../support/localChain.ts";
 
 const [seller, other] = [newWallet(), newWallet()];

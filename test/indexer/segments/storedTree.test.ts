@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import { toHex } from "tallystick-protocol/hex";
 import { checkSegment, EMPTY_LEDGER } from "../../../indexer/src/segments/checkSegment.ts";
 import { pageKey, storedInclusionProof } from "../../../indexer/src/segments/storedTree.ts";
-import { toHex } from "../../../protocol/hex.ts";
 import { TestLedger } from "../support/testLedger.ts";
 
 describe("storedInclusionProof", () => {

@@ -2,18 +2,18 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { expect } from "chai";
 import type { Hono } from "hono";
+import type { Snapshot } from "tallystick-derive/snapshot";
+import { toHex } from "tallystick-protocol/hex";
+import { leafHash } from "tallystick-protocol/merkle/hash";
+import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import * as schema from "../../../indexer/ponder.schema.ts";
 import { createApi } from "../../../indexer/src/api/app.ts";
-import type { Snapshot } from "../../../indexer/src/derive/snapshot.ts";
 import { positionKey } from "../../../indexer/src/positionKey.ts";
 import { pageKey, TreeGrowth } from "../../../indexer/src/segments/storedTree.ts";
 import { transferOfPayment } from "../../../indexer/src/transferOfPayment.ts";
-import { toHex } from "../../../protocol/hex.ts";
-import { leafHash } from "../../../protocol/merkle/hash.ts";
-import { MerkleFrontier } from "../../../protocol/merkle/merkleFrontier.ts";
-import { openApiDatabase } from "../../../scripts/bench/api/apiDatabase.ts";
 import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
-import { EventLog, START, TOKEN, wallet } from "../derive/eventLog.ts";
+import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
+import { EventLog, START, TOKEN, wallet } from "../../derive/eventLog.ts";
 import { fillTallies } from "./fillTallies.ts";
 
 export type Answer = {

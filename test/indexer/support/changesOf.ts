@@ -1,6 +1,6 @@
-import { apply } from "../../../indexer/src/derive/apply.ts";
-import type { DeriveEvent } from "../../../indexer/src/derive/events.ts";
-import type { MemoryStore } from "../../../indexer/src/derive/memoryStore.ts";
+import { apply } from "tallystick-derive/apply";
+import type { DeriveEvent } from "tallystick-derive/events";
+import type { MemoryStore } from "tallystick-derive/memoryStore";
 import { type RowChange, Transaction } from "../../../indexer/src/rows/transaction.ts";
 
 /** Applies an event to rows in memory as a node does to its database, and tells what it changed. */

@@ -1,7 +1,7 @@
+import type { Hex } from "tallystick-protocol/hex";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { recordSigningHash } from "tallystick-protocol/records/record";
 import { parseAbi, parseEventLogs, type TransactionReceipt } from "viem";
-import type { Hex } from "../../../protocol/hex.ts";
-import type { RecordBody } from "../../../protocol/json/recordBody.ts";
-import { recordSigningHash } from "../../../protocol/records/record.ts";
 import type { LocalChain } from "./localChain.ts";
 
 /** The events as the specification has them, written once more: not those that the node reads by. */

@@ -1,8 +1,8 @@
+import type { DeriveEvent } from "tallystick-derive/events";
+import { MemoryStore } from "tallystick-derive/memoryStore";
 import * as schema from "../../../indexer/ponder.schema.ts";
-import type { DeriveEvent } from "../../../indexer/src/derive/events.ts";
-import { MemoryStore } from "../../../indexer/src/derive/memoryStore.ts";
 import { addTallies, type TallyChange, talliesOf } from "../../../indexer/src/insights.ts";
-import type { openApiDatabase } from "../../../scripts/bench/api/apiDatabase.ts";
+import type { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { changesOf } from "./changesOf.ts";
 
 /** Fills the tables of insights with what the handlers would have summed up over these events. */

@@ -1,5 +1,14 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
+import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
+import type { Address } from "tallystick-protocol/address";
+import {
+  receiveWithAuthorizationTypedData,
+  transferWithAuthorizationTypedData,
+} from "tallystick-protocol/escrow/authorization";
+import { escrowId, type Hire } from "tallystick-protocol/escrow/hire";
 import {
   type Abi,
   createTestClient,
@@ -13,15 +22,6 @@ import {
 } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
-import { anchoredLedgerAbi } from "../../../protocol/abi/anchoredLedgerAbi.ts";
-import { hireEscrowAbi } from "../../../protocol/abi/hireEscrowAbi.ts";
-import { testUsdcAbi } from "../../../protocol/abi/testUsdcAbi.ts";
-import type { Address } from "../../../protocol/address.ts";
-import {
-  receiveWithAuthorizationTypedData,
-  transferWithAuthorizationTypedData,
-} from "../../../protocol/escrow/authorization.ts";
-import { escrowId, type Hire } from "../../../protocol/escrow/hire.ts";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { freePort } from "../../../scripts/processes/freePort.ts";
 import type { Keeper } from "../../../scripts/processes/openKeeper.ts";

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import type { Hono } from "hono";
+import type { Snapshot } from "tallystick-derive/snapshot";
 import { createApi } from "../../../indexer/src/api/app.ts";
-import type { Snapshot } from "../../../indexer/src/derive/snapshot.ts";
-import { openApiDatabase } from "../../../scripts/bench/api/apiDatabase.ts";
 import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
-import { type EventLog, wallet } from "../derive/eventLog.ts";
+import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
+import { type EventLog, wallet } from "../../derive/eventLog.ts";
 
 export type RestApi = Awaited<ReturnType<typeof openRestApi>>;
 

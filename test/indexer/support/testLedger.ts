@@ -2,16 +2,16 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
+import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
+import { type Hex, toHex } from "tallystick-protocol/hex";
+import type { PyJson } from "tallystick-protocol/json/pythonJson";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { ledgerId } from "tallystick-protocol/ledger/anchor";
+import { entryLine, GENESIS_HASH, type LedgerEntry, sealEntry } from "tallystick-protocol/ledger/entry";
+import { entryLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
+import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import { recordPayload, signBody } from "tallystick-protocol/records/record";
 import { zeroAddress } from "viem";
-import { anchoredLedgerAbi } from "../../../protocol/abi/anchoredLedgerAbi.ts";
-import { type Hex, toHex } from "../../../protocol/hex.ts";
-import type { PyJson } from "../../../protocol/json/pythonJson.ts";
-import type { RecordBody } from "../../../protocol/json/recordBody.ts";
-import { ledgerId } from "../../../protocol/ledger/anchor.ts";
-import { entryLine, GENESIS_HASH, type LedgerEntry, sealEntry } from "../../../protocol/ledger/entry.ts";
-import { entryLeafHash } from "../../../protocol/merkle/entryLeafHash.ts";
-import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
-import { recordPayload, signBody } from "../../../protocol/records/record.ts";
 import { CHAIN_ID, type LocalChain, type Wallet } from "./localChain.ts";
 
 /** A ledger in memory that a test appends to; what is published of it and what is anchored is up to the test. */

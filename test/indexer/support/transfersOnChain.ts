@@ -1,7 +1,7 @@
+import type { TransferEvent } from "tallystick-derive/events";
+import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
+import type { Address } from "tallystick-protocol/address";
 import { parseEventLogs } from "viem";
-import type { TransferEvent } from "../../../indexer/src/derive/events.ts";
-import { testUsdcAbi } from "../../../protocol/abi/testUsdcAbi.ts";
-import type { Address } from "../../../protocol/address.ts";
 import type { LocalChain } from "./localChain.ts";
 
 /** Every transfer of the token, in order, as the event that a node makes of it: read from the chain without a node. */

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { readAction } from "../../../protocol/actions/action.ts";
-import { NO_ACTION_RULES, readActionRules } from "../../../protocol/actions/actionRules.ts";
-import { judgeAction } from "../../../protocol/actions/judgeAction.ts";
-import { InvalidInputError } from "../../../protocol/errors.ts";
+import { readAction } from "tallystick-protocol/actions/action";
+import { NO_ACTION_RULES, readActionRules } from "tallystick-protocol/actions/actionRules";
+import { judgeAction } from "tallystick-protocol/actions/judgeAction";
+import { InvalidInputError } from "tallystick-protocol/errors";
 import { bypasses, rules, usdc, wallet } from "./support/bypasses.ts";
 
 const allowed = readActionRules(rules);

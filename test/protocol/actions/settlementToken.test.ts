@@ -1,12 +1,12 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { actionHash, readAction } from "../../../protocol/actions/action.ts";
+import { actionHash, readAction } from "tallystick-protocol/actions/action";
 import {
   issueSettlementToken,
   type SettlementTokenClaims,
   verifySettlementToken,
-} from "../../../protocol/actions/settlementToken.ts";
+} from "tallystick-protocol/actions/settlementToken";
 import { rules } from "./support/bypasses.ts";
 
 const secretKey = new Uint8Array(32).fill(7);

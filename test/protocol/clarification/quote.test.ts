@@ -1,20 +1,20 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { privateKeyToAccount } from "viem/accounts";
-import { readClarifyAnswer } from "../../../protocol/clarification/clarifyAnswer.ts";
+import { readClarifyAnswer } from "tallystick-protocol/clarification/clarifyAnswer";
 import {
   CLARIFY_PROTOCOL,
   MAX_BRIEF_BYTES,
   readClarifyRequest,
   signClarifyRequest,
-} from "../../../protocol/clarification/clarifyRequest.ts";
+} from "tallystick-protocol/clarification/clarifyRequest";
 import {
   checkQuote,
   type QuoteTerms,
   readQuoteToken,
   signQuote,
-} from "../../../protocol/clarification/quote.ts";
-import { InvalidInputError, TallystickError } from "../../../protocol/errors.ts";
+} from "tallystick-protocol/clarification/quote";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { privateKeyToAccount } from "viem/accounts";
 
 const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
 const buyerAccount = privateKeyToAccount(`0x${"22".repeat(32)}`);

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { Address } from "../../../protocol/address.ts";
-import { TaskConsensus } from "../../../protocol/consensus/taskConsensus.ts";
-import { type ConsensusType, consensusTypes } from "../../../protocol/records/consensus.ts";
+import type { Address } from "tallystick-protocol/address";
+import { TaskConsensus } from "tallystick-protocol/consensus/taskConsensus";
+import { type ConsensusType, consensusTypes } from "tallystick-protocol/records/consensus";
 
 const agent = (n: number): Address => `0x${String(n).padStart(40, "0")}`;
 

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { formatUsdc, parseUsdc } from "../../../protocol/amount.ts";
-import { escrowFee, feeScheduleSchema, PUBLISHED_FEES } from "../../../protocol/escrow/feeSchedule.ts";
-import { defineParams } from "../../../protocol/records/params.ts";
+import { formatUsdc, parseUsdc } from "tallystick-protocol/amount";
+import { escrowFee, feeScheduleSchema, PUBLISHED_FEES } from "tallystick-protocol/escrow/feeSchedule";
+import { defineParams } from "tallystick-protocol/records/params";
 
 describe("the fees of platform escrows", () => {
   it("are the published ones, an edge belonging to the band above it", () => {

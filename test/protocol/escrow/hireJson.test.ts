@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { InvalidInputError } from "../../../protocol/errors.ts";
-import type { Hire } from "../../../protocol/escrow/hire.ts";
-import { readHireJson, toHireJson } from "../../../protocol/escrow/hireJson.ts";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import type { Hire } from "tallystick-protocol/escrow/hire";
+import { readHireJson, toHireJson } from "tallystick-protocol/escrow/hireJson";
 
 const hire: Hire = {
   hireId: `0x${"ab".repeat(32)}`,

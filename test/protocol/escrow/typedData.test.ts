@@ -1,11 +1,9 @@
 import { expect } from "chai";
-import { hashTypedData, recoverTypedDataAddress } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
-import type { Address } from "../../../protocol/address.ts";
+import type { Address } from "tallystick-protocol/address";
 import {
   receiveWithAuthorizationTypedData,
   transferWithAuthorizationTypedData,
-} from "../../../protocol/escrow/authorization.ts";
+} from "tallystick-protocol/escrow/authorization";
 import {
   escrowId,
   type Hire,
@@ -13,9 +11,11 @@ import {
   refundTypedData,
   releaseTypedData,
   splitTypedData,
-} from "../../../protocol/escrow/hire.ts";
-import type { Hex } from "../../../protocol/hex.ts";
-import { anchorTypedData, headTypedData, ledgerId } from "../../../protocol/ledger/anchor.ts";
+} from "tallystick-protocol/escrow/hire";
+import type { Hex } from "tallystick-protocol/hex";
+import { anchorTypedData, headTypedData, ledgerId } from "tallystick-protocol/ledger/anchor";
+import { hashTypedData, recoverTypedDataAddress } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
 import { readVectors } from "../../vectors/vectors.ts";
 
 type Vectors = {

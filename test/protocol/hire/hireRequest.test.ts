@@ -1,10 +1,10 @@
 import { expect } from "chai";
+import type { Address } from "tallystick-protocol/address";
+import { anyCaseAddressSchema } from "tallystick-protocol/anyCaseAddress";
+import { readHireRequest, signHireRequest } from "tallystick-protocol/hire/hireRequest";
+import { paramsHash } from "tallystick-protocol/hire/paramsHash";
 import { keccak256, stringToBytes } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import type { Address } from "../../../protocol/address.ts";
-import { anyCaseAddressSchema } from "../../../protocol/anyCaseAddress.ts";
-import { readHireRequest, signHireRequest } from "../../../protocol/hire/hireRequest.ts";
-import { paramsHash } from "../../../protocol/hire/paramsHash.ts";
 
 const account = privateKeyToAccount(`0x${"51".repeat(32)}`);
 const seller = `0x${"ab".repeat(20)}` as Address;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { scanCanonical as scanBytes } from "../../../protocol/json/canonicalScan.ts";
-import { dumpsPythonJson, type PyJson, parsePythonJson } from "../../../protocol/json/pythonJson.ts";
+import { scanCanonical as scanBytes } from "tallystick-protocol/json/canonicalScan";
+import { dumpsPythonJson, type PyJson, parsePythonJson } from "tallystick-protocol/json/pythonJson";
 
 const scalar = fc.oneof(
   fc.constant(null),

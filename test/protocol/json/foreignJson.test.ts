@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
-import { ForeignJsonError, readForeignJson, tryForeignJson } from "../../../protocol/json/foreignJson.ts";
+import { ForeignJsonError, readForeignJson, tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 
 const codeOf = (text: string, limits?: object): string => {
@@ -53,15 +53,17 @@ describe("a stranger's JSON", () => {
   it("is what every reader of the SDK takes: JSON.parse stands only where the text is our own", () => {
     const own = new Set([
       // Copies of our own values, our own files, and the operator's setting.
-      "sdk/buyer/hireByKey.ts",
-      "sdk/mcp/escrowSetting.ts",
-      "sdk/seller/jobRunner.ts",
-      "sdk/store/fileStore.ts",
-      "sdk/store/keyValueStore.ts",
+      "packages/sdk/buyer/hireByKey.ts",
+      "packages/mcp/escrowSetting.ts",
+      "packages/sdk/seller/jobRunner.ts",
+      "packages/sdk/store/fileStore.ts",
+      "packages/sdk/store/keyValueStore.ts",
     ]);
-    const found = readdirSync(path.join(repositoryRoot, "sdk"), { recursive: true })
-      .map((name) => `sdk/${name}`)
-      .filter((name) => name.endsWith(".ts") && !name.startsWith("sdk/examples/") && !own.has(name))
+    const found = ["packages/sdk", "packages/mcp"]
+      .flatMap((room) =>
+        readdirSync(path.join(repositoryRoot, room), { recursive: true }).map((name) => `${room}/${name}`),
+      )
+      .filter((name) => name.endsWith(".ts") && !name.startsWith("packages/sdk/examples/") && !own.has(name))
       .filter((name) => {
         const text = readFileSync(path.join(repositoryRoot, name), "utf8");
         return /JSON\.parse\(|(?:response|request|req|raw)\.json\(\)/.test(text);

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { JsonValueError } from "../../../protocol/json/pythonFloat.ts";
+import { JsonValueError } from "tallystick-protocol/json/pythonFloat";
 import {
   dumpsPythonJson,
   JsonSyntaxError,
   type PyJson,
   parsePythonJson,
-} from "../../../protocol/json/pythonJson.ts";
+} from "tallystick-protocol/json/pythonJson";
 import { anyPyJson } from "../../support/arbitraries.ts";
 import { hasPython, python } from "../../support/python.ts";
 import { readVectors } from "../../vectors/vectors.ts";

@@ -1,14 +1,14 @@
 import canonicalize from "canonicalize";
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { InvalidInputError } from "../../../protocol/errors.ts";
-import { dumpsPythonJson, type PyJson, parsePythonJson } from "../../../protocol/json/pythonJson.ts";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { dumpsPythonJson, type PyJson, parsePythonJson } from "tallystick-protocol/json/pythonJson";
 import {
   canonicalBody,
   type RecordBody,
   recordBodyFromPyJson,
   recordBodyToPyJson,
-} from "../../../protocol/json/recordBody.ts";
+} from "tallystick-protocol/json/recordBody";
 import { anyRecordBody } from "../../support/arbitraries.ts";
 
 describe("record bodies", () => {

@@ -1,18 +1,18 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import * as fc from "fast-check";
-import type { PyJson } from "../../../protocol/json/pythonJson.ts";
-import { CanonicalChain } from "../../../protocol/ledger/canonicalChain.ts";
+import type { PyJson } from "tallystick-protocol/json/pythonJson";
+import { CanonicalChain } from "tallystick-protocol/ledger/canonicalChain";
 import {
   checkEntry,
   entryLine,
   GENESIS_HASH,
   parseEntryLine,
   sealEntry,
-} from "../../../protocol/ledger/entry.ts";
-import { entryLeafHash } from "../../../protocol/merkle/entryLeafHash.ts";
-import { sha256ByNoble } from "../../../protocol/sha256.ts";
-import { sha256ByNode } from "../../../settlement/ledger/sha256ByNode.ts";
+} from "tallystick-protocol/ledger/entry";
+import { entryLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
+import { sha256ByNoble } from "tallystick-protocol/sha256";
+import { sha256ByNode } from "../../../services/settlement/ledger/sha256ByNode.ts";
 import { anyPyJson } from "../../support/arbitraries.ts";
 
 type Verdict = { leaf: string; head: string } | undefined;

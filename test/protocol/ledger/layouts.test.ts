@@ -1,14 +1,14 @@
 import { expect } from "chai";
-import { dumpsPythonJson, type PyJson } from "../../../protocol/json/pythonJson.ts";
-import { entryLine, GENESIS_HASH, type LedgerEntry, sealEntry } from "../../../protocol/ledger/entry.ts";
+import { dumpsPythonJson, type PyJson } from "tallystick-protocol/json/pythonJson";
+import { entryLine, GENESIS_HASH, type LedgerEntry, sealEntry } from "tallystick-protocol/ledger/entry";
 import {
   LedgerChain,
   LedgerLayoutError,
   LedgerLineError,
   verifyLedgerLines,
-} from "../../../protocol/ledger/verifyLedger.ts";
-import { lineLeafHash } from "../../../protocol/merkle/entryLeafHash.ts";
-import { MerkleFrontier } from "../../../protocol/merkle/merkleFrontier.ts";
+} from "tallystick-protocol/ledger/verifyLedger";
+import { lineLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
+import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { hasPython, python } from "../../support/python.ts";
 
 const ORACLE = "test/protocol/ledger/support/layouts.py";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { InvalidInputError } from "../../../protocol/errors.ts";
-import { toBareHex } from "../../../protocol/hex.ts";
-import type { PyJson } from "../../../protocol/json/pythonJson.ts";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { toBareHex } from "tallystick-protocol/hex";
+import type { PyJson } from "tallystick-protocol/json/pythonJson";
 import {
   checkEntry,
   entryHash,
@@ -13,10 +13,10 @@ import {
   LedgerCorruptError,
   parseEntryLine,
   sealEntry,
-} from "../../../protocol/ledger/entry.ts";
-import { LedgerLineError, verifyLedgerLines } from "../../../protocol/ledger/verifyLedger.ts";
-import { entryLeafHash } from "../../../protocol/merkle/entryLeafHash.ts";
-import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
+} from "tallystick-protocol/ledger/entry";
+import { LedgerLineError, verifyLedgerLines } from "tallystick-protocol/ledger/verifyLedger";
+import { entryLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
+import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
 import { anyPyJson } from "../../support/arbitraries.ts";
 import { hasPython, python } from "../../support/python.ts";
 import { readVectorText } from "../../vectors/vectors.ts";

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { InvalidInputError } from "../../../protocol/errors.ts";
-import { fromHex, toBareHex } from "../../../protocol/hex.ts";
-import { EMPTY_ROOT, leafHash, nodeHash } from "../../../protocol/merkle/hash.ts";
-import { MerkleFrontier } from "../../../protocol/merkle/merkleFrontier.ts";
-import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
-import { verifyConsistency } from "../../../protocol/merkle/verifyConsistency.ts";
-import { verifyInclusion } from "../../../protocol/merkle/verifyInclusion.ts";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { fromHex, toBareHex } from "tallystick-protocol/hex";
+import { EMPTY_ROOT, leafHash, nodeHash } from "tallystick-protocol/merkle/hash";
+import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
+import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import { verifyConsistency } from "tallystick-protocol/merkle/verifyConsistency";
+import { verifyInclusion } from "tallystick-protocol/merkle/verifyInclusion";
 import { readVectors } from "../../vectors/vectors.ts";
 
 const MOST = 130;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { addressProblem, isPublicAddress } from "../../../protocol/net/publicAddress.ts";
+import { addressProblem, isPublicAddress } from "tallystick-protocol/net/publicAddress";
 
 /** Hosts as a stranger may write them in a URL, that all lead into somebody's own network. */
 const PRIVATE_HOSTS = [

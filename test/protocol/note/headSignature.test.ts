@@ -1,12 +1,12 @@
 import { expect } from "chai";
-import { toHex } from "../../../protocol/hex.ts";
+import { toHex } from "tallystick-protocol/hex";
 import {
   type HeadSignature,
   headNoteSignature,
   headSignatureOf,
   LONGEST_CONTRACT_SIGNATURE,
-} from "../../../protocol/note/headSignature.ts";
-import { formatSignedNote, type NoteSignature, parseSignedNote } from "../../../protocol/note/signedNote.ts";
+} from "tallystick-protocol/note/headSignature";
+import { formatSignedNote, type NoteSignature, parseSignedNote } from "tallystick-protocol/note/signedNote";
 
 const NAME = "tallystick.test/heads";
 const WRITER = `0x${"aa".repeat(20)}` as const;

@@ -7,7 +7,7 @@ import {
   parseSignedNote,
   parseVerifierKey,
   signNote,
-} from "../../../protocol/note/signedNote.ts";
+} from "tallystick-protocol/note/signedNote";
 
 /** The example of C2SP signed-note and of Go's sumdb/note package. */
 const VKEY = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW";

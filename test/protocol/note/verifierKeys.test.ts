@@ -1,7 +1,7 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "chai";
-import { formatVerifierKey, noteVerifierKey } from "../../../protocol/note/signedNote.ts";
-import { formatVerifierKeys, parseVerifierKeys } from "../../../protocol/note/verifierKeys.ts";
+import { formatVerifierKey, noteVerifierKey } from "tallystick-protocol/note/signedNote";
+import { formatVerifierKeys, parseVerifierKeys } from "tallystick-protocol/note/verifierKeys";
 
 const keyOf = (byte: number, name = "tallystick.test/keys") =>
   noteVerifierKey(name, ed25519.getPublicKey(new Uint8Array(32).fill(byte)));

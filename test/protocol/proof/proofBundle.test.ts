@@ -1,20 +1,20 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "chai";
-import { privateKeyToAccount } from "viem/accounts";
-import type { Address } from "../../../protocol/address.ts";
-import { type Hex, toHex } from "../../../protocol/hex.ts";
-import { headTypedData, ledgerId } from "../../../protocol/ledger/anchor.ts";
-import { entryLine, GENESIS_HASH, sealEntry } from "../../../protocol/ledger/entry.ts";
-import { lineLeafHash } from "../../../protocol/merkle/entryLeafHash.ts";
-import { formatCheckpoint } from "../../../protocol/note/checkpoint.ts";
-import { type HeadSignature, headNoteSignature } from "../../../protocol/note/headSignature.ts";
+import type { Address } from "tallystick-protocol/address";
+import { type Hex, toHex } from "tallystick-protocol/hex";
+import { headTypedData, ledgerId } from "tallystick-protocol/ledger/anchor";
+import { entryLine, GENESIS_HASH, sealEntry } from "tallystick-protocol/ledger/entry";
+import { lineLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
+import { formatCheckpoint } from "tallystick-protocol/note/checkpoint";
+import { type HeadSignature, headNoteSignature } from "tallystick-protocol/note/headSignature";
 import {
   formatSignedNote,
   formatVerifierKey,
   noteVerifierKey,
   signNote,
-} from "../../../protocol/note/signedNote.ts";
-import { type ProofBundle, ProofError, verifyProofBundle } from "../../../protocol/proof/proofBundle.ts";
+} from "tallystick-protocol/note/signedNote";
+import { type ProofBundle, ProofError, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
+import { privateKeyToAccount } from "viem/accounts";
 
 const ORIGIN = "tallystick.test/bundles";
 const accountOf = (byte: string) => privateKeyToAccount(`0x${byte.repeat(32)}`);

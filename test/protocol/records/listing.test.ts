@@ -1,16 +1,16 @@
 import { expect } from "chai";
-import { privateKeyToAccount } from "viem/accounts";
-import type { Address } from "../../../protocol/address.ts";
-import { InvalidInputError } from "../../../protocol/errors.ts";
-import type { RecordBody, RecordJson } from "../../../protocol/json/recordBody.ts";
+import type { Address } from "tallystick-protocol/address";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import type { RecordBody, RecordJson } from "tallystick-protocol/json/recordBody";
 import {
   checkListing,
   checkPayeeSignature,
   isHttpsEndpoint,
   listingPayee,
   parseListing,
-} from "../../../protocol/records/listing.ts";
-import { signBody, signRecord } from "../../../protocol/records/record.ts";
+} from "tallystick-protocol/records/listing";
+import { signBody, signRecord } from "tallystick-protocol/records/record";
+import { privateKeyToAccount } from "viem/accounts";
 import { readVectors } from "../../vectors/vectors.ts";
 
 const seller = privateKeyToAccount(`0x${"11".repeat(32)}`);

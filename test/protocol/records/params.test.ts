@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { InvalidInputError } from "../../../protocol/errors.ts";
-import type { RecordBody } from "../../../protocol/json/recordBody.ts";
-import { parseClaim } from "../../../protocol/records/claim.ts";
-import { defineParams, parseParams } from "../../../protocol/records/params.ts";
-import { parseRating } from "../../../protocol/records/rating.ts";
-import { parseTelemetry } from "../../../protocol/records/telemetry.ts";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { parseClaim } from "tallystick-protocol/records/claim";
+import { defineParams, parseParams } from "tallystick-protocol/records/params";
+import { parseRating } from "tallystick-protocol/records/rating";
+import { parseTelemetry } from "tallystick-protocol/records/telemetry";
 
 function fieldsAtFault(read: (body: RecordBody) => unknown, body: RecordBody): string[] {
   try {
@@ -16,7 +16,7 @@ function fieldsAtFault(read: (body: RecordBody) => unknown, body: RecordBody): s
   return [];
 }
 
-describe("protocol/records/params", () => {
+describe("packages/protocol/records/params", () => {
   it("defaults to the thresholds that the protocol publishes, and trusts nobody", () => {
     expect(defineParams()).to.deep.include({
       windowSeconds: 30 * 86_400,
@@ -53,7 +53,7 @@ describe("protocol/records/params", () => {
   });
 });
 
-describe("protocol/records/rating, telemetry, claim", () => {
+describe("packages/protocol/records/rating, telemetry, claim", () => {
   const receipt = "a".repeat(64);
 
   it("take what they ask for, and keep what they do not know", () => {

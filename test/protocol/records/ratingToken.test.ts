@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
-import { ratingToken } from "../../../protocol/records/ratingToken.ts";
+import { ratingToken } from "tallystick-protocol/records/ratingToken";
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 

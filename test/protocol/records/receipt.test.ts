@@ -1,17 +1,17 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { privateKeyToAccount } from "viem/accounts";
-import { InvalidInputError } from "../../../protocol/errors.ts";
-import { ZERO_HASH } from "../../../protocol/hex.ts";
-import type { RecordBody, RecordJson } from "../../../protocol/json/recordBody.ts";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { ZERO_HASH } from "tallystick-protocol/hex";
+import type { RecordBody, RecordJson } from "tallystick-protocol/json/recordBody";
 import {
   checkBuyerSignature,
   checkReceipt,
   completedAtSeconds,
   isFreeReceipt,
   parseReceipt,
-} from "../../../protocol/records/receipt.ts";
-import { signRecord } from "../../../protocol/records/record.ts";
+} from "tallystick-protocol/records/receipt";
+import { signRecord } from "tallystick-protocol/records/record";
+import { privateKeyToAccount } from "viem/accounts";
 import { readVectors } from "../../vectors/vectors.ts";
 
 const seller = privateKeyToAccount(`0x${"11".repeat(32)}`);

@@ -1,13 +1,11 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { hashMessage, recoverMessageAddress } from "viem";
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import type { Address } from "../../../protocol/address.ts";
-import { InvalidInputError } from "../../../protocol/errors.ts";
-import { fromHex, type Hex, toHex } from "../../../protocol/hex.ts";
-import { dumpsPythonJson, type PyJson, parsePythonJson } from "../../../protocol/json/pythonJson.ts";
-import { bodyWithout, canonicalBody, type RecordBody } from "../../../protocol/json/recordBody.ts";
-import { checkNestedSignature } from "../../../protocol/records/nestedSignature.ts";
+import type { Address } from "tallystick-protocol/address";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { fromHex, type Hex, toHex } from "tallystick-protocol/hex";
+import { dumpsPythonJson, type PyJson, parsePythonJson } from "tallystick-protocol/json/pythonJson";
+import { bodyWithout, canonicalBody, type RecordBody } from "tallystick-protocol/json/recordBody";
+import { checkNestedSignature } from "tallystick-protocol/records/nestedSignature";
 import {
   isSignedBy,
   recordDigest,
@@ -17,7 +15,9 @@ import {
   recoverBodySigner,
   signBody,
   signRecord,
-} from "../../../protocol/records/record.ts";
+} from "tallystick-protocol/records/record";
+import { hashMessage, recoverMessageAddress } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { anyRecordBody } from "../../support/arbitraries.ts";
 import { readVectors } from "../../vectors/vectors.ts";
 

@@ -1,8 +1,8 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { expect } from "chai";
 import fc from "fast-check";
-import { recoverByWasm } from "../../../protocol/signatures/recoverByWasm.ts";
-import { type RecoverPublicKey, recoverByNoble } from "../../../protocol/signatures/recoverPublicKey.ts";
+import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
+import { type RecoverPublicKey, recoverByNoble } from "tallystick-protocol/signatures/recoverPublicKey";
 
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const ORDER = secp256k1.Point.Fn.ORDER;

@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import type { Address } from "../../../protocol/address.ts";
-import type { RecordBody } from "../../../protocol/json/recordBody.ts";
-import { checkNestedSignature } from "../../../protocol/records/nestedSignature.ts";
-import { isSignedBy, signBody, signerOf } from "../../../protocol/records/record.ts";
-import { recoverByNoble } from "../../../protocol/signatures/recoverPublicKey.ts";
-import { remembered } from "../../../protocol/signatures/remembered.ts";
+import type { Address } from "tallystick-protocol/address";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { checkNestedSignature } from "tallystick-protocol/records/nestedSignature";
+import { isSignedBy, signBody, signerOf } from "tallystick-protocol/records/record";
+import { recoverByNoble } from "tallystick-protocol/signatures/recoverPublicKey";
+import { remembered } from "tallystick-protocol/signatures/remembered";
 
 const privateKey = `0x${"11".repeat(32)}` as const;
 const signer = "0x19e7e376e7c213b7e7e7e46cc70a5dd086daff2a" as Address;

@@ -1,19 +1,18 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { privateKeyToAccount } from "viem/accounts";
-import type { Address } from "../../../protocol/address.ts";
-import { type Hex, toHex } from "../../../protocol/hex.ts";
-import { headTypedData, ledgerId } from "../../../protocol/ledger/anchor.ts";
-import { entryLine, GENESIS_HASH, type LedgerEntry, sealEntry } from "../../../protocol/ledger/entry.ts";
-import { verifyLedgerLines } from "../../../protocol/ledger/verifyLedger.ts";
-import { lineLeafHash } from "../../../protocol/merkle/entryLeafHash.ts";
-import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
+import type { Address } from "tallystick-protocol/address";
+import { type Hex, toHex } from "tallystick-protocol/hex";
+import { headTypedData, ledgerId } from "tallystick-protocol/ledger/anchor";
+import { entryLine, GENESIS_HASH, type LedgerEntry, sealEntry } from "tallystick-protocol/ledger/entry";
+import { verifyLedgerLines } from "tallystick-protocol/ledger/verifyLedger";
+import { lineLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
+import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
 import {
   type VerifyConsistencyParameters,
   verifyConsistency,
-} from "../../../protocol/merkle/verifyConsistency.ts";
-import { type VerifyInclusionParameters, verifyInclusion } from "../../../protocol/merkle/verifyInclusion.ts";
-import { formatCheckpoint } from "../../../protocol/note/checkpoint.ts";
-import { headNoteSignature, isHeadSignedBy } from "../../../protocol/note/headSignature.ts";
+} from "tallystick-protocol/merkle/verifyConsistency";
+import { type VerifyInclusionParameters, verifyInclusion } from "tallystick-protocol/merkle/verifyInclusion";
+import { formatCheckpoint } from "tallystick-protocol/note/checkpoint";
+import { headNoteSignature, isHeadSignedBy } from "tallystick-protocol/note/headSignature";
 import {
   formatSignedNote,
   formatVerifierKey,
@@ -22,14 +21,15 @@ import {
   parseSignedNote,
   parseVerifierKey,
   signNote,
-} from "../../../protocol/note/signedNote.ts";
+} from "tallystick-protocol/note/signedNote";
 import {
   type ProofBundle,
   parseProofBundle,
   type VerifiedProof,
   verifyProofBundle,
-} from "../../../protocol/proof/proofBundle.ts";
-import { confirmProof } from "../../../sdk/proof/confirmProof.ts";
+} from "tallystick-protocol/proof/proofBundle";
+import { confirmProof } from "tallystick-sdk/proof/confirmProof";
+import { privateKeyToAccount } from "viem/accounts";
 import { chainWith, proof, transaction } from "../../sdk/proof/support/anchoredChain.ts";
 import type { Verifier } from "./verifier.ts";
 

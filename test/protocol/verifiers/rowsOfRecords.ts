@@ -1,20 +1,20 @@
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
+import { parsePythonJson } from "tallystick-protocol/json/pythonJson";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { bindBody, checkBinding, isBoundType } from "tallystick-protocol/records/binding";
+import { checkPayeeSignature } from "tallystick-protocol/records/listing";
+import { checkBuyerSignature } from "tallystick-protocol/records/receipt";
+import { signBody } from "tallystick-protocol/records/record";
 import { privateKeyToAccount } from "viem/accounts";
-import type { Address } from "../../../protocol/address.ts";
-import type { Hex } from "../../../protocol/hex.ts";
-import { parsePythonJson } from "../../../protocol/json/pythonJson.ts";
-import type { RecordBody } from "../../../protocol/json/recordBody.ts";
-import { bindBody, checkBinding, isBoundType } from "../../../protocol/records/binding.ts";
-import { checkPayeeSignature } from "../../../protocol/records/listing.ts";
-import { checkBuyerSignature } from "../../../protocol/records/receipt.ts";
-import { signBody } from "../../../protocol/records/record.ts";
-import { readSignedRecord } from "../../../settlement/engine/readSignedRecord.ts";
+import { readSignedRecord } from "../../../services/settlement/engine/readSignedRecord.ts";
 import {
   checkRecord,
   RECORD_TYPES,
   type RecordType,
   type RuleContext,
-} from "../../../settlement/engine/recordRules.ts";
-import { checkSignature } from "../../../settlement/signatures/checkSignature.ts";
+} from "../../../services/settlement/engine/recordRules.ts";
+import { checkSignature } from "../../../services/settlement/signatures/checkSignature.ts";
 import type { Verifier } from "./verifier.ts";
 
 const NOW = 1_767_225_600;

@@ -1,17 +1,15 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { hashTypedData, type TypedDataDefinition } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
-import { actionHash, readAction } from "../../../protocol/actions/action.ts";
-import { issueSettlementToken, verifySettlementToken } from "../../../protocol/actions/settlementToken.ts";
-import type { Address } from "../../../protocol/address.ts";
-import { readClarifyRequest, signClarifyRequest } from "../../../protocol/clarification/clarifyRequest.ts";
-import { checkQuote, signQuote } from "../../../protocol/clarification/quote.ts";
+import { actionHash, readAction } from "tallystick-protocol/actions/action";
+import { issueSettlementToken, verifySettlementToken } from "tallystick-protocol/actions/settlementToken";
+import type { Address } from "tallystick-protocol/address";
+import { readClarifyRequest, signClarifyRequest } from "tallystick-protocol/clarification/clarifyRequest";
+import { checkQuote, signQuote } from "tallystick-protocol/clarification/quote";
 import {
   type Authorization,
   receiveWithAuthorizationTypedData,
   type TokenDomain,
   transferWithAuthorizationTypedData,
-} from "../../../protocol/escrow/authorization.ts";
+} from "tallystick-protocol/escrow/authorization";
 import {
   type EscrowDeployment,
   escrowId,
@@ -21,16 +19,18 @@ import {
   refundTypedData,
   releaseTypedData,
   splitTypedData,
-} from "../../../protocol/escrow/hire.ts";
-import { type Permit, permitTypedData } from "../../../protocol/escrow/permit.ts";
-import type { Hex } from "../../../protocol/hex.ts";
-import { readBudgetToken, requireBudgetToken, signBudgetToken } from "../../../protocol/hire/budgetToken.ts";
-import { readHireRequest, signHireRequest } from "../../../protocol/hire/hireRequest.ts";
-import { type AnchorDeployment, anchorTypedData, headTypedData } from "../../../protocol/ledger/anchor.ts";
-import { signBody } from "../../../protocol/records/record.ts";
-import { type ExpectedReceipt, readDelivery } from "../../../sdk/buyer/readAnswer.ts";
-import { isByKey } from "../../../sdk/escrow/wordOf.ts";
-import { readCallback, signCallback } from "../../../sdk/readCallback.ts";
+} from "tallystick-protocol/escrow/hire";
+import { type Permit, permitTypedData } from "tallystick-protocol/escrow/permit";
+import type { Hex } from "tallystick-protocol/hex";
+import { readBudgetToken, requireBudgetToken, signBudgetToken } from "tallystick-protocol/hire/budgetToken";
+import { readHireRequest, signHireRequest } from "tallystick-protocol/hire/hireRequest";
+import { type AnchorDeployment, anchorTypedData, headTypedData } from "tallystick-protocol/ledger/anchor";
+import { signBody } from "tallystick-protocol/records/record";
+import { type ExpectedReceipt, readDelivery } from "tallystick-sdk/buyer/readAnswer";
+import { isByKey } from "tallystick-sdk/escrow/wordOf";
+import { readCallback, signCallback } from "tallystick-sdk/readCallback";
+import { hashTypedData, type TypedDataDefinition } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
 import type { Verifier } from "./verifier.ts";
 
 const NOW = 1_767_225_600;

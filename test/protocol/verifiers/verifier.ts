@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { InvalidInputError, TallystickError } from "../../../protocol/errors.ts";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { everyChange } from "../../support/everyChange.ts";
 
 /** A row of the table: something that judges an input, and an input that it takes. */

@@ -1,10 +1,10 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import type { TallystickError } from "tallystick-protocol/errors";
+import { askWallet, type CallReader } from "tallystick-runtime/erc1271/askWallet";
+import { LONGEST_SIGNATURE, PROBE_GAS, WALLET_GAS } from "tallystick-runtime/erc1271/walletProbe";
 import { createPublicClient, custom, type Hex, http, type PublicClient } from "viem";
-import type { TallystickError } from "../../../protocol/errors.ts";
-import { askWallet, type CallReader } from "../../../runtime/erc1271/askWallet.ts";
-import { LONGEST_SIGNATURE, PROBE_GAS, WALLET_GAS } from "../../../runtime/erc1271/walletProbe.ts";
 import { type Chain, freshChain } from "../../contracts/support/chain.ts";
 import { ERROR_ANSWERS } from "./errorAnswers.ts";
 

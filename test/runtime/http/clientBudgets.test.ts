@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { type BudgetLimits, ClientBudgets } from "../../../runtime/http/clientBudgets.ts";
+import { type BudgetLimits, ClientBudgets } from "tallystick-runtime/http/clientBudgets";
 
 const limits: BudgetLimits = { pointsPerSecond: 2, burst: 10, atOnce: 2, waiting: 1, streams: 2 };
 

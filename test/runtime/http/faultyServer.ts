@@ -1,8 +1,8 @@
 // A server whose listeners fail in every way, for requestScope.test.ts: which way is in the path.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { guardServer } from "../../../runtime/http/guardServer.ts";
-import { asOurOwn, surviveRequests } from "../../../runtime/http/requestScope.ts";
+import { guardServer } from "tallystick-runtime/http/guardServer";
+import { asOurOwn, surviveRequests } from "tallystick-runtime/http/requestScope";
 
 const fail = (how: string) => {
   throw new Error(`it fails ${how}`);

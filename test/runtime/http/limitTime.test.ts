@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { limitTime } from "../../../runtime/http/limitTime.ts";
+import { limitTime } from "tallystick-runtime/http/limitTime";
 import { converse, statusesOf } from "../../support/rawConnection.ts";
 
 describe("a server with a client that is slow", () => {

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect } from "chai";
-import { InvalidInputError, TallystickError } from "../../../protocol/errors.ts";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { describeError } from "../../../scripts/cli/printError.ts";
 
 const text = (error: unknown) => stripVTControlCharacters(describeError(error));

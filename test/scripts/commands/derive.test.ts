@@ -4,9 +4,9 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { expect } from "chai";
-import { snapshotOf } from "../../../indexer/src/derive/snapshot.ts";
+import { snapshotOf } from "tallystick-derive/snapshot";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
-import { EventLog, wallet } from "../../indexer/derive/eventLog.ts";
+import { EventLog, wallet } from "../../derive/eventLog.ts";
 
 const seller = wallet(1);
 const TOKEN = `0x${"70".repeat(20)}`;

@@ -5,10 +5,10 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { serve } from "@hono/node-server";
 import { expect } from "chai";
-import { parseUsdc } from "../../../protocol/amount.ts";
+import { parseUsdc } from "tallystick-protocol/amount";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
-import { serveSearch } from "../../sdk/mcp/support/openMcp.ts";
+import { serveSearch } from "../../mcp/support/openMcp.ts";
 import { MEAN, mean, NODE } from "../../sdk/support/market.ts";
 import { newPurse, useMarket } from "../../sdk/support/useMarket.ts";
 

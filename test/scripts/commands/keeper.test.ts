@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
-import { InvalidInputError } from "../../../protocol/errors.ts";
+import { InvalidInputError } from "tallystick-protocol/errors";
 import { readKeeperConfig } from "../../../scripts/keeper/config.ts";
 import { runKeeper } from "../../../scripts/keeper/runKeeper.ts";
 

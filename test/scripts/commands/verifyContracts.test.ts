@@ -5,6 +5,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
 import { AbiCoder, concat } from "ethers";
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
 import {
   createTestClient,
   encodeFunctionData,
@@ -13,9 +16,6 @@ import {
   publicActions,
   walletActions,
 } from "viem";
-import { hireEscrowAbi } from "../../../protocol/abi/hireEscrowAbi.ts";
-import type { Address } from "../../../protocol/address.ts";
-import type { Hex } from "../../../protocol/hex.ts";
 import type { VerificationResult } from "../../../scripts/commands/verifyContracts.ts";
 import { chainService } from "../../../scripts/demo/services.ts";
 import { type Deployment, deploymentSchema, writeDeployment } from "../../../scripts/deploy/deployment.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { entryLine, GENESIS_HASH, sealEntry } from "../../../protocol/ledger/entry.ts";
-import { LedgerLineError, verifyLedgerLines } from "../../../protocol/ledger/verifyLedger.ts";
+import { entryLine, GENESIS_HASH, sealEntry } from "tallystick-protocol/ledger/entry";
+import { LedgerLineError, verifyLedgerLines } from "tallystick-protocol/ledger/verifyLedger";
 import { rewriteLedger } from "../../../scripts/demo/rewriteLedger.ts";
 
 const SELLER = "0x00000000000000000000000000000000000000aa";

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
-import { TallystickError } from "../../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 import { type Deployment, readDeployment, writeDeployment } from "../../../scripts/deploy/deployment.ts";
 
 describe("scripts/deploy/deployment", () => {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import type { MemoryStore } from "tallystick-derive/memoryStore";
+import { type ColumnKind, type Row, type TableName, tables } from "tallystick-derive/tables";
 import type { NodeSnapshot } from "../../../indexer/nodeDatabase.ts";
-import type { MemoryStore } from "../../../indexer/src/derive/memoryStore.ts";
-import { type ColumnKind, type Row, type TableName, tables } from "../../../indexer/src/derive/tables.ts";
 import { compareRows } from "../../../scripts/eventLog/compareRows.ts";
 
 const names = Object.keys(tables) as TableName[];

@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import type { DeriveEvent } from "../../../indexer/src/derive/events.ts";
-import { snapshotOf } from "../../../indexer/src/derive/snapshot.ts";
-import type { Address } from "../../../protocol/address.ts";
-import type { TallystickError } from "../../../protocol/errors.ts";
+import type { DeriveEvent } from "tallystick-derive/events";
+import { snapshotOf } from "tallystick-derive/snapshot";
+import type { Address } from "tallystick-protocol/address";
+import type { TallystickError } from "tallystick-protocol/errors";
 import { deriveLog } from "../../../scripts/eventLog/deriveLog.ts";
-import { DAY, EventLog, TOKEN, wallet } from "../../indexer/derive/eventLog.ts";
+import { DAY, EventLog, TOKEN, wallet } from "../../derive/eventLog.ts";
 
 const seller = wallet(1);
 const buyer = wallet(2);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { TallystickError } from "../../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 import { isReachableBy, postgresUser } from "../../../scripts/postgres/osUser.ts";
 
 const users: Record<string, { uid: number; gid: number }> = {

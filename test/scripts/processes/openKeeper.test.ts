@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
-import { TallystickError } from "../../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import type { ProcessExit, ProcessSpec } from "../../../scripts/processes/messages.ts";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";

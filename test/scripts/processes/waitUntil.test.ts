@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { TallystickError } from "../../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
 
 describe("scripts/processes/waitUntil", () => {

@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { serve } from "@hono/node-server";
 import { expect } from "chai";
 import { createApi } from "../../../indexer/src/api/app.ts";
-import { openApiDatabase } from "../../../scripts/bench/api/apiDatabase.ts";
 import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
-import { EventLog, wallet } from "../../indexer/derive/eventLog.ts";
+import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
+import { EventLog, wallet } from "../../derive/eventLog.ts";
 
 const [seller, buyer] = [wallet(1), wallet(2)];
 

@@ -7,13 +7,14 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
+import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
+import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
+import { signRecord } from "tallystick-protocol/records/record";
+import { createQueryClient } from "tallystick-sdk/query/createQueryClient";
 import { type Abi, createTestClient, http, publicActions, walletActions } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { hardhat as hardhatChain } from "viem/chains";
-import { anchoredLedgerAbi } from "../../../protocol/abi/anchoredLedgerAbi.ts";
-import { hireEscrowAbi } from "../../../protocol/abi/hireEscrowAbi.ts";
-import { testUsdcAbi } from "../../../protocol/abi/testUsdcAbi.ts";
-import { signRecord } from "../../../protocol/records/record.ts";
 import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { freePort } from "../../../scripts/processes/freePort.ts";
@@ -22,7 +23,6 @@ import { type Keeper, openKeeper } from "../../../scripts/processes/openKeeper.t
 import { startService } from "../../../scripts/processes/startService.ts";
 import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
-import { createQueryClient } from "../../../sdk/query/createQueryClient.ts";
 import { newWallet } from "../../indexer/support/localChain.ts";
 
 /** Not the chain of the demo and the other tests. */

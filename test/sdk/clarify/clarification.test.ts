@@ -1,14 +1,14 @@
 import { expect } from "chai";
-import { signClarifyRequest } from "../../../protocol/clarification/clarifyRequest.ts";
-import { TallystickError } from "../../../protocol/errors.ts";
-import type { Listing } from "../../../protocol/records/listing.ts";
-import { acceptOffer, type CounterMemory, clarify } from "../../../sdk/clarify/clarify.ts";
+import { signClarifyRequest } from "tallystick-protocol/clarification/clarifyRequest";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { Listing } from "tallystick-protocol/records/listing";
+import { acceptOffer, type CounterMemory, clarify } from "tallystick-sdk/clarify/clarify";
 import {
   type Answer,
   type Clarification,
   createClarification,
-} from "../../../sdk/clarify/createClarification.ts";
-import { memoryStore } from "../../../sdk/store/keyValueStore.ts";
+} from "tallystick-sdk/clarify/createClarification";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { type Market, MEAN, mean, type OpenBuyer, type OpenSeller, openMarket } from "../support/market.ts";
 import { newWallet, type SdkChain, startSdkChain } from "../support/sdkChain.ts";
 

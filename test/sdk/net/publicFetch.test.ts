@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { createPublicFetch } from "../../../sdk/net/publicFetch.ts";
+import { createPublicFetch } from "tallystick-sdk/net/publicFetch";
 import { rejection } from "../support/tamper.ts";
 
 /** Takes 127.0.0.1 for a public server and 127.0.0.2 for a private one, so that both can be connected to. */

@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import { ProofError, type VerifiedProof } from "tallystick-protocol/proof/proofBundle";
+import { confirmProof } from "tallystick-sdk/proof/confirmProof";
 import type { PublicClient } from "viem";
-import { ProofError, type VerifiedProof } from "../../../protocol/proof/proofBundle.ts";
-import { confirmProof } from "../../../sdk/proof/confirmProof.ts";
 import { address, type anchor, chainWith, proof, transaction, word } from "./support/anchoredChain.ts";
 
 const refusal = async (of: VerifiedProof, client: PublicClient) => {

@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import type { Hono } from "hono";
+import type * as answers from "tallystick-sdk/query/answers";
+import { createQueryClient, type QueryClient } from "tallystick-sdk/query/createQueryClient";
+import type { ServiceError } from "tallystick-sdk/requestService";
 import type { z } from "zod";
 import { createApi } from "../../../indexer/src/api/app.ts";
 import type * as schemas from "../../../indexer/src/api/rest/schemas.ts";
-import { openApiDatabase } from "../../../scripts/bench/api/apiDatabase.ts";
 import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
-import type * as answers from "../../../sdk/query/answers.ts";
-import { createQueryClient, type QueryClient } from "../../../sdk/query/createQueryClient.ts";
-import type { ServiceError } from "../../../sdk/requestService.ts";
-import { EventLog, wallet } from "../../indexer/derive/eventLog.ts";
+import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
+import { EventLog, wallet } from "../../derive/eventLog.ts";
 
 /** Compiles only when each can stand for the other. */
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;

@@ -1,5 +1,5 @@
-import { parseUsdc } from "../../../protocol/amount.ts";
-import { memoryBudget } from "../../../sdk/budget/budget.ts";
+import { parseUsdc } from "tallystick-protocol/amount";
+import { memoryBudget } from "tallystick-sdk/budget/budget";
 import { type Market, MEAN, mean, PURSE } from "./market.ts";
 import type { SdkChain } from "./sdkChain.ts";
 

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Hono } from "hono";
-import type { FoundAgent, SearchClient } from "../../../sdk/buyer/searchClient.ts";
-import { type CreateBuyerParameters, createBuyer } from "../../../sdk/createBuyer.ts";
-import { type CreateSellerParameters, createSeller, type Seller } from "../../../sdk/createSeller.ts";
-import type { Fetch } from "../../../sdk/requestService.ts";
-import { fileStore } from "../../../sdk/store/fileStore.ts";
+import type { FoundAgent, SearchClient } from "tallystick-sdk/buyer/searchClient";
+import { type CreateBuyerParameters, createBuyer } from "tallystick-sdk/createBuyer";
+import { type CreateSellerParameters, createSeller, type Seller } from "tallystick-sdk/createSeller";
+import type { Fetch } from "tallystick-sdk/requestService";
+import { fileStore } from "tallystick-sdk/store/fileStore";
 import { openTestService, type TestService } from "../../settlement/support/testService.ts";
 import { newWallet, type SdkChain, type Wallet } from "./sdkChain.ts";
 

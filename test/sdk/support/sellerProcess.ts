@@ -1,12 +1,12 @@
 // A seller in a process of its own, to be killed. Told everything as JSON in its first argument; says when it listens.
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "@hono/node-server";
+import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
+import { createSeller } from "tallystick-sdk/createSeller";
+import { findPaymentOnChain } from "tallystick-sdk/seller/findPayment";
+import { fileStore } from "tallystick-sdk/store/fileStore";
+import { createLocalFacilitator } from "tallystick-sdk/x402/localFacilitator";
 import { privateKeyToAccount } from "viem/accounts";
-import { createTransactionSender } from "../../../sdk/chain/transactionSender.ts";
-import { createSeller } from "../../../sdk/createSeller.ts";
-import { findPaymentOnChain } from "../../../sdk/seller/findPayment.ts";
-import { fileStore } from "../../../sdk/store/fileStore.ts";
-import { createLocalFacilitator } from "../../../sdk/x402/localFacilitator.ts";
 import { MEAN, mean } from "./market.ts";
 
 const { key, relayKey, port, baseUrl, rpcUrl, network, folder, workMs } = JSON.parse(process.argv[2] ?? "{}");

@@ -1,6 +1,6 @@
 // A process that reserves 7 units at a time from a shared budget of 500, and prints how often it was allowed to.
-import { storeBudget } from "../../../sdk/budget/storeBudget.ts";
-import { fileStore } from "../../../sdk/store/fileStore.ts";
+import { storeBudget } from "tallystick-sdk/budget/storeBudget";
+import { fileStore } from "tallystick-sdk/store/fileStore";
 
 const [folder = "", name = "", count = "0"] = process.argv.slice(2);
 const budget = storeBudget({ store: fileStore(folder), name: "shared", limit: 500n });

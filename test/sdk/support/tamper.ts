@@ -1,6 +1,6 @@
 import { decodePaymentRequiredHeader, encodePaymentRequiredHeader } from "@x402/core/http";
 import type { PaymentRequirements } from "@x402/core/types";
-import type { KeyValueStore } from "../../../sdk/store/keyValueStore.ts";
+import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import type { Market, OpenSeller } from "./market.ts";
 
 type Answer = (input: string, init?: RequestInit) => Response | Promise<Response>;

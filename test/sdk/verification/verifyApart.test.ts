@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { readCustomSchemas } from "../../../protocol/capabilities/customCapability.ts";
-import { verifyOutput } from "../../../protocol/capabilities/verifyOutput.ts";
-import { verifyResult } from "../../../sdk/buyer/verifyResult.ts";
-import { verifyApart } from "../../../sdk/verification/verifyApart.ts";
+import { readCustomSchemas } from "tallystick-capabilities/customCapability";
+import { verifyOutput } from "tallystick-capabilities/verifyOutput";
+import { verifyResult } from "tallystick-sdk/buyer/verifyResult";
+import { verifyApart } from "tallystick-sdk/verification/verifyApart";
 
 const capability = "compute.statistics.mean";
 const [params, result] = [{ data: [1, 2, 6] }, { result: 3 }];

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
-import { ANCHOR_FILE, AnchorLog } from "../../../settlement/anchoring/anchorLog.ts";
+import { ANCHOR_FILE, AnchorLog } from "../../../services/settlement/anchoring/anchorLog.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 describe("the memory of anchors", () => {

@@ -1,4 +1,12 @@
 import { expect } from "chai";
+import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
+import type { Address } from "tallystick-protocol/address";
+import type { TallystickError } from "tallystick-protocol/errors";
+import { toHex } from "tallystick-protocol/hex";
+import { ledgerId } from "tallystick-protocol/ledger/anchor";
+import { headWord } from "tallystick-protocol/ledger/word";
+import { leafHash } from "tallystick-protocol/merkle/hash";
+import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
 import {
   createPublicClient,
   createWalletClient,
@@ -9,18 +17,10 @@ import {
   zeroAddress,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { anchoredLedgerAbi } from "../../../protocol/abi/anchoredLedgerAbi.ts";
-import type { Address } from "../../../protocol/address.ts";
-import type { TallystickError } from "../../../protocol/errors.ts";
-import { toHex } from "../../../protocol/hex.ts";
-import { ledgerId } from "../../../protocol/ledger/anchor.ts";
-import { headWord } from "../../../protocol/ledger/word.ts";
-import { leafHash } from "../../../protocol/merkle/hash.ts";
-import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
-import { anchorContract } from "../../../settlement/anchoring/anchorContract.ts";
-import { Anchorer } from "../../../settlement/anchoring/anchorer.ts";
-import { ChainWatch } from "../../../settlement/anchoring/chainWatch.ts";
-import { LedgerGate } from "../../../settlement/ledger/ledgerGate.ts";
+import { anchorContract } from "../../../services/settlement/anchoring/anchorContract.ts";
+import { Anchorer } from "../../../services/settlement/anchoring/anchorer.ts";
+import { ChainWatch } from "../../../services/settlement/anchoring/chainWatch.ts";
+import { LedgerGate } from "../../../services/settlement/ledger/ledgerGate.ts";
 import { type Chain, freshChain } from "../../contracts/support/chain.ts";
 
 /** The first account of Hardhat's local chain, which has money. */

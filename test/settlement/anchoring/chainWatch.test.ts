@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { type Hex, toHex } from "../../../protocol/hex.ts";
-import { leafHash } from "../../../protocol/merkle/hash.ts";
-import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
-import { ChainWatch } from "../../../settlement/anchoring/chainWatch.ts";
-import type { LedgerOnChain } from "../../../settlement/anchoring/readLedgerOnChain.ts";
+import { type Hex, toHex } from "tallystick-protocol/hex";
+import { leafHash } from "tallystick-protocol/merkle/hash";
+import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import { ChainWatch } from "../../../services/settlement/anchoring/chainWatch.ts";
+import type { LedgerOnChain } from "../../../services/settlement/anchoring/readLedgerOnChain.ts";
 import { codeOf, openGate } from "../support/openGate.ts";
 
 const WRITER = `0x${"aa".repeat(20)}` as const;

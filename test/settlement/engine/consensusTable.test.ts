@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { TaskConsensus } from "../../../protocol/consensus/taskConsensus.ts";
-import { ConsensusTable, STAKE_SECONDS } from "../../../settlement/engine/consensusTable.ts";
-import { IndexDatabase } from "../../../settlement/engine/indexDatabase.ts";
+import { TaskConsensus } from "tallystick-protocol/consensus/taskConsensus";
+import { ConsensusTable, STAKE_SECONDS } from "../../../services/settlement/engine/consensusTable.ts";
+import { IndexDatabase } from "../../../services/settlement/engine/indexDatabase.ts";
 
 const agent = (n: number) => `0x${n.toString(16).padStart(40, "0")}` as const;
 

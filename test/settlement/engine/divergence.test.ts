@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { parsePythonJson } from "../../../protocol/json/pythonJson.ts";
-import { divergence } from "../../../settlement/engine/divergence.ts";
+import { parsePythonJson } from "tallystick-protocol/json/pythonJson";
+import { divergence } from "../../../services/settlement/engine/divergence.ts";
 import { anyPyJson } from "../../support/arbitraries.ts";
 
 const between = (a: string, b: string): number => divergence(parsePythonJson(a), parsePythonJson(b));

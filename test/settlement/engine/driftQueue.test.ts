@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { DriftQueue } from "../../../settlement/engine/driftQueue.ts";
+import { DriftQueue } from "../../../services/settlement/engine/driftQueue.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { API_KEY, openTestService } from "../support/testService.ts";
 

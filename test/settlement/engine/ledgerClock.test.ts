@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { LedgerClock } from "../../../settlement/engine/ledgerClock.ts";
+import { LedgerClock } from "../../../services/settlement/engine/ledgerClock.ts";
 import { codeOf, openGate } from "../support/openGate.ts";
 
 describe("the clock of a ledger", () => {

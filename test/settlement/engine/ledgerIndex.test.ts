@@ -2,12 +2,12 @@ import { cpSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeF
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
-import { toHex } from "../../../protocol/hex.ts";
-import { LedgerLineError } from "../../../protocol/ledger/verifyLedger.ts";
-import { INDEX_FILE, TABLES } from "../../../settlement/engine/indexDatabase.ts";
-import { IndexKeeper } from "../../../settlement/engine/indexKeeper.ts";
-import { LedgerIndex } from "../../../settlement/engine/ledgerIndex.ts";
-import { DiskLedger, type NewEntry } from "../../../settlement/ledger/diskLedger.ts";
+import { toHex } from "tallystick-protocol/hex";
+import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import { INDEX_FILE, TABLES } from "../../../services/settlement/engine/indexDatabase.ts";
+import { IndexKeeper } from "../../../services/settlement/engine/indexKeeper.ts";
+import { LedgerIndex } from "../../../services/settlement/engine/ledgerIndex.ts";
+import { DiskLedger, type NewEntry } from "../../../services/settlement/ledger/diskLedger.ts";
 import { openGate } from "../support/openGate.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 

@@ -1,22 +1,25 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
-import type { PyJson } from "../../../protocol/json/pythonJson.ts";
-import { parsePythonJson } from "../../../protocol/json/pythonJson.ts";
-import { GENESIS_HASH, type LedgerEntry } from "../../../protocol/ledger/entry.ts";
-import { recordDigest, type SignedRecord, signRecord } from "../../../protocol/records/record.ts";
-import { HeldProposals } from "../../../settlement/engine/heldProposals.ts";
-import { defaultRules } from "../../../settlement/engine/institutionalRules.ts";
-import { LedgerClock } from "../../../settlement/engine/ledgerClock.ts";
-import { LedgerIndex } from "../../../settlement/engine/ledgerIndex.ts";
-import type { Proposal } from "../../../settlement/engine/proposal.ts";
-import type { ResolveHost } from "../../../settlement/engine/requirePublicEndpoint.ts";
-import { RuleBook } from "../../../settlement/engine/ruleBook.ts";
-import { type SettledRecord, SettlementEngine } from "../../../settlement/engine/settlementEngine.ts";
-import { readTaskStatus } from "../../../settlement/engine/taskStatus.ts";
-import { DiskLedger } from "../../../settlement/ledger/diskLedger.ts";
-import { LedgerGate } from "../../../settlement/ledger/ledgerGate.ts";
-import type { IsContractSignature } from "../../../settlement/signatures/checkSignature.ts";
+import type { PyJson } from "tallystick-protocol/json/pythonJson";
+import { parsePythonJson } from "tallystick-protocol/json/pythonJson";
+import { GENESIS_HASH, type LedgerEntry } from "tallystick-protocol/ledger/entry";
+import { recordDigest, type SignedRecord, signRecord } from "tallystick-protocol/records/record";
+import { HeldProposals } from "../../../services/settlement/engine/heldProposals.ts";
+import { defaultRules } from "../../../services/settlement/engine/institutionalRules.ts";
+import { LedgerClock } from "../../../services/settlement/engine/ledgerClock.ts";
+import { LedgerIndex } from "../../../services/settlement/engine/ledgerIndex.ts";
+import type { Proposal } from "../../../services/settlement/engine/proposal.ts";
+import type { ResolveHost } from "../../../services/settlement/engine/requirePublicEndpoint.ts";
+import { RuleBook } from "../../../services/settlement/engine/ruleBook.ts";
+import {
+  type SettledRecord,
+  SettlementEngine,
+} from "../../../services/settlement/engine/settlementEngine.ts";
+import { readTaskStatus } from "../../../services/settlement/engine/taskStatus.ts";
+import { DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
+import { LedgerGate } from "../../../services/settlement/ledger/ledgerGate.ts";
+import type { IsContractSignature } from "../../../services/settlement/signatures/checkSignature.ts";
 import { buyer, listingBody, receiptBody, seller } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { NOW } from "../support/testService.ts";

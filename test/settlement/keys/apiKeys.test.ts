@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
-import { GENESIS_HASH } from "../../../protocol/ledger/entry.ts";
-import { RateCounter } from "../../../settlement/http/rateLimits.ts";
-import { ApiKeys } from "../../../settlement/keys/apiKeys.ts";
-import { addKey, readKeyFile, revokeKey } from "../../../settlement/keys/keyFile.ts";
+import { GENESIS_HASH } from "tallystick-protocol/ledger/entry";
+import { RateCounter } from "../../../services/settlement/http/rateLimits.ts";
+import { ApiKeys } from "../../../services/settlement/keys/apiKeys.ts";
+import { addKey, readKeyFile, revokeKey } from "../../../services/settlement/keys/keyFile.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { API_KEY, openTestService } from "../support/testService.ts";
 

@@ -9,12 +9,12 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
-import { InvalidInputError, TallystickError } from "../../../protocol/errors.ts";
-import { toHex } from "../../../protocol/hex.ts";
-import { GENESIS_HASH, parseEntryLine } from "../../../protocol/ledger/entry.ts";
-import { LedgerLineError, verifyLedgerLines } from "../../../protocol/ledger/verifyLedger.ts";
-import { AppendFile } from "../../../settlement/ledger/appendFile.ts";
-import { type Appended, DiskLedger } from "../../../settlement/ledger/diskLedger.ts";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { toHex } from "tallystick-protocol/hex";
+import { GENESIS_HASH, parseEntryLine } from "tallystick-protocol/ledger/entry";
+import { LedgerLineError, verifyLedgerLines } from "tallystick-protocol/ledger/verifyLedger";
+import { AppendFile } from "../../../services/settlement/ledger/appendFile.ts";
+import { type Appended, DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 describe("the ledger on disk", () => {

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
-import { TallystickError } from "../../../protocol/errors.ts";
+import { TallystickError } from "tallystick-protocol/errors";
 import { verifyLedgerFile } from "../../../scripts/commands/verifyLedger.ts";
-import { AppendFile, type AppendTarget } from "../../../settlement/ledger/appendFile.ts";
-import { type Appended, DiskLedger } from "../../../settlement/ledger/diskLedger.ts";
+import { AppendFile, type AppendTarget } from "../../../services/settlement/ledger/appendFile.ts";
+import { type Appended, DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
 import { type Faults, faultyDisk } from "../support/faultyDisk.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
-import { toHex } from "../../../protocol/hex.ts";
-import { entryLine, GENESIS_HASH, type LedgerEntry, sealEntry } from "../../../protocol/ledger/entry.ts";
-import type { LedgerLineError } from "../../../protocol/ledger/verifyLedger.ts";
-import { DiskLedger } from "../../../settlement/ledger/diskLedger.ts";
-import { importLedger } from "../../../settlement/ledger/importLedger.ts";
-import { readLastSigned } from "../../../settlement/ledger/lastSigned.ts";
+import { toHex } from "tallystick-protocol/hex";
+import { entryLine, GENESIS_HASH, type LedgerEntry, sealEntry } from "tallystick-protocol/ledger/entry";
+import type { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import { DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
+import { importLedger } from "../../../services/settlement/ledger/importLedger.ts";
+import { readLastSigned } from "../../../services/settlement/ledger/lastSigned.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { API_KEY, openTestService } from "../support/testService.ts";
 

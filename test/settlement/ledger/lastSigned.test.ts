@@ -1,11 +1,15 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
-import { toHex } from "../../../protocol/hex.ts";
-import type { LedgerOnChain } from "../../../settlement/anchoring/readLedgerOnChain.ts";
-import { adoptLedger } from "../../../settlement/ledger/adoptLedger.ts";
-import { DiskLedger } from "../../../settlement/ledger/diskLedger.ts";
-import { LAST_SIGNED_FILE, readLastSigned, writeLastSigned } from "../../../settlement/ledger/lastSigned.ts";
+import { toHex } from "tallystick-protocol/hex";
+import type { LedgerOnChain } from "../../../services/settlement/anchoring/readLedgerOnChain.ts";
+import { adoptLedger } from "../../../services/settlement/ledger/adoptLedger.ts";
+import { DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
+import {
+  LAST_SIGNED_FILE,
+  readLastSigned,
+  writeLastSigned,
+} from "../../../services/settlement/ledger/lastSigned.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 const WRITER = `0x${"aa".repeat(20)}` as const;

@@ -3,11 +3,11 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { expect } from "chai";
-import type { Hex } from "../../../protocol/hex.ts";
-import { toHex } from "../../../protocol/hex.ts";
-import { DiskLedger } from "../../../settlement/ledger/diskLedger.ts";
-import { readLastSigned, writeLastSigned } from "../../../settlement/ledger/lastSigned.ts";
-import { pullLedger } from "../../../settlement/ledger/pullLedger.ts";
+import type { Hex } from "tallystick-protocol/hex";
+import { toHex } from "tallystick-protocol/hex";
+import { DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
+import { readLastSigned, writeLastSigned } from "../../../services/settlement/ledger/lastSigned.ts";
+import { pullLedger } from "../../../services/settlement/ledger/pullLedger.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 const LEDGER = `0x${"1e".repeat(32)}` as const;

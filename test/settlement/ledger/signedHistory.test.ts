@@ -1,11 +1,15 @@
 import { readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
-import { toHex } from "../../../protocol/hex.ts";
-import { leafHash } from "../../../protocol/merkle/hash.ts";
-import { MerkleTree } from "../../../protocol/merkle/merkleTree.ts";
-import { LAST_SIGNED_FILE, readLastSigned, writeLastSigned } from "../../../settlement/ledger/lastSigned.ts";
-import { SignedHistory } from "../../../settlement/ledger/signedHistory.ts";
+import { toHex } from "tallystick-protocol/hex";
+import { leafHash } from "tallystick-protocol/merkle/hash";
+import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import {
+  LAST_SIGNED_FILE,
+  readLastSigned,
+  writeLastSigned,
+} from "../../../services/settlement/ledger/lastSigned.ts";
+import { SignedHistory } from "../../../services/settlement/ledger/signedHistory.ts";
 import { openGate } from "../support/openGate.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
-import { verifySettlementToken } from "../../../protocol/actions/settlementToken.ts";
-import { parseVerifierKey } from "../../../protocol/note/signedNote.ts";
+import { verifySettlementToken } from "tallystick-protocol/actions/settlementToken";
+import { parseVerifierKey } from "tallystick-protocol/note/signedNote";
 import { rules as actionRules, usdc, wallet } from "../../protocol/actions/support/bypasses.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { API_KEY, NOW, openTestService, type TestService } from "../support/testService.ts";

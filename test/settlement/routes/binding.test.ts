@@ -1,9 +1,9 @@
 import { expect } from "chai";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { ratingToken } from "tallystick-protocol/records/ratingToken";
+import { signBody } from "tallystick-protocol/records/record";
 import type { LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import type { RecordBody } from "../../../protocol/json/recordBody.ts";
-import { ratingToken } from "../../../protocol/records/ratingToken.ts";
-import { signBody } from "../../../protocol/records/record.ts";
 import { bound, buyer, envelope, receiptBody, seller } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { openTestService, type TestService } from "../support/testService.ts";

@@ -1,11 +1,11 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import { signBody } from "tallystick-protocol/records/record";
 import { privateKeyToAccount } from "viem/accounts";
-import { signBody } from "../../../protocol/records/record.ts";
-import { xClaimChecker } from "../../../settlement/claims/claimChecker.ts";
-import { verificationHashOf } from "../../../settlement/claims/claimDesk.ts";
-import { readConfig } from "../../../settlement/config.ts";
+import { xClaimChecker } from "../../../services/settlement/claims/claimChecker.ts";
+import { verificationHashOf } from "../../../services/settlement/claims/claimDesk.ts";
+import { readConfig } from "../../../services/settlement/config.ts";
 import { buyer, seller } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { NOW, openTestService, type TestService } from "../support/testService.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { taxonomy } from "../../../protocol/capabilities/taxonomy.ts";
-import type { RecordBody } from "../../../protocol/json/recordBody.ts";
+import { taxonomy } from "tallystick-capabilities/taxonomy";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { envelope, flat, listingBody, receiptBody } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { NOW, openTestService, type TestService } from "../support/testService.ts";

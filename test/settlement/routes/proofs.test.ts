@@ -2,12 +2,12 @@ import { createHash, createPublicKey, verify } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
-import { fromHex, toHex } from "../../../protocol/hex.ts";
-import { verifyConsistency } from "../../../protocol/merkle/verifyConsistency.ts";
-import { verifyInclusion } from "../../../protocol/merkle/verifyInclusion.ts";
-import { ProofError, parseProofBundle, verifyProofBundle } from "../../../protocol/proof/proofBundle.ts";
+import { fromHex, toHex } from "tallystick-protocol/hex";
+import { verifyConsistency } from "tallystick-protocol/merkle/verifyConsistency";
+import { verifyInclusion } from "tallystick-protocol/merkle/verifyInclusion";
+import { ProofError, parseProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { verifyProofFile } from "../../../scripts/commands/verifyProof.ts";
-import { formatTileIndex, parseTilePath } from "../../../settlement/proofs/tilePath.ts";
+import { formatTileIndex, parseTilePath } from "../../../services/settlement/proofs/tilePath.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { openTestService, type TestService } from "../support/testService.ts";
 

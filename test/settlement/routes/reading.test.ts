@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { expect } from "chai";
-import { GENESIS_HASH } from "../../../protocol/ledger/entry.ts";
+import { GENESIS_HASH } from "tallystick-protocol/ledger/entry";
 import { ledgerText } from "../support/expectProblem.ts";
 import { KEY, proposal } from "../support/proposals.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";

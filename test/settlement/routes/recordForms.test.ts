@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { RecordBody } from "../../../protocol/json/recordBody.ts";
-import { parseEntryLine } from "../../../protocol/ledger/entry.ts";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { parseEntryLine } from "tallystick-protocol/ledger/entry";
 import { readVectors } from "../../vectors/vectors.ts";
 import { expectProblem, ledgerText } from "../support/expectProblem.ts";
 import { buyer, envelope, flat, listingBody, receiptBody } from "../support/records.ts";

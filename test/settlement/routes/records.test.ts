@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import type { LedgerName } from "tallystick-protocol/records/ledgerName";
+import { ratingToken } from "tallystick-protocol/records/ratingToken";
+import { recordDigest, recordPayload, signBody, signRecord } from "tallystick-protocol/records/record";
 import type { LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import type { RecordBody } from "../../../protocol/json/recordBody.ts";
-import type { LedgerName } from "../../../protocol/records/ledgerName.ts";
-import { ratingToken } from "../../../protocol/records/ratingToken.ts";
-import { recordDigest, recordPayload, signBody, signRecord } from "../../../protocol/records/record.ts";
 import { bound, buyer, envelope, flat, listingBody, receiptBody, seller } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { NOW, openTestService, type TestService } from "../support/testService.ts";

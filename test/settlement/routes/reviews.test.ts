@@ -1,8 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
+import { GENESIS_HASH } from "tallystick-protocol/ledger/entry";
 import { privateKeyToAccount } from "viem/accounts";
-import { GENESIS_HASH } from "../../../protocol/ledger/entry.ts";
 import { bound, buyer } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { API_KEY, openTestService, type TestService } from "../support/testService.ts";

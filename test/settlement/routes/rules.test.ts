@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
-import { InvalidInputError } from "../../../protocol/errors.ts";
-import { parsePythonJson } from "../../../protocol/json/pythonJson.ts";
-import { GENESIS_HASH } from "../../../protocol/ledger/entry.ts";
-import { parseRules, readRules } from "../../../settlement/engine/institutionalRules.ts";
-import { RuleBook } from "../../../settlement/engine/ruleBook.ts";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { parsePythonJson } from "tallystick-protocol/json/pythonJson";
+import { GENESIS_HASH } from "tallystick-protocol/ledger/entry";
+import { parseRules, readRules } from "../../../services/settlement/engine/institutionalRules.ts";
+import { RuleBook } from "../../../services/settlement/engine/ruleBook.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { API_KEY, openTestService, type TestService } from "../support/testService.ts";
 

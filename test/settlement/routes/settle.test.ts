@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { GENESIS_HASH } from "../../../protocol/ledger/entry.ts";
+import { GENESIS_HASH } from "tallystick-protocol/ledger/entry";
 import { expectProblem, ledgerText } from "../support/expectProblem.ts";
 import { KEY, proposal } from "../support/proposals.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";

@@ -1,14 +1,17 @@
 import { rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
-import { canonicalBody } from "../../../protocol/json/recordBody.ts";
-import { recordDigest, signBody } from "../../../protocol/records/record.ts";
-import { recoverByWasm } from "../../../protocol/signatures/recoverByWasm.ts";
-import { readSignatureHere, type SignatureReading } from "../../../settlement/signatures/readSignature.ts";
+import { canonicalBody } from "tallystick-protocol/json/recordBody";
+import { recordDigest, signBody } from "tallystick-protocol/records/record";
+import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
+import {
+  readSignatureHere,
+  type SignatureReading,
+} from "../../../services/settlement/signatures/readSignature.ts";
 import {
   SignatureReaders,
   type SignatureReadersParameters,
-} from "../../../settlement/signatures/signatureReaders.ts";
+} from "../../../services/settlement/signatures/signatureReaders.ts";
 import { listingBody, seller } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 

@@ -1,3 +1,4 @@
+import type { Address } from "tallystick-protocol/address";
 import {
   type Abi,
   createPublicClient,
@@ -11,9 +12,8 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
-import type { Address } from "../../../protocol/address.ts";
-import { type LedgerChain, WRITER_KEY } from "../../../scripts/bench/ledger/ledgerChain.ts";
 import { SAFE_CONTRACTS } from "../../../scripts/ignition/canonicalSafe.ts";
+import { type LedgerChain, WRITER_KEY } from "../../../tools/bench/ledger/ledgerChain.ts";
 
 export type DeployedSafe = {
   address: Address;

@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import type { AppendTarget } from "../../../settlement/ledger/appendFile.ts";
+import type { AppendTarget } from "../../../services/settlement/ledger/appendFile.ts";
 
 /** What goes wrong with the next writes. */
 export type Faults = {

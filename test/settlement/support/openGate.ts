@@ -1,4 +1,4 @@
-import { LedgerGate } from "../../../settlement/ledger/ledgerGate.ts";
+import { LedgerGate } from "../../../services/settlement/ledger/ledgerGate.ts";
 
 /** A gate that nobody has closed, and what it says. */
 export function openGate(): { gate: LedgerGate; said: string[] } {

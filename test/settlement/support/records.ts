@@ -1,8 +1,8 @@
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import type { LedgerName } from "tallystick-protocol/records/ledgerName";
+import { signBody, signRecord } from "tallystick-protocol/records/record";
 import type { LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import type { RecordBody } from "../../../protocol/json/recordBody.ts";
-import type { LedgerName } from "../../../protocol/records/ledgerName.ts";
-import { signBody, signRecord } from "../../../protocol/records/record.ts";
 import { NOW } from "./testService.ts";
 
 export const seller = privateKeyToAccount(`0x${"11".repeat(32)}`);

@@ -26,7 +26,11 @@ export function settlementProcesses(environment: () => { [name: string]: string 
 
   /** @param under what the program is run by: a command that takes one behind its own arguments */
   function launch(under: string[] = []): ChildProcess {
-    const [command = "", ...args] = [...under, process.execPath, ...nodeProgram("settlement/main.ts")];
+    const [command = "", ...args] = [
+      ...under,
+      process.execPath,
+      ...nodeProgram("services/settlement/main.ts"),
+    ];
     const child = spawn(command, args, {
       env: {
         PATH: process.env.PATH,

@@ -1,5 +1,5 @@
-import { readConfig } from "../../../settlement/config.ts";
-import { openService, type SettlementService } from "../../../settlement/service.ts";
+import { readConfig } from "../../../services/settlement/config.ts";
+import { openService, type SettlementService } from "../../../services/settlement/service.ts";
 
 /** The time all tests of the service live in, in unix seconds, unless they move it. */
 export const NOW = 1_767_225_600;

@@ -1,5 +1,5 @@
-import { publishedField } from "../../derive/reputationOf.ts";
-import type { Row } from "../../derive/tables.ts";
+import { publishedField } from "tallystick-derive/reputationOf";
+import type { Row } from "tallystick-derive/tables";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { NodeRef, registerNode } from "./node.ts";

@@ -1,7 +1,7 @@
 import type { PgColumn } from "drizzle-orm/pg-core";
 import type { FieldNode, GraphQLResolveInfo, SelectionSetNode } from "graphql";
+import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../../ponder.schema.ts";
-import type { Row } from "../../derive/tables.ts";
 
 type Column = keyof Row<"agent">;
 

@@ -1,9 +1,9 @@
 import type { SQL } from "drizzle-orm";
 import { and, eq, gte, isNotNull, lte, or, sql } from "ponder";
-import { paymentModeSchema } from "../../../../protocol/records/paymentMode.ts";
+import { standingOf } from "tallystick-derive/standing";
+import type { Row } from "tallystick-derive/tables";
+import { paymentModeSchema } from "tallystick-protocol/records/paymentMode";
 import * as schema from "../../../ponder.schema.ts";
-import { standingOf } from "../../derive/standing.ts";
-import type { Row } from "../../derive/tables.ts";
 import { publishedFigures } from "../../publishedFigures.ts";
 import { type Agent, AgentConnection, AgentRef, toAgent } from "./agent.ts";
 import { agentColumns } from "./agentColumns.ts";

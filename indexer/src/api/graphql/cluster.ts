@@ -1,6 +1,6 @@
 import { and, eq, gt, gte, isNull, sql } from "ponder";
+import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../../ponder.schema.ts";
-import type { Row } from "../../derive/tables.ts";
 import { AgentConnection, AgentRef, clusterOf, toAgent } from "./agent.ts";
 import { agentColumns } from "./agentColumns.ts";
 import { memberColumn } from "./agentList.ts";

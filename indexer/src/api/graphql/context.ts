@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type DataLoader from "dataloader";
-import { admittedOf } from "../../../../runtime/http/limitClients.ts";
+import { admittedOf } from "tallystick-runtime/http/limitClients";
 import type { Operations } from "../../../operations.ts";
 import type { Database } from "../database.ts";
 import type { TimelineFeed } from "../stream/timelineFeed.ts";

@@ -1,8 +1,8 @@
 import { and, eq } from "ponder";
-import { ZERO_ADDRESS } from "../../../../protocol/address.ts";
-import { formatUsdc } from "../../../../protocol/amount.ts";
+import type { Row } from "tallystick-derive/tables";
+import { ZERO_ADDRESS } from "tallystick-protocol/address";
+import { formatUsdc } from "tallystick-protocol/amount";
 import * as schema from "../../../ponder.schema.ts";
-import type { Row } from "../../derive/tables.ts";
 import { builder } from "./builder.ts";
 import { plainText } from "./errors.ts";
 import { HireRef } from "./hire.ts";

@@ -1,10 +1,10 @@
 import type { SQL } from "drizzle-orm";
 import { and, eq, gt, isNotNull, ne } from "ponder";
+import type { Reputation } from "tallystick-derive/reputation";
+import { reputationOf } from "tallystick-derive/reputationOf";
+import { STATE_ID } from "tallystick-derive/stateId";
+import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../../ponder.schema.ts";
-import type { Reputation } from "../../derive/reputation.ts";
-import { reputationOf } from "../../derive/reputationOf.ts";
-import { STATE_ID } from "../../derive/stateId.ts";
-import type { Row } from "../../derive/tables.ts";
 import { type FieldSource, reputationSources } from "../reputationSources.ts";
 import { type Agent, AgentRef, clusterOf } from "./agent.ts";
 import { builder } from "./builder.ts";

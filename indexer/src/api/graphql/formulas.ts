@@ -1,5 +1,5 @@
-import type { Reputation } from "../../derive/reputation.ts";
-import type { Row } from "../../derive/tables.ts";
+import type { Reputation } from "tallystick-derive/reputation";
+import type { Row } from "tallystick-derive/tables";
 
 /** Rises with every change of a rule below; the digests of two versions cannot be compared. */
 export const FORMULA_VERSION = 1;

@@ -1,11 +1,11 @@
 import DataLoader from "dataloader";
 import { inArray } from "ponder";
-import { formatUsdc } from "../../../../protocol/amount.ts";
+import { tripsBy } from "tallystick-derive/clusters";
+import { parseFundings } from "tallystick-derive/funding/legs";
+import { lastPages, tailItems } from "tallystick-derive/lists";
+import type { Row } from "tallystick-derive/tables";
+import { formatUsdc } from "tallystick-protocol/amount";
 import * as schema from "../../../ponder.schema.ts";
-import { tripsBy } from "../../derive/clusters.ts";
-import { parseFundings } from "../../derive/funding/legs.ts";
-import { lastPages, tailItems } from "../../derive/lists.ts";
-import type { Row } from "../../derive/tables.ts";
 import { AgentRef, toAgent } from "./agent.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";

@@ -1,7 +1,7 @@
 import { and, eq, gte, lt } from "ponder";
-import { formatUsdc } from "../../../../protocol/amount.ts";
+import type { Row } from "tallystick-derive/tables";
+import { formatUsdc } from "tallystick-protocol/amount";
 import * as schema from "../../../ponder.schema.ts";
-import type { Row } from "../../derive/tables.ts";
 import { type Agent, AgentRef, findAgent } from "./agent.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";

@@ -1,8 +1,8 @@
 import DataLoader from "dataloader";
 import { and, gt, inArray, lte, sql } from "ponder";
-import { TallystickError } from "../../../../protocol/errors.ts";
+import { STATE_ID } from "tallystick-derive/stateId";
+import { TallystickError } from "tallystick-protocol/errors";
 import * as schema from "../../../ponder.schema.ts";
-import { STATE_ID } from "../../derive/stateId.ts";
 import { addTallies, type Tally } from "../../insights.ts";
 import { figuresOf, type TallyFigures } from "../insights/figures.ts";
 import {

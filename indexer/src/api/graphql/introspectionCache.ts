@@ -6,7 +6,7 @@ import {
   stripIgnoredCharacters,
 } from "graphql";
 import { isAsyncIterable, type Plugin, type YogaInitialContext } from "graphql-yoga";
-import { admittedOf } from "../../../../runtime/http/limitClients.ts";
+import { admittedOf } from "tallystick-runtime/http/limitClients";
 import type { Connection } from "./context.ts";
 import { CHARACTERS_PER_POINT } from "./points.ts";
 

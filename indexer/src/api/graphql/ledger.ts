@@ -1,10 +1,10 @@
 import { and, desc, eq, inArray } from "ponder";
-import { toBase64 } from "../../../../protocol/base64.ts";
-import { fromHex, type Hex, toHex } from "../../../../protocol/hex.ts";
-import { verifyInclusion } from "../../../../protocol/merkle/verifyInclusion.ts";
+import type { RecordEvent } from "tallystick-derive/events";
+import type { Row } from "tallystick-derive/tables";
+import { toBase64 } from "tallystick-protocol/base64";
+import { fromHex, type Hex, toHex } from "tallystick-protocol/hex";
+import { verifyInclusion } from "tallystick-protocol/merkle/verifyInclusion";
 import * as schema from "../../../ponder.schema.ts";
-import type { RecordEvent } from "../../derive/events.ts";
-import type { Row } from "../../derive/tables.ts";
 import { positionKey } from "../../positionKey.ts";
 import { pageKey, storedInclusionProof } from "../../segments/storedTree.ts";
 import type { Database } from "../database.ts";

@@ -1,6 +1,6 @@
 import { eq } from "ponder";
+import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../../ponder.schema.ts";
-import type { Row } from "../../derive/tables.ts";
 import { AgentRef, findAgent } from "./agent.ts";
 import { builder } from "./builder.ts";
 import { listPage } from "./list.ts";

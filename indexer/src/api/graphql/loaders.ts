@@ -1,8 +1,8 @@
 import DataLoader from "dataloader";
 import type { PgTable } from "drizzle-orm/pg-core";
 import { and, inArray, isNotNull, sql } from "ponder";
+import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../../ponder.schema.ts";
-import type { Row } from "../../derive/tables.ts";
 import type { Database } from "../database.ts";
 import { rowsById } from "./rows.ts";
 import { type Place, transferValues } from "./transferValues.ts";

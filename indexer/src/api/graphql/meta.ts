@@ -1,8 +1,8 @@
 import { asc, sql } from "ponder";
+import { STATE_ID } from "tallystick-derive/stateId";
+import type { Row } from "tallystick-derive/tables";
 import type { BlockedSegment } from "../../../operations.ts";
 import * as schema from "../../../ponder.schema.ts";
-import { STATE_ID } from "../../derive/stateId.ts";
-import type { Row } from "../../derive/tables.ts";
 import type { Database } from "../database.ts";
 import { builder } from "./builder.ts";
 import { LedgerRef } from "./ledger.ts";

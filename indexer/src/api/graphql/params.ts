@@ -1,6 +1,6 @@
-import { formatUsdc } from "../../../../protocol/amount.ts";
-import { type Params, paramsSchema } from "../../../../protocol/records/params.ts";
-import { STATE_ID } from "../../derive/stateId.ts";
+import { STATE_ID } from "tallystick-derive/stateId";
+import { formatUsdc } from "tallystick-protocol/amount";
+import { type Params, paramsSchema } from "tallystick-protocol/records/params";
 import { builder } from "./builder.ts";
 
 type Fraction = { numerator: number; denominator: number };

@@ -1,6 +1,6 @@
-import { formatUsdc } from "../../../../protocol/amount.ts";
-import { paymentKey } from "../../derive/payments.ts";
-import type { Row } from "../../derive/tables.ts";
+import { paymentKey } from "tallystick-derive/payments";
+import type { Row } from "tallystick-derive/tables";
+import { formatUsdc } from "tallystick-protocol/amount";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { EscrowRef } from "./escrow.ts";

@@ -1,6 +1,6 @@
 import { Repeater } from "graphql-yoga";
-import { admittedOf } from "../../../../runtime/http/limitClients.ts";
-import type { Row } from "../../derive/tables.ts";
+import type { Row } from "tallystick-derive/tables";
+import { admittedOf } from "tallystick-runtime/http/limitClients";
 import type { StreamMessage } from "../stream/messages.ts";
 import { News } from "../stream/news.ts";
 import { builder } from "./builder.ts";

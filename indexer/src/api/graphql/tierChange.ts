@@ -1,5 +1,5 @@
+import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../../ponder.schema.ts";
-import type { Row } from "../../derive/tables.ts";
 import { AgentRef, findAgent } from "./agent.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";

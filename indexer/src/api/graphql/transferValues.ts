@@ -1,6 +1,6 @@
 import { inArray, sql } from "ponder";
+import type { TransferEvent } from "tallystick-derive/events";
 import * as schema from "../../../ponder.schema.ts";
-import type { TransferEvent } from "../../derive/events.ts";
 import { positionKey } from "../../positionKey.ts";
 import type { Database } from "../database.ts";
 

@@ -1,5 +1,5 @@
-import { formatUsdc } from "../../../../protocol/amount.ts";
-import { TallystickError } from "../../../../protocol/errors.ts";
+import { formatUsdc } from "tallystick-protocol/amount";
+import { TallystickError } from "tallystick-protocol/errors";
 import { MICRO, type Tally } from "../../insights.ts";
 
 /** A tally as it is told. Rates and averages are null when there is nothing to divide by, and not dampened. */

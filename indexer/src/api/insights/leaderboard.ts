@@ -1,7 +1,7 @@
 import { and, desc, eq, gt, sql } from "ponder";
+import { publishedField } from "tallystick-derive/reputationOf";
+import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../../ponder.schema.ts";
-import { publishedField } from "../../derive/reputationOf.ts";
-import type { Row } from "../../derive/tables.ts";
 import type { Database } from "../database.ts";
 import { type ClusterLoader, clusterIsNamed, clusterOf, keepCluster } from "../rest/clusterOf.ts";
 import { readCursor, writeCursor } from "../rest/cursor.ts";

@@ -2,7 +2,7 @@ import { type FacilitatorClient, HTTPFacilitatorClient, x402ResourceServer } fro
 import { ExactEvmScheme } from "@x402/evm/exact/server";
 import { paymentMiddleware } from "@x402/hono";
 import type { MiddlewareHandler } from "hono";
-import type { Address } from "../../../../protocol/address.ts";
+import type { Address } from "tallystick-protocol/address";
 
 /** What the operator asks for insights. */
 export type InsightsPrice = {

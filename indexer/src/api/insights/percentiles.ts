@@ -1,8 +1,8 @@
 import type { SQLWrapper } from "drizzle-orm";
 import { and, desc, eq, gt, sql } from "ponder";
-import { formatUsdc } from "../../../../protocol/amount.ts";
+import { STATE_ID } from "tallystick-derive/stateId";
+import { formatUsdc } from "tallystick-protocol/amount";
 import * as schema from "../../../ponder.schema.ts";
-import { STATE_ID } from "../../derive/stateId.ts";
 import type { Database } from "../database.ts";
 import { agentOf } from "../rest/agents.ts";
 import { privateMetrics, share } from "./figures.ts";

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { capabilitySchema } from "../../../../protocol/capability.ts";
+import { capabilitySchema } from "tallystick-protocol/capability";
 
 // What the insights routes take and give.
 

@@ -1,9 +1,9 @@
 import { and, asc, desc, eq, gt, inArray, sql } from "ponder";
-import { TallystickError } from "../../../../protocol/errors.ts";
+import { reputationOf } from "tallystick-derive/reputationOf";
+import { STATE_ID } from "tallystick-derive/stateId";
+import type { Row } from "tallystick-derive/tables";
+import { TallystickError } from "tallystick-protocol/errors";
 import * as schema from "../../../ponder.schema.ts";
-import { reputationOf } from "../../derive/reputationOf.ts";
-import { STATE_ID } from "../../derive/stateId.ts";
-import type { Row } from "../../derive/tables.ts";
 import type { Database } from "../database.ts";
 import { type ClusterLoader, clusterIsNamed, clusterOf, keepCluster } from "./clusterOf.ts";
 import { readCursor, writeCursor } from "./cursor.ts";

@@ -1,7 +1,7 @@
 import DataLoader from "dataloader";
 import { inArray, sql } from "ponder";
+import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../../ponder.schema.ts";
-import type { Row } from "../../derive/tables.ts";
 import type { Database } from "../database.ts";
 
 /** Finds the cluster that an id stands for now, many at once. */

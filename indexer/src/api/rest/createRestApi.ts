@@ -1,7 +1,7 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { bodyLimit } from "hono/body-limit";
 import { cors } from "hono/cors";
-import { invalidInputFromZod } from "../../../../protocol/errors.ts";
+import { invalidInputFromZod } from "tallystick-protocol/errors";
 import type { Database } from "../database.ts";
 import { type InsightsPrice, insightsPaywall } from "../insights/paywall.ts";
 import { serveInsights } from "../insights/serveInsights.ts";

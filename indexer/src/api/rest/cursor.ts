@@ -1,4 +1,4 @@
-import { InvalidInputError } from "../../../../protocol/errors.ts";
+import { InvalidInputError } from "tallystick-protocol/errors";
 
 /** Where a page ended: the values its list is ordered by. */
 export type Place = (string | number)[];

@@ -1,4 +1,4 @@
-import type { Row } from "../../derive/tables.ts";
+import type { Row } from "tallystick-derive/tables";
 import type { ListingsResponse, SearchResponse } from "./schemas.ts";
 
 /** What a listing offers, as search results show it (SHP §6.2); what it does not name is left out, as in its body. */

@@ -1,7 +1,7 @@
 import { eq } from "ponder";
-import { TallystickError } from "../../../../protocol/errors.ts";
+import { STATE_ID } from "tallystick-derive/stateId";
+import { TallystickError } from "tallystick-protocol/errors";
 import * as schema from "../../../ponder.schema.ts";
-import { STATE_ID } from "../../derive/stateId.ts";
 import type { Database } from "../database.ts";
 import { reputationSources } from "../reputationSources.ts";
 import type { ParamsResponse } from "./schemas.ts";

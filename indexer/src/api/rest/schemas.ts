@@ -1,8 +1,8 @@
 import { z } from "@hono/zod-openapi";
-import { addressSchema } from "../../../../protocol/address.ts";
-import { priceUsdcSchema } from "../../../../protocol/amount.ts";
-import { capabilitySchema } from "../../../../protocol/capability.ts";
-import { paymentModeSchema } from "../../../../protocol/records/paymentMode.ts";
+import { addressSchema } from "tallystick-protocol/address";
+import { priceUsdcSchema } from "tallystick-protocol/amount";
+import { capabilitySchema } from "tallystick-protocol/capability";
+import { paymentModeSchema } from "tallystick-protocol/records/paymentMode";
 
 // What the REST routes take and give, in the shapes of SHP. Requests are checked against these, and /openapi.json is made of
 // them, so the description cannot drift from what is served.

@@ -1,9 +1,9 @@
 import type { SQL } from "drizzle-orm";
 import { and, asc, eq, sql } from "ponder";
-import { parseUsdc } from "../../../../protocol/amount.ts";
+import { publishedField } from "tallystick-derive/reputationOf";
+import type { Row } from "tallystick-derive/tables";
+import { parseUsdc } from "tallystick-protocol/amount";
 import * as schema from "../../../ponder.schema.ts";
-import { publishedField } from "../../derive/reputationOf.ts";
-import type { Row } from "../../derive/tables.ts";
 import type { Database } from "../database.ts";
 import { type ClusterLoader, clusterIsNamed, clusterOf, keepCluster } from "./clusterOf.ts";
 import { readCursor, writeCursor } from "./cursor.ts";

@@ -1,5 +1,5 @@
 import type { Server } from "node:http";
-import { letGo } from "../../../../runtime/http/guardServer.ts";
+import { letGo } from "tallystick-runtime/http/guardServer";
 import type { Stream } from "./createStream.ts";
 
 /** Serves the stream on a server that others serve too. */

@@ -1,7 +1,7 @@
 import { inArray } from "ponder";
-import { formatUsdc } from "../../../../protocol/amount.ts";
+import type { Row } from "tallystick-derive/tables";
+import { formatUsdc } from "tallystick-protocol/amount";
 import * as schema from "../../../ponder.schema.ts";
-import type { Row } from "../../derive/tables.ts";
 import type { Database } from "../database.ts";
 
 /** A row of the timeline. */

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { addressSchema } from "../../../../protocol/address.ts";
+import { addressSchema } from "tallystick-protocol/address";
 import { TOPICS } from "./messages.ts";
 
 const POSITION = /^\d{12}\/\d{8}\/\d{16}\/\d{6}$/;

@@ -1,4 +1,4 @@
-import type { ClientBudget } from "../../../../runtime/http/clientBudgets.ts";
+import type { ClientBudget } from "tallystick-runtime/http/clientBudgets";
 import type { StreamMessage } from "./messages.ts";
 import type { TimelineFeed } from "./timelineFeed.ts";
 

@@ -1,6 +1,6 @@
 import { type TypedDataDomain, TypedDataEncoder, type TypedDataField } from "ethers";
-import { authorizationFields } from "../../../../protocol/escrow/authorization.ts";
-import { hireTypes } from "../../../../protocol/escrow/hire.ts";
+import { authorizationFields } from "tallystick-protocol/escrow/authorization";
+import { hireTypes } from "tallystick-protocol/escrow/hire";
 import type { Hire } from "../hire.ts";
 import type { Actor } from "./cast.ts";
 import type { Verb } from "./rules.ts";

@@ -1,12 +1,12 @@
 import { expect } from "chai";
+import { MemoryStore } from "tallystick-derive/memoryStore";
 import * as schema from "../../../../indexer/ponder.schema.ts";
 import type { Leaderboard } from "../../../../indexer/src/api/insights/leaderboard.ts";
 import type { Percentiles } from "../../../../indexer/src/api/insights/percentiles.ts";
 import type { Series } from "../../../../indexer/src/api/insights/series.ts";
 import type { Trends } from "../../../../indexer/src/api/insights/trends.ts";
-import { MemoryStore } from "../../../../indexer/src/derive/memoryStore.ts";
 import { addTallies, type TallyChange, talliesOf } from "../../../../indexer/src/insights.ts";
-import { DAY, EventLog, START, wallet } from "../../derive/eventLog.ts";
+import { DAY, EventLog, START, wallet } from "../../../derive/eventLog.ts";
 import { changesOf } from "../../support/changesOf.ts";
 import { openRestApi, type RestApi } from "../../support/openRestApi.ts";
 

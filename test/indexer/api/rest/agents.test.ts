@@ -1,13 +1,13 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect } from "chai";
+import type { Snapshot } from "tallystick-derive/snapshot";
 import type {
   ClusterResponse,
   ListingsResponse,
   ParamsResponse,
   ReceiptsResponse,
 } from "../../../../indexer/src/api/rest/schemas.ts";
-import type { Snapshot } from "../../../../indexer/src/derive/snapshot.ts";
-import { EventLog, wallet } from "../../derive/eventLog.ts";
+import { EventLog, wallet } from "../../../derive/eventLog.ts";
 import { openRestApi, type RestApi } from "../../support/openRestApi.ts";
 
 const [busy, secret] = [wallet(1), wallet(2)];

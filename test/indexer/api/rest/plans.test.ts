@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { createApi } from "../../../../indexer/src/api/app.ts";
-import { openApiDatabase } from "../../../../scripts/bench/api/apiDatabase.ts";
-import { address, capabilityOf, LARGEST, loadMarket } from "../../../../scripts/bench/api/loadMarket.ts";
 import { startPostgres } from "../../../../scripts/postgres/startPostgres.ts";
+import { openApiDatabase } from "../../../../tools/bench/api/apiDatabase.ts";
+import { address, capabilityOf, LARGEST, loadMarket } from "../../../../tools/bench/api/loadMarket.ts";
 import { rowsRead } from "../../support/rowsRead.ts";
 
 /** A small market of the bench: with 4,000 hires of the busiest seller, and a capability that 200 agents sell. */

@@ -1,8 +1,8 @@
 import { expect } from "chai";
+import type { Snapshot } from "tallystick-derive/snapshot";
+import { parseListing } from "tallystick-protocol/records/listing";
 import type { SearchResponse } from "../../../../indexer/src/api/rest/schemas.ts";
-import type { Snapshot } from "../../../../indexer/src/derive/snapshot.ts";
-import { parseListing } from "../../../../protocol/records/listing.ts";
-import { EventLog, wallet } from "../../derive/eventLog.ts";
+import { EventLog, wallet } from "../../../derive/eventLog.ts";
 import { openRestApi, type RestApi } from "../../support/openRestApi.ts";
 
 const CAPABILITY = "text.translate.en.it";

@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import { expect } from "chai";
+import { MemoryStore } from "tallystick-derive/memoryStore";
 import { WebSocket } from "ws";
 import * as schema from "../../../../indexer/ponder.schema.ts";
 import { attachStream } from "../../../../indexer/src/api/stream/attachStream.ts";
@@ -8,12 +9,11 @@ import {
   type Stream,
   type StreamOptions,
 } from "../../../../indexer/src/api/stream/createStream.ts";
-import { MemoryStore } from "../../../../indexer/src/derive/memoryStore.ts";
 import { momentsOf, timelineKey } from "../../../../indexer/src/timeline.ts";
-import { openApiDatabase } from "../../../../scripts/bench/api/apiDatabase.ts";
 import { type PostgresServer, startPostgres } from "../../../../scripts/postgres/startPostgres.ts";
 import { waitUntil } from "../../../../scripts/processes/waitUntil.ts";
-import { EventLog, wallet } from "../../derive/eventLog.ts";
+import { openApiDatabase } from "../../../../tools/bench/api/apiDatabase.ts";
+import { EventLog, wallet } from "../../../derive/eventLog.ts";
 import { changesOf } from "../../support/changesOf.ts";
 
 type Message = { type: string; position: string; data?: Record<string, unknown>; [more: string]: unknown };

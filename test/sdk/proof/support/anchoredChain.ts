@@ -1,13 +1,13 @@
+import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
+import type { Address } from "tallystick-protocol/address";
+import { fromHex, type Hex } from "tallystick-protocol/hex";
+import type { VerifiedProof } from "tallystick-protocol/proof/proofBundle";
 import {
   encodeAbiParameters,
   encodeEventTopics,
   type PublicClient,
   TransactionReceiptNotFoundError,
 } from "viem";
-import { anchoredLedgerAbi } from "../../../../protocol/abi/anchoredLedgerAbi.ts";
-import type { Address } from "../../../../protocol/address.ts";
-import { fromHex, type Hex } from "../../../../protocol/hex.ts";
-import type { VerifiedProof } from "../../../../protocol/proof/proofBundle.ts";
 
 export const word = (byte: string): Hex => `0x${byte.repeat(32)}`;
 export const address = (byte: string): Address => `0x${byte.repeat(20)}`;

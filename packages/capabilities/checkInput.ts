@@ -1,0 +1,16 @@
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { requireCapability } from "./capabilityOf.ts";
+import { validateJson } from "./validateJson.ts";
+
+/**
+ * Checks the `params` of a hire against the capability's input schema and rules (SHP §5.2), before anything is paid.
+ *
+ * @throws InvalidInputError `invalid_params` naming every field at fault; TallystickError `unknown_capability`,
+ * `custom_capability`
+ */
+export function checkInput(capabilityId: string, params: unknown): void {
+  const { capability, parts } = requireCapability(capabilityId);
+  let issues = validateJson(capability.input, params, "params");
+  if (issues.length === 0) issues = capability.inputRules(params as never, parts);
+  if (issues.length > 0) throw new InvalidInputError({ code: "invalid_params", issues });
+}

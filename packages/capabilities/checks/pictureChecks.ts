@@ -1,0 +1,89 @@
+import type { InputIssue } from "tallystick-protocol/errors";
+import type { Check, CheckContext } from "../defineCapability.ts";
+import { decodePicture, MAX_IMAGE_BASE64, MAX_PIXELS, type Picture } from "./decodePicture.ts";
+import { measurePicture, type PictureMeasures } from "./measurePicture.ts";
+
+type WithImage = { image_b64: string };
+type Context<Input> = CheckContext<Input, WithImage>;
+
+/** The schema of an image in an output. */
+export const imageSchema = { type: "string", minLength: 1, maxLength: MAX_IMAGE_BASE64 } as const;
+
+/** No larger picture can be asked for than is decoded afterwards. */
+export function sizeRules({ width, height }: { width: number; height: number }): InputIssue[] {
+  if (width * height <= MAX_PIXELS) return [];
+  return [{ field: "params.height", message: `must be less: width × height may be ${MAX_PIXELS}` }];
+}
+
+/** The picture of a context's output, decoded once. */
+export function pictureOf({ output, once }: CheckContext<unknown, WithImage>): Promise<Picture> {
+  return once("picture", () => decodePicture(output.image_b64));
+}
+
+/** Its measures, taken once. */
+export function measuresOf(context: CheckContext<unknown, WithImage>): Promise<PictureMeasures> {
+  return context.once("measures", async () => measurePicture(await pictureOf(context)));
+}
+
+/** The whole file decodes: checksums, order and completeness. */
+export function isValidPng(): Check<unknown, WithImage> {
+  return {
+    since: "v0",
+    test: async (context) => {
+      await pictureOf(context);
+      return undefined;
+    },
+  };
+}
+
+/** The picture is as large as it was asked for, and as the output says. */
+export function matchesDimensions(): Check<
+  { width?: number; height?: number },
+  WithImage & { width?: number; height?: number }
+> {
+  return {
+    since: "v0",
+    test: async (context) => {
+      const { width, height } = await pictureOf(context);
+      const { input, output } = context;
+      for (const said of [input, output]) {
+        const fits = (said.width ?? width) === width && (said.height ?? height) === height;
+        if (!fits) return `is ${width} × ${height}, not ${said.width} × ${said.height}`;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Not one tone only: the perceptual hash of SHP §8.1 for black and white, and for any other colour. */
+export function isNotBlank(): Check<unknown, WithImage> {
+  return {
+    since: "v0",
+    test: async (context) => {
+      const { contrast, colours } = await measuresOf(context);
+      return contrast < 2 && colours < 4 ? "shows nothing: one tone throughout" : undefined;
+    },
+  };
+}
+
+/** Neighbouring pixels have to do with each other. */
+export function isNotNoise(): Check<unknown, WithImage> {
+  return {
+    since: "v1",
+    test: async (context) => {
+      const { roughness } = await measuresOf(context);
+      return roughness > 0.8 ? `is noise: neighbouring pixels differ by ${roughness.toFixed(2)}` : undefined;
+    },
+  };
+}
+
+/** A check on the measures with a complaint when it does not hold. */
+export function measured(
+  holds: (measures: PictureMeasures, context: Context<unknown>) => boolean,
+  complaint: string,
+): Check<unknown, WithImage> {
+  return {
+    since: "v1",
+    test: async (context) => (holds(await measuresOf(context), context) ? undefined : complaint),
+  };
+}

@@ -1,0 +1,54 @@
+import type { InputIssue } from "tallystick-protocol/errors";
+import type { JsonSchema, SchemaType } from "./schemaType.ts";
+import { type CapabilityFamily, type FamilyId, familyNamed } from "./taxonomy.ts";
+import type { VerificationVersion } from "./versions.ts";
+
+/** What a check sees. `parts` are the values of the placeholders in the capability's id. */
+export type CheckContext<Input, Output> = {
+  id: string;
+  parts: { readonly [placeholder: string]: string };
+  input: Input;
+  output: Output;
+  /** Computes something once for all checks of one verification: decoding an image, say. */
+  once: <Value>(key: string, make: () => Value) => Value;
+};
+
+/** Says what is wrong, or nothing. One that throws has found something wrong as well. */
+export type CheckFunction<Input, Output> = (
+  context: CheckContext<Input, Output>,
+) => string | undefined | Promise<string | undefined>;
+
+/** A named check, and the first version of the verification function it belongs to. */
+export type Check<Input, Output> = {
+  since: VerificationVersion;
+  test: CheckFunction<Input, Output>;
+};
+
+/** The definition of a standard capability (SHP §5.2); its names are those of its family. */
+export type CapabilityDefinition<Input extends JsonSchema, Output extends JsonSchema> = {
+  /** The name of the family: `text.translate`. */
+  id: FamilyId;
+  /** One line for lists. */
+  summary: string;
+  input: Input;
+  output: Output;
+  /** What a schema cannot say about the input; checked before anything is paid. */
+  inputRules?: (input: SchemaType<Input>, parts: { readonly [placeholder: string]: string }) => InputIssue[];
+  checks: { readonly [name: string]: Check<SchemaType<Input>, SchemaType<Output>> };
+};
+
+/** A standard capability as the rest of the code uses it. */
+export type AnyCapability = CapabilityFamily & {
+  summary: string;
+  input: JsonSchema;
+  output: JsonSchema;
+  inputRules: (input: never, parts: { readonly [placeholder: string]: string }) => InputIssue[];
+  checks: { readonly [name: string]: { since: VerificationVersion; test: CheckFunction<never, never> } };
+};
+
+/** A family with its definition, whose schemas give the types that its checks see. */
+export function defineCapability<const Input extends JsonSchema, const Output extends JsonSchema>(
+  definition: CapabilityDefinition<Input, Output>,
+): CapabilityDefinition<Input, Output> & AnyCapability {
+  return { ...familyNamed(definition.id), inputRules: () => [], ...definition };
+}

@@ -1,0 +1,47 @@
+import { isCustomCapability } from "tallystick-protocol/capability";
+import type { InputIssue } from "tallystick-protocol/errors";
+import type { Listing } from "tallystick-protocol/records/listing";
+import { capabilityProblem, findFamily } from "./taxonomy.ts";
+import { currentVersion, DEPRECATION_WINDOW_SECONDS, versionStatus } from "./versions.ts";
+
+/** What is wrong with an offer, as InvalidInputError takes it; no issues when nothing is. */
+export type OfferProblem = { issues: InputIssue[]; code?: string; hint?: string };
+
+/**
+ * The rules of the taxonomy for whoever publishes an offer (SHP §5.1, §7.5, §8.2): a standard capability that there is,
+ * or a `custom.*` one; a verification version of it that may still be advertised; clarification of custom work only.
+ * They bind those who write. What stands in a ledger counts by the derivation's rules, which know no taxonomy.
+ *
+ * Whoever takes an offer down may do so whatever it was of.
+ *
+ * @param now unix seconds
+ * @param prefix put before every field, e.g. `body.`
+ */
+export function offerProblem(listing: Listing, now: number, prefix = ""): OfferProblem {
+  if (listing.retired || isCustomCapability(listing.capability)) return { issues: [] };
+  const issues: InputIssue[] = [];
+  const unknown = capabilityProblem(listing.capability);
+  if (unknown) issues.push({ field: `${prefix}capability`, message: unknown.message });
+  const version = versionProblem(listing, now);
+  if (version !== undefined) issues.push({ field: `${prefix}verification_version`, message: version });
+  if (listing.clarification_supported) {
+    const message = "must be false for a standard capability; only custom.* is clarified";
+    issues.push({ field: `${prefix}clarification_supported`, message });
+  }
+  return unknown ? { issues, code: "unknown_capability", hint: unknown.hint } : { issues };
+}
+
+function versionProblem(
+  { capability, verification_version: version }: Listing,
+  now: number,
+): string | undefined {
+  const family = findFamily(capability)?.family;
+  if (family === undefined || version === undefined) return undefined;
+  // One that this clock has not reached yet is taken: the clock may be behind, and nobody is harmed.
+  if (!family.versions.some((published) => published.version === version)) {
+    return `must be one of ${family.versions.map((published) => published.version).join(", ")} for ${family.id}`;
+  }
+  if (versionStatus(family, version, now) !== "retired") return undefined;
+  const days = DEPRECATION_WINDOW_SECONDS / 86_400;
+  return `may no longer be ${version}, which was replaced more than ${days} days ago; it is ${currentVersion(family, now)} now`;
+}

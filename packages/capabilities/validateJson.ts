@@ -1,0 +1,339 @@
+import type { InputIssue } from "tallystick-protocol/errors";
+import { hasFormat } from "./jsonFormats.ts";
+import { jsonSizeProblem } from "./jsonSize.ts";
+import type { JsonSchema } from "./schemaType.ts";
+
+/** Most faults that one answer names. */
+const MAX_ISSUES = 20;
+
+/** Most steps that one check takes: about a second. A step is one schema held to one value, or 64 letters compared. */
+const MAX_STEPS = 5_000_000;
+
+/**
+ * Checks a value against a JSON Schema (draft 2020-12), without evaluating code, so that it works under any content
+ * security policy. Both may come from strangers: the steps are counted, and what would take too many does not fit.
+ * Understands every assertion but `unevaluatedProperties` and `unevaluatedItems`, and no references; patterns have to be of
+ * the kind that `checkPattern` lets pass.
+ *
+ * @param root the name of the value in the faults, e.g. `params`
+ * @returns what is wrong, field by field; nothing when the value fits
+ */
+export function validateJson(schema: JsonSchema, value: unknown, root: string): InputIssue[] {
+  if (value === undefined) return [{ field: root, message: "is required" }];
+  const size = jsonSizeProblem(value);
+  if (size !== undefined) return [{ field: root, message: size }];
+  const validation = new Validation(root);
+  try {
+    validation.fits(schema, value);
+  } catch (error) {
+    if (!(error instanceof TooManySteps)) throw error;
+    return [{ field: root, message: "would take too many steps to check" }];
+  }
+  return validation.issues;
+}
+
+class TooManySteps extends Error {}
+
+type Json = { readonly [key: string]: unknown };
+
+/** Sets of the texts and numbers in `enum`, and patterns, made once for each schema. */
+const enumSets = new WeakMap<object, Set<unknown>>();
+const patterns = new Map<string, RegExp>();
+const MAX_KEPT_PATTERNS = 1000;
+
+/** One check of one value. */
+class Validation {
+  readonly issues: InputIssue[] = [];
+  readonly #path: (string | number)[];
+  #steps = 0;
+  /** Above 0 inside of `not`, `anyOf` and the like: there a misfit is no fault yet. */
+  #quiet = 0;
+
+  constructor(root: string) {
+    this.#path = [root];
+  }
+
+  fits(schema: unknown, value: unknown): boolean {
+    this.#step(1);
+    if (schema === true) return true;
+    if (schema === false) return this.#fault("is not expected here");
+    if (!isObject(schema)) throw new Error("a schema must be an object, true or false");
+    const before = this.issues.length;
+    const holds =
+      this.#isOfType(schema, value) &&
+      this.#isAmong(schema, value) &&
+      this.#combines(schema, value) &&
+      this.#hasShape(schema, value);
+    return holds && this.issues.length === before;
+  }
+
+  #hasShape(schema: Json, value: unknown): boolean {
+    if (typeof value === "string") return this.#isText(schema, value);
+    if (typeof value === "number") return this.#isNumber(schema, value);
+    if (Array.isArray(value)) return this.#isArray(schema, value);
+    return isObject(value) ? this.#isObject(schema, value) : true;
+  }
+
+  #isOfType({ type }: Json, value: unknown): boolean {
+    if (type === undefined) return true;
+    const types: unknown[] = Array.isArray(type) ? type : [type];
+    this.#step(types.length);
+    return types.some((name) => isOfType(value, name)) || this.#fault(`must be ${types.join(" or ")}`);
+  }
+
+  #isAmong(schema: Json, value: unknown): boolean {
+    if ("const" in schema && !this.#areEqual(schema.const, value)) {
+      return this.#fault(`must be ${shown(schema.const)}`);
+    }
+    if (!Array.isArray(schema.enum)) return true;
+    let plain = enumSets.get(schema);
+    if (!plain) {
+      plain = new Set(schema.enum);
+      enumSets.set(schema, plain);
+    }
+    const isListed =
+      value !== null && typeof value === "object"
+        ? schema.enum.some((allowed) => this.#areEqual(allowed, value))
+        : plain.has(value);
+    return isListed || this.#fault(`must be one of ${schema.enum.slice(0, 40).map(shown).join(", ")}`);
+  }
+
+  #combines(schema: Json, value: unknown): boolean {
+    const { allOf, anyOf, oneOf, not } = schema;
+    let holds = true;
+    if (Array.isArray(allOf)) for (const part of allOf) holds = this.fits(part, value) && holds;
+    if (Array.isArray(anyOf) && !anyOf.some((part) => this.#wouldFit(part, value))) {
+      holds = this.#fault("fits none of the forms that are allowed");
+    }
+    if (Array.isArray(oneOf)) {
+      const count = oneOf.filter((part) => this.#wouldFit(part, value)).length;
+      if (count !== 1) holds = this.#fault(`fits ${count} of the forms of which it must fit one`);
+    }
+    if (not !== undefined && this.#wouldFit(not, value)) holds = this.#fault("has a form that is excluded");
+    if (schema.if !== undefined) {
+      const branch = this.#wouldFit(schema.if, value) ? schema.then : schema.else;
+      if (branch !== undefined) holds = this.fits(branch, value) && holds;
+    }
+    return holds;
+  }
+
+  #isText(schema: Json, text: string): boolean {
+    const { minLength, maxLength, pattern, format } = schema;
+    // A letter beyond the basic plane takes two places: counted only where it matters.
+    if (isNumber(maxLength) && text.length > maxLength && this.#lengthOf(text) > maxLength) {
+      return this.#fault(`must have at most ${maxLength} characters`);
+    }
+    if (isNumber(minLength) && this.#lengthOf(text.slice(0, 2 * minLength)) < minLength) {
+      return this.#fault(`must have at least ${minLength} characters`);
+    }
+    if (typeof pattern === "string") {
+      this.#step(text.length / 64);
+      if (!patternOf(pattern).test(text)) return this.#fault(`must match ${pattern.slice(0, 100)}`);
+    }
+    return typeof format !== "string" || hasFormat(text, format) || this.#fault(`must be a ${format}`);
+  }
+
+  #isNumber(schema: Json, value: number): boolean {
+    const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
+    if (isNumber(minimum) && value < minimum) return this.#fault(`must be at least ${minimum}`);
+    if (isNumber(maximum) && value > maximum) return this.#fault(`must be at most ${maximum}`);
+    if (isNumber(exclusiveMinimum) && value <= exclusiveMinimum) {
+      return this.#fault(`must be more than ${exclusiveMinimum}`);
+    }
+    if (isNumber(exclusiveMaximum) && value >= exclusiveMaximum) {
+      return this.#fault(`must be less than ${exclusiveMaximum}`);
+    }
+    if (!isNumber(multipleOf) || multipleOf === 0) return true;
+    const times = value / multipleOf;
+    const isMultiple = Math.abs(times - Math.round(times)) <= 1e-9 * Math.max(1, Math.abs(times));
+    return isMultiple || this.#fault(`must be a multiple of ${multipleOf}`);
+  }
+
+  #isArray(schema: Json, items: unknown[]): boolean {
+    const { minItems, maxItems, uniqueItems, contains } = schema;
+    // The rest is not looked at when there are too many: what is left out costs nothing.
+    if (isNumber(maxItems) && items.length > maxItems)
+      return this.#fault(`must have at most ${maxItems} items`);
+    if (isNumber(minItems) && items.length < minItems)
+      return this.#fault(`must have at least ${minItems} items`);
+    const first: unknown[] = Array.isArray(schema.prefixItems) ? schema.prefixItems : [];
+    let holds = true;
+    for (let at = 0; at < items.length && !this.#isFull(); at++) {
+      const part = at < first.length ? first[at] : schema.items;
+      if (part === undefined) break;
+      holds = this.#inside(at, part, items[at]) && holds;
+      if (!holds && this.#quiet > 0) return false;
+    }
+    if (contains !== undefined) {
+      const [least, most] = [numberOr(schema.minContains, 1), numberOr(schema.maxContains, Infinity)];
+      const count = items.filter((item) => this.#wouldFit(contains, item)).length;
+      if (count < least || count > most)
+        holds = this.#fault(`has ${count} items of the kind that is counted`);
+    }
+    return (
+      (uniqueItems !== true || !this.#hasDouble(items) || this.#fault("has the same item twice")) && holds
+    );
+  }
+
+  #isObject(schema: Json, value: Json): boolean {
+    const keys = Object.keys(value);
+    const { minProperties, maxProperties, required, propertyNames } = schema;
+    if (isNumber(maxProperties) && keys.length > maxProperties) {
+      return this.#fault(`must have at most ${maxProperties} properties`);
+    }
+    if (isNumber(minProperties) && keys.length < minProperties) {
+      return this.#fault(`must have at least ${minProperties} properties`);
+    }
+    let holds = true;
+    const need = (names: unknown): void => {
+      for (const name of Array.isArray(names) ? names : []) {
+        this.#step(1);
+        if (!Object.hasOwn(value, name)) holds = this.#fault(`has no "${String(name).slice(0, 100)}"`);
+      }
+    };
+    need(required);
+    for (const [name, names] of entries(schema.dependentRequired))
+      if (Object.hasOwn(value, name)) need(names);
+    for (const [name, part] of entries(schema.dependentSchemas)) {
+      if (Object.hasOwn(value, name)) holds = this.fits(part, value) && holds;
+    }
+    const properties = isObject(schema.properties) ? schema.properties : {};
+    const byPattern = entries(schema.patternProperties);
+    for (const key of keys) {
+      if (this.#isFull()) return false;
+      let isKnown = Object.hasOwn(properties, key);
+      if (isKnown) holds = this.#inside(key, properties[key], value[key]) && holds;
+      for (const [pattern, part] of byPattern) {
+        this.#step(1 + key.length / 64);
+        if (!patternOf(pattern).test(key)) continue;
+        isKnown = true;
+        holds = this.#inside(key, part, value[key]) && holds;
+      }
+      const { additionalProperties } = schema;
+      if (!isKnown && additionalProperties !== undefined) {
+        holds = this.#inside(key, additionalProperties, value[key]) && holds;
+      }
+      if (propertyNames !== undefined && !this.#wouldFit(propertyNames, key)) {
+        this.#path.push(key);
+        holds = this.#fault("has a name that is not allowed");
+        this.#path.pop();
+      }
+      if (!holds && this.#quiet > 0) return false;
+    }
+    return holds;
+  }
+
+  /** Whether two items are equal, by a number for each different value, in time by the items' size. */
+  #hasDouble(items: unknown[]): boolean {
+    const numbers = new Map<string, number>();
+    const numberOf = (value: unknown): number => {
+      this.#step(1);
+      const inside =
+        value === null || typeof value !== "object"
+          ? `${typeof value} ${String(value)}`
+          : Array.isArray(value)
+            ? `[${value.map(numberOf).join()}`
+            : `{${Object.keys(value)
+                .sort()
+                .map((key) => `${numberOf(key)}:${numberOf((value as Json)[key])}`)
+                .join()}`;
+      const known = numbers.get(inside) ?? numbers.size;
+      numbers.set(inside, known);
+      return known;
+    };
+    return new Set(items.map(numberOf)).size < items.length;
+  }
+
+  #areEqual(a: unknown, b: unknown): boolean {
+    this.#step(typeof a === "string" ? 1 + a.length / 64 : 1);
+    if (a === b) return true;
+    if (Array.isArray(a)) {
+      return Array.isArray(b) && a.length === b.length && a.every((item, at) => this.#areEqual(item, b[at]));
+    }
+    if (!isObject(a) || !isObject(b) || Object.keys(a).length !== Object.keys(b).length) return false;
+    return Object.keys(a).every((key) => Object.hasOwn(b, key) && this.#areEqual(a[key], b[key]));
+  }
+
+  #inside(key: string | number, schema: unknown, value: unknown): boolean {
+    this.#path.push(key);
+    const holds = this.fits(schema, value);
+    this.#path.pop();
+    return holds;
+  }
+
+  #wouldFit(schema: unknown, value: unknown): boolean {
+    this.#quiet++;
+    const holds = this.fits(schema, value);
+    this.#quiet--;
+    return holds;
+  }
+
+  #lengthOf(text: string): number {
+    this.#step(text.length / 64);
+    let length = 0;
+    for (const _ of text) length++;
+    return length;
+  }
+
+  #isFull(): boolean {
+    return this.issues.length >= MAX_ISSUES;
+  }
+
+  #fault(message: string): false {
+    if (this.#quiet === 0 && !this.#isFull()) this.issues.push({ field: this.#path.join("."), message });
+    return false;
+  }
+
+  #step(count: number): void {
+    this.#steps += count;
+    if (this.#steps > MAX_STEPS) throw new TooManySteps();
+  }
+}
+
+function isOfType(value: unknown, type: unknown): boolean {
+  switch (type) {
+    case "null":
+      return value === null;
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return isObject(value);
+    case "integer":
+      return Number.isInteger(value);
+    case "number":
+      return Number.isFinite(value);
+    default:
+      return typeof value === type && (type === "string" || type === "boolean");
+  }
+}
+
+function isObject(value: unknown): value is Json {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number";
+}
+
+function numberOr(value: unknown, other: number): number {
+  return isNumber(value) ? value : other;
+}
+
+function entries(value: unknown): [string, unknown][] {
+  return isObject(value) ? Object.entries(value) : [];
+}
+
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? String(value)).slice(0, 100);
+}
+
+/** @throws SyntaxError when it is no regular expression */
+function patternOf(source: string): RegExp {
+  let pattern = patterns.get(source);
+  if (!pattern) {
+    if (patterns.size >= MAX_KEPT_PATTERNS) patterns.clear();
+    pattern = new RegExp(source, "u");
+    patterns.set(source, pattern);
+  }
+  return pattern;
+}

@@ -1,0 +1,278 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { base32 } from "tallystick-protocol/base32";
+import { agentRow, findAgent, updateAgent } from "./agentRow.ts";
+import { append, itemsOf } from "./lists.ts";
+import { joinParties, splitParties } from "./parties.ts";
+import { STATE_ID } from "./stateId.ts";
+import type { Step } from "./step.ts";
+import type { Row } from "./tables.ts";
+
+export type ClusterSignal = "funding_origin" | "deploy_batch" | "listing_fingerprint";
+
+/**
+ * Shared ownership and look-alike listings make clusters of their own, which never merge: a stranger's listing can be
+ * copied by anybody, and that must not drag the stranger into a ring.
+ */
+export type ClusterKind = "ownership" | "fingerprint";
+
+const columns = { ownership: "ownershipCluster", fingerprint: "fingerprintCluster" } as const;
+
+/** The cluster of one kind that an address is in now, as its root row, or null. */
+export async function clusterOf(
+  step: Step,
+  address: string,
+  kind: ClusterKind,
+): Promise<Row<"cluster"> | null> {
+  const first = (await findAgent(step, address))?.[columns[kind]] ?? null;
+  return first === null ? null : findRoot(step, first);
+}
+
+/** The size of the cluster that two addresses share, the larger if they share both kinds; 1 when they share none. */
+export async function sharedClusterSize(step: Step, a: string, b: string): Promise<number> {
+  let size = 1;
+  for (const kind of ["ownership", "fingerprint"] as const) {
+    const cluster = await clusterOf(step, a, kind);
+    if (cluster === null || cluster.id !== (await clusterOf(step, b, kind))?.id) continue;
+    size = Math.max(size, cluster.size);
+  }
+  return size;
+}
+
+/** Agents that a signal puts together: `funder` is whose money showed it, null for listings alike. */
+export type Trip = { members: string[]; signal: ClusterSignal; funder: string | null };
+
+/**
+ * Puts agents into one cluster, with all that they were in before. The oldest id stays and the others resolve to it
+ * (union–find with path compression); a new cluster is named after where it first tripped and with whom (SHP §4.5.2).
+ */
+export async function joinCluster(step: Step, trip: Trip): Promise<void> {
+  const members = [...new Set(trip.members)];
+  const ordinal = (await step.store.get("state", STATE_ID))?.trips ?? 0;
+  await step.store.update("state", STATE_ID, { trips: ordinal + 1 });
+  const name = () => clusterId(step, members, kindOf(trip.signal));
+  if (trip.funder !== null) await keepTrip(step, ordinal, name(), { ...trip, members, funder: trip.funder });
+  await unite(step, members, trip.signal, { id: name, ordinal });
+  for (const member of members.slice(1)) await joinParties(step, members[0] ?? member, member);
+}
+
+/** What a group calls its cluster if it starts one, and its place in the order of groups. */
+type Birth = { id: () => string; ordinal: number };
+
+async function unite(step: Step, members: string[], signal: ClusterSignal, birth: Birth): Promise<void> {
+  const kind = kindOf(signal);
+  const roots = new Map<string, Row<"cluster">>();
+  const singles: string[] = [];
+  for (const member of members) {
+    await addSignal(step, member, signal);
+    const root = await clusterOf(step, member, kind);
+    if (root === null) singles.push(member);
+    else roots.set(root.id, root);
+  }
+  const [oldest, ...others] = [...roots.values()].sort((a, b) => a.ordinal - b.ordinal);
+  const root = oldest ?? (await createCluster(step, kind, birth));
+  let { size } = root;
+  for (const other of others) {
+    await step.store.update("cluster", other.id, { parent: root.id, mergedInto: root.id });
+    await append(step.store, mergedInto(root.id), other.id);
+    step.touchedClusters.add(other.id);
+    size += other.size;
+  }
+  for (const single of singles) await updateAgent(step, single, { [columns[kind]]: root.id });
+  if (size + singles.length !== root.size) step.touchedClusters.add(root.id);
+  await step.store.update("cluster", root.id, { size: size + singles.length });
+  if (kind === "ownership") await append(step.store, tripsIn(root.id), String(birth.ordinal));
+}
+
+async function createCluster(step: Step, kind: ClusterKind, birth: Birth): Promise<Row<"cluster">> {
+  const { ordinal } = birth;
+  const id = birth.id();
+  const known = await step.store.get("cluster", id);
+  if (known !== null) return known;
+  const { block, time } = step.at;
+  const cluster = { id, kind, ordinal, parent: id, mergedInto: null, size: 0, block, time, touched: null };
+  await step.store.insert("cluster", cluster);
+  return cluster;
+}
+
+function kindOf(signal: ClusterSignal): ClusterKind {
+  return signal === "listing_fingerprint" ? "fingerprint" : "ownership";
+}
+
+/** `clst_` and 26 base32 characters of the SHA-256 of `[kind, block, log, seq, members in order]` as JSON. */
+function clusterId(step: Step, members: string[], kind: ClusterKind): string {
+  const { block, log, seq } = step.at;
+  const name = JSON.stringify([kind, block, log, seq, [...members].sort()]);
+  return `clst_${base32(sha256(utf8ToBytes(name))).slice(0, 26)}`;
+}
+
+async function keepTrip(
+  step: Step,
+  ordinal: number,
+  cluster: string,
+  { members, signal, funder }: { members: string[]; signal: ClusterSignal; funder: string },
+): Promise<void> {
+  const id = String(ordinal);
+  await step.store.insert("trip", {
+    id,
+    funder,
+    signal,
+    members: members.join(","),
+    cluster,
+    dropped: false,
+  });
+  await append(step.store, tripsBy(funder), id);
+}
+
+/**
+ * A funder turned out a hub: its trips are dropped, and the clusters they had a part in are built again from the trips that
+ * are left. Weights that were fixed stay (SHP §9.2).
+ *
+ * @returns the trips that are left in those clusters, in order
+ */
+export async function dropTrips(step: Step, funder: string): Promise<Trip[]> {
+  const clusters = new Set<string>();
+  for await (const id of itemsOf(step.store, tripsBy(funder))) {
+    const trip = await tripRow(step, id);
+    if (trip.dropped) continue;
+    await step.store.update("trip", id, { dropped: true });
+    for (const member of membersOf(trip)) {
+      const root = await clusterOf(step, member, "ownership");
+      if (root !== null) await collectMerged(step, root.id, clusters);
+    }
+  }
+  const { trips, members } = await contentsOf(step, clusters);
+  for (const cluster of clusters) {
+    await step.store.update("cluster", cluster, { parent: cluster, mergedInto: null, size: 0 });
+    step.touchedClusters.add(cluster);
+  }
+  for (const member of members) await release(step, member);
+  const joined = new Set<string>();
+  for (const trip of trips) {
+    const ordinal = Number(trip.id);
+    const group = membersOf(trip);
+    if (group.includes(trip.funder) && !joined.has(trip.funder)) {
+      joined.add(trip.funder);
+      group.push(...(await trippedBefore(step, trip.funder, ordinal)));
+    }
+    await unite(step, group, trip.signal as ClusterSignal, { id: () => trip.cluster, ordinal });
+  }
+  await splitParties(step, members, (address) => clusterIdsOf(step, address));
+  return trips.map((it) => ({
+    members: membersOf(it),
+    signal: it.signal as ClusterSignal,
+    funder: it.funder,
+  }));
+}
+
+/**
+ * The trips that made these clusters what they are, in order, and all their members. The list of a cluster also holds trips
+ * that were dropped before, or that are in another cluster since: of those, members that are elsewhere stay there.
+ */
+async function contentsOf(
+  step: Step,
+  clusters: ReadonlySet<string>,
+): Promise<{ trips: Row<"trip">[]; members: Set<string> }> {
+  const trips = new Map<number, Row<"trip">>();
+  const members = new Set<string>();
+  for (const cluster of clusters) {
+    for await (const id of itemsOf(step.store, tripsIn(cluster))) {
+      if (trips.has(Number(id))) continue;
+      const trip = await tripRow(step, id);
+      for (const member of membersOf(trip)) {
+        const root = await clusterOf(step, member, "ownership");
+        if (root === null || !clusters.has(root.id)) continue;
+        members.add(member);
+        if (!trip.dropped) trips.set(Number(id), trip);
+      }
+    }
+  }
+  return { trips: [...trips].sort(([a], [b]) => a - b).map(([, trip]) => trip), members };
+}
+
+/** One member of each trip of a funder before the one by which it joined them: that one names a member a cluster of its time only. */
+async function trippedBefore(step: Step, funder: string, ordinal: number): Promise<string[]> {
+  const members: string[] = [];
+  for await (const id of itemsOf(step.store, tripsBy(funder))) {
+    if (Number(id) >= ordinal) break;
+    const trip = await tripRow(step, id);
+    if (!trip.dropped && trip.signal === "funding_origin") members.push(...membersOf(trip).slice(0, 1));
+  }
+  return members;
+}
+
+/** A cluster and all that are merged into it now; some that were once have been built again since. */
+async function collectMerged(step: Step, root: string, into: Set<string>): Promise<void> {
+  if (into.has(root)) return;
+  into.add(root);
+  for await (const merged of itemsOf(step.store, mergedInto(root))) {
+    if ((await clusterRow(step, merged)).mergedInto === root) await collectMerged(step, merged, into);
+  }
+}
+
+function membersOf(trip: Row<"trip">): string[] {
+  return trip.members.split(",");
+}
+
+/** Takes an agent out of its ownership cluster, with the signals that put it there. */
+async function release(step: Step, member: string): Promise<void> {
+  const { signalsTripped } = await agentRow(step, member);
+  const left = signalsTripped
+    .split(",")
+    .filter((it) => it !== "" && kindOf(it as ClusterSignal) === "fingerprint");
+  await updateAgent(step, member, { ownershipCluster: null, signalsTripped: left.join(",") });
+}
+
+async function clusterIdsOf(step: Step, address: string): Promise<string[]> {
+  const clusters = [
+    await clusterOf(step, address, "ownership"),
+    await clusterOf(step, address, "fingerprint"),
+  ];
+  return clusters.flatMap((it) => (it === null ? [] : [it.id]));
+}
+
+async function tripRow(step: Step, id: string): Promise<Row<"trip">> {
+  const trip = await step.store.get("trip", id);
+  if (trip === null) throw new Error(`There is no trip ${id}.`);
+  return trip;
+}
+
+/** The list of all trips that a funder's money caused. */
+export function tripsBy(funder: string): string {
+  return `tripsBy/${funder}`;
+}
+
+function tripsIn(cluster: string): string {
+  return `tripsIn/${cluster}`;
+}
+
+function mergedInto(cluster: string): string {
+  return `merged/${cluster}`;
+}
+
+async function findRoot(step: Step, id: string): Promise<Row<"cluster">> {
+  const path: string[] = [];
+  let cluster = await clusterRow(step, id);
+  while (cluster.parent !== cluster.id) {
+    path.push(cluster.id);
+    cluster = await clusterRow(step, cluster.parent);
+  }
+  // Shortened behind us, so that following it again takes one look-up; the last one points at the root already.
+  for (const passed of path.slice(0, -1)) {
+    await step.store.update("cluster", passed, { parent: cluster.id });
+  }
+  return cluster;
+}
+
+async function clusterRow(step: Step, id: string): Promise<Row<"cluster">> {
+  const cluster = await step.store.get("cluster", id);
+  if (cluster === null) throw new Error(`There is no cluster ${id}.`);
+  return cluster;
+}
+
+async function addSignal(step: Step, address: string, signal: ClusterSignal): Promise<void> {
+  const { signalsTripped } = await agentRow(step, address);
+  const signals = new Set(signalsTripped === "" ? [] : signalsTripped.split(","));
+  if (signals.has(signal)) return;
+  await updateAgent(step, address, { signalsTripped: [...signals.add(signal)].sort().join(",") });
+}

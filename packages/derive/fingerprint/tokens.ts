@@ -1,0 +1,46 @@
+import { parseUsdc } from "tallystick-protocol/amount";
+import type { Row } from "../tables.ts";
+
+/**
+ * What an agent's live listings look like, as a set of tokens (SHP §4.5.1): its capabilities, for each of them the order of
+ * magnitude of price and latency and the payment modes, and the hosts of its endpoints. Sorted.
+ */
+export function tokensOf(listings: Row<"listing">[]): string[] {
+  const tokens = new Set<string>();
+  for (const { capability, priceUsdc, maxLatencyMs, paymentMode, endpoint } of listings) {
+    tokens.add(`c|${capability}`);
+    tokens.add(`p|${capability}|${bitLength(parseUsdc(priceUsdc))}`);
+    tokens.add(`l|${capability}|${bitLength(BigInt(maxLatencyMs))}`);
+    tokens.add(`m|${capability}|${paymentMode}`);
+    tokens.add(`h|${new URL(endpoint).host}`);
+  }
+  return [...tokens].sort();
+}
+
+function bitLength(value: bigint): number {
+  return value === 0n ? 0 : value.toString(2).length;
+}
+
+/** How many tokens two sets of these sizes must share at least for a cosine of `similarity` or more, exactly. */
+export function neededOverlap(
+  a: number,
+  b: number,
+  { numerator, denominator }: { numerator: number; denominator: number },
+): number {
+  // |A∩B| / √(|A||B|) ≥ n/d, so d²·|A∩B|² ≥ n²·|A||B|.
+  const bound = BigInt(numerator) ** 2n * BigInt(a) * BigInt(b);
+  const square = BigInt(denominator) ** 2n;
+  const holds = (overlap: number) => square * BigInt(overlap) ** 2n >= bound;
+  // From about there, and settled exactly.
+  let overlap = Math.floor((numerator / denominator) * Math.sqrt(a * b));
+  while (overlap > 0 && holds(overlap - 1)) overlap--;
+  while (!holds(overlap)) overlap++;
+  return overlap;
+}
+
+/** How many tokens two sets share. */
+export function overlapOf(a: ReadonlySet<string>, b: string[]): number {
+  let shared = 0;
+  for (const token of b) if (a.has(token)) shared++;
+  return shared;
+}

@@ -1,0 +1,214 @@
+import type { Params } from "tallystick-protocol/records/params";
+import { findAgent } from "../agentRow.ts";
+import { clusterOf, joinCluster, type Trip } from "../clusters.ts";
+import { append, itemsOf, lastItem, listLength } from "../lists.ts";
+import type { Entry } from "../orderIndex.ts";
+import type { Step } from "../step.ts";
+import { isHubOrEscrow } from "../wallets.ts";
+import { addFunded, type Order } from "./fundedAgents.ts";
+
+/**
+ * Notes that `funder` funded `agent` at `time`, and trips a signal if some span holds the agent and `clusterOthers` others
+ * of that funder (SHP §4.5.1): fundings within `fundingSpanSeconds` (inclusive), or, however far apart they were funded,
+ * registrations within `deployBatchBlocks` blocks.
+ */
+export async function recordFunding(
+  step: Step,
+  funder: string,
+  agent: { id: string; registeredBlock: number },
+  time: number,
+): Promise<void> {
+  const { fundingSpanSeconds, deployBatchBlocks } = step.params;
+  const { id, registeredBlock: block } = agent;
+  const { byTime, byBlock } = await addFunded(step.store, funder, { agent: id, time, block });
+  if (byTime === null && byBlock === null) return;
+  // Money that a hub sent before it was published as one is kept, but binds nobody any more.
+  if (await isHubOrEscrow(step, funder)) return;
+  const wasHub = (await listLength(step.store, takenBack(funder))) > 0;
+  const widened = await lastWidening(step);
+  const spans = async (order: Order | null, at: number, length: number, widenedAt: number | undefined) => {
+    if (order === null) return [];
+    const whole = wasHub || (await reachesBack(order, { at, member: id }, length, widenedAt));
+    return trippedSpans(step, order, { at, member: id }, length, whole);
+  };
+  for (const others of await spans(byTime, time, fundingSpanSeconds, widened?.time)) {
+    await trip(step, funder, [id, ...others]);
+  }
+  for (const others of await spans(byBlock, block, deployBatchBlocks - 1, widened?.block)) {
+    await joinCluster(step, { members: [id, ...others], signal: "deploy_batch", funder });
+  }
+}
+
+/** Whether a span around an entry may hold others from before the parameters became wider, which nobody joined then. */
+async function reachesBack(
+  order: Order,
+  { at, member }: Entry,
+  length: number,
+  widenedAt: number | undefined,
+): Promise<boolean> {
+  if (widenedAt === undefined || at - length > widenedAt) return false;
+  for await (const before of order.down(Math.min(at + length, widenedAt), at - length)) {
+    if (before.member !== member) return true;
+  }
+  return false;
+}
+
+/**
+ * Notes that from here on fewer others, a longer span or a longer batch are enough to trip. Nobody is joined for that: what
+ * is in one span with a later funding is.
+ */
+export async function noteWidened(step: Step, params: Params): Promise<void> {
+  const before = step.params;
+  const wider =
+    params.clusterOthers < before.clusterOthers ||
+    params.fundingSpanSeconds > before.fundingSpanSeconds ||
+    params.deployBatchBlocks > before.deployBatchBlocks;
+  if (wider) await append(step.store, WIDENED, `${step.at.time} ${step.at.block}`);
+}
+
+async function lastWidening(step: Step): Promise<{ time: number; block: number } | undefined> {
+  const [time, block] = (await lastItem(step.store, WIDENED))?.split(" ").map(Number) ?? [];
+  return time === undefined || block === undefined ? undefined : { time, block };
+}
+
+/** When the parameters became wider, each time. */
+const WIDENED = "widened";
+
+/**
+ * The other members of each span around an entry that just trips. It is enough to look at the nearest few on either side:
+ * a span that holds more others than that was tripped among them before, so they are in one cluster already. Not so when
+ * the trips of a funder were dropped once, because it was published as a hub, nor when the span began under parameters
+ * that asked for more: then whole spans are looked at.
+ */
+async function trippedSpans(
+  step: Step,
+  order: Order,
+  entry: Entry,
+  length: number,
+  whole: boolean,
+): Promise<Set<string>[]> {
+  const { clusterOthers: needed } = step.params;
+  const { at, member } = entry;
+  const count = whole ? Number.POSITIVE_INFINITY : needed;
+  const below = await nearest(order.down(at, at - length), member, count);
+  const above = await nearest(order.up(at + 1, at + length), member, count);
+  if (whole) return wholeSpans(below, above, at, length, needed);
+  const spans: Set<string>[] = [];
+  for (let i = 0; i <= below.length; i++) {
+    for (let j = 0; j <= above.length; j++) {
+      const start = below[i - 1]?.at ?? at;
+      const end = above[j - 1]?.at ?? at;
+      const others = new Set([...below.slice(0, i), ...above.slice(0, j)].map((it) => it.member));
+      if (others.size >= needed && end - start <= length) {
+        spans.push(others);
+        break;
+      }
+    }
+  }
+  return spans;
+}
+
+/** The members of all spans that trip, as one: each span holds the entry itself. Every entry enters and leaves once. */
+function wholeSpans(
+  below: Entry[],
+  above: Entry[],
+  at: number,
+  length: number,
+  needed: number,
+): Set<string>[] {
+  const within = new Map<string, number>();
+  const count = ({ member }: Entry, by: 1 | -1) => {
+    const times = (within.get(member) ?? 0) + by;
+    if (times === 0) within.delete(member);
+    else within.set(member, times);
+  };
+  for (const entry of above) count(entry, 1);
+  const joined = new Set<string>();
+  let end = above.length;
+  let tripped = false;
+  for (let i = 0; i <= below.length; i++) {
+    const last = below[i - 1];
+    if (last !== undefined) count(last, 1);
+    // The farther down a span begins, the sooner it ends.
+    for (; end > 0 && (above[end - 1]?.at ?? at) - (last?.at ?? at) > length; end--) {
+      count(above[end - 1] as Entry, -1);
+    }
+    if (within.size < needed) tripped = false;
+    else if (tripped && last !== undefined) joined.add(last.member);
+    else {
+      for (const member of within.keys()) joined.add(member);
+      tripped = true;
+    }
+  }
+  return joined.size === 0 ? [] : [joined];
+}
+
+/** The first `count` different members other than `member`. */
+async function nearest(entries: ReturnType<Order["up"]>, member: string, count: number): Promise<Entry[]> {
+  const found: Entry[] = [];
+  const seen = new Set([member]);
+  for await (const entry of entries) {
+    if (seen.has(entry.member)) continue;
+    seen.add(entry.member);
+    found.push(entry);
+    if (found.length === count) break;
+  }
+  return found;
+}
+
+async function trip(step: Step, funder: string, members: string[]): Promise<void> {
+  const funderIsAgent = (await findAgent(step, funder)) !== null;
+  const joined = funderIsAgent ? [...members, funder] : members;
+  await joinCluster(step, { members: joined, signal: "funding_origin", funder });
+  if (!funderIsAgent) await rememberTrip(step, funder, members);
+}
+
+/** A funder that becomes an agent later joins those it tripped with; one member a cluster is enough to find them. */
+async function rememberTrip(step: Step, funder: string, members: string[]): Promise<void> {
+  const member = members[0];
+  if (member === undefined) return;
+  const last = await lastItem(step.store, tripsOf(funder));
+  const known = last === null || last === FORGOTTEN ? null : await clusterOf(step, last, "ownership");
+  if (known !== null && known.id === (await clusterOf(step, member, "ownership"))?.id) return;
+  await append(step.store, tripsOf(funder), member);
+}
+
+/** Trips are in other clusters than they were, so that one member may stand for fewer: their funders remember all again. */
+export async function rememberTrips(step: Step, trips: Trip[]): Promise<void> {
+  for (const { signal, funder, members } of trips) {
+    if (signal !== "funding_origin" || funder === null || (await findAgent(step, funder)) !== null) continue;
+    await rememberTrip(step, funder, members);
+  }
+}
+
+/** A funder is no hub any more: what it tripped before it was one stays dropped, though its money is still known. */
+export async function noteTakenBack(step: Step, funder: string): Promise<void> {
+  await append(step.store, takenBack(funder), String(step.at.block));
+}
+
+function takenBack(funder: string): string {
+  return `takenBack/${funder}`;
+}
+
+/** A funder that is published as a hub has tripped with nobody. */
+export async function forgetTrips(step: Step, funder: string): Promise<void> {
+  if ((await lastItem(step.store, tripsOf(funder))) === null) return;
+  await append(step.store, tripsOf(funder), FORGOTTEN);
+}
+
+export async function joinAsFunder(step: Step, funder: string): Promise<void> {
+  let members: string[] = [];
+  for await (const member of itemsOf(step.store, tripsOf(funder))) {
+    if (member === FORGOTTEN) members = [];
+    else members.push(member);
+  }
+  if (members.length === 0) return;
+  await joinCluster(step, { members: [...members, funder], signal: "funding_origin", funder });
+}
+
+/** In the list below: what stands before it is void. */
+const FORGOTTEN = "";
+
+function tripsOf(funder: string): string {
+  return `trips/${funder}`;
+}

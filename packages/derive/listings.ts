@@ -1,0 +1,135 @@
+import { parseUsdc } from "tallystick-protocol/amount";
+import { canonicalBody, type RecordBody } from "tallystick-protocol/json/recordBody";
+import type { Listing } from "tallystick-protocol/records/listing";
+import { agentRow, changeAgent, updateAgent } from "./agentRow.ts";
+import { ensureAgent } from "./agents.ts";
+import { updateFingerprint } from "./fingerprint/membership.ts";
+import { append, itemsOf } from "./lists.ts";
+import { type Standing, standingOf } from "./standing.ts";
+import type { Step } from "./step.ts";
+import { type Answer, after } from "./store.ts";
+import type { Row } from "./tables.ts";
+
+export type ListingFacts = {
+  hash: string;
+  seq: number;
+  raw: RecordBody;
+  body: Listing;
+  payeeSigned: boolean;
+};
+
+/**
+ * A seller's listing: registers the seller, and replaces the one of the same capability and payment mode unless that has a
+ * higher `issued_at`. A body seen before changes nothing, so nobody can bring back an old price (SHP §7.3.1).
+ */
+export async function listingSettled(step: Step, facts: ListingFacts): Promise<void> {
+  const { body } = facts;
+  const digest = step.sha256Hex(canonicalBody(facts.raw), "utf8");
+  if ((await step.store.get("seenListing", digest)) !== null) return;
+  await step.store.insert("seenListing", { id: digest });
+  if ((await ensureAgent(step, body.agent_id)) === null) return;
+  if (body.payee !== undefined && facts.payeeSigned) await agreePayee(step, body.agent_id, body.payee);
+
+  const listing = rowOf(step, facts, await agentRow(step, body.agent_id));
+  const current = await step.store.get("listing", listing.id);
+  if (current === null) {
+    await step.store.insert("listing", listing);
+    await append(step.store, listingsOf(body.agent_id), listing.id);
+  } else if (listing.issuedAt < current.issuedAt) return;
+  else await step.store.update("listing", listing.id, listing);
+
+  const { liveListings, privateListings } = await agentRow(step, body.agent_id);
+  await updateAgent(step, body.agent_id, {
+    liveListings: liveListings + Number(listing.live) - Number(current?.live ?? false),
+    privateListings: privateListings + Number(isPrivate(listing)) - Number(isPrivate(current)),
+  });
+  await updateFingerprint(step, body.agent_id, await liveListingsOf(step, body.agent_id));
+}
+
+/** Copies an agent's standing, if it changed, to its listings. */
+export function settleStanding(step: Step, address: string): Answer<void> {
+  return after(agentRow(step, address), (agent) => {
+    const standing = standingOf(agent);
+    const isSame =
+      standing.rank === agent.rank &&
+      standing.successPercent === agent.successPercent &&
+      standing.starTenths === agent.starTenths;
+    return isSame ? undefined : changeStanding(step, agent, standing);
+  });
+}
+
+async function changeStanding(
+  step: Step,
+  { id: address, trustTier }: Row<"agent">,
+  standing: Standing,
+): Promise<void> {
+  await changeAgent(step, address, standing);
+  for await (const id of itemsOf(step.store, listingsOf(address))) {
+    await step.store.update("listing", id, { ...standing, trustTier });
+  }
+}
+
+async function liveListingsOf(step: Step, agent: string): Promise<Row<"listing">[]> {
+  const live: Row<"listing">[] = [];
+  for await (const id of itemsOf(step.store, listingsOf(agent))) {
+    const listing = await step.store.get("listing", id);
+    if (listing?.live) live.push(listing);
+  }
+  return live;
+}
+
+/** One listing for each agent, capability and payment mode. */
+export function listingId(body: Listing): string {
+  return `${body.agent_id}/${body.capability}/${body.payment_mode ?? "direct"}`;
+}
+
+/** The list of all listings that an agent ever had. */
+export function listingsOf(agent: string): string {
+  return `listings/${agent}`;
+}
+
+function isPrivate(listing: Row<"listing"> | null): boolean {
+  return listing?.live === true && listing.privateMetrics;
+}
+
+async function agreePayee(step: Step, agent: string, payee: string): Promise<void> {
+  const id = `${agent}/${payee}`;
+  if ((await step.store.get("payee", id)) !== null) return;
+  await step.store.insert("payee", { id, block: step.at.block, log: step.at.log ?? 0 });
+}
+
+function rowOf(step: Step, { hash, seq, body }: ListingFacts, agent: Row<"agent">): Row<"listing"> {
+  const paymentMode = body.payment_mode ?? "direct";
+  return {
+    id: listingId(body),
+    agent: body.agent_id,
+    capability: body.capability,
+    paymentMode,
+    priceUsdc: body.price_usdc,
+    price: parseUsdc(body.price_usdc),
+    maxLatencyMs: body.max_latency_ms,
+    endpoint: body.endpoint,
+    firstCallFree: body.first_call_free ?? false,
+    privateMetrics: body.private_metrics ?? false,
+    clarificationSupported: body.clarification_supported ?? false,
+    verificationVersion: body.verification_version ?? null,
+    verificationRank: verificationRank(body.verification_version),
+    payee: body.payee ?? null,
+    live: body.retired !== true,
+    issuedAt: body.issued_at ?? 0,
+    hash,
+    block: step.at.block,
+    log: step.at.log ?? 0,
+    seq,
+    rank: agent.rank,
+    trustTier: agent.trustTier,
+    successPercent: agent.successPercent,
+    starTenths: agent.starTenths,
+  };
+}
+
+/** v0 is the permissive version (SHP §8.2), and what a listing that names none is taken to mean. */
+function verificationRank(version = "v0"): number | null {
+  const [, digits] = /^v(0|[1-9][0-9]{0,8})$/.exec(version) ?? [];
+  return digits === undefined ? null : Number(digits);
+}

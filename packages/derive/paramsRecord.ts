@@ -1,0 +1,32 @@
+import type { Params } from "tallystick-protocol/records/params";
+import { dropTrips } from "./clusters.ts";
+import { forgetTrips, noteTakenBack, noteWidened, rememberTrips } from "./funding/trips.ts";
+import { STATE_ID } from "./stateId.ts";
+import type { Step } from "./step.ts";
+import { markWallet, unmarkHub } from "./wallets.ts";
+
+/** New parameters hold from here on. What was fixed before stays, but a wallet that is published as a hub loses its trips. */
+export async function paramsSettled(step: Step, params: Params): Promise<void> {
+  await step.store.update("state", STATE_ID, {
+    params: JSON.stringify(params),
+    paramsVersion: params.version,
+  });
+  await noteWidened(step, params);
+  await markRoots(step, params);
+  for (const hub of step.params.hubs) {
+    if (params.hubs.includes(hub)) continue;
+    await unmarkHub(step, hub);
+    await noteTakenBack(step, hub);
+  }
+  for (const hub of params.hubs) {
+    if (step.params.hubs.includes(hub)) continue;
+    await rememberTrips(step, await dropTrips(step, hub));
+    await forgetTrips(step, hub);
+  }
+}
+
+/** Notes which wallets the parameters name as hubs and escrows. */
+export async function markRoots(step: Step, { hubs, escrows }: Params): Promise<void> {
+  for (const hub of hubs) await markWallet(step, hub, "hub");
+  for (const escrow of Object.keys(escrows)) await markWallet(step, escrow, "escrow");
+}

@@ -1,0 +1,104 @@
+import { InvalidInputError, invalidInputFromZod } from "tallystick-protocol/errors";
+import { paramsSchema } from "tallystick-protocol/records/params";
+import type { DeriveEvent } from "./events.ts";
+
+type Fields = { [name: string]: (value: unknown) => boolean };
+
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+const HASH = /^0x[0-9a-f]{64}$/;
+const AMOUNT = /^(?:0|[1-9][0-9]{0,77})$/;
+
+const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
+const isText = (value: unknown) => typeof value === "string";
+const isFlag = (value: unknown) => typeof value === "boolean";
+const isAddress = (value: unknown) => typeof value === "string" && ADDRESS.test(value);
+const isHash = (value: unknown) => typeof value === "string" && HASH.test(value);
+const isAmount = (value: unknown) => typeof value === "string" && AMOUNT.test(value);
+const isObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
+const isToken = (value: unknown) =>
+  isObject(value) &&
+  isAddress((value as { address?: unknown }).address) &&
+  isCount((value as { firstBlock?: unknown }).firstBlock);
+const isForm = (value: unknown) => value === "all" || value === "relevant";
+const orAbsent = (holds: (value: unknown) => boolean) => (value: unknown) =>
+  value === undefined || holds(value);
+
+const position: Fields = { block: isCount, time: isCount };
+const onChain: Fields = { ...position, log: isCount };
+
+/** The fields each kind must have; others are ignored. */
+const kinds: { [kind: string]: Fields } = {
+  params: { ...onChain, params: isObject, token: orAbsent(isToken), form: orAbsent(isForm) },
+  transfer: {
+    ...onChain,
+    token: isAddress,
+    from: isAddress,
+    to: isAddress,
+    value: isAmount,
+    tx: isHash,
+    authorized: isFlag,
+  },
+  "escrow.deposited": {
+    ...onChain,
+    provider: isText,
+    escrow: isAddress,
+    escrowId: isHash,
+    hireId: isHash,
+    buyer: isAddress,
+    seller: isAddress,
+    payee: isAddress,
+    amount: isAmount,
+    fee: isAmount,
+    feeRecipient: isAddress,
+    deadline: isCount,
+    arbiter: isAddress,
+    tx: isHash,
+  },
+  "escrow.delivered": { ...onChain, escrowId: isHash, resultHash: isHash },
+  "escrow.released": { ...onChain, escrowId: isHash, toSeller: isAmount, toBuyer: isAmount, fee: isAmount },
+  "escrow.refunded": { ...onChain, escrowId: isHash, by: isAddress },
+  "escrow.timedOut": { ...onChain, escrowId: isHash, delivered: isFlag },
+  record: {
+    ...onChain,
+    ledger: isHash,
+    seq: isCount,
+    hash: isText,
+    type: isText,
+    body: isObject,
+    signer: isAddress,
+    signature: isText,
+  },
+  tick: { ...position, hash: orAbsent(isHash) },
+};
+
+/** The same as pairs: a log has many lines. */
+const checks = new Map(Object.entries(kinds).map(([kind, fields]) => [kind, Object.entries(fields)]));
+
+/**
+ * Reads one line of an event log.
+ *
+ * @throws InvalidInputError naming the field that is missing or of the wrong form
+ */
+export function parseEvent(line: string): DeriveEvent {
+  let event: unknown;
+  try {
+    event = JSON.parse(line);
+  } catch (cause) {
+    throw invalid("", `is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+  if (!isObject(event)) throw invalid("", "must be an object");
+  const values = event as { [name: string]: unknown };
+  const fields = typeof values.kind === "string" ? checks.get(values.kind) : undefined;
+  if (fields === undefined) throw invalid("kind", `must be one of ${Object.keys(kinds).join(", ")}`);
+  for (const [name, holds] of fields) {
+    if (!holds(values[name])) throw invalid(name, `is missing or malformed in a ${values.kind} event`);
+  }
+  if (values.kind !== "params") return values as DeriveEvent;
+  const params = paramsSchema.safeParse(values.params);
+  if (!params.success) throw invalidInputFromZod(params.error, "params", "invalid_event");
+  return { ...values, params: params.data } as DeriveEvent;
+}
+
+function invalid(field: string, message: string): InvalidInputError {
+  return new InvalidInputError({ issues: [{ field, message }], code: "invalid_event" });
+}

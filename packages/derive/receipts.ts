@@ -1,0 +1,91 @@
+import { ZERO_HASH } from "tallystick-protocol/hex";
+import type { Receipt } from "tallystick-protocol/records/receipt";
+import { schedule } from "./agenda.ts";
+import { findAgent, updateAgent } from "./agentRow.ts";
+import { freeHiresOf } from "./agents.ts";
+import { attachReceipt } from "./escrows.ts";
+import { append, listLength } from "./lists.ts";
+import { countDirectHire, findPayment, hasConsent, keyOfPayment, MAX_ALIKE } from "./payments.ts";
+import { receiptRow, waitingFor, waitingForPayment } from "./receiptRow.ts";
+import type { Step } from "./step.ts";
+import type { Row } from "./tables.ts";
+
+/** What a valid receipt says, as the derivation keeps it. */
+export type ReceiptFacts = { hash: string; body: Receipt; completedAt: number; buyerSigned: boolean };
+
+/** A seller's receipt: counts as soon as its payment is there, whichever comes first (SHP §9.2, §11). */
+export async function receiptSettled(step: Step, facts: ReceiptFacts): Promise<void> {
+  const receipt = rowOf(step, facts);
+  await step.store.insert("receipt", receipt);
+  if (receipt.escrowId === null && receipt.amount < BigInt(step.params.minHireAtomic)) {
+    await countFreeHire(step, receipt);
+  } else if (receipt.escrowId !== null) {
+    await attachReceipt(step, receipt);
+    await waitIfPending(step, receipt, waitingFor(receipt.escrowId));
+  } else {
+    const payment = await findPayment(step, receipt);
+    // With a payment it is settled, whether it counts or not.
+    if (payment === null) await awaitPayment(step, receipt);
+    else await countDirectHire(step, receipt, payment);
+  }
+}
+
+/** Only who is to be paid, or whom it has agreed to, can be among those that wait: nobody takes another's place. */
+async function awaitPayment(step: Step, receipt: Row<"receipt">): Promise<void> {
+  const waiting = waitingForPayment(keyOfPayment(receipt));
+  const mayWait = (await hasConsent(step, receipt)) && (await listLength(step.store, waiting)) < MAX_ALIKE;
+  await waitIfPending(step, receipt, mayWait ? waiting : null);
+}
+
+/** The waiting time of a receipt is over. One that is joined to a held escrow goes on waiting for the settlement. */
+export async function receiptWaited(step: Step, id: string): Promise<void> {
+  const receipt = await receiptRow(step, id);
+  if (receipt.status !== "pending") return;
+  const escrow = receipt.escrowId === null ? null : await step.store.get("escrow", receipt.escrowId);
+  if (escrow?.receipt === id) return;
+  await step.store.update("receipt", id, { status: "unmatched" });
+}
+
+/** Puts a receipt that is not settled yet on a list, or, when there is none for it, lets it go unmatched. */
+async function waitIfPending(step: Step, receipt: Row<"receipt">, list: string | null): Promise<void> {
+  if ((await receiptRow(step, receipt.id)).status !== "pending") return;
+  if (list === null) return step.store.update("receipt", receipt.id, { status: "unmatched" });
+  await append(step.store, list, receipt.id);
+  await schedule(step, step.at.time + step.params.reconcileSeconds + 1, "receipt", receipt.id);
+}
+
+/** Free hires are shown, one for each buyer and seller, on the buyer's own signature; they count nowhere else. */
+async function countFreeHire(step: Step, receipt: Row<"receipt">): Promise<void> {
+  const id = `${receipt.buyer}/${receipt.agent}`;
+  const known = (await step.store.get("freeHire", id)) !== null;
+  const status = !receipt.buyerSigned ? "unmatched" : known ? "duplicate" : "free";
+  await step.store.update("receipt", receipt.id, { status });
+  if (status !== "free") return;
+  await step.store.insert("freeHire", { id, receipt: receipt.id });
+  const list = freeHiresOf(receipt.agent);
+  await append(step.store, list, receipt.id);
+  if ((await findAgent(step, receipt.agent)) === null) return;
+  await updateAgent(step, receipt.agent, { freeHires: await listLength(step.store, list) });
+}
+
+function rowOf(step: Step, { hash, body, completedAt, buyerSigned }: ReceiptFacts): Row<"receipt"> {
+  return {
+    id: hash,
+    agent: body.agent_id,
+    buyer: body.buyer,
+    capability: body.capability,
+    hireId: body.hire_id,
+    txHash: body.tx_hash ?? ZERO_HASH,
+    logIndex: body.log_index ?? null,
+    amount: BigInt(body.amount_usdc_atomic),
+    payee: body.payee ?? body.agent_id,
+    escrowId: body.escrow_id ?? null,
+    completedAt,
+    allPassed: body.verification.all_passed,
+    latencyMs: body.latency_ms ?? null,
+    buyerSigned,
+    time: step.at.time,
+    status: "pending",
+    hire: null,
+  };
+}

@@ -1,0 +1,91 @@
+import { defineParams, type Params, paramsSchema } from "tallystick-protocol/records/params";
+import { type RecoverPublicKey, recoverByNoble } from "tallystick-protocol/signatures/recoverPublicKey";
+import { BUCKET_SECONDS } from "./agendaBuckets.ts";
+import { type DeriveEvent, type Position, positionOf } from "./events.ts";
+import type { OpenAgent, OpenWallet } from "./openRows.ts";
+import { type Sha256Hex, sha256HexByNoble } from "./sha256Hex.ts";
+import { STATE_ID } from "./stateId.ts";
+import { type Answer, after, type Store } from "./store.ts";
+import type { Row } from "./tables.ts";
+
+/** How an event is applied. */
+export type ApplyOptions = {
+  /** Accept the signatures that are present, for synthetic logs. */
+  trustSignatures?: boolean;
+  /** How signers are recovered; in plain JavaScript unless given. */
+  recover?: RecoverPublicKey;
+  /** How rows are hashed; in plain JavaScript unless given. */
+  sha256Hex?: Sha256Hex;
+};
+
+/** One event being applied: where we stand, what holds, and which rows it has touched so far. */
+export type Step = {
+  readonly store: Store;
+  readonly at: Position;
+  readonly params: Params;
+  readonly state: Row<"state">;
+  readonly trustSignatures: boolean;
+  readonly recover: RecoverPublicKey;
+  readonly sha256Hex: Sha256Hex;
+  /** The agents read so far, written at the end (see `agentRow.ts`). */
+  readonly agents: Map<string, OpenAgent>;
+  /** The wallets, likewise (see `wallets.ts`). */
+  readonly wallets: Map<string, OpenWallet>;
+  /** Agents and clusters whose public fields may have changed. */
+  readonly touchedAgents: Set<string>;
+  readonly touchedClusters: Set<string>;
+};
+
+/** Opens the step of `event`; the very first one lays down the state, with the default parameters. */
+export function openStep(
+  store: Store,
+  event: DeriveEvent,
+  { trustSignatures = false, recover = recoverByNoble, sha256Hex = sha256HexByNoble }: ApplyOptions = {},
+): Answer<Step> {
+  return after(stateAt(store, event), (state) => ({
+    store,
+    at: positionOf(event),
+    params: parseParams(state.params),
+    state,
+    trustSignatures,
+    recover,
+    sha256Hex,
+    agents: new Map(),
+    wallets: new Map(),
+    touchedAgents: new Set(),
+    touchedClusters: new Set(),
+  }));
+}
+
+function stateAt(store: Store, event: DeriveEvent): Answer<Row<"state">> {
+  return after(store.get("state", STATE_ID), (known) => {
+    if (known !== null) return known;
+    const state = initialState(event);
+    return after(store.insert("state", state), () => state);
+  });
+}
+
+function initialState(event: DeriveEvent): Row<"state"> {
+  const params = event.kind === "params" ? event.params : defineParams();
+  return {
+    id: STATE_ID,
+    block: 0,
+    time: 0,
+    ticks: 0,
+    agendaBucket: Math.floor(event.time / BUCKET_SECONDS),
+    trips: 0,
+    paramsVersion: params.version,
+    params: JSON.stringify(params),
+    root: "",
+    digest: null,
+  };
+}
+
+/** The parameters of one text, parsed once while they stay the same. */
+const parseParams = (() => {
+  let last: { text: string; params: Params } | undefined;
+  return (text: string): Params => {
+    if (last?.text !== text) last = { text, params: paramsSchema.parse(JSON.parse(text)) };
+    return last.params;
+  };
+})();

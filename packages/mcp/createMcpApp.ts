@@ -1,0 +1,53 @@
+import { createMcpHonoApp } from "@modelcontextprotocol/hono";
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import type { Hono } from "hono";
+import { TallystickError } from "tallystick-protocol/errors";
+import { createTallystickMcp } from "./createTallystickMcp.ts";
+import type { McpContext } from "./mcpContext.ts";
+
+export type McpAppParameters = {
+  context: McpContext;
+  /** Where it listens; anything but the own machine needs `bearerKey`. */
+  host: string;
+  /** What callers have to send as `Authorization: Bearer …`. */
+  bearerKey?: string | undefined;
+};
+
+/**
+ * MCP over streamable HTTP at `/mcp`. On the own machine other sites' pages are kept out by their Host and Origin; to
+ * listen elsewhere a key is required, since whoever reaches it can spend.
+ *
+ * @throws TallystickError `key_required`
+ */
+export function createMcpApp({ context, host, bearerKey }: McpAppParameters): Hono {
+  const isLocal = ["127.0.0.1", "localhost", "::1"].includes(host);
+  if (!isLocal && bearerKey === undefined) {
+    throw new TallystickError({
+      code: "key_required",
+      message: `Whoever reaches ${host} could spend from this wallet.`,
+      hint: "Set TALLYSTICK_MCP_KEY, or listen on 127.0.0.1.",
+    });
+  }
+  const app = createMcpHonoApp({ host });
+  const handler = createMcpHandler(() => createTallystickMcp(context));
+  app.get("/health", (c) => c.json({ status: "ok" }));
+  app.all("/mcp", async (c) => {
+    if (bearerKey !== undefined && !isSame(c.req.header("authorization") ?? "", `Bearer ${bearerKey}`)) {
+      return new Response('{"code":"unauthorized"}', {
+        status: 401,
+        headers: { "www-authenticate": "Bearer" },
+      });
+    }
+    return await handler.fetch(c.req.raw, { parsedBody: c.get("parsedBody" as never) });
+  });
+  return app;
+}
+
+/** Compares in a time that does not tell where they differ. */
+function isSame(given: string, wanted: string): boolean {
+  let difference = given.length ^ wanted.length;
+  for (let at = 0; at < given.length; at++) {
+    difference |= given.charCodeAt(at) ^ wanted.charCodeAt(at % wanted.length);
+  }
+  return difference === 0;
+}

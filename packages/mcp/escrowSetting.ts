@@ -1,0 +1,74 @@
+import { addressSchema } from "tallystick-protocol/address";
+import { feeScheduleSchema } from "tallystick-protocol/escrow/feeSchedule";
+import { paymentModeSchema } from "tallystick-protocol/records/paymentMode";
+import type { AllowedEscrow } from "tallystick-sdk/buyer/escrowPayment";
+import { httpRelay } from "tallystick-sdk/escrow/httpRelay";
+import type { Fetch } from "tallystick-sdk/requestService";
+import { z } from "zod";
+
+/** An escrow as a setting names it: as `escrows` of createBuyer does, but `relay` is the address of its keeper. */
+export type EscrowSetting = Omit<AllowedEscrow, "relay"> & { relay: string };
+
+const CUSTOM = "custom_escrow:";
+
+const address = z
+  .string()
+  .transform((text) => text.toLowerCase())
+  .pipe(addressSchema);
+
+const escrowSchema = z.strictObject({
+  escrow: address,
+  relay: z.url({ protocol: /^https?$/, message: "must be the http or https address of a keeper" }).optional(),
+  feeRecipient: address.optional(),
+  fees: feeScheduleSchema.optional(),
+  arbiter: address.optional(),
+  verificationWindowMs: z.int().positive("must be whole milliseconds").optional(),
+});
+
+const modeSchema = paymentModeSchema.refine((mode) => mode !== "direct", "direct is no escrow");
+
+/**
+ * `TALLYSTICK_ESCROWS`: the escrows that may hold money, as JSON by payment mode. The keeper of a `custom_escrow:URL` is
+ * that URL when no other is named.
+ */
+export const escrowsSchema = z
+  .string()
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      context.addIssue({
+        code: "custom",
+        message: 'must be JSON: {"platform_escrow:ID": {"escrow": "0x…", …}}',
+      });
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(modeSchema, escrowSchema))
+  .transform((escrows, context) => {
+    const named: { [paymentMode: string]: EscrowSetting } = {};
+    for (const [mode, { relay: given, ...escrow }] of Object.entries(escrows)) {
+      const relay = given ?? (mode.startsWith(CUSTOM) ? mode.slice(CUSTOM.length) : undefined);
+      if (relay !== undefined) named[mode] = { ...escrow, relay };
+      else
+        context.addIssue({
+          code: "custom",
+          path: [mode, "relay"],
+          message: "is required: the address of a keeper",
+        });
+    }
+    return named;
+  });
+
+/** The escrows as a buyer takes them. */
+export function allowedEscrows(
+  settings: { [paymentMode: string]: EscrowSetting },
+  fetch: Fetch,
+): { [paymentMode: string]: AllowedEscrow } {
+  return Object.fromEntries(
+    Object.entries(settings).map(([mode, { relay, ...escrow }]) => [
+      mode,
+      { ...escrow, relay: httpRelay({ url: relay, fetch }) },
+    ]),
+  );
+}

@@ -1,0 +1,104 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import type { HireResult } from "tallystick-sdk/buyer/hireResult";
+import type { HireStage } from "tallystick-sdk/buyer/hiring";
+import { within } from "tallystick-sdk/deadline";
+
+/** How long a tool waits for a hire before it gives a handle instead, in milliseconds. */
+export const HANDLE_AFTER_MS = 20_000;
+
+/** The most hires that are under way at once. */
+const MOST_RUNNING = 64;
+
+/** A hire that this process is at. It goes on when the client that asked for it is gone. */
+export type RunningHire = {
+  key: string;
+  /** Milliseconds since 1970. */
+  startedAt: number;
+  stage: HireStage;
+  /** Ends it: nothing is paid that was not signed yet. */
+  cancel: () => void;
+  /** Never rejects. */
+  outcome: Promise<{ hire: HireResult } | { error: unknown }>;
+  /** Are told each stage. */
+  listeners: Set<(stage: HireStage) => void>;
+};
+
+/** The hires that are under way in this process, by their idempotency key. */
+export type HireDesk = {
+  /** Starts a hire, or gives the one that is under way with this key. */
+  start: (
+    key: string,
+    hire: (how: { signal: AbortSignal; onProgress: (stage: HireStage) => void }) => Promise<HireResult>,
+  ) => RunningHire;
+  get: (key: string) => RunningHire | undefined;
+};
+
+/** @param now milliseconds since 1970 */
+export function createHireDesk(now: () => number): HireDesk {
+  const running = new Map<string, RunningHire>();
+  return {
+    get: (key) => running.get(key),
+    start: (key, hire) => {
+      const known = running.get(key);
+      if (known) return known;
+      if (running.size >= MOST_RUNNING) {
+        throw new TallystickError({
+          code: "too_many_hires",
+          message: `${MOST_RUNNING} hires are under way here.`,
+          hint: "Wait for some of them: get_hire.",
+        });
+      }
+      const controller = new AbortController();
+      const listeners = new Set<(stage: HireStage) => void>();
+      const work = hire({
+        signal: controller.signal,
+        onProgress: (stage) => {
+          started.stage = stage;
+          for (const tell of listeners) tell(stage);
+        },
+      });
+      const started: RunningHire = {
+        key,
+        startedAt: now(),
+        stage: "searching",
+        cancel: () => controller.abort(cancelled()),
+        listeners,
+        outcome: work
+          .then(
+            (done) => ({ hire: done }),
+            (error: unknown) => ({ error }),
+          )
+          .finally(() => running.delete(key)),
+      };
+      running.set(key, started);
+      return started;
+    },
+  };
+}
+
+/**
+ * Waits for a hire, for a while.
+ *
+ * @param onStage is told each stage meanwhile
+ * @returns undefined when it takes longer
+ */
+export async function waitFor(
+  hire: RunningHire,
+  onStage: (stage: HireStage) => void,
+  ms: number,
+): Promise<{ hire: HireResult } | { error: unknown } | undefined> {
+  hire.listeners.add(onStage);
+  try {
+    return await within(hire.outcome, ms);
+  } finally {
+    hire.listeners.delete(onStage);
+  }
+}
+
+function cancelled(): TallystickError {
+  return new TallystickError({
+    code: "cancelled",
+    message: "The hire was cancelled before anything was signed.",
+    hint: "Nothing was paid. The same call starts it again.",
+  });
+}

@@ -1,0 +1,194 @@
+import { type Address, addressSchema } from "tallystick-protocol/address";
+import { parseUsdc, priceUsdcSchema } from "tallystick-protocol/amount";
+import { InvalidInputError, invalidInputFromZod } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
+import { keysOfOthers } from "tallystick-protocol/keysOfOthers";
+import { type LedgerName, ledgerNameSchema } from "tallystick-protocol/records/ledgerName";
+import { memoryBudget } from "tallystick-sdk/budget/budget";
+import { storeBudget } from "tallystick-sdk/budget/storeBudget";
+import type { PaymentNetwork } from "tallystick-sdk/chain/paymentNetwork";
+import { createBuyer } from "tallystick-sdk/createBuyer";
+import { createPublicFetch } from "tallystick-sdk/net/publicFetch";
+import { createQueryClient } from "tallystick-sdk/query/createQueryClient";
+import type { Fetch } from "tallystick-sdk/requestService";
+import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import { createPublicClient, http, type PublicClient } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { z } from "zod";
+import { allowedEscrows, type EscrowSetting, escrowsSchema } from "./escrowSetting.ts";
+import { createHireDesk, HANDLE_AFTER_MS } from "./hireDesk.ts";
+import type { McpContext, McpWallet, SpendCap } from "./mcpContext.ts";
+
+const environmentSchema = z.object({
+  TALLYSTICK_URL: z.url({ protocol: /^https?$/, message: "must be the http or https address of a node" }),
+  TALLYSTICK_PRIVATE_KEY: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{64}$/, "must be 0x and 64 hex digits")
+    .transform((text) => text as Hex)
+    .optional(),
+  TALLYSTICK_SPEND_CAP_USDC: priceUsdcSchema.optional(),
+  TALLYSTICK_MAX_PER_HIRE_USDC: priceUsdcSchema.optional(),
+  TALLYSTICK_STATE_DIR: z.string().optional(),
+  TALLYSTICK_API_KEY: z.string().optional(),
+  TALLYSTICK_LEDGER: ledgerNameSchema.optional(),
+  TALLYSTICK_CHAIN_ID: z
+    .string()
+    .regex(/^[1-9]\d{0,14}$/, "must be a chain's number")
+    .transform(Number)
+    .default(8453),
+  TALLYSTICK_TOKEN: z
+    .string()
+    .transform((text) => text.toLowerCase())
+    .pipe(addressSchema)
+    .default("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913" as Address),
+  TALLYSTICK_RPC_URL: z
+    .url({ protocol: /^https?$/, message: "must be the http or https address of a chain's RPC" })
+    .optional(),
+  TALLYSTICK_ESCROWS: escrowsSchema.default({}),
+  TALLYSTICK_MCP_KEY: z.string().min(16, "must have at least 16 characters").optional(),
+  TALLYSTICK_DEV_MODE: z.enum(["0", "1"], { error: "must be 0 or 1" }).default("0"),
+});
+
+/** The variables that an MCP server reads; no others need to be in its environment. */
+export const mcpVariables = Object.keys(environmentSchema.shape);
+
+/** What an MCP server is told from outside. Amounts are atomic units. */
+export type McpConfig = {
+  baseUrl: string;
+  privateKey: Hex | undefined;
+  spendCap: bigint | undefined;
+  maxPerHire: bigint | undefined;
+  /** Where the cap and unfinished hires are remembered; absent: only as long as the process lives. */
+  stateDir: string | undefined;
+  apiKey: string | undefined;
+  /** What ratings and telemetry are signed for; absent: what the node says first. */
+  ledger: LedgerName | undefined;
+  network: PaymentNetwork;
+  /** Where the chain is read; without it no direct payment is called paid. */
+  rpcUrl: string | undefined;
+  /** The escrows on that chain that may hold the wallet's money, by payment mode. */
+  escrows: { [paymentMode: string]: EscrowSetting };
+  devMode: boolean;
+  /** What callers over HTTP have to present. */
+  mcpKey: string | undefined;
+};
+
+/**
+ * Reads the configuration from the environment; empty values count as absent.
+ *
+ * @throws InvalidInputError naming every variable at fault
+ */
+export function readMcpConfig(environment: { [name: string]: string | undefined }): McpConfig {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const foreign = keysOfOthers("mcp", given);
+  if (foreign.length > 0) throw new InvalidInputError({ issues: foreign, code: "invalid_config" });
+  const parsed = environmentSchema.safeParse(given);
+  if (!parsed.success) throw invalidInputFromZod(parsed.error, "", "invalid_config");
+  const env = parsed.data;
+  const cap = env.TALLYSTICK_SPEND_CAP_USDC;
+  const perHire = env.TALLYSTICK_MAX_PER_HIRE_USDC;
+  if (cap === undefined && perHire !== undefined) {
+    throw new InvalidInputError({
+      code: "invalid_config",
+      issues: [
+        { field: "TALLYSTICK_SPEND_CAP_USDC", message: "is required with TALLYSTICK_MAX_PER_HIRE_USDC" },
+      ],
+    });
+  }
+  const version = { name: env.TALLYSTICK_CHAIN_ID === 84_532 ? "USDC" : "USD Coin", version: "2" };
+  return {
+    baseUrl: env.TALLYSTICK_URL.replace(/\/$/, ""),
+    privateKey: env.TALLYSTICK_PRIVATE_KEY,
+    spendCap: cap === undefined ? undefined : parseUsdc(cap),
+    maxPerHire: perHire === undefined ? undefined : parseUsdc(perHire),
+    stateDir: env.TALLYSTICK_STATE_DIR,
+    apiKey: env.TALLYSTICK_API_KEY,
+    ledger: env.TALLYSTICK_LEDGER,
+    network: { chainId: env.TALLYSTICK_CHAIN_ID, token: env.TALLYSTICK_TOKEN, ...version },
+    rpcUrl: env.TALLYSTICK_RPC_URL,
+    escrows: env.TALLYSTICK_ESCROWS,
+    devMode: env.TALLYSTICK_DEV_MODE === "1",
+    mcpKey: env.TALLYSTICK_MCP_KEY,
+  };
+}
+
+/**
+ * Puts together what the tools work with.
+ *
+ * @param store keeps the budget and unfinished hires across restarts; without it they last as long as the process
+ */
+export function createMcpContext(
+  config: McpConfig,
+  options: { store?: KeyValueStore; fetch?: Fetch; now?: () => number; client?: PublicClient } = {},
+): McpContext {
+  const { baseUrl, privateKey, apiKey, devMode, rpcUrl } = config;
+  const { store, fetch, now = Date.now } = options;
+  const client = options.client ?? (rpcUrl ? createPublicClient({ transport: http(rpcUrl) }) : undefined);
+  const ask = fetch ?? globalThis.fetch.bind(globalThis);
+  const sellerFetch = fetch || devMode ? ask : createPublicFetch();
+  const account = privateKey && privateKeyToAccount(privateKey);
+  const wallet: McpWallet | undefined = account && {
+    account,
+    address: account.address.toLowerCase() as Address,
+  };
+  return {
+    baseUrl,
+    query: createQueryClient({ baseUrl, fetch: ask }),
+    wallet,
+    spend:
+      wallet &&
+      spendCapOf(config, wallet, { store, fetch: ask, sellerFetch, now, ...(client && { client }) }),
+    apiKey,
+    offers: new Map(),
+    counters: new Map(),
+    desk: createHireDesk(now),
+    handleAfterMs: HANDLE_AFTER_MS,
+    devMode,
+    fetch: ask,
+    chain: client,
+    sellerFetch,
+    now,
+  };
+}
+
+function spendCapOf(
+  { baseUrl, network, ledger, escrows, spendCap: total, maxPerHire, devMode }: McpConfig,
+  { account, address }: McpWallet,
+  {
+    store,
+    fetch,
+    sellerFetch,
+    now,
+    client,
+  }: {
+    store: KeyValueStore | undefined;
+    fetch: Fetch;
+    sellerFetch: Fetch;
+    now: () => number;
+    client?: PublicClient;
+  },
+): SpendCap | undefined {
+  if (total === undefined) return undefined;
+  const budget = store ? storeBudget({ store, name: `mcp-${address}`, limit: total }) : memoryBudget(total);
+  const buyer = createBuyer({
+    account,
+    baseUrl,
+    network,
+    budget,
+    escrows: allowedEscrows(escrows, fetch),
+    devMode,
+    fetch,
+    sellerFetch,
+    now,
+    ...(ledger !== undefined && { ledger }),
+    ...(client && { client }),
+    ...(store && { journal: store }),
+  });
+  return {
+    budget,
+    total,
+    perHire: maxPerHire ?? total,
+    paymentModes: ["direct", ...Object.keys(escrows)],
+    buyer,
+  };
+}

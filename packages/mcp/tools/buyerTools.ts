@@ -1,0 +1,75 @@
+import type { McpServer } from "@modelcontextprotocol/server";
+import { formatUsdc } from "tallystick-protocol/amount";
+import { ratingToken } from "tallystick-protocol/records/ratingToken";
+import { z } from "zod";
+import { type McpContext, requireSpendCap, requireWallet } from "../mcpContext.ts";
+import { plainName } from "../strangersText.ts";
+import { answering } from "../toolResult.ts";
+
+/** Tools of a buyer after a hire: rate it, and see what is left to spend. */
+export function registerBuyerTools(server: McpServer, context: McpContext): void {
+  server.registerTool(
+    "rate_agent",
+    {
+      title: "Rate an agent",
+      description:
+        "Give 1 to 5 stars for a hire, once, by the receipt_hash that hire_agent gave. Public and final.",
+      inputSchema: z.object({
+        receipt_hash: z.string().regex(/^[0-9a-f]{64}$/),
+        stars: z.int().min(1).max(5),
+        comment: z.string().max(2000).optional().describe("The ledger keeps only its hash."),
+        latency_ms: z.int().nonnegative().optional(),
+      }),
+      outputSchema: z.object({
+        rated: z.boolean(),
+        rating_token: z.string(),
+        ledger: z.string().describe("What it was signed for."),
+      }),
+      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+    },
+    ({ receipt_hash: receiptHash, stars, comment, latency_ms: latencyMs }) =>
+      answering(async () => {
+        const { buyer } = requireSpendCap(context);
+        const token = ratingToken(receiptHash, "buyer");
+        const { ledger } = await buyer.rate({
+          receiptHash,
+          ratingToken: token,
+          stars,
+          ...(comment !== undefined && { comment }),
+          ...(latencyMs !== undefined && { latencyMs }),
+        });
+        return { rated: true, rating_token: token, ledger: plainName(ledger) };
+      }),
+  );
+
+  server.registerTool(
+    "get_remaining_budget",
+    {
+      title: "Get the remaining budget",
+      description:
+        "What this server may still spend. Money under way counts as spent until it is known to be back.",
+      inputSchema: z.object({}),
+      outputSchema: z.object({
+        spend_cap_usdc: z.string(),
+        remaining_usdc: z.string(),
+        max_per_hire_usdc: z.string(),
+        payment_modes: z
+          .array(z.string())
+          .describe("How hire_agent may pay: direct, and the allowed escrows."),
+        wallet: z.string(),
+      }),
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+    () =>
+      answering(async () => {
+        const { budget, total, perHire, paymentModes } = requireSpendCap(context);
+        return {
+          spend_cap_usdc: formatUsdc(total),
+          remaining_usdc: formatUsdc(await budget.remaining()),
+          max_per_hire_usdc: formatUsdc(perHire),
+          payment_modes: paymentModes,
+          wallet: requireWallet(context).address,
+        };
+      }),
+  );
+}

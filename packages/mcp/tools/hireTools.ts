@@ -1,0 +1,239 @@
+import type { McpServer } from "@modelcontextprotocol/server";
+import { addressSchema } from "tallystick-protocol/address";
+import { formatUsdc, parseUsdc, priceUsdcSchema } from "tallystick-protocol/amount";
+import { capabilitySchema } from "tallystick-protocol/capability";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { HireStage } from "tallystick-sdk/buyer/hiring";
+import { acceptOffer } from "tallystick-sdk/clarify/clarify";
+import { HireFailedError } from "tallystick-sdk/errors";
+import type { HireParameters } from "tallystick-sdk/hireParameters";
+import { z } from "zod";
+import {
+  type HireAnswerOutput,
+  hireAnswerSchema,
+  hireDone,
+  hireRunning,
+  nextStep,
+  resumedHire,
+  resumedHireSchema,
+} from "../hireAnswer.ts";
+import { type RunningHire, waitFor } from "../hireDesk.ts";
+import { type McpContext, requireSpendCap, type SpendCap } from "../mcpContext.ts";
+import { progressTo, stageInWords } from "../progress.ts";
+import { answering } from "../toolResult.ts";
+
+const idempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,200}$/, "must have 1 to 200 visible ASCII characters");
+const params = z.record(z.string(), z.unknown()).describe("What the capability's input schema asks for.");
+/** Tools that hire: and what became of a hire, and giving one up. */
+export function registerHireTools(server: McpServer, context: McpContext): void {
+  server.registerTool(
+    "hire_agent",
+    {
+      title: "Hire an agent",
+      description:
+        "Pay an agent to do a task and get its result, verified on this side. Spends real USDC from this server's wallet, never more than max_price_usdc, the operator's limit for one hire, and what is left of its spend cap. A direct payment is final. By payment_mode escrow it goes into an escrow that the operator allows: what verifies is released, what does not is refunded, and next_step says what is left to do. Without agent_id the best seller within the limits is taken. Safe to call again when an answer was lost: the same call within an hour, or the same idempotency_key within 30 days, is the same hire and is never paid twice. A hire that takes longer than 20 seconds answers status running: then call get_hire.",
+      inputSchema: z.object({
+        capability: capabilitySchema,
+        params: params
+          .optional()
+          .describe("What the input schema asks for; with quote_token, the offer's own."),
+        max_price_usdc: priceUsdcSchema.describe('The most this hire may cost, in USDC: "0.50".'),
+        max_latency_ms: z.int().positive().describe("How long it may take, in milliseconds."),
+        agent_id: addressSchema.optional().describe("Only this seller."),
+        payment_mode: z
+          .string()
+          .max(256)
+          .optional()
+          .describe(
+            "direct (the default), escrow for any that the operator allows, or one of get_remaining_budget's payment_modes. An offer by quote_token has its listing's own.",
+          ),
+        min_success_rate: z.number().min(0).max(1).optional(),
+        min_trust_tier: z.int().min(0).max(2).optional(),
+        quote_token: z.string().max(64).optional().describe("Accepts an offer that clarify gave."),
+        idempotency_key: idempotencyKey
+          .optional()
+          .describe("Tells this hire from another with the same content. Give a new one to hire once more."),
+      }),
+      outputSchema: hireAnswerSchema,
+      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+    },
+    (asked, extra) =>
+      answering(async () => {
+        const spend = requireSpendCap(context);
+        const most = parseUsdc(asked.max_price_usdc);
+        if (most > spend.perHire) {
+          throw new TallystickError({
+            code: "above_limit_per_hire",
+            message: `One hire may cost ${formatUsdc(spend.perHire)} USDC here.`,
+            hint: "Ask for less, or ask the operator to raise TALLYSTICK_MAX_PER_HIRE_USDC.",
+          });
+        }
+        const wanted = hireParameters(context, asked);
+        const key = asked.idempotency_key ?? (await spend.buyer.keyOf(wanted));
+        const running = context.desk.start(key, (how) =>
+          spend.buyer.hire({ ...wanted, ...how, idempotencyKey: key }),
+        );
+        return await answerOf(context, spend, running, progressTo(extra), 0);
+      }),
+  );
+
+  server.registerTool(
+    "get_hire",
+    {
+      title: "Get a hire",
+      description:
+        "What became of a hire, by its idempotency_key: waits up to 20 seconds for one that is running, takes up one that was interrupted, and gives the result of one that is done, for 30 days. Never pays anything new. With offset, the next piece of a long result.",
+      inputSchema: z.object({
+        idempotency_key: idempotencyKey,
+        offset: z.int().min(0).optional().describe("next_offset of the piece before."),
+      }),
+      outputSchema: hireAnswerSchema,
+      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+    },
+    ({ idempotency_key: key, offset = 0 }, extra) =>
+      answering(async () => {
+        const spend = requireSpendCap(context);
+        const running = context.desk.get(key);
+        if (running) return await answerOf(context, spend, running, progressTo(extra), offset);
+        const found = await spend.buyer.find(key);
+        if (!found) throw unknownHire(key);
+        if (found.error) throw found.error;
+        const remaining = formatUsdc(await spend.budget.remaining());
+        if (found.hire) return hireDone(key, found.hire, remaining, offset);
+        if (found.kept.state === "open") {
+          throw new TallystickError({
+            code: "hire_failed_unpaid",
+            message: "This hire failed before anything was signed.",
+            hint: "Nothing was paid. Call hire_agent again to try once more.",
+          });
+        }
+        return hireRunning(key, "Another process is at it, or was until it ended", remaining);
+      }),
+  );
+
+  server.registerTool(
+    "cancel_hire",
+    {
+      title: "Cancel a hire",
+      description:
+        "Give up a running hire, by its idempotency_key. Nothing is paid if nothing was signed yet; else the answer says where the money is, and resume_hires concludes it.",
+      inputSchema: z.object({ idempotency_key: idempotencyKey }),
+      outputSchema: z.object({
+        cancelled: z.boolean(),
+        money: z.string(),
+        next_step: z.string(),
+        remaining_budget_usdc: z.string(),
+      }),
+      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+    },
+    ({ idempotency_key: key }) =>
+      answering(async () => {
+        const spend = requireSpendCap(context);
+        const running = context.desk.get(key);
+        if (!running) {
+          if (!(await spend.buyer.find(key))) throw unknownHire(key);
+          throw new TallystickError({
+            code: "not_running",
+            message: "This hire is not running in this server.",
+            hint: "get_hire says what became of it.",
+          });
+        }
+        running.cancel();
+        const ended = await running.outcome;
+        const remaining_budget_usdc = formatUsdc(await spend.budget.remaining());
+        if ("hire" in ended) {
+          const { money } = ended.hire;
+          const next_step = "It was done already. get_hire gives its result.";
+          return { cancelled: false, money, next_step, remaining_budget_usdc };
+        }
+        const failed = ended.error instanceof HireFailedError ? ended.error : undefined;
+        const money = failed?.money ?? "none";
+        return {
+          cancelled: money === "none",
+          money,
+          next_step: nextStep(money, failed?.escrow),
+          remaining_budget_usdc,
+        };
+      }),
+  );
+
+  server.registerTool(
+    "resume_hires",
+    {
+      title: "Resume hires whose money is open",
+      description:
+        "Take up the hires whose money is still held by an escrow, or whose payment may still be taken: each is looked up at its seller and verified, then released or refunded; what came back may be spent again. Spends nothing beyond what those hires reserved. Safe to repeat.",
+      inputSchema: z.object({}),
+      outputSchema: z.object({ hires: z.array(resumedHireSchema), remaining_budget_usdc: z.string() }),
+      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+    },
+    () =>
+      answering(async () => {
+        const { buyer, budget } = requireSpendCap(context);
+        const hires = (await buyer.resume()).map(resumedHire);
+        return { hires, remaining_budget_usdc: formatUsdc(await budget.remaining()) };
+      }),
+  );
+}
+
+type Asked = {
+  capability: string;
+  params?: { [key: string]: unknown } | undefined;
+  max_price_usdc: string;
+  max_latency_ms: number;
+  agent_id?: string | undefined;
+  payment_mode?: string | undefined;
+  min_success_rate?: number | undefined;
+  min_trust_tier?: number | undefined;
+  quote_token?: string | undefined;
+};
+
+/** The hire's answer when it ends in time, else its handle. */
+async function answerOf(
+  { handleAfterMs }: McpContext,
+  { budget }: SpendCap,
+  running: RunningHire,
+  onStage: (stage: HireStage) => void,
+  offset: number,
+): Promise<HireAnswerOutput> {
+  const ended = await waitFor(running, onStage, handleAfterMs);
+  if (ended && "error" in ended) throw ended.error;
+  const remaining = formatUsdc(await budget.remaining());
+  if (ended) return hireDone(running.key, ended.hire, remaining, offset);
+  return hireRunning(running.key, stageInWords(running.stage), remaining);
+}
+
+function unknownHire(key: string): TallystickError {
+  return new TallystickError({
+    code: "unknown_hire",
+    message: `This server knows no hire with the key ${key}.`,
+    hint: "Give the idempotency_key of an answer of hire_agent; hires are kept for 30 days.",
+  });
+}
+
+function hireParameters({ offers }: McpContext, asked: Asked): HireParameters {
+  const limits = {
+    maxPriceUsdc: asked.max_price_usdc,
+    maxLatencyMs: asked.max_latency_ms,
+    ...(asked.payment_mode !== undefined && { mode: asked.payment_mode }),
+  };
+  if (asked.quote_token !== undefined) {
+    const known = offers.get(asked.quote_token);
+    if (known) return { ...acceptOffer(known.listing, known.offer), ...limits };
+    throw new TallystickError({
+      code: "unknown_quote",
+      message: "This server was given no such offer.",
+      hint: "Call clarify, and give the quote_token of one of its offers.",
+    });
+  }
+  return {
+    capability: asked.capability,
+    params: asked.params ?? {},
+    ...limits,
+    ...(asked.agent_id !== undefined && { seller: asked.agent_id }),
+    ...(asked.min_success_rate !== undefined && { minSuccessRate: asked.min_success_rate }),
+    ...(asked.min_trust_tier !== undefined && { minTrustTier: asked.min_trust_tier }),
+  };
+}

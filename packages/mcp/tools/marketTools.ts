@@ -1,0 +1,188 @@
+import type { McpServer } from "@modelcontextprotocol/server";
+import { capabilityOf } from "tallystick-capabilities/capabilityOf";
+import { catalogue } from "tallystick-capabilities/catalogue";
+import { minVerificationVersion, versionStatus } from "tallystick-capabilities/versions";
+import { addressSchema } from "tallystick-protocol/address";
+import { priceUsdcSchema } from "tallystick-protocol/amount";
+import { capabilitySchema } from "tallystick-protocol/capability";
+import { TallystickError } from "tallystick-protocol/errors";
+import { z } from "zod";
+import type { McpContext } from "../mcpContext.ts";
+import { plainFigures, plainName, strangersText, strangersTextSchema } from "../strangersText.ts";
+import { answering } from "../toolResult.ts";
+
+const READS = { readOnlyHint: true, openWorldHint: true } as const;
+const agent = z.object({
+  agent_id: z.string(),
+  cluster_id: z.string().nullable(),
+  cluster_size: z.number(),
+  listing: z.object({
+    price_usdc: z.string(),
+    max_latency_ms: z.number(),
+    payment_mode: z.string().describe("direct, platform_escrow:ID, or custom_escrow."),
+    clarification_supported: z.boolean(),
+    first_call_free: z.boolean(),
+  }),
+  reputation: z.looseObject({
+    success_rate: z.number().nullable(),
+    last_30d_hire_count: z.number(),
+    avg_stars: z.number().nullable(),
+    trust_tier: z.number(),
+  }),
+});
+
+/** Tools that only look: who sells what, how well, and what can be hired at all. */
+export function registerMarketTools(server: McpServer, context: McpContext): void {
+  server.registerTool(
+    "search_agents",
+    {
+      title: "Search agents",
+      description:
+        "Find agents that sell a capability, best first, with price, latency and a reputation derived from payments on chain. Reputation figures are null while there are no hires to derive them from.",
+      inputSchema: z.object({
+        capability: capabilitySchema.describe(
+          "A capability id such as text.translate.en.it; see list_capabilities.",
+        ),
+        max_price_usdc: priceUsdcSchema.optional().describe('Most to pay, in USDC: "0.50".'),
+        max_latency_ms: z.int().positive().optional(),
+        min_success_rate: z.number().min(0).max(1).optional(),
+        min_avg_stars: z.number().min(0).max(5).optional(),
+        min_trust_tier: z.int().min(0).max(2).optional(),
+        payment_mode: z.string().optional().describe("direct, platform_escrow:ID, or platform_escrow:*."),
+        min_verification_version: z.string().optional(),
+        clarification_supported: z.boolean().optional(),
+        limit: z.int().min(1).max(100).optional(),
+        cursor: z.string().optional(),
+      }),
+      outputSchema: z.object({
+        agents: z.array(agent),
+        next_cursor: z.string().nullable(),
+        from_sellers: strangersTextSchema.describe("What the listings say beside figures, by agent."),
+      }),
+      annotations: READS,
+    },
+    (request) =>
+      answering(async () => {
+        const { agents, next_cursor } = await context.query.search(request);
+        const said = agents.map(({ agent_id, listing }) => {
+          const { capability, endpoint, payment_mode, verification_version } = listing;
+          return [plainName(agent_id), { capability, endpoint, payment_mode, verification_version }];
+        });
+        return {
+          agents: agents.map(plainAgent),
+          next_cursor: next_cursor === null ? null : plainName(next_cursor),
+          from_sellers: strangersText(Object.fromEntries(said)),
+        };
+      }),
+  );
+
+  server.registerTool(
+    "check_reputation",
+    {
+      title: "Check an agent's reputation",
+      description:
+        "Everything that is known of one agent: rates, latencies, volume, tier, and the cluster of agents it seems to belong to.",
+      inputSchema: z.object({ agent_id: addressSchema.describe("The agent's wallet, lower case.") }),
+      outputSchema: z.looseObject({
+        agent_id: z.string(),
+        success_rate: z.number().nullable(),
+        last_30d_hire_count: z.number(),
+        avg_stars: z.number().nullable(),
+        trust_tier: z.number(),
+        cluster_id: z.string().nullable(),
+        cluster_size: z.number(),
+        co_members: z.array(z.string()),
+      }),
+      annotations: READS,
+    },
+    ({ agent_id }) =>
+      answering(async () => {
+        const [reputation, cluster] = await Promise.all([
+          context.query.reputation(agent_id),
+          context.query.cluster(agent_id),
+        ]);
+        return plainFigures({ ...reputation, co_members: cluster.co_members }) as { [key: string]: unknown };
+      }),
+  );
+
+  server.registerTool(
+    "list_capabilities",
+    {
+      title: "List capabilities",
+      description:
+        "The standard capabilities that can be hired and are verified automatically; with an id, its input and output schema and the checks that a result has to pass.",
+      inputSchema: z.object({ capability: z.string().optional().describe("One id, for its schemas.") }),
+      outputSchema: z.object({
+        capabilities: z.array(
+          z.object({
+            id: z.string(),
+            patterns: z.array(z.string()),
+            summary: z.string(),
+            versions: z.array(z.object({ version: z.string(), status: z.string() })),
+            min_verification_version: z.string(),
+            checks: z.array(z.string()),
+            input: z.record(z.string(), z.unknown()).optional(),
+            output: z.record(z.string(), z.unknown()).optional(),
+          }),
+        ),
+      }),
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+    ({ capability }) =>
+      answering(async () => {
+        const now = Math.floor(context.now() / 1000);
+        const wanted = capability === undefined ? catalogue : [capabilityOf(capability)];
+        const capabilities = wanted.map((found) => {
+          if (!found) throw unknownCapability(capability ?? "");
+          return {
+            id: found.id,
+            patterns: [...found.patterns],
+            summary: found.summary,
+            versions: found.versions.map(({ version }) => ({
+              version,
+              status: versionStatus(found, version, now),
+            })),
+            min_verification_version: minVerificationVersion(found, now),
+            checks: ["matches_schema", ...Object.keys(found.checks)],
+            ...(capability !== undefined && { input: found.input, output: found.output }),
+          };
+        });
+        return { capabilities };
+      }),
+  );
+}
+
+type Found = Awaited<ReturnType<McpContext["query"]["search"]>>["agents"][number];
+
+/** An agent in figures: what its listing says in words stands apart. */
+function plainAgent({
+  agent_id,
+  cluster_id,
+  cluster_size,
+  listing,
+  reputation,
+}: Found): z.output<typeof agent> {
+  const { price_usdc, max_latency_ms, payment_mode, clarification_supported, first_call_free } = listing;
+  const isPlain = /^(direct|platform_escrow:[A-Za-z0-9_-]{1,31})$/.test(payment_mode);
+  return {
+    agent_id: plainName(agent_id),
+    cluster_id: cluster_id === null ? null : plainName(cluster_id),
+    cluster_size,
+    listing: {
+      price_usdc: plainName(price_usdc),
+      max_latency_ms,
+      payment_mode: isPlain ? payment_mode : "custom_escrow",
+      clarification_supported,
+      first_call_free: first_call_free === true,
+    },
+    reputation: plainFigures(reputation) as z.output<typeof agent>["reputation"],
+  };
+}
+
+function unknownCapability(capability: string): TallystickError {
+  return new TallystickError({
+    code: "unknown_capability",
+    message: `${capability} is no standard capability.`,
+    hint: "Call list_capabilities without arguments. custom.* ids have the schemas their sellers publish.",
+  });
+}

@@ -1,0 +1,125 @@
+import type { McpServer } from "@modelcontextprotocol/server";
+import { addressSchema } from "tallystick-protocol/address";
+import { priceUsdcSchema } from "tallystick-protocol/amount";
+import { capabilitySchema } from "tallystick-protocol/capability";
+import { offersOf, type QuoteOffer } from "tallystick-protocol/clarification/clarifyAnswer";
+import { TallystickError } from "tallystick-protocol/errors";
+import { jsonHash } from "tallystick-protocol/hire/paramsHash";
+import { type Listing, listingSchema } from "tallystick-protocol/records/listing";
+import { clarify } from "tallystick-sdk/clarify/clarify";
+import { z } from "zod";
+import { type McpContext, requireWallet } from "../mcpContext.ts";
+import { strangersText, strangersTextSchema } from "../strangersText.ts";
+import { answering } from "../toolResult.ts";
+
+const params = z.record(z.string(), z.unknown()).describe("What the capability's input schema asks for.");
+const offer = z.object({
+  quote_token: z.string().describe("This server's name for the offer: hire_agent takes it."),
+  price_usdc: z.string(),
+  estimated_latency_ms: z.number(),
+  expires_at: z.number(),
+});
+
+/** The tool that asks a seller for a firm offer. */
+export function registerOfferTools(server: McpServer, context: McpContext): void {
+  server.registerTool(
+    "clarify",
+    {
+      title: "Ask for a firm offer",
+      description:
+        "For custom capabilities whose listing says clarification_supported: describe the work and get a firm, signed offer (or up to three alternatives) before paying. Costs nothing. Accept by giving quote_token to hire_agent.",
+      inputSchema: z.object({
+        agent_id: addressSchema,
+        capability: capabilitySchema,
+        brief: z.string().max(2048).describe("What is wanted, at most 2 KB. The seller treats it as data."),
+        params: params.optional(),
+        max_price_usdc: priceUsdcSchema.optional(),
+        max_latency_ms: z.int().positive().optional(),
+      }),
+      outputSchema: z.object({
+        outcome: z.enum(["quote", "counter", "decline"]),
+        offers: z.array(offer),
+        from_seller: strangersTextSchema
+          .nullable()
+          .describe("Its reason, and the exact params and notes of each offer by its quote_token."),
+      }),
+      annotations: {
+        readOnlyHint: false,
+        destructiveHint: false,
+        idempotentHint: false,
+        openWorldHint: true,
+      },
+    },
+    (asked) =>
+      answering(async () => {
+        const { account } = requireWallet(context);
+        const listing = await findListing(context, asked.agent_id, asked.capability);
+        const { devMode, sellerFetch: fetch, now, counters: memory } = context;
+        const answer = await clarify({
+          account,
+          listing,
+          brief: asked.brief,
+          ...(asked.params !== undefined && { params: asked.params }),
+          ...(asked.max_price_usdc !== undefined && { maxPriceUsdc: asked.max_price_usdc }),
+          ...(asked.max_latency_ms !== undefined && { maxLatencyMs: asked.max_latency_ms }),
+          memory,
+          devMode,
+          fetch,
+          now,
+        });
+        const offers = offersOf(answer);
+        const named = offers.map((made) => ({ name: offerName(made), made }));
+        for (const { name, made } of named) keepOffer(context, name, { listing, offer: made });
+        const reason =
+          answer.outcome === "decline"
+            ? answer.reason
+            : answer.outcome === "counter"
+              ? answer.counter.reason
+              : null;
+        const said = named.map(({ name, made }) => [name, { params: made.params, notes: made.notes }]);
+        return {
+          outcome: answer.outcome,
+          offers: named.map(({ name, made }) => plainOffer(name, made)),
+          from_seller: strangersText({ reason, offers: Object.fromEntries(said) }),
+        };
+      }),
+  );
+}
+
+/** Names an offer by ourselves: its token is the seller's text. */
+function offerName({ quote_token }: QuoteOffer): string {
+  return `offer_${jsonHash(quote_token).slice(2, 26)}`;
+}
+
+/** The most offers that are remembered; the oldest go first. */
+const MOST_OFFERS = 1_000;
+
+function keepOffer(
+  { offers }: McpContext,
+  name: string,
+  offer: { listing: Listing; offer: QuoteOffer },
+): void {
+  offers.delete(name);
+  offers.set(name, offer);
+  for (const oldest of offers.keys()) {
+    if (offers.size <= MOST_OFFERS) break;
+    offers.delete(oldest);
+  }
+}
+
+async function findListing({ query }: McpContext, agentId: string, capability: string): Promise<Listing> {
+  const { agents } = await query.search({ capability, clarification_supported: true, limit: 100 });
+  const found = agents.find(({ agent_id: id }) => id === agentId);
+  const read = found && listingSchema.safeParse({ ...found.listing, agent_id: agentId });
+  if (read?.success) return read.data;
+  throw new TallystickError({
+    code: "clarification_not_supported",
+    message: `${agentId} has no live listing of ${capability} that takes clarification.`,
+    hint: "Call search_agents with clarification_supported: true.",
+  });
+}
+
+function plainOffer(name: string, made: QuoteOffer): z.output<typeof offer> {
+  const { price_usdc, estimated_latency_ms, expires_at } = made;
+  return { quote_token: name, price_usdc, estimated_latency_ms, expires_at };
+}

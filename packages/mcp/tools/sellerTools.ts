@@ -1,0 +1,104 @@
+import type { McpServer } from "@modelcontextprotocol/server";
+import { offerProblem } from "tallystick-capabilities/offerProblem";
+import { priceUsdcSchema } from "tallystick-protocol/amount";
+import { capabilitySchema } from "tallystick-protocol/capability";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { parseListing } from "tallystick-protocol/records/listing";
+import { signRecord } from "tallystick-protocol/records/record";
+import { requestService } from "tallystick-sdk/requestService";
+import { z } from "zod";
+import { type McpContext, requireWallet } from "../mcpContext.ts";
+import { plainFigures, plainName } from "../strangersText.ts";
+import { answering } from "../toolResult.ts";
+
+/** Tools of a seller: say what is sold, and see what was. */
+export function registerSellerTools(server: McpServer, context: McpContext): void {
+  server.registerTool(
+    "publish_listing",
+    {
+      title: "Publish a listing",
+      description:
+        "Sign and publish an offer of this server's wallet: one capability, its price, its latency and the address where it is served. The newest listing of a capability and payment mode counts; retired takes it down. Public and permanent.",
+      inputSchema: z.object({
+        capability: capabilitySchema,
+        price_usdc: priceUsdcSchema,
+        max_latency_ms: z.int().positive(),
+        endpoint: z.url({ protocol: /^https?$/ }).describe("Where POST {endpoint}/hire is served."),
+        payment_mode: z.string().optional(),
+        verification_version: z.string().optional(),
+        first_call_free: z.boolean().optional(),
+        clarification_supported: z.boolean().optional().describe("For custom.* capabilities only."),
+        retired: z.boolean().optional(),
+      }),
+      outputSchema: z.object({
+        status: z.string(),
+        hash: z.string().nullable(),
+        index: z.number().nullable(),
+        agent_id: z.string(),
+      }),
+      annotations: {
+        readOnlyHint: false,
+        destructiveHint: false,
+        idempotentHint: false,
+        openWorldHint: true,
+      },
+    },
+    (asked) =>
+      answering(async () => {
+        const { account, address } = requireWallet(context);
+        const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+        const issuedAt = Math.floor(context.now() / 1000);
+        const body = {
+          payment_mode: "direct",
+          ...given,
+          agent_id: address,
+          issued_at: issuedAt,
+        } as RecordBody;
+        const problem = offerProblem(parseListing(body), issuedAt);
+        if (problem.issues.length > 0) throw new InvalidInputError(problem);
+        const { signer, signature } = await signRecord({ type: "listing", body, account });
+        const { baseUrl, fetch } = context;
+        const { text } = await requestService({
+          baseUrl,
+          path: "/v1/listings",
+          body: { body, signer, signature },
+          fetch,
+        });
+        const settled = readForeignJson(text) as { status: string; hash?: string; index?: number };
+        const { status, hash = null, index = null } = settled;
+        return { status: plainName(String(status)), hash, index, agent_id: address };
+      }),
+  );
+
+  server.registerTool(
+    "my_receipts",
+    {
+      title: "My receipts",
+      description:
+        "What this server's wallet sold: its receipts, the latest first, and what each counted as.",
+      inputSchema: z.object({ limit: z.int().min(1).max(100).optional(), cursor: z.string().optional() }),
+      outputSchema: z.object({
+        agent_id: z.string(),
+        receipts: z.array(
+          z.looseObject({
+            receipt_hash: z.string(),
+            buyer: z.string(),
+            capability: z.string(),
+            amount_usdc_atomic: z.string(),
+            status: z.string(),
+          }),
+        ),
+        next_cursor: z.string().nullable(),
+      }),
+      annotations: { readOnlyHint: true, openWorldHint: true },
+    },
+    ({ limit, cursor }) =>
+      answering(async () => {
+        const { address } = requireWallet(context);
+        const page = { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) };
+        return plainFigures(await context.query.receipts(address, page)) as { [key: string]: unknown };
+      }),
+  );
+}

@@ -1,0 +1,234 @@
+import type { McpServer } from "@modelcontextprotocol/server";
+import { type TokenVerdict, verifySettlementToken } from "tallystick-protocol/actions/settlementToken";
+import { TallystickError } from "tallystick-protocol/errors";
+import { toHex } from "tallystick-protocol/hex";
+import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import { parseVerifierKeys } from "tallystick-protocol/note/verifierKeys";
+import { parseProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
+import { checkBuyerSignature, checkReceipt } from "tallystick-protocol/records/receipt";
+import { isSignedBy, recordFromPayload } from "tallystick-protocol/records/record";
+import { confirmProof } from "tallystick-sdk/proof/confirmProof";
+import { requestService, ServiceError } from "tallystick-sdk/requestService";
+import { z } from "zod";
+import type { McpContext } from "../mcpContext.ts";
+import { plainFigures, plainName, strangersText, strangersTextSchema } from "../strangersText.ts";
+import { answering } from "../toolResult.ts";
+
+const READS = { readOnlyHint: true, openWorldHint: true } as const;
+const hash = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits");
+
+/** Tools of the ledger: leave for risky actions, what is settled, and proofs of it (swarm.at §8). */
+export function registerSettlementTools(server: McpServer, context: McpContext): void {
+  const read = async (path: string): Promise<string> => {
+    const { baseUrl, fetch } = context;
+    return (await requestService({ baseUrl, path, fetch })).text;
+  };
+
+  server.registerTool(
+    "settle_action",
+    {
+      title: "Settle an action before taking it",
+      description:
+        'Ask leave for a risky action: a terminal command, a file write, a payment or a deletion. Describe it in typed arguments, e.g. {"type":"deletion","path":"/srv/app/build/x","recursive":false} or {"type":"terminal","program":"npm","args":["run","test"],"cwd":"/srv/app"}; never as a line for a shell. Do it only if proceed is true, and hand settlement_token to whatever carries it out.',
+      inputSchema: z.object({
+        action: z
+          .record(z.string(), z.unknown())
+          .describe("type is terminal, file_write, payment or deletion."),
+        context: z.unknown().optional().describe("Why; its hash is kept."),
+        parent_hash: hash
+          .optional()
+          .describe("The ledger's head this was decided on; the present one if absent."),
+      }),
+      outputSchema: z.looseObject({
+        proceed: z.boolean(),
+        reason: z.string(),
+        settlement_token: z.string().nullable(),
+        rule: z.string().nullable(),
+      }),
+      annotations: {
+        readOnlyHint: false,
+        destructiveHint: false,
+        idempotentHint: false,
+        openWorldHint: true,
+      },
+    },
+    ({ action, context: why = null, parent_hash: parentHash }) =>
+      answering(async () => {
+        const { baseUrl, apiKey, fetch } = context;
+        if (apiKey === undefined) {
+          throw new TallystickError({
+            code: "no_api_key",
+            message: "This server has no key for the settlement of actions.",
+            hint: "Its operator would set TALLYSTICK_API_KEY, made by tallystick keys add. Until then: do not act.",
+          });
+        }
+        const parent_hash = parentHash ?? readObject(await read("/v1/ledger/latest")).hash;
+        const body = { action, context: why, parent_hash };
+        const { text } = await requestService({ baseUrl, path: "/v1/actions", apiKey, body, fetch });
+        const { proceed, reason, settlement_token: token, rule, ...rest } = readObject(text);
+        return {
+          ...(plainFigures(rest) as object),
+          // Whatever is not said plainly is no leave.
+          proceed: proceed === true,
+          reason: String(reason ?? "")
+            .replace(/\s+/g, " ")
+            .slice(0, 500),
+          settlement_token: proceed === true && typeof token === "string" ? token : null,
+          rule: typeof rule === "string" ? plainName(rule) : null,
+        };
+      }),
+  );
+
+  server.registerTool(
+    "check_settlement",
+    {
+      title: "Check a settlement",
+      description:
+        "What became of a task, whether a hash is in the ledger, or whether a settlement token gives leave for an action now. Give one of task_id, hash, or settlement_token with action.",
+      inputSchema: z.object({
+        task_id: z.string().min(1).max(512).optional(),
+        hash: hash.optional(),
+        settlement_token: z.string().optional(),
+        action: z.record(z.string(), z.unknown()).optional(),
+      }),
+      outputSchema: z.looseObject({
+        settled: z.boolean(),
+        reason: z.string().nullable(),
+        from_others: strangersTextSchema.optional().describe("What whoever settled it wrote."),
+      }),
+      annotations: READS,
+    },
+    ({ task_id: taskId, hash: entry, settlement_token: token, action }) =>
+      answering(async () => {
+        if (token !== undefined) {
+          const keys = parseVerifierKeys(await read("/v1/ledger/key"));
+          const now = Math.floor(context.now() / 1000);
+          const verdicts = keys.map(({ name: origin, publicKey }) =>
+            verifySettlementToken({ token, action, publicKey, origin, now }),
+          );
+          const verdict = verdicts.find(({ valid }) => valid) ?? (verdicts[0] as TokenVerdict);
+          return verdict.valid
+            ? { settled: true, reason: null, from_others: strangersText(verdict.claims) }
+            : { settled: false, reason: `The token ${verdict.reason}.` };
+        }
+        try {
+          if (entry !== undefined) {
+            const { index, size } = readObject(await read(`/v1/ledger/proof?hash=${entry}`));
+            return { settled: true, reason: null, hash: entry, index, size };
+          }
+          if (taskId === undefined) {
+            throw new TallystickError({
+              code: "invalid_input",
+              message: "Give task_id, hash, or settlement_token with action.",
+            });
+          }
+          const status = readObject(await read(`/v1/status/${encodeURIComponent(taskId)}`));
+          return {
+            settled: status.status === "SETTLED",
+            reason: null,
+            status: plainName(String(status.status)),
+            from_others: strangersText(status),
+          };
+        } catch (error) {
+          const isUnknown =
+            error instanceof ServiceError && ["unknown_task", "not_in_ledger"].includes(error.code);
+          if (!isUnknown) throw error;
+          return { settled: false, reason: error.message };
+        }
+      }),
+  );
+
+  server.registerTool(
+    "ledger_status",
+    {
+      title: "Ledger status",
+      description:
+        "How many entries the ledger has, its head and its Merkle root, and the signed checkpoint over them.",
+      inputSchema: z.object({}),
+      outputSchema: z.object({
+        ledger: z.string(),
+        origin: z.string(),
+        size: z.number(),
+        hash: z.string(),
+        root: z.string(),
+        checkpoint: z.string(),
+      }),
+      annotations: READS,
+    },
+    () =>
+      answering(async () => {
+        const [latest, checkpoint] = await Promise.all([
+          read("/v1/ledger/latest"),
+          read("/v1/ledger/checkpoint"),
+        ]);
+        return { ...(plainFigures(readObject(latest)) as object), checkpoint: checkpoint.slice(0, 8_192) };
+      }),
+  );
+
+  server.registerTool(
+    "verify_receipt",
+    {
+      title: "Verify a receipt",
+      description:
+        "Fetch a receipt with its proof and check everything here: the seller's signature, the buyer's if there is one, its place in the ledger's tree, the signed checkpoint. Trusts no answer of the node but its key.",
+      inputSchema: z.object({ receipt_hash: hash }),
+      outputSchema: z.object({
+        valid: z.boolean(),
+        index: z.number(),
+        size: z.number(),
+        root: z.string(),
+        seller: z.string(),
+        buyer: z.string(),
+        buyer_signed: z.boolean(),
+        capability: z.string(),
+        amount_usdc_atomic: z.string(),
+        tx_hash: z.string(),
+        all_passed: z.boolean(),
+        anchored_by: z.string().nullable(),
+      }),
+      annotations: READS,
+    },
+    ({ receipt_hash: entry }) =>
+      answering(async () => {
+        const [bundle, key] = await Promise.all([
+          read(`/v1/ledger/bundle?hash=${entry}`),
+          read("/v1/ledger/key"),
+        ]);
+        const { chain } = context;
+        const proof = verifyProofBundle(parseProofBundle(bundle), {
+          keys: parseVerifierKeys(key),
+          leaveWriterToChain: chain !== undefined,
+        });
+        if (chain && proof.ledger?.rests === "nothing") await confirmProof(proof, chain);
+        const refuse = (message: string) =>
+          new TallystickError({ code: "receipt_invalid", message, hint: "Do not rely on it." });
+        if (proof.entry.currentHash !== entry) throw refuse("The node proved another entry.");
+        if (proof.entry.payload.type !== "receipt") throw refuse("This entry is no receipt.");
+        const record = recordFromPayload(proof.entry.payload);
+        const receipt = checkReceipt(record);
+        if (!isSignedBy(record.body, record.signature, record.signer)) {
+          throw refuse(
+            "Its signature is not by the seller's key; a contract wallet's can be checked on chain only.",
+          );
+        }
+        return {
+          valid: true,
+          index: proof.index,
+          size: proof.checkpoint.size,
+          root: toHex(proof.checkpoint.root),
+          seller: receipt.agent_id,
+          buyer: receipt.buyer,
+          buyer_signed: checkBuyerSignature(record.body),
+          capability: plainName(receipt.capability),
+          amount_usdc_atomic: receipt.amount_usdc_atomic,
+          tx_hash: receipt.tx_hash,
+          all_passed: receipt.verification.all_passed,
+          anchored_by: proof.transaction,
+        };
+      }),
+  );
+}
+
+function readObject(text: string): { [key: string]: unknown } {
+  return Object(readForeignJson(text));
+}

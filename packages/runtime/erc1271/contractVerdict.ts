@@ -1,0 +1,23 @@
+import type { Address } from "tallystick-protocol/address";
+import { isSignedBy, recordSigningHash, type SignedRecord } from "tallystick-protocol/records/record";
+import type { RecoverPublicKey } from "tallystick-protocol/signatures/recoverPublicKey";
+import { askWallet, type CallReader } from "./askWallet.ts";
+
+/**
+ * Whether a contract vouches for a record's signature (ERC-1271), at the block that `chain` reads.
+ *
+ * @param recover how a wallet key is recovered
+ * @param witness a contract that is there at that block
+ * @returns undefined when a wallet key signed it, or when the signer is no contract: then the signature speaks for itself
+ * @throws TallystickError `chain_unavailable` when the chain cannot be asked
+ */
+export async function contractVerdict(
+  chain: CallReader,
+  record: SignedRecord,
+  { recover, witness }: { recover?: RecoverPublicKey; witness?: Address } = {},
+): Promise<boolean | undefined> {
+  const { body, signer, signature } = record;
+  if (isSignedBy(body, signature, signer, recover)) return undefined;
+  const answer = await askWallet(chain, { signer, hash: recordSigningHash(body), signature }, witness);
+  return answer === "no_contract" ? undefined : answer === "yes";
+}

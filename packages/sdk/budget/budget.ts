@@ -1,0 +1,119 @@
+import { formatUsdc } from "tallystick-protocol/amount";
+import type { BudgetToken } from "tallystick-protocol/hire/budgetToken";
+import { BudgetError } from "../errors.ts";
+
+/**
+ * What a buyer may spend. An amount is reserved before anything is signed, under the id of its hire, and stays reserved
+ * until the hire's money is known to be spent or back. One hire is reserved once, however often it is asked for. Amounts
+ * are atomic units.
+ */
+export type Budget = {
+  /** @throws BudgetError `budget_exceeded`, `budget_token_refused`; then nothing is reserved */
+  reserve: (hireId: string, amount: bigint) => Promise<void>;
+  /** The money is the seller's: it will not come back. */
+  spend: (hireId: string) => Promise<void>;
+  /** The money was never signed for, or came back to the wallet. Nothing happens when nothing is reserved. */
+  giveBack: (hireId: string) => Promise<void>;
+  /**
+   * Takes up a hire of an earlier process whose money is open, in books that do not outlive a process; whatever the limit
+   * says, since it was signed for.
+   */
+  recall?: (hireId: string, amount: bigint) => Promise<void>;
+  /** What is left. */
+  remaining: () => Promise<bigint>;
+  /** The operator's leave to spend that this budget enforces; shown to sellers. */
+  token?: BudgetToken;
+};
+
+/** A budget's books, as JSON: amounts are decimal strings of atomic units. */
+export type BudgetBook = { spent: string; reserved: { [hireId: string]: string } };
+
+export const EMPTY_BOOK: BudgetBook = { spent: "0", reserved: {} };
+
+/** What is left of a limit. */
+export function leftIn({ spent, reserved }: BudgetBook, limit: bigint): bigint {
+  return Object.values(reserved).reduce((left, amount) => left - BigInt(amount), limit - BigInt(spent));
+}
+
+/** What happens in the books: the next ones, or an error and nothing changes. */
+export const bookings = {
+  /** @throws BudgetError `budget_exceeded` */
+  reserve: (book: BudgetBook, limit: bigint, hireId: string, amount: bigint): BudgetBook => {
+    if (amount < 0n) throw new RangeError("an amount is not negative");
+    const { [hireId]: _, ...others } = book.reserved;
+    const left = leftIn({ ...book, reserved: others }, limit);
+    if (amount > left) throw budgetExceeded(amount, left);
+    return { ...book, reserved: { ...others, [hireId]: String(amount) } };
+  },
+  spend: (book: BudgetBook, hireId: string): BudgetBook => {
+    const { [hireId]: amount = "0", ...reserved } = book.reserved;
+    return { spent: String(BigInt(book.spent) + BigInt(amount)), reserved };
+  },
+  giveBack: (book: BudgetBook, hireId: string): BudgetBook => {
+    const { [hireId]: _, ...reserved } = book.reserved;
+    return { ...book, reserved };
+  },
+};
+
+export function budgetExceeded(amount: bigint, left: bigint): BudgetError {
+  return new BudgetError({
+    code: "budget_exceeded",
+    message: `${formatUsdc(amount)} USDC is more than the ${formatUsdc(left)} USDC that are left of the budget.`,
+    hint: "Raise the budget, or wait for money held in escrows to come back.",
+    details: { amount: String(amount), left: String(left) },
+  });
+}
+
+/** A budget of this process. Exact, and gone when the process ends. */
+export function memoryBudget(limit: bigint): Budget {
+  let book = EMPTY_BOOK;
+  return {
+    reserve: async (hireId, amount) => {
+      book = bookings.reserve(book, limit, hireId, amount);
+    },
+    spend: async (hireId) => {
+      book = bookings.spend(book, hireId);
+    },
+    giveBack: async (hireId) => {
+      book = bookings.giveBack(book, hireId);
+    },
+    recall: async (hireId, amount) => {
+      book = { ...book, reserved: { ...book.reserved, [hireId]: String(amount) } };
+    },
+    remaining: async () => leftIn(book, limit),
+  };
+}
+
+/** Several budgets at once: what one of them refuses is not reserved in any. */
+export function everyBudget(first: Budget, ...others: Budget[]): Budget {
+  const all = [first, ...others];
+  const token = all.find((budget) => budget.token)?.token;
+  return {
+    reserve: async (hireId, amount) => {
+      const reserved: Budget[] = [];
+      try {
+        for (const budget of all) {
+          await budget.reserve(hireId, amount);
+          reserved.push(budget);
+        }
+      } catch (error) {
+        for (const budget of reserved) await budget.giveBack(hireId);
+        throw error;
+      }
+    },
+    spend: async (hireId) => {
+      for (const budget of all) await budget.spend(hireId);
+    },
+    giveBack: async (hireId) => {
+      for (const budget of all) await budget.giveBack(hireId);
+    },
+    recall: async (hireId, amount) => {
+      for (const budget of all) await budget.recall?.(hireId, amount);
+    },
+    remaining: async () => {
+      const left = await Promise.all(all.map((budget) => budget.remaining()));
+      return left.reduce((least, it) => (it < least ? it : least));
+    },
+    ...(token && { token }),
+  };
+}

@@ -1,0 +1,69 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { type Budget, type BudgetBook, bookings, EMPTY_BOOK, leftIn } from "./budget.ts";
+
+export type StoreBudgetParameters = {
+  /** `fileStore(folder)` for a budget that several processes share, or that outlives one. */
+  store: KeyValueStore;
+  /** Which budget: letters, digits and dashes. */
+  name: string;
+  /** Atomic units. */
+  limit: bigint;
+};
+
+/** How often a change is tried again when others come first. */
+const MAX_ATTEMPTS = 10_000;
+
+/**
+ * A budget in a store, exact across processes without a lock: the books are numbered, and the next number can be
+ * written by one only (`putNew`). Whoever comes second reads again. A process that is killed leaves whole books.
+ */
+export function storeBudget({ store, name, limit }: StoreBudgetParameters): Budget {
+  const keyOf = (number: number): string => `budget/${name}.${number}`;
+
+  /** The number of the latest books, 0 when there are none. */
+  async function latest(): Promise<number> {
+    let number = 0;
+    for (const key of await store.keys("budget")) {
+      const at = key.lastIndexOf(".");
+      if (key.slice(0, at) === `budget/${name}`) number = Math.max(number, Number(key.slice(at + 1)));
+    }
+    return number;
+  }
+
+  async function read(): Promise<{ number: number; book: BudgetBook }> {
+    for (;;) {
+      const number = await latest();
+      if (number === 0) return { number, book: EMPTY_BOOK };
+      const book = await store.get<BudgetBook>(keyOf(number));
+      // Gone: somebody has written newer books since and cleared these away.
+      if (book) return { number, book };
+    }
+  }
+
+  async function change(next: (book: BudgetBook) => BudgetBook): Promise<void> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const { number, book } = await read();
+      const changed = next(book);
+      if (!(await store.putNew(keyOf(number + 1), changed))) continue;
+      // The number may have been used and cleared away meanwhile; then newer books exist, and these are void.
+      if ((await latest()) > number + 1) {
+        await store.delete(keyOf(number + 1));
+        continue;
+      }
+      if (number > 0) await store.delete(keyOf(number));
+      return;
+    }
+    throw new TallystickError({
+      code: "budget_busy",
+      message: `The budget ${name} is changed by too many at once.`,
+    });
+  }
+
+  return {
+    reserve: (hireId, amount) => change((book) => bookings.reserve(book, limit, hireId, amount)),
+    spend: (hireId) => change((book) => bookings.spend(book, hireId)),
+    giveBack: (hireId) => change((book) => bookings.giveBack(book, hireId)),
+    remaining: async () => leftIn((await read()).book, limit),
+  };
+}

@@ -1,0 +1,64 @@
+import type { Address } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
+import { type BudgetToken, readBudgetToken, requireBudgetToken } from "tallystick-protocol/hire/budgetToken";
+import { jsonHash } from "tallystick-protocol/hire/paramsHash";
+import { BudgetError } from "../errors.ts";
+import { type Budget, memoryBudget } from "./budget.ts";
+
+export type TokenBudgetParameters = {
+  /** The operator's leave to spend (SHP §4.4). */
+  token: BudgetToken;
+  /** Whose leave counts. */
+  operators: readonly Address[];
+  /** The wallet that spends. */
+  agent: Address;
+  /**
+   * Makes the books for a limit, under a name that is the token's own: the same token in two processes has to mean one
+   * budget. Default: of this process.
+   *
+   * @example (name, limit) => storeBudget({ store: fileStore("./budgets"), name, limit })
+   */
+  open?: (name: string, limit: bigint) => Budget | Promise<Budget>;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+};
+
+/**
+ * The budget that an operator's token allows: so much, for this wallet, from when it was issued until it has expired.
+ *
+ * @throws BudgetError `budget_token_refused` when the token is not this wallet's, or of nobody who may issue one
+ */
+export async function openTokenBudget(parameters: TokenBudgetParameters): Promise<Budget> {
+  const { token, operators, agent, now = Date.now } = parameters;
+  const { open = (_, limit) => memoryBudget(limit) } = parameters;
+  const terms = readBudgetToken(token);
+  if (!operators.includes(terms.operator)) {
+    throw refused(`is signed by ${terms.operator}, who is none of the operators`);
+  }
+  if (terms.agent !== agent) throw refused(`is for ${terms.agent}, not for ${agent}`);
+  const name = `token-${jsonHash(token).slice(2)}`;
+  const budget = await open(name, terms.maxAtomic);
+  return {
+    ...budget,
+    token,
+    reserve: async (hireId, amount) => {
+      try {
+        requireBudgetToken(terms, agent, Math.floor(now() / 1000));
+      } catch (error) {
+        if (!(error instanceof TallystickError)) throw error;
+        const { code, message, hint, field } = error;
+        throw new BudgetError({ code, message, hint, field, cause: error });
+      }
+      await budget.reserve(hireId, amount);
+    },
+  };
+}
+
+function refused(problem: string): BudgetError {
+  return new BudgetError({
+    code: "budget_token_refused",
+    message: `budget_token: ${problem}`,
+    field: "budget_token",
+    hint: "Ask the operator for a budget token for this wallet.",
+  });
+}

@@ -1,0 +1,101 @@
+import type { Verification } from "tallystick-capabilities/verification";
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
+import type { LedgerName } from "tallystick-protocol/records/ledgerName";
+import type { LocalAccount } from "viem";
+import type { Budget } from "../budget/budget.ts";
+import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
+import type { EscrowOfHire, MoneyState } from "../errors.ts";
+import type { Fetch } from "../requestService.ts";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+import type { PaymentPayload, PaymentRequired } from "../x402/paymentHeaders.ts";
+import type { AvoidedSellers } from "./avoidedSellers.ts";
+import type { Background } from "./background.ts";
+import type { HireResult } from "./hireResult.ts";
+import type { Agreed } from "./judgeTerms.ts";
+import type { KeptHires } from "./keptHires.ts";
+import type { Reports } from "./reports.ts";
+import type { SearchClient } from "./searchClient.ts";
+import type { Verify } from "./verifyResult.ts";
+
+/** A hire with an idempotency key that is under way in this process. */
+export type KeyedHire = { asked: string; hire: Promise<HireResult> };
+
+/** What every hire of one buyer has in common. */
+export type BuyerContext = {
+  account: LocalAccount;
+  address: Address;
+  network: PaymentNetwork;
+  baseUrl: string;
+  search: SearchClient;
+  budget: Budget | undefined;
+  /** Hires that are paid for and not concluded, so that a crash forgets none. */
+  journal: KeyValueStore;
+  /** The ledger to sign ratings and telemetry for. */
+  ledger: () => Promise<LedgerName>;
+  /** The jobs of hires that are under way in this process: they are not to be taken up by a `resume`. */
+  underWay: Set<string>;
+  /** The callers' own checks, by job, of hires whose money is open. */
+  verifiers: Map<string, Verify>;
+  /** The hires with an idempotency key: all that are remembered, and those that are under way in this process. */
+  kept: KeptHires;
+  keyed: Map<string, KeyedHire>;
+  /** What goes on when a hire has its result. */
+  background: Background;
+  /** What the ledger is to be told. */
+  reports: Reports;
+  /** Who failed lately. */
+  avoided: AvoidedSellers;
+  modeOf: (paymentMode: string) => BuyerMode;
+  allowsEscrow: (paymentMode: string) => boolean;
+  /** Reaches the node. */
+  fetch: Fetch;
+  /** Reaches sellers, which are strangers. */
+  sellerFetch: Fetch;
+  devMode: boolean;
+  /** Milliseconds since 1970. */
+  now: () => number;
+  random: () => Hex;
+};
+
+/** A payment that its buyer signed. `amount` is atomic units, `validUntil` unix seconds. */
+export type SignedPayment = {
+  payload: PaymentPayload;
+  amount: bigint;
+  validUntil: number;
+};
+
+/**
+ * Where the money of a hire is, and in which transaction that came about. `book` is what the budget does: the amount is
+ * spent, comes back, or stays reserved because the money is still open.
+ */
+export type Conclusion = { money: MoneyState | "released"; tx?: Hex; book: "spend" | "giveBack" | "open" };
+
+/** How a buyer pays: directly, or by one escrow. */
+export type BuyerMode = {
+  /**
+   * Signs for what the seller asks, when it is what was agreed; `amount` is told before anything is signed, so that the
+   * budget can refuse.
+   *
+   * @throws PaymentRefusedError
+   */
+  pay: (
+    required: PaymentRequired,
+    agreed: Agreed,
+    hireId: Hex,
+    reserve: (amount: bigint) => Promise<void>,
+  ) => Promise<SignedPayment>;
+  /** The escrow that a payment goes into; absent where there is none. */
+  escrowOf?: (payment: SignedPayment) => EscrowOfHire;
+  /** Where the money is once the payment was sent. */
+  whenSent: MoneyState;
+  /** Does what can be done for the money of a hire that failed after its payment was sent; says where the money is. */
+  abandon: (payment: SignedPayment) => Promise<MoneyState>;
+  /**
+   * How a payment whose hire was never finished ended: not used and never to be, back, or the seller's. False: not yet.
+   * Only looks.
+   */
+  isOver: (payment: SignedPayment) => Promise<false | (Conclusion & { money: MoneyState })>;
+  /** Acts on what the verification found: in escrow mode it releases or refunds. Says what the chain shows of it. */
+  conclude: (payment: SignedPayment, verification: Verification) => Promise<Conclusion>;
+};

@@ -1,0 +1,172 @@
+import type { Verification } from "tallystick-capabilities/verification";
+import { formatUsdc } from "tallystick-protocol/amount";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { within } from "../deadline.ts";
+import type { Conclusion, SignedPayment } from "./buyerContext.ts";
+import { failed } from "./hireFailure.ts";
+import type { HireResult } from "./hireResult.ts";
+import type { Hiring } from "./hiring.ts";
+import type { JournalEntry } from "./journal.ts";
+import { type Delivery, readDelivery } from "./readAnswer.ts";
+import type { SellerResponse } from "./sellerClient.ts";
+import { verdict, verifyResult } from "./verifyResult.ts";
+
+/** How long a hire that has its result waits for the release, the refund, or a look at the chain, in milliseconds. */
+export const SETTLE_MS = 10_000;
+
+/** How long the chain is watched for a payment that it does not show yet, in the background, and how often. */
+const WATCH_MS = 60_000;
+const WATCH_EVERY_MS = 2_000;
+
+/** What came, and what the buyer makes of it. */
+export type Judged = {
+  status: number;
+  /** Why its JSON was not read. */
+  refused: string | undefined;
+  delivery: Delivery | undefined;
+  verification: Verification;
+  latencyMs: number;
+};
+
+/** Reads and verifies what a seller answered. The one way for every hire, first or resumed. */
+export async function judgeDelivery(hiring: Hiring, response: SellerResponse): Promise<Judged> {
+  const { context, candidate, order, hireId, startedAt, schemas, sent } = hiring;
+  const { listing } = candidate;
+  const latencyMs = context.now() - startedAt;
+  const delivery = readDelivery(response, {
+    seller: listing.agent_id,
+    buyer: context.address,
+    capability: listing.capability,
+    hireId,
+    amount: sent?.amount ?? 0n,
+  });
+  const verification = delivery
+    ? await verifyResult(listing, order.params, delivery.result, { verify: order.verify, schemas }, hireId)
+    : verdict("readable", false, "The answer is neither a result nor an answer of the protocol.");
+  return { status: response.status, refused: response.refused?.code, delivery, verification, latencyMs };
+}
+
+/**
+ * Lets the mode act on what was found, books it, and writes down what the ledger is to be told. What is not settled when
+ * its time is over goes on in the background, and is for the next `resume` to finish.
+ *
+ * @throws HireFailedError `garbage_answer`
+ */
+export async function concludeHire(hiring: Hiring, judged: Judged): Promise<HireResult> {
+  const { context, candidate, hireId, jobId, sent: payment } = hiring;
+  const { delivery, verification, latencyMs, status, refused } = judged;
+  const { listing } = candidate;
+  const amount = payment?.amount ?? 0n;
+  const conclusion: Omit<Conclusion, "book"> = payment
+    ? await settleInTime(hiring, payment, judged)
+    : { money: "none" };
+  const escrow = payment && context.modeOf(listing.payment_mode).escrowOf?.(payment);
+  if (!delivery) {
+    const message = `The seller answered what nobody can read (${status}${refused ? `, ${refused}` : ""}).`;
+    const money = conclusion.money === "released" ? "paid" : conclusion.money;
+    throw failed(hiring, { code: "garbage_answer", message, money, escrow });
+  }
+  const written = payment ? Promise.resolve() : report(hiring, judged);
+  context.background.add(written.then(() => context.reports.flush()));
+  const hasReceipt = delivery.answer !== undefined && delivery.receiptIssues.length === 0;
+  return {
+    result: delivery.result,
+    verification,
+    hireId,
+    jobId,
+    listing,
+    amount,
+    pricePaidUsdc: formatUsdc(amount),
+    paymentMode: listing.payment_mode,
+    money: conclusion.money,
+    tx: delivery.tx ?? null,
+    settlementTx: conclusion.tx ?? null,
+    escrow: escrow ?? null,
+    receipt: delivery.answer?.receipt ?? null,
+    receiptIssues: delivery.receiptIssues,
+    receiptHash: (hasReceipt && delivery.answer?.receipt_hash) || null,
+    ratingToken: (hasReceipt && delivery.answer?.rating_token) || null,
+    latencyMs,
+  };
+}
+
+/** Settles as far as that is possible in time. */
+async function settleInTime(
+  hiring: Hiring,
+  payment: SignedPayment,
+  judged: Judged,
+): Promise<Omit<Conclusion, "book">> {
+  const { context, candidate, order } = hiring;
+  const mode = context.modeOf(candidate.listing.payment_mode);
+  // Whatever fails here, the result is there: what is not settled stays in the journal.
+  const settled = settle(hiring, payment, judged).catch(() => undefined);
+  context.background.add(settled);
+  const conclusion = await within(settled, Math.min(SETTLE_MS, order.deadline.left()));
+  return conclusion ?? { money: mode.escrowOf ? "held" : mode.whenSent };
+}
+
+/** Acts on the verdict; writes down the report, books the money, and forgets the hire, in this order. */
+async function settle(hiring: Hiring, payment: SignedPayment, judged: Judged): Promise<Conclusion> {
+  const { context, candidate, jobId } = hiring;
+  const mode = context.modeOf(candidate.listing.payment_mode);
+  await report(hiring, judged).catch(() => {});
+  const conclusion = await mode
+    .conclude(payment, judged.verification)
+    .catch((): Conclusion => ({ money: mode.escrowOf ? "held" : mode.whenSent, book: "open" }));
+  await book(hiring, conclusion);
+  if (conclusion.book === "open") {
+    const entry = await context.journal.get<JournalEntry>(`hire/${jobId}`);
+    if (entry && !entry.isReported)
+      await context.journal.put(`hire/${jobId}`, { ...entry, isReported: true });
+    if (!mode.escrowOf) void watch(hiring, payment).catch(() => {});
+  }
+  return conclusion;
+}
+
+/** The budget first: a hire is forgotten only when its money is in the books. */
+export async function book(
+  { context, hireId, jobId }: Pick<Hiring, "context" | "hireId" | "jobId">,
+  { book: how }: Pick<Conclusion, "book">,
+): Promise<void> {
+  if (how === "open") return;
+  if (how === "spend") await context.budget?.spend(hireId);
+  else await context.budget?.giveBack(hireId);
+  await context.journal.delete(`hire/${jobId}`);
+  context.verifiers.delete(jobId);
+}
+
+/** Looks for a direct payment on the chain until it is there, for a while. */
+async function watch(hiring: Hiring, payment: SignedPayment): Promise<void> {
+  const { context, candidate } = hiring;
+  const mode = context.modeOf(candidate.listing.payment_mode);
+  for (const until = performance.now() + WATCH_MS; performance.now() < until; ) {
+    await new Promise((resolve) => {
+      const timer = setTimeout(resolve, WATCH_EVERY_MS);
+      // Nobody has to wait for this: the journal has it.
+      (timer as { unref?: () => void }).unref?.();
+    });
+    const ending = await mode.isOver(payment).catch(() => false as const);
+    if (ending) return await book(hiring, ending);
+  }
+}
+
+/** Writes down what the ledger is to be told: the receipt of a free hire with both signatures, and the buyer's word. */
+async function report(hiring: Hiring, { delivery, verification, latencyMs }: Judged): Promise<void> {
+  const { context, candidate, order, jobId, sent, isResumed } = hiring;
+  if (!delivery?.answer || delivery.receiptIssues.length > 0 || isResumed?.isReported) return;
+  const { receipt_hash, signed_receipt } = delivery.answer;
+  const receiptHash = receipt_hash ?? null;
+  const isUnsigned = sent === undefined && receiptHash === null && signed_receipt !== undefined;
+  if (!order.telemetry && !isUnsigned) return;
+  const { all_passed, checks } = verification;
+  await context.reports.add({
+    jobId,
+    endpoint: candidate.listing.endpoint,
+    receiptHash,
+    since: context.now(),
+    ...(isUnsigned && { freeReceipt: signed_receipt.body as RecordBody }),
+    ...(order.telemetry && {
+      telemetry: { verification: { all_passed, checks }, ...(!isResumed && { latencyMs }) },
+    }),
+  });
+}

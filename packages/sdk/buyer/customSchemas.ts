@@ -1,0 +1,46 @@
+import {
+  type CustomSchemas,
+  checkCustomInput,
+  readCustomSchemas,
+} from "tallystick-capabilities/customCapability";
+import { isCustomCapability } from "tallystick-protocol/capability";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { SellerClientRequest } from "./sellerClient.ts";
+
+/** How long a seller may take to say what it takes and gives, in milliseconds. */
+const SCHEMA_MS = 5_000;
+
+/**
+ * The schemas that the seller of a `custom.*` capability publishes at `ENDPOINT/capabilities/ID/schema` (SHP §5.2). The
+ * params are held to them before anything is signed, the result afterwards unless the caller judges it itself. None for
+ * standard capabilities.
+ *
+ * @param hasOwnCheck the caller judges the result, so that it can do without
+ * @throws InvalidInputError `invalid_params` naming every field at fault
+ * @throws TallystickError `schema_unavailable` when the seller publishes none that is fit for use
+ */
+export async function schemasFor(
+  ask: SellerClientRequest,
+  capability: string,
+  params: unknown,
+  hasOwnCheck: boolean,
+): Promise<CustomSchemas | undefined> {
+  if (!isCustomCapability(capability)) return undefined;
+  const schemas = await fetchSchemas(ask, capability).catch((cause: unknown) => {
+    if (hasOwnCheck) return undefined;
+    throw new TallystickError({
+      code: "schema_unavailable",
+      message: `The seller's schema of ${capability} is not to be had: ${cause instanceof Error ? cause.message : cause}`,
+      hint: "Give `verify` to judge the result yourself, or hire another seller.",
+      cause,
+    });
+  });
+  if (schemas) checkCustomInput(schemas, params);
+  return schemas;
+}
+
+async function fetchSchemas(ask: SellerClientRequest, capability: string): Promise<CustomSchemas> {
+  const { status, body } = await ask(`/capabilities/${capability}/schema`, SCHEMA_MS);
+  if (status !== 200) throw new Error(`it answered ${status}`);
+  return readCustomSchemas(capability, body);
+}

@@ -1,0 +1,188 @@
+import { type Address, ZERO_ADDRESS } from "tallystick-protocol/address";
+import { formatUsdc } from "tallystick-protocol/amount";
+import { escrowFee, type FeeBand, PUBLISHED_FEES } from "tallystick-protocol/escrow/feeSchedule";
+import { type EscrowDeployment, escrowId, type Hire } from "tallystick-protocol/escrow/hire";
+import type { Hex } from "tallystick-protocol/hex";
+import type { LocalAccount } from "viem";
+import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
+import { ChainError, type MoneyState } from "../errors.ts";
+import type { EscrowState } from "../escrow/escrowCalls.ts";
+import type { EscrowRelay } from "../escrow/escrowRelay.ts";
+import {
+  ESCROW_SCHEME,
+  escrowExtraSchema,
+  payeeInTerms,
+  readEscrowPayload,
+  toEscrowPayload,
+  VERIFICATION_WINDOW_MS,
+} from "../escrow/escrowScheme.ts";
+import { createEscrowSigner } from "../escrow/signEscrow.ts";
+import type { PaymentRequirements } from "../x402/paymentHeaders.ts";
+import type { BuyerMode, Conclusion, SignedPayment } from "./buyerContext.ts";
+import { type Agreed, judgeTerms, refusal } from "./judgeTerms.ts";
+
+/**
+ * An escrow that a buyer allows to hold its money. Whoever puts one on the list should have looked at its contract, its
+ * audit, its guardians and its operator (SHP §12).
+ */
+export type AllowedEscrow = {
+  /** The contract's address. */
+  escrow: Address;
+  /** Carries releases and refunds to the contract. */
+  relay: EscrowRelay;
+  /** Who may be paid the fee; without one, no fee is accepted. */
+  feeRecipient?: Address;
+  /** The most it may charge. Default: the published schedule. */
+  fees?: readonly FeeBand[];
+  /** Who may refund besides buyer and seller, if the buyer wants anybody to. */
+  arbiter?: Address;
+  /** Milliseconds for verification. Default 30 s, or 5 min when the result comes later. */
+  verificationWindowMs?: number;
+};
+
+/** How far a chain's clock may be behind this one, in seconds. */
+const CLOCK_MARGIN_SECONDS = 60;
+
+/**
+ * Payment by escrow (SHP §7.3.3): one signature funds the escrow and fixes its terms. What verifies is released, what
+ * does not is refunded, and what nobody speaks of comes back by itself at the deadline: the time of signing, the
+ * seller's latency and the verification window together.
+ */
+export function escrowPayment(parameters: {
+  account: LocalAccount;
+  network: PaymentNetwork;
+  allowed: AllowedEscrow;
+  /** Milliseconds since 1970. */
+  now: () => number;
+  /** What the chain shows of an escrow. Without it the relay's word is taken, which the buyer has named itself. */
+  readState?: ((escrow: Address, id: Hex) => Promise<EscrowState>) | undefined;
+}): BuyerMode {
+  const { account, network, allowed, now } = parameters;
+  const { relay } = allowed;
+  const deployment: EscrowDeployment = { chainId: network.chainId, escrow: allowed.escrow };
+  const signer = createEscrowSigner({ account, deployment, network });
+  const hireOf = ({ payload }: SignedPayment): Hire => readEscrowPayload(payload.payload).hire;
+
+  /** Whether what was signed for it can no longer be deposited. */
+  const isExpired = ({ deadline }: Hire): boolean => now() / 1000 > Number(deadline) + CLOCK_MARGIN_SECONDS;
+
+  const shown = (id: Hex): Promise<EscrowState> =>
+    parameters.readState ? parameters.readState(allowed.escrow, id) : relay.state(id);
+
+  const refund = async (hire: Hire): Promise<Hex> =>
+    await relay.refund(hire, signer.address, await signer.refund(escrowId(hire, deployment)));
+  const release = async (hire: Hire): Promise<Hex> =>
+    await relay.release(hire, await signer.release(escrowId(hire, deployment)));
+  /** Carries out an instruction, and says what the contract then shows. */
+  const settle = async (hire: Hire, work: (hire: Hire) => Promise<Hex>): Promise<Conclusion> => {
+    let tx: Hex | undefined;
+    try {
+      tx = await work(hire);
+    } catch (error) {
+      if (!(error instanceof ChainError) || error.code !== "call_refused") return booked("held");
+    }
+    const state = await shown(escrowId(hire, deployment)).catch(() => undefined);
+    const money = state ? moneyOf(state) : "held";
+    return { ...booked(money === "authorized" && isExpired(hire) ? "none" : money), ...(tx && { tx }) };
+  };
+
+  return {
+    pay: async (required, agreed, hireId, reserve) => {
+      const option = judgeTerms(required, agreed, ESCROW_SCHEME, allowed.escrow);
+      const terms = judgeEscrowTerms(option, agreed, allowed);
+      const amount = BigInt(option.amount);
+      await reserve(amount);
+      const kind = agreed.isAsync ? "async" : "sync";
+      const windowMs = allowed.verificationWindowMs ?? VERIFICATION_WINDOW_MS[kind];
+      const deadline = BigInt(Math.ceil((now() + agreed.listing.max_latency_ms + windowMs) / 1000));
+      const hire: Hire = { ...terms, hireId, buyer: signer.address, amount, deadline };
+      const authorization = await signer.authorizeDeposit(hire);
+      return {
+        amount,
+        validUntil: Number(deadline),
+        payload: {
+          x402Version: 2,
+          resource: required.resource,
+          accepted: option,
+          payload: toEscrowPayload({ hire, authorization }),
+        },
+      };
+    },
+    escrowOf: (payment) => {
+      const hire = hireOf(payment);
+      return {
+        contract: deployment.escrow,
+        escrowId: escrowId(hire, deployment),
+        deadline: Number(hire.deadline),
+      };
+    },
+    whenSent: "authorized",
+    abandon: async (payment): Promise<MoneyState> => {
+      const hire = hireOf(payment);
+      const state = await relay.state(escrowId(hire, deployment)).catch(() => undefined);
+      if (state?.status !== "held") return state ? asMoneyState(moneyOf(state)) : "authorized";
+      return asMoneyState((await settle(hire, refund)).money);
+    },
+    isOver: async (payment) => {
+      const hire = hireOf(payment);
+      const state = await shown(escrowId(hire, deployment));
+      if (state.status === "none") return isExpired(hire) && { money: "none", book: "giveBack" };
+      const money = asMoneyState(moneyOf(state));
+      return money !== "held" && { ...booked(money), money };
+    },
+    conclude: async (payment, { all_passed }) => await settle(hireOf(payment), all_passed ? release : refund),
+  };
+}
+
+/** What an escrow's state means for its buyer. */
+function moneyOf({ status }: EscrowState): Conclusion["money"] {
+  if (status === "held") return "held";
+  if (status === "none") return "authorized";
+  return status === "released" || status === "split" ? "released" : "refunded";
+}
+
+/** What the budget makes of it: what is held, or may yet be taken, stays reserved. */
+function booked(money: Conclusion["money"]): Conclusion {
+  if (money === "released" || money === "paid") return { money, book: "spend" };
+  return { money, book: money === "refunded" || money === "none" ? "giveBack" : "open" };
+}
+
+function asMoneyState(money: Conclusion["money"]): MoneyState {
+  return money === "released" ? "paid" : money;
+}
+
+/**
+ * The rest of the terms, which must be the listing's and the published ones. The arbiter is the buyer's own choice.
+ *
+ * @throws PaymentRefusedError `malformed_terms`, `payee_changed`, `fee_too_high`
+ */
+function judgeEscrowTerms(
+  option: PaymentRequirements,
+  { listing }: Agreed,
+  { feeRecipient = ZERO_ADDRESS, fees = PUBLISHED_FEES, arbiter = ZERO_ADDRESS }: AllowedEscrow,
+): Pick<Hire, "seller" | "payee" | "fee" | "feeRecipient" | "arbiter"> {
+  const refuse = refusal(listing);
+  const read = escrowExtraSchema.safeParse(option.extra ?? {});
+  if (!read.success)
+    throw refuse("malformed_terms", `Its terms cannot be read: ${read.error.issues[0]?.message}`);
+  const { seller, payee, fee_recipient } = read.data;
+  const ours = payeeInTerms(listing.agent_id, listing.payee);
+  if (
+    seller !== listing.agent_id ||
+    payeeInTerms(listing.agent_id, payee === ZERO_ADDRESS ? undefined : payee) !== ours
+  ) {
+    throw refuse("payee_changed", `It wants ${payee} to be paid for ${seller}; its listing says otherwise.`);
+  }
+  const fee = BigInt(read.data.fee);
+  const most = feeRecipient === ZERO_ADDRESS ? 0n : escrowFee(BigInt(option.amount), fees);
+  if (fee > most) {
+    throw refuse(
+      "fee_too_high",
+      `The fee is ${formatUsdc(fee)} USDC; at most ${formatUsdc(most)} is published.`,
+    );
+  }
+  if (fee > 0n && fee_recipient !== feeRecipient) {
+    throw refuse("fee_too_high", `The fee would go to ${fee_recipient}, not to ${feeRecipient}.`);
+  }
+  return { seller, payee: ours, fee, feeRecipient: fee > 0n ? feeRecipient : ZERO_ADDRESS, arbiter };
+}

@@ -1,0 +1,122 @@
+import { formatUsdc, parseUsdc } from "tallystick-protocol/amount";
+import { type Listing, listingSchema } from "tallystick-protocol/records/listing";
+import { escrowProviderOf } from "tallystick-protocol/records/paymentMode";
+import { NoSellerError, noRecovery } from "../errors.ts";
+import type { SearchRequest } from "../query/answers.ts";
+import type { FoundAgent, SearchClient } from "./searchClient.ts";
+
+/** An offer that a hire may take. */
+export type Candidate = { listing: Listing; price: bigint; reputation: FoundAgent["reputation"] };
+
+/** How many pages of a hundred offers are looked through. */
+const MAX_PAGES = 20;
+
+/** What a hire wants of its seller. `mode` is `direct`, `escrow` (any that is allowed) or one payment mode. */
+export type Wishes = {
+  capability: string;
+  maxPrice: bigint;
+  maxLatencyMs: number;
+  mode: string;
+  seller?: string | undefined;
+  minSuccessRate?: number | undefined;
+  minAvgStars?: number | undefined;
+  minTrustTier?: number | undefined;
+  /** Whether an escrow payment mode may be used. */
+  allowsEscrow: (paymentMode: string) => boolean;
+  /** Whose own offers these are: nobody hires itself. */
+  buyer: string;
+};
+
+/**
+ * The sellers that a hire may go to, in the search's order, which is the published ranking; those to avoid come last.
+ * Further pages are asked for only when whoever takes them comes to their end. What the search answers is held to the
+ * wishes again.
+ *
+ * @throws NoSellerError `no_seller`, or `no_recovery` when there are some but none by an escrow that is allowed; an
+ * error of the search when nobody was found before it
+ */
+export async function* findSellers(
+  client: SearchClient,
+  wishes: Wishes,
+  { signal, isAvoided = () => false }: { signal?: AbortSignal; isAvoided?: (agent: string) => boolean } = {},
+): AsyncGenerator<Candidate, void, undefined> {
+  const request: SearchRequest = {
+    capability: wishes.capability,
+    max_price_usdc: formatUsdc(wishes.maxPrice),
+    max_latency_ms: wishes.maxLatencyMs,
+    ...(wishes.minSuccessRate !== undefined && { min_success_rate: wishes.minSuccessRate }),
+    ...(wishes.minAvgStars !== undefined && { min_avg_stars: wishes.minAvgStars }),
+    ...(wishes.minTrustTier !== undefined && { min_trust_tier: wishes.minTrustTier }),
+    ...(wishes.mode === "escrow" ? {} : { payment_mode: wishes.mode }),
+    limit: 100,
+  };
+  const others: Candidate[] = [];
+  const last: Candidate[] = [];
+  let isFound = false;
+  // One seller, or one of some escrows, may stand behind many that the search cannot leave out.
+  for (let cursor: string | null | undefined, page = 0; page < MAX_PAGES; page++) {
+    const asked = { ...request, ...(typeof cursor === "string" && { cursor }) };
+    let answer: Awaited<ReturnType<SearchClient["search"]>>;
+    try {
+      answer = await client.search(asked, signal && { signal });
+    } catch (error) {
+      if (last.length === 0) throw error;
+      break;
+    }
+    for (const candidate of answer.agents.map(readCandidate)) {
+      if (!candidate) continue;
+      if (!fits(candidate, wishes)) others.push(candidate);
+      else if (isAvoided(candidate.listing.agent_id)) last.push(candidate);
+      else {
+        isFound = true;
+        yield candidate;
+      }
+    }
+    cursor = answer.next_cursor;
+    if (typeof cursor !== "string") break;
+  }
+  yield* last;
+  if (!isFound && last.length === 0) throw noSeller(others, wishes);
+}
+
+function readCandidate({ agent_id, listing, reputation }: FoundAgent): Candidate | undefined {
+  const read = listingSchema.safeParse({ ...listing, agent_id });
+  return read.success
+    ? { listing: read.data, price: parseUsdc(read.data.price_usdc), reputation: reputation ?? {} }
+    : undefined;
+}
+
+function fits({ listing, price }: Candidate, wishes: Wishes): boolean {
+  const { agent_id: agent, payment_mode: mode } = listing;
+  return (
+    listing.capability === wishes.capability &&
+    !listing.retired &&
+    agent !== wishes.buyer &&
+    (wishes.seller === undefined || agent === wishes.seller) &&
+    price <= wishes.maxPrice &&
+    listing.max_latency_ms <= wishes.maxLatencyMs &&
+    isOfMode(mode, wishes.mode) &&
+    (mode === "direct" || wishes.allowsEscrow(mode))
+  );
+}
+
+/** Whether a payment mode is the one that is wanted: `escrow` stands for any but `direct`. */
+export function isOfMode(paymentMode: string, wanted: string): boolean {
+  return wanted === "escrow" ? paymentMode !== "direct" : paymentMode === wanted;
+}
+
+function noSeller(found: readonly Candidate[], wishes: Wishes): NoSellerError {
+  const { capability, maxPrice, maxLatencyMs, mode } = wishes;
+  const refusedEscrows = found
+    .map(({ listing }) => listing.payment_mode)
+    .filter((it) => it !== "direct" && !wishes.allowsEscrow(it));
+  if (mode !== "direct" && refusedEscrows.length > 0) {
+    const providers = [...new Set(refusedEscrows.map((it) => escrowProviderOf(it) ?? it))].join(", ");
+    return noRecovery(`${capability} is only sold by escrows that are not on the list: ${providers}.`);
+  }
+  return new NoSellerError({
+    code: "no_seller",
+    message: `Nobody sells ${capability} for at most ${formatUsdc(maxPrice)} USDC within ${maxLatencyMs} ms (${mode}).`,
+    hint: "Raise maxPriceUsdc or maxLatencyMs, or ask for another mode.",
+  });
+}

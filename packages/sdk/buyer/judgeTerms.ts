@@ -1,0 +1,95 @@
+import type { Address } from "tallystick-protocol/address";
+import { formatUsdc } from "tallystick-protocol/amount";
+import { type Listing, listingPayee } from "tallystick-protocol/records/listing";
+import { networkId, type PaymentNetwork } from "../chain/paymentNetwork.ts";
+import { PaymentRefusedError } from "../errors.ts";
+import type { PaymentRequired, PaymentRequirements } from "../x402/paymentHeaders.ts";
+
+/** What a buyer agreed to before it asked. */
+export type Agreed = {
+  listing: Listing;
+  price: bigint;
+  maxPrice: bigint;
+  network: PaymentNetwork;
+  /** Whether the result comes later (SHP §7.2). */
+  isAsync: boolean;
+};
+
+/** Longest validity of a signature beyond the seller's promised latency, in seconds. */
+const MAX_EXTRA_SECONDS = 300;
+
+/**
+ * The one option of a 402 that a buyer may sign for: this scheme, on the buyer's network and in its token, to the one
+ * who may be paid, for at most the listing's price and the caller's maximum. Only these values are ever signed.
+ *
+ * @param scheme `exact`, or {@link ESCROW_SCHEME}
+ * @param payee the listing's payee, or the escrow
+ * @throws PaymentRefusedError `overcharged`, `payee_changed`, `wrong_token`, `wrong_network`, `unsupported_scheme`
+ */
+export function judgeTerms(
+  required: PaymentRequired,
+  agreed: Agreed,
+  scheme = "exact",
+  payee: Address = listingPayee(agreed.listing),
+): PaymentRequirements {
+  const offered = required.accepts.filter((option) => option.scheme === scheme);
+  const refuse = refusal(agreed.listing);
+  if (offered.length === 0) {
+    throw refuse("unsupported_scheme", `It does not take x402's scheme ${scheme}.`);
+  }
+  const here = offered.filter(({ network }) => network === networkId(agreed.network));
+  if (here.length === 0) {
+    const asked = offered.map(({ network }) => network).join(", ");
+    throw refuse("wrong_network", `It wants to be paid on ${asked}, not on ${networkId(agreed.network)}.`);
+  }
+  const ours = here.filter((option) => isOurToken(option, agreed.network));
+  if (ours.length === 0) {
+    throw refuse("wrong_token", `It does not take the token ${agreed.network.token} by EIP-3009.`);
+  }
+  const toPayee = ours.filter(({ payTo }) => String(payTo).toLowerCase() === payee);
+  if (toPayee.length === 0) {
+    throw refuse("payee_changed", `It wants ${ours[0]?.payTo} to be paid, not ${payee}.`);
+  }
+  const option = toPayee.find(({ amount }) => isAtMost(amount, agreed));
+  if (!option) {
+    const asked = toPayee.map(({ amount }) => amount).join(", ");
+    throw refuse(
+      "overcharged",
+      `It asks for ${asked} atomic units; its listing says ${formatUsdc(agreed.price)} USDC.`,
+    );
+  }
+  return option;
+}
+
+/** Makes the errors of one seller's terms. */
+export function refusal({ agent_id: seller }: Listing) {
+  return (code: string, message: string): PaymentRefusedError =>
+    new PaymentRefusedError({
+      code,
+      message,
+      hint: "Nothing was signed. Hire somebody else, or search again: the listing may have changed.",
+      seller,
+    });
+}
+
+function isOurToken({ asset, extra }: PaymentRequirements, network: PaymentNetwork): boolean {
+  if (String(asset).toLowerCase() !== network.token) return false;
+  const { name, version, assetTransferMethod } = extra ?? {};
+  if (assetTransferMethod !== undefined && assetTransferMethod !== "eip3009") return false;
+  // A signature in another domain is worth nothing to the seller, or worth something that was not meant.
+  return (
+    (name === undefined || name === network.name) && (version === undefined || version === network.version)
+  );
+}
+
+function isAtMost(amount: unknown, { price, maxPrice }: Agreed): boolean {
+  if (typeof amount !== "string" || !/^(?:0|[1-9]\d{0,77})$/.test(amount)) return false;
+  return BigInt(amount) <= price && BigInt(amount) <= maxPrice;
+}
+
+/** Until when a payment may be used: long enough for the work, not as long as the seller likes. */
+export function validUntil(option: PaymentRequirements, { listing }: Agreed, nowSeconds: number): bigint {
+  const least = Math.ceil(listing.max_latency_ms / 1000) + 30;
+  const asked = Number.isSafeInteger(option.maxTimeoutSeconds) ? option.maxTimeoutSeconds : least;
+  return BigInt(nowSeconds + Math.min(Math.max(asked, least), least + MAX_EXTRA_SECONDS));
+}

@@ -1,0 +1,197 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { type Hex, isHex, toBareHex, toHex } from "tallystick-protocol/hex";
+import type { LocalAccount } from "viem";
+import { type EscrowOfHire, HireFailedError, type MoneyState, type SellerWords } from "../errors.ts";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+import type { HireResult } from "./hireResult.ts";
+
+/** How long a hire is remembered by its idempotency key, in milliseconds. */
+export const KEPT_MS = 30 * 86_400_000;
+
+/** The most hires that are remembered; the oldest go first. */
+export const MOST_KEPT = 10_000;
+
+/** The most characters of results that one process keeps; the oldest results go first, what became of the hire stays. */
+export const MOST_KEPT_CHARACTERS = 128 * 1024 * 1024;
+
+const SWEEP_MS = 3_600_000;
+
+/** A hire after which money may have moved, as it can be looked up. */
+type SignedHire = { hireId: Hex; jobId: string; seller: string };
+
+/** A {@link HireFailedError} as JSON. */
+type KeptFailure = SignedHire & {
+  code: string;
+  message: string;
+  hint?: string;
+  money: MoneyState;
+  escrow?: EscrowOfHire;
+  words?: SellerWords;
+};
+
+/** What became of the hire with an idempotency key. Times are milliseconds since 1970. */
+export type KeptHire = {
+  key: string;
+  /** A hash of what was asked for. */
+  asked: string;
+  startedAt: number;
+  /** Sellers that were asked; each has a nonce of its own. */
+  attempts: number;
+} & (
+  | { state: "running"; until: number }
+  /** Nothing was signed, so it may be tried again. */
+  | { state: "open" }
+  | ({ state: "signed" } & SignedHire)
+  | { state: "done"; hire: Omit<HireResult, "amount"> & { amount: string } }
+  | { state: "failed"; error: KeptFailure }
+);
+
+/** The hires that were asked for with an idempotency key. */
+export type KeptHires = {
+  get: (key: string) => Promise<KeptHire | undefined>;
+  /** Writes only when nobody has written this key yet. */
+  putNew: (kept: KeptHire) => Promise<boolean>;
+  put: (kept: KeptHire) => Promise<void>;
+  /** The result of a hire, wherever it was concluded. Nothing happens when its key is not kept. */
+  done: (key: string, hire: HireResult) => Promise<void>;
+  /** The failure of a hire whose money is settled. Nothing happens when its key is not kept. */
+  failed: (key: string, error: HireFailedError) => Promise<void>;
+  /** The nonce of an attempt: nobody without the wallet can compute it, and it is the same in every process. */
+  nonce: (key: string, attempt: number) => Promise<Hex>;
+};
+
+/**
+ * Remembers hires by their idempotency key for 30 days.
+ *
+ * A nonce leads to the job's id, and who knows that can fetch the result. So it is not made of the key alone, which may be
+ * guessed, but of the wallet's signature over the key. A key of 32 random bytes in hex is the first nonce itself.
+ */
+export function keptHires(
+  store: KeyValueStore,
+  account: LocalAccount,
+  now: () => number,
+  mostCharacters = MOST_KEPT_CHARACTERS,
+): KeptHires {
+  let sweptAt = 0;
+  /** The results that this process has kept, the oldest first. */
+  const sizes = new Map<string, number>();
+  let characters = 0;
+  const get = async (key: string): Promise<KeptHire | undefined> => {
+    const kept = await store.get<KeptHire>(nameOf(key));
+    return kept && kept.startedAt + KEPT_MS > now() ? kept : undefined;
+  };
+  const put = (kept: KeptHire): Promise<void> => store.put(nameOf(kept.key), kept);
+
+  /** Forgets what is too old, at most once an hour. */
+  async function sweep(): Promise<void> {
+    if (now() - sweptAt < SWEEP_MS) return;
+    sweptAt = now();
+    const kept: { name: string; startedAt: number }[] = [];
+    for (const name of await store.keys(FOLDER)) {
+      const one = await store.get<KeptHire>(name);
+      if (one) kept.push({ name, startedAt: one.startedAt });
+    }
+    kept.sort((a, b) => b.startedAt - a.startedAt);
+    for (const [at, { name, startedAt }] of kept.entries()) {
+      if (at >= MOST_KEPT || startedAt + KEPT_MS <= now()) await store.delete(name);
+    }
+  }
+
+  /** Lets go of the oldest results when they are too many together. */
+  async function makeRoom(key: string, size: number): Promise<void> {
+    characters += size - (sizes.get(key) ?? 0);
+    sizes.delete(key);
+    sizes.set(key, size);
+    for (const [oldest, its] of sizes) {
+      if (characters <= mostCharacters) return;
+      characters -= its;
+      sizes.delete(oldest);
+      const kept = await get(oldest);
+      if (kept?.state !== "done") continue;
+      const { asked, startedAt, attempts, hire } = kept;
+      const { hireId, jobId, listing } = hire;
+      const signed = { hireId, jobId, seller: listing.agent_id };
+      await put({ key: oldest, asked, startedAt, attempts, state: "signed", ...signed });
+    }
+  }
+
+  return {
+    get,
+    put,
+    putNew: async (kept) => {
+      await sweep();
+      if (await store.putNew(nameOf(kept.key), kept)) return true;
+      // What is too old counts as gone.
+      if ((await get(kept.key)) !== undefined) return false;
+      await store.delete(nameOf(kept.key));
+      return await store.putNew(nameOf(kept.key), kept);
+    },
+    done: async (key, hire) => {
+      const kept = await get(key);
+      if (!kept) return;
+      const { asked, startedAt, attempts } = kept;
+      await put({
+        key,
+        asked,
+        startedAt,
+        attempts,
+        state: "done",
+        hire: { ...hire, amount: String(hire.amount) },
+      });
+      await makeRoom(key, JSON.stringify(hire.result ?? null).length);
+    },
+    failed: async (key, error) => {
+      const kept = await get(key);
+      if (!kept) return;
+      const { asked, startedAt, attempts } = kept;
+      await put({ key, asked, startedAt, attempts, state: "failed", error: asJson(error) });
+    },
+    nonce: async (key, attempt) => {
+      if (attempt === 0 && isHex(key, 32)) return key;
+      const signature = await account.signMessage({ message: `Tallystick hire, idempotency key ${key}` });
+      return toHex(sha256(utf8ToBytes(`${signature}|${attempt}`)));
+    },
+  };
+}
+
+const FOLDER = "call";
+
+/** @throws InvalidInputError naming `idempotencyKey` */
+export function checkKey(key: string): string {
+  if (/^[\x21-\x7e]{1,200}$/.test(key)) return key;
+  throw new InvalidInputError({
+    issues: [{ field: "idempotencyKey", message: "must have 1 to 200 visible ASCII characters" }],
+  });
+}
+
+/** The result of a hire that was kept. */
+export function revive(kept: KeptHire & { state: "done" }): HireResult {
+  return { ...kept.hire, amount: BigInt(kept.hire.amount) } as HireResult;
+}
+
+/** The failure of a hire that was kept. */
+export function reviveFailure({ error }: KeptHire & { state: "failed" }): HireFailedError {
+  return new HireFailedError({ ...error, seller: error.seller as HireFailedError["seller"] });
+}
+
+function asJson(error: HireFailedError): KeptFailure {
+  const { code, message, hint, seller, money, hireId, jobId, escrow, words } = error;
+  return {
+    code,
+    message,
+    seller,
+    money,
+    hireId,
+    jobId,
+    ...(hint !== undefined && { hint }),
+    ...(escrow !== undefined && { escrow }),
+    ...(words !== undefined && { words }),
+  };
+}
+
+/** A name for every key, whatever is in it. */
+function nameOf(key: string): string {
+  return `${FOLDER}/${toBareHex(sha256(utf8ToBytes(key)))}`;
+}

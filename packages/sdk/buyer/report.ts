@@ -1,0 +1,95 @@
+import type { Verification } from "tallystick-capabilities/verification";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import type { LedgerName } from "tallystick-protocol/records/ledgerName";
+import { signBody, signRecord } from "tallystick-protocol/records/record";
+import type { LocalAccount } from "viem";
+import { type Fetch, requestService } from "../requestService.ts";
+import type { SellerClientRequest } from "./sellerClient.ts";
+
+/** Who reports, where to, and for which ledger what is reported is signed. */
+export type Reporter = {
+  account: LocalAccount;
+  baseUrl: string;
+  fetch: Fetch;
+  ledger: () => Promise<LedgerName>;
+};
+
+/**
+ * Tells the ledger what the buyer measured and found (SHP §8.1, §9.2): what counts of a hire is its buyer's word before
+ * its seller's.
+ *
+ * @throws ServiceError
+ */
+export async function reportHire(
+  context: Reporter,
+  facts: {
+    receiptHash: string;
+    /** Absent when nobody measured it, as after a crash. */
+    latencyMs?: number | undefined;
+    verification: Pick<Verification, "all_passed" | "checks">;
+  },
+): Promise<void> {
+  const { latencyMs } = facts;
+  const { all_passed, checks } = facts.verification;
+  const body: RecordBody = {
+    receipt: facts.receiptHash,
+    ...(latencyMs !== undefined && { latency_ms: Math.max(0, Math.round(latencyMs)) }),
+    verification: { all_passed, checks },
+  };
+  const { account, baseUrl, fetch } = context;
+  const record = await signRecord({ type: "telemetry", ledger: await context.ledger(), body, account });
+  await requestService({ baseUrl, path: "/telemetry", body: record, fetch });
+}
+
+/**
+ * Signs the receipt of a free hire, which counts for nothing without its buyer's signature (SHP §11).
+ *
+ * @returns the receipt's entry hash, null while the ledger does not have it
+ */
+export async function countersign(
+  context: Pick<Reporter, "account">,
+  ask: SellerClientRequest,
+  jobId: string,
+  receiptBody: RecordBody,
+): Promise<string | null> {
+  const signature = await signBody(receiptBody, { account: context.account });
+  const { body } = await ask(`/jobs/${jobId}/countersignature`, COUNTERSIGN_MS, {
+    body: { buyer_signature: signature },
+  });
+  return receiptHashIn(body);
+}
+
+/** How long a seller may take for one question about a receipt, in milliseconds. */
+const COUNTERSIGN_MS = 5_000;
+
+/** The entry hash of a job's receipt, by its seller; null while the ledger does not have it. */
+export async function findReceiptHash(ask: SellerClientRequest, jobId: string): Promise<string | null> {
+  return receiptHashIn((await ask(`/jobs/${jobId}`, COUNTERSIGN_MS)).body);
+}
+
+function receiptHashIn(body: unknown): string | null {
+  const hash = Reflect.get(Object(body), "receipt_hash");
+  return typeof hash === "string" && /^[0-9a-f]{64}$/.test(hash) ? hash : null;
+}
+
+/** Which rating to give: stars from 1 to 5, with the token that came with the hire (SHP §9.1). */
+export type RateParameters = {
+  receiptHash: string;
+  ratingToken: string;
+  stars: number;
+  latencyMs?: number;
+  /** Stays with the registry; the ledger keeps its hash. */
+  comment?: string;
+};
+
+/** The body of a rating by a hire's buyer. */
+export function ratingBody(parameters: RateParameters, commentHash: string | undefined): RecordBody {
+  const { receiptHash, stars, latencyMs } = parameters;
+  return {
+    receipt: receiptHash,
+    side: "buyer",
+    stars,
+    ...(latencyMs !== undefined && { latency_ms: Math.round(latencyMs) }),
+    ...(commentHash !== undefined && { comment_hash: commentHash }),
+  };
+}

@@ -1,0 +1,118 @@
+import type { Verification } from "tallystick-capabilities/verification";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import type { Listing } from "tallystick-protocol/records/listing";
+import { type Fetch, ServiceError } from "../requestService.ts";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { countersign, findReceiptHash, type Reporter, reportHire } from "./report.ts";
+import { createSellerClient } from "./sellerClient.ts";
+
+/** What the ledger is to be told of one hire. */
+export type Report = {
+  jobId: string;
+  endpoint: Listing["endpoint"];
+  /** Null while the receipt is not in the ledger. */
+  receiptHash: string | null;
+  /** The receipt of a free hire, which the buyer has to sign. */
+  freeReceipt?: RecordBody;
+  /** Absent: only the receipt is signed. */
+  telemetry?: { latencyMs?: number | undefined; verification: Pick<Verification, "all_passed" | "checks"> };
+  /** Milliseconds since 1970. */
+  since: number;
+};
+
+/** Reports on their way to the ledger. They are written down, so that neither a hire waits for them nor a crash loses them. */
+export type Reports = {
+  add: (report: Report) => Promise<void>;
+  /** Sends what is waiting, once. What does not get through waits for the next time. */
+  flush: () => Promise<void>;
+  waiting: () => Promise<number>;
+};
+
+/** How long a report is tried for, in milliseconds: a week. */
+const KEEP_MS = 7 * 86_400_000;
+
+/** The most reports that one round sends. */
+const MAX_A_ROUND = 100;
+
+/** How many are sent at once. */
+const AT_ONCE = 8;
+
+/** How long one that did not get through waits, in milliseconds; doubles each time. */
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 600_000;
+
+/** The outbox of what a buyer says of its hires, under `report/` in its journal. */
+export function createReports(
+  parameters: Reporter & {
+    /** Reaches sellers. */
+    sellerFetch: Fetch;
+    store: KeyValueStore;
+    now: () => number;
+  },
+): Reports {
+  const { account, baseUrl, fetch, ledger, sellerFetch, store, now } = parameters;
+  /** When a report that did not get through is tried again, and how often it was. */
+  const later = new Map<string, { at: number; times: number }>();
+  let round: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
+
+  async function send(key: string): Promise<void> {
+    const report = await store.get<Report>(key);
+    if (!report) return;
+    if (now() - report.since > KEEP_MS) return await store.delete(key);
+    const { jobId, endpoint, freeReceipt, telemetry } = report;
+    const ask = createSellerClient({ endpoint }, sellerFetch);
+    const receiptHash =
+      report.receiptHash ??
+      (freeReceipt
+        ? await countersign({ account }, ask, jobId, freeReceipt)
+        : await findReceiptHash(ask, jobId));
+    if (receiptHash === null) return;
+    if (telemetry) await reportHire({ account, baseUrl, fetch, ledger }, { receiptHash, ...telemetry });
+    await store.delete(key);
+  }
+
+  async function trySend(key: string): Promise<void> {
+    try {
+      await send(key);
+      if ((await store.get(key)) === undefined) later.delete(key);
+      else postpone(key);
+    } catch (error) {
+      if (isFinal(error)) await store.delete(key);
+      else postpone(key);
+    }
+  }
+
+  function postpone(key: string): void {
+    const times = (later.get(key)?.times ?? 0) + 1;
+    later.set(key, { times, at: now() + Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** times) });
+  }
+
+  async function sendAll(): Promise<void> {
+    const due = (await store.keys("report")).filter((key) => (later.get(key)?.at ?? 0) <= now());
+    const waiting = due.slice(0, MAX_A_ROUND);
+    // A few at a time: one that hangs keeps nobody else waiting.
+    while (waiting.length > 0) await Promise.all(waiting.splice(0, AT_ONCE).map(trySend));
+  }
+
+  return {
+    add: (report) => store.put(`report/${report.jobId}`, report),
+    flush: () => {
+      // Whoever adds something while a round is under way is served by the one after it.
+      next ??= round.then(() => {
+        next = undefined;
+        round = sendAll();
+        return round;
+      });
+      return next;
+    },
+    waiting: async () => (await store.keys("report")).length,
+  };
+}
+
+/** Whether the ledger has understood and said no. */
+function isFinal(error: unknown): boolean {
+  if (!(error instanceof ServiceError)) return false;
+  const { status } = error;
+  return status >= 400 && status < 500 && ![404, 408, 429].includes(status);
+}

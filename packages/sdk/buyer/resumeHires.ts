@@ -1,0 +1,187 @@
+import { parseUsdc } from "tallystick-protocol/amount";
+import type { TallystickError } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
+import { abortable, type Deadline, DeadlineError, startDeadline, within } from "../deadline.ts";
+import { type EscrowOfHire, HireFailedError, type MoneyState, NoSellerError } from "../errors.ts";
+import type { BuyerContext, BuyerMode, SignedPayment } from "./buyerContext.ts";
+import { book, concludeHire, judgeDelivery, SETTLE_MS } from "./concludeHire.ts";
+import { failed } from "./hireFailure.ts";
+import { lookUp } from "./hireOnce.ts";
+import type { HireResult } from "./hireResult.ts";
+import type { Hiring } from "./hiring.ts";
+import type { JournalEntry } from "./journal.ts";
+import { createSellerClient } from "./sellerClient.ts";
+import type { Verify } from "./verifyResult.ts";
+
+/** What became of a hire that was interrupted. */
+export type ResumedHire = { jobId: string; hireId: Hex; escrow: EscrowOfHire | null } & (
+  | { hire: HireResult }
+  | { error: TallystickError; isOver: boolean; money: MoneyState }
+);
+
+/** How long a resumed hire may take to be looked up, and to be judged and settled after it, in milliseconds. */
+const LOOK_MS = 5_000;
+const RESUME_MS = LOOK_MS + 2 * SETTLE_MS;
+
+/** How many hires are taken up at once: a seller that hangs keeps no other waiting. */
+const AT_ONCE = 8;
+
+/**
+ * Concludes the hires in the journal: each is looked up at its seller, judged as it would have been (by the caller's own
+ * check, by the seller's schemas of the time, or by the standard), and released, refunded or reported. One that its seller
+ * does not finish stays in the journal until its payment can no longer be taken; then its budget comes back, since nothing
+ * was paid. Hires that are under way in this process are left alone. Reports that wait for the ledger are sent as well.
+ *
+ * @param verify the caller's own check, as it was given to `hire`. Without it hires that had one wait: nobody else may
+ * release them
+ */
+export async function resumeHires(context: BuyerContext, verify?: Verify): Promise<ResumedHire[]> {
+  const outcomes: ResumedHire[] = [];
+  const keys = await context.journal.keys("hire");
+  while (keys.length > 0) {
+    const resumed = keys.splice(0, AT_ONCE).map((key) => resumeEntry(context, key, verify));
+    for (const outcome of await Promise.all(resumed)) if (outcome) outcomes.push(outcome);
+  }
+  context.background.add(context.reports.flush());
+  return outcomes;
+}
+
+/** Concludes one hire, as {@link resumeHires} does all. Undefined: it is under way in this process, or not in the journal. */
+export async function resumeHire(
+  context: BuyerContext,
+  jobId: string,
+  verify?: Verify,
+): Promise<ResumedHire | undefined> {
+  return await resumeEntry(context, `hire/${jobId}`, verify);
+}
+
+async function resumeEntry(
+  context: BuyerContext,
+  key: string,
+  verify: Verify | undefined,
+): Promise<ResumedHire | undefined> {
+  const entry = await context.journal.get<JournalEntry>(key);
+  if (!entry || context.underWay.has(entry.jobId)) return undefined;
+  const { hireId, jobId, signed } = entry;
+  if (!signed) {
+    // Whoever was about to sign has not sent anything, and will not.
+    if (context.now() > entry.signsUntil) await book({ context, hireId, jobId }, { book: "giveBack" });
+    return undefined;
+  }
+  const payment = { ...signed, amount: BigInt(signed.amount) };
+  context.underWay.add(jobId);
+  const deadline = startDeadline(RESUME_MS);
+  try {
+    await context.budget?.recall?.(hireId, payment.amount);
+    const resumed = await resumeOne(
+      context,
+      entry,
+      payment,
+      verify ?? context.verifiers.get(jobId),
+      deadline,
+    );
+    if (entry.key !== undefined) await keep(context, entry.key, resumed);
+    return resumed;
+  } finally {
+    deadline.end();
+    context.underWay.delete(jobId);
+  }
+}
+
+/** What a resumed hire came to, under the idempotency key it was asked for with. */
+async function keep({ kept }: BuyerContext, key: string, resumed: ResumedHire): Promise<void> {
+  if ("hire" in resumed) await kept.done(key, resumed.hire);
+  else if (resumed.isOver && resumed.error instanceof HireFailedError) {
+    const { code, message, hint, seller, hireId, jobId, escrow, words } = resumed.error;
+    const { money } = resumed;
+    await kept.failed(
+      key,
+      new HireFailedError({ code, message, hint, seller, hireId, jobId, escrow, words, money }),
+    );
+  }
+}
+
+async function resumeOne(
+  context: BuyerContext,
+  entry: JournalEntry,
+  payment: SignedPayment,
+  verify: Verify | undefined,
+  deadline: Deadline,
+): Promise<ResumedHire> {
+  const { jobId, hireId, listing, request, judge } = entry;
+  const maxLatencyMs = request.max_latency_ms ?? listing.max_latency_ms;
+  const lookUntil = performance.now() + LOOK_MS;
+  const hiring: Hiring = {
+    context,
+    candidate: { listing, price: parseUsdc(listing.price_usdc), reputation: {} },
+    order: {
+      params: request.params,
+      maxPrice: BigInt(entry.maxPrice),
+      maxLatencyMs,
+      verify: judge === "caller" ? verify : undefined,
+      deadline,
+      telemetry: entry.telemetry,
+    },
+    ask: createSellerClient(listing, context.sellerFetch, deadline.signal),
+    request,
+    hireId,
+    jobId,
+    startedAt: entry.startedAt,
+    left: () => Math.max(0, lookUntil - performance.now()),
+    schemas: typeof judge === "object" ? judge : undefined,
+    sent: payment,
+    isResumed: { isReported: entry.isReported ?? false },
+  };
+  const mode = modeIn(context, listing.payment_mode);
+  // Its escrow was taken off the list meanwhile: what it holds comes back at the deadline, and no other hire has to wait.
+  if (mode instanceof NoSellerError) {
+    return { jobId, hireId, escrow: null, error: mode, isOver: false, money: "authorized" };
+  }
+  const of = { jobId, hireId, escrow: mode.escrowOf?.(payment) ?? null };
+  let error: HireFailedError;
+  try {
+    if (judge === "caller" && !verify) throw verifyNeeded(hiring, mode.whenSent);
+    const response = await lookUp(hiring, jobId, mode.whenSent);
+    const judged = await abortable(judgeDelivery(hiring, response), deadline.signal);
+    return { ...of, hire: await concludeHire(hiring, judged) };
+  } catch (cause) {
+    error = asFailure(hiring, cause, mode.whenSent);
+  }
+  // Who cannot be asked today is asked the next time, and a seller has the time that it was given.
+  let { money } = error;
+  const isDue = error.code !== "verify_needed" && context.now() >= entry.startedAt + maxLatencyMs;
+  if (isDue || isFinal(error))
+    money = (await within(mode.abandon(payment), SETTLE_MS).catch(() => undefined)) ?? money;
+  const ending = await within(mode.isOver(payment), SETTLE_MS).catch(() => undefined);
+  if (ending) await book(hiring, ending);
+  return { ...of, error, isOver: Boolean(ending), money: ending ? ending.money : money };
+}
+
+/** Whether the seller has said that there will be no result. */
+function isFinal({ code }: HireFailedError): boolean {
+  return code !== "seller_timeout" && code !== "seller_unreachable" && code !== "verify_needed";
+}
+
+function asFailure(hiring: Hiring, cause: unknown, money: MoneyState): HireFailedError {
+  if (cause instanceof HireFailedError) return cause;
+  if (!(cause instanceof DeadlineError)) throw cause;
+  return failed(hiring, { code: "seller_timeout", message: cause.message, money, cause });
+}
+
+function verifyNeeded(hiring: Hiring, money: MoneyState): HireFailedError {
+  return failed(hiring, {
+    code: "verify_needed",
+    message: "This hire was made with a check of its caller's own.",
+    hint: "Give `resume` the same `verify`.",
+    money,
+  });
+}
+
+function modeIn(context: BuyerContext, paymentMode: string): BuyerMode | NoSellerError {
+  try {
+    return context.modeOf(paymentMode);
+  } catch (error) {
+    if (error instanceof NoSellerError) return error;
+    throw error;
+  }
+}

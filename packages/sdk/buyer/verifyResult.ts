@@ -1,0 +1,46 @@
+import type { CustomSchemas } from "tallystick-capabilities/customCapability";
+import type { Verification } from "tallystick-capabilities/verification";
+import { isCustomCapability } from "tallystick-protocol/capability";
+import type { Listing } from "tallystick-protocol/records/listing";
+import { verifyApart } from "../verification/verifyApart.ts";
+
+/** A caller's own judgement of a result: for `custom.*` capabilities, or to ask for more than the standard does. */
+export type Verify = (
+  params: unknown,
+  result: unknown,
+  of?: { capability: string; hireId: string },
+) => Verification | Promise<Verification>;
+
+/** What a result is judged by: the caller's own check before the seller's schemas, and these before the standard. */
+export type Judge = { verify?: Verify | undefined; schemas?: CustomSchemas | undefined };
+
+/**
+ * The buyer's check of what was delivered (SHP §8.1): the caller's when it has one, else that of the seller's schemas for
+ * a custom capability, else the capability's own in the version the listing targets; in a worker that is ended when it takes
+ * too long. Never throws: a check that fails to run has failed, and so has a custom capability that nobody can judge.
+ */
+export async function verifyResult(
+  { capability, verification_version: version }: Listing,
+  params: unknown,
+  result: unknown,
+  { verify, schemas }: Judge = {},
+  hireId = "",
+): Promise<Verification> {
+  try {
+    if (verify) return await verify(params, result, { capability, hireId });
+    if (!isCustomCapability(capability)) return await verifyApart({ capability, params, result, version });
+    if (schemas) return await verifyApart({ schemas, result });
+    return verdict("verifiable", false, `Nothing says what a result of ${capability} has to be.`);
+  } catch (error) {
+    return verdict("verifiable", false, error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** A verification of one check. */
+export function verdict(name: string, passed: boolean, detail?: string): Verification {
+  return {
+    all_passed: passed,
+    checks: { [name]: passed },
+    details: detail === undefined ? {} : { [name]: detail.slice(0, 300) },
+  };
+}

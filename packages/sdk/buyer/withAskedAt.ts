@@ -1,0 +1,18 @@
+import { capabilityOf } from "tallystick-capabilities/capabilityOf";
+
+/**
+ * The params of a hire with the time it is asked for, where the capability takes one and the caller gave none: without it the
+ * age of an answer cannot be checked. Params that a quote names stay as they are, since its signature covers them.
+ *
+ * @param now milliseconds since 1970
+ */
+export function withAskedAt(
+  capability: string,
+  params: { [key: string]: unknown },
+  now: number,
+  quoteToken?: string,
+): { [key: string]: unknown } {
+  const properties = Object(capabilityOf(capability)?.input.properties);
+  if (!Object.hasOwn(properties, "asked_at") || quoteToken !== undefined) return params;
+  return { asked_at: Math.floor(now / 1000), ...params };
+}

@@ -1,0 +1,40 @@
+import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
+import type { PublicClient } from "viem";
+import type { PaymentNetwork } from "./paymentNetwork.ts";
+
+/** An EIP-3009 authorization as a block shows it. `time` is the block's, in unix seconds. */
+export type PaymentState = { isUsed: boolean; time: number };
+
+/** A block with so many blocks on top of it, itself included, that it counts as settled. */
+export async function settledBlock(client: PublicClient, confirmations: number): Promise<bigint> {
+  const head = await client.getBlockNumber({ cacheTime: 0 });
+  const depth = BigInt(Math.max(1, Math.floor(confirmations)) - 1);
+  return head > depth ? head - depth : 0n;
+}
+
+/**
+ * Whether an authorization was used, as of the last block that has its confirmations. A nonce signed for one payment
+ * only can have been used for no other.
+ */
+export async function readPaymentState(
+  client: PublicClient,
+  { token }: PaymentNetwork,
+  { payer, nonce }: { payer: Address; nonce: Hex },
+  confirmations: number,
+): Promise<PaymentState> {
+  const blockNumber = await settledBlock(client, confirmations);
+  const functionName = "authorizationState";
+  const [block, isUsed] = await Promise.all([
+    client.getBlock({ blockNumber }),
+    client.readContract({
+      address: token,
+      abi: testUsdcAbi,
+      functionName,
+      args: [payer, nonce],
+      blockNumber,
+    }),
+  ]);
+  return { isUsed, time: Number(block.timestamp) };
+}

@@ -1,0 +1,122 @@
+import type { Address } from "tallystick-protocol/address";
+import {
+  BaseError,
+  ContractFunctionRevertedError,
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  type Hex,
+  http,
+  type LocalAccount,
+  type PublicClient,
+  type TransactionReceipt,
+  type Transport,
+} from "viem";
+import { within } from "../deadline.ts";
+import { ChainError } from "../errors.ts";
+
+/** A call of a contract. */
+export type ContractCall = {
+  address: Address;
+  abi: readonly unknown[];
+  functionName: string;
+  args: readonly unknown[];
+  /** Gas to send with it. Default: the node's estimate and a quarter; what can end early without failing must say. */
+  gas?: bigint;
+};
+
+/** Sends one account's transactions, in order, without two of them ever taking one nonce. */
+export type TransactionSender = {
+  address: Address;
+  client: PublicClient;
+  /** Simulates, sends, and gives the hash; the next call need not wait for it to be mined. */
+  send: (call: ContractCall) => Promise<Hex>;
+  /** As `send`, and waits until it is mined. @throws ChainError when it is reverted */
+  sendAndWait: (call: ContractCall) => Promise<TransactionReceipt>;
+};
+
+export type TransactionSenderParameters = {
+  /** Pays the gas. */
+  account: LocalAccount;
+  chainId: number;
+  /** A URL, or a viem transport. */
+  rpc: string | Transport;
+  /** Milliseconds between two looks for a receipt. Default 1,000. */
+  pollingMs?: number;
+  /** Milliseconds until the next call is no longer kept waiting by one that the RPC does not answer. Default 20,000. */
+  sendMs?: number;
+};
+
+/**
+ * An account that sends transactions for others: a facilitator, a relay, a keeper.
+ *
+ * Calls are queued: each is simulated with the account as sender (so that a bad one costs nothing and keeps no nonce),
+ * then sent with the next nonce.
+ */
+export function createTransactionSender(parameters: TransactionSenderParameters): TransactionSender {
+  const { account, chainId, rpc, pollingMs = 1_000, sendMs = 20_000 } = parameters;
+  const chain = defineChain({
+    id: chainId,
+    name: `eip155:${chainId}`,
+    nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
+    rpcUrls: { default: { http: typeof rpc === "string" ? [rpc] : [] } },
+  });
+  const transport = typeof rpc === "string" ? http(rpc) : rpc;
+  const client = createPublicClient({ chain, transport, cacheTime: 0, pollingInterval: pollingMs });
+  const wallet = createWalletClient({ account, chain, transport });
+  let queue: Promise<unknown> = Promise.resolve();
+
+  async function sendNow(call: ContractCall): Promise<Hex> {
+    try {
+      // A quarter more: what a payment costs depends on balances that may have changed by then.
+      const gas = call.gas ?? ((await client.estimateContractGas({ ...call, account })) * 5n) / 4n;
+      const nonce = await client.getTransactionCount({ address: account.address, blockTag: "pending" });
+      return await wallet.writeContract({ ...call, gas, nonce });
+    } catch (cause) {
+      throw chainError(call, cause);
+    }
+  }
+
+  const send = (call: ContractCall): Promise<Hex> => {
+    const sent = queue.then(async () => {
+      const hash = await within(sendNow(call), sendMs);
+      if (hash !== undefined) return hash;
+      throw chainError(call, new Error(`the RPC did not answer within ${sendMs} ms`));
+    });
+    queue = sent.catch(() => {});
+    return sent;
+  };
+
+  return {
+    address: account.address.toLowerCase() as Address,
+    client,
+    send,
+    sendAndWait: async (call) => {
+      const hash = await send(call);
+      const receipt = await client.waitForTransactionReceipt({ hash, pollingInterval: pollingMs });
+      if (receipt.status === "success") return receipt;
+      throw new ChainError({
+        code: "transaction_reverted",
+        message: `${call.functionName} was reverted in transaction ${hash}.`,
+        hint: "Somebody else may have been first: read the state again.",
+        details: { hash },
+      });
+    },
+  };
+}
+
+function chainError(call: ContractCall, cause: unknown): ChainError {
+  const reverted =
+    cause instanceof BaseError
+      ? cause.walk((error) => error instanceof ContractFunctionRevertedError)
+      : undefined;
+  const reason = reverted instanceof ContractFunctionRevertedError ? reverted.data?.errorName : undefined;
+  const short = cause instanceof BaseError ? cause.shortMessage : String(cause);
+  return new ChainError({
+    code: reverted ? "call_refused" : "chain_unreachable",
+    message: `${call.functionName}: ${reason ?? short}`,
+    hint: reverted ? "Nothing was sent." : "Nobody knows whether it was sent: read the state again.",
+    reason,
+    cause,
+  });
+}

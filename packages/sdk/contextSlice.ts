@@ -1,0 +1,50 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { toBareHex } from "tallystick-protocol/hex";
+import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import { type Fetch, requestService } from "./requestService.ts";
+
+/** What an agent may know for one task. */
+export type ContextSlice = {
+  slice: { [key: string]: unknown };
+  /** The head of the ledger at which it was taken: the parent of a proposal made from it. */
+  parentHash: string;
+  /** SHA-256 of the slice's text, 64 hex digits: says in the ledger what the agent worked with. */
+  contextHash: string;
+};
+
+/**
+ * The part of a state that a task needs: the keys that are named, and `core_logic` (swarm.at §6.2).
+ *
+ * @example contextSlice({ core_logic: "be kind", budget: 3, secret: 1 }, ["budget"]) // { core_logic, budget }
+ */
+export function contextSlice<State extends { [key: string]: unknown }>(
+  state: State,
+  keywords: readonly string[],
+): Partial<State> {
+  const wanted = new Set([...keywords, "core_logic"]);
+  return Object.fromEntries(Object.entries(state).filter(([key]) => wanted.has(key))) as Partial<State>;
+}
+
+export type FetchContextSliceParameters = {
+  /** Of the settlement service, or of the node in front of it. */
+  baseUrl: string;
+  keywords?: readonly string[];
+  fetch?: Fetch;
+};
+
+/**
+ * The slice that the service has: of its institutional rules and of the shared state, with the head it belongs to.
+ *
+ * @throws ServiceError when the service refuses or cannot be reached
+ */
+export async function fetchContextSlice(parameters: FetchContextSliceParameters): Promise<ContextSlice> {
+  const { baseUrl, keywords = [], fetch } = parameters;
+  const query = new URLSearchParams({ keywords: keywords.join(",") });
+  const { text, headers } = await requestService({ baseUrl, path: `/v1/context?${query}`, fetch });
+  return {
+    slice: readForeignJson(text) as ContextSlice["slice"],
+    parentHash: headers.get("x-parent-hash") ?? "",
+    contextHash: toBareHex(sha256(utf8ToBytes(text))),
+  };
+}

@@ -1,0 +1,182 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import type { Address } from "tallystick-protocol/address";
+import type { TallystickError } from "tallystick-protocol/errors";
+import { type Hex, toBareHex, toHex } from "tallystick-protocol/hex";
+import type { LedgerName } from "tallystick-protocol/records/ledgerName";
+import { signRecord } from "tallystick-protocol/records/record";
+import type { LocalAccount, PublicClient } from "viem";
+import type { Budget } from "./budget/budget.ts";
+import { avoidedSellers } from "./buyer/avoidedSellers.ts";
+import { createBackground } from "./buyer/background.ts";
+import type { BuyerContext, BuyerMode } from "./buyer/buyerContext.ts";
+import { contentKey } from "./buyer/contentKey.ts";
+import { directPayment } from "./buyer/directPayment.ts";
+import { type AllowedEscrow, escrowPayment } from "./buyer/escrowPayment.ts";
+import { findByKey } from "./buyer/hireByKey.ts";
+import type { HireResult } from "./buyer/hireResult.ts";
+import { checkKey, type KeptHire, keptHires } from "./buyer/keptHires.ts";
+import { type RateParameters, ratingBody } from "./buyer/report.ts";
+import { createReports } from "./buyer/reports.ts";
+import { type ResumedHire, resumeHires } from "./buyer/resumeHires.ts";
+import type { SearchClient } from "./buyer/searchClient.ts";
+import type { Verify } from "./buyer/verifyResult.ts";
+import type { PaymentNetwork } from "./chain/paymentNetwork.ts";
+import { readPaymentState } from "./chain/paymentState.ts";
+import { noRecovery } from "./errors.ts";
+import { readEscrowState } from "./escrow/readEscrowState.ts";
+import { hire } from "./hire.ts";
+import type { HireParameters } from "./hireParameters.ts";
+import { knownLedger } from "./knownLedger.ts";
+import { createPublicFetch } from "./net/publicFetch.ts";
+import { createQueryClient } from "./query/createQueryClient.ts";
+import { type Fetch, requestService } from "./requestService.ts";
+import { type KeyValueStore, memoryStore } from "./store/keyValueStore.ts";
+
+export type CreateBuyerParameters = {
+  /** The agent's wallet. It signs; it sends no transactions and needs no gas. */
+  account: LocalAccount;
+  /** Of the node: search, and where ratings and telemetry go. */
+  baseUrl: string;
+  network: PaymentNetwork;
+  /** The node's ledger, which ratings and telemetry are signed for. Default: what the node says first, kept in `journal`. */
+  ledger?: LedgerName;
+  /** What may be spent in all; without one only each hire's own maximum counts. See `openTokenBudget`, `storeBudget`. */
+  budget?: Budget;
+  /** The escrows that may hold this buyer's money, by payment mode (`platform_escrow:ID`). No other is ever paid into. */
+  escrows?: { [paymentMode: string]: AllowedEscrow };
+  /** Remembers hires that are paid for: `fileStore(folder)` to survive a crash between payment and verification. */
+  journal?: KeyValueStore;
+  /** Finds sellers. Default: the node's `POST /v1/search`. */
+  search?: SearchClient;
+  /**
+   * Reads the chain: a viem public client. Without it no direct payment is ever called paid, since nobody here has seen
+   * it; and one that expired counts as spent, since nobody here knows.
+   */
+  client?: PublicClient;
+  /** How many blocks, the payment's own included, have to show it. Default 1. */
+  confirmations?: number;
+  /** Allows sellers at http and private addresses. For local networks only. */
+  devMode?: boolean;
+  /** Reaches the node, and sellers too when it is given. */
+  fetch?: Fetch;
+  /** Reaches sellers. Default: public servers only, judged when they are connected to; see `createPublicFetch`. */
+  sellerFetch?: Fetch;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+  /** The chain's clock in milliseconds, by which payments expire. Default: `now`; local chains may be ahead of it. */
+  chainNow?: () => number;
+};
+
+export type Buyer = {
+  address: Address;
+  /** See {@link hire}. The types of `params` and result are those of the capability. */
+  hire: <Id extends string>(parameters: HireParameters<Id>) => Promise<HireResult<Id>>;
+  /** Rates a hire, once: with the token that came with it (SHP §9.1). Tells which ledger it was signed for. */
+  rate: (parameters: RateParameters) => Promise<{ ledger: LedgerName }>;
+  search: SearchClient["search"];
+  /** Concludes the hires that were interrupted; call it at the start, or at any time. See {@link resumeHires}. */
+  resume: (verify?: Verify) => Promise<ResumedHire[]>;
+  /** The idempotency key that `hire` takes for a call that brings none. */
+  keyOf: (parameters: HireParameters) => Promise<string>;
+  /**
+   * What became of the hire with an idempotency key; undefined when there is none of the last 30 days. Takes it up when its
+   * money is open and nobody in this process is at it.
+   */
+  find: (
+    idempotencyKey: string,
+    verify?: Verify,
+  ) => Promise<{ kept: KeptHire; hire?: HireResult; error?: TallystickError } | undefined>;
+  /** Waits for what hires left to do in the background: what the ledger is told, releases and refunds under way. */
+  idle: () => Promise<void>;
+  /** How many reports wait for the ledger. `resume` and every hire send them. */
+  waitingReports: () => Promise<number>;
+};
+
+/**
+ * A buyer: hires agents as one calls a function. Never signs for more than the listing's price, the budget and the
+ * caller's maximum, nor to anybody but the listing's payee.
+ *
+ * @example
+ * const buyer = createBuyer({ account, baseUrl: "https://node.example", network: base, budget: memoryBudget(5_000_000n) });
+ * const { result, verification } = await buyer.hire({ capability: "compute.statistics.mean", params: { data: [1, 2, 3] },
+ *   maxPriceUsdc: "0.05", maxLatencyMs: 5_000 });
+ */
+export function createBuyer(parameters: CreateBuyerParameters): Buyer {
+  const { account, baseUrl, network, escrows = {}, now = Date.now, chainNow = now } = parameters;
+  const { client, confirmations = 1, devMode = false } = parameters;
+  const fetch = parameters.fetch ?? globalThis.fetch.bind(globalThis);
+  const readPayment =
+    client && ((it: { payer: Address; nonce: Hex }) => readPaymentState(client, network, it, confirmations));
+  const readEscrow =
+    client && ((escrow: Address, id: Hex) => readEscrowState(client, escrow, id, confirmations));
+  const direct = directPayment({ account, network, now: chainNow, readState: readPayment });
+  const modes: { [paymentMode: string]: BuyerMode } = { direct };
+  for (const [mode, allowed] of Object.entries(escrows)) {
+    modes[mode] = escrowPayment({ account, network, allowed, now: chainNow, readState: readEscrow });
+  }
+  const search = parameters.search ?? createQueryClient({ baseUrl, fetch });
+  const allowsEscrow = (mode: string): boolean => Object.hasOwn(escrows, mode);
+  const journal = parameters.journal ?? memoryStore();
+  // Strangers' addresses are resolved and judged at the moment of connecting.
+  const sellerFetch = parameters.sellerFetch ?? (parameters.fetch || devMode ? fetch : createPublicFetch());
+  const background = createBackground();
+  const ledger = knownLedger({ baseUrl, ledger: parameters.ledger, store: journal, fetch });
+  const reports = createReports({ account, baseUrl, fetch, ledger, sellerFetch, store: journal, now });
+  const context: BuyerContext = {
+    account,
+    address: account.address.toLowerCase() as Address,
+    network,
+    baseUrl,
+    search,
+    budget: parameters.budget,
+    journal,
+    ledger,
+    underWay: new Set(),
+    verifiers: new Map(),
+    kept: keptHires(journal, account, now),
+    keyed: new Map(),
+    background,
+    reports,
+    avoided: avoidedSellers(journal, now),
+    allowsEscrow,
+    modeOf: (mode) => {
+      const found = Object.hasOwn(modes, mode) ? modes[mode] : undefined;
+      if (found) return found;
+      throw noRecovery(`${mode} is not on this buyer's list of escrows.`);
+    },
+    fetch,
+    sellerFetch,
+    devMode,
+    now,
+    random: () => toHex(crypto.getRandomValues(new Uint8Array(32))),
+  };
+
+  return {
+    address: context.address,
+    hire: async <Id extends string>(wanted: HireParameters<Id>) =>
+      (await hire(context, wanted as HireParameters)) as HireResult<Id>,
+    search: search.search,
+    resume: (verify) => resumeHires(context, verify),
+    keyOf: (wanted) => contentKey(context, wanted),
+    find: (key, verify) => findByKey(context, checkKey(key), verify),
+    idle: background.idle,
+    waitingReports: reports.waiting,
+    rate: async (rating) => {
+      const { comment, ratingToken } = rating;
+      const hash = comment === undefined ? undefined : toBareHex(sha256(utf8ToBytes(comment)));
+      const ledger = await context.ledger();
+      const record = await signRecord({ type: "rating", ledger, body: ratingBody(rating, hash), account });
+      const { body, signer, signature } = record;
+      const sent = {
+        body,
+        signer,
+        signature,
+        rating_token: ratingToken,
+        ...(comment !== undefined && { comment }),
+      };
+      await requestService({ baseUrl, path: "/v1/rate", body: sent, fetch });
+      return { ledger };
+    },
+  };
+}

@@ -1,0 +1,318 @@
+import { type FacilitatorClient, HTTPFacilitatorClient } from "@x402/core/server";
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { cors } from "hono/cors";
+import type { Address } from "tallystick-protocol/address";
+import { toHex } from "tallystick-protocol/hex";
+import type { Listing } from "tallystick-protocol/records/listing";
+import type { SignedRecord } from "tallystick-protocol/records/record";
+import type { LocalAccount, PublicClient } from "viem";
+import type { PaymentNetwork } from "./chain/paymentNetwork.ts";
+import { createPublicFetch } from "./net/publicFetch.ts";
+import { requirePublicUrl } from "./publicUrl.ts";
+import { type Fetch, requestService } from "./requestService.ts";
+import { requireAdopted } from "./seller/adoptStore.ts";
+import { createCallbacks } from "./seller/callbacks.ts";
+import { type CustomSchemas, capabilityRules } from "./seller/capabilityRules.ts";
+import { directMode } from "./seller/directMode.ts";
+import { type FindPayment, findPaymentOnChain } from "./seller/findPayment.ts";
+import { createFreeCalls, type HasHired } from "./seller/freeCalls.ts";
+import { answerHire } from "./seller/hireRoute.ts";
+import type { RedeemQuote } from "./seller/intake.ts";
+import type { Job, SettlementMode } from "./seller/job.ts";
+import { createJobLeases } from "./seller/jobLeases.ts";
+import { jobRoutes } from "./seller/jobRoutes.ts";
+import { createJobRunner, type Handler, isEnded, settledFields } from "./seller/jobRunner.ts";
+import { type OfferTerms, signOffers } from "./seller/offers.ts";
+import { problemResponse } from "./seller/problem.ts";
+import { createReceiptOutbox } from "./seller/receiptOutbox.ts";
+import { HireRefusedError } from "./seller/sellerErrors.ts";
+import { sellerStore } from "./seller/sellerStore.ts";
+import type { KeyValueStore } from "./store/keyValueStore.ts";
+
+export type CreateSellerParameters = {
+  /** The agent's wallet: signs listings and receipts. It sends no transactions. */
+  account: LocalAccount;
+  /** What is offered. */
+  listings: readonly OfferTerms[];
+  /** Who does the work, by capability. */
+  handlers: { [capability: string]: Handler };
+  /** Where buyers reach this seller: what `POST {endpoint}/hire` means. */
+  endpoint: string;
+  /** Of the node that gets listings and receipts. */
+  baseUrl: string;
+  network: PaymentNetwork;
+  /** Verifies and settles direct payments: a client, or the URL of a facilitator. */
+  facilitator: FacilitatorClient | string;
+  /**
+   * Remembers jobs, nonces, buyers and receipts: `fileStore(folder)` for anything real. Sellers may share it, and so may
+   * processes of one seller: each job belongs to one of them.
+   */
+  store: KeyValueStore;
+  /** How long a process that says nothing keeps its jobs from the seller's others, in milliseconds. Default 10,000. */
+  leaseMs?: number;
+  /**
+   * Reads the chain: a viem public client. With it nothing is delivered for a direct payment that the chain does not
+   * show, whatever a facilitator says, and what a crash left open is looked up.
+   */
+  client?: PublicClient;
+  /** How many blocks, the payment's own included, have to show it. Default 1. */
+  confirmations?: number;
+  /** How long the chain may take to show what the facilitator has settled, in milliseconds. Default 5,000. */
+  shownWithinMs?: number;
+  /** Looks payments up in another way than `client`; see `findPaymentOnChain`. */
+  findPayment?: FindPayment;
+  /** How other payment modes than `direct` are settled, by mode; see `escrowMode`. */
+  modes?: { [paymentMode: string]: SettlementMode };
+  /** Schemas of `custom.*` capabilities (SHP §5.2). */
+  schemas?: CustomSchemas;
+  redeemQuote?: RedeemQuote;
+  /** The indexer's word on whether a buyer has hired before, for first calls for free. */
+  hasHired?: HasHired;
+  freeCallsPerDay?: number;
+  /** Jobs at once. Default 64. */
+  maxRunning?: number;
+  /** Largest request, in bytes. Default 1 MiB. */
+  maxBodyBytes?: number;
+  /** How long an answer waits for its receipt to be settled. Default 2,000. */
+  receiptWaitMs?: number;
+  /** How long a free hire's receipt waits for its buyer's signature. Default 10,000. */
+  countersignMs?: number;
+  /** Allows callbacks to http and private addresses. For local networks only. */
+  devMode?: boolean;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+  fetch?: Fetch;
+  log?: (sentence: string, details?: { [key: string]: unknown }) => void;
+};
+
+export type Seller = {
+  address: Address;
+  /** Serve this: `serve({ fetch: app.fetch, port })`. */
+  app: Hono;
+  /** The signed listings. */
+  listings: SignedRecord[];
+  /** Puts the listings into the ledger. Safe to repeat. @throws ServiceError */
+  publish: () => Promise<void>;
+  /** Takes up what a crash interrupted: unfinished jobs and receipts on their way. Call it once at the start. */
+  resume: () => Promise<void>;
+  /** Receipts that have not reached the ledger yet. */
+  waitingReceipts: () => Promise<number>;
+  /** Waits for running jobs and stops. */
+  close: () => Promise<void>;
+};
+
+/**
+ * A seller: a Hono app with `POST /hire`, `GET /jobs/{id}`, `GET /capabilities/{id}/schema` and `GET /listings`, real
+ * x402 payment, and receipts that reach the ledger whatever happens (SHP §7, §11, §12).
+ *
+ * @example
+ * const seller = await createSeller({ account, endpoint: "https://agent.example/v1", baseUrl, network: base,
+ *   facilitator: "https://facilitator.example", store: fileStore("./seller"),
+ *   listings: [{ capability: "compute.statistics.mean", price_usdc: "0.02", max_latency_ms: 5000 }],
+ *   handlers: { "compute.statistics.mean": ({ data }) => ({ result: mean(data) }) } });
+ * await seller.resume();
+ * await seller.publish();
+ * serve({ fetch: seller.app.fetch, port: 8080 });
+ */
+export async function createSeller(parameters: CreateSellerParameters): Promise<Seller> {
+  const { account, handlers, endpoint, baseUrl, network, fetch } = parameters;
+  const { log = () => {}, now = Date.now } = parameters;
+  const address = account.address.toLowerCase() as Address;
+  await requireAdopted(parameters.store);
+  const store = sellerStore(parameters.store, address);
+  const { leaseMs = 10_000 } = parameters;
+  const leases = createJobLeases({ store, leaseMs, now });
+  const issuedAt = Math.floor(now() / 1000);
+  const offers = await signOffers(parameters.listings, { account, endpoint, issuedAt });
+  const rules = capabilityRules(parameters.schemas ?? {});
+  for (const { listing } of offers.live) requireHandler(listing, handlers, rules.isKnown);
+
+  const facilitator =
+    typeof parameters.facilitator === "string"
+      ? new HTTPFacilitatorClient({ url: parameters.facilitator })
+      : parameters.facilitator;
+  const { client, confirmations = 1 } = parameters;
+  const findPayment =
+    parameters.findPayment ?? (client && findPaymentOnChain(client, network, { confirmations }));
+  const modes: { [mode: string]: SettlementMode } = {
+    ...parameters.modes,
+    direct: directMode({ network, facilitator, findPayment, shownWithinMs: parameters.shownWithinMs, now }),
+  };
+  const modeOf = (mode: string): SettlementMode => {
+    const found = Object.hasOwn(modes, mode) ? modes[mode] : undefined;
+    if (found) return found;
+    throw new HireRefusedError({
+      status: 500,
+      code: "mode_not_configured",
+      message: `This seller cannot settle ${mode}.`,
+      hint: "Give createSeller `modes` for every payment_mode of its listings.",
+    });
+  };
+  for (const { listing } of offers.live) modeOf(listing.payment_mode);
+  const listingOf = (job: Job): Listing | undefined =>
+    offers.all.find(
+      ({ offer: { listing } }) => listing.capability === job.capability && listing.payment_mode === job.mode,
+    )?.offer.listing;
+
+  const freeCalls = createFreeCalls({
+    store,
+    now,
+    hasHired: parameters.hasHired,
+    ...(parameters.freeCallsPerDay !== undefined && { perDay: parameters.freeCallsPerDay }),
+  });
+  const outbox = createReceiptOutbox({
+    store,
+    baseUrl,
+    fetch,
+    now,
+    log,
+    onSettled: async (id, settled) => {
+      const job = await store.get<Job>(`job/${id}`);
+      if (job?.answer)
+        await store.put(`job/${id}`, { ...job, answer: { ...job.answer, ...settledFields(settled) } });
+    },
+  });
+  const callbacks = createCallbacks({
+    account,
+    store,
+    log,
+    fetch: fetch ?? (parameters.devMode ? globalThis.fetch.bind(globalThis) : createPublicFetch()),
+  });
+  const runner = createJobRunner({
+    account,
+    store,
+    leases,
+    network,
+    handlers,
+    modeOf: (job) => modeOf(job.mode),
+    listingOf,
+    verify: (job, listing) => rules.verify(job, listing.verification_version),
+    outbox,
+    restMs: 3 * leaseMs,
+    receiptWaitMs: parameters.receiptWaitMs ?? 2_000,
+    countersignMs: parameters.countersignMs ?? 10_000,
+    onEnd: async (job) => {
+      if (job.free && job.stage === "failed") await freeCalls.giveBack(job.buyer, job.capability);
+      else if (job.stage === "completed") await freeCalls.see(job.buyer, job.capability);
+      if (job.callbackUrl !== undefined && isEnded(job.stage)) await callbacks.tell(job);
+    },
+    log,
+    now,
+  });
+
+  const app = new Hono();
+  app.use(
+    cors({ origin: "*", exposeHeaders: ["PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE"] }),
+  );
+  app.onError((error) => problemResponse(error, log));
+  app.notFound(() => problemResponse(notFound("There is no such route."), log));
+  const limit = bodyLimit({
+    maxSize: parameters.maxBodyBytes ?? 1_048_576,
+    onError: () => problemResponse(tooLarge(), log),
+  });
+  app.post("/hire", limit, (c) =>
+    answerHire(c, {
+      seller: address,
+      offers,
+      checkParams: rules.checkParams,
+      redeemQuote: parameters.redeemQuote,
+      now,
+      network,
+      store,
+      modeOf,
+      runner,
+      freeCalls,
+      maxRunning: parameters.maxRunning ?? 64,
+      checkCallback: (url) => {
+        if (!parameters.devMode) requirePublicUrl(url, "callback_url");
+      },
+      random: () => toHex(crypto.getRandomValues(new Uint8Array(16))),
+    }),
+  );
+  app.route("/", jobRoutes({ store, outbox, account, now }));
+  app.get("/listings", (c) => c.json({ listings: offers.all.map(({ record }) => record) }));
+  app.get("/capabilities", (c) =>
+    c.json({ capabilities: rules.list(offers.live.map(({ listing }) => listing)) }),
+  );
+  app.get("/capabilities/:id/schema", (c) => {
+    const schema = rules.schemaOf(c.req.param("id"));
+    if (!schema) throw notFound(`${c.req.param("id")} has no schema here.`);
+    return c.json(schema);
+  });
+
+  // Jobs of a process that is gone, and those whose payment is uncertain, are taken up when their lease has run out.
+  let sweep: ReturnType<typeof setInterval> | undefined;
+  const takeUp = async (): Promise<void> => {
+    for (const id of await leases.open()) {
+      const job = await store.get<Job>(`job/${id}`);
+      if (job && !isEnded(job.stage)) void runner.run(job);
+    }
+  };
+  const unfinished = async (): Promise<Job[]> => {
+    const jobs = await Promise.all((await store.keys("job")).map((key) => store.get<Job>(key)));
+    return jobs.filter((job): job is Job => job !== undefined && !isEnded(job.stage));
+  };
+  return {
+    address,
+    app,
+    listings: offers.all.map(({ record }) => record),
+    publish: async () => {
+      for (const { record } of offers.all) {
+        const { body, signer, signature } = record;
+        await requestService({ baseUrl, path: "/v1/listings", body: { body, signer, signature }, fetch });
+      }
+    },
+    resume: async () => {
+      outbox.start();
+      await callbacks.start();
+      await Promise.all((await unfinished()).map((job) => runner.run(job)));
+      sweep ??= setInterval(() => {
+        takeUp().catch((error) => log("Unfinished jobs could not be taken up.", { error: String(error) }));
+      }, leaseMs);
+      sweep.unref?.();
+    },
+    waitingReceipts: outbox.waiting,
+    close: async () => {
+      clearInterval(sweep);
+      await runner.idle();
+      await Promise.all([outbox.close(), callbacks.close()]);
+    },
+  };
+}
+
+function requireHandler(
+  { capability }: Listing,
+  handlers: { [capability: string]: Handler },
+  isKnown: (capability: string) => boolean,
+): void {
+  if (!Object.hasOwn(handlers, capability)) {
+    throw new HireRefusedError({
+      status: 500,
+      code: "no_handler",
+      message: `${capability} is offered, but handlers has nobody for it.`,
+      field: "handlers",
+    });
+  }
+  if (!isKnown(capability)) {
+    throw new HireRefusedError({
+      status: 500,
+      code: "unknown_capability",
+      message: `schemas has none for ${capability}.`,
+      field: "schemas",
+      hint: "Capabilities outside of the standard bring their schemas (SHP §5.2).",
+    });
+  }
+}
+
+function notFound(message: string): HireRefusedError {
+  return new HireRefusedError({ status: 404, code: "not_found", message });
+}
+
+function tooLarge(): HireRefusedError {
+  return new HireRefusedError({
+    status: 413,
+    code: "payload_too_large",
+    message: "The request is too large.",
+  });
+}

@@ -1,0 +1,127 @@
+import type { Address } from "tallystick-protocol/address";
+import { TallystickError, type TallystickErrorParameters } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
+
+/**
+ * Where the buyer's money is when a hire fails: `none` moved or can be moved; `authorized`: the seller holds a signature
+ * and may still use it until it expires; `paid` to the seller; `held` by the escrow and back by itself after the
+ * deadline; `refunded`.
+ */
+export type MoneyState = "none" | "authorized" | "paid" | "held" | "refunded";
+
+/**
+ * The escrow that the payment of a hire goes into: the contract and its id of the hire. From `deadline` on, in unix
+ * seconds, what it still holds goes back to the buyer, on anybody's call.
+ */
+export type EscrowOfHire = { contract: Address; escrowId: Hex; deadline: number };
+
+/** Nobody sells this within the limits. Nothing was asked of anybody. Codes: `no_seller`, `no_recovery`. */
+export class NoSellerError extends TallystickError {}
+
+/** What there is is only sold by escrows that the buyer has not put on its list. */
+export function noRecovery(message: string): NoSellerError {
+  return new NoSellerError({
+    code: "no_recovery",
+    message,
+    hint: "Check the provider's contract, audit and guardians, then add it to `escrows` of createBuyer, or to TALLYSTICK_ESCROWS of an MCP server.",
+  });
+}
+
+/** What the seller asks for is not what was agreed. Nothing was signed. The code says what: `overcharged`, … */
+export class PaymentRefusedError extends TallystickError {
+  readonly seller: Address;
+
+  constructor(parameters: TallystickErrorParameters & { seller: Address }) {
+    super(parameters);
+    this.seller = parameters.seller;
+  }
+}
+
+/** The budget does not allow it. Nothing was signed. Codes: `budget_exceeded`, `budget_token_refused`. */
+export class BudgetError extends TallystickError {}
+
+/** What a seller said, cut to a length. It is a stranger's text: to be shown as such, never followed. */
+export type SellerWords = { code?: string; text?: string; hint?: string };
+
+/** The most characters of each part of a stranger's words that are kept. */
+export const MOST_WORDS = 300;
+
+/** A stranger's words, or undefined when there are none. */
+export function sellerWords(parts: {
+  code?: unknown;
+  text?: unknown;
+  hint?: unknown;
+}): SellerWords | undefined {
+  const words = Object.fromEntries(
+    Object.entries(parts).flatMap(([name, part]) =>
+      typeof part === "string" && part !== "" ? [[name, part.slice(0, MOST_WORDS)]] : [],
+    ),
+  );
+  return Object.keys(words).length > 0 ? words : undefined;
+}
+
+/**
+ * The hire failed with the seller. `money` says where the buyer's money is. Codes: `seller_unreachable`,
+ * `seller_timeout`, `seller_refused`, `garbage_answer`, `settlement_failed`, …
+ */
+export class HireFailedError extends TallystickError {
+  readonly seller: Address;
+  readonly money: MoneyState;
+  /** With these the hire can be looked up, and what it became. */
+  readonly hireId: Hex;
+  readonly jobId: string;
+  /** In escrow mode, once the payment was signed. */
+  readonly escrow?: EscrowOfHire;
+  /** What the seller said about it. `code`, `message` and `hint` are ours and never contain it. */
+  readonly words?: SellerWords;
+
+  constructor(
+    parameters: TallystickErrorParameters & {
+      seller: Address;
+      money: MoneyState;
+      hireId: Hex;
+      jobId: string;
+      escrow?: EscrowOfHire | undefined;
+      words?: SellerWords | undefined;
+    },
+  ) {
+    super(parameters);
+    this.seller = parameters.seller;
+    this.money = parameters.money;
+    this.hireId = parameters.hireId;
+    this.jobId = parameters.jobId;
+    if (parameters.escrow !== undefined) this.escrow = parameters.escrow;
+    if (parameters.words !== undefined) this.words = parameters.words;
+  }
+}
+
+/** A seller refused something that costs nothing. `words` is its own text. Code `seller_refused`. */
+export class SellerRefusedError extends TallystickError {
+  readonly words?: SellerWords;
+
+  constructor(status: number, words: SellerWords | undefined) {
+    super({ code: "seller_refused", message: `The seller answered ${status}.`, hint: "Ask another seller." });
+    if (words !== undefined) this.words = words;
+  }
+}
+
+/** A transaction was not carried out. `reason` is the contract's error name when it gave one. */
+export class ChainError extends TallystickError {
+  readonly reason?: string;
+
+  constructor(parameters: TallystickErrorParameters & { reason?: string | undefined }) {
+    super(parameters);
+    if (parameters.reason !== undefined) this.reason = parameters.reason;
+  }
+}
+
+/** A keeper does not pay for this. Whoever brings it may send it itself. Codes: `gas_limit`, `fee_missing`, `amount_too_small`. */
+export class RelayRefusedError extends TallystickError {
+  /** When the same may be tried again. */
+  readonly secondsToWait?: number;
+
+  constructor(parameters: Omit<TallystickErrorParameters, "hint"> & { secondsToWait?: number }) {
+    super({ ...parameters, hint: "Send it yourself: anybody may." });
+    if (parameters.secondsToWait !== undefined) this.secondsToWait = parameters.secondsToWait;
+  }
+}

@@ -1,0 +1,144 @@
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
+import type { Address } from "tallystick-protocol/address";
+import { type EscrowDeployment, escrowId, type Hire } from "tallystick-protocol/escrow/hire";
+import { type Hex, ZERO_HASH } from "tallystick-protocol/hex";
+import {
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  type EncodeFunctionDataParameters,
+  encodeFunctionData,
+} from "viem";
+import type { TransactionSender } from "../chain/transactionSender.ts";
+import { type BatchOutcome, batchGas, GAS_EACH, readBatchOutcome } from "./batch.ts";
+import { type EscrowState, readEscrowState } from "./readEscrowState.ts";
+import type { DepositAuthorization, DepositPermit } from "./signEscrow.ts";
+import { type TriedCall, tryCall } from "./tryCall.ts";
+
+export type { EscrowState };
+
+/** The events that say so. A split is a release. */
+const EVENTS = {
+  deposit: ["Deposited"],
+  settlement: ["Released", "Refunded", "TimedOut"],
+} as const;
+
+/** An empty signature: the word of whoever sends the transaction. */
+const BY_SENDER: Hex = "0x";
+
+/** A call of one of the contract's functions, as an item of a batch. */
+export function encodeEscrowCall<Name extends EscrowFunction>(
+  functionName: Name,
+  args: ContractFunctionArgs<typeof hireEscrowAbi, "nonpayable", Name>,
+): Hex {
+  return encodeFunctionData({ abi: hireEscrowAbi, functionName, args } as EncodeFunctionDataParameters);
+}
+
+type EscrowFunction = ContractFunctionName<typeof hireEscrowAbi, "nonpayable">;
+
+export type EscrowCalls = ReturnType<typeof createEscrowCalls>;
+
+/**
+ * Every verb of a HireEscrow as a transaction, waited for. A signature left out means that the sender itself speaks.
+ *
+ * @throws ChainError with the contract's error as `reason`; what the contract would refuse is not sent
+ * @example
+ * const escrow = createEscrowCalls({ sender, deployment });
+ * await escrow.depositWithAuthorization(hire, authorization);
+ * await escrow.release(hire, signature);
+ */
+export function createEscrowCalls(parameters: { sender: TransactionSender; deployment: EscrowDeployment }) {
+  const { sender, deployment } = parameters;
+  const address = deployment.escrow;
+  const send = async (functionName: string, args: readonly unknown[]): Promise<Hex> =>
+    (await sender.sendAndWait({ address, abi: hireEscrowAbi, functionName, args })).transactionHash;
+
+  return {
+    deployment,
+    idOf: (hire: Hire): Hex => escrowId(hire, deployment),
+    state: async (hire: Hire | Hex): Promise<EscrowState> => {
+      const id = typeof hire === "string" ? hire : escrowId(hire, deployment);
+      return await readEscrowState(sender.client, address, id);
+    },
+
+    /** What an item of a batch would come to now. @throws ChainError `chain_unreachable` */
+    tryItem: (item: Hex, gasEach: bigint = GAS_EACH): Promise<TriedCall> =>
+      tryCall(sender.client, { to: address, data: item, gas: gasEach }),
+    /** Whether there is code at an address: a contract wallet's, or what an EIP-7702 account points to. */
+    hasCode: async (account: Address): Promise<boolean> =>
+      ((await sender.client.getCode({ address: account })) ?? "0x") !== "0x",
+    /** Unix seconds of the latest block, and its number. */
+    head: async (): Promise<{ time: bigint; number: bigint }> => {
+      const { timestamp, number } = await sender.client.getBlock();
+      return { time: timestamp, number };
+    },
+    /** The hires deposited in these blocks, both included. */
+    deposits: async (fromBlock: bigint, toBlock: bigint): Promise<Hire[]> => {
+      const of = { address, abi: hireEscrowAbi, eventName: "Deposited", fromBlock, toBlock } as const;
+      const logs = await sender.client.getContractEvents({ ...of, strict: true });
+      return logs.map(({ args }) => ({
+        hireId: args.hireId,
+        buyer: lower(args.buyer),
+        seller: lower(args.seller),
+        payee: lower(args.payee),
+        amount: args.amount,
+        fee: args.fee,
+        feeRecipient: lower(args.feeRecipient),
+        deadline: args.deadline,
+        arbiter: lower(args.arbiter),
+      }));
+    },
+    /** The transaction in which an escrow was deposited or settled, if that was in the last `blocks` blocks. */
+    findEvent: async (id: Hex, what: "deposit" | "settlement", blocks = 5_000n): Promise<Hex | undefined> => {
+      const head = await sender.client.getBlockNumber();
+      const fromBlock = head > blocks ? head - blocks : 0n;
+      for (const eventName of EVENTS[what]) {
+        const of = { address, abi: hireEscrowAbi, eventName, args: { escrowId: id }, fromBlock } as const;
+        const [log] = await sender.client.getContractEvents(of);
+        if (log) return log.transactionHash;
+      }
+      return undefined;
+    },
+
+    /** By the buyer itself, with an allowance. */
+    deposit: (hire: Hire) => send("deposit", [hire]),
+    depositWithAuthorization: (hire: Hire, { validAfter, validBefore, signature }: DepositAuthorization) =>
+      send("depositWithAuthorization", [hire, validAfter, validBefore, signature]),
+    depositWithPermit: (hire: Hire, permit: DepositPermit) =>
+      send("depositWithPermit", [
+        hire,
+        permit.permitValue,
+        permit.permitDeadline,
+        permit.permitSignature,
+        permit.signature,
+      ]),
+    markDelivered: (hire: Hire, resultHash: Hex = ZERO_HASH, signature: Hex = BY_SENDER) =>
+      send("markDelivered", [hire, resultHash, signature]),
+    release: (hire: Hire, signature: Hex = BY_SENDER) => send("release", [hire, signature]),
+    split: (hire: Hire, toSeller: bigint, signature: Hex = BY_SENDER) =>
+      send("split", [hire, toSeller, signature]),
+    refund: (hire: Hire, signer: Address, signature: Hex = BY_SENDER) =>
+      send("refund", [hire, signer, signature]),
+    /** From the deadline on, by anybody. */
+    timeoutRefund: (hire: Hire) => send("timeoutRefund", [hire]),
+    /**
+     * Many calls of the contract in one transaction, as {@link encodeEscrowCall} writes them. One that fails is left out,
+     * and those that the gas does not reach for are not tried: the outcome says which.
+     *
+     * @param gasEach what each item gets; 1,000,000 where a contract wallet verifies ({@link GAS_EACH_CONTRACT})
+     */
+    batch: async (items: readonly Hex[], gasEach: bigint = GAS_EACH): Promise<BatchOutcome> => {
+      const call = { address, abi: hireEscrowAbi, functionName: "batch", args: [items, gasEach] };
+      const receipt = await sender.sendAndWait({ ...call, gas: batchGas(items, gasEach) });
+      return readBatchOutcome(receipt, address, items.length);
+    },
+    /** Pays an account what could not be pushed to it. */
+    withdraw: (account: Address) => send("withdraw", [account]),
+    /** By the guardian: stops deposits for so many seconds, 30 days at most. */
+    pause: (seconds: bigint) => send("pause", [seconds]),
+    unpause: () => send("unpause", []),
+  };
+}
+
+function lower(address: string): Address {
+  return address.toLowerCase() as Address;
+}

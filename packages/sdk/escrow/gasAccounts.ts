@@ -1,0 +1,136 @@
+import type { Address } from "tallystick-protocol/address";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+
+/** What a paid hire is worth to its buyer's account: about the gas of its deposit, its mark of delivery and its release. */
+export const HIRE_GAS = 150_000;
+
+/**
+ * How long what an account lost counts, in milliseconds: a day; a month when a word failed of somebody who has never paid;
+ * twice as long each time one fails again.
+ */
+export const WINDOW_MS = 86_400_000;
+export const STRANGER_WINDOW_MS = 30 * WINDOW_MS;
+const MOST_DOUBLINGS = 6;
+
+/** Changes between two looks for accounts that say nothing any more. */
+const SWEEP_WRITES = 10_000;
+
+/** An account of {@link advancesOf} or {@link wordsOf}. */
+export type GasAccountId = string;
+
+/** What was spent on a buyer's hires before they brought a fee. */
+export const advancesOf = (buyer: Address): GasAccountId => buyer;
+
+/** What was lost by the words of a contract wallet that failed. */
+export const wordsOf = (wallet: Address): GasAccountId => `${wallet}.words`;
+
+/** Gas that was spent without a fee for it. */
+type Account = {
+  lost: number;
+  /** Brought by hires that paid the fee. */
+  earned: number;
+  /** Whether a hire of this account has ever paid the fee. */
+  paid: boolean;
+  /** Whether a word failed that was good when it came. */
+  failed: boolean;
+  /** Windows in a row in which one failed. */
+  strikes: number;
+  /** The end of this window, in unix milliseconds; what was lost and earned is forgotten then. */
+  until: number;
+};
+
+export type GasAccounts = Awaited<ReturnType<typeof openGasAccounts>>;
+
+/** Gas set aside for one attempt, until it is known what it came to. */
+export type Reservation = {
+  gas: number;
+  /** It cost so much without bringing anything. `failed`: what was good when it came was not when it was sent. */
+  lose: (gas: number, failed?: boolean) => Promise<void>;
+  /** It cost nobody anything that was not paid for. */
+  giveBack: () => void;
+};
+
+/**
+ * What the keeper has spent on each account, kept on the disk. An account may cost so much in a window of a day, and as
+ * much more as its paid hires were worth; what it has failed with counts longer each time. Who never cost anything has no
+ * account, so to have many costs a stranger what each of them lost.
+ */
+export async function openGasAccounts(store: KeyValueStore, now: () => number = Date.now) {
+  const accounts = new Map<GasAccountId, Account>();
+  const reserved = new Map<GasAccountId, number>();
+  for (const key of await store.keys("gas")) {
+    const account = await store.get<Account>(key);
+    if (account) accounts.set(key.slice("gas/".length), account);
+  }
+  let writes = 0;
+
+  /** Forgets the accounts that say nothing any more. */
+  async function sweep(): Promise<void> {
+    for (const [of, { until, failed, strikes }] of accounts) {
+      const counts = failed || strikes > 0 ? STRANGER_WINDOW_MS * 2 ** MOST_DOUBLINGS : 0;
+      if (now() < until + counts) continue;
+      accounts.delete(of);
+      await store.delete(`gas/${of}`);
+    }
+  }
+  await sweep();
+
+  /** The account as it stands now: a window that is over is forgotten, and what failed in it makes the next one longer. */
+  function current(of: GasAccountId): Account {
+    const kept = accounts.get(of);
+    if (kept !== undefined && now() < kept.until) return kept;
+    const strikes = kept?.failed ? kept.strikes + 1 : (kept?.strikes ?? 0);
+    return { lost: 0, earned: 0, paid: kept?.paid ?? false, failed: false, strikes, until: 0 };
+  }
+
+  async function write(of: GasAccountId, account: Account, hasJustFailed = false): Promise<void> {
+    const windowMs = hasJustFailed && !account.paid ? STRANGER_WINDOW_MS : WINDOW_MS;
+    const end = now() + windowMs * 2 ** Math.min(account.strikes, MOST_DOUBLINGS);
+    // A window begins with the first change in it, and is made longer by what fails.
+    if (account.until === 0 || hasJustFailed) account.until = Math.max(account.until, end);
+    accounts.set(of, account);
+    await store.put(`gas/${of}`, account);
+    if (++writes % SWEEP_WRITES === 0) await sweep();
+  }
+
+  const roomOf = (of: GasAccountId, most: number): number => {
+    const { lost, earned } = current(of);
+    return most + earned - lost - (reserved.get(of) ?? 0);
+  };
+
+  return {
+    /** Gas that may still be put at risk for an account that may lose `most` in a window. */
+    roomOf,
+    /** Sets gas aside at once, or gives undefined when there is no room for it. */
+    reserve: (of: GasAccountId, gas: number, most: number): Reservation | undefined => {
+      if (roomOf(of, most) < gas) return undefined;
+      reserved.set(of, (reserved.get(of) ?? 0) + gas);
+      let isOpen = true;
+      const giveBack = (): void => {
+        if (!isOpen) return;
+        isOpen = false;
+        const left = (reserved.get(of) ?? 0) - gas;
+        if (left > 0) reserved.set(of, left);
+        else reserved.delete(of);
+      };
+      return {
+        gas,
+        giveBack,
+        lose: async (cost, failed = false) => {
+          const account = current(of);
+          const change = { lost: account.lost + cost, failed: account.failed || failed };
+          const written = write(of, { ...account, ...change }, failed);
+          giveBack();
+          await written;
+        },
+      };
+    },
+    /** Counts a hire that paid the fee. */
+    earn: async (of: GasAccountId): Promise<void> => {
+      const account = current(of);
+      await write(of, { ...account, earned: account.earned + HIRE_GAS, paid: true, strikes: 0 });
+    },
+    /** Seconds until what an account has lost is forgotten. */
+    secondsToWait: (of: GasAccountId): number => Math.max(1, Math.ceil((current(of).until - now()) / 1_000)),
+  };
+}

@@ -1,0 +1,148 @@
+import type { Hire } from "tallystick-protocol/escrow/hire";
+import { toHireJson } from "tallystick-protocol/escrow/hireJson";
+import { type Hex, isHex } from "tallystick-protocol/hex";
+import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import { ChainError } from "../errors.ts";
+import { readText } from "../readText.ts";
+import type { Fetch } from "../requestService.ts";
+import type { EscrowState } from "./escrowCalls.ts";
+import type { EscrowRelay } from "./escrowRelay.ts";
+
+export type HttpRelayParameters = {
+  /** Of a keeper, or of a `custom_escrow` endpoint. */
+  url: string;
+  fetch?: Fetch;
+  /** How long an instruction may take to be carried out, in milliseconds. Default 60,000. */
+  waitMs?: number;
+};
+
+/** Largest answer of a keeper that is read, in bytes. */
+const MAX_ANSWER_BYTES = 65_536;
+
+/** The longest pause between two looks at an escrow, in milliseconds. */
+const LONGEST_PAUSE_MS = 2_000;
+
+/** How long to wait when a keeper says 429 and not how long. */
+const PAUSE_MS = 1_000;
+
+/** The shortest time until it is asked again, whatever it says. */
+const SHORTEST_PAUSE_MS = 200;
+
+type Answer = { [key: string]: unknown };
+
+/** A relay that is a keeper somewhere else: it gets signed instructions by HTTP and pays the gas. */
+export function httpRelay({
+  url,
+  fetch = globalThis.fetch,
+  waitMs = 60_000,
+}: HttpRelayParameters): EscrowRelay {
+  const base = url.replace(/\/$/, "");
+
+  /** Asks once, and again when the keeper names a time within `until` (unix milliseconds) at which to come back. */
+  async function ask(
+    path: string,
+    until: number,
+    body?: object,
+  ): Promise<{ status: number; answer: Answer }> {
+    try {
+      const post = body && {
+        method: "POST",
+        body: JSON.stringify(body),
+        headers: { "content-type": "application/json" },
+      };
+      for (;;) {
+        const signal = AbortSignal.timeout(Math.max(1, until - Date.now()));
+        const response = await fetch(`${base}${path}`, { ...post, signal });
+        const text = await readText(response, MAX_ANSWER_BYTES, signal);
+        const pauseMs = response.status === 429 ? pauseOf(response) : undefined;
+        if (pauseMs === undefined || Date.now() + pauseMs >= until)
+          return { status: response.status, answer: Object(readForeignJson(text)) };
+        await sleep(pauseMs);
+      }
+    } catch (cause) {
+      throw unreachable(`${base}${path}: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+    }
+  }
+
+  async function send(path: string, hire: Hire, rest: object): Promise<Answer> {
+    const { status, answer } = await ask(path, Date.now() + waitMs, { hire: toHireJson(hire), ...rest });
+    if (status === 200 || status === 202) return answer;
+    const message = typeof answer.detail === "string" ? answer.detail : `${path} answered ${status}`;
+    if (status >= 500) throw unreachable(message);
+    throw new ChainError({
+      code: answer.code === "call_refused" ? "call_refused" : "relay_refused",
+      message,
+      reason: typeof answer.reason === "string" ? answer.reason : undefined,
+      hint: "Nothing was sent.",
+    });
+  }
+
+  const txOf = (answer: Answer): Hex => {
+    if (isHex(answer.tx_hash, 32)) return answer.tx_hash;
+    throw unreachable("The keeper has taken the instruction, but does not say in which transaction it went.");
+  };
+
+  /** Waits for an escrow to come to this end. */
+  async function settled(answer: Answer, wanted: string): Promise<Hex> {
+    let state = answer;
+    const until = Date.now() + waitMs;
+    // Asked less often the longer it takes: a keeper counts what it is asked.
+    for (let pauseMs = 250; state.status === "held"; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      if (Date.now() + pauseMs >= until) break;
+      await sleep(pauseMs);
+      const { status, answer: next } = await ask(`/escrows/${state.escrow_id}`, until);
+      // Anything else says nothing of the escrow.
+      if (status === 200) state = next;
+    }
+    if (state.status === wanted) return txOf(state);
+    throw new ChainError({
+      code: state.status === "held" ? "chain_unreachable" : "call_refused",
+      message: `The escrow is ${state.status}, not ${wanted}.`,
+      hint: "Read the state again.",
+    });
+  }
+
+  return {
+    deposit: async (hire, { validAfter, validBefore, signature }) =>
+      txOf(
+        await send("/deposit", hire, {
+          valid_after: String(validAfter),
+          valid_before: String(validBefore),
+          signature,
+        }),
+      ),
+    markDelivered: async (hire, resultHash, signature) =>
+      txOf(await send("/delivered", hire, { result_hash: resultHash, signature })),
+    release: async (hire, signature) => settled(await send("/release", hire, { signature }), "released"),
+    refund: async (hire, signer, signature) =>
+      settled(await send("/refund", hire, { signer, signature }), "refunded"),
+    state: async (id) => {
+      const { status, answer } = await ask(`/escrows/${id}`, Date.now() + waitMs);
+      if (status !== 200) throw unreachable(`/escrows/${id} answered ${status}`);
+      return {
+        status: answer.status as EscrowState["status"],
+        delivered: answer.delivered === true,
+        amount: BigInt(String(answer.amount)),
+      };
+    },
+  };
+}
+
+/** How long a keeper wants to be left alone (RFC 9110 §10.2.3; only seconds are read). */
+function pauseOf({ headers }: Response): number {
+  const text = headers.get("retry-after");
+  const pauseMs = text !== null && /^[0-9]{1,9}$/.test(text) ? Number(text) * 1_000 : PAUSE_MS;
+  // One that always says "at once" is a stranger too, and must not keep this process busy.
+  return Math.max(SHORTEST_PAUSE_MS, pauseMs);
+}
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+function unreachable(message: string, cause?: unknown): ChainError {
+  return new ChainError({
+    code: "chain_unreachable",
+    message,
+    hint: "Nobody knows whether it was sent: read the state again.",
+    cause,
+  });
+}

@@ -1,0 +1,114 @@
+import type { Address } from "tallystick-protocol/address";
+import type { Hire } from "tallystick-protocol/escrow/hire";
+import type { Hex } from "tallystick-protocol/hex";
+import { ChainError, RelayRefusedError } from "../errors.ts";
+import { refusal } from "./carryOut.ts";
+import { type EscrowCalls, encodeEscrowCall } from "./escrowCalls.ts";
+import type { EscrowRelay } from "./escrowRelay.ts";
+import { unlessDone } from "./escrowRelay.ts";
+import { advancesOf, type GasAccountId, type GasAccounts, wordsOf } from "./gasAccounts.ts";
+import type { KeeperBatches } from "./keeperBatches.ts";
+
+/** Gas in which a deposit or a mark of delivery is tried: several times what either takes. */
+const TRY_GAS = 1_000_000n;
+
+/** Around an item: the transaction, the batch, and the bytes of the call. */
+const AROUND_GAS = 50_000;
+
+/**
+ * What a keeper pays for before anybody has paid it: deposits and marks of delivery. Each counts against the hire's buyer
+ * until a release of it brings the fee; where code has the word (a wallet's, which may burn what it gets), against that
+ * wallet, with the little room that one has.
+ */
+export function createAdvances(parameters: {
+  calls: EscrowCalls;
+  batches: KeeperBatches;
+  accounts: GasAccounts;
+  /** Gas that a buyer's deposits and deliveries may cost in a window before a fee was paid. */
+  gasPerBuyer: number;
+  /** Gas that the words of one contract wallet may cost in a window. */
+  gasPerWallet: number;
+}): Pick<EscrowRelay, "deposit" | "markDelivered"> {
+  const { calls, batches, accounts, gasPerBuyer, gasPerWallet } = parameters;
+  const underWay = new Map<string, Promise<Hex>>();
+
+  async function send(it: {
+    key: string;
+    what: string;
+    call: Hex;
+    hire: Hire;
+    signer: Address;
+  }): Promise<Hex> {
+    const { key, what, call, hire, signer } = it;
+    const tried = await calls.tryItem(call, TRY_GAS);
+    if (!tried.done) throw refusal(what, tried);
+    const hasCode = await calls.hasCode(signer);
+    const gasEach = (tried.gasUsed * 5n) / 4n;
+    const gas = Number(gasEach) + AROUND_GAS;
+    const advance = accounts.reserve(advancesOf(hire.buyer), gas, gasPerBuyer);
+    if (!advance) throw gasLimit("hire.buyer", hire.buyer, advancesOf(hire.buyer));
+    const word = hasCode ? accounts.reserve(wordsOf(signer), gas, gasPerWallet) : undefined;
+    if (hasCode && !word) {
+      advance.giveBack();
+      throw gasLimit(signer === hire.buyer ? "hire.buyer" : "hire.seller", signer, wordsOf(signer));
+    }
+    const outcome = await batches.send([{ key, call }], gasEach).catch(async (error: unknown) => {
+      // Nobody knows whether it was sent.
+      await advance.lose(gas);
+      word?.giveBack();
+      throw error;
+    });
+    const [failure] = outcome.failed;
+    if (failure && word) {
+      advance.giveBack();
+      await word.lose(Number(outcome.gasUsed), true);
+    } else {
+      await advance.lose(Number(outcome.gasUsed));
+      word?.giveBack();
+    }
+    if (!failure) return outcome.transactionHash;
+    throw new ChainError({
+      code: "call_refused",
+      message: `${what}: ${failure.error ?? "it failed on the chain"}`,
+      hint: "It was good when it came. Read the state again.",
+      reason: failure.error,
+    });
+  }
+
+  function gasLimit(field: string, account: Address, id: GasAccountId): RelayRefusedError {
+    return new RelayRefusedError({
+      code: "gas_limit",
+      message: `${account} may cost this keeper no more gas now.`,
+      field,
+      secondsToWait: accounts.secondsToWait(id),
+    });
+  }
+
+  /** The same once: who asks again while it is under way hears what becomes of it. */
+  const once = (it: Parameters<typeof send>[0]): Promise<Hex> => {
+    const running = underWay.get(it.key) ?? send(it).finally(() => underWay.delete(it.key));
+    underWay.set(it.key, running);
+    return running;
+  };
+
+  return {
+    deposit: (hire, { validAfter, validBefore, signature }) =>
+      unlessDone(calls, hire, "deposit", "held", () =>
+        once({
+          key: `deposit/${calls.idOf(hire)}`,
+          what: "depositWithAuthorization",
+          call: encodeEscrowCall("depositWithAuthorization", [hire, validAfter, validBefore, signature]),
+          hire,
+          signer: hire.buyer,
+        }),
+      ),
+    markDelivered: (hire, resultHash, signature) =>
+      once({
+        key: `delivered/${calls.idOf(hire)}`,
+        what: "markDelivered",
+        call: encodeEscrowCall("markDelivered", [hire, resultHash, signature]),
+        hire,
+        signer: hire.seller,
+      }),
+  };
+}

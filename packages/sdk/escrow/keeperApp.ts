@@ -1,0 +1,155 @@
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { cors } from "hono/cors";
+import { addressSchema } from "tallystick-protocol/address";
+import { atomicSchema } from "tallystick-protocol/amount";
+import { invalidInputFromZod } from "tallystick-protocol/errors";
+import type { Hire } from "tallystick-protocol/escrow/hire";
+import { readHireJson } from "tallystick-protocol/escrow/hireJson";
+import { type Hex, isHex, ZERO_HASH } from "tallystick-protocol/hex";
+import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import { size } from "viem";
+import { z } from "zod";
+import { ChainError, RelayRefusedError } from "../errors.ts";
+import { problemResponse } from "../seller/problem.ts";
+import { HireRefusedError } from "../seller/sellerErrors.ts";
+import type { EscrowCalls } from "./escrowCalls.ts";
+import type { Keeper } from "./keeper.ts";
+import { unwrapSignature } from "./wordOf.ts";
+
+export type KeeperAppParameters = {
+  calls: EscrowCalls;
+  keeper: Keeper;
+  /** How long a request waits for its instruction to be carried out, in milliseconds. Default 20,000. */
+  waitMs?: number;
+  log?: (sentence: string, details?: { [key: string]: unknown }) => void;
+};
+
+/** Longest signature, in bytes: what a Safe of thirty owners signs. Every byte is paid for. */
+const LONGEST_SIGNATURE = 2_048;
+
+/** The longest pause between two looks at an escrow that somebody waits for, in milliseconds. */
+const LONGEST_PAUSE_MS = 1_000;
+
+const hexSchema = z
+  .string()
+  .refine((text) => isHex(text), "must be hex")
+  .transform((text) => text as Hex);
+const hashSchema = hexSchema.refine((text) => text.length === 66, "must be 32 bytes");
+/** An empty one would be the word of whoever sends it: the keeper's own. */
+const signatureSchema = hexSchema.refine((text) => {
+  const length = size(unwrapSignature(text));
+  return length > 0 && length <= LONGEST_SIGNATURE;
+}, `must be 1 to ${LONGEST_SIGNATURE} bytes`);
+const schemas = {
+  deposit: z.looseObject({
+    valid_after: atomicSchema.default("0"),
+    valid_before: atomicSchema,
+    signature: signatureSchema,
+  }),
+  delivered: z.looseObject({ result_hash: hashSchema.default(ZERO_HASH), signature: signatureSchema }),
+  release: z.looseObject({ signature: signatureSchema }),
+  refund: z.looseObject({ signer: addressSchema, signature: signatureSchema }),
+};
+
+/**
+ * A keeper by HTTP, and what a `custom_escrow` endpoint has to offer (SHP §7.3.1): `POST /release` and `POST /refund`
+ * take `{hire, signature}` (a refund also its `signer`), and so do `POST /deposit` and `POST /delivered`. Everything is
+ * signed by the parties, so nobody has to log in. `GET /escrows/{id}` says how an escrow stands.
+ *
+ * Answers 200 with `tx_hash` when it was carried out in time, else 202: it is written down and will be.
+ */
+export function keeperApp(parameters: KeeperAppParameters): Hono {
+  const { calls, keeper, waitMs = 20_000, log = () => {} } = parameters;
+  const app = new Hono();
+  app.use(cors());
+  app.use(bodyLimit({ maxSize: 65_536 }));
+  app.onError((error) => {
+    const response = problemResponse(asRefusal(error), log);
+    if (error instanceof RelayRefusedError && error.secondsToWait !== undefined) {
+      response.headers.set("retry-after", String(error.secondsToWait));
+    }
+    return response;
+  });
+
+  app.post("/deposit", async (c) => {
+    const { hire, rest } = await read(c.req.raw, schemas.deposit);
+    const { valid_after: validAfter, valid_before: validBefore, signature } = rest;
+    const authorization = { validAfter: BigInt(validAfter), validBefore: BigInt(validBefore), signature };
+    return c.json({ escrow_id: calls.idOf(hire), tx_hash: await keeper.deposit(hire, authorization) });
+  });
+  app.post("/delivered", async (c) => {
+    const { hire, rest } = await read(c.req.raw, schemas.delivered);
+    const tx = await keeper.markDelivered(hire, rest.result_hash, rest.signature);
+    return c.json({ escrow_id: calls.idOf(hire), tx_hash: tx });
+  });
+  app.post("/release", async (c) => {
+    const { hire, rest } = await read(c.req.raw, schemas.release);
+    if (!(await isAlready(hire, "released"))) await keeper.release(hire, rest.signature);
+    return await outcome(hire);
+  });
+  app.post("/refund", async (c) => {
+    const { hire, rest } = await read(c.req.raw, schemas.refund);
+    if (!(await isAlready(hire, "refunded"))) await keeper.refund(hire, rest.signer, rest.signature);
+    return await outcome(hire);
+  });
+  app.get("/escrows/:id", async (c) => {
+    const id = c.req.param("id");
+    if (!isHex(id, 32))
+      throw new HireRefusedError({ status: 404, code: "not_found", message: "No such escrow." });
+    return c.json(await describe(id));
+  });
+  app.get("/health", (c) => c.json({ ok: true, escrow: calls.deployment.escrow }));
+  return app;
+
+  async function isAlready(hire: Hire, status: string): Promise<boolean> {
+    return (await calls.state(hire)).status === status;
+  }
+
+  async function describe(id: Hex) {
+    const { status, delivered, amount } = await calls.state(id);
+    const isOver = status !== "held" && status !== "none";
+    const tx = isOver ? await calls.findEvent(id, "settlement") : undefined;
+    return { escrow_id: id, status, delivered, amount: String(amount), tx_hash: tx ?? null };
+  }
+
+  /** Waits until the escrow is settled, a while. */
+  async function outcome(hire: Hire): Promise<Response> {
+    const id = calls.idOf(hire);
+    // Asked less often the longer it takes: each look is a question to the chain.
+    for (let until = Date.now() + waitMs, pause = 50; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+      const state = await describe(id);
+      if (state.status !== "held") return Response.json(state);
+      if (Date.now() > until) return Response.json({ ...state, queued: true }, { status: 202 });
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+}
+
+async function read<Schema extends z.ZodType>(
+  request: Request,
+  schema: Schema,
+): Promise<{ hire: Hire; rest: z.output<Schema> }> {
+  const body: unknown = readForeignJson(await request.text());
+  const result = schema.safeParse(body);
+  if (!result.success) throw invalidInputFromZod(result.error);
+  return { hire: readHireJson(Reflect.get(Object(body), "hire")), rest: result.data };
+}
+
+function asRefusal(error: unknown): unknown {
+  if (error instanceof RelayRefusedError) {
+    const { code, message, hint, field, secondsToWait, cause } = error;
+    const details = secondsToWait === undefined ? undefined : { retry_after: secondsToWait };
+    const status = code === "gas_limit" ? 429 : 403;
+    return new HireRefusedError({ status, code, message, hint, field, details, cause });
+  }
+  if (!(error instanceof ChainError)) return error;
+  const isRefused = error.code === "call_refused";
+  return new HireRefusedError({
+    status: isRefused ? 409 : 503,
+    code: error.code,
+    message: error.message,
+    details: error.reason === undefined ? undefined : { reason: error.reason },
+    cause: error,
+  });
+}

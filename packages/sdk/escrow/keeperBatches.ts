@@ -1,0 +1,50 @@
+import type { Hex } from "tallystick-protocol/hex";
+import { within } from "../deadline.ts";
+import { ChainError } from "../errors.ts";
+import type { BatchOutcome } from "./batch.ts";
+import type { EscrowCalls } from "./escrowCalls.ts";
+
+/** How long a batch may take until it is mined, in milliseconds; then what was in it may be sent again. */
+const BATCH_MS = 150_000;
+
+export type KeeperBatches = {
+  /** Whether an item under this key is on its way. */
+  isOnItsWay: (key: string) => boolean;
+  /** Sends a batch whose items nobody else sends until it is known what became of them. @throws ChainError */
+  send: (items: readonly { key: string; call: Hex }[], gasEach: bigint) => Promise<BatchOutcome>;
+};
+
+/** Batches of one keeper: no item is in two of them at once, however long one hangs. */
+export function createKeeperBatches(calls: EscrowCalls, batchMs = BATCH_MS): KeeperBatches {
+  const onTheirWay = new Set<string>();
+  return {
+    isOnItsWay: (key) => onTheirWay.has(key),
+    send: async (items, gasEach) => {
+      for (const { key } of items) onTheirWay.add(key);
+      try {
+        const sent = calls.batch(
+          items.map(({ call }) => call),
+          gasEach,
+        );
+        // Whoever stopped waiting does not hear of its failure.
+        sent.catch(() => {});
+        const outcome = await within(sent, batchMs);
+        if (outcome !== undefined) return outcome;
+        throw new ChainError({
+          code: "chain_unreachable",
+          message: `A batch of ${items.length} was not mined within ${batchMs / 1_000} s.`,
+          hint: "It is looked at again.",
+        });
+      } finally {
+        for (const { key } of items) onTheirWay.delete(key);
+      }
+    },
+  };
+}
+
+/** Parts of so many. */
+export function chunksOf<T>(all: readonly T[], size: number): T[][] {
+  const chunks: T[][] = [];
+  for (let at = 0; at < all.length; at += size) chunks.push(all.slice(at, at + size));
+  return chunks;
+}

@@ -1,0 +1,140 @@
+import type { Hire } from "tallystick-protocol/escrow/hire";
+import { type HireJson, readHireJson, toHireJson } from "tallystick-protocol/escrow/hireJson";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { GAS_EACH } from "./batch.ts";
+import { type EscrowCalls, encodeEscrowCall } from "./escrowCalls.ts";
+import { chunksOf, type KeeperBatches } from "./keeperBatches.ts";
+
+export type TimeoutsParameters = {
+  calls: EscrowCalls;
+  store: KeyValueStore;
+  batches: KeeperBatches;
+  startBlock: bigint;
+  maxBatch: number;
+  /** Deposits of less are left to others, in atomic units. */
+  minAmount: bigint;
+  log: (sentence: string, details?: { [key: string]: unknown }) => void;
+};
+
+/** Blocks asked for at once; fewer when a provider refuses, since it does not say how many it would take. */
+const BLOCK_RANGE = 2_000n;
+
+/** How often in a round fewer blocks are asked for: a provider that is away fails whatever it is asked. */
+const MOST_HALVINGS = 4;
+
+/** Blocks that are read again in every round, since a reorganisation may have changed them. */
+const REORG_BLOCKS = 30n;
+
+/** Questions to the chain at one time. */
+const AT_ONCE = 16;
+
+/**
+ * Sends back what nobody spoke of in time: follows the deposits of an escrow, and refunds those whose deadline has passed
+ * while they are held, many in one transaction (SHP §7.3.3).
+ */
+export function createTimeouts(parameters: TimeoutsParameters) {
+  const { calls, store, batches, startBlock, maxBatch, minAmount, log } = parameters;
+  /** The hires that are watched, by their keys in the store; filled from there before the first round. */
+  let watched: Map<string, Hire> | undefined;
+  let blockRange = BLOCK_RANGE;
+
+  async function load(): Promise<Map<string, Hire>> {
+    const hires = new Map<string, Hire>();
+    for (const key of await store.keys("watch")) {
+      const json = await store.get<HireJson>(key);
+      if (json) hires.set(key, readHireJson(json));
+    }
+    return hires;
+  }
+
+  async function follow(hires: Map<string, Hire>, head: bigint, signal: AbortSignal): Promise<void> {
+    const cursor = await store.get<string>("cursor/deposits");
+    let from = cursor === undefined ? startBlock : BigInt(cursor);
+    blockRange = blockRange * 2n < BLOCK_RANGE ? blockRange * 2n : BLOCK_RANGE;
+    for (let halvings = 0; from <= head && !signal.aborted; ) {
+      const to = from + blockRange - 1n < head ? from + blockRange - 1n : head;
+      let deposits: Hire[];
+      try {
+        deposits = await calls.deposits(from, to);
+      } catch (error) {
+        if (blockRange === 1n || ++halvings > MOST_HALVINGS) throw error;
+        blockRange /= 2n;
+        continue;
+      }
+      await watch(
+        hires,
+        deposits.filter(({ amount }) => amount >= minAmount),
+      );
+      from = to + 1n;
+      const next = from - 1n > head - REORG_BLOCKS ? head - REORG_BLOCKS : from;
+      await store.put("cursor/deposits", String(next > startBlock ? next : startBlock));
+    }
+  }
+
+  async function watch(hires: Map<string, Hire>, deposits: readonly Hire[]): Promise<void> {
+    const fresh = deposits.filter((hire) => !hires.has(keyOf(hire)));
+    for (const chunk of chunksOf(fresh, AT_ONCE)) {
+      const states = await Promise.all(chunk.map((hire) => calls.state(hire)));
+      for (const [at, hire] of chunk.entries()) {
+        if (states[at]?.status !== "held") continue;
+        await store.put(keyOf(hire), toHireJson(hire));
+        hires.set(keyOf(hire), hire);
+      }
+    }
+  }
+
+  const keyOf = (hire: Hire): string => `watch/${calls.idOf(hire)}`;
+
+  async function forget(key: string): Promise<void> {
+    watched?.delete(key);
+    await store.delete(key);
+  }
+
+  /** The late hires that are still held; the others are done, by whomever. */
+  async function heldOf(late: readonly [string, Hire][], signal: AbortSignal): Promise<[string, Hire][]> {
+    const held: [string, Hire][] = [];
+    for (const chunk of chunksOf(late, AT_ONCE)) {
+      if (signal.aborted) break;
+      const states = await Promise.all(chunk.map(([, hire]) => calls.state(hire)));
+      for (const [at, entry] of chunk.entries()) {
+        if (states[at]?.status === "held") held.push(entry);
+        else await forget(entry[0]);
+      }
+    }
+    return held;
+  }
+
+  return {
+    round: async (signal: AbortSignal, done: (count: number) => void): Promise<void> => {
+      watched ??= await load();
+      const hires = watched;
+      const { time, number } = await calls.head();
+      const faults: unknown[] = [];
+      // What is known already goes back also when the provider does not list deposits.
+      await follow(hires, number, signal).catch((error: unknown) => faults.push(error));
+      const late = [...hires].filter(([key, { deadline }]) => deadline <= time && !batches.isOnItsWay(key));
+      const held = await heldOf(late, signal);
+      for (const chunk of chunksOf(held, maxBatch)) {
+        if (signal.aborted) break;
+        const items = chunk.map(([key, hire]) => ({ key, call: encodeEscrowCall("timeoutRefund", [hire]) }));
+        try {
+          const { tried, failed } = await batches.send(items, GAS_EACH);
+          const failures = new Map(failed.map(({ index, error }) => [index, error]));
+          for (const [at, [key]] of chunk.entries()) {
+            if (at >= tried) continue;
+            // One that failed is looked at again: it may be settled otherwise.
+            if (failures.has(at)) {
+              log("A timeout failed.", { key, reason: failures.get(at) });
+              continue;
+            }
+            await forget(key);
+            done(1);
+          }
+        } catch (error) {
+          faults.push(error);
+        }
+      }
+      if (faults.length > 0) throw faults[0];
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import type { Address } from "tallystick-protocol/address";
+import { escrowFee, type FeeBand } from "tallystick-protocol/escrow/feeSchedule";
+import type { Hire } from "tallystick-protocol/escrow/hire";
+import { RelayRefusedError } from "../errors.ts";
+
+/** What a hire must be, so that a keeper relays what was signed about it. */
+export type Worth = {
+  /** The least amount, in atomic units. */
+  minAmount?: bigint;
+  /** Who must be paid the fee of the schedule (default: the published one). Without it a keeper works for nothing. */
+  fee?: { recipient: Address; fees?: readonly FeeBand[] };
+};
+
+/** @throws RelayRefusedError naming the field at fault */
+export function requireWorth(hire: Hire, { minAmount = 1n, fee }: Worth): void {
+  if (hire.amount < minAmount) {
+    throw new RelayRefusedError({
+      code: "amount_too_small",
+      message: `Only hires of at least ${minAmount} atomic units are relayed here.`,
+      field: "hire.amount",
+    });
+  }
+  if (!fee) return;
+  const least = escrowFee(hire.amount, fee.fees);
+  const message = `Only hires that pay ${fee.recipient} a fee of ${least} atomic units are relayed here.`;
+  if (hire.feeRecipient !== fee.recipient) {
+    throw new RelayRefusedError({ code: "fee_missing", message, field: "hire.fee_recipient" });
+  }
+  if (hire.fee < least) throw new RelayRefusedError({ code: "fee_missing", message, field: "hire.fee" });
+}

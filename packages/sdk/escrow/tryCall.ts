@@ -1,0 +1,80 @@
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
+import type { Address } from "tallystick-protocol/address";
+import { type Hex, isHex } from "tallystick-protocol/hex";
+import { concatHex, numberToHex, type PublicClient, size, sliceHex, toFunctionSelector } from "viem";
+import { ChainError } from "../errors.ts";
+
+/** What a call came to: whether it was done, the gas that it took, and the name of the escrow's own error if it gave one. */
+export type TriedCall = { done: boolean; gasUsed: bigint; error: string | undefined };
+
+/** Gas for the program itself: what creating a contract and carrying its bytes cost, at most 49,152 of them (EIP-3860). */
+const PROGRAM_GAS = 1_000_000n;
+
+/**
+ * Tries a call without sending it (`eth_call`), with exactly `gas`, as an item of a batch would be run.
+ *
+ * The call is made from within the EVM by a program that is run once. So whatever it does (revert, burn its gas, hit an
+ * invalid opcode, answer a megabyte) comes back as an answer, and every error of the `eth_call` is the provider's: none is
+ * taken for a refusal. It costs the provider no more than `gas`, where an `eth_estimateGas` of a wallet that burns all it
+ * gets costs a whole block's.
+ *
+ * @throws ChainError `chain_unreachable`: the chain cannot be asked
+ */
+export async function tryCall(
+  client: Pick<PublicClient, "call">,
+  call: { to: Address; data: Hex; gas: bigint },
+): Promise<TriedCall> {
+  let data: Hex | undefined;
+  try {
+    const gas = call.gas + call.gas / 63n + PROGRAM_GAS;
+    ({ data } = await client.call({ data: program(call), gas }));
+  } catch (cause) {
+    throw unreachable("The chain could not be asked what a call would come to.", cause);
+  }
+  if (!isHex(data, 128)) throw unreachable("The RPC answers what a call cannot come to.");
+  const word = (n: number): bigint => BigInt(sliceHex(data, 32 * n, 32 * (n + 1)));
+  // A 64th stays behind (EIP-150); a provider that cut the gas has tried something else.
+  if ((word(3) / 64n) * 63n < call.gas)
+    throw unreachable(`The RPC gives an eth_call less than ${call.gas} gas.`);
+  return { done: word(0) === 1n, gasUsed: word(1), error: errorName(sliceHex(data, 64, 68)) };
+}
+
+/** Calls, and gives back four words: whether it was done, the gas it took, the first 4 bytes of an answer, the gas at first. */
+function program({ to, data, gas }: { to: Address; data: Hex; gas: bigint }): Hex {
+  const length = numberToHex(size(data), { size: 3 });
+  const before = (end: number): Hex =>
+    concatHex([
+      ...["0x62", length, "0x62", numberToHex(end, { size: 3 }), "0x600039"], // CODECOPY what is sent
+      "0x5a", // GAS
+      ...["0x60006000", "0x62", length, "0x60006000", "0x73", to],
+      ...["0x63", numberToHex(gas, { size: 4 }), "0xf1"], // CALL
+      "0x5a8203", // GAS, DUP3, SUB: what it took
+      "0x602052600052", // MSTORE both
+      "0x6000604052", // the third word may hold what was sent
+      "0x60033d1160021b600060403e", // RETURNDATACOPY 4 bytes if more than 3 were answered
+      "0x606052", // MSTORE the gas at first
+      "0x60806000f3", // RETURN
+    ] as Hex[]);
+  // As long whatever the number in it is.
+  return concatHex([before(size(before(0))), data]);
+}
+
+const errors = new Map<string, string>(
+  hireEscrowAbi
+    .filter((item) => item.type === "error")
+    .map(({ name, inputs }) => [toFunctionSelector(`${name}(${inputs.map(({ type }) => type)})`), name]),
+);
+
+/** The name of one of the contract's own errors; a wallet or a token may have said anything. */
+function errorName(selector: Hex): string | undefined {
+  return errors.get(selector);
+}
+
+function unreachable(message: string, cause?: unknown): ChainError {
+  return new ChainError({
+    code: "chain_unreachable",
+    message,
+    hint: "Nothing was sent. Try again later.",
+    cause,
+  });
+}

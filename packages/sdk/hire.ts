@@ -1,0 +1,203 @@
+import { checkInput } from "tallystick-capabilities/checkInput";
+import { parseUsdc } from "tallystick-protocol/amount";
+import { isCapability, isCustomCapability } from "tallystick-protocol/capability";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import type { Listing } from "tallystick-protocol/records/listing";
+import { escrowProviderOf } from "tallystick-protocol/records/paymentMode";
+import type { BuyerContext } from "./buyer/buyerContext.ts";
+import { contentKey } from "./buyer/contentKey.ts";
+import { type Candidate, findSellers, isOfMode } from "./buyer/findSellers.ts";
+import { hireByKey } from "./buyer/hireByKey.ts";
+import { hireOnce } from "./buyer/hireOnce.ts";
+import type { HireResult } from "./buyer/hireResult.ts";
+import type { KeyedOrder, Order } from "./buyer/hiring.ts";
+import { checkKey } from "./buyer/keptHires.ts";
+import { withAskedAt } from "./buyer/withAskedAt.ts";
+import { abortable, type Deadline, startDeadline } from "./deadline.ts";
+import { HireFailedError, NoSellerError, noRecovery, PaymentRefusedError } from "./errors.ts";
+import type { HireParameters } from "./hireParameters.ts";
+
+/** The idempotency key of a call that is a hire of its own, whatever it asks for. */
+const NEW_HIRE = "new";
+
+/** Time for the search, and for settling, beside the sellers' own, in milliseconds. */
+const BESIDE_MS = 30_000;
+
+/**
+ * Hires an agent: finds a seller, agrees on terms, pays, gets the result, verifies it, and, in escrow mode, releases or
+ * refunds. A seller that fails before anything was signed is passed over for the next one; after that the hire is never
+ * sent to anybody else. Sellers that failed in the last hour are tried last.
+ *
+ * Never waits longer than its deadline, nor for anything that only comes after the result: what the ledger is told goes
+ * out in the background.
+ *
+ * @throws InvalidInputError for params that the capability does not take
+ * @throws NoSellerError, PaymentRefusedError, BudgetError: nothing was signed
+ * @throws DeadlineError, or the signal's reason: nothing was sent
+ * @throws HireFailedError saying where the money is
+ */
+export async function hire(context: BuyerContext, parameters: HireParameters): Promise<HireResult> {
+  const { maxLatencyMs, maxAttempts = 3, idempotencyKey } = parameters;
+  const maxPrice = checkParameters(parameters);
+  const attempts = Math.max(1, maxAttempts);
+  const wholeMs = parameters.deadlineMs ?? attempts * maxLatencyMs + BESIDE_MS;
+  const start = (keyed?: KeyedOrder) => hireWithin(context, parameters, maxPrice, attempts, wholeMs, keyed);
+  if (idempotencyKey === NEW_HIRE) return await start();
+  const key = idempotencyKey === undefined ? await contentKey(context, parameters) : checkKey(idempotencyKey);
+  return await hireByKey(context, parameters, key, wholeMs, start);
+}
+
+/** Hires within the time for the whole call. */
+async function hireWithin(
+  context: BuyerContext,
+  parameters: HireParameters,
+  maxPrice: bigint,
+  attempts: number,
+  wholeMs: number,
+  keyed: KeyedOrder | undefined,
+): Promise<HireResult> {
+  const { maxLatencyMs } = parameters;
+  const deadline = startDeadline(wholeMs, parameters.signal);
+  const order: Order = {
+    params: withAskedAt(parameters.capability, parameters.params, context.now(), parameters.quoteToken),
+    maxPrice,
+    maxLatencyMs,
+    callbackUrl: parameters.callbackUrl,
+    quoteToken: parameters.quoteToken,
+    verify: parameters.verify,
+    deadline,
+    telemetry: parameters.telemetry ?? true,
+    keyed,
+    onProgress: parameters.onProgress,
+  };
+  parameters.onProgress?.("searching");
+  try {
+    return await hireFirst(context, candidates(context, parameters, maxPrice, deadline), order, attempts);
+  } finally {
+    deadline.end();
+  }
+}
+
+/** Hires the first that takes it. Who does not answer at all uses up no attempt. */
+async function hireFirst(
+  context: BuyerContext,
+  sellers: AsyncGenerator<Candidate, void, undefined>,
+  order: Order,
+  maxAttempts: number,
+): Promise<HireResult> {
+  const { signal } = order.deadline;
+  let attempts = 0;
+  let last: unknown;
+  for (;;) {
+    // A search that hangs, or fails when somebody was found before, ends the list.
+    const next = await abortable(sellers.next(), signal).catch((error: unknown) => {
+      if (last === undefined || signal.aborted) throw error;
+      return { done: true as const };
+    });
+    if (next.done) throw last;
+    const { value: candidate } = next;
+    const { agent_id: agent } = candidate.listing;
+    try {
+      const hired = await hireOnce(context, candidate, order);
+      const isGood = hired.verification.all_passed;
+      context.background.add(isGood ? context.avoided.remove(agent) : context.avoided.add(agent));
+      return hired;
+    } catch (error) {
+      if (isSellersFault(error)) context.background.add(context.avoided.add(agent));
+      if (!isBeforePayment(error)) throw error;
+      last = error;
+      if (!isDead(error) && ++attempts >= maxAttempts) throw error;
+    }
+  }
+}
+
+async function* candidates(
+  context: BuyerContext,
+  parameters: HireParameters,
+  maxPrice: bigint,
+  { signal }: Deadline,
+): AsyncGenerator<Candidate, void, undefined> {
+  const { capability, maxLatencyMs } = parameters;
+  const allowsEscrow = (mode: string): boolean =>
+    (!parameters.requireRecovery || escrowProviderOf(mode) !== undefined) && context.allowsEscrow(mode);
+  if (parameters.listing) {
+    yield asCandidate(parameters.listing, parameters, allowsEscrow);
+    return;
+  }
+  const avoided = await context.avoided.now();
+  yield* findSellers(
+    context.search,
+    {
+      capability,
+      maxPrice,
+      maxLatencyMs,
+      mode: modeOf(parameters),
+      seller: parameters.seller,
+      minSuccessRate: parameters.minSuccessRate,
+      minAvgStars: parameters.minAvgStars,
+      minTrustTier: parameters.minTrustTier,
+      allowsEscrow,
+      buyer: context.address,
+    },
+    { signal, isAvoided: (agent) => avoided.has(agent) },
+  );
+}
+
+/** Whether somebody did not answer at all. */
+function isDead(error: unknown): boolean {
+  if (error instanceof HireFailedError) {
+    return error.code === "seller_unreachable" || error.code === "seller_timeout";
+  }
+  return error instanceof TallystickError && error.code === "private_address";
+}
+
+/** Whether it was the seller's doing: not its caller's, who gave up, or has no budget. */
+function isSellersFault(error: unknown): boolean {
+  if (error instanceof HireFailedError) return error.code !== "aborted";
+  return isBeforePayment(error);
+}
+
+/** Whether the next seller may be asked: nothing of this one's was signed, and another may do better. */
+function isBeforePayment(error: unknown): boolean {
+  if (error instanceof HireFailedError) return error.money === "none";
+  if (error instanceof PaymentRefusedError) return true;
+  return error instanceof TallystickError && error.code === "private_address";
+}
+
+function modeOf({ mode = "direct", requireRecovery = false }: HireParameters): string {
+  return requireRecovery && mode === "direct" ? "escrow" : mode;
+}
+
+/** A listing that the caller brings: held to what it asks of escrows, and for the rest to its limits when it is paid. */
+function asCandidate(
+  listing: Listing,
+  { requireRecovery = false, mode: wanted }: HireParameters,
+  allowsEscrow: (mode: string) => boolean,
+): Candidate {
+  const { payment_mode: mode } = listing;
+  if (mode === "direct" ? requireRecovery : !allowsEscrow(mode)) {
+    throw noRecovery(`${mode} is no escrow that this buyer allows.`);
+  }
+  if (wanted !== undefined && !isOfMode(mode, wanted)) {
+    throw new NoSellerError({
+      code: "no_seller",
+      message: `This offer is paid ${mode}, not ${wanted}.`,
+      hint: "Take another offer, or its own mode.",
+    });
+  }
+  return { listing, price: parseUsdc(listing.price_usdc), reputation: {} };
+}
+
+function checkParameters(parameters: HireParameters): bigint {
+  const { capability, params, maxPriceUsdc, maxLatencyMs } = parameters;
+  if (!isCapability(capability)) {
+    throw new InvalidInputError({ issues: [{ field: "capability", message: "must be a capability id" }] });
+  }
+  if (!Number.isSafeInteger(maxLatencyMs) || maxLatencyMs < 1) {
+    throw new InvalidInputError({
+      issues: [{ field: "maxLatencyMs", message: "must be whole milliseconds" }],
+    });
+  }
+  if (!isCustomCapability(capability)) checkInput(capability, params);
+  return parseUsdc(maxPriceUsdc, "maxPriceUsdc");
+}

@@ -1,0 +1,48 @@
+import type { CapabilityInput } from "tallystick-capabilities/capabilityTypes";
+import type { Listing } from "tallystick-protocol/records/listing";
+import type { HireStage } from "./buyer/hiring.ts";
+import type { Verify } from "./buyer/verifyResult.ts";
+
+/** What to hire for; `params` have the type of the capability. Prices are USDC ("0.50"), times milliseconds. */
+export type HireParameters<Id extends string = string> = {
+  capability: Id;
+  params: CapabilityInput<Id>;
+  maxPriceUsdc: string;
+  /** How long one seller is waited for, from the first request to its result. */
+  maxLatencyMs: number;
+  /** How long the whole call may take, in milliseconds. Default: `maxAttempts` times `maxLatencyMs`, and 30 s. */
+  deadlineMs?: number;
+  /**
+   * `direct` (the default), `escrow` for any escrow that is allowed, or one payment mode like `platform_escrow:ID`. With
+   * a `listing` the default is its own, and another one is refused.
+   */
+  mode?: string;
+  /** Only where the money comes back when the work is bad: `escrow` by another name (SHP §12). */
+  requireRecovery?: boolean;
+  /** Only this seller. */
+  seller?: string;
+  /** A listing that is known already: nothing is searched. */
+  listing?: Listing;
+  minSuccessRate?: number;
+  minAvgStars?: number;
+  minTrustTier?: number;
+  /** Judges the result in place of the capability's own verification. */
+  verify?: Verify;
+  /** Asks for an asynchronous hire: the seller also posts the result there. The call still waits for it. */
+  callbackUrl?: string;
+  quoteToken?: string;
+  /** How many sellers may answer and fail, one after the other, as long as nothing was signed. Default 3. */
+  maxAttempts?: number;
+  /** Whether to tell the ledger what was measured. Default true. */
+  telemetry?: boolean;
+  /** Ends the wait at once, wherever the hire is. */
+  signal?: AbortSignal;
+  /**
+   * The same key gives the same hire, its state, and its result, for 30 days: so that whoever did not get the answer may
+   * call again. 1 to 200 visible ASCII characters. Default: made of what is asked for, so that the same call within an
+   * hour is the same hire. `"new"` makes every call a hire of its own.
+   */
+  idempotencyKey?: string;
+  /** Is told how far the hire is. */
+  onProgress?: (stage: HireStage) => void;
+};

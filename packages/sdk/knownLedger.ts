@@ -1,0 +1,53 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { TallystickError } from "tallystick-protocol/errors";
+import { toBareHex } from "tallystick-protocol/hex";
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import { isLedgerName, type LedgerName } from "tallystick-protocol/records/ledgerName";
+import { type Fetch, requestService } from "./requestService.ts";
+import type { KeyValueStore } from "./store/keyValueStore.ts";
+
+export type KnownLedgerParameters = {
+  /** Of the node. */
+  baseUrl: string;
+  /** The ledger that is meant, when it is known from elsewhere: then nobody is asked. */
+  ledger?: LedgerName | undefined;
+  /** Where the first answer is kept: what was learned once is never learned anew. */
+  store: KeyValueStore;
+  fetch?: Fetch | undefined;
+};
+
+/**
+ * Which ledger to sign for: ratings and telemetry name theirs, so that nobody can carry them into another one.
+ *
+ * A node is asked once (`GET /v1/ledger/latest`) and its first answer kept: one that names another ledger later, because
+ * it lies or was replaced, gets no signature for it, and refuses those for the first. `local` is nobody's name in
+ * particular, so it has to be given, never to be learned.
+ *
+ * @returns a function that throws TallystickError `ledger_unknown`, or ServiceError when the node cannot be asked
+ */
+export function knownLedger({ baseUrl, ledger, store, fetch }: KnownLedgerParameters) {
+  const key = `ledger/${toBareHex(sha256(utf8ToBytes(baseUrl.replace(/\/$/, "")))).slice(0, 32)}`;
+  let known: LedgerName | undefined = ledger;
+  return async (): Promise<LedgerName> => {
+    known ??= await store.get<LedgerName>(key);
+    if (known !== undefined) return known;
+    const { text } = await requestService({ baseUrl, path: "/v1/ledger/latest", fetch });
+    const named = ledgerIn(text);
+    if (!isLedgerName(named) || named === "local") {
+      throw new TallystickError({
+        code: "ledger_unknown",
+        message: `${baseUrl} names no ledger that a rating could be signed for.`,
+        hint: 'Give createBuyer its `ledger` (an MCP server TALLYSTICK_LEDGER): the id on chain, or "local" for one without a chain.',
+      });
+    }
+    // Another process may have learned it first: then its answer counts.
+    await store.putNew(key, named);
+    known = (await store.get<LedgerName>(key)) ?? named;
+    return known;
+  };
+}
+
+function ledgerIn(text: string): unknown {
+  return (tryForeignJson(text) as { ledger?: unknown } | null | undefined)?.ledger;
+}

@@ -1,0 +1,80 @@
+import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
+import { TallystickError } from "tallystick-protocol/errors";
+import { type Hex, toHex } from "tallystick-protocol/hex";
+import { ProofError, type VerifiedLedger, type VerifiedProof } from "tallystick-protocol/proof/proofBundle";
+import { type Chain, type PublicClient, parseEventLogs, type Transport } from "viem";
+
+/** What the chain says of a proof: by which transaction its root was anchored, and in which block. */
+export type ConfirmedProof = { transaction: Hex; block: number };
+
+/**
+ * Asks the chain about a proof: whether its writer writes the ledger, or did when it was of this size, and whether the
+ * contract took just this size and root. What the contract took is the ledger whoever signed it: so this confirms also
+ * another writer than the first, and a contract as writer.
+ *
+ * @param proof as `verifyProofBundle` gives it, with `leaveWriterToChain`
+ * @param client a viem client of the chain that the proof names
+ * @throws ProofError when the chain says otherwise; TallystickError `chain_unavailable` when it cannot be asked
+ * @example
+ * const proof = verifyProofBundle(parseProofBundle(text), { leaveWriterToChain: true });
+ * await confirmProof(proof, createPublicClient({ transport: http(rpcUrl) }));
+ */
+export async function confirmProof(
+  { ledger, transaction, checkpoint }: VerifiedProof,
+  client: PublicClient<Transport, Chain | undefined>,
+): Promise<ConfirmedProof> {
+  if (ledger === null) {
+    throw new ProofError(
+      "The proof carries no word of a ledger's writer: the ledger is not anchored, or the entry was not yet. Get a newer one.",
+    );
+  }
+  if (transaction === null) {
+    throw new ProofError("The entry was not anchored when the proof was made. Get a newer one.");
+  }
+  try {
+    const chainId = await client.getChainId();
+    if (chainId !== ledger.chainId)
+      throw new ProofError(`The RPC leads to chain ${chainId}; the proof is about chain ${ledger.chainId}.`);
+    await requireWriter(ledger, checkpoint.size, client);
+    const { logs, status, blockNumber } = await client.getTransactionReceipt({ hash: transaction });
+    const anchors = parseEventLogs({ abi: anchoredLedgerAbi, eventName: "Anchored", logs });
+    const isIt = anchors.some(
+      ({ address, args }) =>
+        address.toLowerCase() === ledger.contract &&
+        args.ledgerId === ledger.id &&
+        args.newSize === BigInt(checkpoint.size) &&
+        args.root === toHex(checkpoint.root),
+    );
+    if (status !== "success" || !isIt)
+      throw new ProofError(`Transaction ${transaction} did not anchor the checkpoint's size and root.`);
+    return { transaction, block: Number(blockNumber) };
+  } catch (cause) {
+    if (cause instanceof ProofError) throw cause;
+    if ((cause as Error).name === "TransactionReceiptNotFoundError") {
+      throw new ProofError(
+        `The chain knows no transaction ${transaction}: a reorg undid it, or it never was.`,
+      );
+    }
+    const message = `The chain could not be asked: ${(cause as Error).message.split("\n")[0]}`;
+    throw new TallystickError({ code: "chain_unavailable", message, hint: "Check the RPC.", cause });
+  }
+}
+
+/** A former writer speaks for what it left behind, and for no entry after it. */
+async function requireWriter(
+  { contract, id, writer }: VerifiedLedger,
+  size: number,
+  client: PublicClient<Transport, Chain | undefined>,
+): Promise<void> {
+  const target = { address: contract, abi: anchoredLedgerAbi } as const;
+  const now = await client.readContract({ ...target, functionName: "writerOf", args: [id] });
+  if (now.toLowerCase() === writer) return;
+  const args = [id, writer] as const;
+  const [lastSize, until] = await client.readContract({ ...target, functionName: "formerWriter", args });
+  if (until === 0n) throw new ProofError(`${writer} does not write the ledger, and never did.`);
+  if (BigInt(size) > lastSize) {
+    throw new ProofError(
+      `${writer} wrote the ledger up to ${lastSize} entries, and the proof is about ${size}.`,
+    );
+  }
+}

@@ -1,0 +1,51 @@
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import { abortable, startDeadline } from "../deadline.ts";
+import { readText } from "../readText.ts";
+import { type Fetch, MAX_SERVICE_BYTES, SERVICE_MS, ServiceError } from "../requestService.ts";
+
+/**
+ * Sends a GraphQL query and gives its `data`.
+ *
+ * @throws ServiceError with `extensions.code` of the first error, or `unreachable`
+ */
+export async function askGraphql<Answer>(parameters: {
+  baseUrl: string;
+  query: string;
+  variables: object;
+  fetch?: Fetch | undefined;
+}): Promise<Answer> {
+  const { baseUrl, query, variables, fetch = globalThis.fetch } = parameters;
+  const limit = startDeadline(SERVICE_MS);
+  const { signal } = limit;
+  let response: Response;
+  let text: string;
+  try {
+    const request = fetch(`${baseUrl.replace(/\/$/, "")}/graphql`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json" },
+      body: JSON.stringify({ query, variables }),
+      signal,
+    });
+    response = await abortable(request, signal);
+    text = await readText(response, MAX_SERVICE_BYTES, signal);
+  } catch (cause) {
+    const message = `${baseUrl} could not be reached: ${cause instanceof Error ? cause.message : String(cause)}`;
+    throw new ServiceError({ code: "unreachable", message, status: 0, cause });
+  } finally {
+    limit.end();
+  }
+  const { data, errors } = read<Answer>(text);
+  const [error] = errors ?? [];
+  if (response.ok && error === undefined && data !== undefined && data !== null) return data;
+  throw new ServiceError({
+    code: error?.extensions?.code ?? "http_error",
+    message: error?.message ?? `/graphql answered ${response.status}`,
+    status: response.status,
+  });
+}
+
+type Errors = { message: string; extensions?: { code?: string } }[];
+
+function read<Answer>(text: string): { data?: Answer | null; errors?: Errors } {
+  return Object(tryForeignJson(text));
+}

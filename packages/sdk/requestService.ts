@@ -1,0 +1,84 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import { abortable, startDeadline } from "./deadline.ts";
+import { readText } from "./readText.ts";
+
+/** The platform's `fetch`, or one that stands in for it. */
+export type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
+
+/** The service refused, or could not be reached: then `status` is 0, and nobody knows what became of the request. */
+export class ServiceError extends TallystickError {
+  readonly status: number;
+
+  constructor(parameters: { code: string; message: string; status: number; hint?: string; cause?: unknown }) {
+    super(parameters);
+    this.status = parameters.status;
+  }
+
+  /** Whether the request may have been carried out all the same. */
+  get isUncertain(): boolean {
+    return this.status === 0 || this.status === 502 || this.status === 504;
+  }
+}
+
+export type ServiceRequest = {
+  baseUrl: string;
+  /** With its query. */
+  path: string;
+  apiKey?: string | undefined;
+  /** Sent as JSON by POST; without it, GET. */
+  body?: unknown;
+  fetch?: Fetch | undefined;
+  /** Ends the wait. */
+  signal?: AbortSignal | undefined;
+  /** How long the answer may take, to its last byte, in milliseconds. Default 30,000. */
+  timeoutMs?: number | undefined;
+};
+
+/** Largest answer of a service that is read, in bytes. */
+export const MAX_SERVICE_BYTES = 32 * 1024 * 1024;
+
+/** How long a service may take to answer, in milliseconds. */
+export const SERVICE_MS = 30_000;
+
+/**
+ * Sends one request and gives back its answer's text.
+ *
+ * @throws ServiceError with the problem's `code` when the answer is no success; the signal's reason
+ */
+export async function requestService(request: ServiceRequest): Promise<{ text: string; headers: Headers }> {
+  const { baseUrl, path, apiKey, body, fetch = globalThis.fetch, timeoutMs = SERVICE_MS } = request;
+  const headers: { [name: string]: string } = { accept: "application/json" };
+  if (apiKey !== undefined) headers.authorization = `Bearer ${apiKey}`;
+  if (body !== undefined) headers["content-type"] = "application/json";
+  const post = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  const limit = startDeadline(timeoutMs, request.signal);
+  const { signal } = limit;
+  let response: Response;
+  let text: string;
+  try {
+    response = await abortable(
+      fetch(`${baseUrl.replace(/\/$/, "")}${path}`, { headers, signal, ...post }),
+      signal,
+    );
+    text = await readText(response, MAX_SERVICE_BYTES, signal);
+  } catch (cause) {
+    request.signal?.throwIfAborted();
+    const message = `${baseUrl} could not be reached: ${cause instanceof Error ? cause.message : String(cause)}`;
+    throw new ServiceError({ code: "unreachable", message, status: 0, cause });
+  } finally {
+    limit.end();
+  }
+  if (response.ok) return { text, headers: response.headers };
+  const problem = parseProblem(text);
+  throw new ServiceError({
+    code: problem.code ?? "http_error",
+    message: problem.detail ?? `${path} answered ${response.status}`,
+    status: response.status,
+    ...(problem.hint !== undefined && { hint: problem.hint }),
+  });
+}
+
+function parseProblem(text: string): { code?: string; detail?: string; hint?: string } {
+  return Object(tryForeignJson(text));
+}

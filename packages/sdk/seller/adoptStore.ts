@@ -1,0 +1,67 @@
+import type { Address } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+import type { Job } from "./job.ts";
+import { isOfSomeSeller, sellerStore } from "./sellerStore.ts";
+
+/** What a seller keeps, by folder. Payments first: while the rest moves, none of them may be used again. */
+const FOLDERS = ["payment", "job", "seen", "free", "outbox", "refused", "callback"];
+
+/**
+ * Refuses a store that has entries from before entries named their seller. They would be passed over in silence: payments
+ * and nonces that were used could be used again, unfinished work and receipts would wait for ever.
+ *
+ * @throws TallystickError `store_of_before`
+ */
+export async function requireAdopted(store: KeyValueStore): Promise<void> {
+  for (const folder of FOLDERS) {
+    const key = (await store.keys(folder)).find((name) => !isOfSomeSeller(name));
+    if (key === undefined) continue;
+    throw new TallystickError({
+      code: "store_of_before",
+      message: `The store has entries of a version before this one, such as ${key}, which do not say whose they are.`,
+      hint: "If one seller alone used this store, stop it and run adoptStore({ store, seller }) once; else give each seller a new store.",
+      details: { key },
+    });
+  }
+}
+
+/**
+ * Makes the entries of a version before this one a seller's own. For a store that this seller alone has used, while no
+ * process works on it. Safe to repeat: whoever is interrupted runs it again.
+ *
+ * @returns how many entries it has taken over
+ * @throws TallystickError `store_of_another`, before anything is moved, when another wallet has signed a receipt in it
+ * @example await adoptStore({ store: fileStore("./seller"), seller: account.address })
+ */
+export async function adoptStore(parameters: { store: KeyValueStore; seller: string }): Promise<number> {
+  const { store } = parameters;
+  const seller = parameters.seller.toLowerCase() as Address;
+  const own = sellerStore(store, seller);
+  const old: string[] = [];
+  for (const folder of FOLDERS) {
+    old.push(...(await store.keys(folder)).filter((name) => !isOfSomeSeller(name)));
+  }
+  for (const key of old) {
+    const signer = signerOf(await store.get(key));
+    if (signer === undefined || signer === seller) continue;
+    throw new TallystickError({
+      code: "store_of_another",
+      message: `${key} was signed by ${signer}, not by ${seller}.`,
+      hint: "Sellers that shared a store cannot be told apart in it: give each a new one.",
+      details: { key },
+    });
+  }
+  for (const key of old) {
+    // Not before it stands in its new place does it leave the old one.
+    await own.putNew(key, await store.get(key));
+    await store.delete(key);
+  }
+  return old.length;
+}
+
+/** Who signed the receipt of a job, or one that waits for the ledger. */
+function signerOf(entry: unknown): string | undefined {
+  const { answer, record } = Object(entry) as Partial<Job> & { record?: { signer?: string } };
+  return (answer?.signed_receipt?.signer ?? record?.signer)?.toLowerCase();
+}

@@ -1,0 +1,190 @@
+import { type Address, ZERO_ADDRESS } from "tallystick-protocol/address";
+import { receiveWithAuthorizationTypedData } from "tallystick-protocol/escrow/authorization";
+import { escrowFee, type FeeBand, PUBLISHED_FEES } from "tallystick-protocol/escrow/feeSchedule";
+import { type EscrowDeployment, escrowId, type Hire } from "tallystick-protocol/escrow/hire";
+import { jsonHash } from "tallystick-protocol/hire/paramsHash";
+import { type LocalAccount, verifyTypedData } from "viem";
+import { networkId, type PaymentNetwork, tokenDomainOf } from "../chain/paymentNetwork.ts";
+import { ChainError } from "../errors.ts";
+import type { EscrowRelay } from "../escrow/escrowRelay.ts";
+import {
+  ESCROW_SCHEME,
+  type EscrowPayload,
+  payeeInTerms,
+  readEscrowPayload,
+  VERIFICATION_WINDOW_MS,
+} from "../escrow/escrowScheme.ts";
+import { createEscrowSigner } from "../escrow/signEscrow.ts";
+import { requireSameTerms } from "./directMode.ts";
+import type { Job, Offer, SettlementMode } from "./job.ts";
+import { HireRefusedError, PaymentInvalidError } from "./sellerErrors.ts";
+
+export type EscrowModeParameters = {
+  account: LocalAccount;
+  network: PaymentNetwork;
+  /** The contract's address. */
+  escrow: Address;
+  /** Brings deposits, deliveries and refunds to the contract. */
+  relay: EscrowRelay;
+  /** Who is paid the fee; without one there is none. */
+  feeRecipient?: Address;
+  fees?: readonly FeeBand[];
+  /** Least time that a buyer's deadline must leave beside the work, in milliseconds. Default 15 s. */
+  leastWindowMs?: number;
+  log?: (sentence: string, details?: { [key: string]: unknown }) => void;
+  /** The chain's clock, in milliseconds since 1970. Default: this machine's. */
+  now?: () => number;
+};
+
+/**
+ * Settlement by escrow (SHP §7.3.3): the buyer's signature is deposited before the work, delivery is marked after it, and
+ * the buyer releases. Work that fails sends the money back at once.
+ */
+export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
+  const { account, network, escrow, relay, feeRecipient = ZERO_ADDRESS, fees = PUBLISHED_FEES } = parameters;
+  const { leastWindowMs = VERIFICATION_WINDOW_MS.sync / 2, now = Date.now, log = () => {} } = parameters;
+  const deployment: EscrowDeployment = { chainId: network.chainId, escrow };
+  const signer = createEscrowSigner({ account, deployment, network });
+  const feeOf = (price: bigint): bigint => (feeRecipient === ZERO_ADDRESS ? 0n : escrowFee(price, fees));
+  const paymentOf = (job: Job): EscrowPayload => readEscrowPayload(job.payment?.payload.payload);
+
+  return {
+    requirements: async ({ listing, price }) => {
+      const fee = feeOf(price);
+      return {
+        scheme: ESCROW_SCHEME,
+        network: networkId(network),
+        asset: network.token,
+        amount: String(price),
+        payTo: escrow,
+        maxTimeoutSeconds: Math.ceil((listing.max_latency_ms + VERIFICATION_WINDOW_MS.async) / 1000),
+        extra: {
+          name: network.name,
+          version: network.version,
+          seller: signer.address,
+          payee: payeeInTerms(signer.address, listing.payee),
+          fee: String(fee),
+          fee_recipient: fee > 0n ? feeRecipient : ZERO_ADDRESS,
+        },
+      };
+    },
+
+    check: async ({ payload, requirements, offer, buyer, hireId }) => {
+      requireSameTerms(payload.accepted, requirements);
+      const payment = read(payload.payload);
+      const { hire, authorization } = payment;
+      requireTerms(hire, {
+        ...(hireId !== undefined && { hireId }),
+        buyer,
+        seller: signer.address,
+        payee: payeeInTerms(signer.address, offer.listing.payee),
+        amount: offer.price,
+        fee: feeOf(offer.price),
+        feeRecipient: feeOf(offer.price) > 0n ? feeRecipient : ZERO_ADDRESS,
+      });
+      requireTime(hire, offer);
+      const id = escrowId(hire, deployment);
+      const terms = { from: hire.buyer, to: escrow, value: hire.amount, nonce: id, ...authorization };
+      const typedData = receiveWithAuthorizationTypedData(terms, tokenDomainOf(network));
+      // The signature of a contract wallet is for the chain to judge, which the deposit asks before anything is sent.
+      const isKey = authorization.signature.length === 132;
+      if (
+        isKey &&
+        !(await verifyTypedData({ ...typedData, address: buyer, signature: authorization.signature }))
+      ) {
+        throw new PaymentInvalidError({
+          code: "invalid_signature",
+          message: "The signature is not the buyer's over these terms.",
+        });
+      }
+      const { status } = await unlessUnreachable(() => relay.state(id));
+      if (status !== "none") {
+        throw new PaymentInvalidError({
+          code: "payment_replayed",
+          message: `This escrow is ${status} already.`,
+          hint: "Sign new terms with a fresh nonce.",
+        });
+      }
+      return { payer: buyer, key: `${escrow}-${id}` };
+    },
+
+    secure: async (job) => {
+      const { hire, authorization } = paymentOf(job);
+      try {
+        const tx = await relay.deposit(hire, authorization);
+        return { tx, escrowId: escrowId(hire, deployment) };
+      } catch (error) {
+        if (!(error instanceof ChainError) || error.code !== "call_refused") throw error;
+        throw new PaymentInvalidError({
+          code: "deposit_refused",
+          message: `The deposit was refused: ${error.reason ?? error.message}`,
+          hint: "Look whether the wallet has the money, and whether the authorization is still good.",
+        });
+      }
+    },
+
+    collect: async (job) => {
+      const { hire } = paymentOf(job);
+      const resultHash = jsonHash(job.result ?? null);
+      const signature = await signer.markDelivered(escrowId(hire, deployment), resultHash);
+      // The result goes out in any case: the mark only protects the seller from a buyer that stays silent.
+      await relay
+        .markDelivered(hire, resultHash, signature)
+        .catch((error) => log("Delivery could not be marked.", { job: job.id, error: String(error) }));
+      return {};
+    },
+
+    giveUp: async (job) => {
+      const { hire } = paymentOf(job);
+      const id = escrowId(hire, deployment);
+      if ((await relay.state(id)).status !== "held") return;
+      await relay.refund(hire, signer.address, await signer.refund(id));
+    },
+  };
+
+  function requireTime(hire: Hire, { listing }: Offer): void {
+    const least = BigInt(Math.floor((now() + listing.max_latency_ms + leastWindowMs) / 1000));
+    if (hire.deadline >= least) return;
+    throw new PaymentInvalidError({
+      code: "deadline_too_soon",
+      message: `The deadline ${hire.deadline} leaves less than the latency and ${leastWindowMs} ms; it must be ${least} or later.`,
+      field: "payload.hire.deadline",
+    });
+  }
+}
+
+function read(payload: unknown): EscrowPayload {
+  try {
+    return readEscrowPayload(payload);
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new PaymentInvalidError({ code: "invalid_payload", message: message.slice(0, 300), cause });
+  }
+}
+
+function requireTerms(hire: Hire, wanted: Partial<Hire>): void {
+  for (const [field, value] of Object.entries(wanted)) {
+    const actual = hire[field as keyof Hire];
+    if (actual === value) continue;
+    throw new PaymentInvalidError({
+      code: "terms_differ",
+      message: `${field} is ${actual}, but must be ${value}.`,
+      field: `payload.hire.${field}`,
+      hint: "Sign the terms of the PAYMENT-REQUIRED header as they are.",
+    });
+  }
+}
+
+async function unlessUnreachable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw new HireRefusedError({
+      status: 502,
+      code: "chain_unreachable",
+      message: "The escrow cannot be read at the moment.",
+      hint: "Send the same request again later.",
+      cause,
+    });
+  }
+}

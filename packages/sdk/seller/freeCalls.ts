@@ -1,0 +1,56 @@
+import type { Address } from "tallystick-protocol/address";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+
+/** Whether a buyer has hired this before, by the indexer's history (SHP §11). */
+export type HasHired = (buyer: Address, capability: string) => Promise<boolean>;
+
+export type FreeCallsParameters = {
+  store: KeyValueStore;
+  /** At most so many free calls a day, of all buyers together: wallets are cheap. Default 1,000. */
+  perDay?: number;
+  /** Asked besides the store; what it cannot answer counts as "yes". */
+  hasHired?: HasHired | undefined;
+  /** Milliseconds since 1970. */
+  now: () => number;
+};
+
+export type FreeCalls = {
+  /** Takes the buyer's one free call of a capability, if it has it still. Remembered for good. */
+  take: (buyer: Address, capability: string) => Promise<boolean>;
+  /** Remembers a buyer that paid: its next call is not its first. */
+  see: (buyer: Address, capability: string) => Promise<void>;
+  /** Gives the call back: the work failed. */
+  giveBack: (buyer: Address, capability: string) => Promise<void>;
+};
+
+const DAY_MS = 86_400_000;
+
+/** First calls for free (SHP §11): one for each buyer and capability, on the disk before it is given, some a day. */
+export function createFreeCalls({ store, perDay = 1_000, hasHired, now }: FreeCallsParameters): FreeCalls {
+  const keyOf = (buyer: Address, capability: string) => `seen/${buyer}-${capability}`;
+
+  /** One of today's calls: the first free number, taken indivisibly. */
+  async function takeToday(): Promise<boolean> {
+    const day = Math.floor(now() / DAY_MS);
+    const last = (await store.get<number>(`free/${day}`)) ?? 0;
+    for (let number = last + 1; number <= perDay; number++) {
+      if (!(await store.putNew(`free/${day}-${number}`, true))) continue;
+      await store.put(`free/${day}`, number);
+      return true;
+    }
+    return false;
+  }
+
+  return {
+    take: async (buyer, capability) => {
+      if ((await store.get(keyOf(buyer, capability))) !== undefined) return false;
+      if (await hasHired?.(buyer, capability).catch(() => true)) return false;
+      if (!(await takeToday())) return false;
+      return await store.putNew(keyOf(buyer, capability), now());
+    },
+    see: async (buyer, capability) => {
+      await store.putNew(keyOf(buyer, capability), now());
+    },
+    giveBack: (buyer, capability) => store.delete(keyOf(buyer, capability)),
+  };
+}

@@ -1,0 +1,29 @@
+import type { Address } from "tallystick-protocol/address";
+import type { QueryClient } from "../query/createQueryClient.ts";
+import type { HasHired } from "./freeCalls.ts";
+
+/** Pages of receipts that are looked through: 2,000 hires; who bought before those counts as new. */
+const MAX_PAGES = 20;
+
+/**
+ * Asks the indexer's history whether a buyer has hired a capability of this seller before (SHP §11): for `hasHired` of
+ * `createSeller`, so that a first call is free once even for sellers that lost their folder.
+ *
+ * @example createSeller({ …, hasHired: hiredBefore(createQueryClient({ baseUrl }), account.address) })
+ */
+export function hiredBefore(query: Pick<QueryClient, "receipts">, seller: string): HasHired {
+  const agent = seller.toLowerCase() as Address;
+  return async (buyer, capability) => {
+    let cursor: string | null = null;
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const answer: Awaited<ReturnType<QueryClient["receipts"]>> = await query.receipts(agent, {
+        limit: 100,
+        ...(cursor !== null && { cursor }),
+      });
+      if (answer.receipts.some((it) => it.buyer === buyer && it.capability === capability)) return true;
+      cursor = answer.next_cursor;
+      if (cursor === null) return false;
+    }
+    return false;
+  };
+}

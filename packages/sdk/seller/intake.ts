@@ -1,0 +1,111 @@
+import type { Address } from "tallystick-protocol/address";
+import { formatUsdc, parseUsdc } from "tallystick-protocol/amount";
+import { readBudgetToken, requireBudgetToken } from "tallystick-protocol/hire/budgetToken";
+import { hireId, jobId } from "tallystick-protocol/hire/hireIds";
+import {
+  type HireRequest,
+  type ReadHireRequest,
+  readHireRequest,
+} from "tallystick-protocol/hire/hireRequest";
+import type { Job, Offer } from "./job.ts";
+import type { Offers } from "./offers.ts";
+import { HireRefusedError } from "./sellerErrors.ts";
+
+/** How old a request may be by its own `issued_at`, and how far ahead of this clock, in seconds. */
+const MAX_AGE_SECONDS = 600;
+const CLOCK_TOLERANCE_SECONDS = 120;
+
+/** Redeems the quote that a hire presents: the price it was given. Throws when the quote is not good. */
+export type RedeemQuote = (request: HireRequest) => Promise<{ price: bigint }>;
+
+export type IntakeParameters = {
+  seller: Address;
+  offers: Offers;
+  /** @throws InvalidInputError for params that the capability does not take */
+  checkParams: (capability: string, params: unknown) => void;
+  redeemQuote?: RedeemQuote | undefined;
+  /** Milliseconds since 1970. */
+  now: () => number;
+};
+
+/** A request that this seller would serve if it is paid. */
+export type Accepted = ReadHireRequest & { offer: Offer };
+
+/**
+ * Reads a hire and holds it to what is offered, before any money is spoken of: a request that cannot be served is not
+ * answered with a price.
+ *
+ * @throws InvalidInputError, HireRefusedError, TallystickError
+ */
+export async function acceptRequest(value: unknown, parameters: IntakeParameters): Promise<Accepted> {
+  const { seller, offers, checkParams, redeemQuote, now } = parameters;
+  const { request, signed } = readHireRequest(value, seller);
+  if (request.buyer_id === seller) {
+    throw refused(400, "self_hire", "The buyer is the seller itself.", "buyer_id");
+  }
+  requireFresh(request, now());
+  let offer = offers.find(request.capability, request.preferred_payment_mode);
+  if (request.quote_token !== undefined) {
+    if (!redeemQuote) throw refused(409, "unknown_quote", "This seller gives no quotes.", "quote_token");
+    offer = { ...offer, ...(await redeemQuote(request)) };
+  }
+  checkParams(request.capability, request.params);
+  requireLimits(request, offer, now());
+  return { request, signed, offer };
+}
+
+function requireFresh({ issued_at: issuedAt }: HireRequest, nowMs: number): void {
+  if (issuedAt === undefined) return;
+  const age = Math.floor(nowMs / 1000) - issuedAt;
+  if (age > MAX_AGE_SECONDS || age < -CLOCK_TOLERANCE_SECONDS) {
+    throw refused(400, "stale_request", `issued_at is ${age} seconds ago.`, "issued_at");
+  }
+}
+
+function requireLimits(request: HireRequest, { listing, price }: Offer, nowMs: number): void {
+  if (request.max_price_usdc !== undefined && parseUsdc(request.max_price_usdc) < price) {
+    throw refused(409, "price_above_maximum", `It costs ${formatUsdc(price)} USDC.`, "max_price_usdc");
+  }
+  if (request.max_latency_ms !== undefined && request.max_latency_ms < listing.max_latency_ms) {
+    const message = `It may take ${listing.max_latency_ms} ms.`;
+    throw refused(409, "latency_above_maximum", message, "max_latency_ms");
+  }
+  if (request.budget_token === undefined || request.budget_token === null) return;
+  const token = readBudgetToken(request.budget_token);
+  requireBudgetToken(token, request.buyer_id, Math.floor(nowMs / 1000));
+  if (price > token.maxAtomic) {
+    throw refused(403, "budget_token_refused", "The price is above the whole budget.", "budget_token");
+  }
+}
+
+function refused(status: number, code: string, message: string, field: string): HireRefusedError {
+  return new HireRefusedError({ status, code, message, field });
+}
+
+/**
+ * The job of an accepted request. An unsigned one has no nonce to be known by: its payment takes the nonce's place, with
+ * a random part, so that nobody who sees the payment on the chain can look up what it bought.
+ */
+export function newJob(
+  { request, offer }: Accepted,
+  how: { free: boolean; payment?: Job["payment"]; paymentKey?: string; nowMs: number; random: () => string },
+): Job {
+  const { listing, price } = offer;
+  const nonce = request.nonce ?? `${how.paymentKey}-${how.random()}`;
+  return {
+    id: jobId(request.buyer_id, nonce),
+    hireId: hireId(request.buyer_id, nonce),
+    protocol: request.protocol,
+    buyer: request.buyer_id,
+    capability: request.capability,
+    mode: listing.payment_mode,
+    price: String(price),
+    free: how.free,
+    params: request.params,
+    callbackUrl: request.callback_url ?? undefined,
+    acceptedAt: how.nowMs,
+    dueAt: how.nowMs + listing.max_latency_ms,
+    payment: how.payment,
+    stage: "accepted",
+  };
+}

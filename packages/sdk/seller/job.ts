@@ -1,0 +1,85 @@
+import type { Verification } from "tallystick-capabilities/verification";
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
+import type { HireAnswer } from "tallystick-protocol/hire/hireAnswer";
+import type { Listing } from "tallystick-protocol/records/listing";
+import type { PaymentPayload, PaymentRequirements } from "../x402/paymentHeaders.ts";
+
+/** An offer as its seller signed it. */
+export type Offer = { listing: Listing; price: bigint };
+
+/**
+ * How far a hire has come. A job is written down before each step, so that whoever starts after a crash knows what has
+ * happened and what may have:
+ *
+ * - `accepted`: the buyer's payment is good and reserved; no money has moved
+ * - `secured`: the money is held (escrow); in direct mode the same as accepted
+ * - `worked`: the result is there
+ * - `collecting`: the payment was asked for; it may have happened
+ * - `collected`: the payment happened, in transaction `tx`
+ * - `completed`, `failed`: the end
+ */
+export type JobStage =
+  | "accepted"
+  | "secured"
+  | "worked"
+  | "collecting"
+  | "collected"
+  | "completed"
+  | "failed";
+
+/** One hire at its seller. Times are milliseconds since 1970, the price atomic units. */
+export type Job = {
+  id: string;
+  hireId: Hex;
+  /** The version that its buyer speaks, and is answered in. */
+  protocol?: string;
+  buyer: Address;
+  capability: string;
+  mode: string;
+  price: string;
+  free: boolean;
+  params: { [key: string]: unknown };
+  callbackUrl?: string | undefined;
+  acceptedAt: number;
+  /** When its buyer stops waiting: work that is not done by then is not charged. */
+  dueAt: number;
+  payment?: { payload: PaymentPayload; requirements: PaymentRequirements } | undefined;
+  stage: JobStage;
+  result?: unknown;
+  verification?: Verification;
+  /** The payment (direct) or the deposit (escrow). */
+  tx?: Hex;
+  escrowId?: Hex;
+  completedAt?: number;
+  answer?: HireAnswer;
+  failure?: { code: string; message: string };
+};
+
+/** How a seller is paid: in `direct` mode, or by one escrow. */
+export type SettlementMode = {
+  /** What the buyer has to sign for. */
+  requirements: (offer: Offer) => Promise<PaymentRequirements>;
+  /**
+   * Whether a payment is good. Moves nothing.
+   *
+   * @returns who pays, and a key that is the same for every use of this payment
+   * @throws PaymentInvalidError
+   */
+  check: (terms: PaymentTerms) => Promise<{ payer: Address; key: string }>;
+  /** Makes sure of the money before the work. May be asked again after a crash. */
+  secure: (job: Job) => Promise<Partial<Job>>;
+  /** Takes the money, or says that it is earned, after the work. May be asked again after a crash. */
+  collect: (job: Job) => Promise<Partial<Job>>;
+  /** Lets go of the money: the work will not be done. */
+  giveUp: (job: Job) => Promise<void>;
+};
+
+/** What a mode judges a payment by. */
+export type PaymentTerms = {
+  payload: PaymentPayload;
+  requirements: PaymentRequirements;
+  offer: Offer;
+  buyer: Address;
+  hireId: Hex | undefined;
+};

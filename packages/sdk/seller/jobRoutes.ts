@@ -1,0 +1,106 @@
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { InvalidInputError, invalidInputFromZod } from "tallystick-protocol/errors";
+import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { signatureSchema } from "tallystick-protocol/records/nestedSignature";
+import { checkBuyerSignature } from "tallystick-protocol/records/receipt";
+import { signRecord } from "tallystick-protocol/records/record";
+import type { LocalAccount } from "viem";
+import { z } from "zod";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+import type { Job } from "./job.ts";
+import { settledFields } from "./jobRunner.ts";
+import type { ReceiptOutbox } from "./receiptOutbox.ts";
+import { HireRefusedError } from "./sellerErrors.ts";
+
+export type JobRoutesParameters = {
+  store: KeyValueStore;
+  outbox: ReceiptOutbox;
+  account: LocalAccount;
+  /** Milliseconds since 1970. */
+  now: () => number;
+};
+
+/** Largest body that carries one signature, in bytes. */
+const MAX_COUNTERSIGNATURE_BYTES = 16_384;
+
+const countersignatureSchema = z.strictObject({ buyer_signature: signatureSchema });
+
+/**
+ * `GET /jobs/{id}` (SHP §7.2): `{job_id, status}` with `status` working, completed (and the answer) or failed (and the
+ * reason). Whoever knows the id is the buyer: it follows from the nonce, which is nobody else's to know.
+ *
+ * `POST /jobs/{id}/countersignature` takes the buyer's signature under the receipt of a free hire, which counts for
+ * nothing without it (SHP §11), and answers with the receipt's entry hash and the rating token.
+ */
+export function jobRoutes({ store, outbox, account, now }: JobRoutesParameters): Hono {
+  const app = new Hono();
+  const limit = bodyLimit({
+    maxSize: MAX_COUNTERSIGNATURE_BYTES,
+    onError: () => {
+      throw new HireRefusedError({
+        status: 413,
+        code: "payload_too_large",
+        message: "The request is too large.",
+      });
+    },
+  });
+
+  const findJob = async (id: string): Promise<Job> => {
+    const job = /^job_[0-9A-Z]{26}$/.test(id) ? await store.get<Job>(`job/${id}`) : undefined;
+    if (job) return job;
+    throw new HireRefusedError({ status: 404, code: "unknown_job", message: "There is no such job here." });
+  };
+
+  app.get("/jobs/:id", async (c) => {
+    const job = await findJob(c.req.param("id"));
+    const header = { "cache-control": "no-store" };
+    if (job.stage === "completed") {
+      return c.json({ job_id: job.id, status: "completed", ...job.answer }, 200, header);
+    }
+    if (job.stage === "failed") {
+      return c.json({ job_id: job.id, status: "failed", error: job.failure }, 200, header);
+    }
+    const left = Math.max(0, job.dueAt - now());
+    return c.json({ job_id: job.id, status: "working", estimated_completion_ms: left }, 200, {
+      ...header,
+      "retry-after": "1",
+    });
+  });
+
+  app.post("/jobs/:id/countersignature", limit, async (c) => {
+    const read = countersignatureSchema.safeParse(readForeignJson(await c.req.text()));
+    if (!read.success) throw invalidInputFromZod(read.error);
+    const job = await findJob(c.req.param("id"));
+    const { answer } = job;
+    if (!answer?.signed_receipt || !job.free) {
+      throw new HireRefusedError({
+        status: 409,
+        code: "no_countersignature_wanted",
+        message: "Only the receipt of a completed free hire takes the buyer's signature.",
+      });
+    }
+    if (answer.receipt_hash) return c.json(settled(answer.receipt_hash, answer.rating_token));
+    const { buyer_signature: _, ...unsigned } = answer.signed_receipt.body as RecordBody;
+    const body = { ...unsigned, buyer_signature: read.data.buyer_signature } as RecordBody;
+    if (!checkBuyerSignature(body)) {
+      throw new InvalidInputError({
+        code: "invalid_signature",
+        issues: [{ field: "buyer_signature", message: "is not the buyer's over the receipt's body" }],
+      });
+    }
+    const record = await signRecord({ type: "receipt", body, account });
+    await outbox.add(job.id, record);
+    const entry = await outbox.submit(job.id);
+    if (!entry) return c.json({ receipt_hash: null, rating_token: null }, 202);
+    const fields = settledFields(entry);
+    return c.json(settled(fields.receipt_hash, fields.rating_token));
+  });
+
+  return app;
+}
+
+function settled(hash: string, token: string | null) {
+  return { receipt_hash: hash, rating_token: token };
+}

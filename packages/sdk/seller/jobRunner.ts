@@ -1,0 +1,264 @@
+import type { Verification } from "tallystick-capabilities/verification";
+import { toWireVerification } from "tallystick-capabilities/verification";
+import { TallystickError } from "tallystick-protocol/errors";
+import { PROTOCOL } from "tallystick-protocol/hire/protocolVersion";
+import type { Listing } from "tallystick-protocol/records/listing";
+import { signRecord } from "tallystick-protocol/records/record";
+import type { LocalAccount } from "viem";
+import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
+import { within } from "../deadline.ts";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+import type { Job, JobStage, SettlementMode } from "./job.ts";
+import { type JobLease, type JobLeases, LeaseLostError } from "./jobLeases.ts";
+import { receiptBody, receiptSummary } from "./receiptBody.ts";
+import type { ReceiptOutbox, SettledReceipt } from "./receiptOutbox.ts";
+import { HireRefusedError, PaymentInvalidError } from "./sellerErrors.ts";
+
+/** Does the work of one capability. `signal` is aborted when the buyer stops waiting. Throwing costs the buyer nothing. */
+export type Handler = (
+  params: { [key: string]: unknown },
+  context: HandlerContext,
+) => unknown | Promise<unknown>;
+
+export type HandlerContext = {
+  capability: string;
+  buyer: string;
+  hireId: string;
+  signal: AbortSignal;
+};
+
+export type JobRunnerParameters = {
+  account: LocalAccount;
+  store: KeyValueStore;
+  leases: JobLeases;
+  network: PaymentNetwork;
+  handlers: { [capability: string]: Handler };
+  modeOf: (job: Job) => SettlementMode;
+  listingOf: (job: Job) => Listing | undefined;
+  verify: (job: Job, listing: Listing) => Promise<Verification>;
+  outbox: ReceiptOutbox;
+  /** How long the answer waits for its receipt to be settled, so that it can carry the rating token. */
+  receiptWaitMs: number;
+  /** How long a free hire's receipt waits for its buyer's signature. */
+  countersignMs: number;
+  /** How long a job whose payment is uncertain rests before it is taken up again. */
+  restMs: number;
+  onEnd: (job: Job) => Promise<void>;
+  log: (sentence: string, details?: { [key: string]: unknown }) => void;
+  /** Milliseconds since 1970. */
+  now: () => number;
+};
+
+export type JobRunner = {
+  /**
+   * Runs a job to its end. Never rejects: the job says how it ended. Asked twice, it runs once; one that another process
+   * has is left to it, and given back as it is.
+   */
+  run: (job: Job) => Promise<Job>;
+  /** The jobs that are running now. */
+  running: () => number;
+  /** Waits for them. */
+  idle: () => Promise<void>;
+};
+
+/** How often a collection whose outcome is unknown is asked for again at once, and after how many milliseconds. */
+const COLLECT_RETRIES = 2;
+const COLLECT_RETRY_MS = 300;
+
+/** Takes jobs from one stage to the next, writing each down before the step that cannot be taken back. */
+export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
+  const { account, store, leases, network, handlers, modeOf, listingOf, verify, outbox, now, log } =
+    parameters;
+  const running = new Map<string, Promise<Job>>();
+  const held = new Map<string, JobLease>();
+
+  async function save(job: Job, changes: Partial<Job>): Promise<Job> {
+    const next = { ...job, ...changes };
+    await held.get(job.id)?.requireHeld();
+    await store.put(`job/${job.id}`, next);
+    return next;
+  }
+
+  async function work(job: Job): Promise<Partial<Job>> {
+    const handler = handlers[job.capability];
+    const listing = listingOf(job);
+    if (!handler || !listing) throw refused("not_offered", `${job.capability} is no longer offered.`);
+    const left = job.dueAt - now();
+    if (left <= 0) throw tooLate(job);
+    const late = new AbortController();
+    const { promise: isLate, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      late.abort(tooLate(job));
+      reject(tooLate(job));
+    }, left);
+    try {
+      const { capability, buyer, hireId } = job;
+      const context = { capability, buyer, hireId, signal: late.signal };
+      const result = await Promise.race([(async () => handler(job.params, context))(), isLate]);
+      // What is kept is what is sent: the JSON of it, whatever the handler returned.
+      const sent = JSON.parse(JSON.stringify(result ?? null)) as unknown;
+      return { result: sent, verification: await verify({ ...job, result: sent }, listing) };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async function complete(job: Job): Promise<Job> {
+    const listing = listingOf(job);
+    if (!listing) throw refused("not_offered", `${job.capability} is no longer offered.`);
+    const body = receiptBody(job, listing, network);
+    const record = await signRecord({ type: "receipt", body, account });
+    const answer = {
+      protocol: job.protocol ?? PROTOCOL,
+      job_id: job.id,
+      hire_id: job.hireId,
+      receipt: receiptSummary(body, job),
+      result: job.result,
+      verification: toWireVerification(job.verification as Verification),
+      rating_token: null,
+      receipt_hash: null,
+      signed_receipt: { body, signer: record.signer, signature: record.signature },
+    };
+    // The receipt first: a hire that is completed has one that will reach the ledger.
+    await outbox.add(job.id, record, job.free ? now() + parameters.countersignMs : undefined);
+    const done = await save(job, { stage: "completed", answer });
+    const settled = job.free ? undefined : await within(outbox.submit(job.id), parameters.receiptWaitMs);
+    return settled ? { ...done, answer: { ...answer, ...settledFields(settled) } } : done;
+  }
+
+  async function step(job: Job): Promise<Job> {
+    const mode = modeOf(job);
+    switch (job.stage) {
+      case "accepted":
+        return await save(job, { ...(job.free ? {} : await mode.secure(job)), stage: "secured" });
+      case "secured":
+        return await save(job, { ...requireGood(job, await work(job)), stage: "worked" });
+      case "worked":
+        return await save(job, { stage: "collecting" });
+      case "collecting": {
+        const collected = job.free ? {} : await mode.collect(job);
+        return await save(job, { ...collected, completedAt: now(), stage: "collected" });
+      }
+      default:
+        return await complete(job);
+    }
+  }
+
+  async function runNow(start: Job): Promise<Job> {
+    const lease = await leases.take(start.id);
+    const stored = (await store.get<Job>(`job/${start.id}`)) ?? start;
+    if (!lease) return stored;
+    held.set(start.id, lease);
+    try {
+      const job = await runHeld(stored);
+      await (isEnded(job.stage) ? lease.end() : lease.pause(parameters.restMs));
+      return job;
+    } catch (error) {
+      if (error instanceof LeaseLostError) return (await store.get<Job>(`job/${start.id}`)) ?? stored;
+      throw error;
+    } finally {
+      held.delete(start.id);
+    }
+  }
+
+  async function runHeld(start: Job): Promise<Job> {
+    let job = start;
+    for (let attempt = 0; !isEnded(job.stage); ) {
+      try {
+        job = await step(job);
+      } catch (error) {
+        if (error instanceof LeaseLostError) throw error;
+        const stored = await store.get<Job>(`job/${job.id}`);
+        if (stored && isFurther(stored, job)) {
+          // Another process has the same jobs, as while one takes over from the other: it was first.
+          job = stored;
+          continue;
+        }
+        if (!mayBePaid(job, error)) {
+          job = await fail(job, error);
+          break;
+        }
+        log("A job could not go on.", { job: job.id, stage: job.stage, error: String(error) });
+        // Kept as it is: the next start, or the next look at unfinished jobs, takes it up again.
+        if (++attempt > COLLECT_RETRIES) return job;
+        await new Promise((resolve) => setTimeout(resolve, COLLECT_RETRY_MS * attempt));
+      }
+    }
+    await parameters
+      .onEnd(job)
+      .catch((error) => log("The end of a job could not be told.", { error: String(error) }));
+    return job;
+  }
+
+  async function fail(job: Job, error: unknown): Promise<Job> {
+    const isOurs = error instanceof TallystickError;
+    if (!isOurs)
+      log("A handler failed.", { job: job.id, error: error instanceof Error ? error.stack : error });
+    const failure = isOurs
+      ? { code: error.code, message: error.message }
+      : { code: "handler_failed", message: "The work failed." };
+    if (!job.free && !(error instanceof PaymentInvalidError)) {
+      await modeOf(job)
+        .giveUp(job)
+        .catch((cause) => log("The money of a failed job could not be sent back.", { error: String(cause) }));
+    }
+    return await save(job, { stage: "failed", failure });
+  }
+
+  return {
+    run: (job) => {
+      const known = running.get(job.id);
+      if (known) return known;
+      const run = runNow(job).finally(() => running.delete(job.id));
+      running.set(job.id, run);
+      return run;
+    },
+    running: () => running.size,
+    idle: async () => {
+      await Promise.allSettled(running.values());
+    },
+  };
+}
+
+/** Work that its own seller finds wanting is not charged where charging would be final. */
+function requireGood(job: Job, done: Partial<Job>): Partial<Job> {
+  if (job.mode !== "direct" || job.free || done.verification?.all_passed) return done;
+  throw new HireRefusedError({
+    status: 500,
+    code: "own_verification_failed",
+    message: "The result did not pass the seller's own verification. It is not charged.",
+    hint: "Hire somebody else.",
+  });
+}
+
+function isFurther(stored: Job, job: Job): boolean {
+  return stored.stage !== job.stage && ["collected", "completed"].includes(stored.stage);
+}
+
+/** Whether the buyer's money may be with the seller already, so that the job must not be called failed. */
+function mayBePaid(job: Job, error: unknown): boolean {
+  if (job.stage === "collected") return true;
+  return job.stage === "collecting" && !job.free && !(error instanceof PaymentInvalidError);
+}
+
+/** What an answer says once its receipt is in the ledger. */
+export function settledFields({ hash, ratingTokens }: SettledReceipt) {
+  return { receipt_hash: hash, rating_token: ratingTokens.buyer };
+}
+
+export function isEnded(stage: JobStage): boolean {
+  return stage === "completed" || stage === "failed";
+}
+
+function refused(code: string, message: string): HireRefusedError {
+  return new HireRefusedError({ status: 409, code, message });
+}
+
+function tooLate(job: Job): HireRefusedError {
+  return new HireRefusedError({
+    status: 504,
+    code: "too_late",
+    message: `The work was not done within ${job.dueAt - job.acceptedAt} ms. It is not charged.`,
+    hint: "Hire again, with more time.",
+  });
+}

@@ -1,0 +1,137 @@
+import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import type { SignedRecord } from "tallystick-protocol/records/record";
+import { type Fetch, requestService, ServiceError } from "../requestService.ts";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+
+/** A receipt that stands in the ledger: its entry hash and the tokens of its two ratings. */
+export type SettledReceipt = { hash: string; ratingTokens: { buyer: string; seller: string } };
+
+/** A receipt waiting to be submitted. `notBefore` is milliseconds since 1970. */
+type Waiting = { record: SignedRecord; notBefore?: number };
+
+export type ReceiptOutboxParameters = {
+  store: KeyValueStore;
+  /** Of the settlement service, or of the node in front of it. */
+  baseUrl: string;
+  fetch?: Fetch | undefined;
+  /** Milliseconds since 1970. */
+  now: () => number;
+  /** Told when a receipt is in the ledger, also when that was long ago. */
+  onSettled: (key: string, settled: SettledReceipt) => Promise<void>;
+  log: (sentence: string, details?: { [key: string]: unknown }) => void;
+  /** Milliseconds until the first repetition; doubles up to a minute. Default 1,000. */
+  retryMs?: number;
+};
+
+export type ReceiptOutbox = {
+  /** Writes a receipt down; from then on it will reach the ledger, whatever happens to this process. */
+  add: (key: string, record: SignedRecord, notBefore?: number) => Promise<void>;
+  /** Submits one receipt now. Undefined when the service cannot be reached or refuses it: then it is tried again, or put aside. */
+  submit: (key: string) => Promise<SettledReceipt | undefined>;
+  /** Starts submitting what is waiting, in the background. */
+  start: () => void;
+  /** How many are waiting. */
+  waiting: () => Promise<number>;
+  close: () => Promise<void>;
+};
+
+const LONGEST_WAIT_MS = 60_000;
+
+/**
+ * Receipts on their way to the ledger. Each is on the disk before it is sent and leaves only when the service has
+ * answered that it is settled (201), or known already (200). What the service refuses for good is kept under
+ * `refused/` with the reason, for a person to look at.
+ */
+export function createReceiptOutbox(parameters: ReceiptOutboxParameters): ReceiptOutbox {
+  const { store, baseUrl, fetch, now, onSettled, log, retryMs = 1_000 } = parameters;
+  const underWay = new Map<string, Promise<SettledReceipt | undefined>>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let wait = retryMs;
+  let closed = false;
+
+  async function submitNow(key: string): Promise<SettledReceipt | undefined> {
+    const waiting = await store.get<Waiting>(`outbox/${key}`);
+    if (!waiting) return undefined;
+    const { body, signer, signature } = waiting.record;
+    try {
+      const { text } = await requestService({
+        baseUrl,
+        path: "/v1/receipts",
+        body: { body, signer, signature },
+        fetch,
+      });
+      const answer = readForeignJson(text) as { hash: string; rating_tokens: SettledReceipt["ratingTokens"] };
+      const settled = { hash: answer.hash, ratingTokens: answer.rating_tokens };
+      await onSettled(key, settled);
+      await store.delete(`outbox/${key}`);
+      wait = retryMs;
+      return settled;
+    } catch (error) {
+      if (!isFinal(error)) {
+        plan();
+        return undefined;
+      }
+      const { code, message } = error;
+      log("The ledger refuses a receipt.", { key, code, message });
+      await store.put(`refused/${key}`, { ...waiting, code, message });
+      await store.delete(`outbox/${key}`);
+      return undefined;
+    }
+  }
+
+  const submit = (key: string) => {
+    const running = underWay.get(key) ?? submitNow(key).finally(() => underWay.delete(key));
+    underWay.set(key, running);
+    return running;
+  };
+
+  async function flush(): Promise<void> {
+    let left = 0;
+    for (const path of await store.keys("outbox")) {
+      if (closed) return;
+      const key = path.slice("outbox/".length);
+      const notBefore = (await store.get<Waiting>(path))?.notBefore ?? 0;
+      const settled = notBefore > now() ? undefined : await submit(key);
+      if (!settled) left++;
+    }
+    if (left > 0) plan();
+  }
+
+  function plan(): void {
+    if (timer !== undefined || closed) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      wait = Math.min(LONGEST_WAIT_MS, wait * 2);
+      flush().catch((error) => {
+        log("The outbox could not be read.", { error: String(error) });
+        plan();
+      });
+    }, wait);
+    // A seller that has nothing else to do may end: the outbox is on the disk.
+    (timer as { unref?: () => void }).unref?.();
+  }
+
+  return {
+    add: async (key, record, notBefore) => {
+      await store.put(`outbox/${key}`, { record, ...(notBefore !== undefined && { notBefore }) });
+      if (notBefore !== undefined) plan();
+    },
+    submit,
+    start: () => {
+      flush().catch((error) => log("The outbox could not be read.", { error: String(error) }));
+    },
+    waiting: async () => (await store.keys("outbox")).length,
+    close: async () => {
+      closed = true;
+      clearTimeout(timer);
+      await Promise.allSettled(underWay.values());
+    },
+  };
+}
+
+/** Whether sending it again cannot help: the service understood the request and said no. */
+function isFinal(error: unknown): error is ServiceError {
+  if (!(error instanceof ServiceError)) return false;
+  const { status } = error;
+  return status >= 400 && status < 500 && status !== 408 && status !== 429 && status !== 404;
+}

@@ -1,0 +1,32 @@
+import type { Address } from "tallystick-protocol/address";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+
+/** How much of a seller's address names its keys: 96 bits, so that keys stay file names. */
+const NAME_LENGTH = 24;
+
+/** Whether a key of a store names its seller: those of versions before did not. */
+export function isOfSomeSeller(key: string): boolean {
+  return new RegExp(`^[a-z]+/[0-9a-f]{${NAME_LENGTH}}\\.`).test(key);
+}
+
+/**
+ * The part of a store that belongs to one seller. Several may share a folder: none sees, runs or signs what is another's.
+ */
+export function sellerStore(store: KeyValueStore, seller: Address): KeyValueStore {
+  const name = `${seller.slice(2, 2 + NAME_LENGTH).toLowerCase()}.`;
+  const own = (key: string): string => {
+    const at = key.indexOf("/") + 1;
+    return `${key.slice(0, at)}${name}${key.slice(at)}`;
+  };
+  return {
+    get: (key) => store.get(own(key)),
+    put: (key, value) => store.put(own(key), value),
+    putNew: (key, value) => store.putNew(own(key), value),
+    delete: (key) => store.delete(own(key)),
+    keys: async (folder) => {
+      const start = `${folder}/${name}`;
+      const keys = await store.keys(folder);
+      return keys.filter((key) => key.startsWith(start)).map((key) => `${folder}/${key.slice(start.length)}`);
+    },
+  };
+}

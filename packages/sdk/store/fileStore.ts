@@ -1,0 +1,83 @@
+import { randomUUID } from "node:crypto";
+import { link, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import path from "node:path";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { KeyValueStore } from "./keyValueStore.ts";
+
+/** What keys may consist of, so that every key is a file name on every system. */
+const KEY = /^[a-z]+\/[A-Za-z0-9_.-]{1,200}$/;
+
+/**
+ * A store in a folder, one file for each key. What was written is on the disk before the promise resolves, and a process
+ * that is killed at any moment leaves every file whole: it is written beside and then moved into its place. Several
+ * processes may share the folder; `putNew` lets exactly one of them win.
+ */
+export function fileStore(folder: string): KeyValueStore {
+  const fileOf = (key: string): string => {
+    if (KEY.test(key) && !key.includes("..")) return path.join(folder, `${key}.json`);
+    throw new TallystickError({ code: "invalid_key", message: `${key} is no key of a store`, field: "key" });
+  };
+
+  /** Writes a file beside its place and gives its name. */
+  async function write(file: string, value: unknown): Promise<string> {
+    await mkdir(path.dirname(file), { recursive: true });
+    const draft = `${file}.${randomUUID()}.tmp`;
+    const handle = await open(draft, "w");
+    try {
+      await handle.writeFile(JSON.stringify(value));
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    return draft;
+  }
+
+  return {
+    get: async <T>(key: string) => {
+      const text = await unlessMissing(readFile(fileOf(key), "utf8"));
+      return text === undefined ? undefined : (JSON.parse(text) as T);
+    },
+    put: async (key, value) => {
+      const file = fileOf(key);
+      await rename(await write(file, value), file);
+      await syncFolder(path.dirname(file));
+    },
+    putNew: async (key, value) => {
+      const file = fileOf(key);
+      const draft = await write(file, value);
+      try {
+        await link(draft, file);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+        throw error;
+      } finally {
+        await rm(draft, { force: true });
+      }
+      await syncFolder(path.dirname(file));
+      return true;
+    },
+    delete: (key) => rm(fileOf(key), { force: true }),
+    keys: async (name) => {
+      const files = (await unlessMissing(readdir(path.join(folder, name)))) ?? [];
+      return files
+        .filter((file) => file.endsWith(".json"))
+        .map((file) => `${name}/${file.slice(0, -".json".length)}`);
+    },
+  };
+}
+
+/** Makes a file's new name survive a loss of power. Not every system lets a folder be synced; then it has its own way. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r").catch(() => undefined);
+  await handle?.sync().catch(() => {});
+  await handle?.close();
+}
+
+async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

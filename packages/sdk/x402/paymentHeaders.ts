@@ -1,0 +1,149 @@
+import {
+  encodePaymentRequiredHeader,
+  encodePaymentResponseHeader,
+  encodePaymentSignatureHeader,
+} from "@x402/core/http";
+import type { PaymentPayload, PaymentRequired, PaymentRequirements, SettleResponse } from "@x402/core/types";
+import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import { networkId, type PaymentNetwork, shortNetworkName } from "../chain/paymentNetwork.ts";
+
+/** What a seller asks for, as x402 v2 writes it; v1 is translated at the edge. */
+export type { PaymentPayload, PaymentRequired, PaymentRequirements, SettleResponse };
+
+/** What a header of x402 may hold: terms, or a payment, are a few levels and values. */
+const HEADER_LIMITS = { maxLength: 65_536, maxDepth: 32, maxValues: 1_000 };
+
+type Headers = { get: (name: string) => string | null | undefined };
+
+/** The headers of a 402 (x402 v2). */
+export function requiredHeaders(required: PaymentRequired): { [name: string]: string } {
+  return { "PAYMENT-REQUIRED": encodePaymentRequiredHeader(required), "Cache-Control": "no-store" };
+}
+
+/**
+ * The body that x402 v1 clients read, of the options they know: those of the scheme `exact`. They refuse an `outputSchema`
+ * that is null, so there is none.
+ */
+export function requiredBodyV1(required: PaymentRequired, network: PaymentNetwork): object {
+  return {
+    x402Version: 1,
+    error: required.error ?? "Payment required",
+    accepts: required.accepts
+      .filter(({ scheme }) => scheme === "exact")
+      .map(({ amount, scheme, payTo, maxTimeoutSeconds, asset, extra }) => ({
+        scheme,
+        network: shortNetworkName(network),
+        maxAmountRequired: amount,
+        resource: required.resource.url,
+        description: required.resource.description ?? "",
+        mimeType: "application/json",
+        payTo,
+        maxTimeoutSeconds,
+        asset,
+        extra,
+      })),
+  };
+}
+
+/** What a seller asks for, from a 402's header (v2) or body (v1). Undefined when it is neither. */
+export function readRequired(
+  headers: Headers,
+  body: unknown,
+): { required: PaymentRequired; version: 1 | 2 } | undefined {
+  const header = headers.get("PAYMENT-REQUIRED");
+  if (header) {
+    const asked = readHeader(header);
+    if (!isObject(asked) || !Array.isArray(asked.accepts)) return undefined;
+    const resource = isObject(asked.resource) ? asked.resource : {};
+    const required = {
+      ...asked,
+      resource: { ...resource, url: String(resource.url ?? "") },
+      accepts: asked.accepts.filter(isObject),
+    } as unknown as PaymentRequired;
+    return { required, version: 2 };
+  }
+  if (!isObject(body) || body.x402Version !== 1 || !Array.isArray(body.accepts)) return undefined;
+  const accepts = body.accepts.filter(isObject).map(
+    (option) =>
+      ({
+        scheme: option.scheme,
+        network: longNetworkName(option.network),
+        asset: option.asset,
+        amount: option.maxAmountRequired,
+        payTo: option.payTo,
+        maxTimeoutSeconds: option.maxTimeoutSeconds,
+        extra: isObject(option.extra) ? option.extra : {},
+      }) as PaymentRequirements,
+  );
+  const resource = { url: String((body.accepts[0] as { resource?: unknown } | undefined)?.resource ?? "") };
+  return { required: { x402Version: 1, resource, accepts }, version: 1 };
+}
+
+/** The headers that carry a payment. Version 1 has the scheme beside the payload, not the terms it accepts. */
+export function paymentHeaders(
+  payment: PaymentPayload,
+  version: 1 | 2,
+  network: PaymentNetwork,
+): { [name: string]: string } {
+  if (version === 2) return { "PAYMENT-SIGNATURE": encodePaymentSignatureHeader(payment) };
+  const { payload, accepted } = payment;
+  const v1 = { x402Version: 1, scheme: accepted.scheme, network: shortNetworkName(network), payload };
+  return { "X-PAYMENT": encodePaymentSignatureHeader(v1 as unknown as PaymentPayload) };
+}
+
+/**
+ * The payment in a request, undefined when it has none. A v1 payment takes what is asked for as the terms it accepts.
+ *
+ * @param requirements what this seller asks for
+ * @returns `"malformed"` when there is a header that cannot be read
+ */
+export function readPayment(
+  headers: Headers,
+  requirements: PaymentRequirements,
+  network: PaymentNetwork,
+): PaymentPayload | "malformed" | undefined {
+  const header = headers.get("PAYMENT-SIGNATURE") ?? headers.get("X-PAYMENT");
+  if (!header) return undefined;
+  const payment = readHeader(header);
+  if (!isObject(payment) || !isObject(payment.payload)) return "malformed";
+  if (payment.x402Version === 2) {
+    return isObject(payment.accepted) ? (payment as unknown as PaymentPayload) : "malformed";
+  }
+  if (payment.x402Version !== 1 || longNetworkName(payment.network) !== networkId(network))
+    return "malformed";
+  if (payment.scheme !== requirements.scheme) return "malformed";
+  return { x402Version: 2, accepted: requirements, payload: payment.payload };
+}
+
+/** The headers that say how a payment was settled, for both versions. */
+export function settledHeaders(settled: SettleResponse): { [name: string]: string } {
+  const header = encodePaymentResponseHeader(settled);
+  return { "PAYMENT-RESPONSE": header, "X-PAYMENT-RESPONSE": header };
+}
+
+/** How the seller says the payment was settled; undefined when it says nothing readable. */
+export function readSettled(headers: Headers): SettleResponse | undefined {
+  const header = headers.get("PAYMENT-RESPONSE") ?? headers.get("X-PAYMENT-RESPONSE");
+  const settled = header ? readHeader(header) : undefined;
+  return isObject(settled) ? (settled as unknown as SettleResponse) : undefined;
+}
+
+function longNetworkName(name: unknown): string {
+  if (name === "base") return "eip155:8453";
+  if (name === "base-sepolia") return "eip155:84532";
+  return String(name);
+}
+
+function isObject(value: unknown): value is { [key: string]: unknown } {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+/** The JSON in a header's base 64; undefined when it is none, or more than anybody needs. */
+function readHeader(header: string): unknown {
+  try {
+    const bytes = Uint8Array.from(atob(header), (character) => character.charCodeAt(0));
+    return readForeignJson(new TextDecoder().decode(bytes), HEADER_LIMITS);
+  } catch {
+    return undefined;
+  }
+}

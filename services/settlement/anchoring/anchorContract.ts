@@ -1,0 +1,147 @@
+import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
+import type { Address } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
+import {
+  type Account,
+  type Chain,
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  encodeFunctionData,
+  type PublicClient,
+  type Transport,
+  type WalletClient,
+} from "viem";
+import { type LedgerOnChain, readLedgerOnChain } from "./readLedgerOnChain.ts";
+
+/** What anchoring needs of a chain. */
+export type AnchorContract = {
+  /** What the contract says of the ledger at the latest block. */
+  read: () => Promise<LedgerOnChain>;
+  /**
+   * Opens the ledger and waits until it is open.
+   *
+   * @throws TallystickError `not_open` when it is a follower's of its first writer, which cannot open it
+   */
+  open: () => Promise<void>;
+  /** Anchors, and waits for the transaction; returns its hash. `seq` is the number that this anchor will get. */
+  anchor: (parameters: NextAnchor) => Promise<Hex>;
+};
+
+/** What is anchored next. */
+export type NextAnchor = { seq: bigint; size: bigint; root: Hex; proof: Hex[] };
+
+export type AnchorContractParameters = {
+  transport: Transport;
+  /** It sends the transactions and pays for them. Its nonces are nobody else's while a ledger runs. */
+  account: Account;
+  /** Who writes the ledger; who did first, if that is another. */
+  writer: Address;
+  firstWriter?: Address;
+  /** Signs an anchor for the writer. Needed where the writer does not send its anchors itself. */
+  sign?: (anchor: Omit<NextAnchor, "proof">) => Promise<Hex>;
+  chainId: number;
+  contract: Address;
+  ledgerId: Hex;
+  origin: string;
+  /** How many blocks lie on an anchor that counts as confirmed; none unless given. */
+  confirmations?: number;
+  /** Who may announce another writer, as the ledger's id says; the zero address for nobody. */
+  guardian: Address;
+  /** How often to look for a receipt, in milliseconds. */
+  pollingIntervalMs?: number;
+  /** How long to wait for a receipt before the transaction is sent again at a higher price, in milliseconds. */
+  receiptTimeoutMs?: number;
+};
+
+type Sent = { nonce: number; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
+
+/** An AnchoredLedger on a chain, spoken to by JSON-RPC. One transaction is in flight at a time. */
+export function anchorContract(parameters: AnchorContractParameters): AnchorContract {
+  const { transport, account, chainId, contract, ledgerId, origin, guardian, writer, sign } = parameters;
+  const { firstWriter = writer } = parameters;
+  const { confirmations = 0, pollingIntervalMs = 1_000, receiptTimeoutMs = 60_000 } = parameters;
+  const chain = defineChain({
+    id: chainId,
+    name: `chain ${chainId}`,
+    nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
+    rpcUrls: { default: { http: [] } },
+  });
+  const client: PublicClient<Transport, Chain> = createPublicClient({
+    chain,
+    transport,
+    pollingInterval: pollingIntervalMs,
+    // A head that is some seconds old would make us anchor from where the ledger no longer is.
+    cacheTime: 0,
+  });
+  const wallet: WalletClient<Transport, Chain, Account> = createWalletClient({ account, chain, transport });
+  const target = { address: contract, abi: anchoredLedgerAbi } as const;
+  let unmined: Sent | undefined;
+
+  /** Sends a call and waits for it; a transaction that nobody mined is replaced by the next one, at a higher price. */
+  async function send(data: Hex): Promise<Hex> {
+    // On the mined state, not the pending one, where an anchor of ours may still be waiting.
+    const estimate = await client.estimateGas({ account, to: contract, data, blockTag: "latest" });
+    const gas = (estimate * 6n) / 5n;
+    const request = await wallet.prepareTransactionRequest({ to: contract, data, gas, type: "eip1559" });
+    const sent: Sent = {
+      nonce: request.nonce,
+      maxFeePerGas: request.maxFeePerGas,
+      maxPriorityFeePerGas: request.maxPriorityFeePerGas,
+    };
+    if (unmined) {
+      const mined = await client.getTransactionCount({ address: account.address, blockTag: "latest" });
+      if (mined <= unmined.nonce) {
+        sent.nonce = unmined.nonce;
+        sent.maxFeePerGas = atLeastAQuarterMore(sent.maxFeePerGas, unmined.maxFeePerGas);
+        sent.maxPriorityFeePerGas = atLeastAQuarterMore(
+          sent.maxPriorityFeePerGas,
+          unmined.maxPriorityFeePerGas,
+        );
+      }
+    }
+    const hash = await wallet.sendTransaction({ to: contract, data, gas, ...sent });
+    unmined = sent;
+    const receipt = await client.waitForTransactionReceipt({ hash, timeout: receiptTimeoutMs });
+    unmined = undefined;
+    if (receipt.status !== "success") {
+      throw new TallystickError({
+        code: "anchor_reverted",
+        message: `Transaction ${receipt.transactionHash} was refused by the contract.`,
+        hint: "The head on chain changed meanwhile; it is read again.",
+      });
+    }
+    return receipt.transactionHash;
+  }
+
+  return {
+    read: () => readLedgerOnChain({ client, chainId, contract, ledgerId, confirmations, asker: writer }),
+    open: async () => {
+      if (firstWriter !== writer) {
+        throw new TallystickError({
+          code: "not_open",
+          message: `The contract knows no ledger ${ledgerId}, which ${writer} is to go on with.`,
+          hint: "Set LEDGER_FIRST_WRITER, LEDGER_GUARDIAN, LEDGER_ORIGIN and ANCHORED_LEDGER as the first writer had them.",
+        });
+      }
+      const args = [origin, writer, guardian] as const;
+      await client.simulateContract({ ...target, account, functionName: "open", args });
+      await send(encodeFunctionData({ ...target, functionName: "open", args }));
+    },
+    anchor: async ({ seq, size, root, proof }) => {
+      const isSender = account.address.toLowerCase() === writer;
+      const signature = isSender || !sign ? "0x" : await sign({ seq, size, root });
+      const args = [ledgerId, size, root, proof, signature] as const;
+      // Tells the contract's own reason where it would refuse, before anything is spent.
+      await client.simulateContract({ ...target, account, functionName: "anchor", args });
+      return send(encodeFunctionData({ ...target, functionName: "anchor", args }));
+    },
+  };
+}
+
+/** Nodes take a replacement only when it pays at least a tenth more; a quarter leaves no doubt. */
+function atLeastAQuarterMore(now: bigint, before: bigint): bigint {
+  const more = (before * 5n) / 4n + 1n;
+  return now > more ? now : more;
+}

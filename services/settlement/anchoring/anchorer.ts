@@ -1,0 +1,249 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import { type Hex, toHex } from "tallystick-protocol/hex";
+import type { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import type { SignedHistory } from "../ledger/signedHistory.ts";
+import type { Log } from "../log.ts";
+import type { AnchorContract } from "./anchorContract.ts";
+import type { ChainWatch } from "./chainWatch.ts";
+import { haltOf } from "./compareWithChain.ts";
+import type { LedgerOnChain } from "./readLedgerOnChain.ts";
+
+/**
+ * How anchoring goes: what the contract held when last read, and what went wrong since, if anything. `failures` counts
+ * all failed rounds. `age` is how many seconds ago the contract was last known to hold all that was on disk; `stale`
+ * when that is more than twice the interval.
+ */
+export type AnchoringState = {
+  size: number;
+  seq: number;
+  root: Hex | null;
+  error: string | null;
+  failures: number;
+  age: number;
+  stale: boolean;
+};
+
+/** What one round did. */
+export type AnchorRound =
+  | { kind: "anchored"; oldSize: number; newSize: number; root: Hex; transaction: Hex }
+  | { kind: "upToDate"; size: number };
+
+export type AnchorerParameters = {
+  contract: AnchorContract;
+  /** Holds the ledger against every answer of the chain. */
+  watch: Pick<ChainWatch, "seen">;
+  /** Asked before anything is signed. */
+  history: Pick<SignedHistory, "cover">;
+  /** Told of every answer of the chain, before it is compared. */
+  onAnswer?: (onChain: LedgerOnChain) => void;
+  /** Told of every answer of the chain that agrees with the ledger. */
+  onCompared?: (onChain: LedgerOnChain) => Promise<void>;
+  /** The verified tree over the entries on disk. */
+  tree: MerkleTree;
+  /** Time between rounds, in milliseconds. */
+  intervalMs: number;
+  /** How many new entries start a round before its time. */
+  maxEntries: number;
+  /** First and longest wait after a failed round, in milliseconds; it doubles in between. */
+  backoffMs?: { first: number; longest: number };
+  log: Log;
+  /** Whether writes wait for the chain to answer: then it is asked more often. */
+  isWaitedFor?: () => boolean;
+  /** Told of every anchor that was mined. */
+  onAnchored?: (anchor: { size: number; root: Hex; transaction: Hex }) => Promise<void>;
+  /** A clock that only goes forward, in milliseconds. */
+  elapsedMs?: () => number;
+};
+
+/** Longest time between two rounds while writes wait for the chain, in milliseconds. */
+const WAITED_FOR_MS = 5_000;
+
+/**
+ * Keeps the ledger's head on chain. Every round reads the contract's head and continues from there, so that it does not
+ * matter what happened before: a restart, a reorg that undid an anchor, a transaction of an earlier process, a dead RPC.
+ */
+export class Anchorer {
+  readonly #parameters: AnchorerParameters;
+  readonly #elapsedMs: () => number;
+  #state: { size: number; seq: number; root: Hex | null; error: string | null } = {
+    size: 0,
+    seq: 0,
+    root: null,
+    error: null,
+  };
+  #running: Promise<void> | undefined;
+  #stopped = false;
+  /** Failed rounds in a row, and in all. */
+  #failures = 0;
+  #allFailures = 0;
+  #wake: (() => void) | undefined;
+  #upToDateAt: number;
+  #saidStale = false;
+  #watch: NodeJS.Timeout | undefined;
+
+  constructor(parameters: AnchorerParameters) {
+    this.#parameters = parameters;
+    this.#elapsedMs = parameters.elapsedMs ?? (() => performance.now());
+    this.#upToDateAt = this.#elapsedMs();
+  }
+
+  /** How anchoring goes. */
+  get state(): AnchoringState {
+    const age = (this.#elapsedMs() - this.#upToDateAt) / 1_000;
+    const stale = age * 1_000 > 2 * this.#parameters.intervalMs;
+    return { ...this.#state, failures: this.#allFailures, age, stale };
+  }
+
+  /** Starts the rounds, the first at once. */
+  start(): void {
+    this.#running ??= this.#run();
+    this.#watch ??= setInterval(() => this.#sayWhenStale(), this.#parameters.intervalMs).unref();
+  }
+
+  /** Says once that the anchor is too old, and once that it no longer is. A round that hangs cannot keep this quiet. */
+  #sayWhenStale(): void {
+    const { log, tree } = this.#parameters;
+    const { stale, age, size, error } = this.state;
+    if (stale === this.#saidStale) return;
+    this.#saidStale = stale;
+    const fields = {
+      ageSeconds: Math.round(age),
+      anchored: size,
+      onDisk: tree.size,
+      ...(error && { reason: error }),
+    };
+    log(stale ? "The anchor is older than twice its interval." : "The anchor is up to date again.", fields);
+  }
+
+  /** Tell it that the tree has grown: enough new entries start a round early, unless rounds are failing. */
+  grown(): void {
+    if (this.#failures === 0 && this.#isDue()) this.#wake?.();
+  }
+
+  /** Ends the rounds. Resolves when none is under way; a transaction that was sent stays sent. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#watch);
+    this.#wake?.();
+    await this.#running;
+  }
+
+  /**
+   * Reads the contract and holds the ledger against it; sends nothing.
+   *
+   * @throws TallystickError as {@link ChainWatch.seen}. Errors of the RPC come through as they are.
+   */
+  async look(): Promise<LedgerOnChain> {
+    const { contract, watch, onAnswer, onCompared } = this.#parameters;
+    const onChain = await contract.read();
+    onAnswer?.(onChain);
+    const head = onChain.ledger?.head;
+    this.#state.size = Number(head?.size ?? 0n);
+    this.#state.seq = Number(head?.seq ?? 0n);
+    this.#state.root = head?.root ?? null;
+    watch.seen(onChain);
+    await onCompared?.(onChain);
+    return onChain;
+  }
+
+  /** Starts the next round now. */
+  wake(): void {
+    this.#wake?.();
+  }
+
+  /**
+   * One round: opens the ledger if it is not open, and anchors what is new. Sends at most one anchor.
+   *
+   * @throws TallystickError as {@link ChainWatch.seen} when chain and disk do not belong together, and as
+   * {@link SignedHistory.cover} when disk and what was signed do not: then it sends nothing. Errors of the RPC and the contract come through as they are.
+   */
+  async anchorOnce(): Promise<AnchorRound> {
+    const { contract, tree, history, onAnchored } = this.#parameters;
+    const asOf = this.#elapsedMs();
+    let onChain = await this.look();
+    if (onChain.ledger === undefined) {
+      await contract.open();
+      onChain = await this.look();
+      if (onChain.ledger === undefined) {
+        throw new TallystickError({
+          code: "not_open",
+          message: "The ledger was opened, but the chain does not show it.",
+        });
+      }
+    }
+    const { head } = onChain.ledger;
+    const newSize = tree.size;
+    const oldSize = Number(head.size);
+    if (oldSize === newSize) {
+      this.#upToDateAt = asOf;
+      return { kind: "upToDate", size: oldSize };
+    }
+
+    // Said by its reason, before anything is signed that could not be sent.
+    const halt = haltOf(onChain);
+    if (halt) throw halt;
+    const root = toHex(tree.root(newSize));
+    const proof = tree.consistencyProof(oldSize, newSize).map(toHex);
+    await history.cover(newSize);
+    const transaction = await contract.anchor({ seq: head.seq + 1n, size: BigInt(newSize), root, proof });
+    this.#state = { ...this.#state, size: newSize, seq: this.#state.seq + 1, root };
+    this.#upToDateAt = asOf;
+    await onAnchored?.({ size: newSize, root, transaction });
+    // So that the writer's word for it need not wait for the next round; what goes wrong here that one will tell.
+    await this.look().catch(() => {});
+    return { kind: "anchored", oldSize, newSize, root, transaction };
+  }
+
+  async #run(): Promise<void> {
+    const { intervalMs, backoffMs = { first: 1_000, longest: 60_000 }, log, isWaitedFor } = this.#parameters;
+    while (!this.#stopped) {
+      let wait = intervalMs;
+      try {
+        const round = await this.anchorOnce();
+        if (round.kind === "anchored") log("Anchored the ledger.", { ...round, kind: undefined });
+        else if (this.#failures > 0) log("Anchoring works again.", { size: round.size });
+        this.#failures = 0;
+        this.#state.error = null;
+        this.#sayWhenStale();
+      } catch (error) {
+        wait = Math.min(backoffMs.longest, backoffMs.first * 2 ** Math.min(this.#failures, 20));
+        this.#failures++;
+        this.#allFailures++;
+        this.#state.error = reasonOf(error);
+        const hint = error instanceof TallystickError ? error.hint : undefined;
+        log("Anchoring failed; trying again.", {
+          reason: this.#state.error,
+          ...(hint && { hint }),
+          waitMs: wait,
+        });
+      }
+      if (isWaitedFor?.()) wait = Math.min(wait, WAITED_FOR_MS);
+      if (!this.#stopped && !(this.#failures === 0 && this.#isDue())) await this.#sleep(wait);
+    }
+  }
+
+  /** Whether so many entries are waiting that the next round should not wait for its time. */
+  #isDue(): boolean {
+    return this.#parameters.tree.size - this.#state.size >= this.#parameters.maxEntries;
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(done, ms);
+      const wake = done;
+      this.#wake = wake;
+      function done(): void {
+        clearTimeout(timer);
+        resolve();
+      }
+    });
+  }
+}
+
+/** The shortest sentence that says what went wrong: viem's errors have one, others only a message. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && "shortMessage" in error && typeof error.shortMessage === "string") {
+    return error.shortMessage.replaceAll("\n", " ");
+  }
+  return error instanceof Error ? error.message : String(error);
+}

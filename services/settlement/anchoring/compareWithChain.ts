@@ -1,0 +1,83 @@
+import type { Address } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
+import { toHex } from "tallystick-protocol/hex";
+import type { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import type { LedgerOnChain } from "./readLedgerOnChain.ts";
+
+/**
+ * Compares a ledger on disk with what its contract holds. A chain that holds less than the disk is as it should be: the
+ * rest is not anchored yet, a reorg undid it, or the node that answers is some blocks behind.
+ *
+ * @param tree over the entries on disk
+ * @param writer whose ledger it is taken to be
+ * @throws TallystickError `chain_ahead`, `root_contradicts`, `writer_differs`, `writer_changed` or `ledger_equivocated`
+ */
+export function compareWithChain(
+  { ledger }: LedgerOnChain,
+  { tree, writer }: { tree: MerkleTree; writer: Address },
+): void {
+  if (ledger === undefined) return;
+  const { head } = ledger;
+  if (head.size > BigInt(tree.size)) {
+    throw new TallystickError({
+      code: "chain_ahead",
+      message: `The contract holds ${head.size} entries, the disk only ${tree.size}.`,
+      hint:
+        "Entries that were anchored are missing here: this is an older copy, or another process writes the ledger. Stop the" +
+        " service, restore the newest copy or run: tallystick ledger pull --from URL",
+    });
+  }
+  const size = Number(head.size);
+  if (toHex(tree.root(size)) !== head.root) {
+    throw new TallystickError({
+      code: "root_contradicts",
+      message: `The first ${size} entries on disk are not the ones that were anchored.`,
+      hint:
+        "The ledger's file was replaced or rewritten, or another process writes the ledger. Stop the service, restore the" +
+        " file from a copy; the contract takes no other history.",
+    });
+  }
+  if (ledger.isEquivocated) {
+    throw new TallystickError({
+      code: "ledger_equivocated",
+      message: "The contract has marked this ledger: its writer signed two histories.",
+      hint: "Nothing can be anchored in it any more. Begin another ledger with a new LEDGER_ORIGIN and a new key.",
+    });
+  }
+  if (ledger.writer !== writer && ledger.formerSize !== null) {
+    throw new TallystickError({
+      code: "writer_changed",
+      message: `From entry ${ledger.formerSize} on the ledger is written by ${ledger.writer}; ${writer} wrote it before.`,
+      hint: "Stop this service: its part is over. What it took behind that entry stands in no ledger, and has to be sent to the new one.",
+    });
+  }
+  if (ledger.writer !== writer) {
+    const { announced } = ledger;
+    throw new TallystickError({
+      code: "writer_differs",
+      message: `The ledger's writer is ${ledger.writer}, not ${writer}.`,
+      hint:
+        announced?.next === writer
+          ? `${writer} is announced. When ${isoTime(announced.readyAt)} has come, run: tallystick ledger accept-writer`
+          : "Set ANCHOR_WRITER and its key to the ledger's writer, and LEDGER_FIRST_WRITER to its first one; or stop this service.",
+    });
+  }
+}
+
+/**
+ * What keeps a ledger from being anchored though nothing contradicts it: its guardian has announced another writer, and
+ * what is written meanwhile may belong to no ledger afterwards.
+ */
+export function haltOf({ ledger }: LedgerOnChain): TallystickError | undefined {
+  const { announced } = ledger ?? {};
+  if (!announced?.halted) return undefined;
+  return new TallystickError({
+    code: "guardian_announced",
+    message: `The ledger's guardian has announced the writer ${announced.next}, from ${isoTime(announced.readyAt)} on. Until then nothing can be anchored.`,
+    hint: "If that was not agreed on, have the guardian withdraw it. Else this service ends when the new writer accepts.",
+  });
+}
+
+function isoTime(seconds: bigint): string {
+  return `${new Date(Number(seconds) * 1000).toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,96 @@
+import { Hono } from "hono";
+import { TallystickError } from "tallystick-protocol/errors";
+import { measureRoutes } from "tallystick-runtime/http/measureRoutes";
+import type { AppDependencies } from "./appDependencies.ts";
+import { headersOf, problemOf, problemResponse } from "./http/problem.ts";
+import { rateLimits } from "./http/rateLimits.ts";
+import { actionRoutes } from "./routes/actionRoutes.ts";
+import { claimRoutes } from "./routes/claimRoutes.ts";
+import { contextRoutes } from "./routes/contextRoutes.ts";
+import { healthRoutes } from "./routes/healthRoutes.ts";
+import { ledgerRoutes } from "./routes/ledgerRoutes.ts";
+import { proofRoutes } from "./routes/proofRoutes.ts";
+import { recordRoutes } from "./routes/recordRoutes.ts";
+import { reviewRoutes } from "./routes/reviewRoutes.ts";
+import { settleRoutes } from "./routes/settleRoutes.ts";
+import { tileRoutes } from "./routes/tileRoutes.ts";
+
+/** Every route and the methods it has, for the answer to a wrong one. */
+const METHODS: { [path: string]: string } = {
+  "/v1/settle": "POST",
+  "/v1/actions": "POST",
+  "/v1/listings": "POST",
+  "/v1/receipts": "POST",
+  "/v1/rate": "POST",
+  "/telemetry": "POST",
+  "/v1/stake": "POST",
+  "/v1/verify": "POST",
+  "/v1/contest": "POST",
+  "/v1/params": "POST",
+  "/v1/records": "POST",
+  "/v1/claim": "POST",
+  "/v1/claim/verify": "POST",
+  "/v1/reviews": "GET",
+  "/v1/reviews/:id": "GET and POST",
+  "/v1/status/:task_id": "GET",
+  "/v1/context": "GET",
+  "/v1/rules": "GET",
+  "/v1/ledger/latest": "GET",
+  "/v1/ledger/verify": "GET",
+  "/v1/ledger/entries": "GET",
+  "/v1/ledger/checkpoint": "GET",
+  "/v1/ledger/key": "GET",
+  "/v1/ledger/proof": "GET",
+  "/v1/ledger/consistency": "GET",
+  "/v1/ledger/bundle": "GET",
+  "/health": "GET",
+  "/metrics": "GET",
+};
+
+/** What costs more to read than a look into memory or a file: the whole ledger again, or a signature for every size. */
+const COSTLY = ["/v1/ledger/verify", "/v1/ledger/checkpoint", "/v1/ledger/bundle", "/tlog/checkpoint"];
+
+/** The HTTP side of settlement. Every error leaves as `application/problem+json`, made in one place. */
+export function createApp(dependencies: AppDependencies): Hono {
+  const app = new Hono();
+  app.use(measureRoutes(dependencies.metrics.observeRequest));
+  app.onError((error) => problemResponse(problemOf(error, dependencies.log), headersOf(error)));
+
+  const limit = rateLimits(dependencies.rateLimits, dependencies);
+  app.use((c, next) => (c.req.method === "POST" || COSTLY.includes(c.req.path) ? limit(c, next) : next()));
+
+  const { gate, engine } = dependencies;
+  app.use(async (c, next) => {
+    // Said before anything is looked at or asked for: a claim would else be looked up at X and then be refused.
+    if (c.req.method === "POST" && engine.mode !== "sandbox") gate.requireWrites();
+    await next();
+  });
+
+  const features = [
+    settleRoutes,
+    actionRoutes,
+    recordRoutes,
+    claimRoutes,
+    reviewRoutes,
+    ledgerRoutes,
+    proofRoutes,
+    tileRoutes,
+    contextRoutes,
+    healthRoutes,
+  ];
+  for (const routes of features) app.route("/", routes(dependencies));
+
+  for (const [path, methods] of Object.entries(METHODS)) {
+    app.all(path, (c) => {
+      throw new TallystickError({
+        code: "method_not_allowed",
+        message: `${c.req.path} takes ${methods} only.`,
+      });
+    });
+  }
+  app.notFound((c) => {
+    const error = new TallystickError({ code: "not_found", message: `There is no ${c.req.path} here.` });
+    return problemResponse(problemOf(error, dependencies.log));
+  });
+  return app;
+}

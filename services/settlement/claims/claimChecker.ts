@@ -1,0 +1,95 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import { createPublicFetch } from "tallystick-sdk/net/publicFetch";
+import type { Fetch } from "tallystick-sdk/requestService";
+import { z } from "zod";
+
+/** Looks whether an X account has posted a text. */
+export type ClaimChecker = {
+  /**
+   * The id of a post by `handle` that has `text` in it, undefined when there is none.
+   *
+   * @param postId the post to look at; without it the account's recent posts are searched
+   * @throws TallystickError `x_unavailable` (503) when X cannot be asked
+   */
+  findPost: (parameters: { handle: string; text: string; postId?: string }) => Promise<string | undefined>;
+};
+
+const postSchema = z.object({ id: z.string(), text: z.string(), author_id: z.string().optional() });
+const answerSchema = z.object({
+  data: z.union([postSchema, z.array(postSchema)]).optional(),
+  includes: z
+    .object({ users: z.array(z.object({ id: z.string(), username: z.string() })).default([]) })
+    .optional(),
+});
+
+/** How long to wait for X's whole answer, in milliseconds, and how many bytes it may have: ten posts with their authors. */
+const TIMEOUT_MS = 10_000;
+const MAX_ANSWER_BYTES = 1 << 20;
+
+/** Every address will do: for a stand-in on one's own machine. */
+const ANYWHERE = { isPublic: () => true, problemOf: () => undefined };
+
+/**
+ * Asks the X API, version 2, at a public address by https. Redirects are not followed: the key is X's alone.
+ *
+ * @param url `https://api.x.com`, or a stand-in
+ * @param apiKey app-only Bearer token
+ * @param resolve the addresses of a name; by DNS unless given
+ * @param devMode lets the stand-in be on one's own machine, and speak http
+ */
+export function xClaimChecker({
+  url,
+  apiKey,
+  devMode = false,
+  resolve,
+}: {
+  url: string;
+  apiKey: string;
+  devMode?: boolean;
+  resolve?: (host: string) => Promise<string[]>;
+}): ClaimChecker {
+  const limits = { maxBytes: MAX_ANSWER_BYTES, timeoutMs: TIMEOUT_MS, ...(resolve && { resolve }) };
+  const fetch = createPublicFetch({ ...limits, ...(devMode && { policy: ANYWHERE }) });
+  return {
+    findPost: async ({ handle, text, postId }) => {
+      const query = new URLSearchParams({
+        expansions: "author_id",
+        "user.fields": "username",
+        "tweet.fields": "author_id",
+      });
+      if (postId === undefined) query.set("query", `from:${handle} "${text}"`);
+      const path =
+        postId === undefined ? "/2/tweets/search/recent" : `/2/tweets/${encodeURIComponent(postId)}`;
+      const { data, includes } = await ask(fetch, new URL(`${path}?${query}`, url).href, apiKey);
+      const authors = new Map(includes?.users.map(({ id, username }) => [id, username.toLowerCase()]));
+      const posts = data === undefined ? [] : Array.isArray(data) ? data : [data];
+      return posts.find(
+        (post) =>
+          post.text.includes(text) &&
+          post.author_id !== undefined &&
+          authors.get(post.author_id) === handle.toLowerCase(),
+      )?.id;
+    },
+  };
+}
+
+async function ask(fetch: Fetch, url: string, apiKey: string): Promise<z.output<typeof answerSchema>> {
+  let status: number | undefined;
+  try {
+    const response = await fetch(url, {
+      headers: { authorization: `Bearer ${apiKey}`, accept: "application/json" },
+    });
+    status = response.status;
+    // X says so of a post that does not exist; that is an answer.
+    if (status === 404) return {};
+    if (!response.ok) throw new Error(`it answered ${status}`);
+    return answerSchema.parse(await response.json());
+  } catch (cause) {
+    throw new TallystickError({
+      code: "x_unavailable",
+      message: status === 429 ? "X takes no more questions for now." : "X could not be asked.",
+      hint: "Try again in some minutes; the challenge stays good until it expires.",
+      cause,
+    });
+  }
+}

@@ -1,0 +1,292 @@
+import path from "node:path";
+import { type Address, addressSchema } from "tallystick-protocol/address";
+import { InvalidInputError, invalidInputFromZod } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
+import { keysOfOthers } from "tallystick-protocol/keysOfOthers";
+import { ledgerId } from "tallystick-protocol/ledger/anchor";
+import { addressProblem } from "tallystick-protocol/net/publicAddress";
+import { zeroAddress } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { z } from "zod";
+import type { SettlementMode } from "./engine/settlementEngine.ts";
+import type { RateLimitConfig } from "./http/rateLimits.ts";
+
+/** Where and how the ledger is anchored. */
+export type AnchoringConfig = {
+  /** Signs for the writer: its own key, or one that the writer, a contract, takes. */
+  privateKey: Hex;
+  /** Who writes the ledger now: a wallet key or a contract (ERC-1271). */
+  writer: Address;
+  /** Who wrote it first. Fixed with the ledger's id. */
+  firstWriter: Address;
+  /** Sends the anchors and pays for them. */
+  relayerKey: Hex;
+  /**
+   * Where it is written, on another disk than the ledger's, which anchors were signed for another to send; absent when the
+   * writer sends them itself.
+   */
+  wordsDir?: string;
+  /** Who may announce another writer; the zero address for nobody. Fixed with the ledger's id. */
+  guardian: Address;
+  contract: Address;
+  rpcUrl: string;
+  chainId: number;
+  intervalSeconds: number;
+  maxEntries: number;
+  /** How many blocks lie on an anchor before the writer gives its word for it in a checkpoint. */
+  confirmations: number;
+  /** How far the clock may be from a new block's time, in seconds, before writes are refused; 0: not looked at. */
+  clockLimitSeconds: number;
+};
+
+/** Who attests claims, and how X is asked. */
+export type ClaimsConfig = { privateKey: Hex; xApiUrl: string; xApiKey: string };
+
+/** Everything the service is told from outside. */
+export type SettlementConfig = {
+  mode: SettlementMode;
+  host: string;
+  port: number;
+  ledgerDir: string;
+  /** The ledger's id on chain, which names its folder; `local` when it is not anchored. */
+  ledger: Hex | "local";
+  origin: string;
+  apiKeys: string[];
+  /** The file of keys that `tallystick keys` writes. */
+  keysFile: string;
+  rateLimits: RateLimitConfig;
+  /** The institutional rules; absent: only the two thresholds below. */
+  rulesFile?: string;
+  minConfidence: number;
+  maxDriftAllowed: number;
+  devMode: boolean;
+  rpcUrl?: string;
+  /** Whose reviews and parameters are settled. */
+  operator?: Address;
+  /** Signs pulses in the operator's name; absent: no pulses. */
+  operatorPrivateKey?: Hex;
+  /** Seconds between pulses; 0 for none. */
+  pulseIntervalSeconds: number;
+  /** Ed25519 seed for checkpoints; absent: one is kept in the ledger's folder. */
+  checkpointPrivateKey?: Hex;
+  claims?: ClaimsConfig;
+  anchoring?: AnchoringConfig;
+};
+
+/** Hardhat's and Anvil's: its blocks come when somebody writes, and its time is what somebody sets. */
+const LOCAL_CHAIN = 31_337;
+
+const share = z.coerce.number().min(0, "must be from 0 to 1").max(1, "must be from 0 to 1");
+const wholeNumber = z
+  .string()
+  .regex(/^[0-9]{1,9}$/, "must be a whole number")
+  .transform(Number);
+const contractAddress = z
+  .string()
+  .transform((text) => text.toLowerCase())
+  .pipe(addressSchema);
+
+const privateKey = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{64}$/, "must be 0x and 64 hex digits")
+  .transform((text) => text as Hex)
+  .optional();
+const flag = z
+  .enum(["0", "1", "false", "true"])
+  .default("0")
+  .transform((text) => text === "1" || text === "true");
+
+const environmentSchema = z.object({
+  SETTLEMENT_MODE: z.enum(["sandbox", "staging", "production"]).optional(),
+  SETTLEMENT_HOST: z.string().default("127.0.0.1"),
+  SETTLEMENT_PORT: wholeNumber.refine((port) => port < 65_536, "must be below 65536").default(42_070),
+  LEDGER_DIR: z.string().default("./.tallystick/ledger"),
+  LEDGER_ORIGIN: z
+    .string()
+    .regex(
+      /^[^\s+]{1,255}$/,
+      "must have 1 to 255 characters, without spaces and plus signs (C2SP tlog-checkpoint)",
+    )
+    .default("tallystick.local/ledger"),
+  SETTLEMENT_API_KEYS: z
+    .string()
+    .default("")
+    .transform((text) =>
+      text
+        .split(",")
+        .map((key) => key.trim())
+        .filter((key) => key !== ""),
+    ),
+  MIN_CONFIDENCE: share.default(0.85),
+  MAX_DRIFT_ALLOWED: share.default(0.15),
+  KEYS_FILE: z.string().optional(),
+  RATE_LIMIT_PER_KEY: wholeNumber.default(6_000),
+  // Ten a second: more than one seller does, and each may cost a signature check.
+  RATE_LIMIT_PER_ADDRESS: wholeNumber.default(600),
+  TRUST_PROXY: z
+    .enum(["0", "1", "2", "3", "4", "false", "true"], {
+      error: "must be the number of proxies in front of this service, 0 to 4",
+    })
+    .default("0")
+    .transform((text) => (text === "true" ? 1 : text === "false" ? 0 : Number(text))),
+  RULES_FILE: z.string().optional(),
+  DEV_MODE: flag,
+  OPERATOR: contractAddress.optional(),
+  OPERATOR_PRIVATE_KEY: privateKey,
+  PULSE_INTERVAL_SECONDS: wholeNumber
+    .refine((seconds) => seconds <= 86_400, "must be at most 86400")
+    .default(300),
+  CHECKPOINT_PRIVATE_KEY: privateKey,
+  CLAIM_ATTESTOR_PRIVATE_KEY: privateKey,
+  X_API_URL: z
+    .url({ protocol: /^https?$/, message: "must be an http or https address" })
+    .default("https://api.x.com"),
+  X_API_KEY: z.string().optional(),
+  ANCHOR_PRIVATE_KEY: privateKey,
+  ANCHOR_WRITER: contractAddress.optional(),
+  LEDGER_FIRST_WRITER: contractAddress.optional(),
+  RELAYER_PRIVATE_KEY: privateKey,
+  ANCHOR_WORDS_DIR: z.string().optional(),
+  ANCHORED_LEDGER: contractAddress.optional(),
+  LEDGER_GUARDIAN: contractAddress.default(zeroAddress),
+  RPC_URL: z.url({ protocol: /^https?$/, message: "must be an http or https address" }).optional(),
+  CHAIN_ID: wholeNumber.optional(),
+  ANCHOR_INTERVAL_SECONDS: z.coerce.number().positive("must be more than 0").max(86_400).default(30),
+  ANCHOR_CONFIRMATIONS: wholeNumber.refine((count) => count <= 64, "must be at most 64").optional(),
+  CLOCK_LIMIT_SECONDS: wholeNumber.optional(),
+  ANCHOR_MAX_ENTRIES: wholeNumber.refine((count) => count > 0, "must be at least 1").default(1_000),
+});
+
+/** The variables that settlement reads, and no others need to be in its environment. */
+export const settlementVariables = Object.keys(environmentSchema.shape);
+
+/**
+ * Reads the configuration from environment variables; an empty one counts as absent. Without `ANCHOR_PRIVATE_KEY` the
+ * ledger is not anchored.
+ *
+ * @throws InvalidInputError naming every variable at fault
+ */
+export function readConfig(environment: { [name: string]: string | undefined }): SettlementConfig {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""),
+  );
+  const foreign = keysOfOthers("settlement", given);
+  if (foreign.length > 0) throw new InvalidInputError({ issues: foreign, code: "invalid_configuration" });
+  const parsed = environmentSchema.safeParse(given);
+  if (!parsed.success) throw invalidInputFromZod(parsed.error, "", "invalid_configuration");
+  const env = parsed.data;
+  const anchoring = readAnchoring(env);
+  const claims = readClaims(env);
+  const operator = readOperator(env);
+  // Who lets listings lead into private networks is trying things out.
+  const mode = env.SETTLEMENT_MODE ?? (env.DEV_MODE ? "staging" : "production");
+  if (mode === "production" && env.DEV_MODE)
+    refuse("DEV_MODE", "must not be set when SETTLEMENT_MODE is production");
+  return {
+    mode,
+    host: env.SETTLEMENT_HOST,
+    port: env.SETTLEMENT_PORT,
+    ledgerDir: env.LEDGER_DIR,
+    ledger: anchoring
+      ? ledgerId({ ...anchoring, writer: anchoring.firstWriter, origin: env.LEDGER_ORIGIN })
+      : "local",
+    origin: env.LEDGER_ORIGIN,
+    apiKeys: env.SETTLEMENT_API_KEYS,
+    keysFile: env.KEYS_FILE ?? keysFileIn(env.LEDGER_DIR),
+    rateLimits: {
+      perKey: env.RATE_LIMIT_PER_KEY,
+      perAddress: env.RATE_LIMIT_PER_ADDRESS,
+      trustedProxies: env.TRUST_PROXY,
+    },
+    ...(env.RULES_FILE !== undefined && { rulesFile: env.RULES_FILE }),
+    minConfidence: env.MIN_CONFIDENCE,
+    maxDriftAllowed: env.MAX_DRIFT_ALLOWED,
+    devMode: env.DEV_MODE,
+    ...(env.RPC_URL !== undefined && { rpcUrl: env.RPC_URL }),
+    ...(operator !== undefined && { operator }),
+    ...(env.OPERATOR_PRIVATE_KEY !== undefined && { operatorPrivateKey: env.OPERATOR_PRIVATE_KEY }),
+    pulseIntervalSeconds: env.PULSE_INTERVAL_SECONDS,
+    ...(env.CHECKPOINT_PRIVATE_KEY !== undefined && { checkpointPrivateKey: env.CHECKPOINT_PRIVATE_KEY }),
+    ...(claims && { claims }),
+    ...(anchoring && { anchoring }),
+  };
+}
+
+/** Where the API keys are kept unless KEYS_FILE says otherwise. */
+export function keysFileIn(ledgerDir: string): string {
+  return path.join(ledgerDir, "keys.json");
+}
+
+function refuse(field: string, message: string): never {
+  throw new InvalidInputError({ issues: [{ field, message }], code: "invalid_configuration" });
+}
+
+/** Invariant: the operator's key is the operator's. */
+function readOperator(env: z.output<typeof environmentSchema>): Address | undefined {
+  const { OPERATOR: operator, OPERATOR_PRIVATE_KEY: key } = env;
+  if (key === undefined) return operator;
+  const address = addressOf(key);
+  if (operator !== undefined && operator !== address)
+    refuse("OPERATOR_PRIVATE_KEY", `is not ${operator}'s, but ${address}'s`);
+  return address;
+}
+
+/** Invariant: whoever attests claims can ask X, and shows its key to a public server only. */
+function readClaims(env: z.output<typeof environmentSchema>): ClaimsConfig | undefined {
+  const { CLAIM_ATTESTOR_PRIVATE_KEY: privateKey, X_API_URL: xApiUrl, X_API_KEY: xApiKey } = env;
+  if (privateKey === undefined) return undefined;
+  if (xApiKey === undefined) refuse("X_API_KEY", "must be set when CLAIM_ATTESTOR_PRIVATE_KEY is");
+  const problem = env.DEV_MODE ? undefined : addressProblem(xApiUrl);
+  if (problem !== undefined) refuse("X_API_URL", `${problem}, without DEV_MODE`);
+  return { privateKey, xApiUrl, xApiKey };
+}
+
+/** Invariant: whoever anchors says with which contract, on which chain, and by which RPC. */
+function readAnchoring(env: z.output<typeof environmentSchema>): AnchoringConfig | undefined {
+  const { ANCHOR_PRIVATE_KEY: privateKey, RELAYER_PRIVATE_KEY: relayerKey = privateKey } = env;
+  if (privateKey === undefined || relayerKey === undefined) {
+    if (env.ANCHOR_WRITER !== undefined || relayerKey !== undefined)
+      refuse("ANCHOR_PRIVATE_KEY", "must be set when ANCHOR_WRITER or RELAYER_PRIVATE_KEY is");
+    return undefined;
+  }
+  const { ANCHORED_LEDGER: contract, RPC_URL: rpcUrl, CHAIN_ID: chainId } = env;
+  const issues = Object.entries({ ANCHORED_LEDGER: contract, RPC_URL: rpcUrl, CHAIN_ID: chainId })
+    .filter(([, value]) => value === undefined)
+    .map(([field]) => ({ field, message: "must be set when ANCHOR_PRIVATE_KEY is" }));
+  if (contract === undefined || rpcUrl === undefined || chainId === undefined) {
+    throw new InvalidInputError({ issues, code: "invalid_configuration" });
+  }
+  const writer = env.ANCHOR_WRITER ?? addressOf(privateKey);
+  const wordsDir = addressOf(relayerKey) === writer ? undefined : readWordsDir(env);
+  return {
+    privateKey,
+    writer,
+    firstWriter: env.LEDGER_FIRST_WRITER ?? writer,
+    relayerKey,
+    ...(wordsDir !== undefined && { wordsDir }),
+    guardian: env.LEDGER_GUARDIAN,
+    contract,
+    rpcUrl,
+    chainId,
+    intervalSeconds: env.ANCHOR_INTERVAL_SECONDS,
+    maxEntries: env.ANCHOR_MAX_ENTRIES,
+    confirmations: env.ANCHOR_CONFIRMATIONS ?? (chainId === LOCAL_CHAIN ? 0 : 12),
+    clockLimitSeconds: env.CLOCK_LIMIT_SECONDS ?? (chainId === LOCAL_CHAIN ? 0 : 120),
+  };
+}
+
+/** Invariant: an anchor that is signed for another to send is remembered where an image of the ledger's disk does not reach. */
+function readWordsDir(env: z.output<typeof environmentSchema>): string {
+  const { ANCHOR_WORDS_DIR: wordsDir, LEDGER_DIR: ledgerDir } = env;
+  const why =
+    "the writer does not send its anchors itself, and a lost one must not be forgotten with the disk";
+  if (wordsDir === undefined)
+    refuse("ANCHOR_WORDS_DIR", `must be set to a folder on another disk than LEDGER_DIR: ${why}`);
+  const fromLedger = path.relative(path.resolve(ledgerDir), path.resolve(wordsDir));
+  if (!fromLedger.startsWith("..")) refuse("ANCHOR_WORDS_DIR", `must not lie in LEDGER_DIR: ${why}`);
+  return wordsDir;
+}
+
+function addressOf(key: Hex): Address {
+  return privateKeyToAccount(key).address.toLowerCase() as Address;
+}

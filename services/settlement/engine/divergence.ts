@@ -1,0 +1,97 @@
+import type { PyJson } from "tallystick-protocol/json/pythonJson";
+
+/** How many leaves were compared, and the sum of their differences (each from 0 to 1). */
+type Tally = { leaves: number; difference: number };
+
+/**
+ * How far two JSON values are apart, from 0 (equal) to 1 (nothing in common): the share of their leaves that differ.
+ *
+ * A leaf is a scalar or an empty object or array, at its path (object keys and array positions). Every path at which
+ * either value has a leaf counts one. The difference there is 1 when the other value has no leaf at that path or a
+ * different one; between two numbers it is |a - b| / max(|a|, |b|), at most 1. An int and a float of the same value are
+ * equal; true is not 1; text that looks like a number is text. Without any leaf in common paths the result is 1, and
+ * two empty objects are equal.
+ *
+ * @example divergence({ a: 100n, b: "x" }, { a: 90n, b: "x" }) // 0.05
+ */
+export function divergence(a: PyJson, b: PyJson): number {
+  const tally: Tally = { leaves: 0, difference: 0 };
+  compare(a, b, tally);
+  return tally.difference / tally.leaves;
+}
+
+function compare(a: PyJson | undefined, b: PyJson | undefined, tally: Tally): void {
+  const left = children(a);
+  const right = children(b);
+  if (left === undefined || right === undefined) {
+    // At least one is a leaf here (or absent): that is one path, and what the other has below are paths of their own.
+    if ((a !== undefined && left === undefined) || (b !== undefined && right === undefined)) {
+      tally.leaves += 1;
+      tally.difference += leafDifference(a, b);
+    }
+    const below = left ?? right;
+    if (below !== undefined) {
+      for (const child of below.values.values()) compare(child, undefined, tally);
+    }
+    return;
+  }
+  if (left.kind !== right.kind) {
+    // An object against an array: the paths below do not mean the same, though an index may look like a key.
+    for (const child of left.values.values()) compare(child, undefined, tally);
+    for (const child of right.values.values()) compare(child, undefined, tally);
+    return;
+  }
+  for (const [key, child] of left.values) compare(child, right.values.get(key), tally);
+  for (const [key, child] of right.values) if (!left.values.has(key)) compare(child, undefined, tally);
+}
+
+type Children = { kind: "array" | "object"; values: Map<string | number, PyJson> };
+
+/** What stands below a value, undefined for a leaf or nothing. */
+function children(value: PyJson | undefined): Children | undefined {
+  if (value === null || typeof value !== "object") return undefined;
+  const isArray = Array.isArray(value);
+  const values = new Map<string | number, PyJson>(isArray ? value.entries() : Object.entries(value));
+  return values.size === 0 ? undefined : { kind: isArray ? "array" : "object", values };
+}
+
+function isNumber(value: PyJson | undefined): value is number | bigint {
+  return typeof value === "number" || typeof value === "bigint";
+}
+
+function leafDifference(a: PyJson | undefined, b: PyJson | undefined): number {
+  if (isNumber(a) && isNumber(b)) return relativeDifference(a, b);
+  const sameEmpty =
+    typeof a === "object" &&
+    typeof b === "object" &&
+    a !== null &&
+    b !== null &&
+    Array.isArray(a) === Array.isArray(b);
+  if (sameEmpty) return children(a) === undefined && children(b) === undefined ? 0 : 1;
+  return a === b ? 0 : 1;
+}
+
+/** |a - b| / max(|a|, |b|), at most 1; exact between ints however large. */
+function relativeDifference(a: number | bigint, b: number | bigint): number {
+  // The loose comparison is exact between an int and a float.
+  // biome-ignore lint/suspicious/noDoubleEquals: 1 and 1.0 are the same number
+  if (a == b) return 0;
+  if (typeof a === "bigint" && typeof b === "bigint") {
+    const size = bigMax(bigAbs(a), bigAbs(b));
+    const billionths = (bigAbs(a - b) * 1_000_000_000n) / size;
+    // Different ints never come out equal, and never further apart than 1.
+    return Math.min(1, Math.max(Number(billionths), 1) / 1_000_000_000);
+  }
+  const [x, y] = [Number(a), Number(b)];
+  // An int beyond every double, or two doubles whose difference is beyond them: further apart than either is large.
+  if (!Number.isFinite(x - y)) return 1;
+  return Math.min(1, Math.abs(x - y) / Math.max(Math.abs(x), Math.abs(y)));
+}
+
+function bigAbs(value: bigint): bigint {
+  return value < 0n ? -value : value;
+}
+
+function bigMax(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

@@ -1,0 +1,185 @@
+import { rmSync } from "node:fs";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { TallystickError } from "tallystick-protocol/errors";
+
+/** Name of the file beside the held proposals'. */
+export const HELD_INDEX_FILE = "held.sqlite";
+
+/** To be raised whenever what stands in the file changes: older ones are made anew. */
+const FORMAT = 1;
+
+/** Memory that the database may keep pages in, in KiB. */
+const CACHE_KIB = 2_048;
+
+/** A held proposal, and where its line stands in the file. `timestamp` in seconds, `divergence` from 0 to 1. */
+export type HeldRow = {
+  id: string;
+  task: string;
+  timestamp: number;
+  divergence: number;
+  start: number;
+  length: number;
+};
+
+type Statements = ReturnType<typeof prepare>;
+
+/**
+ * Where held proposals stand in their file, and which of them wait for a review. A cache: it follows from the file, and from
+ * the ledger's reviews.
+ */
+export class HeldIndex {
+  readonly #folder: string;
+  #database!: DatabaseSync;
+  #sql!: Statements;
+  #size = 0;
+  #waiting = 0;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    try {
+      this.#open();
+    } catch {
+      // Damaged, or of an older format, which is the same.
+      this.clear();
+    }
+  }
+
+  /** Empties it: it is not of this file. */
+  clear(): void {
+    this.close();
+    for (const suffix of ["", "-wal", "-shm"])
+      rmSync(path.join(this.#folder, `${HELD_INDEX_FILE}${suffix}`), { force: true });
+    this.#do(() => this.#open());
+  }
+
+  #open(): void {
+    const database = new DatabaseSync(path.join(this.#folder, HELD_INDEX_FILE));
+    this.#database = database;
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB}`);
+    const { user_version: format } = database.prepare("PRAGMA user_version").get() as {
+      user_version: number;
+    };
+    if (format === 0) database.exec(`BEGIN; ${SCHEMA}; PRAGMA user_version = ${FORMAT}; COMMIT`);
+    else if (format !== FORMAT) throw new Error("another format");
+    this.#sql = prepare(database);
+    const { size, waiting } = this.#sql.counts.get() as { size: number; waiting: number };
+    this.#size = size;
+    this.#waiting = waiting;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** The byte behind the last line that it knows. */
+  get end(): number {
+    const last = this.last();
+    return last === undefined ? 0 : last.start + last.length;
+  }
+
+  last(): HeldRow | undefined {
+    return this.#do(({ last }) => last.get() as HeldRow | undefined);
+  }
+
+  get(id: string): HeldRow | undefined {
+    return this.#do(({ get }) => get.get(id) as HeldRow | undefined);
+  }
+
+  /** The last ones of a task, latest first. */
+  ofTask(task: string, most: number): HeldRow[] {
+    return this.#do(({ ofTask }) => ofTask.all(task, most) as HeldRow[]);
+  }
+
+  firstWaiting(most: number): HeldRow[] {
+    return this.#do(({ waiting }) => waiting.all(most) as HeldRow[]);
+  }
+
+  *allWaiting(): Generator<HeldRow> {
+    for (let after = -1; ; ) {
+      const rows = this.#do(({ waitingAfter }) => waitingAfter.all(after) as HeldRow[]);
+      yield* rows;
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      after = last.start;
+    }
+  }
+
+  /** Takes in one; many go into one transaction, until {@link commit}. */
+  add({ id, task, timestamp, divergence, start, length }: HeldRow): void {
+    const isNew = this.#do((sql) => {
+      if (!this.#database.isTransaction) this.#database.exec("BEGIN");
+      return sql.add.run({ id, task, timestamp, divergence, start, length }).changes === 1;
+    });
+    this.#size += Number(isNew);
+    this.#waiting += Number(isNew);
+  }
+
+  commit(): void {
+    if (this.#database.isTransaction) this.#do(() => this.#database.exec("COMMIT"));
+  }
+
+  reviewed(id: string): void {
+    const changed = this.#do(({ reviewed }) => reviewed.run(id).changes === 1);
+    this.#waiting -= Number(changed);
+  }
+
+  close(): void {
+    if (this.#database?.isOpen) this.#database.close();
+  }
+
+  #do<T>(work: (sql: Statements) => T): T {
+    try {
+      return work(this.#sql);
+    } catch (cause) {
+      this.#undo();
+      const { errstr, message } = cause as { errstr?: string; message: string };
+      throw new TallystickError({
+        code: "index_unavailable",
+        message: `The index of held proposals cannot be used: ${errstr ?? message}.`,
+        hint: "It is for the operator to see to the disk (space, permissions, health). With the service stopped, held.sqlite may be deleted.",
+        cause,
+      });
+    }
+  }
+
+  #undo(): void {
+    try {
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+      const { size, waiting } = this.#sql.counts.get() as { size: number; waiting: number };
+      this.#size = size;
+      this.#waiting = waiting;
+    } catch {
+      // What was refused is told; the next use tells more.
+    }
+  }
+}
+
+function prepare(database: DatabaseSync) {
+  const sql = (text: string) => database.prepare(text);
+  return {
+    get: sql("SELECT * FROM held WHERE id = ?"),
+    add: sql(
+      "INSERT INTO held VALUES (:id, :task, :timestamp, :divergence, :start, :length, 1) ON CONFLICT DO NOTHING",
+    ),
+    last: sql("SELECT * FROM held ORDER BY start DESC LIMIT 1"),
+    ofTask: sql("SELECT * FROM held WHERE task = ? ORDER BY start DESC LIMIT ?"),
+    waiting: sql("SELECT * FROM held WHERE waits = 1 ORDER BY start LIMIT ?"),
+    waitingAfter: sql("SELECT * FROM held WHERE waits = 1 AND start > ? ORDER BY start LIMIT 100"),
+    reviewed: sql("UPDATE held SET waits = 0 WHERE id = ? AND waits = 1"),
+    counts: sql("SELECT count(*) AS size, coalesce(sum(waits), 0) AS waiting FROM held"),
+  };
+}
+
+const SCHEMA = `
+  CREATE TABLE held (
+    id TEXT PRIMARY KEY, task TEXT NOT NULL, timestamp REAL NOT NULL, divergence REAL NOT NULL,
+    start INTEGER NOT NULL, length INTEGER NOT NULL, waits INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE UNIQUE INDEX held_order ON held (start);
+  CREATE INDEX held_task ON held (task, start);
+  CREATE INDEX held_waiting ON held (start) WHERE waits = 1`;

@@ -1,0 +1,244 @@
+import { truncate } from "node:fs/promises";
+import path from "node:path";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { TallystickError } from "tallystick-protocol/errors";
+import { toBareHex } from "tallystick-protocol/hex";
+import {
+  dumpsPythonJson,
+  JsonSyntaxError,
+  type PyJson,
+  parsePythonJson,
+} from "tallystick-protocol/json/pythonJson";
+import { AppendFile } from "../ledger/appendFile.ts";
+import { ledgerLines } from "../ledger/ledgerLines.ts";
+import { HeldIndex, type HeldRow as Row } from "./heldIndex.ts";
+import { type Proposal, type ShadowProposal, settlementPayload } from "./proposal.ts";
+
+/** Name of the file beside the ledger. */
+export const HELD_FILE = "held.jsonl";
+
+/** A proposal that waits for a person to look at it. `timestamp` in seconds, `divergence` from 0 to 1. */
+export type HeldProposal = { id: string; taskId: string; timestamp: number; divergence: number };
+
+/** What was held: the payload that would have been settled on `parentHash`, and what its shadow said instead. */
+export type HeldContent = { parentHash: string; payload: PyObject; shadow: PyObject };
+
+type PyObject = { [key: string]: PyJson };
+
+/**
+ * The proposals that were escrowed for high divergence (swarm.at §5.1): an append-only file, one canonical JSON line
+ * each with both versions, on disk before the agent is answered. Where they stand in it is in an index beside it, which
+ * follows from the file and is made anew when it does not fit.
+ */
+export class HeldProposals {
+  readonly #file: AppendFile;
+  readonly #index: HeldIndex;
+  /** Those on their way to disk, and those that the index does not have yet. */
+  readonly #underWay = new Map<string, Promise<HeldProposal>>();
+
+  /** Bytes of a half-written last line that were cut when the file was opened. */
+  readonly cutBytes: number;
+
+  private constructor(file: AppendFile, index: HeldIndex, cutBytes: number) {
+    this.#file = file;
+    this.#index = index;
+    this.cutBytes = cutBytes;
+  }
+
+  /**
+   * Opens the file in a ledger's folder, which must be locked. A torn last line is cut, like the ledger's.
+   *
+   * @throws TallystickError `held_corrupt` naming the line when the file is not what was written; `index_unavailable`
+   */
+  static async open(folder: string, onFailure: (error: Error) => void): Promise<HeldProposals> {
+    const filePath = path.join(folder, HELD_FILE);
+    const index = new HeldIndex(folder);
+    let cutBytes = 0;
+    const prepare = async (): Promise<void> => {
+      if (!(await fits(filePath, index.last()))) index.clear();
+      let { size: number, end } = index;
+      for await (const lines of ledgerLines(filePath, undefined, end)) {
+        for (const line of lines) {
+          if (line.terminated) {
+            index.add({ ...readLine(line.text, ++number), start: line.start, length: line.end - line.start });
+            end = line.end;
+          } else cutBytes = line.end - line.start;
+        }
+      }
+      index.commit();
+      if (cutBytes > 0) await truncate(filePath, end);
+    };
+    try {
+      return new HeldProposals(await AppendFile.open({ filePath, prepare, onFailure }), index, cutBytes);
+    } catch (error) {
+      index.close();
+      throw error;
+    }
+  }
+
+  /** Number of proposals held. */
+  get size(): number {
+    return this.#index.size;
+  }
+
+  /** Number of those that wait for a review. */
+  get waiting(): number {
+    return this.#index.waiting;
+  }
+
+  /** The first `most` proposals that wait for a review, oldest first. */
+  firstWaiting(most: number): HeldProposal[] {
+    return this.#index.firstWaiting(most).map(heldOf);
+  }
+
+  /** Every proposal that waits, oldest first. */
+  *allWaiting(): Generator<HeldProposal> {
+    for (const row of this.#index.allWaiting()) yield heldOf(row);
+  }
+
+  /** Tell it that a proposal was reviewed. */
+  reviewed(id: string): void {
+    this.#index.reviewed(id);
+  }
+
+  /** The proposal that was held under this id, undefined when there is none. */
+  get(id: string): HeldProposal | undefined {
+    const row = this.#index.get(id);
+    return row && heldOf(row);
+  }
+
+  /**
+   * What was held under an id, read from disk.
+   *
+   * @throws TallystickError `unknown_held` (404) when nothing was; `held_corrupt` when the file no longer has it
+   */
+  async content(id: string): Promise<HeldContent> {
+    const row = this.#index.get(id);
+    if (row === undefined) {
+      throw new TallystickError({
+        code: "unknown_held",
+        message: `Nothing is held under ${id}.`,
+        hint: "GET /v1/reviews lists what waits for a review.",
+      });
+    }
+    const text = (await this.#file.read(row.start, row.length)).toString("latin1").trimEnd();
+    const line = parseLine(text, `at byte ${row.start}`);
+    const { task_id, parent_hash, proposal, shadow } = line;
+    // What an operator is shown, and releases, is what was held.
+    if (idOf({ task_id, parent_hash, proposal, shadow } as PyObject) !== id)
+      throw corrupt(`at byte ${row.start}`, "it is not what was held");
+    return {
+      parentHash: String(parent_hash),
+      payload: proposal as PyObject,
+      shadow: (shadow as { data_update: PyObject }).data_update,
+    };
+  }
+
+  /** The last `most` proposals held for a task, oldest first. */
+  ofTask(taskId: string, most = 100): readonly HeldProposal[] {
+    return this.#index.ofTask(taskId, most).map(heldOf).reverse();
+  }
+
+  /**
+   * Holds a proposal and its shadow; the same pair is held once. Resolves when it is on disk.
+   *
+   * @throws TallystickError `index_unavailable` (503) when the disk takes the line and not the index; holding it again tries anew
+   */
+  async hold(
+    proposal: Proposal,
+    shadow: ShadowProposal,
+    { divergence, timestamp }: { divergence: number; timestamp: number },
+  ): Promise<HeldProposal> {
+    const content = contentOf(proposal, shadow);
+    const id = idOf(content);
+    const known = this.get(id) ?? (await this.#underWay.get(id));
+    if (known) return known;
+    const held = { id, taskId: proposal.taskId, timestamp, divergence };
+    const line = `${dumpsPythonJson({ ...content, id, timestamp, divergence })}\n`;
+    const kept = this.#file.append(line).then((start) => {
+      this.#index.add({ id, task: held.taskId, timestamp, divergence, start, length: line.length });
+      this.#index.commit();
+      return held;
+    });
+    this.#underWay.set(id, kept);
+    return kept.finally(() => this.#underWay.delete(id));
+  }
+
+  /** Waits until everything is on disk and closes the file. */
+  async close(): Promise<void> {
+    await this.#file.close();
+    this.#index.close();
+  }
+}
+
+function heldOf({ id, task, timestamp, divergence }: Row): HeldProposal {
+  return { id, taskId: task, timestamp, divergence };
+}
+
+/** Whether the file has the last line that its index knows. */
+async function fits(filePath: string, last: Row | undefined): Promise<boolean> {
+  if (last === undefined) return true;
+  try {
+    for await (const lines of ledgerLines(filePath, last.start + last.length, last.start)) {
+      const [line] = lines;
+      return line?.terminated === true && readLine(line.text, 0).id === last.id;
+    }
+  } catch {
+    // Read anew, it is said which line it is.
+  }
+  return false;
+}
+
+function contentOf(proposal: Proposal, shadow: ShadowProposal): PyObject {
+  return {
+    task_id: proposal.taskId,
+    parent_hash: proposal.parentHash,
+    proposal: settlementPayload(proposal),
+    shadow: { data_update: shadow.dataUpdate },
+  };
+}
+
+/** The id under which a proposal is held with its shadow: SHA-256 of both, so that the same pair is held once. */
+export function heldId(proposal: Proposal, shadow: ShadowProposal): string {
+  return idOf(contentOf(proposal, shadow));
+}
+
+function idOf(content: PyObject): string {
+  return toBareHex(sha256(utf8ToBytes(dumpsPythonJson(content))));
+}
+
+function corrupt(where: string, reason: string): TallystickError {
+  return new TallystickError({
+    code: "held_corrupt",
+    message: `${HELD_FILE} ${where}: ${reason}`,
+    hint: "The file of held proposals was changed by hand, or damaged. Restore it from a copy.",
+  });
+}
+
+function parseLine(text: string, where: string): PyObject {
+  let value: PyJson;
+  try {
+    value = parsePythonJson(text);
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) throw corrupt(where, error.message);
+    throw error;
+  }
+  if (value === null || typeof value !== "object" || Array.isArray(value))
+    throw corrupt(where, "it is no object");
+  return value;
+}
+
+function readLine(line: string, number: number): Omit<Row, "start" | "length"> {
+  const where = `line ${number}`;
+  const { id, task_id, timestamp, divergence } = parseLine(line, where);
+  if (
+    typeof id !== "string" ||
+    typeof task_id !== "string" ||
+    typeof timestamp !== "number" ||
+    typeof divergence !== "number"
+  ) {
+    throw corrupt(where, "id, task_id, timestamp or divergence is missing");
+  }
+  return { id, task: task_id, timestamp, divergence };
+}

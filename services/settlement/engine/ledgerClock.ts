@@ -1,0 +1,115 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import type { LedgerGate } from "../ledger/ledgerGate.ts";
+
+/** How far the last entry may be ahead of the clock, in seconds. */
+export const MAX_AHEAD_SECONDS = 300;
+
+export type LedgerClockParameters = {
+  /** The time, in seconds since 1970, with fractions. */
+  now: () => number;
+  gate: LedgerGate;
+  /** How far the clock may be from a block's time, in seconds; 0: blocks are not looked at. */
+  limitSeconds: number;
+  /** A clock that only goes forward, in seconds. */
+  elapsed?: () => number;
+};
+
+/**
+ * Gives entries their time, which never goes backwards, and closes the gate while the clock cannot be right: one entry
+ * from a wrong clock would be the newest of its ledger for years, and everything that is counted in windows would stop.
+ */
+export class LedgerClock {
+  readonly #parameters: LedgerClockParameters;
+  readonly #elapsed: () => number;
+  /** Time of the last entry, on disk or on its way. */
+  #last = Number.NEGATIVE_INFINITY;
+  #block: bigint | undefined;
+  /** Why the clock is not believed until a block fits it. */
+  #doubt: TallystickError | undefined;
+  #looked: { now: number; elapsed: number } | undefined;
+
+  constructor(parameters: LedgerClockParameters) {
+    this.#parameters = parameters;
+    this.#elapsed = parameters.elapsed ?? (() => performance.now() / 1_000);
+    parameters.gate.onAsk(() => this.#check());
+  }
+
+  /** Takes in the time of the ledger's last entry, in seconds. */
+  entry(timestamp: number): void {
+    this.#last = timestamp;
+  }
+
+  /**
+   * The time for the next entry: now, or that of the last entry when the clock has been set back since.
+   *
+   * @throws TallystickError `clock` (503), or another reason of the gate
+   */
+  next(): number {
+    this.requireWrites();
+    this.#last = this.latest();
+    return this.#last;
+  }
+
+  /** The time the next entry would have. */
+  latest(): number {
+    return Math.max(this.#parameters.now(), this.#last);
+  }
+
+  /** @throws TallystickError `clock` (503), or another reason of the gate */
+  requireWrites(): void {
+    this.#parameters.gate.requireWrites();
+  }
+
+  /** Takes in the latest block of the chain; one that was seen before, or is older, says nothing. Time in unix seconds. */
+  seen({ number, time }: { number: bigint; time: bigint }): void {
+    const { limitSeconds, now } = this.#parameters;
+    if (limitSeconds === 0 || (this.#block !== undefined && number <= this.#block)) return;
+    this.#block = number;
+    const off = now() - Number(time);
+    this.#doubt =
+      Math.abs(off) <= limitSeconds
+        ? undefined
+        : clockError(
+            `The clock is ${seconds(off)} ${off > 0 ? "ahead of" : "behind"} block ${number} of the chain.`,
+            "Set the machine's clock (NTP), or look whether RPC_URL leads to a node that lags. Writes go on with the first block that fits.",
+          );
+    this.#check();
+  }
+
+  #check(): void {
+    const { gate, now } = this.#parameters;
+    const at = now();
+    this.#lookForJump(at);
+    const ahead = this.#last - at;
+    if (ahead > MAX_AHEAD_SECONDS) {
+      const message = `The ledger's last entry is ${seconds(ahead)} ahead of the clock.`;
+      const hint =
+        "Set the machine's clock (NTP). If the entry is what is wrong, writes go on when its time has come.";
+      gate.close("clock", clockError(message, hint));
+    } else if (this.#doubt) gate.close("clock", this.#doubt);
+    else gate.open("clock");
+  }
+
+  /** A clock that was set between two looks is not believed until the chain agrees with it. */
+  #lookForJump(now: number): void {
+    const before = this.#looked;
+    const elapsed = this.#elapsed();
+    this.#looked = { now, elapsed };
+    const { limitSeconds } = this.#parameters;
+    if (limitSeconds === 0 || before === undefined) return;
+    const jump = now - before.now - (elapsed - before.elapsed);
+    if (Math.abs(jump) <= limitSeconds) return;
+    this.#doubt = clockError(
+      `The clock was set ${seconds(jump)} ${jump > 0 ? "forward" : "back"}.`,
+      "Writes go on with the first block of the chain that fits it.",
+    );
+  }
+}
+
+function clockError(message: string, hint: string): TallystickError {
+  return new TallystickError({ code: "clock", message, hint });
+}
+
+function seconds(count: number): string {
+  return `${Math.round(Math.abs(count))} s`;
+}

@@ -1,0 +1,397 @@
+import { hash } from "node:crypto";
+import type { Address } from "tallystick-protocol/address";
+import type { TallystickError } from "tallystick-protocol/errors";
+import { dumpsPythonJson, type PyJson, parsePythonJson } from "tallystick-protocol/json/pythonJson";
+import type { LedgerEntry } from "tallystick-protocol/ledger/entry";
+import { isBoundType } from "tallystick-protocol/records/binding";
+import { isConsensusType } from "tallystick-protocol/records/consensus";
+import type { LedgerName } from "tallystick-protocol/records/ledgerName";
+import type { LedgerStore, StorePosition } from "../ledger/ledgerStore.ts";
+import type { ConsensusTable } from "./consensusTable.ts";
+import { type IndexOptions, nameKey, removeIndex } from "./indexDatabase.ts";
+import { openTables, type IndexTables as Tables, indexUnavailable as unavailable } from "./indexTables.ts";
+import { recordKey } from "./recordKey.ts";
+
+type PyObject = { [key: string]: PyJson };
+
+/** A review as it stands in the ledger. */
+export type SettledReview = { decision: string; hash: string; index: number };
+
+/** What the index remembers of itself beside its tables. */
+const REVIEWS = "reviews";
+const HAS_BOUND = "has bound records";
+
+/** SQLite's codes for a file that is damaged, or none of its own. */
+const DAMAGED = [11, 26];
+
+export type LedgerIndexOptions = Omit<IndexOptions, "salt"> & {
+  /** Told when the index is damaged. Its file is gone then: the process should end, and the next start makes a new one. */
+  onFailure?: (error: Error) => void;
+  /** Told when the disk refuses the index, and why: until it is whole again nothing can be looked up in it. */
+  onBehind?: (error: TallystickError) => void;
+};
+
+/**
+ * What the engine looks up in the ledger without reading it: which records it has, where a task's entries stand, the
+ * shared state, the newest listings, consensus, reviews. All of it comes from the entries alone and is on disk (see
+ * `IndexDatabase`): anybody may write records, and memory must not grow with them. Positions are found by 64 bits of a
+ * salted hash: read the entry before relying on one.
+ *
+ * When the disk refuses a change, the index falls back to what was committed and is behind the ledger until {@link catchUp};
+ * whatever is looked up meanwhile is refused, since it might be wrong.
+ */
+export class LedgerIndex {
+  readonly #folder: string | undefined;
+  readonly #options: LedgerIndexOptions & { salt?: string };
+  #opened: Tables | undefined;
+  #behind: TallystickError | undefined;
+  /** Entries whose tables are in it, committed or not, and what the ledger's position is. */
+  #size = 0;
+  #ledger: StorePosition = { size: 0, end: 0, head: "" };
+  #reviewCount = 0;
+  #hasBound = false;
+
+  /** @param folder the ledger's, which this process has locked when anything is asked; in memory without one */
+  constructor(folder?: string, options: LedgerIndexOptions & { salt?: string } = {}) {
+    this.#folder = folder;
+    this.#options = options;
+  }
+
+  /** Where the ledger keeps what it has to know of its own file. To be called when the folder is locked. */
+  openStore(): LedgerStore {
+    const database = () => this.#open().database;
+    return {
+      position: () => database().position(),
+      hashes: (level) => database().hashes(level),
+      ends: () => database().ends(),
+      clear: () => this.#clear(),
+    };
+  }
+
+  /** Salts its fingerprints; what is to be compared with it has the same. */
+  get salt(): string {
+    return this.#open().database.salt;
+  }
+
+  /** Whose records count in it. */
+  get ledgerName(): LedgerName {
+    return this.#options.ledger ?? "local";
+  }
+
+  /** Puts what is in it on disk. */
+  commit(): void {
+    this.#tables.database.commit(this.#ledger);
+  }
+
+  /** How many entries of the ledger are in it. */
+  get size(): number {
+    this.#open();
+    return this.#size;
+  }
+
+  #open(): Tables {
+    if (this.#opened) return this.#opened;
+    try {
+      this.#opened = openTables(this.#folder, this.#options);
+    } catch (error) {
+      throw unavailable(error);
+    }
+    this.#ledger = this.#opened.database.position();
+    this.#readNotes();
+    return this.#opened;
+  }
+
+  #readNotes(): void {
+    const { database, note } = this.#open();
+    const value = (name: string) => (note.get(name) as { value: number } | undefined)?.value ?? 0;
+    this.#size = database.position().size;
+    this.#reviewCount = value(REVIEWS);
+    this.#hasBound = value(HAS_BOUND) === 1;
+  }
+
+  #clear(): void {
+    this.#opened?.database.close();
+    this.#opened = undefined;
+    if (this.#folder !== undefined) removeIndex(this.#folder);
+    this.#open();
+  }
+
+  /** The tables, while they say what the ledger does. */
+  get #tables(): Tables {
+    if (this.#behind) throw this.#behind;
+    return this.#open();
+  }
+
+  /** Looks something up. A damaged file is taken away, so that no later start relies on it. */
+  #look<T>(read: (tables: Tables) => T): T {
+    const tables = this.#tables;
+    try {
+      return read(tables);
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  /** Takes in an entry that is on disk. `end` is the byte behind its line. */
+  add(entry: LedgerEntry, index: number, end = 0): void {
+    const tables = this.#open();
+    this.#ledger = { size: index + 1, end, head: entry.currentHash };
+    // It waits for its turn in `catchUp`.
+    if (this.#behind) return;
+    try {
+      this.#add(tables, entry, index);
+      tables.database.entryTaken(this.#ledger);
+    } catch (error) {
+      this.#failed(error, true);
+    }
+  }
+
+  #add(tables: Tables, entry: LedgerEntry, index: number): void {
+    const { payload, taskId, currentHash } = entry;
+    const before = this.#swap(tables, `task ${taskId}`, index);
+    if (before !== undefined) tables.setEarlier.run(index, before);
+    this.#swap(tables, `hash ${currentHash}`, index);
+    if (isObject(payload.body)) this.#addRecord(tables, entry, payload.body, index);
+    else if (isObject(payload.data_update)) this.#addSettlement(tables, entry, payload.data_update, index);
+    this.#size = index + 1;
+  }
+
+  /**
+   * Takes in what came while the disk refused, and commits it.
+   *
+   * @param read reads an entry of the ledger
+   * @returns whether it is whole again
+   */
+  async catchUp(read: (index: number) => Promise<LedgerEntry>): Promise<boolean> {
+    const tables = this.#open();
+    try {
+      while (this.#size < this.#ledger.size) {
+        const at = this.#size;
+        const entry = await read(at);
+        if (this.#opened !== tables) return false;
+        this.#add(tables, entry, at);
+      }
+      tables.database.commit(this.#ledger);
+      this.#behind = undefined;
+      return true;
+    } catch (error) {
+      this.#failed(error, true);
+      return false;
+    }
+  }
+
+  /** What to throw for a failure; a change that failed is undone with all that was not committed. */
+  #failed(error: unknown, isChange = false): unknown {
+    const { errcode } = error as { errcode?: number };
+    if (errcode === undefined) throw error;
+    const refusal = unavailable(error);
+    if (DAMAGED.includes(errcode & 0xff)) {
+      if (this.#folder !== undefined) removeIndex(this.#folder);
+      this.#behind = refusal;
+      this.#options.onFailure?.(refusal);
+      return refusal;
+    }
+    if (!isChange) return refusal;
+    const wasWhole = this.#behind === undefined;
+    this.#behind = refusal;
+    try {
+      this.#open().database.undo();
+      this.#readNotes();
+    } catch (cause) {
+      this.#options.onFailure?.(unavailable(cause));
+    }
+    if (wasWhole) this.#options.onBehind?.(refusal);
+    return refusal;
+  }
+
+  /** Position of the entry that holds the record with this key (see {@link recordKey}). */
+  indexOfRecord(key: string): number | undefined {
+    return this.#look((tables) => this.#at(tables, `record ${key}`));
+  }
+
+  /** Position of the entry with this hash. */
+  indexOfHash(hash: string): number | undefined {
+    return this.#look((tables) => this.#at(tables, `hash ${hash}`));
+  }
+
+  /**
+   * Positions of a task's newest entries, oldest first.
+   *
+   * @param before only those that stand before this entry of the task
+   */
+  indexesOfTask(taskId: string, most: number, before?: number): number[] {
+    return this.#look((tables) => {
+      const found: number[] = [];
+      const earlierThan = (at: number) => (tables.earlier.get(at) as { before: number } | undefined)?.before;
+      let next = before === undefined ? this.#at(tables, `task ${taskId}`) : earlierThan(before);
+      while (next !== undefined && found.length < most) {
+        found.push(next);
+        next = earlierThan(next);
+      }
+      return found.reverse();
+    });
+  }
+
+  /** The highest `issued_at` among the listings of one agent, capability and payment mode. */
+  newestListing(offer: string): number | undefined {
+    return this.#look(
+      ({ listing }) => (listing.get(nameKey(offer)) as { issued: number } | undefined)?.issued,
+    );
+  }
+
+  /** What the swarm has said of tasks. */
+  get consensus(): ConsensusTable {
+    return this.#tables.consensus;
+  }
+
+  /** The review of a held proposal, undefined while it waits. */
+  reviewOf(heldId: string): SettledReview | undefined {
+    const row = this.#look(({ review }) => review.get(heldId) as SettledReview | undefined);
+    return row && { decision: row.decision, hash: row.hash, index: row.index };
+  }
+
+  /** Number of reviews. */
+  get reviews(): number {
+    return this.#reviewCount;
+  }
+
+  /** Releases behind which nothing was settled yet: hash of the review → id of what it releases. */
+  get unfinishedReleases(): ReadonlyMap<string, string> {
+    const rows = this.#look(({ openReleases }) => openReleases.all()) as {
+      review: string;
+      proposal: string;
+    }[];
+    return new Map(rows.map(({ review, proposal }) => [review, proposal]));
+  }
+
+  /** Position of the entry that a release became, by the hash of its review. */
+  releaseOf(review: string): number | undefined {
+    return this.#look(
+      ({ release }) => (release.get(review) as { at: number | null } | undefined)?.at ?? undefined,
+    );
+  }
+
+  /** Positions, below `before`, of entries with an action that are no older than `seconds` before the last of them. */
+  actionsWithin(seconds: number, before: number): number[] {
+    return this.#look(({ actions }) =>
+      (actions.all(before, before, seconds) as { at: number }[]).map(({ at }) => at),
+    );
+  }
+
+  /**
+   * The slice of the shared state that a task needs (swarm.at §6.2): the keys asked for, and `core_logic`. The shared
+   * state is every settled `data_update` laid over the ones before it, by top-level key, and over all of them the
+   * institutional rules, which no agent can overwrite.
+   */
+  contextSlice(keywords: readonly string[], rules: PyObject = {}): PyObject {
+    const slice: PyObject = {};
+    for (const name of new Set([...keywords, "core_logic"])) {
+      const value = Object.hasOwn(rules, name) ? rules[name] : this.#stateOf(name);
+      if (value !== undefined) setOwn(slice, name, value);
+    }
+    return slice;
+  }
+
+  /** Puts it on disk and ends it. */
+  close(): void {
+    const tables = this.#opened;
+    this.#opened = undefined;
+    const isWhole = this.#behind === undefined && this.#size === this.#ledger.size;
+    try {
+      tables?.database.close(isWhole ? this.#ledger : undefined);
+    } catch {
+      // The next start makes a new one: nothing is lost with it.
+    }
+  }
+
+  #stateOf(name: string): PyJson | undefined {
+    const row = this.#look(({ state }) => state.get(nameKey(name)) as { value: string } | undefined);
+    return row && parsePythonJson(row.value);
+  }
+
+  #fingerprint({ database }: Tables, name: string): bigint {
+    return hash("sha256", database.salt + name, "buffer").readBigInt64LE();
+  }
+
+  #at(tables: Tables, name: string): number | undefined {
+    return (tables.position.get(this.#fingerprint(tables, name)) as { at: number } | undefined)?.at;
+  }
+
+  /** Keeps a position for a name, and gives the one that was kept. */
+  #swap(tables: Tables, name: string, at: number): number | undefined {
+    const key = this.#fingerprint(tables, name);
+    const before = (tables.position.get(key) as { at: number } | undefined)?.at;
+    tables.setPosition.run(key, at);
+    return before;
+  }
+
+  #addRecord(tables: Tables, entry: LedgerEntry, body: PyObject, index: number): void {
+    const { payload, taskId, currentHash, timestamp } = entry;
+    const { type, signer } = payload;
+    // What was signed for another ledger, or in a form that no longer counts here, says nothing and takes nobody's place.
+    if (!this.#counts(tables, type, body)) return;
+    const key = this.#fingerprint(tables, `record ${recordKey({ type, signer, body }, () => taskId)}`);
+    tables.addPosition.run(key, index);
+    if (type === "listing") this.#addListing(tables, body);
+    else if (type === "review") this.#addReview(tables, body, currentHash, index);
+    else if (isConsensusType(type)) {
+      tables.consensus.apply({
+        taskId: String(body.task_id),
+        type,
+        proposal: String(body.proposal),
+        signer: String(signer) as Address,
+        index,
+        time: Number(timestamp),
+      });
+    }
+  }
+
+  /** As in the derivation: the form of before counts in a ledger until its first record of the new form. */
+  #counts(tables: Tables, type: PyJson | undefined, body: PyObject): boolean {
+    if (typeof type !== "string" || !isBoundType(type)) return true;
+    if (!Object.hasOwn(body, "type") && !Object.hasOwn(body, "ledger")) return !this.#hasBound;
+    if (body.type !== type || body.ledger !== this.ledgerName) return false;
+    if (!this.#hasBound) tables.setNote.run(HAS_BOUND, 1);
+    this.#hasBound = true;
+    return true;
+  }
+
+  #addSettlement(
+    tables: Tables,
+    { payload, timestamp }: LedgerEntry,
+    dataUpdate: PyObject,
+    at: number,
+  ): void {
+    for (const [name, value] of Object.entries(dataUpdate))
+      tables.setState.run(nameKey(name), dumpsPythonJson(value));
+    if (typeof dataUpdate.action === "string") tables.addAction.run(at, Number(timestamp));
+    if (typeof payload.review === "string") tables.finishRelease.run(payload.review, at);
+  }
+
+  #addListing(tables: Tables, body: PyObject): void {
+    const issuedAt = typeof body.issued_at === "bigint" ? Number(body.issued_at) : 0;
+    // A time beyond every clock is the same as the latest that a number can count to.
+    tables.setListing.run(nameKey(offerKey(body)), Math.max(0, Math.min(issuedAt, Number.MAX_SAFE_INTEGER)));
+  }
+
+  #addReview(tables: Tables, { proposal, decision }: PyObject, hash: string, index: number): void {
+    const id = String(proposal);
+    if (tables.addReview.run(id, String(decision), hash, index).changes === 0) return;
+    tables.setNote.run(REVIEWS, ++this.#reviewCount);
+    if (decision === "release") tables.addRelease.run(hash, id);
+  }
+}
+
+/** Sets an own property even when its name is `__proto__`. */
+function setOwn(target: PyObject, name: string, value: PyJson): void {
+  Object.defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true });
+}
+
+function isObject(value: PyJson | undefined): value is PyObject {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+/** What makes listings offers of the same thing: agent, capability and payment mode. */
+export function offerKey(body: { [key: string]: unknown }): string {
+  return [body.agent_id, body.capability, body.payment_mode ?? "direct"].join(" ");
+}

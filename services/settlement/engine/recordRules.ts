@@ -1,0 +1,195 @@
+import { offerProblem } from "tallystick-capabilities/offerProblem";
+import type { Address } from "tallystick-protocol/address";
+import { type InputIssue, InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { addressProblem } from "tallystick-protocol/net/publicAddress";
+import { parseClaim } from "tallystick-protocol/records/claim";
+import { consensusTypes, isConsensusType, parseConsensus } from "tallystick-protocol/records/consensus";
+import { checkListing, type Listing } from "tallystick-protocol/records/listing";
+import { parseParams } from "tallystick-protocol/records/params";
+import { parsePulse } from "tallystick-protocol/records/pulse";
+import { parseRating } from "tallystick-protocol/records/rating";
+import { checkReceipt, completedAtSeconds, type Receipt } from "tallystick-protocol/records/receipt";
+import type { SignedRecord } from "tallystick-protocol/records/record";
+import { parseReview } from "tallystick-protocol/records/review";
+import { parseTelemetry } from "tallystick-protocol/records/telemetry";
+import { type LedgerIndex, offerKey } from "./ledgerIndex.ts";
+import { unknownOfListing, unknownOfReceipt } from "./unknownKeys.ts";
+
+/** What the rules of records look at besides the record. */
+export type RuleContext = {
+  /** Unix seconds. */
+  now: number;
+  devMode: boolean;
+  index: LedgerIndex;
+  /** Who reviews, publishes parameters and pulses; undefined: nobody. */
+  operator: Address | undefined;
+  /** Whose word on claims is settled; undefined: nobody's. */
+  claimAttestor: Address | undefined;
+  /** The receipt that stands in the ledger under an entry hash, undefined when none does. */
+  receiptOf: (entryHash: string) => Promise<RecordBody | undefined>;
+};
+
+/** The record types this engine settles, and their rules. */
+export const RECORD_TYPES = [
+  "listing",
+  "receipt",
+  "rating",
+  "telemetry",
+  "claim",
+  ...consensusTypes,
+  "review",
+  "params",
+  "pulse",
+] as const;
+export type RecordType = (typeof RECORD_TYPES)[number];
+
+/** Oldest receipt that is taken, in seconds: reconciliation gives up after a day. */
+export const RECEIPT_MAX_AGE = 86_400;
+
+/** How far a clock may be ahead of ours, in seconds. */
+export const CLOCK_TOLERANCE = 300;
+
+/** Protocol versions whose receipts are taken (SHP §2). */
+const PROTOCOL_VERSION = /^swarmwage\/v0\.[123]$/;
+
+/**
+ * Applies schema and rules to a record; the signature is checked elsewhere.
+ *
+ * @throws InvalidInputError naming every field at fault
+ * @throws TallystickError `consensus_refused` (409) for a stake or vote that would change nothing
+ */
+export async function checkRecord(record: SignedRecord, context: RuleContext): Promise<void> {
+  const { type, body } = record;
+  if (isConsensusType(type)) {
+    parseConsensus(body);
+    checkConsensus(record, context);
+    return;
+  }
+  switch (type) {
+    case "listing":
+      listingRules(checkListing(record), context, unknownOfListing(body));
+      break;
+    case "receipt":
+      receiptRules(checkReceipt(record), context);
+      refuse(unknownOfReceipt(body));
+      break;
+    case "rating": {
+      const { receipt, side } = parseRating(body);
+      const hire = await knownReceipt(receipt, context);
+      requireSigner(record, side === "buyer" ? hire.buyer : hire.agent_id, `the receipt's ${side}`);
+      break;
+    }
+    case "telemetry": {
+      const hire = await knownReceipt(parseTelemetry(body).receipt, context);
+      requireSigner(record, hire.buyer, "the receipt's buyer");
+      break;
+    }
+    case "claim":
+      parseClaim(body);
+      requireSigner(record, context.claimAttestor, "the claim attestor of this service");
+      break;
+    case "review":
+      parseReview(body);
+      requireSigner(record, context.operator, "the operator of this service");
+      break;
+    case "params":
+      parseParams(body);
+      requireSigner(record, context.operator, "the operator of this service");
+      break;
+    case "pulse":
+      parsePulse(body);
+      requireSigner(record, context.operator, "the operator of this service");
+      break;
+    default:
+      refuse([{ field: "type", message: `must be one of ${RECORD_TYPES.join(", ")}` }]);
+  }
+}
+
+function refuse(issues: InputIssue[], code?: string, hint?: string): void {
+  if (issues.length === 0) return;
+  throw new InvalidInputError({
+    issues,
+    ...(code !== undefined && { code }),
+    ...(hint !== undefined && { hint }),
+  });
+}
+
+function requireSigner({ signer }: SignedRecord, wanted: unknown, who: string): void {
+  if (signer === wanted) return;
+  refuse([
+    { field: "signer", message: `must be ${who}${wanted === undefined ? "; it has none" : `, ${wanted}`}` },
+  ]);
+}
+
+async function knownReceipt(entryHash: string, { receiptOf }: RuleContext): Promise<RecordBody> {
+  const receipt = await receiptOf(entryHash);
+  if (receipt === undefined) {
+    const message = "is the entry hash of no receipt in this ledger";
+    refuse([{ field: "body.receipt", message }], "unknown_receipt");
+  }
+  return receipt as RecordBody;
+}
+
+const CONSENSUS_REFUSALS = {
+  task_final: "The task is final: nothing said of it counts any more.",
+  staked_already: "This proposal is staked already; verify or contest it.",
+  not_staked: "Nobody has staked this proposal.",
+  own_proposal: "Whoever staked a proposal has no vote on it.",
+  voted_already: "This signer has voted on this proposal.",
+  stake_closed: "This stake was made more than 30 days ago without becoming final: it is closed.",
+};
+
+function checkConsensus({ type, body, signer }: SignedRecord, { index, now: time }: RuleContext): void {
+  if (!isConsensusType(type)) return;
+  const [taskId, proposal] = [String(body.task_id), String(body.proposal)];
+  const refusal = index.consensus.refusal({ taskId, type, proposal, signer, time });
+  if (refusal === undefined) return;
+  throw new TallystickError({
+    code: "consensus_refused",
+    message: CONSENSUS_REFUSALS[refusal],
+    field: "body.proposal",
+    hint: "GET /v1/status/{task_id} shows the proposals of a task and their votes.",
+    details: { refusal },
+  });
+}
+
+function listingRules(
+  listing: Listing,
+  { now, devMode, index }: RuleContext,
+  unknown: readonly InputIssue[],
+): void {
+  const { issues, code, hint } = offerProblem(listing, now, "body.");
+  issues.push(...unknown);
+  // Whoever takes an offer down may do so whatever has become of its address.
+  const endpoint = devMode || listing.retired ? undefined : addressProblem(listing.endpoint);
+  if (endpoint) issues.push({ field: "body.endpoint", message: endpoint });
+  const issuedAt = listing.issued_at ?? 0;
+  if (issuedAt > now + CLOCK_TOLERANCE) {
+    issues.push({ field: "body.issued_at", message: "is in the future; it is unix seconds" });
+  }
+  const newest = index.newestListing(offerKey(listing)) ?? 0;
+  if (issuedAt < newest) {
+    const message = `must be at least ${newest}, that of this agent's listing of the same capability and payment mode`;
+    issues.push({ field: "body.issued_at", message });
+  }
+  refuse(issues, code, hint);
+}
+
+/**
+ * A receipt may name any capability: that money was paid and for what is a fact, and whoever sold under a name that is
+ * no more, or not yet, known here could not prove it otherwise. The taxonomy binds offers.
+ */
+function receiptRules(receipt: Receipt, { now }: RuleContext): void {
+  if (!PROTOCOL_VERSION.test(receipt.protocol_version)) {
+    const message = "must be swarmwage/v0.1, swarmwage/v0.2 or swarmwage/v0.3";
+    refuse([{ field: "body.protocol_version", message }], "unsupported_protocol");
+  }
+  const completedAt = completedAtSeconds(receipt);
+  if (completedAt < now - RECEIPT_MAX_AGE) {
+    refuse([{ field: "body.completed_at", message: "is more than 24 hours ago" }], "receipt_too_old");
+  }
+  if (completedAt > now + CLOCK_TOLERANCE) {
+    refuse([{ field: "body.completed_at", message: "is more than 5 minutes in the future" }]);
+  }
+}

@@ -1,0 +1,31 @@
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { hostOf, isAddressLiteral, isPublicAddress } from "tallystick-protocol/net/publicAddress";
+import { checkListing } from "tallystick-protocol/records/listing";
+import type { SignedRecord } from "tallystick-protocol/records/record";
+
+/** The addresses of a name; none when it has none, or no name server answers. */
+export type ResolveHost = (host: string) => Promise<string[]>;
+
+/** How long a name may take to be resolved, in milliseconds. */
+const RESOLVE_MS = 3_000;
+
+/**
+ * Refuses a listing whose name leads into a private network now. A name that does not resolve is let through: it harms
+ * nobody, and whoever calls it looks again. It does not keep a name from leading elsewhere tomorrow; that is why buyers
+ * judge the address that they connect to.
+ *
+ * @throws InvalidInputError `body.endpoint`
+ */
+export async function requirePublicEndpoint(record: SignedRecord, resolveHost: ResolveHost): Promise<void> {
+  if (record.type !== "listing") return;
+  const { endpoint, retired } = checkListing(record);
+  const host = hostOf(new URL(endpoint));
+  if (retired || isAddressLiteral(host)) return;
+  const { promise: late, resolve } = Promise.withResolvers<string[]>();
+  const timer = setTimeout(() => resolve([]), RESOLVE_MS);
+  const addresses = await Promise.race([resolveHost(host).catch(() => []), late]);
+  clearTimeout(timer);
+  if (addresses.every(isPublicAddress)) return;
+  const message = "must not lead to a loopback, private or link-local address";
+  throw new InvalidInputError({ issues: [{ field: "body.endpoint", message }] });
+}

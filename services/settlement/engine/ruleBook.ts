@@ -1,0 +1,182 @@
+import type { PyJson } from "tallystick-protocol/json/pythonJson";
+import type { LedgerEntry } from "tallystick-protocol/ledger/entry";
+import {
+  type ActionRule,
+  actionName,
+  DEFAULT_ACTION,
+  type InstitutionalRules,
+  millionths,
+  toPlainJson,
+} from "./institutionalRules.ts";
+
+type PyObject = { [key: string]: PyJson };
+
+/** What was spent by one settled proposal, in millionths, at a time in seconds. */
+type Spent = { time: number; amount: bigint };
+
+/** After how many spendings of one kind those that no budget looks at any more are forgotten. */
+const FORGET_EVERY = 1_024;
+
+/**
+ * The institutional rules held against proposals (swarm.at §2: "verified against the Institutional Logic schema"), with
+ * the budgets that were used up so far. Feed it the ledger's entries in order, those at least that {@link longestBudget} reaches.
+ */
+export class RuleBook {
+  readonly rules: InstitutionalRules;
+  readonly #spent = new Map<string, Spent[]>();
+  /** What is spent by entries on their way to disk. */
+  readonly #underWay = new Set<{ key: string; amount: bigint }>();
+  /** The latest time of an entry: an older clock must not make a budget new. */
+  #latest = Number.NEGATIVE_INFINITY;
+
+  constructor(rules: InstitutionalRules) {
+    this.rules = rules;
+  }
+
+  /** The longest time that a budget looks back, in seconds: what is older need not be fed to it. */
+  get longestBudget(): number {
+    const budgets = [...this.rules.actions.values()].flatMap(({ budget }) => budget);
+    return Math.max(0, ...budgets.map(({ perSeconds }) => perSeconds));
+  }
+
+  /** Takes in an entry that is on disk. */
+  add({ payload, timestamp }: LedgerEntry): void {
+    const dataUpdate = payload.data_update;
+    if (dataUpdate === null || typeof dataUpdate !== "object" || Array.isArray(dataUpdate)) return;
+    const { action } = dataUpdate;
+    if (typeof action !== "string") return;
+    this.#latest = Math.max(this.#latest, Number(timestamp));
+    const time = this.#latest;
+    for (const { key, field, amount } of this.#spendings(action, dataUpdate)) {
+      const list = this.#spent.get(key) ?? [];
+      if (list.length === 0) this.#spent.set(key, list);
+      list.push({ time, amount });
+      // What is too old for any budget goes, now and then.
+      if (list.length % FORGET_EVERY === 0) this.#forget(list, time - this.#longest(action, field));
+    }
+  }
+
+  /**
+   * Counts what a `data_update` spends until its entry is on disk and {@link add} counts it: another one that comes
+   * meanwhile must not spend the same. Returns how to end that.
+   */
+  reserve(dataUpdate: PyObject): () => void {
+    const { action } = dataUpdate;
+    const reserved = typeof action === "string" ? this.#spendings(action, dataUpdate) : [];
+    for (const spending of reserved) this.#underWay.add(spending);
+    return () => {
+      for (const spending of reserved) this.#underWay.delete(spending);
+    };
+  }
+
+  /** What a `data_update` takes from budgets. Several of one field, a day's and an hour's, look at one list. */
+  #spendings(action: string, dataUpdate: PyObject): { key: string; field: string; amount: bigint }[] {
+    const fields = new Set(this.#ruleOf(action)?.budget.map((budget) => budget.field));
+    return [...fields].flatMap((field) => {
+      const amount = millionths(dataUpdate[field]);
+      return amount === undefined ? [] : [{ key: this.#spentKey(action, field), field, amount }];
+    });
+  }
+
+  /**
+   * Why the rules refuse a `data_update`, as a sentence, or undefined when they allow it. A `type` in it chooses a
+   * schema, an `action` a rule.
+   *
+   * @param now in seconds
+   * @param isLeave whether the action rules have allowed it already: then a default that allows nothing does not count
+   */
+  refusal(dataUpdate: PyObject, now: number, isLeave = false): string | undefined {
+    return (
+      this.#schemaRefusal(dataUpdate) ?? this.#actionRefusal(dataUpdate, Math.max(now, this.#latest), isLeave)
+    );
+  }
+
+  #schemaRefusal(dataUpdate: PyObject): string | undefined {
+    const { types, version } = this.rules;
+    for (const type of ["*", dataUpdate.type]) {
+      const schema = typeof type === "string" ? types.get(type) : undefined;
+      const result = schema?.safeParse(toPlainJson(dataUpdate));
+      if (!result || result.success) continue;
+      const [issue] = result.error.issues;
+      const field = ["payload.data_update", ...(issue?.path ?? []).map(String)].join(".");
+      return `${field}: ${issue?.message} (rules version ${version}, type ${type}).`;
+    }
+    return undefined;
+  }
+
+  #actionRefusal(dataUpdate: PyObject, now: number, isLeave: boolean): string | undefined {
+    if (!Object.hasOwn(dataUpdate, "action")) return undefined;
+    const { action } = dataUpdate;
+    if (typeof action !== "string")
+      return `payload.data_update.action: must be a string (rules version ${this.rules.version}).`;
+    const rule = this.#ruleOf(action);
+    if (!rule || (isLeave && !rule.allow && !this.#isNamed(action))) return undefined;
+    const by = `(rules version ${this.rules.version}, action ${action})`;
+    if (!rule.allow) return `This action is not allowed ${by}.`;
+    const amountOf = (field: string) => millionths(dataUpdate[field]);
+    for (const [field, max] of rule.max) {
+      const amount = amountOf(field);
+      if (amount === undefined) return missing(field, by);
+      if (amount > max) return `payload.data_update.${field}: is more than ${asDecimal(max)} ${by}.`;
+    }
+    for (const { field, max, perSeconds } of rule.budget) {
+      const amount = amountOf(field);
+      if (amount === undefined) return missing(field, by);
+      const left = max - this.#spentSince(this.#spentKey(action, field), now - perSeconds);
+      if (amount > left) {
+        const rest = `${asDecimal(left > 0n ? left : 0n)} of ${asDecimal(max)}`;
+        return `payload.data_update.${field}: the budget of ${perSeconds} s has ${rest} left ${by}.`;
+      }
+    }
+    return undefined;
+  }
+
+  /** Actions without a rule of their own share one budget: else a new name would be a new budget. */
+  #spentKey(action: string, field: string): string {
+    return `${field} ${this.#isNamed(action) ? actionName(action) : DEFAULT_ACTION}`;
+  }
+
+  /** Whether there is a rule for just this action. `*` is no name of one. */
+  #isNamed(action: string): boolean {
+    return action !== DEFAULT_ACTION && this.rules.actions.has(actionName(action));
+  }
+
+  #ruleOf(action: string): ActionRule | undefined {
+    const { actions } = this.rules;
+    return actions.get(this.#isNamed(action) ? actionName(action) : DEFAULT_ACTION);
+  }
+
+  /** The longest time that a budget of an action's field looks back, in seconds. */
+  #longest(action: string, field: string): number {
+    const budgets = this.#ruleOf(action)?.budget.filter((budget) => budget.field === field) ?? [];
+    return Math.max(0, ...budgets.map(({ perSeconds }) => perSeconds));
+  }
+
+  #forget(list: Spent[], before: number): void {
+    const first = list.findIndex(({ time }) => time > before);
+    list.splice(0, first === -1 ? list.length : first);
+  }
+
+  #spentSince(key: string, since: number): bigint {
+    const list = this.#spent.get(key) ?? [];
+    let sum = 0n;
+    for (const reserved of this.#underWay) if (reserved.key === key) sum += reserved.amount;
+    for (let i = list.length - 1; i >= 0; i--) {
+      const { time, amount } = list[i] as Spent;
+      if (time <= since) break;
+      sum += amount;
+    }
+    return sum;
+  }
+}
+
+function missing(field: string, by: string): string {
+  return `payload.data_update.${field}: must be an amount, 0 or more ${by}.`;
+}
+
+function asDecimal(amount: bigint): string {
+  const fraction = String(amount % 1_000_000n)
+    .padStart(6, "0")
+    .replace(/0+$/, "");
+  return `${amount / 1_000_000n}${fraction === "" ? "" : `.${fraction}`}`;
+}

@@ -1,0 +1,73 @@
+import { InvalidInputError } from "tallystick-protocol/errors";
+import type { DiskLedger } from "../ledger/diskLedger.ts";
+import type { ListedProposal } from "./consensusTable.ts";
+import type { HeldProposals } from "./heldProposals.ts";
+import type { LedgerIndex } from "./ledgerIndex.ts";
+import type { SettledEntry } from "./settlementEngine.ts";
+
+/** Most entries, held proposals and staked proposals that one answer tells of a task: task ids may repeat without end. */
+export const MAX_HISTORY = 100;
+
+/** How many are told unless asked otherwise. */
+export const DEFAULT_HISTORY = 20;
+
+/** Which part of a task's history is told: the newest `limit` entries, or those before the entry at `before`. */
+export type HistoryPage = { limit: number; before?: number | undefined };
+
+/** A held proposal as its task shows it; `review` is the operator's decision and the hash of its entry. */
+export type HeldStatus = {
+  id: string;
+  timestamp: number;
+  divergence: number;
+  review?: { decision: string; hash: string };
+};
+
+/** What is known of a task, oldest first. */
+export type TaskStatus = {
+  settled: (SettledEntry & { parent_hash: string })[];
+  /** What to give as `before` for what is older; null when there is nothing. */
+  next: number | null;
+  held: HeldStatus[];
+  consensus: { final: string | null; finalAt: number | null; proposals: readonly ListedProposal[] } | null;
+};
+
+/** What is known of a task: its newest entries, the proposals held for it, and what the swarm said (swarm.at §7.1, §11). */
+export async function readTaskStatus(
+  taskId: string,
+  { ledger, index, held }: { ledger: DiskLedger; index: LedgerIndex; held: HeldProposals },
+  { limit, before }: HistoryPage = { limit: DEFAULT_HISTORY },
+): Promise<TaskStatus> {
+  if (before !== undefined && (before >= ledger.size || (await ledger.envelope(before)).taskId !== taskId)) {
+    throw new InvalidInputError({
+      issues: [{ field: "before", message: "is the position of no entry of this task" }],
+    });
+  }
+  const found = index.indexesOfTask(taskId, limit + 1, before);
+  const next = found.length > limit ? (found.at(-limit) as number) : null;
+  const entries = await Promise.all(
+    found.slice(-limit).map(async (at) => ({ at, ...(await ledger.envelope(at)) })),
+  );
+  const settled = entries
+    .filter((entry) => entry.taskId === taskId)
+    .map(({ at, currentHash, parentHash, timestamp }) => ({
+      hash: currentHash,
+      index: at,
+      timestamp,
+      parent_hash: parentHash,
+    }));
+  const proposals = index.consensus.proposals(taskId, MAX_HISTORY);
+  const final = index.consensus.final(taskId);
+  return {
+    settled,
+    next,
+    held: held.ofTask(taskId, MAX_HISTORY).map(({ id, timestamp, divergence }) => {
+      const review = index.reviewOf(id);
+      const decided = review && { review: { decision: review.decision, hash: review.hash } };
+      return { id, timestamp, divergence, ...decided };
+    }),
+    consensus:
+      proposals.length > 0
+        ? { final: final?.proposal ?? null, finalAt: final?.index ?? null, proposals }
+        : null,
+  };
+}

@@ -1,0 +1,16 @@
+import { InvalidInputError } from "tallystick-protocol/errors";
+
+/**
+ * Reads a position or size out of a query, undefined when it is not there.
+ *
+ * @throws InvalidInputError naming `field`
+ */
+export function positionOf(text: string | undefined, field: string): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[0-9]{1,15}$/.test(text)) {
+    throw new InvalidInputError({
+      issues: [{ field, message: "must be a whole number, counting entries from 0" }],
+    });
+  }
+  return Number(text);
+}

@@ -1,0 +1,88 @@
+import type { IncomingMessage } from "node:http";
+import type { Context, MiddlewareHandler } from "hono";
+import { TallystickError } from "tallystick-protocol/errors";
+import { askerOf, clientOf } from "tallystick-runtime/http/clientOf";
+import type { ApiKeys } from "../keys/apiKeys.ts";
+import { bearerKey } from "./requireBearer.ts";
+
+/**
+ * Requests a minute; 0 for no limit. `trustedProxies`: how many proxies, one behind the other, stand in front of this
+ * service and say in `X-Forwarded-For` who asked them; 0 when clients come straight here, and could write anything there.
+ */
+export type RateLimitConfig = { perKey: number; perAddress: number; trustedProxies: number };
+
+/** The window in which requests are counted, in seconds. */
+export const RATE_WINDOW = 60;
+
+/** Most callers that are counted at one time; beyond that the oldest window is forgotten first. */
+const MAX_CALLERS = 100_000;
+
+/** How many requests each caller has left in its window of {@link RATE_WINDOW} seconds. */
+export class RateCounter {
+  readonly #windows = new Map<string, { start: number; used: number }>();
+
+  /** Counts a request. `now` in seconds. */
+  take(caller: string, limit: number, now: number): { allowed: boolean; remaining: number; reset: number } {
+    let window = this.#windows.get(caller);
+    if (!window || now >= window.start + RATE_WINDOW || now < window.start) {
+      // Set anew, so that the map is in the order of the windows' beginnings.
+      this.#windows.delete(caller);
+      window = { start: now, used: 0 };
+      this.#windows.set(caller, window);
+      if (this.#windows.size > MAX_CALLERS) this.#forgetOldest();
+    }
+    window.used++;
+    return {
+      allowed: window.used <= limit,
+      remaining: Math.max(0, limit - window.used),
+      reset: Math.max(1, Math.ceil(window.start + RATE_WINDOW - now)),
+    };
+  }
+
+  #forgetOldest(): void {
+    for (const caller of this.#windows.keys()) {
+      this.#windows.delete(caller);
+      return;
+    }
+  }
+}
+
+/**
+ * Limits requests per key, and per address for those without a known one. Answers carry `RateLimit-Policy` and
+ * `RateLimit` (draft-ietf-httpapi-ratelimit-headers-07); one too many is answered 429 with `Retry-After`.
+ */
+export function rateLimits(
+  config: RateLimitConfig,
+  { apiKeys, now }: { apiKeys: ApiKeys; now: () => number },
+): MiddlewareHandler {
+  const counter = new RateCounter();
+  return async (c, next) => {
+    const key = bearerKey(c.req.header("authorization"));
+    const id = config.perKey > 0 && key !== undefined ? await apiKeys.find(key) : undefined;
+    const limit = id === undefined ? config.perAddress : config.perKey;
+    if (limit === 0) return next();
+    const caller = id === undefined ? `address ${clientAddress(c, config.trustedProxies)}` : `key ${id}`;
+    const { allowed, remaining, reset } = counter.take(caller, limit, now());
+    const headers = {
+      "ratelimit-policy": `${limit};w=${RATE_WINDOW}`,
+      ratelimit: `limit=${limit}, remaining=${remaining}, reset=${reset}`,
+    };
+    if (!allowed) {
+      throw new TallystickError({
+        code: "rate_limited",
+        message: `More than ${limit} requests a minute by this ${id === undefined ? "address" : "key"}.`,
+        hint: `Wait ${reset} seconds.`,
+        details: { headers: { ...headers, "retry-after": String(reset) } },
+      });
+    }
+    await next();
+    for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
+  };
+}
+
+/** Who is asking. Without a connection, as tests ask, only the headers tell. */
+function clientAddress(c: Context, trustedProxies: number): string {
+  const { incoming } = (c.env ?? {}) as { incoming?: IncomingMessage };
+  const headers = { "x-forwarded-for": c.req.header("x-forwarded-for") };
+  return clientOf(askerOf({ ...(incoming && { socket: incoming.socket }), headers }), trustedProxies);
+}

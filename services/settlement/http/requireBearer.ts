@@ -1,0 +1,30 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import type { ApiKeys } from "../keys/apiKeys.ts";
+
+/** The key in `Authorization: Bearer <key>`, undefined when there is none. */
+export function bearerKey(authorization: string | undefined): string | undefined {
+  return /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
+}
+
+/** Whether `Authorization: Bearer <key>` has a key that the operator gave out. */
+export async function hasBearer(authorization: string | undefined, keys: ApiKeys): Promise<boolean> {
+  const given = bearerKey(authorization);
+  return given !== undefined && (await keys.find(given)) !== undefined;
+}
+
+/**
+ * Checks `Authorization: Bearer <key>` against the keys the operator gave out (swarm.at §7).
+ *
+ * @returns the key's id
+ * @throws TallystickError `unauthorized` (401); also when the operator has given out none
+ */
+export async function requireBearer(authorization: string | undefined, keys: ApiKeys): Promise<string> {
+  const given = bearerKey(authorization);
+  const id = given === undefined ? undefined : await keys.find(given);
+  if (id !== undefined) return id;
+  throw new TallystickError({
+    code: "unauthorized",
+    message: given === undefined ? "This route needs an API key." : "This API key is not known here.",
+    hint: "Send Authorization: Bearer <key>, with a key that the operator made by tallystick keys add.",
+  });
+}

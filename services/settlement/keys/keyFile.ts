@@ -1,0 +1,90 @@
+import { createHash, randomBytes } from "node:crypto";
+import { chmod, readFile, rename, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { base32 } from "tallystick-protocol/base32";
+import { TallystickError } from "tallystick-protocol/errors";
+import { z } from "zod";
+import { makeFolder } from "../ledger/makeFolder.ts";
+import { syncFolder } from "../ledger/syncFolder.ts";
+
+const keySchema = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  created_at: z.int(),
+  revoked_at: z.int().nullable(),
+});
+const fileSchema = z.strictObject({ version: z.literal(1), keys: z.array(keySchema) });
+
+/** A key as it is kept: its SHA-256 and who has it. Times in unix seconds. The key itself is shown once and kept nowhere. */
+export type StoredKey = z.output<typeof keySchema>;
+
+/** SHA-256 of a key, 64 hex digits. Keys are 160 random bits, so a plain hash gives nothing away. */
+export function hashKey(key: string): string {
+  return createHash("sha256").update(key).digest("hex");
+}
+
+/**
+ * The keys in a file; none when there is no file.
+ *
+ * @throws TallystickError `keys_unreadable` when it is no such file
+ */
+export async function readKeyFile(file: string): Promise<StoredKey[]> {
+  try {
+    return fileSchema.parse(JSON.parse(await readFile(file, "utf8"))).keys;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw new TallystickError({
+      code: "keys_unreadable",
+      message: `${file} is not a file of API keys.`,
+      hint: "Restore it from a copy, or remove it and give out new keys with tallystick keys add.",
+      cause,
+    });
+  }
+}
+
+/** Makes a key, keeps its hash, and returns both. The key is `tsk_` and 32 base 32 characters. */
+export async function addKey(
+  file: string,
+  name: string,
+  now: number,
+): Promise<{ key: string; stored: StoredKey }> {
+  const keys = await readKeyFile(file);
+  const key = `tsk_${base32(randomBytes(20))}`;
+  const id = base32(randomBytes(5));
+  const stored = { id, name, sha256: hashKey(key), created_at: Math.floor(now), revoked_at: null };
+  await writeKeyFile(file, [...keys, stored]);
+  return { key, stored };
+}
+
+/**
+ * Takes a key back, for good. A running service notices within a second.
+ *
+ * @throws TallystickError `unknown_key` when there is none with this id
+ */
+export async function revokeKey(file: string, id: string, now: number): Promise<StoredKey> {
+  const keys = await readKeyFile(file);
+  const found = keys.find((key) => key.id === id);
+  if (!found) {
+    throw new TallystickError({
+      code: "unknown_key",
+      message: `There is no key ${id} in ${file}.`,
+      hint: "tallystick keys list shows their ids.",
+    });
+  }
+  found.revoked_at ??= Math.floor(now);
+  await writeKeyFile(file, keys);
+  return found;
+}
+
+/** Written beside it and moved in its place, so that a reader never sees half a file. */
+async function writeKeyFile(file: string, keys: StoredKey[]): Promise<void> {
+  const folder = path.dirname(file);
+  await makeFolder(folder);
+  const next = `${file}.next`;
+  await writeFile(next, `${JSON.stringify({ version: 1, keys }, null, 2)}\n`, { mode: 0o600, flush: true });
+  await chmod(next, 0o600);
+  await rename(next, file);
+  // A key that was taken back must not come back with the power.
+  await syncFolder(folder);
+}

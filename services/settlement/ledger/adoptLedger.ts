@@ -1,0 +1,70 @@
+import { access } from "node:fs/promises";
+import path from "node:path";
+import type { Address } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
+import { toHex } from "tallystick-protocol/hex";
+import { compareWithChain } from "../anchoring/compareWithChain.ts";
+import type { LedgerOnChain } from "../anchoring/readLedgerOnChain.ts";
+import { DiskLedger, LEDGER_FILE } from "./diskLedger.ts";
+import {
+  LAST_SIGNED_FILE,
+  LAST_WORD_FILE,
+  type LastSigned,
+  readLastSigned,
+  writeLastSigned,
+} from "./lastSigned.ts";
+import { makeFolder } from "./makeFolder.ts";
+
+/**
+ * Takes the ledger in a folder for the one to go on with, by writing what was signed last: the contract's head, or the
+ * ledger's own last entry when there is no chain. The whole ledger is verified and compared with the chain before.
+ *
+ * Where anchors are signed for somebody to send, it also says that none was that the chain does not show: then take it for
+ * the newest copy only if that is known.
+ *
+ * @param onChain what the contract says of it and whose it is; undefined when it is not anchored. `wordsFolder`: where it
+ * stands which anchors were signed for another to send
+ * @throws TallystickError `no_ledger`; `last_signed_present` when the file is there; `ledger_locked` while a service
+ * writes the ledger; those of {@link compareWithChain}; LedgerLineError
+ */
+export async function adoptLedger(
+  folder: string,
+  onChain?: LedgerOnChain & { expectedWriter: Address; wordsFolder?: string | undefined },
+): Promise<LastSigned> {
+  const file = path.join(folder, LEDGER_FILE);
+  await access(file).catch(() => {
+    throw new TallystickError({
+      code: "no_ledger",
+      message: `There is no ${file}.`,
+      hint: "Set LEDGER_DIR and the other settings as the service has them: they name the folder.",
+    });
+  });
+  const ledger = await DiskLedger.open({ folder });
+  try {
+    const { wordsFolder } = onChain ?? {};
+    const known = await readLastSigned(folder);
+    const lacksWord =
+      wordsFolder !== undefined && (await readLastSigned(wordsFolder, LAST_WORD_FILE)) === undefined;
+    if (known !== undefined && !lacksWord) {
+      throw new TallystickError({
+        code: "last_signed_present",
+        message: `${path.join(folder, LAST_SIGNED_FILE)} is there: ${known.size} entries were signed over.`,
+        hint:
+          "Nothing needs to be adopted. If entries that were signed over are lost for good, fetch what was anchored with" +
+          " tallystick ledger pull; without a chain, remove the file and adopt again.",
+      });
+    }
+    const { tree } = ledger;
+    if (onChain !== undefined) compareWithChain(onChain, { tree, writer: onChain.expectedWriter });
+    const size = onChain === undefined ? tree.size : Number(onChain.ledger?.head.size ?? 0n);
+    const adopted = { size, root: toHex(tree.root(size)) };
+    if (known === undefined) await writeLastSigned(folder, adopted);
+    if (lacksWord) {
+      await makeFolder(wordsFolder);
+      await writeLastSigned(wordsFolder, adopted, LAST_WORD_FILE);
+    }
+    return adopted;
+  } finally {
+    await ledger.close();
+  }
+}

@@ -1,0 +1,268 @@
+import type { BigIntStats } from "node:fs";
+import { type FileHandle, open, stat } from "node:fs/promises";
+import path from "node:path";
+import { tryLock } from "fs-native-extensions";
+import { TallystickError } from "tallystick-protocol/errors";
+import { asOurOwn } from "tallystick-runtime/http/requestScope";
+import { syncFolder } from "./syncFolder.ts";
+
+type Waiting = { bytes: Buffer; resolve: (position: number) => void; reject: (error: Error) => void };
+
+/** What an {@link AppendFile} does with its file. Node's `FileHandle` is one. */
+export type AppendTarget = Pick<
+  FileHandle,
+  "fd" | "appendFile" | "datasync" | "read" | "stat" | "truncate" | "close"
+>;
+
+export type OpenAppendFileParameters = {
+  filePath: string;
+  /** Told when nobody knows any more what is on the disk: the file takes nothing more, the process should end. */
+  onFailure: (error: Error) => void;
+  /**
+   * Told when a write was refused (no space, read-only) and undone: everything that waited is rejected, and the next
+   * append will follow what is on disk.
+   */
+  onUndone?: (error: Error) => void;
+  /** Told of every write that is on disk, and how long the disk took to keep it, in seconds. */
+  onSynced?: (seconds: number) => void;
+  /** What is to be done with the file once nobody else can write it, and before anything is appended. */
+  prepare?: () => Promise<void>;
+  /** How the file is opened; replaced in tests by a disk that fails. */
+  openFile?: (filePath: string) => Promise<AppendTarget>;
+};
+
+/**
+ * A file that only grows, written with group commit: what comes in while one fsync is under way goes into the next, so
+ * that many writers share the cost of each.
+ *
+ * The file itself is locked, whatever its folder's lock says. Before anything is answered as written, the file under its
+ * path has to be the one that was written, and as long as it has to be: what somebody unlinked, replaced or wrote into
+ * would else be lost, or settled twice.
+ *
+ * When a write is refused (the disk is full, the file system read-only), what it left half-written is cut off again,
+ * everything that waits is rejected, and the next append tries anew. After a failed fsync, or when the cut fails as well,
+ * nobody knows what is on the disk (the kernel may have dropped the pages): then the file takes nothing more and
+ * `onFailure` is told. The next start reads what is there.
+ */
+export class AppendFile {
+  readonly #file: AppendTarget;
+  /** Which file it is. */
+  readonly #inode: Inode;
+  readonly #parameters: OpenAppendFileParameters;
+  #waiting: Waiting[] = [];
+  #flushing: Promise<void> | undefined;
+  #failure: TallystickError | undefined;
+  #closed = false;
+  #waitingBytes = 0;
+  /** Bytes that are on disk for sure. */
+  #end: number;
+
+  private constructor(file: AppendTarget, opened: BigIntStats, parameters: OpenAppendFileParameters) {
+    this.#file = file;
+    this.#inode = opened;
+    this.#end = Number(opened.size);
+    this.#parameters = parameters;
+  }
+
+  /**
+   * Opens the file, making it if needed, and locks it; a new file's name is on disk too when this resolves.
+   *
+   * @throws TallystickError `ledger_locked` when another process has it open for writing; `ledger_unavailable` when
+   * another file was put in its place meanwhile
+   */
+  static async open(parameters: OpenAppendFileParameters): Promise<AppendFile> {
+    const { filePath, prepare, openFile = (at) => open(at, "a+") } = parameters;
+    const file = await openFile(filePath);
+    try {
+      if (!tryLock(file.fd)) throw locked(filePath);
+      await syncFolder(path.dirname(filePath));
+      await prepare?.();
+      const opened = await file.stat({ bigint: true });
+      const wrong = await differenceOf(filePath, opened, (size) => size === opened.size);
+      if (wrong !== undefined) throw refusal(new Error(wrong));
+      return new AppendFile(file, opened, parameters);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  /** Bytes that are to be written and are not on disk yet. */
+  get waitingBytes(): number {
+    return this.#waitingBytes;
+  }
+
+  /**
+   * Appends text (ASCII) and resolves once it is on disk, with the offset where it begins. Appends resolve in the order
+   * in which they were made.
+   *
+   * @throws TallystickError `ledger_unavailable` (503) when it could not be written
+   */
+  append(text: string): Promise<number> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    if (this.#closed) return Promise.reject(unavailable("The file is closed."));
+    const written = new Promise<number>((resolve, reject) => {
+      const bytes = Buffer.from(text, "latin1");
+      this.#waitingBytes += bytes.length;
+      this.#waiting.push({ bytes, resolve, reject });
+    });
+    // It writes for all who wait, so a fault in it is not that of the request that began it.
+    this.#flushing ??= asOurOwn(() => this.#flush());
+    return written;
+  }
+
+  /** Reads up to `length` bytes from `position`; fewer at the end of the file. */
+  async read(position: number, length: number): Promise<Buffer> {
+    const buffer = Buffer.allocUnsafe(length);
+    let filled = 0;
+    while (filled < length) {
+      const { bytesRead } = await this.#file.read(buffer, filled, length - filled, position + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    return buffer.subarray(0, filled);
+  }
+
+  /**
+   * Looks whether the file under the path is still the one that is open, and no longer than it was made here. When it is
+   * not, nobody knows what will be read there: it takes nothing more and `onFailure` is told.
+   *
+   * @throws TallystickError `ledger_unavailable` (503)
+   */
+  async check(): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    const [end, isQuiet] = [this.#end, this.#flushing === undefined];
+    const wrong = await this.#difference((size) => {
+      // While something is being written nobody can say how long it is.
+      const isExact = isQuiet && this.#flushing === undefined && this.#end === end;
+      return isExact ? size === BigInt(end) : size >= BigInt(end);
+    });
+    if (wrong === undefined) return;
+    this.#fail([], new Error(wrong));
+    throw this.#failure;
+  }
+
+  #difference(isLength: (size: bigint) => boolean): Promise<string | undefined> {
+    return differenceOf(this.#parameters.filePath, this.#inode, isLength);
+  }
+
+  /** Waits until everything appended so far is on disk, then closes the file. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#flushing;
+    await this.#file.close();
+  }
+
+  async #flush(): Promise<void> {
+    // Lets the requests that are being answered in this turn of the event loop join the first write.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      const bytes = Buffer.concat(batch.map((one) => one.bytes));
+      try {
+        await this.#file.appendFile(bytes);
+      } catch (cause) {
+        await this.#undo(batch, bytes.length, cause);
+        continue;
+      }
+      try {
+        const start = performance.now();
+        await this.#file.datasync();
+        this.#parameters.onSynced?.((performance.now() - start) / 1_000);
+      } catch (cause) {
+        this.#fail(batch, cause);
+        break;
+      }
+      // Only now: before the write it would say nothing of what became of the write.
+      const end = BigInt(this.#end + bytes.length);
+      const wrong = await this.#difference((size) => size === end);
+      if (wrong !== undefined) {
+        this.#fail(batch, new Error(wrong));
+        break;
+      }
+      for (const { bytes, resolve } of batch) {
+        resolve(this.#end);
+        this.#end += bytes.length;
+        this.#waitingBytes -= bytes.length;
+      }
+    }
+    this.#flushing = undefined;
+  }
+
+  /** Cuts off what a refused write left, and rejects it with everything that was to follow it. */
+  async #undo(batch: Waiting[], length: number, cause: unknown): Promise<void> {
+    try {
+      // What somebody else put there is not ours to cut.
+      const most = BigInt(this.#end + length);
+      const wrong = await this.#difference((size) => size >= BigInt(this.#end) && size <= most);
+      if (wrong !== undefined) return this.#fail(batch, new Error(wrong));
+      if ((await this.#file.stat()).size !== this.#end) {
+        await this.#file.truncate(this.#end);
+        await this.#file.datasync();
+        if ((await this.#file.stat()).size !== this.#end) throw new Error("the file was not cut");
+      }
+    } catch {
+      return this.#fail(batch, cause);
+    }
+    const error = refusal(cause);
+    this.#parameters.onUndone?.(error);
+    this.#reject(batch, error);
+  }
+
+  #fail(batch: Waiting[], cause: unknown): void {
+    this.#failure = refusal(cause);
+    this.#reject(batch, this.#failure);
+    this.#parameters.onFailure(this.#failure);
+  }
+
+  #reject(batch: Waiting[], error: Error): void {
+    for (const { reject } of [...batch, ...this.#waiting]) reject(error);
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+  }
+}
+
+type Inode = Pick<BigIntStats, "dev" | "ino">;
+
+/** What is wrong with the file under a path, as a clause; undefined when it is this one and has a right length. */
+async function differenceOf(
+  filePath: string,
+  { dev, ino }: Inode,
+  isLength: (size: bigint) => boolean,
+): Promise<string | undefined> {
+  let found: BigIntStats;
+  try {
+    found = await stat(filePath, { bigint: true });
+  } catch (error) {
+    return `${filePath} is no longer there (${(error as Error).message})`;
+  }
+  if (found.dev !== dev || found.ino !== ino)
+    return `${filePath} is another file than the one that was opened`;
+  return isLength(found.size)
+    ? undefined
+    : `${filePath} has ${found.size} bytes, which are not all this service's own`;
+}
+
+function locked(filePath: string): TallystickError {
+  return new TallystickError({
+    code: "ledger_locked",
+    message: `Another process writes ${filePath}.`,
+    hint: "Stop the other settlement process, or give this one its own LEDGER_DIR.",
+  });
+}
+
+function refusal(cause: unknown): TallystickError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return unavailable(`The ledger cannot be written: ${reason}.`, cause);
+}
+
+/** The refusal of a write: 503, nothing of it is kept. */
+export function unavailable(message: string, cause?: unknown): TallystickError {
+  return new TallystickError({
+    code: "ledger_unavailable",
+    message,
+    hint: "Nothing of this was written. It is for the operator to see to the disk (space, permissions, health).",
+    cause,
+  });
+}

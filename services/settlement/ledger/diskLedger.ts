@@ -1,0 +1,415 @@
+import path from "node:path";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { bytesEqual } from "tallystick-protocol/hex";
+import type { PyJson } from "tallystick-protocol/json/pythonJson";
+import { GENESIS_HASH, type LedgerEntry, parseEntryLine, sealLine } from "tallystick-protocol/ledger/entry";
+import { LedgerChain, LedgerLineError, type VerifiedLedger } from "tallystick-protocol/ledger/verifyLedger";
+import { leafHash } from "tallystick-protocol/merkle/hash";
+import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
+import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import { AppendFile, type OpenAppendFileParameters, unavailable } from "./appendFile.ts";
+import { GrowingNumbers } from "./growingNumbers.ts";
+import { type FileLine, ledgerLines } from "./ledgerLines.ts";
+import type { LedgerStore, NumberStore, StorePosition } from "./ledgerStore.ts";
+import { type LedgerRepair, loadLedger } from "./loadLedger.ts";
+import { lockFolder, type ReleaseLock } from "./lockFolder.ts";
+import { sha256ByNode } from "./sha256ByNode.ts";
+import { tailProblem, verifyBeginning } from "./verifyKnown.ts";
+
+/** Name of the ledger's file in its folder. */
+export const LEDGER_FILE = "ledger.jsonl";
+
+/** Longest line of an entry, in bytes: C2SP tlog-tiles writes the length of an entry in 16 bits. */
+export const MAX_ENTRY_BYTES = 65_535;
+
+/** Most bytes that wait for a disk that is slow or hangs, before new entries are refused. */
+export const MAX_WAITING_BYTES = 32 << 20;
+
+/** How many older entries {@link DiskLedger.verifyGrowth} reads again each time. */
+export const SCRUB_ENTRIES = 20_000;
+
+/** How many of the last entries that a store knows are verified before anything is served; see {@link DiskLedger.checkRest}. */
+export const TAIL_ENTRIES = 20_000;
+
+/** Where the hash of an entry stands in its canonical line. */
+const CURRENT_HASH_AT = '{"current_hash": "'.length;
+
+const PARENT_HASH_AT = CURRENT_HASH_AT + 64 + '", "parent_hash": "'.length;
+
+/** What goes into a new entry; parent and hash are the ledger's business. `timestamp` in seconds. */
+export type NewEntry = { timestamp: number; taskId: string; payload: { [key: string]: PyJson } };
+
+/** A new entry in its place. `durable` resolves once it cannot be lost any more: only then may it be told to anyone. */
+export type Appended = { entry: LedgerEntry; index: number; durable: Promise<void> };
+
+/** An entry that is on disk, its position from 0, and the byte behind its line. */
+export type OnEntry = (entry: LedgerEntry, index: number, end: number) => void;
+
+export type OpenLedgerParameters = {
+  /** Folder of this ledger; made if needed. */
+  folder: string;
+  /** Told of every entry on disk, in order: first those that are there, or that the store does not know, later the new ones. */
+  onEntry?: OnEntry;
+  /** Opens what is known of the file from an earlier opening, once the folder is locked; nothing unless given. */
+  openStore?: () => LedgerStore;
+  /** How many of the last entries that the store knows are verified at the opening. */
+  tailEntries?: number;
+  /** Told when nobody knows any more what is on disk: the ledger takes nothing more and the process should end. */
+  onFailure?: (error: Error) => void;
+  /** Told when a write was refused and undone: what waited was not settled, the ledger goes on. */
+  onUndone?: (error: Error) => void;
+  /** Told of every write that is on disk: how long the disk took to keep it, in seconds. */
+  onSynced?: (seconds: number) => void;
+  /** How the file is opened; replaced in tests by a disk that fails. */
+  openFile?: OpenAppendFileParameters["openFile"];
+};
+
+/**
+ * A ledger in a folder: `ledger.jsonl`, one canonical line an entry, append-only, one writer.
+ *
+ * `size`, `head`, `tree` and everything that is read tell of entries on disk only. Entries on their way there already
+ * have their place in the chain: {@link nextParent} is the hash the next one will link to.
+ */
+export class DiskLedger {
+  readonly folder: string;
+  /** What was mended when the ledger was opened. */
+  repair: LedgerRepair | undefined;
+
+  #tree = new MerkleTree(sha256ByNode);
+  /** Where each line ends: the byte behind it. */
+  #ends: NumberStore = new GrowingNumbers(8);
+  /** How many entries at the beginning were not read at the opening, and not since. */
+  #unread = 0;
+  readonly #onEntry: OnEntry;
+  readonly #growthListeners = new Set<(size: number) => void>();
+  #file!: AppendFile;
+  #release!: ReleaseLock;
+  #head = GENESIS_HASH;
+  #nextParent = GENESIS_HASH;
+  #nextIndex = 0;
+  #verifying: Promise<VerifiedLedger> | undefined;
+  #rest: Promise<void> = Promise.resolve();
+  /** Entries that were read back from disk, and how far the present round over them has come. */
+  #readBack = 0;
+  #scrubbed = 0;
+
+  private constructor(folder: string, onEntry: OnEntry) {
+    this.folder = folder;
+    this.#onEntry = onEntry;
+  }
+
+  /**
+   * Locks the folder, verifies the chain and mends a torn last line. Of what a store knows from an earlier opening only the
+   * first entry and the last {@link TAIL_ENTRIES} are verified here; the rest is for {@link checkRest}.
+   *
+   * @throws TallystickError `ledger_locked` when another process writes it
+   * @throws LedgerLineError naming the line when the ledger is not what was written
+   */
+  static async open(parameters: OpenLedgerParameters): Promise<DiskLedger> {
+    const { folder, onEntry, onFailure = () => {}, onUndone, onSynced, openFile, openStore } = parameters;
+    const ledger = new DiskLedger(folder, onEntry ?? (() => {}));
+    ledger.#release = await lockFolder(folder);
+    try {
+      ledger.#file = await AppendFile.open({
+        filePath: ledger.path,
+        prepare: async () => {
+          const known = openStore && (await ledger.#goOn(openStore(), parameters.tailEntries));
+          ledger.repair = await loadLedger(
+            ledger.path,
+            (entry, leafHash, end) => ledger.#add(entry, leafHash, end),
+            known,
+          );
+        },
+        onFailure,
+        onUndone: (error) => {
+          // Whatever was on its way is gone with the write: the chain goes on from what is on disk.
+          ledger.#nextParent = ledger.#head;
+          ledger.#nextIndex = ledger.size;
+          onUndone?.(error);
+        },
+        ...(onSynced && { onSynced }),
+        ...(openFile && { openFile }),
+      });
+      ledger.#nextParent = ledger.#head;
+      ledger.#nextIndex = ledger.size;
+      ledger.#readBack = ledger.size;
+      return ledger;
+    } catch (error) {
+      await ledger.#release();
+      throw error;
+    }
+  }
+
+  /** Takes over what a store knows, when the file has it too. */
+  async #goOn(store: LedgerStore, tailEntries = TAIL_ENTRIES): Promise<StorePosition | undefined> {
+    const take = (size: number) => {
+      this.#tree = new MerkleTree(sha256ByNode, { size, level: (level) => store.hashes(level) });
+      this.#ends = store.ends();
+    };
+    const known = store.position();
+    take(known.size);
+    const wrong = known.size === 0 ? undefined : await tailProblem(this, known, tailEntries);
+    if (known.size > 0 && wrong === undefined) {
+      this.#head = known.head;
+      this.#unread = Math.max(0, known.size - tailEntries);
+      return known;
+    }
+    if (wrong !== undefined) store.clear(wrong);
+    take(0);
+    return undefined;
+  }
+
+  /** How many entries at the beginning were read neither at the opening nor since. */
+  get unread(): number {
+    return this.#unread;
+  }
+
+  /**
+   * Verifies what was not read at the opening, with pauses as long as the reading, so that others are served meanwhile.
+   *
+   * @param each told of every group of lines, after they were verified
+   * @throws LedgerLineError naming the first bad line
+   */
+  async checkRest(
+    signal: AbortSignal,
+    each?: (lines: readonly FileLine[], firstIndex: number) => void,
+  ): Promise<void> {
+    await verifyBeginning(this, this.#unread, { signal, each });
+    this.#unread = 0;
+  }
+
+  /** The lines of the entries [from, to), in groups as they are read. */
+  readonly linesOf = (from: number, to: number): AsyncGenerator<FileLine[]> =>
+    ledgerLines(this.path, this.#endOf(to - 1), this.#endOf(from - 1));
+
+  /** The Merkle tree over all entries on disk. Read only. */
+  get tree(): MerkleTree {
+    return this.#tree;
+  }
+
+  /** The file. */
+  get path(): string {
+    return path.join(this.folder, LEDGER_FILE);
+  }
+
+  /** Number of entries on disk. */
+  get size(): number {
+    return this.tree.size;
+  }
+
+  /** Hash of the last entry on disk; 64 zeros without any. */
+  get head(): string {
+    return this.#head;
+  }
+
+  /** Hash that the next entry will have as its parent: the last one taken, on disk or on its way. */
+  get nextParent(): string {
+    return this.#nextParent;
+  }
+
+  /**
+   * Gives the next entry its parent and hash, and writes it.
+   *
+   * @throws TallystickError `payload_too_large` (413) when its line would be longer than {@link MAX_ENTRY_BYTES};
+   * `ledger_unavailable` (503) when the disk does not keep up
+   */
+  append({ timestamp, taskId, payload }: NewEntry): Appended {
+    if (this.#file.waitingBytes > MAX_WAITING_BYTES) throw unavailable("The disk does not keep up.");
+    const { entry, line } = sealLine(
+      { timestamp, taskId, parentHash: this.#nextParent, payload },
+      sha256ByNode,
+    );
+    if (line.length > MAX_ENTRY_BYTES) {
+      throw new TallystickError({
+        code: "payload_too_large",
+        message: `The entry would have ${line.length} bytes in the ledger, more than ${MAX_ENTRY_BYTES}.`,
+        hint: "Keep the content elsewhere and settle its hash. Characters beyond ASCII take six bytes each.",
+      });
+    }
+    const leaf = sha256ByNode(`\0${line}`);
+    const index = this.#nextIndex++;
+    this.#nextParent = entry.currentHash;
+    const durable = this.#file.append(`${line}\n`).then(() => {
+      this.#add(entry, leaf, this.#endOf(index - 1) + line.length + 1);
+      for (const listener of this.#growthListeners) listener(this.size);
+    });
+    return { entry, index, durable };
+  }
+
+  /** Calls back after every new entry on disk, with the size. Returns how to stop it. */
+  onGrowth(listener: (size: number) => void): () => void {
+    this.#growthListeners.add(listener);
+    return () => this.#growthListeners.delete(listener);
+  }
+
+  /**
+   * The entry at a position, read from disk.
+   *
+   * @throws InvalidInputError naming `index` when there is none
+   */
+  async entry(index: number): Promise<LedgerEntry> {
+    this.#checkRange(index, index + 1, "index", "index");
+    const [start, end] = [this.#endOf(index - 1), this.#endOf(index)];
+    const bytes = await this.#file.read(start, end - start);
+    return parseEntryLine(bytes.toString("latin1", 0, bytes.length - 1));
+  }
+
+  /**
+   * What the entry at a position says of itself besides its payload, which may be long and is not parsed.
+   *
+   * @throws InvalidInputError naming `index` when there is none
+   */
+  async envelope(
+    index: number,
+  ): Promise<{ taskId: string; parentHash: string; currentHash: string; timestamp: number }> {
+    this.#checkRange(index, index + 1, "index", "index");
+    const [start, end] = [this.#endOf(index - 1), this.#endOf(index)];
+    const line = (await this.#file.read(start, end - start)).toString("latin1", 0, end - start - 1);
+    // Its keys are sorted: the hash is first, task and time are last. Within a string the quotes would be escaped.
+    const tail = line.lastIndexOf(', "task_id": "');
+    const { task_id: taskId, timestamp } = JSON.parse(`{${line.slice(tail + 1)}`);
+    return {
+      taskId,
+      currentHash: line.slice(CURRENT_HASH_AT, CURRENT_HASH_AT + 64),
+      parentHash: line.slice(PARENT_HASH_AT, PARENT_HASH_AT + 64),
+      timestamp: Number(timestamp),
+    };
+  }
+
+  /**
+   * The canonical lines of the entries [from, to), newline behind each, in pieces as they are read.
+   *
+   * @throws InvalidInputError naming `from` or `to`, before the first piece
+   */
+  segment(from: number, to: number): AsyncGenerator<Buffer> {
+    this.#checkRange(from, to, "from", "to");
+    return this.#read(this.#endOf(from - 1), this.#endOf(to - 1));
+  }
+
+  async *#read(start: number, end: number): AsyncGenerator<Buffer> {
+    for (let at = start; at < end; ) {
+      const piece = await this.#file.read(at, Math.min(1 << 18, end - at));
+      if (piece.length === 0) return;
+      at += piece.length;
+      yield piece;
+    }
+  }
+
+  /**
+   * Reads the file again from its beginning and verifies every entry that was on disk when asked. Several askers at
+   * one time share one reading, and the next begins no sooner than as much later as the last one took: whoever keeps
+   * asking cannot keep the service at it all the time.
+   *
+   * @throws LedgerLineError naming the first bad line
+   */
+  verify(): Promise<VerifiedLedger> {
+    this.#verifying ??= this.#verifyAfterRest().finally(() => {
+      this.#verifying = undefined;
+    });
+    return this.#verifying;
+  }
+
+  async #verifyAfterRest(): Promise<VerifiedLedger> {
+    await this.#rest;
+    const start = performance.now();
+    try {
+      return await this.#verify(this.size);
+    } finally {
+      const took = performance.now() - start;
+      this.#rest = new Promise((resolve) => {
+        setTimeout(resolve, took).unref();
+      });
+    }
+  }
+
+  async #verify(size: number): Promise<VerifiedLedger> {
+    const frontier = new MerkleFrontier(sha256ByNode);
+    const chain = new LedgerChain({ sha256: sha256ByNode });
+    for await (const lines of ledgerLines(this.path, this.#endOf(size - 1))) {
+      for (const line of lines) {
+        const leaf = chain.next(line);
+        // A forger can make a chain that holds together; it is another one than was written here.
+        if (!bytesEqual(leaf, this.tree.leaf(frontier.size))) {
+          throw new LedgerLineError(frontier.size + 1, "the entry is not the one that was settled");
+        }
+        frontier.append(leaf);
+      }
+    }
+    if (frontier.size !== size)
+      throw new LedgerLineError(frontier.size + 1, `the file ends here, before entry ${size}`);
+    return { size, head: chain.head, root: frontier.root() };
+  }
+
+  /**
+   * Reads back what was written since the last call, and the next {@link SCRUB_ENTRIES} of what is older, and compares
+   * it with the tree. What the file was opened with counts as read.
+   *
+   * @returns the size up to which everything was read back at least once
+   * @throws LedgerLineError naming the first line that is not the one that was settled
+   */
+  async verifyGrowth(): Promise<number> {
+    const size = this.size;
+    const scrubTo = Math.min(this.#readBack, this.#scrubbed + SCRUB_ENTRIES);
+    await this.#compare(this.#scrubbed, scrubTo);
+    this.#scrubbed = scrubTo === this.#readBack ? 0 : scrubTo;
+    await this.#compare(this.#readBack, size);
+    this.#readBack = size;
+    return size;
+  }
+
+  /** Compares the lines of the entries [from, to) with the tree's leaves. */
+  async #compare(from: number, to: number): Promise<void> {
+    let index = from;
+    for await (const lines of this.linesOf(from, to)) {
+      for (const { bytes } of lines) {
+        if (index >= to || !bytesEqual(leafHash(bytes, sha256ByNode), this.tree.leaf(index))) {
+          throw new LedgerLineError(index + 1, "the entry is not the one that was settled");
+        }
+        index++;
+      }
+    }
+    if (index !== to) throw new LedgerLineError(index + 1, `the file ends here, before entry ${to}`);
+  }
+
+  /**
+   * Looks whether the file is still the one that was opened, and holds nothing but what was written here.
+   *
+   * @throws TallystickError `ledger_unavailable` (503) when it is not; `onFailure` is told too
+   */
+  checkFile(): Promise<void> {
+    return this.#file.check();
+  }
+
+  /** Waits until everything appended is on disk, then gives the folder free. */
+  async close(): Promise<void> {
+    try {
+      await this.#file.close();
+    } finally {
+      await this.#release();
+    }
+  }
+
+  #add(entry: LedgerEntry, leafHash: Uint8Array, end: number): void {
+    const index = this.tree.size;
+    this.tree.append(leafHash);
+    this.#ends.push(end);
+    this.#head = entry.currentHash;
+    this.#onEntry(entry, index, end);
+  }
+
+  /** The byte behind the line at a position; 0 for the line before the first. */
+  #endOf(index: number): number {
+    return index < 0 ? 0 : this.#ends.at(index);
+  }
+
+  #checkRange(from: number, to: number, fromField: string, toField: string): void {
+    const issues = [];
+    if (!Number.isSafeInteger(from) || from < 0 || from > this.size) {
+      issues.push({ field: fromField, message: `must be an integer from 0 to ${this.size}` });
+    }
+    if (!Number.isSafeInteger(to) || to < 0 || to > this.size || to < from) {
+      issues.push({ field: toField, message: `must be an integer from ${from} to ${this.size}` });
+    }
+    if (issues.length > 0) throw new InvalidInputError({ issues, code: "not_in_ledger" });
+  }
+}

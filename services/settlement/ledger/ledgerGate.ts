@@ -1,0 +1,93 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import { asOurOwn } from "tallystick-runtime/http/requestScope";
+import type { Log } from "../log.ts";
+
+/** Who can close the gate: the chain's answer, what was signed before, the ledger's guardian, the index, the clock. */
+export type GatePart = "chain" | "signed" | "halt" | "index" | "clock";
+
+const PARTS: readonly GatePart[] = ["chain", "signed", "halt", "index", "clock"];
+
+/** How soon to ask again, in seconds, as the answer to a refused request says. */
+const RETRY_AFTER = "5";
+
+/**
+ * Whether the ledger may be written and signed over. Reads go on whatever it says. Each part is closed and opened by
+ * itself; the first reason in the order of {@link GatePart} is the one that is told.
+ */
+export class LedgerGate {
+  readonly #log: Log;
+  readonly #closed = new Map<GatePart, TallystickError>();
+  readonly #listeners = new Set<() => void>();
+  readonly #looks: (() => void)[] = [];
+  #hasSaid = false;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Closes a part with a reason that has a code and says what to do. Said in the log when it is a new one, unless `quietly`. */
+  close(part: GatePart, reason: TallystickError, { quietly = false } = {}): void {
+    const before = this.#closed.get(part);
+    this.#closed.set(part, reason);
+    if (before?.code === reason.code || quietly) return;
+    this.#hasSaid = true;
+    const isSigning = part === "chain" || part === "signed";
+    const sentence = isSigning ? "Writes and checkpoints are refused." : "Writes are refused.";
+    this.#log(sentence, { code: reason.code, reason: reason.message, hint: reason.hint });
+    this.#tell();
+  }
+
+  /** Opens a part. */
+  open(part: GatePart): void {
+    if (!this.#closed.delete(part) || this.#closed.size > 0) return;
+    if (this.#hasSaid) this.#log("Writes and checkpoints are taken again.");
+    this.#hasSaid = false;
+    this.#tell();
+  }
+
+  #tell(): void {
+    // A request may have asked the question; what follows from the answer is nobody's request.
+    asOurOwn(() => {
+      for (const listener of this.#listeners) listener();
+    });
+  }
+
+  /** Calls back whenever a part was closed for a new reason, and when the last closed one has opened. */
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Lets a part look anew before every answer about writes. */
+  onAsk(look: () => void): void {
+    this.#looks.push(look);
+  }
+
+  /** Why nothing can be written now; undefined when it can. */
+  get refusal(): TallystickError | undefined {
+    for (const look of this.#looks) look();
+    for (const part of PARTS) if (this.#closed.has(part)) return this.#closed.get(part);
+    return undefined;
+  }
+
+  /** @throws TallystickError with status 503 while nothing may be written */
+  requireWrites(): void {
+    const { refusal } = this;
+    if (refusal) throw asAnswer(refusal);
+  }
+
+  /** Whether the ledger may be signed over. */
+  get maySign(): boolean {
+    return !this.#closed.has("chain") && !this.#closed.has("signed");
+  }
+
+  /** @throws TallystickError with status 503 while nothing may be signed: then no checkpoint is given out either */
+  requireSignatures(): void {
+    const reason = this.#closed.get("chain") ?? this.#closed.get("signed");
+    if (reason) throw asAnswer(reason);
+  }
+}
+
+function asAnswer({ code, message, hint }: TallystickError): TallystickError {
+  const details = { headers: { "retry-after": RETRY_AFTER } };
+  return new TallystickError({ code, message, ...(hint !== undefined && { hint }), details });
+}

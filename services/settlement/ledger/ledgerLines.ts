@@ -1,0 +1,120 @@
+import { open } from "node:fs/promises";
+import { TallystickError } from "tallystick-protocol/errors";
+
+/**
+ * One line of a ledger file, without its newline. Offsets are in bytes; `end` is behind the newline. Its bytes are there
+ * until the next group of lines is asked for.
+ */
+export class FileLine {
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly terminated: boolean;
+
+  constructor(bytes: Buffer, start: number, terminated: boolean) {
+    this.bytes = bytes;
+    this.start = start;
+    this.terminated = terminated;
+  }
+
+  get end(): number {
+    return this.start + this.bytes.length + Number(this.terminated);
+  }
+
+  /**
+   * The bytes read as Latin-1: a canonical line is pure ASCII, and any other byte comes out as a character that no
+   * canonical line has.
+   */
+  get text(): string {
+    return this.bytes.toString("latin1");
+  }
+}
+
+const NEWLINE = 0x0a;
+
+/** Bytes that are read at a time. */
+const PIECE = 1 << 18;
+
+/** {@link PIECE} for those who make much of every line: small, so that it is gone before the collector keeps it. */
+export const SMALL_PIECE = 1 << 16;
+
+/** Longest line that is read, in bytes: more than a crash can leave half written, and what memory has room for. */
+export const MAX_LINE_BYTES = 64 << 20;
+
+/** A line has more than {@link MAX_LINE_BYTES}. `start` is where it begins, in bytes. */
+export class LineTooLongError extends TallystickError {
+  constructor(start: number) {
+    super({
+      code: "line_too_long",
+      message: `The line that begins at byte ${start} has more than ${MAX_LINE_BYTES} bytes.`,
+      hint: "A ledger has one entry a line. Is this file one?",
+    });
+  }
+}
+
+/**
+ * The lines of a ledger file, in groups as they are read, so that reading costs no promise a line.
+ *
+ * A last line without newline comes with `terminated: false`.
+ *
+ * @param end stop before this byte
+ * @param from begin at this byte, where a line begins
+ * @param pieceBytes how much is read at a time
+ * @throws LineTooLongError
+ */
+export async function* ledgerLines(
+  filePath: string,
+  end = Number.POSITIVE_INFINITY,
+  from = 0,
+  pieceBytes = PIECE,
+): AsyncGenerator<FileLine[]> {
+  if (end <= from) return;
+  let rest: Buffer[] = [];
+  let restBytes = 0;
+  let start = from;
+  for await (const chunk of pieces(filePath, from, end, pieceBytes)) {
+    const lines: FileLine[] = [];
+    let next = 0;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, next)) {
+      let bytes = chunk.subarray(next, at);
+      if (rest.length > 0) {
+        bytes = Buffer.concat([...rest, bytes]);
+        rest = [];
+        restBytes = 0;
+      }
+      next = at + 1;
+      lines.push(new FileLine(bytes, start, true));
+      start += bytes.length + 1;
+    }
+    // The chunk will be filled again.
+    if (next < chunk.length) rest.push(Buffer.from(chunk.subarray(next)));
+    restBytes += chunk.length - next;
+    if (lines.length > 0) yield lines;
+    if (restBytes > MAX_LINE_BYTES) throw new LineTooLongError(start);
+  }
+  if (rest.length > 0) yield [new FileLine(Buffer.concat(rest), start, false)];
+}
+
+/** The bytes [from, end) of a file. While one buffer is looked at the next is read; both are filled again and again. */
+async function* pieces(filePath: string, from: number, end: number, size: number): AsyncGenerator<Buffer> {
+  const file = await open(filePath, "r");
+  const buffers = [Buffer.allocUnsafeSlow(size), Buffer.allocUnsafeSlow(size)] as const;
+  const read = (turn: number, at: number) => {
+    const reading = file.read(buffers[turn % 2] as Buffer, 0, Math.min(size, end - at), at);
+    // It is waited for below; until then its failure is nobody's.
+    reading.catch(() => {});
+    return reading;
+  };
+  let next = read(0, from);
+  try {
+    for (let turn = 0, at = from; at < end; turn++) {
+      const { bytesRead, buffer } = await next;
+      if (bytesRead === 0) return;
+      at += bytesRead;
+      next = read(turn + 1, at);
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await next.catch(() => {});
+    await file.close();
+  }
+}

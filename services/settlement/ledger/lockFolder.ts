@@ -1,0 +1,41 @@
+import { type FileHandle, open } from "node:fs/promises";
+import path from "node:path";
+import { tryLock } from "fs-native-extensions";
+import { TallystickError } from "tallystick-protocol/errors";
+import { makeFolder } from "./makeFolder.ts";
+
+/** Gives the lock back. The operating system does the same when the process ends, however it ends. */
+export type ReleaseLock = () => Promise<void>;
+
+/**
+ * Takes the lock of a ledger's folder, making the folder if needed: a ledger has one writer.
+ *
+ * @throws TallystickError `ledger_locked` when another process holds it; `ledger_unavailable` when the folder cannot be
+ * made or written
+ */
+export async function lockFolder(folder: string): Promise<ReleaseLock> {
+  const file = await openLock(folder);
+  if (!tryLock(file.fd)) {
+    await file.close();
+    throw new TallystickError({
+      code: "ledger_locked",
+      message: `Another process writes the ledger in ${folder}.`,
+      hint: "Stop the other settlement process, or give this one its own LEDGER_DIR.",
+    });
+  }
+  return () => file.close();
+}
+
+async function openLock(folder: string): Promise<FileHandle> {
+  try {
+    await makeFolder(folder);
+    return await open(path.join(folder, "ledger.lock"), "a");
+  } catch (cause) {
+    throw new TallystickError({
+      code: "ledger_unavailable",
+      message: `The ledger's folder cannot be written: ${(cause as Error).message}.`,
+      hint: "See to its permissions and the file system, or set LEDGER_DIR. To read a ledger: tallystick verify-ledger FILE.",
+      cause,
+    });
+  }
+}

@@ -1,0 +1,241 @@
+import { copyFile, type FileHandle, link, open, rename, rm, stat } from "node:fs/promises";
+import path from "node:path";
+import { TallystickError } from "tallystick-protocol/errors";
+import { type Hex, toHex } from "tallystick-protocol/hex";
+import { LedgerChain, LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import { CHECKPOINT_KEY_FILE, readCheckpointKey } from "../proofs/checkpointKey.ts";
+import { LEDGER_FILE } from "./diskLedger.ts";
+import { fetchLedgerLines } from "./fetchLedgerLines.ts";
+import { readLastSigned, writeLastSigned } from "./lastSigned.ts";
+import { LineTooLongError, ledgerLines } from "./ledgerLines.ts";
+import { lockFolder } from "./lockFolder.ts";
+import { sha256ByNode } from "./sha256ByNode.ts";
+import { syncFolder } from "./syncFolder.ts";
+
+export type PullLedgerParameters = {
+  /** The ledger's folder; made if needed. What is in it may be an older copy, damaged, or missing. */
+  folder: string;
+  /** The follower, replica or service to fetch from; without a trailing slash. */
+  baseUrl: string;
+  ledgerId: Hex;
+  /** What the contract holds. */
+  anchored: { size: number; root: Hex };
+  /** As in {@link fetchLedgerLines}. */
+  pauseMs?: number;
+  signal?: AbortSignal;
+};
+
+export type PulledLedger = {
+  /** Entries that the ledger has now, and their root. */
+  size: number;
+  root: Hex;
+  /** How many of them were on the disk, and how many were fetched. */
+  kept: number;
+  fetched: number;
+  /**
+   * Entries behind the restored ones that are known to have been settled, from what was signed last and from the file that
+   * was there. More may have been: null when nothing is known at all.
+   */
+  lost: number | null;
+  /** Where the file that was there has gone; undefined when it stayed or there was none. */
+  setAside: string | undefined;
+  /** Whether the key is there that followers know the ledger's checkpoints by. */
+  hasKey: boolean;
+};
+
+/** The good beginning of a file: entries, the bytes they take, and what lies behind them. */
+type Beginning = { tree: MerkleTree; chain: LedgerChain; bytes: number; linesBehind: number };
+
+/**
+ * Restores a ledger up to its last anchor: keeps the entries on disk that belong to it, fetches the others, and verifies
+ * every one and the anchored root before anything takes its place. The file that was there is set aside, never removed.
+ *
+ * @throws TallystickError `source_contradicts` when what was fetched is not what was anchored; `source_unavailable`;
+ * `ledger_locked` while a service writes the ledger. Nothing is changed then.
+ */
+export async function pullLedger(parameters: PullLedgerParameters): Promise<PulledLedger> {
+  const { folder, anchored } = parameters;
+  const release = await lockFolder(folder);
+  const target = path.join(folder, LEDGER_FILE);
+  try {
+    const signed = await readLastSigned(folder).catch(() => undefined);
+    const found = await readBeginning(target);
+    const isWhole = found.linesBehind === 0;
+    const hadEntries = found.tree.size + found.linesBehind;
+    const holdsAnchor =
+      found.tree.size >= anchored.size && toHex(found.tree.root(anchored.size)) === anchored.root;
+    let restored = found.tree;
+    let kept = found.tree.size;
+    let setAside: string | undefined;
+    if (!holdsAnchor || !isWhole) {
+      const unfinished = `${target}.pulling`;
+      try {
+        ({ tree: restored, kept } = holdsAnchor
+          ? await writeRestored(parameters, target, unfinished, found, found.tree.size)
+          : await fetchRest(parameters, target, unfinished, found));
+        setAside = hadEntries > 0 ? await keepBeside(target) : undefined;
+        await rename(unfinished, target);
+        await syncFolder(folder);
+      } finally {
+        await rm(unfinished, { force: true });
+      }
+    }
+    const { size } = restored;
+    const root = toHex(restored.root(size));
+    // Behind the rename: until then the service keeps to what was signed before, and waits.
+    await writeLastSigned(folder, { size, root });
+    const known = Math.max(signed?.size ?? 0, hadEntries);
+    return {
+      size,
+      root,
+      kept,
+      fetched: size - kept,
+      lost: signed === undefined && hadEntries === 0 ? null : Math.max(0, known - size),
+      setAside,
+      hasKey: (await readCheckpointKey(folder)) !== undefined,
+    };
+  } finally {
+    await release();
+  }
+}
+
+/** Fetches what is missing behind the disk's entries; when these are of another history, everything. */
+async function fetchRest(
+  parameters: PullLedgerParameters,
+  target: string,
+  unfinished: string,
+  found: Beginning,
+): Promise<{ tree: MerkleTree; kept: number }> {
+  const { anchored } = parameters;
+  if (found.tree.size > 0 && found.tree.size < anchored.size) {
+    try {
+      return await writeRestored(parameters, target, unfinished, found, found.tree.size);
+    } catch (error) {
+      if ((error as TallystickError).code !== "source_contradicts") throw error;
+    }
+  }
+  return writeRestored(parameters, target, unfinished, emptyBeginning(), 0);
+}
+
+/** Writes the first `kept` entries of the disk, and behind them those that are fetched, up to the anchor. */
+async function writeRestored(
+  { baseUrl, ledgerId, anchored, pauseMs, signal }: PullLedgerParameters,
+  target: string,
+  unfinished: string,
+  { tree, chain, bytes }: Beginning,
+  kept: number,
+): Promise<{ tree: MerkleTree; kept: number }> {
+  const output = await open(unfinished, "w");
+  try {
+    if (kept > 0) await copyBytes(target, bytes, output);
+    const request = {
+      baseUrl,
+      ledgerId,
+      from: kept,
+      to: anchored.size,
+      ...(pauseMs !== undefined && { pauseMs }),
+    };
+    for await (const lines of fetchLedgerLines({ ...request, ...(signal && { signal }) })) {
+      for (const line of lines) {
+        const text = line.toString("latin1");
+        tree.append(verified(() => chain.next({ bytes: line, text }), baseUrl));
+      }
+      await output.writeFile(Buffer.concat(lines.flatMap((line) => [line, NEWLINE])));
+    }
+    const root = toHex(tree.root(anchored.size));
+    if (root !== anchored.root)
+      throw contradicts(baseUrl, `its ${anchored.size} entries have the root ${root}, not ${anchored.root}`);
+    await output.sync();
+    return { tree, kept };
+  } finally {
+    await output.close();
+  }
+}
+
+const NEWLINE = Buffer.from("\n");
+
+function verified(check: () => Uint8Array, baseUrl: string): Uint8Array {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof LedgerLineError) throw contradicts(baseUrl, error.message, error);
+    throw error;
+  }
+}
+
+function contradicts(baseUrl: string, reason: string, cause?: unknown): TallystickError {
+  return new TallystickError({
+    code: "source_contradicts",
+    message: `${baseUrl} gave entries that are not the anchored ones: ${reason}.`,
+    hint: "Nothing was changed. Fetch from another follower.",
+    cause,
+  });
+}
+
+function emptyBeginning(): Beginning {
+  return {
+    tree: new MerkleTree(sha256ByNode),
+    chain: new LedgerChain({ sha256: sha256ByNode }),
+    bytes: 0,
+    linesBehind: 0,
+  };
+}
+
+/** Reads a file as far as it verifies, and counts the lines behind that, which somebody may have been told of. */
+async function readBeginning(file: string): Promise<Beginning> {
+  const found = emptyBeginning();
+  if (!(await stat(file).catch(() => undefined))) return found;
+  try {
+    for await (const lines of ledgerLines(file)) {
+      for (const line of lines) {
+        if (found.linesBehind > 0) {
+          found.linesBehind++;
+          continue;
+        }
+        try {
+          // A line without its newline was never answered: it is fetched, or gone.
+          if (!line.terminated) throw new LedgerLineError(found.tree.size + 1, "it is cut off");
+          found.tree.append(found.chain.next(line));
+          found.bytes = line.end;
+        } catch (error) {
+          if (!(error instanceof LedgerLineError)) throw error;
+          found.linesBehind++;
+        }
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof LineTooLongError)) throw error;
+    found.linesBehind++;
+  }
+  return found;
+}
+
+async function copyBytes(from: string, length: number, output: FileHandle): Promise<void> {
+  const input = await open(from, "r");
+  const buffer = Buffer.allocUnsafe(1 << 20);
+  try {
+    for (let at = 0; at < length; ) {
+      const { bytesRead } = await input.read(buffer, 0, Math.min(buffer.length, length - at), at);
+      if (bytesRead === 0) throw new Error(`${from} became shorter while it was read`);
+      await output.writeFile(buffer.subarray(0, bytesRead));
+      at += bytesRead;
+    }
+  } finally {
+    await input.close();
+  }
+}
+
+/** Gives a file a second name, so that its own can go to another. */
+async function keepBeside(file: string): Promise<string> {
+  for (let number = 1; ; number++) {
+    const beside = `${file}.before-pull-${number}`;
+    if (await stat(beside).catch(() => undefined)) continue;
+    // Some file systems have no hard links.
+    await link(file, beside).catch(() => copyFile(file, beside));
+    return beside;
+  }
+}
+
+/** What to say of a key that followers miss. */
+export const MISSING_KEY_HINT = `${CHECKPOINT_KEY_FILE} is missing: restore it from a backup, or set CHECKPOINT_PRIVATE_KEY and tell followers its verifier key.`;

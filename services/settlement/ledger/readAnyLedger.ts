@@ -1,0 +1,83 @@
+import { open } from "node:fs/promises";
+import { TallystickError } from "tallystick-protocol/errors";
+import { JsonSyntaxError } from "tallystick-protocol/json/pythonJson";
+import {
+  type CheckedEntry,
+  LedgerChain,
+  LedgerLineError,
+  type OtherLayouts,
+  type VerifiedLedger,
+} from "tallystick-protocol/ledger/verifyLedger";
+import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
+import { type FileLine, LineTooLongError, ledgerLines } from "./ledgerLines.ts";
+import { sha256ByNode } from "./sha256ByNode.ts";
+
+/** What a good file comes to, and which of its lines are in other layouts than the canonical one. */
+export type VerifiedFile = VerifiedLedger & { otherLayouts: OtherLayouts };
+
+/**
+ * Verifies a ledger file line by line, whoever wrote it and in whatever layout, in constant memory.
+ *
+ * @param onEntry told of every entry in turn, after it was checked; `number` is its line, from 1
+ * @throws LedgerLineError naming the first bad line
+ * @throws TallystickError `unreadable_file` when the file cannot be read
+ */
+export async function readAnyLedger(
+  file: string,
+  onEntry?: (checked: CheckedEntry, number: number) => void | Promise<void>,
+): Promise<VerifiedFile> {
+  const chain = new LedgerChain({ layout: "any", sha256: sha256ByNode });
+  const frontier = new MerkleFrontier(sha256ByNode);
+  let last: FileLine | undefined;
+  await checkReadable(file);
+  try {
+    for await (const lines of ledgerLines(file)) {
+      for (const line of lines) {
+        last = line;
+        if (!onEntry) {
+          frontier.append(chain.next(line));
+          continue;
+        }
+        const checked = chain.nextEntry(line);
+        frontier.append(checked.leafHash);
+        const done = onEntry(checked, frontier.size);
+        if (done) await done;
+      }
+    }
+  } catch (error) {
+    if (error instanceof LineTooLongError)
+      throw new LedgerLineError(frontier.size + 1, "it is too long for an entry", { cause: error });
+    if (error instanceof LedgerLineError && isTorn(error, last)) throw torn(error);
+    throw error;
+  }
+  return { size: frontier.size, head: chain.head, root: frontier.root(), otherLayouts: chain.otherLayouts };
+}
+
+/** A folder or a missing file is told apart from a bad ledger. */
+async function checkReadable(file: string): Promise<void> {
+  try {
+    const handle = await open(file, "r");
+    const isFolder = (await handle.stat()).isDirectory();
+    await handle.close();
+    if (isFolder) throw new Error("it is a folder");
+  } catch (cause) {
+    throw new TallystickError({
+      code: "unreadable_file",
+      message: `${file} cannot be read: ${(cause as Error).message}`,
+      hint: "Give the path of a ledger file, <LEDGER_DIR>/<id>/ledger.jsonl.",
+      cause,
+    });
+  }
+}
+
+function isTorn(error: LedgerLineError, last: FileLine | undefined): boolean {
+  return last !== undefined && !last.terminated && error.cause instanceof JsonSyntaxError;
+}
+
+function torn(error: LedgerLineError): LedgerLineError {
+  return new LedgerLineError(
+    error.line,
+    "the last line is cut off, as a crash leaves it; settlement takes such a line off when it starts",
+    { cause: error },
+  );
+}

@@ -1,0 +1,131 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import { toHex } from "tallystick-protocol/hex";
+import type { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import {
+  LAST_SIGNED_FILE,
+  LAST_WORD_FILE,
+  type LastSigned,
+  readLastSigned,
+  writeLastSigned,
+} from "./lastSigned.ts";
+import type { LedgerGate } from "./ledgerGate.ts";
+
+export type SignedHistoryParameters = {
+  /** Where it is written what was signed: the ledger's folder, which this process has locked, or one on another disk. */
+  folder: string;
+  /** What is written there: all that is signed, or only anchors that are signed for somebody to send. */
+  of?: "all" | "words";
+  /** Over the entries on disk. */
+  tree: MerkleTree;
+  gate: LedgerGate;
+  /** Where it is kept what was signed; in the folder's file unless a simulation keeps it elsewhere. */
+  store?: LastSignedStore;
+  /** Looks whether the ledger's file is still the one that was opened; throws when it is not. */
+  checkFile?: () => Promise<void>;
+};
+
+/** Reads what was signed last, and writes it: on disk when that resolves. */
+export type LastSignedStore = {
+  read: () => Promise<LastSigned | undefined>;
+  write: (lastSigned: LastSigned) => Promise<void>;
+};
+
+/**
+ * Keeps the service from ever signing two histories. Before a signature leaves, what is to be signed is compared with
+ * what was signed last, and written down. A ledger that does not contain what was signed last is an older copy, or
+ * another history: then nothing more is signed or written.
+ */
+export class SignedHistory {
+  readonly #parameters: SignedHistoryParameters & { store: LastSignedStore };
+  #turn: Promise<void> = Promise.resolve();
+
+  private constructor(parameters: SignedHistoryParameters & { store: LastSignedStore }) {
+    this.#parameters = parameters;
+  }
+
+  /** Compares the ledger with what was signed last; closes the gate when they do not belong together. */
+  static async open(parameters: SignedHistoryParameters): Promise<SignedHistory> {
+    const { folder, tree, gate, of = "all" } = parameters;
+    const name = of === "all" ? LAST_SIGNED_FILE : LAST_WORD_FILE;
+    const store = parameters.store ?? {
+      read: () => readLastSigned(folder, name),
+      write: (lastSigned) => writeLastSigned(folder, lastSigned, name),
+    };
+    try {
+      const last = await store.read();
+      // From here on the file is there: entries without it are a copy that is not whole.
+      if (last === undefined && tree.size === 0) await store.write({ size: 0, root: toHex(tree.root(0)) });
+      else requireContained(tree, last, of);
+    } catch (error) {
+      if (!(error instanceof TallystickError)) throw error;
+      gate.close("signed", error);
+    }
+    return new SignedHistory({ ...parameters, store });
+  }
+
+  /**
+   * Call it before signing anything over the first `size` entries; sign when it resolves. Callers take turns.
+   *
+   * @throws TallystickError when the gate is closed, or closes now because what was signed last is not in the ledger.
+   * Errors of the disk come through: nothing may be signed then either.
+   */
+  cover(size: number): Promise<void> {
+    const covered = this.#turn.then(() => this.#cover(size));
+    this.#turn = covered.catch(() => {});
+    return covered;
+  }
+
+  async #cover(size: number): Promise<void> {
+    const { store, tree, gate, checkFile, of = "all" } = this.#parameters;
+    gate.requireSignatures();
+    await checkFile?.();
+    try {
+      const last = requireContained(tree, await store.read(), of);
+      if (size > last.size) await store.write({ size, root: toHex(tree.root(size)) });
+    } catch (error) {
+      if (error instanceof TallystickError) gate.close("signed", error);
+      throw error;
+    }
+    gate.requireSignatures();
+  }
+}
+
+/** @throws TallystickError when what was signed last is unknown, or not the beginning of this ledger */
+function requireContained(
+  tree: MerkleTree,
+  last: LastSigned | undefined,
+  of: NonNullable<SignedHistoryParameters["of"]>,
+): LastSigned {
+  if (last === undefined) {
+    const file = of === "all" ? LAST_SIGNED_FILE : LAST_WORD_FILE;
+    throw new TallystickError({
+      code: "last_signed_missing",
+      message: `Nobody knows what was signed of this ledger: ${file} is missing beside ${tree.size} entries.`,
+      hint:
+        of === "all"
+          ? "Restore it from the copy the ledger is from. Without one, stop the service and run: tallystick ledger adopt"
+          : "Is ANCHOR_WORDS_DIR there? If anchors are signed for a relayer for the first time, stop the service and run: tallystick ledger adopt",
+    });
+  }
+  if (last.size > tree.size) {
+    throw new TallystickError({
+      code: "last_signed_ahead",
+      message: `${last.size} entries were signed over, and the ledger has only ${tree.size}.`,
+      hint:
+        of === "all"
+          ? "Entries are missing: this is an older copy. Stop the service and restore the newest one, or run: tallystick ledger pull --from URL"
+          : "An anchor of them was signed, and the contract may not have it yet. Restore the newest copy; if those entries are lost, only another writer can go on with the ledger (docs/ledger/succession.md).",
+    });
+  }
+  if (toHex(tree.root(last.size)) !== last.root) {
+    throw new TallystickError({
+      code: "last_signed_contradicts",
+      message: `The first ${last.size} entries of the ledger are not the ones that were signed over.`,
+      hint:
+        of === "all"
+          ? "The ledger's file was replaced or rewritten. Stop the service and restore it from a copy."
+          : "An anchor of others was signed. Stop the service and restore the newest copy; if those entries are lost, only another writer can go on with the ledger (docs/ledger/succession.md).",
+    });
+  }
+  return last;
+}

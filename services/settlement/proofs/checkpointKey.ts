@@ -1,0 +1,152 @@
+import { randomBytes } from "node:crypto";
+import { open, readFile, rename } from "node:fs/promises";
+import path from "node:path";
+import { TallystickError } from "tallystick-protocol/errors";
+import { syncFolder } from "../ledger/syncFolder.ts";
+
+/** Name of the file beside the ledger. */
+export const CHECKPOINT_KEY_FILE = "checkpoint.key";
+
+/** Name of the file with the key that will follow: as long as it is there, checkpoints are signed by both. */
+export const NEXT_KEY_FILE = "checkpoint.key.next";
+
+/** How long two keys sign, at the least: time for whoever follows the ledger to learn the next one, in seconds. */
+export const ROTATION_SECONDS = 30 * 86_400;
+
+/** A key that signs checkpoints: its 32-byte Ed25519 seed, and when it is one, in unix seconds, where that is known. */
+export type CheckpointKey = { seed: Uint8Array; from?: number; until?: number };
+
+/**
+ * The key that signs a ledger's checkpoints, out of its folder; undefined when it is missing. Whoever follows the ledger
+ * knows it by its public half, so it stays with the ledger.
+ *
+ * @throws TallystickError `bad_checkpoint_key` when the file holds something else
+ */
+export async function readCheckpointKey(
+  folder: string,
+  name: string = CHECKPOINT_KEY_FILE,
+): Promise<CheckpointKey | undefined> {
+  const file = path.join(folder, name);
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
+  const match = /^([0-9a-f]{64})(?: ([0-9]{1,11}))?\n?$/.exec(text);
+  if (match) {
+    const [, seed = "", from] = match;
+    return {
+      seed: Uint8Array.from(Buffer.from(seed, "hex")),
+      ...(from !== undefined && { from: Number(from) }),
+    };
+  }
+  throw new TallystickError({
+    code: "bad_checkpoint_key",
+    message: `${file} does not hold a key of 64 hex digits.`,
+    hint: "Restore it from a copy. Followers of this ledger know it by this key.",
+  });
+}
+
+/** Makes the key of a ledger that has none yet. It and its name are on disk when this resolves. */
+export function makeCheckpointKey(folder: string): Promise<CheckpointKey> {
+  return writeNewKey(folder, CHECKPOINT_KEY_FILE);
+}
+
+/** A key that is made is whole, or not there: with half a one nothing starts. */
+async function writeNewKey(folder: string, name: string, from?: number): Promise<CheckpointKey> {
+  const seed = randomBytes(32);
+  const file = path.join(folder, name);
+  const unfinished = `${file}.unfinished`;
+  const handle = await open(unfinished, "w", 0o600);
+  try {
+    await handle.writeFile(`${seed.toString("hex")}${from === undefined ? "" : ` ${from}`}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(unfinished, file);
+  await syncFolder(folder);
+  return { seed: Uint8Array.from(seed), ...(from !== undefined && { from }) };
+}
+
+/**
+ * The keys that sign the checkpoints in a ledger's folder, the present one first; the first is made when the ledger has no
+ * entries yet.
+ *
+ * @param given the present one, when it is kept somewhere else
+ * @throws TallystickError `checkpoint_key_missing` when it is gone beside a ledger with entries: a new one would make it
+ * another ledger to all who follow it
+ */
+export async function checkpointKeys(
+  folder: string,
+  { size }: { size: number },
+  given?: Uint8Array,
+): Promise<CheckpointKey[]> {
+  const next = await readCheckpointKey(folder, NEXT_KEY_FILE);
+  const present = given ? { seed: given } : await readCheckpointKey(folder);
+  if (present !== undefined) return next ? [{ ...present, until: rotationEnd(next) }, next] : [present];
+  if (size === 0) return [await makeCheckpointKey(folder)];
+  throw new TallystickError({
+    code: "checkpoint_key_missing",
+    message: `${path.join(folder, CHECKPOINT_KEY_FILE)} is missing, and the ledger has ${size} entries.`,
+    hint:
+      "Restore it from a copy: followers know the ledger by it. If it is lost, set CHECKPOINT_PRIVATE_KEY to a new key (0x" +
+      " and 64 random hex digits) and tell them its verifier key (GET /v1/ledger/key).",
+  });
+}
+
+/** When the present key may go. */
+function rotationEnd({ from = 0 }: CheckpointKey): number {
+  return from + ROTATION_SECONDS;
+}
+
+/**
+ * Makes the key that will follow the present one. From the next start on both sign. The folder has to be locked.
+ *
+ * @param now unix seconds
+ * @throws TallystickError `rotation_under_way` when there is one already
+ */
+export async function startKeyRotation(folder: string, now: number): Promise<CheckpointKey> {
+  const next = await readCheckpointKey(folder, NEXT_KEY_FILE);
+  if (next !== undefined) {
+    throw new TallystickError({
+      code: "rotation_under_way",
+      message: `${path.join(folder, NEXT_KEY_FILE)} is there: another key follows already.`,
+      hint: `It takes over by --finish, from ${isoDay(rotationEnd(next))} on.`,
+    });
+  }
+  return writeNewKey(folder, NEXT_KEY_FILE, Math.floor(now));
+}
+
+/**
+ * Puts the next key in the place of the present one, which is gone then. One step on the disk: whenever it is cut off,
+ * both are there, or the next one alone. The folder has to be locked.
+ *
+ * @param now unix seconds
+ * @param early whether before its time, because the present key is in wrong hands
+ * @throws TallystickError `no_rotation`, `rotation_too_early`
+ */
+export async function finishKeyRotation(folder: string, now: number, early = false): Promise<CheckpointKey> {
+  const next = await readCheckpointKey(folder, NEXT_KEY_FILE);
+  if (next === undefined) {
+    throw new TallystickError({
+      code: "no_rotation",
+      message: `There is no ${path.join(folder, NEXT_KEY_FILE)}.`,
+      hint: "Begin with tallystick ledger rotate-key, without --finish.",
+    });
+  }
+  if (!early && now < rotationEnd(next)) {
+    throw new TallystickError({
+      code: "rotation_too_early",
+      message: `Both keys sign until ${isoDay(rotationEnd(next))}: followers have to learn the next one.`,
+      hint: "If the present key is in wrong hands, add --now, and tell the followers.",
+    });
+  }
+  await rename(path.join(folder, NEXT_KEY_FILE), path.join(folder, CHECKPOINT_KEY_FILE));
+  await syncFolder(folder);
+  return next;
+}
+
+function isoDay(seconds: number): string {
+  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,44 @@
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { type Hex, toHex } from "tallystick-protocol/hex";
+import { entryLine } from "tallystick-protocol/ledger/entry";
+import type { ProofBundle } from "tallystick-protocol/proof/proofBundle";
+import type { DiskLedger } from "../ledger/diskLedger.ts";
+import type { Checkpoints } from "./checkpoints.ts";
+
+/**
+ * Makes the `.proof` bundle of an entry: in the tree of the newest checkpoint that carries the writer's word, when that
+ * has the entry, since the chain shows the same root; else in that of the newest checkpoint.
+ *
+ * @throws InvalidInputError naming `index`; TallystickError `checkpoint_pending` (503)
+ */
+export async function makeProofBundle(
+  index: number,
+  sources: {
+    ledger: DiskLedger;
+    checkpoints: Checkpoints;
+    identity: ProofBundle["ledger"];
+    /** By which transaction the contract came to hold a size and root. */
+    transactionOf: (anchor: { size: number; root: Hex }) => Hex | undefined;
+  },
+): Promise<ProofBundle> {
+  const { ledger, checkpoints, identity, transactionOf } = sources;
+  if (!Number.isSafeInteger(index) || index < 0 || index >= ledger.size) {
+    throw new InvalidInputError({
+      code: "not_in_ledger",
+      issues: [{ field: "index", message: `must be the position of an entry, below ${ledger.size}` }],
+    });
+  }
+  const anchored = checkpoints.headCovering(index);
+  const { size, note } = anchored ?? (await checkpoints.covering(index));
+  const transaction = anchored && transactionOf({ size, root: toHex(ledger.tree.root(size)) });
+  return {
+    format: "tallystick/proof/v1",
+    entry: entryLine(await ledger.entry(index)),
+    index,
+    inclusion_proof: ledger.tree.inclusionProof(index, size).map(toHex),
+    checkpoint: note,
+    verifier_key: checkpoints.verifierKey,
+    ledger: identity,
+    anchor: transaction === undefined ? null : { transaction },
+  };
+}

@@ -1,0 +1,84 @@
+import { Hono } from "hono";
+import { addressSchema } from "tallystick-protocol/address";
+import { invalidInputFromZod, TallystickError } from "tallystick-protocol/errors";
+import { xHandleSchema } from "tallystick-protocol/records/claim";
+import { signatureSchema } from "tallystick-protocol/records/nestedSignature";
+import { z } from "zod";
+import type { AppDependencies } from "../appDependencies.ts";
+import type { ClaimDesk } from "../claims/claimDesk.ts";
+import { readJson } from "../http/readJson.ts";
+import { outcomeName, recordResponse } from "./recordRoutes.ts";
+
+const challengeSchema = z.object({ agent_id: addressSchema, x_handle: xHandleSchema });
+const proofSchema = challengeSchema.extend({
+  nonce: z.string().max(128),
+  signature: signatureSchema,
+  post_id: z
+    .string()
+    .regex(/^[0-9]{1,20}$/, "must be the number in the post's address")
+    .optional(),
+});
+
+/**
+ * Human ownership of agents (SHP §4.2).
+ *
+ * - `POST /v1/claim` takes `{agent_id, x_handle}`; answers `{agent_id, x_handle, nonce, verification_hash, text,
+ *   expires_at}`. The account posts the text. Nothing is settled.
+ * - `POST /v1/claim/verify` takes `{agent_id, x_handle, nonce, signature, post_id?}`, the signature being the agent's
+ *   over `{agent_id, x_handle, nonce}` as records are signed. X is asked for the post; only then the claim is settled,
+ *   signed by the attestor, and answered like every record. 422 `claim_not_proven` when there is no such post.
+ */
+export function claimRoutes({ claimDesk, metrics }: AppDependencies): Hono {
+  const app = new Hono();
+
+  app.post("/v1/claim", async (c) => {
+    const desk = openDesk(claimDesk);
+    const { agent_id, x_handle } = await read(c.req.raw, challengeSchema);
+    const challenge = desk.challenge({ agentId: agent_id, handle: x_handle });
+    const { nonce, verificationHash: verification_hash, text, expiresAt: expires_at } = challenge;
+    return c.json({ agent_id, x_handle, nonce, verification_hash, text, expires_at });
+  });
+
+  app.post("/v1/claim/verify", async (c) => {
+    const desk = openDesk(claimDesk);
+    const { agent_id, x_handle, nonce, signature, post_id } = await read(c.req.raw, proofSchema);
+    const subject = { agentId: agent_id, handle: x_handle, nonce, signature };
+    const { record, postId, verificationHash } = await desk.verify({
+      ...subject,
+      ...(post_id !== undefined && { postId: post_id }),
+    });
+    metrics.countOutcome("claim", outcomeName(record));
+    const about = {
+      agent_id,
+      x_handle,
+      state: "verified",
+      verification_hash: verificationHash,
+      post_id: postId,
+    };
+    return recordResponse(c, "claim", record, about);
+  });
+
+  return app;
+}
+
+function openDesk(claimDesk: ClaimDesk | undefined): ClaimDesk {
+  if (claimDesk) return claimDesk;
+  throw new TallystickError({
+    code: "claims_unavailable",
+    message: "This service attests no claims.",
+    hint: "Its operator would set CLAIM_ATTESTOR_PRIVATE_KEY and X_API_KEY.",
+  });
+}
+
+async function read<Schema extends z.ZodType>(request: Request, schema: Schema): Promise<z.output<Schema>> {
+  const value = await readJson(request);
+  const parsed = schema.safeParse(value);
+  // What is no object at all is named as the other routes name it.
+  if (!parsed.success) {
+    const isObject = value !== null && typeof value === "object" && !Array.isArray(value);
+    throw isObject
+      ? invalidInputFromZod(parsed.error)
+      : invalidInputFromZod({ issues: [{ path: ["body"], message: "must be a JSON object" }] });
+  }
+  return parsed.data;
+}

@@ -1,0 +1,73 @@
+import { Hono } from "hono";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { toHex } from "tallystick-protocol/hex";
+import { isLedgerHash } from "tallystick-protocol/ledger/entry";
+import { formatVerifierKeys } from "tallystick-protocol/note/verifierKeys";
+import type { AppDependencies } from "../appDependencies.ts";
+import { positionOf } from "../http/positionOf.ts";
+import { makeProofBundle } from "../proofs/proofBundles.ts";
+
+/**
+ * Proofs about the ledger (RFC 9162 §2.1). Every answer costs O(log² n) hashes, however large the ledger. Hashes are `0x…`.
+ *
+ * - `GET /v1/ledger/checkpoint?size=`: a C2SP signed note; the newest when no size is given, else one that is kept. A clock
+ *   makes them, at most one a second. When the contract holds its size and root it also carries the writer's EIP-712 `Head`.
+ * - `GET /v1/ledger/key`: the `vkey` that checks it (C2SP signed-note). While another follows, two lines with the times
+ *   of each behind them (`until=`, `from=`); both sign then, and either is enough.
+ * - `GET /v1/ledger/proof?index=&size=`: `{index, size, leaf_hash, root, proof}`; instead of `index`, `hash=` finds an entry.
+ * - `GET /v1/ledger/consistency?from=&to=`: `{from, to, from_root, to_root, proof}`.
+ * - `GET /v1/ledger/bundle?index=` (or `hash=`): the `.proof` file of an entry, for `tallystick verify-proof`.
+ */
+export function proofRoutes(dependencies: AppDependencies): Hono {
+  const { ledger, index, checkpoints, identity, transactionOf } = dependencies;
+  const app = new Hono();
+
+  app.get("/v1/ledger/checkpoint", (c) => {
+    const size = positionOf(c.req.query("size"), "size");
+    return text((size === undefined ? checkpoints.latest() : checkpoints.at(size)).note);
+  });
+
+  app.get("/v1/ledger/key", () => text(formatVerifierKeys(checkpoints.verifierKeys)));
+
+  app.get("/v1/ledger/proof", async (c) => {
+    const at = await indexOf(c.req.query("index"), c.req.query("hash"));
+    const size = positionOf(c.req.query("size"), "size") ?? ledger.size;
+    const proof = ledger.tree.inclusionProof(at, size).map(toHex);
+    const leaf = toHex(ledger.tree.leaf(at));
+    return c.json({ index: at, size, leaf_hash: leaf, root: toHex(ledger.tree.root(size)), proof });
+  });
+
+  app.get("/v1/ledger/consistency", (c) => {
+    const from = positionOf(c.req.query("from"), "from") ?? 0;
+    const to = positionOf(c.req.query("to"), "to") ?? ledger.size;
+    const { tree } = ledger;
+    const proof = tree.consistencyProof(from, to).map(toHex);
+    return c.json({ from, to, from_root: toHex(tree.root(from)), to_root: toHex(tree.root(to)), proof });
+  });
+
+  app.get("/v1/ledger/bundle", async (c) => {
+    const at = await indexOf(c.req.query("index"), c.req.query("hash"));
+    const bundle = await makeProofBundle(at, { ledger, checkpoints, identity, transactionOf });
+    return c.json(bundle, 200, { "content-disposition": `attachment; filename="entry-${at}.proof"` });
+  });
+
+  async function indexOf(position: string | undefined, hash: string | undefined): Promise<number> {
+    if (hash === undefined) {
+      const at = positionOf(position, "index");
+      if (at !== undefined) return at;
+      throw new InvalidInputError({ issues: [{ field: "index", message: "is required, or hash" }] });
+    }
+    const at = isLedgerHash(hash) ? index.indexOfHash(hash) : undefined;
+    if (at !== undefined && (await ledger.entry(at)).currentHash === hash) return at;
+    const message = "is the hash of no entry in this ledger";
+    throw new InvalidInputError({ code: "not_in_ledger", issues: [{ field: "hash", message }] });
+  }
+
+  return app;
+}
+
+function text(body: string): Response {
+  return new Response(body, {
+    headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-cache" },
+  });
+}

@@ -1,0 +1,43 @@
+import { Hono } from "hono";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { AppDependencies } from "../appDependencies.ts";
+import { parseTilePath } from "../proofs/tilePath.ts";
+import { readTile } from "../proofs/tiles.ts";
+
+/** Under which path the log lies for tools that read C2SP tlog-tiles. */
+export const TILES_PREFIX = "/tlog";
+
+/**
+ * The ledger as a C2SP tlog-tiles log, so that witnesses and monitors read it as they read any other.
+ *
+ * - `GET /tlog/checkpoint`: the newest signed note.
+ * - `GET /tlog/tile/<L>/<N>[.p/<W>]`: hashes; `GET /tlog/tile/entries/<N>[.p/<W>]`: entries. A tile never changes.
+ */
+export function tileRoutes({ ledger, checkpoints }: AppDependencies): Hono {
+  const app = new Hono();
+
+  app.get(`${TILES_PREFIX}/checkpoint`, () => {
+    return new Response(checkpoints.latest().note, {
+      headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-cache" },
+    });
+  });
+
+  app.get(`${TILES_PREFIX}/tile/*`, async (c) => {
+    const tile = parseTilePath(c.req.path.slice(`${TILES_PREFIX}/tile/`.length));
+    const bytes = tile && (await readTile(ledger, tile));
+    if (!bytes) {
+      throw new TallystickError({
+        code: "not_found",
+        message: `There is no tile ${c.req.path} in a log of ${ledger.size} entries.`,
+      });
+    }
+    return new Response(bytes as Uint8Array<ArrayBuffer>, {
+      headers: {
+        "content-type": "application/octet-stream",
+        "cache-control": "public, max-age=31536000, immutable",
+      },
+    });
+  });
+
+  return app;
+}

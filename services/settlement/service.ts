@@ -1,0 +1,281 @@
+import path from "node:path";
+import type { Hono } from "hono";
+import type { Address } from "tallystick-protocol/address";
+import { fromHex } from "tallystick-protocol/hex";
+import type { LedgerEntry } from "tallystick-protocol/ledger/entry";
+import type { ProofBundle } from "tallystick-protocol/proof/proofBundle";
+import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
+import { askWallet } from "tallystick-runtime/erc1271/askWallet";
+import { resolveHost } from "tallystick-sdk/net/resolveHost";
+import { createPublicClient, http, type LocalAccount } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { createApp } from "./app.ts";
+import { xClaimChecker } from "./claims/claimChecker.ts";
+import { ClaimDesk } from "./claims/claimDesk.ts";
+import type { ClaimsConfig, SettlementConfig } from "./config.ts";
+import { HeldProposals } from "./engine/heldProposals.ts";
+import { IndexKeeper } from "./engine/indexKeeper.ts";
+import { defaultRules, readRules } from "./engine/institutionalRules.ts";
+import { LedgerClock } from "./engine/ledgerClock.ts";
+import { LedgerIndex } from "./engine/ledgerIndex.ts";
+import { RuleBook } from "./engine/ruleBook.ts";
+import { SettlementEngine } from "./engine/settlementEngine.ts";
+import { ApiKeys } from "./keys/apiKeys.ts";
+import { DiskLedger } from "./ledger/diskLedger.ts";
+import { LedgerGate } from "./ledger/ledgerGate.ts";
+import type { Log } from "./log.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+import { Pulse, type PulseParameters } from "./pulse.ts";
+import type { IsContractSignature } from "./signatures/checkSignature.ts";
+import { type ReadSignature, readSignatureHere } from "./signatures/readSignature.ts";
+import { SignatureReaders } from "./signatures/signatureReaders.ts";
+import { openSigning, type Signing } from "./signing.ts";
+
+/** A settlement service without its port. */
+export type SettlementService = {
+  app: Hono;
+  ledger: DiskLedger;
+  /** Whether nobody has a key to settle proposals with. */
+  isClosed: () => Promise<boolean>;
+  /** Makes the ledger read itself back and settle a pulse now; absent when it has no pulse. */
+  beat?: () => Promise<void>;
+  /** Ends anchoring, waits until everything is on disk, gives the ledger free. */
+  close: () => Promise<void>;
+};
+
+export type OpenServiceParameters = {
+  config: SettlementConfig;
+  /** The time, in seconds since 1970, with fractions. */
+  now: () => number;
+  log: Log;
+  /** Told when the ledger can no longer be written: the process should end. */
+  onFailure: (error: Error) => void;
+};
+
+/** A client waits for the chain's answer about its signature: better no answer than a late one. */
+const ASKING = { timeout: 5_000, retryCount: 1 };
+
+/**
+ * Opens the ledger of a configuration, verifies it, and puts everything together.
+ *
+ * @throws LedgerLineError when the ledger is not what was written; TallystickError `ledger_locked` when it has a writer
+ */
+export async function openService(parameters: OpenServiceParameters): Promise<SettlementService> {
+  const { config, now, log, onFailure } = parameters;
+  const { rulesFile } = config;
+  const ruleBook = new RuleBook(
+    rulesFile === undefined ? defaultRules(config) : readRules(rulesFile, config),
+  );
+  const folder = path.resolve(config.ledgerDir, config.ledger);
+  const gate = new LedgerGate(log);
+  const keeper = new IndexKeeper({ gate, log, onFailure });
+  const index = new LedgerIndex(folder, {
+    ledger: config.ledger,
+    onFailure,
+    onBehind: (error) => keeper.behind(error),
+  });
+  const clock = new LedgerClock({ now, gate, limitSeconds: config.anchoring?.clockLimitSeconds ?? 0 });
+  let metrics: Metrics | undefined;
+  let isLoaded = false;
+  const ledger = await DiskLedger.open({
+    folder,
+    openStore: () => index.openStore(),
+    onEntry: (entry, at, end) => {
+      addToIndex(index, entry, at, end, isLoaded ? onFailure : undefined);
+      if (isLoaded) ruleBook.add(entry);
+    },
+    onFailure,
+    onSynced: (seconds) => metrics?.observeSync(seconds),
+    onUndone: (error) => {
+      metrics?.countRefusedWrite();
+      log("The disk refused a write; it was undone and answered with 503.", { reason: error.message });
+    },
+  }).catch((error) => {
+    index.close();
+    throw error;
+  });
+  isLoaded = true;
+  sayRepair(ledger, log);
+  keeper.keep(index, ledger);
+  let held: HeldProposals | undefined;
+  let signing: Signing | undefined;
+  try {
+    // In this order: what the index has not must not be counted as spent twice.
+    for (const at of index.actionsWithin(ruleBook.longestBudget, ledger.size))
+      ruleBook.add(await ledger.entry(at));
+    if (ledger.size > 0) clock.entry((await ledger.envelope(ledger.size - 1)).timestamp);
+    const kept = await HeldProposals.open(folder, onFailure);
+    held = kept;
+    for (const { id } of kept.allWaiting()) if (index.reviewOf(id)) kept.reviewed(id);
+    if (kept.cutBytes > 0) {
+      log("The last held proposal was half written and has been cut; it had not been answered.", {
+        bytes: kept.cutBytes,
+      });
+    }
+    const recover = await recoverByWasm();
+    const readers = new SignatureReaders({ here: readSignatureHere(recover), log });
+    const isContractSignature =
+      config.rpcUrl === undefined
+        ? undefined
+        : isContractSignatureOn(config.rpcUrl, config.anchoring?.contract);
+    const attestor = config.claims && privateKeyToAccount(config.claims.privateKey);
+    const engine = new SettlementEngine({
+      ledger,
+      ledgerName: config.ledger,
+      index,
+      ruleBook,
+      held: kept,
+      clock,
+      now,
+      mode: config.mode,
+      devMode: config.devMode,
+      resolveHost,
+      operator: config.operator,
+      claimAttestor: attestor && (attestor.address.toLowerCase() as Address),
+      readSignature: readers.read,
+      ...(isContractSignature && { isContractSignature }),
+    });
+    const signs = await openSigning({ config, folder, ledger, gate, clock, log });
+    signing = signs;
+    const { checkpoints, transactionOf, anchoring } = signs;
+    await finishReleasesWhenOpen(engine, gate, log);
+    metrics = createMetrics({ ledger, held: kept, gate, anchoring });
+    const pulse = createPulse({ config, engine, ledger, now, log, onFailure });
+
+    const apiKeys = new ApiKeys({ keys: config.apiKeys, file: path.resolve(config.keysFile) });
+    const app = createApp({
+      engine,
+      ledger,
+      index,
+      held: kept,
+      ruleBook,
+      ledgerName: { ledger: config.ledger, origin: config.origin },
+      recover,
+      apiKeys,
+      rateLimits: config.rateLimits,
+      checkpoints,
+      transactionOf,
+      gate,
+      identity: identityOf(config),
+      ...(config.claims &&
+        attestor && {
+          claimDesk: createClaimDesk(config.claims, attestor, {
+            engine,
+            devMode: config.devMode,
+            now,
+            isContractSignature,
+            readSignature: readers.read,
+          }),
+        }),
+      ...(anchoring && { anchoring }),
+      metrics,
+      now,
+      log,
+    });
+    signs.start();
+    pulse?.start();
+    keeper.start();
+    return {
+      app,
+      ledger,
+      isClosed: () => apiKeys.isEmpty(),
+      ...(pulse && { beat: () => pulse.beat() }),
+      close: async () => {
+        await pulse?.stop();
+        await signs.stop();
+        await readers.close();
+        await keeper.stop();
+        await kept.close();
+        await ledger.close();
+        index.close();
+      },
+    };
+  } catch (error) {
+    await signing?.stop();
+    await keeper.stop();
+    await held?.close();
+    await ledger.close();
+    index.close();
+    throw error;
+  }
+}
+
+/** Settles what was released and not yet settled: now, or as soon as the ledger may be written. */
+async function finishReleasesWhenOpen(engine: SettlementEngine, gate: LedgerGate, log: Log): Promise<void> {
+  gate.onChange(() => {
+    if (gate.refusal) return;
+    engine.finishReleases().catch((error) => log("What was released could not be settled yet.", { error }));
+  });
+  if (!gate.refusal) await engine.finishReleases();
+}
+
+/** Asks contract wallets at the head of the chain. */
+function isContractSignatureOn(rpcUrl: string, witness: Address | undefined): IsContractSignature {
+  const client = createPublicClient({ transport: http(rpcUrl, ASKING) });
+  return async (question) => (await askWallet(client, question, witness)) === "yes";
+}
+
+/** An index that lacks an entry would take the same record twice: whatever it cannot take in ends the service. */
+function addToIndex(
+  index: LedgerIndex,
+  entry: LedgerEntry,
+  at: number,
+  end: number,
+  onFailure?: (error: Error) => void,
+): void {
+  try {
+    index.add(entry, at, end);
+  } catch (error) {
+    onFailure?.(error as Error);
+    throw error;
+  }
+}
+
+function sayRepair({ repair, path: file }: DiskLedger, log: Log): void {
+  if (!repair) return;
+  const { kind, line, bytes } = repair;
+  const sentence =
+    kind === "cut"
+      ? "The last line of the ledger was half written and has been cut; it had not been answered as settled."
+      : "The last line of the ledger lacked its newline and has been completed.";
+  log(sentence, { line, bytes, file });
+}
+
+function identityOf({ ledger, anchoring }: SettlementConfig): ProofBundle["ledger"] {
+  if (!anchoring || ledger === "local") return null;
+  const { chainId: chain_id, contract, firstWriter: first_writer, writer, guardian } = anchoring;
+  return { id: ledger, chain_id, contract, first_writer, guardian, writer };
+}
+
+function createClaimDesk(
+  { privateKey, xApiUrl, xApiKey }: ClaimsConfig,
+  attestor: LocalAccount,
+  rest: {
+    engine: SettlementEngine;
+    devMode: boolean;
+    now: () => number;
+    isContractSignature: IsContractSignature | undefined;
+    readSignature: ReadSignature;
+  },
+): ClaimDesk {
+  const { engine, devMode, now, isContractSignature, readSignature } = rest;
+  return new ClaimDesk({
+    attestor,
+    secret: fromHex(privateKey, 32),
+    checker: xClaimChecker({ url: xApiUrl, apiKey: xApiKey, devMode }),
+    engine,
+    now,
+    readSignature,
+    ...(isContractSignature && { isContractSignature }),
+  });
+}
+
+function createPulse(
+  parameters: Omit<PulseParameters, "operator" | "intervalMs"> & { config: SettlementConfig },
+): Pulse | undefined {
+  const { config, ...rest } = parameters;
+  const { operatorPrivateKey, pulseIntervalSeconds, mode } = config;
+  if (operatorPrivateKey === undefined || pulseIntervalSeconds === 0 || mode === "sandbox") return undefined;
+  const operator = privateKeyToAccount(operatorPrivateKey);
+  return new Pulse({ ...rest, operator, intervalMs: pulseIntervalSeconds * 1_000 });
+}

@@ -1,0 +1,221 @@
+import path from "node:path";
+import { fromHex, type Hex } from "tallystick-protocol/hex";
+import { type AnchorDeployment, anchorTypedData } from "tallystick-protocol/ledger/anchor";
+import { asOurOwn } from "tallystick-runtime/http/requestScope";
+import { createPublicClient, http } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { anchorContract } from "./anchoring/anchorContract.ts";
+import { Anchorer, type AnchoringState } from "./anchoring/anchorer.ts";
+import { AnchorLog } from "./anchoring/anchorLog.ts";
+import { ChainWatch } from "./anchoring/chainWatch.ts";
+import type { LedgerOnChain } from "./anchoring/readLedgerOnChain.ts";
+import { contractSigner, keySigner, type WriterSigner } from "./anchoring/writerSigner.ts";
+import type { AnchoringConfig, SettlementConfig } from "./config.ts";
+import type { LedgerClock } from "./engine/ledgerClock.ts";
+import type { DiskLedger } from "./ledger/diskLedger.ts";
+import type { LedgerGate } from "./ledger/ledgerGate.ts";
+import { makeFolder } from "./ledger/makeFolder.ts";
+import { SignedHistory } from "./ledger/signedHistory.ts";
+import type { Log } from "./log.ts";
+import { CheckpointClock } from "./proofs/checkpointClock.ts";
+import { checkpointKeys } from "./proofs/checkpointKey.ts";
+import { Checkpoints } from "./proofs/checkpoints.ts";
+
+/** Everything of a service that signs: its checkpoints and anchors, and what they are compared with before. */
+export type Signing = {
+  checkpoints: Checkpoints;
+  /** By which transaction the contract came to hold a size and root, if it is known and stands. */
+  transactionOf: (anchor: { size: number; root: Hex }) => Hex | undefined;
+  /** How anchoring goes; absent when the ledger is not anchored. */
+  anchoring?: () => AnchoringState;
+  /** Starts the clocks. */
+  start: () => void;
+  /** Ends them. What was sent to the chain stays sent. */
+  stop: () => Promise<void>;
+};
+
+export type OpenSigningParameters = {
+  config: SettlementConfig;
+  folder: string;
+  ledger: DiskLedger;
+  gate: LedgerGate;
+  clock: LedgerClock;
+  log: Log;
+};
+
+/** Least time between two checkpoints, in milliseconds. */
+const CHECKPOINT_MS = 1_000;
+
+/** How long a start waits for the chain before it serves what can be read, in milliseconds. */
+const FIRST_LOOK_MS = 5_000;
+
+/** How long to let a round of anchoring finish when the service stops, in milliseconds. */
+const ANCHOR_GRACE_MS = 2_000;
+
+/** Compares the ledger with what was signed last and with the chain, and prepares what will be signed from here on. */
+export async function openSigning(parameters: OpenSigningParameters): Promise<Signing> {
+  const { config, folder, ledger, gate, log } = parameters;
+  const { tree } = ledger;
+  const history = await SignedHistory.open({ folder, tree, gate, checkFile: () => ledger.checkFile() });
+  const signer = config.anchoring && writerSigner(config.anchoring);
+  const words = await openWords(parameters);
+  const checkpoints = new Checkpoints({
+    origin: config.origin,
+    tree,
+    keys: await checkpointKeys(
+      folder,
+      tree,
+      config.checkpointPrivateKey && fromHex(config.checkpointPrivateKey, 32),
+    ),
+    gate,
+    history,
+    writer: headWriter(config, signer),
+  });
+  const checkpointClock = new CheckpointClock({
+    make: async () => {
+      if (gate.maySign) await checkpoints.make();
+    },
+    everyMs: CHECKPOINT_MS,
+    log,
+  });
+  const anchorLog = await AnchorLog.open(folder);
+  const anchorer =
+    config.anchoring &&
+    signer &&
+    createAnchorer(config.anchoring, { ...parameters, history, words, signer, checkpoints, anchorLog });
+  if (anchorer) await firstLook(anchorer, log);
+  if (gate.maySign) {
+    await checkpoints.make().catch((error) => log("No checkpoint could be made yet.", { error }));
+  }
+  const stopListening = ledger.onGrowth(() =>
+    asOurOwn(() => {
+      checkpointClock.want();
+      anchorer?.grown();
+    }),
+  );
+  gate.onChange(() => {
+    checkpointClock.want();
+    // Only an answer of the chain can open it again.
+    if (gate.refusal) anchorer?.wake();
+  });
+  return {
+    checkpoints,
+    transactionOf: (anchor) => {
+      // A reorg undid what the contract no longer holds.
+      return anchorer && anchorer.state.size >= anchor.size ? anchorLog.transactionOf(anchor) : undefined;
+    },
+    ...(anchorer && { anchoring: () => anchorer.state }),
+    start: () => {
+      anchorer?.start();
+      checkpointClock.want();
+    },
+    stop: async () => {
+      stopListening();
+      await checkpointClock.stop();
+      if (anchorer) await Promise.race([anchorer.stop(), later(ANCHOR_GRACE_MS)]);
+    },
+  };
+}
+
+/** Asks the chain before anything is served; when it does not answer, writes wait for it. */
+async function firstLook(anchorer: Anchorer, log: Log): Promise<void> {
+  const look = anchorer.look().catch((error) => {
+    log("The ledger could not be compared with the chain yet.", { error });
+  });
+  await Promise.race([look, later(FIRST_LOOK_MS)]);
+}
+
+/** Speaks for the writer with the key of `ANCHOR_PRIVATE_KEY`. */
+function writerSigner({ privateKey, writer, rpcUrl, chainId, contract }: AnchoringConfig): WriterSigner {
+  const account = privateKeyToAccount(privateKey);
+  if (account.address.toLowerCase() === writer) return keySigner(account);
+  const chain = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 });
+  return contractSigner({ account, writer, chainId, chain, witness: contract });
+}
+
+/** What was signed for somebody else to send; undefined when the writer sends its anchors itself. */
+async function openWords({
+  config,
+  ledger,
+  gate,
+}: OpenSigningParameters): Promise<SignedHistory | undefined> {
+  const { wordsDir } = config.anchoring ?? {};
+  if (wordsDir === undefined) return undefined;
+  const folder = path.resolve(wordsDir, config.ledger);
+  await makeFolder(folder);
+  return SignedHistory.open({ folder, of: "words", tree: ledger.tree, gate });
+}
+
+function headWriter({ anchoring, ledger }: SettlementConfig, signer: WriterSigner | undefined) {
+  if (!anchoring || !signer || ledger === "local") return undefined;
+  const { chainId, contract } = anchoring;
+  return { chainId, contract, ledgerId: ledger, signer };
+}
+
+function createAnchorer(
+  anchoring: AnchoringConfig,
+  sources: OpenSigningParameters & {
+    history: SignedHistory;
+    words: SignedHistory | undefined;
+    signer: WriterSigner;
+    checkpoints: Checkpoints;
+    anchorLog: AnchorLog;
+  },
+): Anchorer {
+  const { config, ledger, gate, clock, log, history, words, signer, checkpoints, anchorLog } = sources;
+  const { intervalSeconds, maxEntries, writer, firstWriter, chainId, confirmations } = anchoring;
+  const intervalMs = intervalSeconds * 1_000;
+  const { tree } = ledger;
+  const deployment: AnchorDeployment = { chainId, contract: anchoring.contract };
+  const id = config.ledger as Hex;
+  return new Anchorer({
+    contract: anchorContract({
+      transport: http(anchoring.rpcUrl),
+      account: privateKeyToAccount(anchoring.relayerKey),
+      writer,
+      firstWriter,
+      sign: async ({ seq, size, root }) => {
+        const terms = { ledgerId: id, seq, newSize: size, newRoot: root };
+        return (await signer.sign(anchorTypedData(terms, deployment))).signature;
+      },
+      ...deployment,
+      ledgerId: id,
+      origin: config.origin,
+      guardian: anchoring.guardian,
+      confirmations,
+      pollingIntervalMs: Math.min(2_000, Math.max(100, intervalMs / 4)),
+    }),
+    tree,
+    // A writer that sends its anchors itself gives no word before the contract has it. What it signs for a relayer is one
+    // at once, whether it is ever mined or not.
+    watch: new ChainWatch({ tree, writer, gate, forgives: words === undefined }),
+    history: {
+      cover: async (size) => {
+        await history.cover(size);
+        await words?.cover(size);
+      },
+    },
+    intervalMs,
+    maxEntries,
+    log,
+    isWaitedFor: () => gate.refusal !== undefined,
+    onAnswer: ({ block }) => clock.seen(block),
+    onCompared: ({ confirmed }) => signHead(confirmed),
+    onAnchored: (anchor) => anchorLog.add(anchor),
+  });
+
+  /** That a word cannot be given now is no reason to stop anchoring. */
+  async function signHead(confirmed: LedgerOnChain["confirmed"]): Promise<void> {
+    if (confirmed === undefined || confirmed.size > BigInt(tree.size)) return;
+    const held = { size: Number(confirmed.size), root: confirmed.root };
+    await checkpoints.makeHead(held).catch((error) => {
+      log("The writer's word for an anchor could not be given.", { size: held.size, error });
+    });
+  }
+}
+
+function later(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}

@@ -1,8 +1,0 @@
-import { dumpsPythonJson, type PyJson } from "../../protocol/json/pythonJson.ts";
-
-/** A JSON answer whose ints and floats stay what they are in the ledger. */
-export function pyJsonResponse(value: PyJson, headers: { [name: string]: string } = {}): Response {
-  return new Response(dumpsPythonJson(value), {
-    headers: { "content-type": "application/json", ...headers },
-  });
-}

@@ -1,0 +1,158 @@
+import { crc32, deflateSync } from "node:zlib";
+import { expect } from "chai";
+import { decodePicture, MAX_PIXELS, pictureSize } from "tallystick-capabilities/checks/decodePicture";
+import { measurePicture } from "tallystick-capabilities/checks/measurePicture";
+
+type Header = { width: number; height: number; depth?: number; colour?: number; interlace?: number };
+
+function chunk(type: string, data: Uint8Array): Buffer {
+  const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
+  const frame = Buffer.alloc(8);
+  frame.writeUInt32BE(data.length, 0);
+  frame.writeUInt32BE(crc32(body), 4);
+  return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)]);
+}
+
+function png(header: Header, lines: Uint8Array, extra: Buffer[] = []): string {
+  const { width, height, depth = 8, colour = 2, interlace = 0 } = header;
+  const ihdr = Buffer.alloc(13);
+  ihdr.writeUInt32BE(width, 0);
+  ihdr.writeUInt32BE(height, 4);
+  ihdr.set([depth, colour, 0, 0, interlace], 8);
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  const parts = [
+    signature,
+    chunk("IHDR", ihdr),
+    ...extra,
+    chunk("IDAT", deflateSync(lines)),
+    chunk("IEND", Buffer.alloc(0)),
+  ];
+  return Buffer.concat(parts).toString("base64");
+}
+
+const complaint = (base64: string): Promise<string> =>
+  decodePicture(base64).then(
+    () => "none",
+    (error: Error) => error.message,
+  );
+
+describe("decodePicture", () => {
+  it("reads colours, with and without alpha, in 8 and 16 bits", async () => {
+    const rgb = await decodePicture(png({ width: 2, height: 1 }, Buffer.from([0, 255, 0, 0, 1, 2, 3])));
+    expect([rgb.rgbAt(0, 0), rgb.rgbAt(1, 0)]).to.deep.equal([0xff0000, 0x010203]);
+    const clear = await decodePicture(png({ width: 1, height: 1, colour: 6 }, Buffer.from([0, 9, 9, 9, 0])));
+    expect(clear.rgbAt(0, 0)).to.equal(0xbcbcbc);
+    const deep = await decodePicture(
+      png({ width: 1, height: 1, depth: 16 }, Buffer.from([0, 1, 9, 2, 9, 3, 9])),
+    );
+    expect(deep.rgbAt(0, 0)).to.equal(0x010203);
+  });
+
+  it("refuses a depth that its colours cannot have, before it makes room for the picture", async () => {
+    for (const [depth, colour] of [
+      [255, 6],
+      [4, 2],
+      [16, 3],
+      [0, 0],
+      [3, 0],
+    ] as const) {
+      const header = { width: 2048, height: 1024, depth, colour };
+      expect(await complaint(png(header, Buffer.alloc(1))), `${depth}`).to.equal("has an impossible depth");
+    }
+  });
+
+  it("refuses a file in too many pieces, and one that says twice what it is", async () => {
+    const line = Buffer.from([0, 1, 2, 3]);
+    const comments = Array.from({ length: 20_000 }, () => chunk("tEXt", Buffer.alloc(0)));
+    expect(await complaint(png({ width: 1, height: 1 }, line, comments))).to.contain("chunks");
+    const header = chunk("IHDR", Buffer.from([0, 0, 0, 9, 0, 0, 0, 9, 8, 2, 0, 0, 0]));
+    expect(await complaint(png({ width: 1, height: 1 }, line, [header]))).to.equal("has 2 chunks of IHDR");
+  });
+
+  it("reads greys of one to eight bits", async () => {
+    const bits = await decodePicture(
+      png({ width: 3, height: 1, depth: 1, colour: 0 }, Buffer.from([0, 0b10100000])),
+    );
+    expect([0, 1, 2].map((x) => bits.rgbAt(x, 0))).to.deep.equal([0xffffff, 0, 0xffffff]);
+    const pair = await decodePicture(png({ width: 1, height: 1, colour: 4 }, Buffer.from([0, 7, 255])));
+    expect(pair.rgbAt(0, 0)).to.equal(0x070707);
+  });
+
+  it("reads palettes, packed and not", async () => {
+    const palette = chunk("PLTE", Buffer.from([10, 20, 30, 40, 50, 60, 70, 80, 90]));
+    const four = png({ width: 3, height: 1, depth: 2, colour: 3 }, Buffer.from([0, 0b00011000]), [palette]);
+    const packed = await decodePicture(four);
+    expect([0, 1, 2].map((x) => packed.rgbAt(x, 0))).to.deep.equal([0x0a141e, 0x28323c, 0x46505a]);
+    const whole = await decodePicture(
+      png({ width: 2, height: 1, colour: 3 }, Buffer.from([0, 2, 0]), [palette]),
+    );
+    expect([0, 1].map((x) => whole.rgbAt(x, 0))).to.deep.equal([0x46505a, 0x0a141e]);
+  });
+
+  it("reads interlaced pictures", async () => {
+    // 2 × 2: pass 1 has (0,0), pass 6 has (1,0), pass 7 has the second row.
+    const lines = Buffer.from([0, 1, 1, 1, 0, 2, 2, 2, 0, 3, 3, 3, 4, 4, 4]);
+    const picture = await decodePicture(png({ width: 2, height: 2, interlace: 1 }, lines));
+    const seen = [picture.rgbAt(0, 0), picture.rgbAt(1, 0), picture.rgbAt(0, 1), picture.rgbAt(1, 1)];
+    expect(seen).to.deep.equal([0x010101, 0x020202, 0x030303, 0x040404]);
+  });
+
+  it("refuses too little and too much image data", async () => {
+    expect(await complaint(png({ width: 2, height: 2 }, Buffer.alloc(7)))).to.contain("less image data");
+    expect(await complaint(png({ width: 2, height: 2 }, Buffer.alloc(15)))).to.contain("more image data");
+  });
+
+  it("leaves a bomb at once", async () => {
+    const bomb = png({ width: 8, height: 8 }, Buffer.alloc(200_000_000));
+    const before = process.memoryUsage().arrayBuffers;
+    expect(await complaint(bomb)).to.contain("more image data");
+    expect(process.memoryUsage().arrayBuffers - before).to.be.below(50_000_000);
+  });
+
+  it("does not open what is no part of the picture", async () => {
+    const profile = Buffer.concat([Buffer.from("icc\0\0", "latin1"), Buffer.from("not compressed at all")]);
+    const text = png({ width: 1, height: 1 }, Buffer.from([0, 1, 2, 3]), [chunk("iCCP", profile)]);
+    expect((await decodePicture(text)).rgbAt(0, 0)).to.equal(0x010203);
+  });
+
+  it("refuses pictures too large to decode, by their header", async () => {
+    const wide = png({ width: 65_536, height: 65_536 }, Buffer.alloc(1));
+    expect(await complaint(wide)).to.contain(`more than ${MAX_PIXELS} pixels`);
+    expect(() => pictureSize(wide)).to.throw("pixels");
+  });
+
+  it("names what is wrong with the file", async () => {
+    const good = Buffer.from(png({ width: 1, height: 1 }, Buffer.from([0, 1, 2, 3])), "base64");
+    const changed = (at: number, value: number): string => {
+      const copy = Buffer.from(good);
+      copy[at] = value;
+      return copy.toString("base64");
+    };
+    expect(await complaint(changed(0, 0))).to.contain("signature");
+    expect(await complaint(changed(18, 1))).to.contain("checksum");
+    expect(await complaint(good.subarray(0, -12).toString("base64"))).to.contain("IEND");
+    expect(await complaint(good.subarray(0, -5).toString("base64"))).to.contain("within a chunk");
+    expect(await complaint(png({ width: 0, height: 1 }, Buffer.alloc(1)))).to.contain("no width");
+    expect(await complaint(png({ width: 1, height: 1, colour: 5 }, Buffer.alloc(2)))).to.contain(
+      "colour type",
+    );
+    expect(await complaint("not base 64!")).to.contain("base 64");
+  });
+});
+
+describe("measurePicture", () => {
+  it("gives the same figures for the same picture in any size", () => {
+    const board = (size: number) => ({
+      width: size,
+      height: size,
+      rgbAt: (x: number, y: number) =>
+        (Math.floor((x * 8) / size) + Math.floor((y * 8) / size)) % 2 === 0 ? 0xffffff : 0,
+    });
+    const [small, large] = [measurePicture(board(128)), measurePicture(board(1024))];
+    expect(small.contrast).to.be.closeTo(127.5, 0.1);
+    expect(large.contrast).to.be.closeTo(small.contrast, 0.1);
+    expect(large.commonest).to.be.closeTo(0.5, 0.01);
+    expect(large.edges).to.be.closeTo(small.edges, 0.03);
+    expect(large.rowPatterns).to.equal(small.rowPatterns);
+  });
+});

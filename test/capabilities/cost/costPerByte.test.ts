@@ -1,0 +1,138 @@
+import { expect } from "chai";
+import { catalogue } from "tallystick-capabilities/catalogue";
+import { checkInput } from "tallystick-capabilities/checkInput";
+import { verifyOutput } from "tallystick-capabilities/verifyOutput";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { randomNumbers } from "../../../tools/samples/canvas.ts";
+import { readSamples } from "../../../tools/samples/readSamples.ts";
+import { FRAGMENTS, placesIn, withHostile } from "./hostileValues.ts";
+
+/** `COST_RUNS=1` tries every fragment everywhere; otherwise each place gets a few, by the seed. */
+const isLong = process.env.COST_RUNS !== undefined;
+const seed = Number(process.env.COST_SEED ?? 20261122);
+const random = randomNumbers(seed);
+
+const LETTERS = 64_000;
+/** Nobody minds what costs less than this, in milliseconds of the processor. */
+const CHEAP_MS = 120;
+/** Eight times the size may cost sixteen times as much, and a little; a quadratic check costs 64 times as much. */
+const [TIMES, ROOM_MS] = [16, 60];
+
+/** What something costs this process, whatever else the machine does. */
+async function costOf(run: () => unknown): Promise<number> {
+  const before = process.cpuUsage();
+  await run();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+async function expectLinear(what: string, runWith: (letters: number) => () => unknown): Promise<void> {
+  const large = runWith(LETTERS);
+  if ((await costOf(large)) <= CHEAP_MS) return;
+  const small = runWith(LETTERS / 8);
+  // The least of three: a collection of garbage may fall into any one.
+  const least = async (run: () => unknown) =>
+    Math.min(await costOf(run), await costOf(run), await costOf(run));
+  const [few, many] = [await least(small), await least(large)];
+  expect(many, `${what}: ${few} ms for ${LETTERS / 8} letters (seed ${seed})`).to.be.at.most(
+    TIMES * few + ROOM_MS,
+  );
+}
+
+function fragments(): string[] {
+  if (isLong) return [...FRAGMENTS];
+  const pick = (): string => FRAGMENTS[Math.floor(random() * FRAGMENTS.length)] as string;
+  return [pick(), `${pick()}${pick()}`];
+}
+
+const samples = readSamples().filter(({ fails }) => fails === undefined);
+
+describe("what a verification costs", function () {
+  this.timeout(600_000);
+
+  for (const capability of catalogue) {
+    it(`grows with the size of what is sent, and no faster: ${capability.id}`, async () => {
+      const sample = samples.find(({ capability: id }) => id === capability.id);
+      if (!sample) throw new Error(`${capability.id} has no sample`);
+      const { id, params, output } = sample;
+      const places = [
+        ...placesIn(capability.input, params, ["params"]),
+        ...placesIn(capability.output, output, ["output"]),
+      ];
+      expect(places.length).to.be.at.least(2);
+      for (const place of places) {
+        for (const fragment of fragments()) {
+          const runWith = (letters: number) => {
+            const size =
+              place.kind === "text" ? Math.min(letters, place.most) : Math.min(letters, place.most * 8);
+            const hostile = withHostile({ params, output }, place, fragment, size) as typeof sample;
+            return async () => {
+              try {
+                if (place.path[0] === "params") checkInput(id, hostile.params);
+              } catch (error) {
+                if (!(error instanceof InvalidInputError)) throw error;
+              }
+              await verifyOutput(id, hostile.params, hostile.output);
+            };
+          };
+          await expectLinear(`${place.path.join(".")} of ${JSON.stringify(fragment)}`, runWith);
+        }
+      }
+    });
+  }
+
+  const svg = (inner: string) => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">${inner}</svg>`;
+  const page = { url: "https://a.example/", fields: ["x"] };
+  const named: { [what: string]: (letters: number) => () => unknown } = {
+    "a page of openings without an end": (letters) => () =>
+      verifyOutput("data.extract.from-url", page, {
+        url: page.url,
+        extracted: { x: "<a".repeat(letters / 2) },
+        confidence: 1,
+        extracted_at: "2026-01-01",
+      }),
+    "a drawing of nested groups": (letters) => () =>
+      verifyOutput(
+        "image.generate.illustration.svg",
+        { prompt: "x" },
+        {
+          svg: svg("<g>".repeat(letters / 8) + "</g>".repeat(letters / 8)),
+        },
+      ),
+    "a drawing of prefixes declared at each level": (letters) => () =>
+      verifyOutput(
+        "image.generate.illustration.svg",
+        { prompt: "x" },
+        {
+          svg: svg(`${'<g xmlns:a="b">'.repeat(letters / 20)}${"</g>".repeat(letters / 20)}`),
+        },
+      ),
+    "a drawing of attributes": (letters) => () =>
+      verifyOutput(
+        "image.generate.illustration.svg",
+        { prompt: "x" },
+        {
+          svg: svg(`<g ${Array.from({ length: letters / 8 }, (_, at) => `a${at}="1"`).join(" ")}/>`),
+        },
+      ),
+    "a text without one address": (letters) => () =>
+      verifyOutput(
+        "text.translate.en.it",
+        { text: "Some words. ".repeat(100) },
+        { text: "a".repeat(letters) },
+      ),
+    "a picture of empty pieces": (letters) => {
+      const file = Buffer.alloc(8 + 12 * Math.floor(letters));
+      Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]).copy(file);
+      for (let at = 12; at < file.length - 12; at += 12) file.write("IDAT", at, "latin1");
+      const image_b64 = file.toString("base64");
+      const params = { prompt: "x", width: 64, height: 64 };
+      return () => verifyOutput("image.generate.illustration.png", params, { image_b64 });
+    },
+  };
+  for (const [what, runWith] of Object.entries(named)) {
+    it(`grows with the size of ${what}, and no faster`, async () => {
+      await expectLinear(what, runWith);
+    });
+  }
+});

@@ -1,0 +1,126 @@
+import { expect } from "chai";
+import {
+  checkCustomInput,
+  MAX_SCHEMA_LENGTH,
+  readCustomSchemas,
+  verifyCustomOutput,
+} from "tallystick-capabilities/customCapability";
+import { TallystickError } from "tallystick-protocol/errors";
+
+const id = "custom.acme.ocr";
+const input = {
+  type: "object",
+  properties: { page: { type: "integer", minimum: 1 }, language: { type: "string", pattern: "^[a-z]{2}$" } },
+  required: ["page"],
+};
+const output = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
+
+function codeOf(value: unknown, capability = id): string {
+  try {
+    readCustomSchemas(capability, value);
+  } catch (error) {
+    expect(error).to.be.instanceOf(TallystickError);
+    return (error as TallystickError).code;
+  }
+  return "none";
+}
+const withInput = (schema: unknown): unknown => ({ input: schema, output });
+
+describe("a custom capability", () => {
+  it("is checked by the schemas of its seller, before and after paying", () => {
+    const schemas = readCustomSchemas(id, { input, output });
+    expect(() => checkCustomInput(schemas, { page: 3, language: "it" })).not.to.throw();
+    expect(() => checkCustomInput(schemas, { page: 0 })).to.throw("params.page");
+    expect(verifyCustomOutput(schemas, { text: "x" })).to.deep.equal({
+      all_passed: true,
+      checks: { matches_schema: true },
+      details: {},
+    });
+    const failed = verifyCustomOutput(schemas, {});
+    expect(failed.all_passed).to.equal(false);
+    expect(failed.details.matches_schema).to.contain("text");
+  });
+
+  it("may name its schemas as input_schema and output_schema", () => {
+    expect(codeOf({ input_schema: input, output_schema: output })).to.equal("none");
+  });
+
+  it("has to be custom by its id", () => {
+    for (const other of ["text.sing.it", "customs.acme.ocr", "custom"]) {
+      expect(codeOf({ input, output }, other)).to.equal("unknown_capability");
+    }
+  });
+
+  it("is refused when its schemas are none", () => {
+    for (const value of [null, "schema", [], {}, { input }, { input: true, output }, { input: [], output }]) {
+      expect(codeOf(value)).to.equal("invalid_schema");
+    }
+  });
+
+  it("cannot make the buyer follow references, here or elsewhere", () => {
+    expect(codeOf(withInput({ $ref: "#" }))).to.equal("invalid_schema");
+    expect(codeOf(withInput({ properties: { a: { $ref: "https://evil.example/s.json" } } }))).to.equal(
+      "invalid_schema",
+    );
+    expect(codeOf(withInput({ $id: "https://evil.example/" }))).to.equal("invalid_schema");
+  });
+
+  it("cannot make the buyer's regular expressions run long", () => {
+    for (const pattern of [
+      "^(a+)+$",
+      "(x|xx)*y",
+      "a*a*b",
+      "^a*b*c*$",
+      "\\1",
+      "^.*.*=.*$",
+      "^a{1,99999}$",
+      "[a-z]+@",
+      "^a{0,999}a{0,999}b",
+      `^${"a?".repeat(9)}b`,
+      "^a{1,20}a{1,20}$",
+      "^a{1000}",
+      "^\\p{L}+\\p{L}*$",
+    ]) {
+      expect(codeOf(withInput({ type: "string", pattern })), pattern).to.equal("invalid_schema");
+      expect(codeOf(withInput({ patternProperties: { [pattern]: {} } })), pattern).to.equal("invalid_schema");
+    }
+    for (const pattern of [
+      "^[a-z]{2}$",
+      "^\\d+$",
+      "^https:\\/\\/[a-z.]+$",
+      "^[(|)]$",
+      "^\\p{L}+$",
+      "^\\d{1,3}\\.\\d{1,6}$",
+    ]) {
+      expect(codeOf(withInput({ type: "string", pattern })), pattern).to.equal("none");
+    }
+    expect(codeOf(withInput({ type: "string", format: "uri-template" }))).to.equal("invalid_schema");
+  });
+
+  it("is refused when its schemas are huge, deep or not understood", () => {
+    expect(codeOf(withInput({ title: "x".repeat(MAX_SCHEMA_LENGTH) }))).to.equal("invalid_schema");
+    let deep: unknown = {};
+    for (let level = 0; level < 40; level++) deep = { not: deep };
+    expect(codeOf(withInput(deep))).to.equal("invalid_schema");
+    let endless: unknown = {};
+    for (let level = 0; level < 100_000; level++) endless = [endless];
+    expect(codeOf(withInput({ default: endless }))).to.equal("invalid_schema");
+    for (const schema of [
+      { type: "string", pattern: "^[" },
+      { properties: { a: { pattern: "^[" } } },
+      { type: "text" },
+      { pattern: 1 },
+      { items: [{}] },
+      { properties: [] },
+      { unevaluatedProperties: false },
+    ]) {
+      expect(codeOf(withInput(schema)), JSON.stringify(schema)).to.equal("invalid_schema");
+    }
+  });
+
+  it("may have a field with the name of a keyword", () => {
+    const named = { properties: { pattern: { type: "string" }, format: { type: "string" }, $id: {} } };
+    expect(codeOf(withInput(named))).to.equal("none");
+    expect(codeOf(withInput({ enum: [{ pattern: "((" }] }))).to.equal("none");
+  });
+});

@@ -1,0 +1,30 @@
+import { readSamples, type Sample } from "../../../tools/samples/readSamples.ts";
+
+/** What a cheat would send, and whether it gets away with it: an honest limit of the checks is written down as `passes`. */
+export type Fake = {
+  name: string;
+  id: string;
+  params: unknown;
+  output: unknown;
+  verdict: "refused" | "passes";
+};
+
+const samples = readSamples().filter(({ fails }) => fails === undefined);
+
+/** A good sample of an id, by its place among them. */
+export function good(id: string, at = 0): Sample {
+  const own = samples.filter((sample) => sample.id === id || sample.capability === id);
+  const sample = own[at];
+  if (!sample) throw new Error(`${id} has no good sample ${at}`);
+  return sample;
+}
+
+/** A good sample with other output. */
+export function instead(
+  of: Sample,
+  name: string,
+  output: { [key: string]: unknown },
+  verdict: Fake["verdict"] = "refused",
+): Fake {
+  return { name, id: of.id, params: of.params, output: { ...(of.output as object), ...output }, verdict };
+}

@@ -1,0 +1,163 @@
+import { expect } from "chai";
+import * as fc from "fast-check";
+import { capabilityOf, findCapability } from "tallystick-capabilities/capabilityOf";
+import type { CapabilityInput, CapabilityOutput } from "tallystick-capabilities/capabilityTypes";
+import { catalogue } from "tallystick-capabilities/catalogue";
+import { checkInput } from "tallystick-capabilities/checkInput";
+import { toWireVerification } from "tallystick-capabilities/verification";
+import { verifyOutput } from "tallystick-capabilities/verifyOutput";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { readSamples } from "../../tools/samples/readSamples.ts";
+
+const mean = "compute.statistics.mean";
+const codeOf = (run: () => unknown): string => {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof TallystickError) return error.code;
+    throw error;
+  }
+  return "none";
+};
+
+describe("capabilityOf", () => {
+  it("finds a family by any id of it, with the values of its placeholders", () => {
+    const found = findCapability("text.translate.en.it.business");
+    expect(found?.capability.id).to.equal("text.translate");
+    expect(found?.parts).to.deep.equal({ source: "en", target: "it", level: "business" });
+  });
+
+  it("knows no id with a language, register or operation that is not listed", () => {
+    for (const id of ["text.translate.en.xx", "text.translate.en.it.rude", "compute.statistics.mode"]) {
+      expect(capabilityOf(id)).to.equal(undefined);
+    }
+  });
+
+  it("knows no id that is longer, shorter or written otherwise", () => {
+    for (const id of ["text.translate", `${mean}.fast`, "Compute.Statistics.Mean", "compute..mean", ""]) {
+      expect(capabilityOf(id)).to.equal(undefined);
+    }
+  });
+
+  it("belongs every id to one family only", () => {
+    for (const { id } of readSamples()) {
+      const families = catalogue.filter((capability) =>
+        capability.patterns.some((pattern) => {
+          const expression = pattern.replaceAll(".", "\\.").replace(/\{(\w+)\}/g, (_, name: string) => {
+            const allowed = capability.values[name];
+            return allowed ? `(${allowed.join("|")})` : "[^.]+";
+          });
+          return new RegExp(`^${expression}$`).test(id);
+        }),
+      );
+      expect(families.length, id).to.equal(1);
+    }
+  });
+});
+
+describe("checkInput", () => {
+  it("names the field at fault", () => {
+    const run = () => checkInput(mean, { data: [1, "two"] });
+    expect(codeOf(run)).to.equal("invalid_params");
+    expect(run).to.throw(InvalidInputError, "params.data.1");
+  });
+
+  it("applies the rules that a schema cannot say", () => {
+    expect(codeOf(() => checkInput("compute.statistics.stddev", { data: [1] }))).to.equal("invalid_params");
+    expect(() => checkInput(mean, { data: [1] })).not.to.throw();
+  });
+
+  it("refuses unknown standard ids, and says which there are", () => {
+    let caught: unknown;
+    try {
+      checkInput("text.sing.it", { text: "la" });
+    } catch (error) {
+      caught = error;
+    }
+    expect((caught as TallystickError).code).to.equal("unknown_capability");
+    expect((caught as TallystickError).hint).to.contain("text.translate.{source}.{target}");
+    expect(codeOf(() => checkInput("custom.acme.sing", {}))).to.equal("custom_capability");
+    expect(codeOf(() => checkInput("Not An Id", {}))).to.equal("invalid_capability");
+  });
+});
+
+describe("verifyOutput", () => {
+  it("gives the checks in the form that receipts and answers carry", async () => {
+    const verification = await verifyOutput(mean, { data: [1, 2] }, { result: 1.6 });
+    expect(verification.checks).to.deep.equal({
+      matches_schema: true,
+      is_possible: true,
+      matches_recomputation: false,
+    });
+    const wire = toWireVerification(verification);
+    expect(wire.all_passed).to.equal(false);
+    expect(wire.checks.at(-1)).to.deep.equal({
+      name: "matches_recomputation",
+      passed: false,
+      detail: "is not 1.5",
+    });
+  });
+
+  it("counts every other check as failed when the schema does not fit", async () => {
+    const { checks } = await verifyOutput(mean, { data: [1] }, "1");
+    expect(Object.values(checks)).to.deep.equal([false, false, false]);
+  });
+
+  it("applies only the checks of the version asked for", async () => {
+    const old = await verifyOutput(mean, { data: [1, 2] }, { result: 1.6 }, "v0");
+    expect(old).to.deep.equal({
+      all_passed: true,
+      checks: { matches_schema: true, is_possible: true },
+      details: {},
+    });
+  });
+
+  it("refuses versions there are not", async () => {
+    for (const version of ["v2", "1", "v01", "latest"]) {
+      const error = await verifyOutput(mean, { data: [1] }, { result: 1 }, version).catch((caught) => caught);
+      expect(error.code).to.equal("unknown_verification_version");
+    }
+  });
+
+  it("never throws, whatever comes back, and says the same twice", async () => {
+    const ids = [...new Map(readSamples().map((sample) => [sample.capability, sample])).values()];
+    const output = fc.oneof(fc.anything(), fc.jsonValue());
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...ids), output, async ({ id, params }, value) => {
+        const first = await verifyOutput(id, params, value);
+        expect(await verifyOutput(id, params, value)).to.deep.equal(first);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("fails what throws when it is read", async () => {
+    const trap = Object.defineProperty({}, "result", {
+      enumerable: true,
+      get: () => {
+        throw new Error("gotcha");
+      },
+    });
+    expect((await verifyOutput(mean, { data: [1] }, trap)).all_passed).to.equal(false);
+    const circle: { result?: unknown } = {};
+    circle.result = circle;
+    expect((await verifyOutput(mean, { data: [1] }, circle)).all_passed).to.equal(false);
+  });
+});
+
+describe("the types of capabilities", () => {
+  it("are those of the schemas", () => {
+    const params: CapabilityInput<"compute.statistics.mean"> = { data: [1, 2] };
+    const chart: CapabilityOutput<"chart.generate.from-data"> = {
+      image_b64: "",
+      width: 1,
+      height: 1,
+      chart_type: "bar",
+    };
+    const translation: CapabilityOutput<"text.translate.en.it"> = { text: "ciao" };
+    // @ts-expect-error: numbers only
+    const wrong: CapabilityInput<"compute.statistics.mean"> = { data: ["1"] };
+    const other: CapabilityInput<"custom.acme.ocr"> = { anything: true };
+    expect([params, chart, translation, wrong, other]).to.have.length(5);
+  });
+});

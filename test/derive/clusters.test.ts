@@ -1,0 +1,342 @@
+import { createHash } from "node:crypto";
+import { expect } from "chai";
+import fc from "fast-check";
+import type { Address } from "tallystick-protocol/address";
+import { base32 } from "tallystick-protocol/base32";
+import { DAY, EventLog, HOUR, wallet } from "./eventLog.ts";
+
+const funder = wallet(100);
+const agents = [1, 2, 3, 4, 5].map(wallet);
+
+/** Registers agents one after the other, by default too far apart to be a deploy batch. */
+function register(log: EventLog, members: Address[], blocksApart = 256): void {
+  for (const member of members) log.after(1, blocksApart).listing(member, "text.translate");
+}
+
+async function clustersOf(log: EventLog): Promise<string[][]> {
+  const { clusters } = await log.derive();
+  return Object.values(clusters)
+    .filter((it) => it.merged_into === null)
+    .map((it) => it.members);
+}
+
+describe("funding origin", () => {
+  it("clusters an agent with three others that one wallet funded, whether funded or registered first", async () => {
+    for (const registerFirst of [true, false]) {
+      const log = new EventLog();
+      if (registerFirst) register(log, agents.slice(0, 4));
+      for (const agent of agents.slice(0, 4)) log.after(1).transfer(funder, agent, 1_000_000);
+      if (!registerFirst) register(log, agents.slice(0, 4));
+      const { agents: derived, clusters } = await log.derive();
+      const [id = ""] = Object.keys(clusters);
+      expect(id).to.match(/^clst_[0-9A-HJKMNP-TV-Z]{26}$/);
+      for (const agent of agents.slice(0, 4)) {
+        expect(derived[agent]?.cluster_id).to.equal(id);
+        expect(derived[agent]?.cluster_size).to.equal(4);
+        expect(derived[agent]?.signals_tripped).to.deep.equal(["funding_origin"]);
+      }
+    }
+  });
+
+  it("does not trip with two others", async () => {
+    const log = new EventLog();
+    for (const agent of agents.slice(0, 3)) log.transfer(funder, agent, 1_000_000);
+    register(log, agents.slice(0, 3));
+    expect(await clustersOf(log)).to.deep.equal([]);
+  });
+
+  it("holds within 24 hours, inclusive", async () => {
+    for (const [gap, size] of [
+      [DAY, 4],
+      [DAY + 1, 0],
+    ] as const) {
+      const log = new EventLog();
+      for (const agent of agents.slice(0, 3)) log.transfer(funder, agent, 1_000_000);
+      log.after(gap).transfer(funder, wallet(4), 1_000_000);
+      register(log, agents.slice(0, 4));
+      expect((await clustersOf(log)).flat(), `${gap} s`).to.have.length(size);
+    }
+  });
+
+  it("sees through two intermediaries, not three, and only in the order the money moved", async () => {
+    for (const [hops, size] of [
+      [2, 4],
+      [3, 0],
+    ] as const) {
+      const log = new EventLog();
+      for (const agent of agents.slice(0, 4)) {
+        let from = funder;
+        for (let hop = 0; hop < hops; hop++) {
+          const next = wallet(Number(BigInt(agent)) * 10 + 1000 + hop);
+          log.after(1).transfer(from, next, 1_000_000);
+          from = next;
+        }
+        log.after(1).transfer(from, agent, 1_000_000);
+      }
+      register(log, agents.slice(0, 4));
+      expect((await clustersOf(log)).flat(), `${hops} intermediaries`).to.have.length(size);
+    }
+
+    const backwards = new EventLog();
+    for (const agent of agents.slice(0, 4)) {
+      const between = wallet(Number(BigInt(agent)) + 1000);
+      backwards.transfer(between, agent, 1_000_000);
+      backwards.after(1).transfer(funder, between, 1_000_000);
+    }
+    register(backwards, agents.slice(0, 4));
+    expect(await clustersOf(backwards)).to.deep.equal([]);
+  });
+
+  it("does not pass through a wallet that was an agent when it passed the money on", async () => {
+    const log = new EventLog();
+    const agentBetween = wallet(50);
+    register(log, [agentBetween, ...agents.slice(0, 4)]);
+    log.after(1).transfer(funder, agentBetween, 1_000_000);
+    for (const agent of agents.slice(0, 2)) log.after(1).transfer(agentBetween, agent, 1_000_000);
+    for (const agent of agents.slice(2, 4)) log.after(1).transfer(funder, agent, 1_000_000);
+    expect(await clustersOf(log)).to.deep.equal([]);
+  });
+
+  it("ignores dust: less than a quarter of all that the receiver ever got, or less than minFundingAtomic", async () => {
+    for (const [share, size] of [
+      [1_000_000, 4],
+      [999_999, 0],
+    ] as const) {
+      const log = new EventLog();
+      for (const agent of agents.slice(0, 4)) {
+        log.transfer(wallet(Number(BigInt(agent)) + 500), agent, 3_000_000);
+        log.after(1).transfer(funder, agent, share);
+      }
+      register(log, agents.slice(0, 4));
+      expect((await clustersOf(log)).flat(), `${share} of 4 USDC`).to.have.length(size);
+    }
+    for (const [amount, size] of [
+      [100_000, 4],
+      [99_999, 0],
+    ] as const) {
+      const log = new EventLog();
+      for (const agent of agents.slice(0, 4)) log.transfer(funder, agent, amount);
+      register(log, agents.slice(0, 4));
+      expect((await clustersOf(log)).flat(), `${amount} atomic`).to.have.length(size);
+    }
+  });
+
+  it("does not come from hubs or mints", async () => {
+    for (const source of [funder, `0x${"0".repeat(40)}` as const]) {
+      const log = new EventLog({ hubs: [funder] });
+      for (const agent of agents) log.transfer(source, agent, 1_000_000);
+      register(log, agents);
+      expect(await clustersOf(log)).to.deep.equal([]);
+    }
+  });
+
+  it("does not come from hire payments: a customer of four sellers binds nobody", async () => {
+    const log = new EventLog();
+    register(log, agents.slice(0, 4));
+    for (const agent of agents.slice(0, 4)) log.after(1).hire(agent, funder, { amount: 1_000_000 });
+    log.after(2 * DAY).tick();
+    expect(await clustersOf(log)).to.deep.equal([]);
+  });
+
+  it("does not come from hire payments to sellers that had no listing, once their receipts claim them", async () => {
+    const log = new EventLog();
+    for (const agent of agents.slice(0, 4)) log.after(1, 300).hire(agent, funder, { amount: 1_000_000 });
+    log.after(2 * DAY).tick();
+    expect(await clustersOf(log)).to.deep.equal([]);
+  });
+
+  it("comes from a presumed hire payment from the first tick more than 24 hours later, if no receipt claimed it", async () => {
+    for (const [wait, size] of [
+      [DAY, 0],
+      [DAY + 1, 4],
+    ] as const) {
+      const log = new EventLog();
+      register(log, agents.slice(0, 4));
+      log.after(1);
+      for (const agent of agents.slice(0, 4)) log.transfer(funder, agent, 1_000_000, { authorized: true });
+      log.after(wait).tick();
+      expect((await clustersOf(log)).flat(), `${wait} s`).to.have.length(size);
+    }
+  });
+
+  it("takes in the funder once it is an agent, with every group it funded", async () => {
+    const log = new EventLog();
+    for (const agent of [11, 12, 13, 14].map(wallet)) log.transfer(funder, agent, 1_000_000);
+    register(log, [11, 12, 13, 14].map(wallet));
+    log.after(5 * DAY);
+    for (const agent of [21, 22, 23, 24].map(wallet)) log.transfer(funder, agent, 1_000_000);
+    register(log, [21, 22, 23, 24].map(wallet));
+    expect((await clustersOf(log)).map((it) => it.length)).to.deep.equal([4, 4]);
+    register(log, [funder]);
+    const { agents: derived, clusters } = await log.derive();
+    expect(derived[funder]?.cluster_size).to.equal(9);
+    const [first, second] = Object.entries(clusters).sort((a, b) => b[1].size - a[1].size);
+    expect(second?.[1].merged_into, "the older id stays").to.equal(first?.[0]);
+  });
+
+  it("is named after the nearest few of the first span that trips, when several do at once", async () => {
+    const log = new EventLog({ operator: wallet(900) });
+    log.record("params", wallet(900), { version: 2, fundingSpanSeconds: 35, deployBatchBlocks: 1 });
+    for (const n of [1, 2, 5, 3, 4]) {
+      log.transfer(funder, wallet(n), 1_000_000);
+      log.after(10);
+    }
+    for (const n of [1, 2, 3, 4]) log.after(60).listing(wallet(n), `text.task${n}`);
+    // Between two before and two after it: one before with both after, or both before with one after, are three.
+    log.after(60).listing(wallet(5), "text.task5");
+    const event = log.events.at(-1);
+    const place = event?.kind === "record" ? [event.block, event.log, event.seq] : [];
+    const name = JSON.stringify(["ownership", ...place, [2, 3, 4, 5].map(wallet)]);
+    const id = `clst_${base32(createHash("sha256").update(name).digest()).slice(0, 26)}`;
+    const { clusters } = await log.derive();
+    expect(Object.entries(clusters).map(([name, { size }]) => [name, size])).to.deep.equal([[id, 5]]);
+  });
+
+  it("is named by the presumed payment that was due first, then the one that came first, of those plain at one tick", async () => {
+    const operator = wallet(900);
+    for (const [reconcileSeconds, named] of [
+      [HOUR, [4, 5, 6, 7]],
+      [DAY, [1, 2, 3, 7]],
+    ] as const) {
+      const log = new EventLog({ operator });
+      // A step of 300 seconds begins at this time.
+      log.after(DAY - (log.time % DAY));
+      const [before, behind] = [wallet(101), wallet(102)];
+      for (const n of [1, 2, 3, 4, 5, 6, 7]) log.after(0, 300).listing(wallet(n), `text.task${n}`);
+      for (const n of [1, 2, 3]) log.transfer(before, wallet(n), 1_000_000);
+      for (const n of [4, 5, 6]) log.transfer(behind, wallet(n), 1_000_000);
+      log.transfer(before, wallet(7), 1_000_000, { authorized: true });
+      log.after(60).record("params", operator, { operator, version: 2, reconcileSeconds });
+      log.after(60).transfer(behind, wallet(7), 1_000_000, { authorized: true });
+      log.after(2 * DAY).tick();
+      const place = ["ownership", log.events.at(-1)?.block, null, null];
+      const name = JSON.stringify([...place, named.map(wallet)]);
+      const id = `clst_${base32(createHash("sha256").update(name).digest()).slice(0, 26)}`;
+      const { agents, clusters } = await log.derive();
+      expect(agents[wallet(7)]).to.include({ cluster_id: id, cluster_size: 7 });
+      expect(clusters).to.have.all.keys(id);
+    }
+  });
+
+  it("finds the same clusters as looking at every span of every funder", async () => {
+    const transfer = fc.record({
+      from: fc.integer({ min: 60, max: 62 }),
+      to: fc.integer({ min: 1, max: 9 }),
+      wait: fc.oneof(fc.integer({ min: 0, max: 4 * HOUR }), fc.constantFrom(0, DAY - 1, DAY, DAY + 1)),
+    });
+    const scenario = fc.record({
+      transfers: fc.array(transfer, { minLength: 4, maxLength: 40 }),
+      registered: fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 9, maxLength: 9 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(scenario, async ({ transfers, registered }) => {
+        const log = new EventLog();
+        const fundings: { from: number; to: number; time: number }[] = [];
+        const joined = new Set<number>();
+        transfers.forEach(({ from, to, wait }, n) => {
+          registered.forEach((at, index) => {
+            if (at !== n) return;
+            joined.add(index + 1);
+            register(log, [wallet(index + 1)]);
+          });
+          // Each gift is as large as all before together, so that every one is a funding transfer.
+          log.after(wait).transfer(wallet(from), wallet(to), 100_000n * 2n ** BigInt(n));
+          fundings.push({ from, to, time: log.time });
+        });
+        const expected = everySpan(fundings.filter((it) => joined.has(it.to)));
+        const found = (await clustersOf(log)).map((it) => it.map((address) => Number(address)).sort());
+        expect(found.sort()).to.deep.equal(expected);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** Clusters straight from the definition: for each funder and each start, all agents funded within 24 hours from it. */
+function everySpan(fundings: { from: number; to: number; time: number }[]): number[][] {
+  let groups: Set<number>[] = [];
+  for (const start of fundings) {
+    const span = new Set(
+      fundings
+        .filter((it) => it.from === start.from && it.time >= start.time && it.time - start.time <= DAY)
+        .map((it) => it.to),
+    );
+    if (span.size < 4) continue;
+    const touching = groups.filter((group) => [...group].some((it) => span.has(it)));
+    groups = [
+      ...groups.filter((group) => !touching.includes(group)),
+      new Set([...touching, span].flatMap((it) => [...it])),
+    ];
+  }
+  return groups.map((group) => [...group].sort()).sort();
+}
+
+describe("deploy batch", () => {
+  it("clusters four agents of one funder registered within 256 consecutive blocks, however far apart funded", async () => {
+    for (const [gap, size] of [
+      [255, 4],
+      [256, 0],
+    ] as const) {
+      const log = new EventLog();
+      for (const agent of agents.slice(0, 4)) log.after(2 * DAY).transfer(funder, agent, 1_000_000);
+      register(log, agents.slice(0, 3), 1);
+      // The first is `gap` blocks before the last, two of them counted already.
+      register(log, agents.slice(3, 4), gap - 2);
+      expect((await clustersOf(log)).flat(), `${gap} blocks from first to last`).to.have.length(size);
+      if (size === 4) {
+        const { agents: derived } = await log.derive();
+        expect(derived[wallet(1)]?.signals_tripped).to.deep.equal(["deploy_batch"]);
+      }
+    }
+  });
+
+  it("needs a funder in common", async () => {
+    const log = new EventLog();
+    for (const agent of agents.slice(0, 4)) {
+      log.after(2 * DAY).transfer(wallet(Number(BigInt(agent)) + 500), agent, 1_000_000);
+    }
+    register(log, agents.slice(0, 4), 1);
+    expect(await clustersOf(log)).to.deep.equal([]);
+  });
+});
+
+describe("dampening", () => {
+  it("gives a hire inside a cluster the weight 1/size, fixed when it is counted", async () => {
+    const log = new EventLog();
+    for (const agent of agents) log.transfer(funder, agent, 1_000_000);
+    register(log, agents);
+    const [seller = funder, ...buyers] = agents;
+    for (let n = 0; n < 20; n++) log.after(1).hire(seller, buyers[n % 4] ?? funder);
+    const { agents: derived } = await log.derive();
+    expect(derived[seller]?.last_30d_hire_count).to.equal(4);
+    expect(derived[seller]?.last_30d_hire_count_raw).to.equal(20);
+    expect(derived[seller]?.last_24h_volume_usdc).to.equal("2.00");
+    expect(derived[seller]?.distinct_buyers, "a cluster is one buyer").to.equal(1);
+  });
+
+  it("leaves hires from outside, and those counted before, at full weight", async () => {
+    const log = new EventLog();
+    register(log, agents.slice(0, 4));
+    const [seller = funder, buyer = funder] = agents;
+    log.hire(seller, buyer, { amount: 1_000 });
+    log.hire(seller, wallet(77), { amount: 1_000 });
+    for (const agent of agents.slice(0, 4)) log.transfer(funder, agent, 1_000_000);
+    log.hire(seller, buyer, { amount: 1_000 });
+    log.hire(seller, wallet(77), { amount: 1_000 });
+    const { agents: derived } = await log.derive();
+    expect(derived[seller]?.last_30d_hire_count).to.equal(3.25);
+    expect(derived[seller]?.distinct_buyers).to.equal(2);
+  });
+
+  it("counts buyers that were strangers and became a cluster as one from then on", async () => {
+    const log = new EventLog();
+    const seller = wallet(90);
+    for (const buyer of agents.slice(0, 4)) log.hire(seller, buyer, { amount: 1_000 });
+    expect((await log.derive()).agents[seller]?.distinct_buyers).to.equal(4);
+    log.after(1);
+    for (const buyer of agents.slice(0, 4)) log.transfer(funder, buyer, 1_000_000);
+    expect((await log.derive()).agents[seller]?.distinct_buyers).to.equal(1);
+    log.after(31 * DAY).tick();
+    expect((await log.derive()).agents[seller]?.distinct_buyers).to.equal(0);
+  });
+});

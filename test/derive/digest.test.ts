@@ -1,0 +1,173 @@
+import { createHash } from "node:crypto";
+import canonicalize from "canonicalize";
+import { expect } from "chai";
+import fc from "fast-check";
+import type { MemoryStore } from "tallystick-derive/memoryStore";
+import { formatRational, rational } from "tallystick-derive/rational";
+import type { CapabilityPrice } from "tallystick-derive/reputationOf";
+import { leafText, reputationOf } from "tallystick-derive/reputationOf";
+import { sha256HexByNoble } from "tallystick-derive/sha256Hex";
+import { type Row, tables } from "tallystick-derive/tables";
+import { sha256HexByNode } from "../../indexer/sha256HexByNode.ts";
+import { DAY, EventLog, wallet } from "./eventLog.ts";
+
+const sha256 = (...parts: Uint8Array[]) => createHash("sha256").update(Buffer.concat(parts)).digest();
+
+function pricesOf(store: MemoryStore, agent: string) {
+  return [...store.rows("capability").values()].filter((it) => it.agent === agent);
+}
+
+/** The bytes of a leaf straight from their definition: all exact fields but the cluster it is in now, by RFC 8785. */
+function canonicalLeaf(agent: Row<"agent">, prices: CapabilityPrice[]): string | undefined {
+  const { cluster_id, cluster_size, ...fields } = reputationOf(
+    { ...agent, privateListings: 0 },
+    null,
+    prices,
+  );
+  const first_clusters = [agent.ownershipCluster, agent.fingerprintCluster];
+  return canonicalize([agent.id, { ...fields, first_clusters }]);
+}
+
+const fraction = fc
+  .tuple(fc.nat(10 ** 9), fc.integer({ min: 1, max: 10 ** 6 }))
+  .map(([n, d]) => formatRational(rational(BigInt(n), BigInt(d))));
+const count = fc.oneof(fc.nat(20), fc.maxSafeNat());
+const optionalCluster = fc.option(fc.stringMatching(/^clst_[a-z2-7]{26}$/));
+
+/** Any row of an agent: what the fields of its leaf are made of, each over its whole range. */
+const anyAgent = fc
+  .record({
+    weights: fc.record({
+      windowWeight: fraction,
+      ratedWeight: fraction,
+      successWeight: fraction,
+      escrowWeight: fraction,
+      refundedWeight: fraction,
+      auditDisputedWeight: fraction,
+      dayVolume: fraction,
+      avgStars: fc.option(fraction),
+    }),
+    counts: fc.record({
+      registeredBlock: count,
+      registeredTime: count,
+      freeHires: count,
+      windowHires: count,
+      latencies: count,
+      latencySum: fc.bigInt({ min: 0n, max: 1n << 60n }),
+      latencyP50: fc.option(count),
+      latencyP95: fc.option(count),
+      latencyP99: fc.option(count),
+      totalRatings: count,
+      distinctBuyers: count,
+      bought: count,
+      escrowBought: count,
+      silentTimeouts: count,
+      refundsAfterDelivery: count,
+      trustTier: fc.nat(2),
+    }),
+    texts: fc.record({
+      claimStatus: fc.constantFrom("unclaimed", "verified", "revoked"),
+      signalsTripped: fc
+        .subarray(["deploy_batch", "funding_origin", "listing_fingerprint"])
+        .map((it) => it.join(",")),
+      ownershipCluster: optionalCluster,
+      fingerprintCluster: optionalCluster,
+    }),
+  })
+  .map(({ weights, counts, texts }) => {
+    const blank = Object.fromEntries(Object.keys(tables.agent).map((column) => [column, null]));
+    return { ...blank, id: wallet(1), ...weights, ...counts, ...texts } as unknown as Row<"agent">;
+  });
+const anyPrices = fc.array(
+  fc.record({
+    capability: fc.stringMatching(/^[a-z0-9][a-z0-9_-]{0,5}(\.[a-z0-9][a-z0-9_-]{0,5}){1,3}$/),
+    medianPrice: fc.option(fraction),
+  }),
+  { maxLength: 5 },
+);
+
+/** The root straight from its definition, over all rows at once. */
+function rootOf(store: MemoryStore): Buffer {
+  const leaves = [
+    ...[...store.rows("agent").values()].map((it) => [it.id, canonicalLeaf(it, pricesOf(store, it.id))]),
+    ...[...store.rows("cluster").values()].map((it) => [
+      it.id,
+      canonicalize([it.id, it.mergedInto, it.size]),
+    ]),
+  ].map(([key = "", json = ""]) => ({ key: sha256(Buffer.from(key)), leaf: sha256(Buffer.from(json)) }));
+
+  const node = (within: typeof leaves, depth: number): Buffer => {
+    const children = Array.from({ length: 16 }, (_, nibble) => {
+      const below = within.filter(
+        (it) => Number.parseInt(it.key.toString("hex").charAt(depth), 16) === nibble,
+      );
+      if (below.length === 0) return Buffer.alloc(32);
+      const [only] = below;
+      return below.length === 1 && only ? sha256(Buffer.of(0), only.key, only.leaf) : node(below, depth + 1);
+    });
+    return sha256(Buffer.of(1), ...children);
+  };
+  return node(leaves, 0);
+}
+
+describe("the digest", () => {
+  it("has leaves of RFC 8785, whatever an agent's figures are", () => {
+    fc.assert(
+      fc.property(anyAgent, anyPrices, (agent, prices) => {
+        expect(leafText(agent, prices)).to.equal(canonicalLeaf(agent, prices));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("is hashed by Node as by plain JavaScript", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), fc.uint8Array(), (text, bytes) => {
+        const hex = Buffer.from(bytes).toString("hex");
+        expect(sha256HexByNode(text, "utf8")).to.equal(sha256HexByNoble(text, "utf8"));
+        expect(sha256HexByNode(hex, "hex")).to.equal(sha256HexByNoble(hex, "hex"));
+      }),
+    );
+  });
+
+  it("is the root over all agents and clusters, however they came to be", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.record({
+            seller: fc.integer({ min: 1, max: 40 }),
+            buyer: fc.integer({ min: 1, max: 40 }),
+            tick: fc.boolean(),
+          }),
+          { maxLength: 60 },
+        ),
+        async (steps) => {
+          const log = new EventLog();
+          for (const { seller, buyer, tick } of steps) {
+            log.after(60).transfer(wallet(100), wallet(buyer), 1_000_000);
+            log.hire(wallet(seller), wallet(buyer));
+            if (tick) log.after(DAY / 3).tick();
+          }
+          log.tick();
+          const { digest, store, asOf } = await log.derive();
+          const root = rootOf(store).toString("hex");
+          const expected = sha256(Buffer.from(canonicalize([root, 1, asOf.block, asOf.time]) ?? ""));
+          expect(digest).to.equal(`0x${expected.toString("hex")}`);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it("is kept per tick", async () => {
+    const log = new EventLog();
+    log.tick().hire(wallet(1), wallet(2));
+    log.tick().tick();
+    const { store } = await log.derive();
+    const digests = [...store.rows("digest").values()];
+    expect(digests).to.have.length(3);
+    expect(digests[0]?.root).to.not.equal(digests[1]?.root);
+    expect(digests[1]?.root, "nothing happened in between").to.equal(digests[2]?.root);
+    expect(digests[1]?.digest).to.not.equal(digests[2]?.digest);
+  });
+});

@@ -1,0 +1,201 @@
+import { toStringMethod } from "fast-check";
+import { apply } from "tallystick-derive/apply";
+import type { DeriveEvent, RecordEvent } from "tallystick-derive/events";
+import { MemoryStore } from "tallystick-derive/memoryStore";
+import { parseEvent } from "tallystick-derive/parseEvent";
+import { type Snapshot, snapshotOf } from "tallystick-derive/snapshot";
+import type { Address } from "tallystick-protocol/address";
+import { type Hex, ZERO_HASH } from "tallystick-protocol/hex";
+import type { RecordBody, RecordJson } from "tallystick-protocol/json/recordBody";
+import { bindBody } from "tallystick-protocol/records/binding";
+import { defineParams, type Params } from "tallystick-protocol/records/params";
+
+export const START = 1_767_225_600;
+export const HOUR = 3600;
+export const DAY = 86_400;
+/** The ledger that records are in unless a test says otherwise, and another one that is followed too. */
+export const LEDGER: Hex = `0x${"1e".repeat(32)}`;
+export const OTHER_LEDGER: Hex = `0x${"2e".repeat(32)}`;
+export const TOKEN: Address = `0x${"70".repeat(20)}`;
+const NOBODY: Address = `0x${"0".repeat(40)}`;
+const ESCROW: Address = `0x${"e5".repeat(20)}`;
+
+/** A readable address: `wallet(7)` is 0x0000…0007. */
+export function wallet(n: number): Address {
+  return `0x${n.toString(16).padStart(40, "0")}`;
+}
+
+type ReceiptOptions = {
+  passed?: boolean;
+  capability?: string;
+  amount?: bigint | number;
+  tx?: Hex;
+  /** Any other field of the receipt's body. */
+  [field: string]: RecordJson | bigint | undefined;
+};
+
+/** A log under construction; each event takes the next block unless `at` says otherwise. */
+export class EventLog {
+  readonly events: DeriveEvent[] = [];
+  time = START;
+  block = 1;
+  #log = 0;
+  #seq = 0;
+  #serial = 0;
+
+  constructor(params: Parameters<typeof defineParams>[0] = {}) {
+    this.push({ kind: "params", params: defineParams(params) as Params });
+  }
+
+  after(seconds: number, blocks = 1): this {
+    this.time += seconds;
+    this.block += blocks;
+    this.#log = 0;
+    return this;
+  }
+
+  transfer(
+    from: Address,
+    to: Address,
+    value: bigint | number,
+    { authorized = false, tx = this.hash() } = {},
+  ): Hex {
+    this.push({ kind: "transfer", token: TOKEN, from, to, value: String(value), tx, authorized });
+    return tx;
+  }
+
+  /** The number of the log written last. */
+  get lastLog(): number {
+    return this.#log - 1;
+  }
+
+  /** A record whose body names its type and the ledger it is in, as all but listings and receipts do. */
+  record(type: string, signer: Address, fields: RecordBody, ledger = LEDGER): string {
+    return this.said(type, signer, bindBody(fields, { type, ledger }), ledger);
+  }
+
+  /** A record with just this body: in the form of before, or signed for something else. */
+  said(type: string, signer: Address, body: RecordBody, ledger = LEDGER): string {
+    const hash = this.hash().slice(2);
+    const seq = this.#seq++;
+    this.push({ kind: "record", ledger, seq, hash, type, body, signer, signature: "0x01" });
+    return hash;
+  }
+
+  /** What somebody who has a record's signature can do: the same words as another type, or in another ledger. */
+  replay(hash: string, { type, ledger }: { type?: string; ledger?: Hex } = {}): string {
+    const event = this.events.find((it) => it.kind === "record" && it.hash === hash) as RecordEvent;
+    return this.said(type ?? event.type, event.signer, event.body, ledger ?? event.ledger);
+  }
+
+  listing(agent: Address, capability: string, more: RecordBody = {}): string {
+    return this.record("listing", agent, {
+      agent_id: agent,
+      capability,
+      price_usdc: "0.50",
+      max_latency_ms: 1000,
+      endpoint: `https://${agent}.example`,
+      ...more,
+    });
+  }
+
+  receipt(agent: Address, buyer: Address, options: ReceiptOptions = {}): string {
+    const {
+      passed = true,
+      capability = "text.translate",
+      amount = 500_000,
+      tx = ZERO_HASH,
+      ...more
+    } = options;
+    return this.record("receipt", agent, {
+      agent_id: agent,
+      buyer,
+      capability,
+      hire_id: `hire-${this.#serial++}`,
+      tx_hash: tx,
+      amount_usdc_atomic: String(amount),
+      network: "eip155:8453",
+      completed_at: this.time,
+      protocol_version: "swarmwage/v0.3",
+      verification: { all_passed: passed, checks: {} },
+      ...(more as RecordBody),
+    });
+  }
+
+  /** A direct hire, paid by EIP-3009 and receipted. */
+  hire(seller: Address, buyer: Address, options: ReceiptOptions = {}): string {
+    const tx = this.transfer(buyer, seller, options.amount ?? 500_000, { authorized: true });
+    return this.receipt(seller, buyer, { ...options, tx });
+  }
+
+  deposit(
+    seller: Address,
+    buyer: Address,
+    { amount = 500_000 as bigint | number, arbiter = NOBODY } = {},
+  ): Hex {
+    const escrowId = this.hash();
+    const tx = this.transfer(buyer, ESCROW, amount, { authorized: true });
+    this.push({
+      kind: "escrow.deposited",
+      provider: "swarmwage-partnered",
+      escrow: ESCROW,
+      escrowId,
+      hireId: this.hash(),
+      buyer,
+      seller,
+      payee: seller,
+      amount: String(amount),
+      fee: "0",
+      feeRecipient: NOBODY,
+      deadline: this.time + 60,
+      arbiter,
+      tx,
+    });
+    return escrowId;
+  }
+
+  delivered(escrowId: Hex): this {
+    return this.push({ kind: "escrow.delivered", escrowId, resultHash: this.hash() });
+  }
+
+  released(escrowId: Hex, toSeller: bigint | number = 500_000, toBuyer: bigint | number = 0): this {
+    const amounts = { toSeller: String(toSeller), toBuyer: String(toBuyer), fee: "0" };
+    return this.push({ kind: "escrow.released", escrowId, ...amounts });
+  }
+
+  refunded(escrowId: Hex, by: Address): this {
+    return this.push({ kind: "escrow.refunded", escrowId, by });
+  }
+
+  timedOut(escrowId: Hex, delivered = false): this {
+    return this.push({ kind: "escrow.timedOut", escrowId, delivered });
+  }
+
+  tick(): this {
+    this.events.push({ block: this.block, time: this.time, kind: "tick" });
+    return this.after(0);
+  }
+
+  /** How a failing property prints the log: as the lines that `tallystick derive` reads. */
+  [toStringMethod](): string {
+    return this.events.map((event) => JSON.stringify(event)).join("\n");
+  }
+
+  hash(): Hex {
+    return `0xaa${(++this.#serial).toString(16).padStart(62, "0")}`;
+  }
+
+  /** Applies the whole log and reads the state, through the line format that `derive` reads. */
+  async derive(count = this.events.length): Promise<Snapshot & { store: MemoryStore }> {
+    const store = new MemoryStore();
+    for (const event of this.events.slice(0, count)) {
+      await apply(store, parseEvent(JSON.stringify(event)), { trustSignatures: true });
+    }
+    return { ...snapshotOf(store), store };
+  }
+
+  private push(event: object): this {
+    this.events.push({ block: this.block, time: this.time, log: this.#log++, ...event } as DeriveEvent);
+    return this;
+  }
+}

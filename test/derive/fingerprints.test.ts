@@ -1,0 +1,157 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { neededOverlap, overlapOf, tokensOf } from "tallystick-derive/fingerprint/tokens";
+import type { MemoryStore } from "tallystick-derive/memoryStore";
+import { EventLog, wallet } from "./eventLog.ts";
+
+const template = ["text.translate", "code.review", "chart.generate"];
+
+/** Lists the template's capabilities for an agent on its own host: 13 tokens, 12 of them everybody's. */
+function listTemplate(log: EventLog, n: number, capabilities = template): void {
+  for (const capability of capabilities) {
+    log.after(1, 300).listing(wallet(n), capability, { endpoint: `https://seller-${n}.example/v1` });
+  }
+}
+
+async function clusterSizes(log: EventLog): Promise<number[]> {
+  const { clusters } = await log.derive();
+  return Object.values(clusters)
+    .filter((it) => it.kind === "fingerprint" && it.merged_into === null)
+    .map((it) => it.size);
+}
+
+describe("listing fingerprint", () => {
+  it("needs a cosine of 0.92: 12 of 13 tokens will do, 11 of 12 will not", () => {
+    const similarity = { numerator: 23, denominator: 25 };
+    expect(neededOverlap(13, 13, similarity)).to.equal(12);
+    expect(neededOverlap(12, 12, similarity)).to.equal(12);
+    expect(neededOverlap(25, 25, similarity), "exactly 0.92").to.equal(23);
+  });
+
+  it("clusters a renamed template ring of four, and not one of three", async () => {
+    for (const [count, sizes] of [
+      [3, []],
+      [4, [4]],
+      [7, [7]],
+    ] as const) {
+      const log = new EventLog();
+      for (let n = 1; n <= count; n++) listTemplate(log, n);
+      expect(await clusterSizes(log), `${count} agents`).to.deep.equal(sizes);
+    }
+  });
+
+  it("forms no cluster of 200 honest sellers of one capability with hosts, prices and latencies of their own", async () => {
+    const log = new EventLog();
+    for (let n = 1; n <= 200; n++) {
+      log.after(1, 300).listing(wallet(n), "text.translate", {
+        endpoint: `https://seller-${n}.example/v1`,
+        price_usdc: `0.${10 + (n % 80)}`,
+        max_latency_ms: 200 + 37 * n,
+      });
+    }
+    expect(await clusterSizes(log)).to.deep.equal([]);
+  });
+
+  it("does not merge with shared ownership: a copied listing drags no stranger into a ring", async () => {
+    const log = new EventLog();
+    const ring = [1, 2, 3, 4];
+    for (const n of ring) log.after(1).transfer(wallet(100), wallet(n), 1_000_000);
+    for (const n of ring) listTemplate(log, n);
+    listTemplate(log, 5);
+    const { agents } = await log.derive();
+    expect(agents[wallet(1)]?.cluster_size).to.equal(4);
+    expect(agents[wallet(5)]?.cluster_size).to.equal(5);
+    expect(agents[wallet(1)]?.cluster_id).to.not.equal(agents[wallet(5)]?.cluster_id);
+    log.hire(wallet(1), wallet(2), { amount: 1_000 });
+    log.hire(wallet(1), wallet(5), { amount: 1_000 });
+    expect(
+      (await log.derive()).agents[wallet(1)]?.last_30d_hire_count,
+      "two in the larger that they share",
+    ).to.equal(0.4);
+  });
+
+  it("is looked at again when a listing changes or is retired", async () => {
+    const log = new EventLog();
+    for (let n = 1; n <= 3; n++) listTemplate(log, n);
+    listTemplate(log, 4, template.slice(0, 2));
+    expect(await clusterSizes(log)).to.deep.equal([]);
+    listTemplate(log, 4, template.slice(2));
+    expect(await clusterSizes(log)).to.deep.equal([4]);
+    log.listing(wallet(9), "text.translate", { retired: true });
+    const { agents } = await log.derive();
+    expect(agents[wallet(9)]?.signals_tripped).to.deep.equal([]);
+  });
+
+  it("takes a hundred listings of an agent, live or retired, and no more new ones", async () => {
+    const log = new EventLog();
+    for (let n = 0; n < 100; n++) log.listing(wallet(1), `work.kind${n}`, { retired: n === 0 });
+    const refused = log.listing(wallet(1), "work.more");
+    log.listing(wallet(1), "work.kind0", { price_usdc: "2.00" });
+    const { store } = await log.derive();
+    expect(store.rows("listing").size).to.equal(100);
+    expect(store.rows("agent").get(wallet(1))?.liveListings).to.equal(100);
+    const reasons = [...store.rows("record").values()].filter((it) => it.status === "invalid");
+    expect(reasons.map(({ hash, reason }) => ({ hash, reason }))).to.deep.equal([
+      { hash: refused, reason: "the agent has 100 listings, which is the most that one may have" },
+    ]);
+  });
+
+  it("finds the same clusters as comparing all pairs after every change", async () => {
+    const change = fc.record({
+      agent: fc.integer({ min: 1, max: 9 }),
+      capability: fc.constantFrom("a.one", "a.two", "a.three", "a.four"),
+      price: fc.constantFrom("0.50", "0.50", "0.50", "9.00"),
+      host: fc.constantFrom("one", "two"),
+      retired: fc.boolean().map((it) => it),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 10, maxLength: 80 }), async (changes) => {
+        const log = new EventLog();
+        let groups: Set<string>[] = [];
+        for (const [n, it] of changes.entries()) {
+          log.after(1, 300).listing(wallet(it.agent), it.capability, {
+            price_usdc: it.price,
+            endpoint: `https://${it.host}.example`,
+            retired: it.retired && n % 4 === 0,
+            nonce: n,
+          });
+        }
+        // Replayed change by change, with the definition applied to whatever is live at each point.
+        for (let upTo = 1; upTo <= log.events.length; upTo++) {
+          const { store } = await log.derive(upTo);
+          groups = mergeStars(groups, store);
+        }
+        const { clusters } = await log.derive();
+        const found = Object.values(clusters)
+          .filter((it) => it.merged_into === null)
+          .map((it) => [...it.members].sort());
+        expect(found.sort()).to.deep.equal(groups.map((it) => [...it].sort()).sort());
+      }),
+      { numRuns: 60 },
+    );
+  }).timeout(60_000);
+});
+
+/** Adds, for every agent with three others alike, it and them as one group. */
+function mergeStars(groups: Set<string>[], store: MemoryStore): Set<string>[] {
+  const live = [...store.rows("listing").values()].filter((it) => it.live);
+  const sets = [...Map.groupBy(live, (it) => it.agent)].map(([agent, its]) => ({
+    agent,
+    tokens: tokensOf(its),
+  }));
+  let merged = groups;
+  for (const a of sets) {
+    const alike = sets.filter((b) => {
+      const shared = overlapOf(new Set(a.tokens), b.tokens);
+      return b !== a && 625 * shared * shared >= 529 * a.tokens.length * b.tokens.length;
+    });
+    if (alike.length < 3) continue;
+    const star = new Set([a, ...alike].map((it) => it.agent));
+    const touching = merged.filter((group) => [...group].some((it) => star.has(it)));
+    merged = [
+      ...merged.filter((group) => !touching.includes(group)),
+      new Set([...touching, star].flatMap((it) => [...it])),
+    ];
+  }
+  return merged;
+}

@@ -1,0 +1,65 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { addFunded, type Funded, type Order } from "tallystick-derive/funding/fundedAgents";
+import { MemoryStore } from "tallystick-derive/memoryStore";
+import type { Entry } from "tallystick-derive/orderIndex";
+
+async function collect(entries: ReturnType<Order["up"]>): Promise<Entry[]> {
+  const all: Entry[] = [];
+  for await (const entry of entries) all.push(entry);
+  return all;
+}
+
+const agents = 30;
+const agent = fc.nat(agents - 1).map((n) => `0x${n}`);
+/** An agent is registered once: its block follows from who it is. */
+const blockOf = (it: string) => Math.floor(Number(it.slice(2)) / 3) * 100;
+const funded = fc
+  .record({ agent, time: fc.nat(20).map((n) => n * 1_000) })
+  .map((it): Funded => ({ ...it, block: blockOf(it.agent) }));
+
+describe("the agents that a wallet funded", () => {
+  it("stand in order of time and of registration, each number once, few or many", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(funded, { maxLength: 60 }), fc.nat(20_000), async (added, from) => {
+        const store = new MemoryStore();
+        const times: Entry[] = [];
+        const blocks: Entry[] = [];
+        const note = (entries: Entry[], it: Entry) => {
+          const isNew = !entries.some(({ at, member }) => at === it.at && member === it.member);
+          if (isNew) entries.push(it);
+          return isNew;
+        };
+        for (const it of added) {
+          const { byTime, byBlock } = await addFunded(store, "0xf", it);
+          expect(byTime !== null).to.equal(note(times, { at: it.time, member: it.agent }));
+          expect(byBlock !== null).to.equal(note(blocks, { at: it.block, member: it.agent }));
+          for (const [order, entries] of [
+            [byTime, times],
+            [byBlock, blocks],
+          ] as const) {
+            if (order === null) continue;
+            const low = (a: Entry, b: Entry) => a.at - b.at;
+            // A block may be told more than once for an agent funded at several times; who asks looks at each agent once.
+            const distinct = (list: Entry[]) => [...new Set(list.map(({ at, member }) => `${at} ${member}`))];
+            expect(distinct(await collect(order.up(from, from + 5_000)))).to.deep.equal(
+              distinct(entries.filter((e) => e.at >= from && e.at <= from + 5_000).toSorted(low)),
+            );
+            expect(distinct(await collect(order.down(from, 0)))).to.deep.equal(
+              distinct(entries.filter((e) => e.at <= from).toSorted((a, b) => low(b, a))),
+            );
+          }
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("are one row while they are few", async () => {
+    const store = new MemoryStore();
+    for (let n = 0; n < 24; n++) await addFunded(store, "0xf", { agent: `0x${n}`, time: n, block: n });
+    expect([store.rows("orderIndex").size, store.rows("list").size]).to.deep.equal([1, 0]);
+    await addFunded(store, "0xf", { agent: "0x24", time: 24, block: 24 });
+    expect(store.rows("orderIndex").get("funded/0xf")?.value).to.equal("");
+  });
+});

@@ -1,0 +1,269 @@
+import { expect } from "chai";
+import { apply } from "tallystick-derive/apply";
+import type { DeriveEvent, RecordEvent } from "tallystick-derive/events";
+import { MemoryStore } from "tallystick-derive/memoryStore";
+import { DAY, EventLog, HOUR, START, wallet } from "./eventLog.ts";
+
+const seller = wallet(1);
+const buyer = wallet(2);
+const other = wallet(3);
+
+async function sellerOf(log: EventLog) {
+  const { agents } = await log.derive();
+  return agents[seller];
+}
+
+describe("direct hires", () => {
+  it("count when an authorized payment and a receipt agree, whichever comes first", async () => {
+    const receiptLast = new EventLog();
+    receiptLast.hire(seller, buyer);
+    const receiptFirst = new EventLog();
+    const tx = receiptFirst.hash();
+    receiptFirst.receipt(seller, buyer, { tx });
+    receiptFirst.after(HOUR).transfer(buyer, seller, 500_000, { authorized: true, tx });
+
+    for (const log of [receiptLast, receiptFirst]) {
+      const agent = await sellerOf(log);
+      expect(agent?.last_30d_hire_count).to.equal(1);
+      expect(agent?.success_rate).to.equal(1);
+      expect(agent?.last_24h_volume_usdc).to.equal("0.50");
+    }
+  });
+
+  it("need the exact amount, the right sides and the transaction named", async () => {
+    for (const change of [{ amount: 499_999 }, { buyer: other }, { payee: other }]) {
+      const log = new EventLog();
+      const tx = log.transfer(buyer, seller, 500_000, { authorized: true });
+      log.receipt(seller, buyer, { tx, ...change });
+      expect(await sellerOf(log), JSON.stringify(change)).to.equal(undefined);
+    }
+  });
+
+  it("need the buyer's signature when the transfer was not authorized by EIP-3009", async () => {
+    const log = new EventLog();
+    log.receipt(seller, buyer, { tx: log.transfer(buyer, seller, 500_000) });
+    expect(await sellerOf(log)).to.equal(undefined);
+    log.receipt(seller, buyer, { tx: log.transfer(buyer, seller, 500_000), buyer_signature: "0x02" });
+    expect((await sellerOf(log))?.last_30d_hire_count_raw).to.equal(1);
+  });
+
+  it("consume each log once, also when one transaction carries several alike", async () => {
+    const log = new EventLog();
+    const tx = log.transfer(buyer, seller, 500_000, { authorized: true });
+    log.transfer(buyer, seller, 500_000, { authorized: true, tx });
+    for (let n = 0; n < 3; n++) log.receipt(seller, buyer, { tx });
+    expect((await sellerOf(log))?.last_30d_hire_count_raw).to.equal(2);
+  });
+
+  it("find each of many logs alike in one transaction, in order", async () => {
+    const log = new EventLog();
+    const tx = log.hash();
+    for (let n = 0; n < 37; n++) log.transfer(buyer, seller, 500_000, { authorized: true, tx });
+    const { store } = await log.derive();
+    const numbers = [...store.rows("payment").values()].map(({ id, log: at }) => [
+      Number(id.split("/").at(-1)),
+      at,
+    ]);
+    expect(numbers).to.deep.equal(numbers.map((_, n) => [n, 1 + n]));
+    for (let n = 0; n < 38; n++) log.receipt(seller, buyer, { tx });
+    expect((await log.derive()).agents[seller]?.last_30d_hire_count).to.equal(37);
+  });
+
+  it("are a hundred at most of transfers alike in one transaction, and a hundred receipts wait for one", async () => {
+    const log = new EventLog();
+    const [tx, later] = [log.hash(), log.hash()];
+    for (let n = 0; n < 101; n++) log.transfer(buyer, seller, 500_000, { authorized: true, tx });
+    for (let n = 0; n < 101; n++) log.receipt(seller, buyer, { tx });
+    expect((await sellerOf(log))?.last_30d_hire_count).to.equal(100);
+    for (let n = 0; n < 101; n++) log.receipt(seller, buyer, { tx: later });
+    log.transfer(buyer, seller, 500_000, { authorized: true, tx: later });
+    const { agents, store } = await log.derive();
+    expect(agents[seller]?.last_30d_hire_count).to.equal(101);
+    const statuses = [...store.rows("receipt").values()].map((it) => it.status);
+    expect(statuses.slice(99, 102)).to.deep.equal(["counted", "pending", "counted"]);
+    expect(statuses.slice(200)).to.deep.equal(["pending", "unmatched"]);
+  });
+
+  it("do not wait for a payee that has not agreed by then", async () => {
+    const log = new EventLog();
+    const tx = log.hash();
+    const receipt = { tx, payee: other };
+    const consent = { payee: other, payee_signature: "0x02" };
+    log.receipt(seller, buyer, receipt);
+    log.after(1).listing(seller, "text.translate", consent);
+    log.after(1).receipt(seller, buyer, receipt);
+    log.after(1).transfer(buyer, other, 500_000, { authorized: true, tx });
+    const { store } = await log.derive();
+    expect([...store.rows("receipt").values()].map((it) => it.status)).to.deep.equal([
+      "unmatched",
+      "counted",
+    ]);
+  });
+
+  it("take the log that the receipt names", async () => {
+    const log = new EventLog();
+    const tx = log.transfer(buyer, seller, 500_000, { authorized: true });
+    log.transfer(buyer, seller, 500_000, { authorized: true, tx });
+    log.receipt(seller, buyer, { tx, log_index: log.lastLog });
+    const { store } = await log.derive();
+    expect([...store.rows("hire").keys()]).to.deep.equal([`${tx}-2`]);
+  });
+
+  it("count the same hire_id of an agent once", async () => {
+    const log = new EventLog();
+    log.hire(seller, buyer, { hire_id: "same" });
+    log.hire(seller, buyer, { hire_id: "same" });
+    const { agents, store } = await log.derive();
+    expect(agents[seller]?.last_30d_hire_count_raw).to.equal(1);
+    expect([...store.rows("receipt").values()].map((it) => it.status)).to.deep.equal([
+      "counted",
+      "duplicate",
+    ]);
+  });
+
+  it("are unmatched from the first tick more than 24 hours after the receipt on", async () => {
+    for (const [wait, counted] of [
+      [DAY, true],
+      [DAY + 1, false],
+    ] as const) {
+      const log = new EventLog();
+      const tx = log.hash();
+      log.receipt(seller, buyer, { tx });
+      log.after(wait).tick();
+      log.transfer(buyer, seller, 500_000, { authorized: true, tx });
+      expect((await sellerOf(log)) !== undefined, `after ${wait} s`).to.equal(counted);
+    }
+  });
+
+  it("rest on the buyer's word when it signed, else on the seller's", async () => {
+    const log = new EventLog();
+    log.hire(seller, buyer, { passed: false });
+    log.hire(seller, buyer, { buyer_signature: "0x02" });
+    const { store } = await log.derive();
+    expect([...store.rows("hire").values()].map((it) => [it.outcome, it.evidence])).to.deep.equal([
+      ["failure", "seller"],
+      ["success", "buyer"],
+    ]);
+  });
+
+  it("pay another payee only by that payee's consent in a listing from before the payment", async () => {
+    const payee = wallet(9);
+    const pay = (log: EventLog) =>
+      log.receipt(seller, buyer, { tx: log.transfer(buyer, payee, 500_000, { authorized: true }), payee });
+    const consent = { payee, payee_signature: "0x02" };
+
+    const before = new EventLog();
+    before.listing(seller, "text.translate", consent);
+    before.after(1);
+    pay(before);
+    expect((await sellerOf(before))?.last_30d_hire_count_raw).to.equal(1);
+
+    const after = new EventLog();
+    pay(after);
+    after.after(1).listing(seller, "text.translate", consent);
+    expect((await sellerOf(after))?.last_30d_hire_count_raw).to.equal(0);
+  });
+
+  it("count once when a second ledger carries the same entry, also if the first may not carry it", async () => {
+    const [own, copy] = [`0x${"1e".repeat(32)}`, `0x${"2e".repeat(32)}`] as const;
+    for (const allowed of [["receipt"], ["listing"]]) {
+      const log = new EventLog({ ledgers: { [own]: ["receipt"], [copy]: allowed } });
+      log.hire(seller, buyer);
+      const original = log.events.pop() as RecordEvent;
+      log.events.push({ ...original, ledger: copy }, { ...original, log: original.log + 1 });
+      const { agents, store } = await log.derive();
+      expect(agents[seller]?.last_30d_hire_count).to.equal(1);
+      expect([...store.rows("record").values()].map((it) => it.status).sort()).to.deep.equal([
+        "invalid",
+        "valid",
+      ]);
+    }
+  });
+
+  it("never count between a wallet and itself", async () => {
+    const log = new EventLog();
+    log.receipt(seller, seller, { tx: log.transfer(seller, seller, 500_000, { authorized: true }) });
+    const { agents, store } = await log.derive();
+    expect(agents).to.deep.equal({});
+    expect([...store.rows("record").values()][0]?.reason).to.match(/hiring oneself/);
+  });
+
+  it("never reconcile with transfers from hubs", async () => {
+    const log = new EventLog({ hubs: [buyer] });
+    log.hire(seller, buyer);
+    expect(await sellerOf(log)).to.equal(undefined);
+  });
+});
+
+describe("free hires", () => {
+  it("need the buyer's signature, show once per buyer and seller, and count nowhere", async () => {
+    const log = new EventLog();
+    log.listing(seller, "text.translate");
+    const free = { amount: 0, buyer_signature: "0x02" };
+    log.receipt(seller, buyer, { amount: 0 });
+    log.receipt(seller, buyer, free);
+    log.receipt(seller, buyer, free);
+    log.receipt(seller, other, free);
+    const agent = await sellerOf(log);
+    expect(agent?.free_hires).to.equal(2);
+    expect(agent?.last_30d_hire_count).to.equal(0);
+    expect(agent?.success_rate).to.equal(null);
+  });
+
+  it("are those below minHireAtomic", async () => {
+    const log = new EventLog();
+    log.hire(seller, buyer, { amount: 999, buyer_signature: "0x02" });
+    expect(await sellerOf(log)).to.equal(undefined);
+    log.hire(seller, buyer, { amount: 1000 });
+    const agent = await sellerOf(log);
+    expect([agent?.free_hires, agent?.last_30d_hire_count]).to.deep.equal([1, 1]);
+  });
+});
+
+describe("windows", () => {
+  it("hold a hire while its time is more than asOf minus 30 days, and its price for 24 hours", async () => {
+    for (const [age, count, volume] of [
+      [DAY - 1, 1, "0.50"],
+      [DAY, 1, "0.00"],
+      [30 * DAY - 1, 1, "0.00"],
+      [30 * DAY, 0, "0.00"],
+    ] as const) {
+      const log = new EventLog();
+      log.hire(seller, buyer);
+      log.after(age).tick();
+      const agent = await sellerOf(log);
+      expect([agent?.last_30d_hire_count, agent?.last_24h_volume_usdc], `${age} s`).to.deep.equal([
+        count,
+        volume,
+      ]);
+      expect(agent?.success_rate).to.equal(count === 1 ? 1 : null);
+      expect(agent?.distinct_buyers).to.equal(count);
+    }
+  });
+
+  it("pass over years without anything due in a few looks", async () => {
+    const log = new EventLog();
+    log.time = 0;
+    log.events.splice(0, 1, { ...(log.events[0] as DeriveEvent), time: 0 } as DeriveEvent);
+    log.tick();
+    log.after(START).hire(seller, buyer);
+    log.after(40 * 365 * DAY).tick();
+    const store = new MemoryStore();
+    let looks = 0;
+    const get = store.get.bind(store);
+    store.get = (table, id) => {
+      looks++;
+      return get(table, id);
+    };
+    for (const event of log.events) await apply(store, event, { trustSignatures: true });
+    expect(store.rows("hire").values().next().value).to.include({ inWindow: false });
+    expect(looks).to.be.lessThan(400);
+  });
+
+  it("move at ticks only", async () => {
+    const log = new EventLog();
+    log.hire(seller, buyer);
+    log.after(40 * DAY).transfer(buyer, other, 1);
+    expect((await sellerOf(log))?.last_30d_hire_count).to.equal(1);
+  });
+});

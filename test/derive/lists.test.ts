@@ -1,0 +1,49 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { append, itemOf, itemsOf, lastItem, listLength } from "tallystick-derive/lists";
+import { MemoryStore } from "tallystick-derive/memoryStore";
+
+async function collect(items: AsyncGenerator<string>): Promise<string[]> {
+  const all: string[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+describe("lists", () => {
+  it("give what was appended, in order, of any length", async () => {
+    const item = fc.string().map((text) => text.replaceAll("\n", " "));
+    await fc.assert(
+      fc.asyncProperty(fc.array(item, { maxLength: 70 }), async (items) => {
+        const store = new MemoryStore();
+        expect(await lastItem(store, "list")).to.equal(null);
+        for (const [n, item] of items.entries()) {
+          await append(store, "list", item);
+          expect(await lastItem(store, "list")).to.equal(item);
+          expect(await listLength(store, "list")).to.equal(n + 1);
+        }
+        expect(await collect(itemsOf(store, "list"))).to.deep.equal(items);
+        for (const [n, item] of items.entries()) expect(await itemOf(store, "list", n)).to.equal(item);
+        expect(await itemOf(store, "list", items.length)).to.equal(null);
+      }),
+    );
+  });
+
+  it("give what they had when they were asked, while they grow", async () => {
+    for (const length of [1, 15, 16, 17, 32]) {
+      const store = new MemoryStore();
+      for (let n = 0; n < length; n++) await append(store, "list", String(n));
+      const seen: string[] = [];
+      for await (const item of itemsOf(store, "list")) {
+        seen.push(item);
+        await append(store, "list", "later");
+      }
+      expect(seen).to.deep.equal(Array.from({ length }, (_, n) => String(n)));
+    }
+  });
+
+  it("are one row while they are short", async () => {
+    const store = new MemoryStore();
+    for (let n = 0; n < 15; n++) await append(store, "list", String(n));
+    expect([store.rows("list").size, store.rows("listPage").size]).to.deep.equal([1, 0]);
+  });
+});

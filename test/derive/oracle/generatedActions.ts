@@ -1,0 +1,264 @@
+import fc from "fast-check";
+import type { Hex } from "tallystick-protocol/hex";
+import { DAY, LEDGER, OTHER_LEDGER, wallet } from "../eventLog.ts";
+
+/** Wallets 1–7 list and sell, 8–12 only move money or buy, 13 attests, 14 operates, 15 is an arbiter. */
+export const ATTESTOR = wallet(13);
+export const OPERATOR = wallet(14);
+export const ARBITER = wallet(15);
+
+const someone = fc.integer({ min: 1, max: 12 }).map(wallet);
+const seller = fc.integer({ min: 1, max: 7 }).map(wallet);
+/** Mostly the same few, who have funded before: when one is published as a hub, others' groups are left. */
+const funder = fc.integer({ min: 6, max: 12 }).map(wallet);
+const few = fc.nat({ max: 5 });
+const capability = fc.constantFrom("text.translate", "code.review", "chart.generate", "data.extract");
+const wait = fc.oneof(
+  { weight: 12, arbitrary: fc.integer({ min: 0, max: 3_600 }) },
+  { weight: 3, arbitrary: fc.constantFrom(DAY - 1, DAY, DAY + 1) },
+  { weight: 1, arbitrary: fc.constantFrom(15 * DAY, 30 * DAY - 1, 30 * DAY, 30 * DAY + 1) },
+);
+
+const ledger = fc.constantFrom(LEDGER, OTHER_LEDGER);
+/** In which ledger, and whether in the form of before. */
+const where = { ledger, old: fc.boolean() };
+
+const ring = fc.record({
+  do: fc.constant("ring" as const),
+  from: funder,
+  first: fc.integer({ min: 1, max: 5 }),
+  size: fc.integer({ min: 2, max: 6 }),
+  through: fc.boolean(),
+});
+
+const list = fc.record({
+  do: fc.constant("list" as const),
+  seller,
+  capability,
+  price: fc.constantFrom("0.50", "0.51", "7.00"),
+  host: few,
+  port: fc.constantFrom("", "", ":443", ":8443"),
+  retired: fc.boolean(),
+  private: fc.boolean(),
+  issued: fc.option(few),
+  payee: fc.option(someone),
+});
+
+const publish = fc.record({
+  do: fc.constant("params" as const),
+  hub: fc.option(fc.oneof(funder, someone)),
+  unhub: fc.boolean(),
+  thresholds: fc.record(
+    {
+      windowSeconds: fc.constantFrom(15 * DAY, 30 * DAY),
+      volumeWindowSeconds: fc.constantFrom(DAY / 2, DAY),
+      // Also so long that what counts can be as old as its window.
+      reconcileSeconds: fc.constantFrom(DAY / 2, DAY, 40 * DAY),
+      minHireAtomic: fc.constantFrom("1000", "2001"),
+      minFundingAtomic: fc.constantFrom("100000", "500000"),
+      fundingShare: fc.constantFrom({ numerator: 1, denominator: 4 }, { numerator: 1, denominator: 2 }),
+      maxIntermediaries: fc.constantFrom(0, 1, 2, 3),
+      maxListings: fc.constantFrom(2, 100),
+      clusterOthers: fc.constantFrom<number>(1, 2, 4, 5),
+      fundingSpanSeconds: fc.constantFrom<number>(3_600, DAY / 2, 3 * DAY),
+      deployBatchBlocks: fc.constantFrom<number>(1, 64, 1_000),
+      boundLedgers: fc.constantFrom<Hex[]>([], [LEDGER], [OTHER_LEDGER]),
+    },
+    { requiredKeys: [] },
+  ),
+});
+
+const action = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("spree" as const),
+      seller,
+      buyers: fc.integer({ min: 1, max: 4 }),
+      hires: fc.integer({ min: 9, max: 21 }),
+      failures: fc.integer({ min: 0, max: 3 }),
+    }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant("fund" as const),
+      from: someone,
+      to: someone,
+      cents: fc.integer({ min: 1, max: 400 }),
+      authorized: fc.boolean(),
+      tx: few,
+    }),
+  },
+  { weight: 6, arbitrary: ring },
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      do: fc.constant("hire" as const),
+      seller,
+      buyer: someone,
+      capability,
+      passed: fc.boolean(),
+      latency: fc.nat({ max: 70_000 }),
+      signed: fc.boolean(),
+      atomic: fc.constantFrom(999, 1_000, 250_000, 250_001),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant("receipt" as const),
+      seller,
+      buyer: someone,
+      capability,
+      tx: few,
+      cents: fc.integer({ min: 1, max: 4 }),
+      signed: fc.boolean(),
+      again: fc.boolean(),
+      payee: fc.option(someone),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("deposit" as const), seller, buyer: someone }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant("escrow" as const),
+      pick: fc.nat(),
+      how: fc.constantFrom(
+        "delivered",
+        "release",
+        "split",
+        "buyer",
+        "seller",
+        "arbiter",
+        "timeout",
+        "receipt",
+      ),
+      capability,
+    }),
+  },
+  { weight: 5, arbitrary: list },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant("template" as const), count: fc.integer({ min: 3, max: 5 }) }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant("rate" as const),
+      pick: fc.nat(),
+      stars: fc.integer({ min: 1, max: 5 }),
+      side: fc.constantFrom("buyer", "seller"),
+      ...where,
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("telemetry" as const),
+      pick: fc.nat(),
+      latency: fc.option(fc.nat({ max: 900 })),
+      passed: fc.boolean(),
+      ...where,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("claim" as const),
+      seller,
+      state: fc.constantFrom("claimed", "verified", "unclaimed"),
+      ...where,
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("replay" as const),
+      pick: fc.nat(),
+      type: fc.option(fc.constantFrom("rating", "telemetry", "claim", "params", "verify", "contest")),
+      ledger,
+    }),
+  },
+  { weight: 4, arbitrary: publish },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("enter" as const), agent: someone }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("tick" as const) }) },
+);
+
+export type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
+
+/** An action, after so many seconds and blocks: none of either when there are no blocks. */
+export const step = fc.record({ wait, blocks: fc.constantFrom(0, 0, 1, 1, 1, 60, 256), action });
+
+/** Who funds, who is funded, and by how many at once, so that there are many clusters, some of which meet. */
+const treasury = fc.integer({ min: 30, max: 34 }).map(wallet);
+/** The agents that are there from the beginning; wallets 13–20 may come later, as may who funds them. */
+export const CLUSTERED = Array.from({ length: 12 }, (_, n) => wallet(n + 1));
+const late = fc.integer({ min: 13, max: 20 }).map(wallet);
+
+/** Steps that make and unmake clusters, and hires in them: days apart, so that groups of one funder stay apart too. */
+export const clusterStep = fc.record({
+  wait: fc.constantFrom(20, 60, 60, 2 * DAY),
+  blocks: fc.constantFrom(0, 1, 1, 300),
+  action: fc.oneof(
+    {
+      weight: 8,
+      arbitrary: fc.record({
+        do: fc.constant("ring" as const),
+        from: treasury,
+        first: fc.integer({ min: 1, max: 16 }),
+        size: fc.integer({ min: 1, max: 5 }),
+        through: fc.boolean(),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        do: fc.constant("params" as const),
+        hub: fc.option(treasury),
+        unhub: fc.boolean(),
+        thresholds: fc.record(
+          {
+            clusterOthers: fc.constantFrom<number>(1, 2, 4),
+            fundingSpanSeconds: fc.constantFrom<number>(40, 3 * DAY),
+            deployBatchBlocks: fc.constantFrom<number>(1, 600),
+          },
+          { requiredKeys: [] },
+        ),
+      }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({ do: fc.constant("enter" as const), agent: fc.oneof(treasury, late, late) }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        do: fc.constant("list" as const),
+        seller,
+        capability: fc.constant("text.translate"),
+        price: fc.constantFrom("0.50", "7.00"),
+        host: fc.nat({ max: 1 }),
+        port: fc.constant(""),
+        retired: fc.boolean(),
+        private: fc.constant(false),
+        issued: fc.constant(null),
+        payee: fc.constant(null),
+      }),
+    },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        do: fc.constant("hire" as const),
+        seller,
+        buyer: fc.integer({ min: 1, max: 20 }).map(wallet),
+        capability: fc.constant("text.translate"),
+        passed: fc.boolean(),
+        latency: fc.constant(1),
+        signed: fc.boolean(),
+        atomic: fc.constant(1_000),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant("tick" as const) }) },
+  ),
+});

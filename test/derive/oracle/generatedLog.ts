@@ -1,0 +1,226 @@
+import fc from "fast-check";
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { EventLog, wallet } from "../eventLog.ts";
+import {
+  type Action,
+  ARBITER,
+  ATTESTOR,
+  CLUSTERED,
+  clusterStep,
+  OPERATOR,
+  step,
+} from "./generatedActions.ts";
+
+/** A log of agents that fund, list, pay, deposit, settle, rate and wait, with every edge of every window among the waits. */
+export const generatedLog = generatedLogOf({ minLength: 5, maxLength: 60 });
+
+/** Such logs of so many actions; most actions are an event or two, a few are dozens. */
+export function generatedLogOf(length: { minLength: number; maxLength: number }): fc.Arbitrary<EventLog> {
+  return fc.array(step, length).map((steps) => logOf(steps));
+}
+
+/** Logs of agents that stand in many clusters, some of which meet, and come apart when their funder is published as a hub. */
+export const clusterLog = fc
+  .array(clusterStep, { minLength: 6, maxLength: 40 })
+  .map((steps) => logOf(steps, CLUSTERED));
+
+function logOf(steps: { wait: number; blocks: number; action: Action }[], listed: Address[] = []): EventLog {
+  const log = new EventLog({ operator: OPERATOR, claimAttestors: [ATTESTOR], auditArbiters: [ARBITER] });
+  for (const agent of listed) log.after(60, 300).listing(agent, "text.translate");
+  const build = new Builder(log);
+  for (const { wait: seconds, blocks, action: it } of steps) {
+    // A new block has a later time, and only a new block has.
+    if (blocks > 0) log.after(seconds, blocks);
+    build.add(it);
+  }
+  log.after(1).tick();
+  return log;
+}
+
+type Receipt = { hash: string; seller: Address; buyer: Address };
+type Held = { id: Hex; seller: Address; buyer: Address; delivered: boolean; settled: boolean };
+
+class Builder {
+  readonly #log: EventLog;
+  readonly #txs: Hex[];
+  readonly #receipts: Receipt[] = [];
+  readonly #escrows: Held[] = [];
+  readonly #hubs: Address[] = [];
+  #version = 1;
+  #rings = 0;
+
+  constructor(log: EventLog) {
+    this.#log = log;
+    this.#txs = Array.from({ length: 6 }, () => log.hash());
+  }
+
+  add(it: Action): void {
+    const log = this.#log;
+    switch (it.do) {
+      case "fund": {
+        const { authorized } = it;
+        log.transfer(it.from, it.to, 10_000 * it.cents, { authorized, tx: this.#txs[it.tx] ?? log.hash() });
+        return;
+      }
+      case "ring":
+        // Each is larger than the one before, or the fifth would be dust.
+        this.#rings += 1;
+        for (let n = it.first; n < it.first + it.size; n++) {
+          const amount = 100_000_000 * this.#rings;
+          const from = it.through ? wallet(20 + n) : it.from;
+          if (it.through) log.transfer(it.from, from, amount);
+          log.transfer(from, wallet(n), amount);
+        }
+        return;
+      case "spree":
+        for (let n = 0; n < it.hires; n++) {
+          const buyer = wallet(1 + (n % it.buyers));
+          if (buyer === it.seller) continue;
+          const capability = ["text.translate", "code.review", "chart.generate"][n % 3] ?? "";
+          log.hire(it.seller, buyer, { capability, passed: n >= it.failures, amount: 2_000 });
+        }
+        return;
+      case "hire": {
+        const { capability, passed, seller, buyer } = it;
+        if (seller === buyer) return;
+        const signature = it.signed ? { buyer_signature: "0x02" } : {};
+        const hash = log.hire(seller, buyer, {
+          capability,
+          passed,
+          amount: it.atomic,
+          latency_ms: it.latency,
+          ...signature,
+        });
+        this.#receipts.push({ hash, seller, buyer });
+        return;
+      }
+      case "receipt": {
+        const options = {
+          capability: it.capability,
+          tx: this.#txs[it.tx] ?? log.hash(),
+          amount: 10_000 * it.cents,
+          ...(it.signed ? { buyer_signature: "0x02" } : {}),
+          ...(it.again ? { hire_id: "again" } : {}),
+          ...(it.payee === null ? {} : { payee: it.payee }),
+        };
+        const hash = log.receipt(it.seller, it.buyer, options);
+        if (it.seller !== it.buyer && it.payee !== it.buyer)
+          this.#receipts.push({ hash, seller: it.seller, buyer: it.buyer });
+        return;
+      }
+      case "deposit": {
+        if (it.seller === it.buyer) return;
+        const id = log.deposit(it.seller, it.buyer, { arbiter: ARBITER });
+        this.#escrows.push({ id, seller: it.seller, buyer: it.buyer, delivered: false, settled: false });
+        return;
+      }
+      case "escrow":
+        this.settle(it);
+        return;
+      case "list":
+        log.listing(it.seller, it.capability, {
+          price_usdc: it.price,
+          endpoint: `https://host-${it.host}.example${it.port}`,
+          retired: it.retired,
+          private_metrics: it.private,
+          ...(it.issued === null ? {} : { issued_at: it.issued }),
+          ...(it.payee === null ? {} : { payee: it.payee, payee_signature: "0x02" }),
+        });
+        return;
+      case "template":
+        for (let n = 1; n <= it.count; n++) {
+          for (const capability of ["text.translate", "code.review", "chart.generate"]) {
+            log.listing(wallet(n), capability, { endpoint: `https://own-${n}.example` });
+          }
+        }
+        return;
+      case "rate":
+      case "telemetry": {
+        const receipt = this.#receipts[it.pick % this.#receipts.length];
+        if (receipt === undefined) return;
+        if (it.do === "rate") {
+          const { side, stars } = it;
+          const rater = side === "buyer" ? receipt.buyer : receipt.seller;
+          this.say("rating", rater, { receipt: receipt.hash, side, stars }, it);
+          return;
+        }
+        const verification = { all_passed: it.passed };
+        const latency: RecordBody = it.latency === null ? {} : { latency_ms: it.latency };
+        const measured = { receipt: receipt.hash, ...latency, verification };
+        this.say("telemetry", receipt.buyer, measured, it);
+        return;
+      }
+      case "claim": {
+        const claim = {
+          agent_id: it.seller,
+          x_handle: "ada",
+          verification_hash: "a".repeat(64),
+          state: it.state,
+        };
+        this.say("claim", ATTESTOR, claim, it);
+        return;
+      }
+      case "replay": {
+        const said = log.events.filter((event) => event.kind === "record");
+        const event = said[it.pick % said.length];
+        if (event === undefined) return;
+        const isBound = event.type !== "listing" && event.type !== "receipt";
+        const type = isBound && it.type !== null ? it.type : event.type;
+        log.replay(event.hash, { type, ledger: it.ledger });
+        return;
+      }
+      case "params": {
+        if (it.unhub) this.#hubs.shift();
+        if (it.hub !== null && !this.#hubs.includes(it.hub)) this.#hubs.push(it.hub);
+        const roots = {
+          operator: OPERATOR,
+          claimAttestors: [ATTESTOR],
+          auditArbiters: [ARBITER],
+          hubs: [...this.#hubs],
+        };
+        log.record("params", OPERATOR, { version: ++this.#version, ...it.thresholds, ...roots });
+        return;
+      }
+      case "enter":
+        log.listing(it.agent, "data.lookup");
+        return;
+      case "tick":
+        log.tick();
+    }
+  }
+
+  private say(
+    type: string,
+    signer: Address,
+    body: RecordBody,
+    { ledger, old }: { ledger: Hex; old: boolean },
+  ): void {
+    if (old) this.#log.said(type, signer, body, ledger);
+    else this.#log.record(type, signer, body, ledger);
+  }
+
+  /** Only what the contract allows: a delivery once, a settlement once. */
+  private settle({ pick, how, capability }: Extract<Action, { do: "escrow" }>): void {
+    const log = this.#log;
+    const it = this.#escrows[pick % this.#escrows.length];
+    if (it === undefined) return;
+    if (how === "receipt") {
+      const hash = log.receipt(it.seller, it.buyer, { escrow_id: it.id, capability, latency_ms: pick % 500 });
+      this.#receipts.push({ hash, seller: it.seller, buyer: it.buyer });
+      return;
+    }
+    if (it.settled || (how === "delivered" && it.delivered)) return;
+    if (how === "delivered") {
+      it.delivered = true;
+      log.delivered(it.id);
+      return;
+    }
+    it.settled = true;
+    if (how === "release") log.released(it.id);
+    else if (how === "split") log.released(it.id, 200_000 + (pick % 100_000), 300_000 - (pick % 100_000));
+    else if (how === "timeout") log.timedOut(it.id, it.delivered);
+    else log.refunded(it.id, how === "buyer" ? it.buyer : how === "seller" ? it.seller : ARBITER);
+  }
+}

@@ -1,0 +1,135 @@
+import type { DeriveEvent } from "tallystick-derive/events";
+import { defineParams } from "tallystick-protocol/records/params";
+import { register } from "./agents.ts";
+import { rootOf } from "./clusters.ts";
+import type { Cluster, Facts } from "./facts.ts";
+import { type Expected, fieldsOf, tierOf } from "./fields.ts";
+import { attach, countEscrow, escrowOf } from "./hires.ts";
+import { readRecord } from "./records.ts";
+import { endPresumptions, readTransfer } from "./transfers.ts";
+
+/** A cluster that ever was; members are told of those that were merged into no other. */
+export type ExpectedCluster = { kind: string; merged_into: string | null; size: number; members: string[] };
+
+export type ExpectedState = {
+  agents: { [address: string]: Expected };
+  clusters: { [id: string]: ExpectedCluster };
+};
+
+/**
+ * The derivation once more, slow and obvious: reads the log into plain arrays, looks through all of them at every event,
+ * and computes each field from its definition at the end. Signatures are taken as present. It shares no code with the
+ * incremental one.
+ */
+export function oracle(log: DeriveEvent[]): ExpectedState {
+  const facts: Facts = {
+    params: defineParams(),
+    now: 0,
+    at: { block: 0, log: null, seq: null },
+    asOf: 0,
+    transfers: [],
+    escrows: new Map(),
+    receipts: [],
+    hires: [],
+    ratings: [],
+    telemetry: new Map(),
+    listings: [],
+    seenListings: new Set(),
+    boundLedgers: new Set(),
+    consents: new Map(),
+    claims: new Map(),
+    agents: new Map(),
+    hubs: new Set(),
+    escrowContracts: new Set(),
+    fundings: new Set(),
+    groups: [],
+    trips: [],
+    clusters: [],
+    hubsOnce: new Set(),
+    widened: [],
+  };
+  for (const [index, event] of log.entries()) {
+    facts.now = index;
+    facts.at = {
+      block: event.block,
+      log: event.kind === "tick" ? null : event.log,
+      seq: event.kind === "record" ? event.seq : null,
+    };
+    read(facts, event);
+    for (const [address, agent] of facts.agents) agent.tier = tierOf(facts, address, agent.tier);
+  }
+  return {
+    agents: Object.fromEntries(
+      [...facts.agents.keys()].map((address) => [address, fieldsOf(facts, address)]),
+    ),
+    clusters: Object.fromEntries(facts.clusters.map((it) => [it.id, tell(facts, it)])),
+  };
+}
+
+function tell({ clusters }: Facts, it: Cluster): ExpectedCluster {
+  const { kind, mergedInto, size } = it;
+  const members = clusters.flatMap((other) => (rootOf(other) === it ? [...other.members] : [])).sort();
+  return { kind, merged_into: mergedInto?.id ?? null, size, members };
+}
+
+function read(facts: Facts, event: DeriveEvent): void {
+  switch (event.kind) {
+    case "params":
+      facts.params = event.params;
+      facts.hubs = new Set(event.params.hubs);
+      return;
+    case "transfer":
+      readTransfer(facts, event);
+      return;
+    case "escrow.deposited":
+      facts.escrowContracts.add(event.escrow);
+      facts.escrows.set(event.escrowId, {
+        id: event.escrowId,
+        provider: event.provider,
+        buyer: event.buyer,
+        seller: event.seller,
+        arbiter: event.arbiter,
+        amount: BigInt(event.amount),
+        delivered: false,
+        outcome: "held",
+        toSeller: 0n,
+        refundedBy: null,
+        settledTime: null,
+        receipt: null,
+        hire: null,
+      });
+      register(facts, event.buyer, event);
+      for (const receipt of facts.receipts)
+        if (receipt.escrowId === event.escrowId) attach(facts, receipt, event);
+      return;
+    case "escrow.delivered":
+      escrowOf(facts, event.escrowId).delivered = true;
+      return;
+    case "escrow.released":
+    case "escrow.refunded":
+    case "escrow.timedOut": {
+      const escrow = escrowOf(facts, event.escrowId);
+      escrow.settledTime = event.time;
+      if (event.kind === "escrow.released") {
+        escrow.outcome = "released";
+        escrow.toSeller = BigInt(event.toSeller);
+      } else {
+        escrow.outcome = event.kind === "escrow.refunded" ? "refunded" : "timed_out";
+        escrow.refundedBy = event.kind === "escrow.refunded" ? event.by : null;
+      }
+      countEscrow(facts, event.escrowId, event);
+      return;
+    }
+    case "record":
+      readRecord(facts, event);
+      return;
+    case "tick":
+      facts.asOf = event.time;
+      for (const receipt of facts.receipts) {
+        const waits = receipt.escrowId !== null && facts.escrows.get(receipt.escrowId)?.receipt === receipt;
+        if (receipt.status === "pending" && !waits && event.time > receipt.waitsUntil)
+          receipt.status = "unmatched";
+      }
+      endPresumptions(facts);
+  }
+}

@@ -1,0 +1,184 @@
+import type { RecordEvent } from "tallystick-derive/events";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { parseClaim } from "tallystick-protocol/records/claim";
+import { parseListing } from "tallystick-protocol/records/listing";
+import { parseParams } from "tallystick-protocol/records/params";
+import { parseRating } from "tallystick-protocol/records/rating";
+import { parseReceipt } from "tallystick-protocol/records/receipt";
+import { parseTelemetry } from "tallystick-protocol/records/telemetry";
+import { register } from "./agents.ts";
+import { dropTrips } from "./clusters.ts";
+import type { Facts, Receipt } from "./facts.ts";
+import { noteAlike, tokensOf } from "./fingerprints.ts";
+import { sharedSize } from "./groups.ts";
+import { attach, countDirect } from "./hires.ts";
+import { pays } from "./transfers.ts";
+
+/** A body that a schema refuses says nothing. */
+export function readRecord(facts: Facts, event: RecordEvent): void {
+  if (!isMeant(facts, event)) return;
+  try {
+    readMeant(facts, event);
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+  }
+}
+
+/** Whether the words were signed as what they stand for, where they stand; before there was a way to say so, in any case. */
+function isMeant(facts: Facts, { type, body, ledger }: RecordEvent): boolean {
+  if (type === "listing" || type === "receipt") return true;
+  const keys = Object.keys(body);
+  if (keys.includes("type") || keys.includes("ledger")) {
+    if (body.type !== type || body.ledger !== ledger) return false;
+    facts.boundLedgers.add(ledger);
+    return true;
+  }
+  return !facts.boundLedgers.has(ledger) && !facts.params.boundLedgers.some((it) => it === ledger);
+}
+
+function readMeant(facts: Facts, event: RecordEvent): void {
+  switch (event.type) {
+    case "params":
+      readParams(facts, event);
+      return;
+    case "listing":
+      readListing(facts, event);
+      return;
+    case "receipt":
+      readReceipt(facts, event);
+      return;
+    case "rating": {
+      const { receipt: hash, side, stars } = parseRating(event.body);
+      const receipt = facts.receipts.find((it) => it.hash === hash);
+      if (receipt === undefined || event.signer !== (side === "buyer" ? receipt.buyer : receipt.agent))
+        return;
+      if (facts.ratings.some((it) => it.receipt === receipt && it.side === side)) return;
+      const size = receipt.hire === null ? null : sharedSize(facts, receipt.buyer, receipt.agent);
+      const leavesWindow = event.time + facts.params.windowSeconds;
+      facts.ratings.push({ receipt, side, stars, time: event.time, size, leavesWindow });
+      return;
+    }
+    case "telemetry": {
+      const { receipt: hash, latency_ms: latency = null, verification } = parseTelemetry(event.body);
+      const receipt = facts.receipts.find((it) => it.hash === hash);
+      if (receipt === undefined || event.signer !== receipt.buyer || facts.telemetry.has(receipt.hash))
+        return;
+      const allPassed = verification?.all_passed ?? null;
+      facts.telemetry.set(receipt.hash, { latency, allPassed });
+      if (receipt.hire === null) return;
+      receipt.hire.latency = latency ?? receipt.hire.latency;
+      if (receipt.hire.escrow === null && !receipt.buyerSigned && allPassed !== null) {
+        receipt.hire.outcome = allPassed ? "success" : "failure";
+      }
+      return;
+    }
+    case "claim": {
+      const { agent_id, state } = parseClaim(event.body);
+      if (facts.params.claimAttestors.includes(event.signer)) facts.claims.set(agent_id, state);
+    }
+  }
+}
+
+function readParams(facts: Facts, event: RecordEvent): void {
+  const params = parseParams(event.body);
+  if (event.signer !== facts.params.operator || params.version <= facts.params.version) return;
+  const old = facts.params;
+  facts.params = params;
+  const isWider =
+    params.clusterOthers < old.clusterOthers ||
+    params.fundingSpanSeconds > old.fundingSpanSeconds ||
+    params.deployBatchBlocks > old.deployBatchBlocks;
+  if (isWider) facts.widened.push({ time: event.time, block: event.block });
+  for (const hub of facts.hubs) if (!params.hubs.some((it) => it === hub)) facts.hubsOnce.add(hub);
+  dropTrips(facts, (it) => it !== null && !facts.hubs.has(it) && params.hubs.some((hub) => hub === it));
+  facts.hubs = new Set(params.hubs);
+}
+
+function readListing(facts: Facts, event: RecordEvent): void {
+  const body = parseListing(event.body);
+  const text = JSON.stringify(event.body, Object.keys(event.body).sort());
+  if (event.signer !== body.agent_id) return;
+  const own = facts.listings.filter((it) => it.agent === event.signer);
+  const isNew = !own.some((it) => it.capability === body.capability && it.mode === body.payment_mode);
+  if (isNew && own.length >= facts.params.maxListings) return;
+  if (facts.seenListings.has(text)) return;
+  facts.seenListings.add(text);
+  if (!register(facts, event.signer, event)) return;
+  const consent = `${body.agent_id}/${body.payee}`;
+  if (body.payee_signature !== undefined && !facts.consents.has(consent)) {
+    facts.consents.set(consent, { block: event.block, log: event.log });
+  }
+  const { capability, payment_mode: mode, issued_at: issuedAt = 0 } = body;
+  const at = facts.listings.findIndex(
+    (it) => it.agent === event.signer && it.capability === capability && it.mode === mode,
+  );
+  if (at >= 0 && (facts.listings[at]?.issuedAt ?? 0) > issuedAt) return;
+  const listing = {
+    agent: event.signer,
+    capability,
+    mode,
+    price: body.price_usdc,
+    latency: body.max_latency_ms,
+    host: new URL(body.endpoint).host,
+    live: !body.retired,
+    private: body.private_metrics,
+    issuedAt,
+  };
+  const before = tokensOf(facts, event.signer);
+  if (at >= 0) facts.listings[at] = listing;
+  else facts.listings.push(listing);
+  const after = tokensOf(facts, event.signer);
+  if (before.size !== after.size || [...before].some((it) => !after.has(it))) noteAlike(facts, event.signer);
+}
+
+function readReceipt(facts: Facts, event: RecordEvent): void {
+  const body = parseReceipt(event.body);
+  if (event.signer !== body.agent_id || body.buyer === body.agent_id || body.payee === body.buyer) return;
+  if (body.amount_usdc_atomic === "0" && !/^0x0+$/.test(body.tx_hash)) return;
+  const receipt: Receipt = {
+    hash: event.hash,
+    agent: body.agent_id,
+    buyer: body.buyer,
+    capability: body.capability,
+    hireId: body.hire_id,
+    tx: body.tx_hash,
+    logIndex: body.log_index ?? null,
+    amount: BigInt(body.amount_usdc_atomic),
+    payee: body.payee ?? body.agent_id,
+    escrowId: body.escrow_id ?? null,
+    allPassed: body.verification.all_passed,
+    latency: body.latency_ms ?? null,
+    buyerSigned: body.buyer_signature !== undefined,
+    time: event.time,
+    waitsUntil: event.time + facts.params.reconcileSeconds,
+    waited: false,
+    status: "pending",
+    hire: null,
+  };
+  facts.receipts.push(receipt);
+  if (receipt.escrowId !== null) {
+    attach(facts, receipt, event);
+    return;
+  }
+  if (receipt.amount < BigInt(facts.params.minHireAtomic)) {
+    const given = facts.receipts.some(
+      (it) => it.status === "free" && it.agent === receipt.agent && it.buyer === receipt.buyer,
+    );
+    receipt.status = !receipt.buyerSigned ? "unmatched" : given ? "duplicate" : "free";
+    return;
+  }
+  const payment = facts.transfers.find((it) => pays(facts, it, receipt));
+  if (payment !== undefined) countDirect(facts, receipt, payment, event);
+  if (receipt.status !== "pending") return;
+  const sameWait = facts.receipts.filter(
+    (it) =>
+      it.waited &&
+      it.tx === receipt.tx &&
+      it.buyer === receipt.buyer &&
+      it.payee === receipt.payee &&
+      it.amount === receipt.amount,
+  );
+  const agreed = receipt.payee === receipt.agent || facts.consents.has(`${receipt.agent}/${receipt.payee}`);
+  if (agreed && sameWait.length < 100) receipt.waited = true;
+  else receipt.status = "unmatched";
+}

@@ -1,0 +1,39 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { MemoryStore } from "tallystick-derive/memoryStore";
+import { addNumber, removeNumber, selectNumbers } from "tallystick-derive/orderedSet";
+
+/** Numbers of every length, many of them equal. */
+const number = fc.oneof(fc.bigInt({ min: 0n, max: 5n }), fc.bigInt({ min: 0n, max: 2n ** 70n }));
+const step = fc.record({ value: number, remove: fc.boolean(), pick: fc.nat() });
+
+describe("an ordered set of numbers", () => {
+  it("selects as a sorted list does, whether it is one row or has grown into a tree", async () => {
+    const steps = fc.array(step, { maxLength: 200, size: "max" });
+    await fc.assert(
+      fc.asyncProperty(steps, async (steps) => {
+        const store = new MemoryStore();
+        const expected: bigint[] = [];
+        for (const { value, remove, pick } of steps) {
+          const [gone] = remove && expected.length > 1 ? expected.splice(pick % expected.length, 1) : [];
+          if (gone === undefined) expected.push(value);
+          await (gone === undefined ? addNumber(store, "set", value) : removeNumber(store, "set", gone));
+          expected.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+          const ranks = [0, pick % expected.length, expected.length - 1];
+          const selected = await selectNumbers(store, "set", ranks);
+          expect(selected).to.deep.equal(ranks.map((rank) => expected[rank]));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("refuses a rank that it does not have, and to take out what is not in it", async () => {
+    const store = new MemoryStore();
+    await addNumber(store, "set", 7n);
+    for (const attempt of [selectNumbers(store, "set", [1]), removeNumber(store, "set", 8n)]) {
+      const error = await attempt.catch((it) => it);
+      expect(error).to.be.instanceOf(Error);
+    }
+  });
+});

@@ -1,0 +1,36 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "chai";
+import { MCP_SERVER } from "tallystick-mcp/createTallystickMcp";
+import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { SDK_PACKAGE } from "../../tools/pack/packSdk.ts";
+
+const read = (file: string): string => readFileSync(path.join(repositoryRoot, file), "utf8");
+const server = JSON.parse(read("packages/mcp/server.json"));
+
+describe("server.json", () => {
+  it("says the same name and version as the server itself", () => {
+    expect(server.name.split("/")[1]).to.equal(MCP_SERVER.name);
+    expect(server.packages[0].identifier).to.equal(SDK_PACKAGE);
+    expect(server.title).to.equal(MCP_SERVER.title);
+    for (const version of [server.version, server.packages[0].version])
+      expect(version).to.equal(MCP_SERVER.version);
+  });
+
+  it("lists every setting of a server over stdio, and marks what is secret", () => {
+    const schema =
+      /environmentSchema = z\.object\(\{\n([\s\S]*?)\n\}\);/.exec(read("packages/mcp/mcpConfig.ts"))?.[1] ??
+      "";
+    const settings = [...schema.matchAll(/^ {2}([A-Z][A-Z0-9_]*):/gm)].map(([, name]) => name);
+    const listed: { name: string; isSecret?: boolean }[] = server.packages[0].environmentVariables;
+    // TALLYSTICK_MCP_KEY is for HTTP.
+    expect([...listed.map(({ name }) => name), "TALLYSTICK_MCP_KEY"].sort()).to.deep.equal(settings.sort());
+    const secret = listed.filter(({ isSecret }) => isSecret).map(({ name }) => name);
+    expect(secret.sort()).to.deep.equal(["TALLYSTICK_API_KEY", "TALLYSTICK_PRIVATE_KEY"]);
+  });
+
+  it("keeps the registry's limits", () => {
+    expect(server.description.length).to.be.at.most(100);
+    expect(server.name).to.match(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
+  });
+});

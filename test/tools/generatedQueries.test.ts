@@ -1,0 +1,12 @@
+import { readFile } from "node:fs/promises";
+import { expect } from "chai";
+import { QUERIES_FILE, queriesText } from "../../tools/generate-queries.ts";
+
+/** What a formatter does not change. */
+const essence = (text: string) => text.replaceAll(/[\s(),;|]/g, "");
+
+describe("packages/sdk/query/createGraphqlClient.ts", () => {
+  it("is what the SDL and the operations give (else: npm run generate:queries)", async () => {
+    expect(essence(await readFile(QUERIES_FILE, "utf8"))).to.equal(essence(queriesText()));
+  });
+});

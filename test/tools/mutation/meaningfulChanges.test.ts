@@ -1,0 +1,56 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "chai";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+import { parse } from "../../../tools/mutation/compiler.ts";
+import { findMutants } from "../../../tools/mutation/findMutants.ts";
+
+/** On the escrow as it is: what a changed line of it would be is what these are about. */
+describe("tools/mutation/meaningfulChanges", function () {
+  this.timeout(60_000);
+  let changes: string[];
+  before(() => {
+    const name = "contracts/HireEscrow.sol";
+    const source = readFileSync(path.join(repositoryRoot, name), "utf8");
+    changes = findMutants("HireEscrow.sol", source, parse(repositoryRoot, name)).map(({ id }) => id);
+  });
+  const has = (...parts: string[]) =>
+    expect(
+      changes.some((id) => parts.every((part) => id.includes(part))),
+      parts.join(" … "),
+    ).to.equal(true);
+
+  it("lets a refund take the word of a release", () =>
+    has("refund|word|", "Signatures.isSignedBy(signer, ", "RELEASE_TYPEHASH, id"));
+
+  it("lets the seller spend the buyer's allowance", () =>
+    has("depositWithPermit|sender|", "if (!(msg.sender == hire.seller))"));
+
+  it("lets payee, guardian and others stand in for who has to send or sign", () => {
+    has("release|sender|", "msg.sender == hire.payee");
+    has("release|signer|", "Signatures.isSignedBy(guardian,");
+    has("refund|role|", "|| signer == hire.feeRecipient");
+    has("timeoutRefund|role|", "&& msg.sender != hire.seller");
+  });
+
+  it("misnames what an event says", () => {
+    has("refund|event|signer → msg.sender");
+    has("_accept|event|payee → feeRecipient");
+  });
+
+  it("compares balances loosely", () => {
+    has("_requireReceived|loose|", "current < before + amount");
+    has("_push|loose|", "current + amount >= before");
+  });
+
+  it("does after a call what has to come before it", () => {
+    has("_push|order|", "_callTransfer(to, amount); uint256 gasBefore = gasleft();");
+    has("withdraw|order|", "uint256 before = _balance();");
+  });
+
+  it("takes the wrong account's tokens, and pays the payee of an overdue delivery", () => {
+    has("_pullByAllowance|owner|buyer → msg.sender");
+    has("_tryPermit|owner|owner, address(this) → address(this), owner");
+    has("timeoutRefund|owner|", "delivered ? _orSeller(hire.payee, hire.seller)");
+  });
+});

@@ -1,0 +1,29 @@
+import { expect } from "chai";
+import { readFrozen } from "../../../scripts/ignition/frozenContract.ts";
+import { compileWith, exploration, IMPOSSIBLE } from "../../../tools/proofs/exploration.ts";
+import { explore } from "../../../tools/proofs/explore.ts";
+import { freshChain } from "../../contracts/support/chain.ts";
+
+describe("tools/proofs/explore", function () {
+  this.timeout(600_000);
+  // Builds the contracts where nobody has.
+  before(async () => (await freshChain()).close());
+
+  // `npm run prove` goes on until there is no new state.
+  it("finds no rule broken in the states that are reached first, with a token of any mood", async () => {
+    const { broken, never, states } = await explore(readFrozen("HireEscrow").initCode, { most: 4 });
+    expect(broken).to.equal(undefined);
+    expect(never).to.include.members(IMPOSSIBLE).and.not.include("Deposit");
+    expect(states).to.be.greaterThan(20);
+  });
+
+  it("finds a refund that takes the word of a release, and says how", async () => {
+    const [bug] = exploration.bugs;
+    if (bug === undefined) throw new Error("no bug");
+    const { broken } = await explore(compileWith(bug), { moods: 1 });
+    expect(broken?.rule).to.equal("nobody who may gave a word for it");
+    expect(broken?.path.at(-1)).to.equal(
+      "RefundByBuyer by Stranger, signed by Buyer for Release, token Honest",
+    );
+  });
+});

@@ -1,0 +1,41 @@
+import { expect } from "chai";
+import { openSolver, type Solver } from "../../../tools/proofs/openSolver.ts";
+import { properties } from "../../../tools/proofs/properties.ts";
+import { applyChange, proveProperty } from "../../../tools/proofs/proveProperty.ts";
+
+describe("tools/proofs/proveProperty", function () {
+  this.timeout(300_000);
+  let solver: Solver;
+  before(async () => {
+    solver = await openSolver();
+  });
+  after(() => solver.close());
+
+  for (const property of properties) {
+    it(`proves: ${property.claim}`, async () => {
+      const { proved, verdicts } = await proveProperty(property, solver);
+      expect(proved, verdicts.join()).to.equal(true);
+    });
+
+    const [first, ...others] = property.bugs;
+    if (first === undefined) throw new Error(`No bug is planted for: ${property.claim}`);
+    it(`loses that proof when ${first.what}`, async () => {
+      const { verdicts } = await proveProperty(property, solver, first);
+      expect(verdicts).to.include("refuted");
+    });
+    // Each takes the solver seconds; `npm run prove` tries them all.
+    for (const bug of others) {
+      it(`can still plant: ${bug.what}`, () => {
+        expect(() => applyChange(bug)).to.not.throw();
+      });
+    }
+  }
+
+  it("plants a change only where its text stands exactly once", () => {
+    const file = "contracts/EscrowBook.sol";
+    const change = { what: "", file, replace: "" };
+    expect(() => applyChange({ ...change, find: "no such text" })).to.throw("has 0 of these, not 1");
+    expect(() => applyChange({ ...change, find: "amount" })).to.throw("not 1: amount");
+    expect(applyChange({ ...change, find: "a b" }, { [file]: "[a b]" })).to.equal("[]");
+  });
+});

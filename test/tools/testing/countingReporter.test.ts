@@ -1,0 +1,58 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+import { readTestCounts } from "../../../tools/testing/testCounts.ts";
+
+describe("tools/testing/countingReporter", () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), "tallystick-reporter-"));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  /** Runs mocha over one file of the text given; answers with what the reporter left. */
+  async function countsOf(text: string) {
+    const file = path.join(folder, "one.test.mjs");
+    const counts = path.join(folder, "counts.json");
+    await writeFile(file, text);
+    const args = [
+      "--import",
+      "tsx",
+      "node_modules/mocha/lib/cli/cli.js",
+      "--no-config",
+      "--reporter",
+      "./tools/testing/countingReporter.ts",
+      file,
+    ];
+    const env = { ...process.env, TALLYSTICK_TEST_COUNTS: counts };
+    await promisify(execFile)(process.execPath, args, { cwd: repositoryRoot, env }).catch(() => {});
+    const left = readTestCounts(counts);
+    return { left, relative: path.relative(repositoryRoot, file) };
+  }
+
+  it("leaves the counts, each failed test with its first line, and each file with its time", async () => {
+    const { left, relative } = await countsOf(`describe("a room", () => {
+      it("works", () => {});
+      it("waits");
+      it("does not", () => { throw new Error("first line\\nsecond line"); });
+    });`);
+    expect(left).to.deep.include({ passed: 1, failed: 1, skipped: 1 });
+    expect(left?.failures).to.deep.equal([
+      { file: relative, title: "a room does not", message: "first line" },
+    ]);
+    expect(left?.files?.map(({ file }) => file)).to.deep.equal([relative]);
+  });
+
+  it("names a hook that failed", async () => {
+    const { left } = await countsOf(`describe("a room", () => {
+      before("opens it", () => { throw new Error("locked"); });
+      it("is never tried", () => {});
+    });`);
+    expect(left?.failures?.[0]).to.include({ message: "locked" });
+    expect(left?.failures?.[0]?.title).to.contain("opens it");
+  });
+});

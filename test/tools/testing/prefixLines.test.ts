@@ -1,0 +1,19 @@
+import { expect } from "chai";
+import { prefixLines } from "../../../tools/testing/prefixLines.ts";
+
+describe("tools/testing/prefixLines", () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+
+  it("keeps a line whole that comes in pieces, also in the middle of a character", () => {
+    const written: string[] = [];
+    const lines = prefixLines("a  ", (text) => written.push(text));
+    const [first, second] = [bytes("one\n✔ tw").slice(0, 5), bytes("one\n✔ tw").slice(5)];
+
+    lines.write(first);
+    lines.write(second);
+    lines.write(bytes("o\n\nend"));
+    lines.end();
+
+    expect(written.join("")).to.equal("a  one\na  ✔ two\na  \na  end\n");
+  });
+});

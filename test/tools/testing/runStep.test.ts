@@ -1,0 +1,38 @@
+import { expect } from "chai";
+import { judge } from "../../../tools/testing/runStep.ts";
+
+describe("tools/testing/runStep", () => {
+  const runner = { counts: true };
+  const all = { passed: 5, failed: 0, skipped: 0 };
+
+  it("counts a check as one", () => {
+    expect(judge({ counts: false }, 0, undefined)).to.deep.equal({ passed: 1, failed: 0, skipped: 0 });
+    expect(judge({ counts: false }, 1, undefined)).to.deep.equal({ passed: 0, failed: 1, skipped: 0 });
+  });
+
+  it("takes a runner's own counts", () => {
+    expect(judge(runner, 0, { passed: 5, failed: 0, skipped: 1 })).to.deep.equal({
+      passed: 5,
+      failed: 0,
+      skipped: 1,
+    });
+    expect(judge(runner, 2, { passed: 5, failed: 2, skipped: 0 })).to.deep.equal({
+      passed: 5,
+      failed: 2,
+      skipped: 0,
+    });
+  });
+
+  it("counts a failure when the runner ended badly though no test failed", () => {
+    expect(judge(runner, 1, all)).to.deep.equal({ ...all, failed: 1, note: "ended with 1" });
+    expect(judge(runner, 1, undefined)).to.include({ passed: 0, failed: 1 });
+  });
+
+  it("counts a failure when a runner ran no test", () => {
+    expect(judge(runner, 0, { passed: 0, failed: 0, skipped: 3 })).to.include({
+      failed: 1,
+      note: "ran no test",
+    });
+    expect(judge(runner, 0, undefined)).to.include({ failed: 1 });
+  });
+});

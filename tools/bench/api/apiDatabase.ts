@@ -1,0 +1,82 @@
+import { getTableColumns, is, isTable, SQL } from "drizzle-orm";
+import { toSnakeCase } from "drizzle-orm/casing";
+import { drizzle } from "drizzle-orm/node-postgres";
+import { getTableConfig, PgDialect, type PgTable } from "drizzle-orm/pg-core";
+import pg from "pg";
+import type { MemoryStore } from "tallystick-derive/memoryStore";
+import { type TableName, tables } from "tallystick-derive/tables";
+import * as schema from "../../../indexer/ponder.schema.ts";
+import { PLANNER_SETTINGS } from "../../../indexer/readDatabase.ts";
+import type { Database } from "../../../indexer/src/api/database.ts";
+
+/**
+ * The indexer's tables in an empty database, made from its schema as Ponder would, for tests of the API that bring their own
+ * rows. `statements` counts the queries sent since it was last set, and `sent` lists them.
+ */
+export async function openApiDatabase(url: string, { indexes = false } = {}) {
+  // Set up as the API's own connections are.
+  const onConnect = async (client: pg.ClientBase) => void (await client.query(PLANNER_SETTINGS));
+  const pool = new pg.Pool({ connectionString: url, max: 5, onConnect });
+  // The server is stopped right after the pool; a connection that hears of it first must not fail the test.
+  pool.on("error", () => {});
+  const pgTables = Object.values(schema).filter((it) => isTable(it)) as PgTable[];
+  for (const table of pgTables) {
+    const columns = Object.values(getTableColumns(table)).map(
+      (column) => `"${column.name}" ${column.getSQLType()}${column.primary ? " PRIMARY KEY" : ""}`,
+    );
+    await pool.query(`CREATE TABLE "${getTableConfig(table).name}" (${columns.join(", ")})`);
+  }
+  const createIndexes = async () => {
+    for (const table of pgTables) for (const statement of indexesOf(table)) await pool.query(statement);
+  };
+  if (indexes) await createIndexes();
+  await pool.query("CREATE TABLE _ponder_checkpoint (latest_checkpoint text)");
+  let statements = 0;
+  const sent: { query: string; params: unknown[] }[] = [];
+  const logQuery = (query: string, params: unknown[]) => {
+    statements++;
+    sent.push({ query, params });
+  };
+  const database = drizzle(pool, { schema, casing: "snake_case", logger: { logQuery } });
+  return {
+    database,
+    /** Takes over every row that a derivation in memory came to. */
+    fill: async (store: MemoryStore) => {
+      for (const name of Object.keys(tables) as TableName[]) {
+        const rows = [...store.rows(name).values()];
+        for (let at = 0; at < rows.length; at += 500) {
+          // biome-ignore lint/performance/noDynamicNamespaceImportAccess: the table is chosen by name here
+          await database.insert(schema[name]).values(rows.slice(at, at + 500) as never);
+        }
+      }
+    },
+    /** For those who fill the tables first, as Ponder does. */
+    createIndexes,
+    /** As the API sees it. */
+    db: database as unknown as Database,
+    pool,
+    sent,
+    get statements() {
+      return statements;
+    },
+    set statements(count: number) {
+      statements = count;
+      sent.length = 0;
+    },
+    close: () => pool.end(),
+  };
+}
+
+/** The indexes of a table, as Ponder makes them after the backfill. */
+function indexesOf(table: PgTable): string[] {
+  const { name, indexes } = getTableConfig(table);
+  const dialect = new PgDialect({ casing: "snake_case" });
+  return indexes.map(({ config }, n) => {
+    const columns = config.columns.map((column) =>
+      is(column, SQL)
+        ? dialect.sqlToQuery(column, "indexes").sql
+        : `"${toSnakeCase((column as { name: string }).name)}"`,
+    );
+    return `CREATE INDEX "${config.name ?? `${name}_${n}`}" ON "${name}" (${columns.join(", ")})`;
+  });
+}

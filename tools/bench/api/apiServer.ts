@@ -1,0 +1,39 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createInterface } from "node:readline";
+import { createAdaptorServer } from "@hono/node-server";
+import { budgetOfUpgrade } from "tallystick-runtime/http/limitClients";
+import { openReadDatabase } from "../../../indexer/readDatabase.ts";
+import { createApi } from "../../../indexer/src/api/app.ts";
+import { clientLimits } from "../../../indexer/src/api/clientLimits.ts";
+import { protectServer } from "../../../indexer/src/api/protectServer.ts";
+import { createStream } from "../../../indexer/src/api/stream/createStream.ts";
+
+// The API as a process of its own, over a database that somebody filled, protected as a node's is. argv: database URL, then as
+// JSON the limits of one client (as in the configuration; without them there are none), and how many proxies it believes. For every
+// line on its input it prints how many seconds of a processor it has used.
+
+const [databaseUrl = "", limitsText, proxies = "0"] = process.argv.slice(2);
+const { db } = openReadDatabase({ databaseUrl, databaseSchema: "public" });
+const app = createApi({
+  db,
+  operations: { readBlocked: async () => null },
+  node: { chainId: 31_337, token: `0x${"70".repeat(20)}` },
+  settlementUrl: null,
+});
+const { points, streams, sockets } = JSON.parse(limitsText ?? '{"points":0,"streams":0,"sockets":0}');
+const limits = clientLimits({ trustedProxies: Number(proxies), clientLimits: { points, streams } });
+const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+protectServer(server, {
+  limits,
+  sockets,
+  stream: createStream({ db, budgetOf: (request) => budgetOfUpgrade(request, limits) }),
+  onFault: (error) => process.stderr.write(`${error}\n`),
+});
+server.listen(0, "127.0.0.1", () => {
+  process.stdout.write(`${JSON.stringify({ port: (server.address() as AddressInfo).port })}\n`);
+});
+createInterface({ input: process.stdin }).on("line", () => {
+  const { user, system } = process.cpuUsage();
+  process.stdout.write(`${(user + system) / 1e6}\n`);
+});

@@ -1,0 +1,195 @@
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { type Hex, toHex } from "tallystick-protocol/hex";
+import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import { verifyLedgerFile } from "../../../scripts/commands/verifyLedger.ts";
+import { readConfig } from "../../../services/settlement/config.ts";
+import { openService } from "../../../services/settlement/service.ts";
+import { putImage } from "./diskImage.ts";
+import { type Ending, type EndingKind, recordEndings } from "./recordEndings.ts";
+import {
+  API_KEY,
+  failure,
+  NOW,
+  nothingTold,
+  operator,
+  SettlementClient,
+  type Step,
+  type Told,
+} from "./settlementClient.ts";
+import { watchWrites } from "./watchWrites.ts";
+
+/** The chain that a service anchors to. */
+export type CrashChain = {
+  /** The settings of a service that anchors there. Its writer does not send its anchors itself. */
+  settings: { [name: string]: string };
+  /** What the contract holds of the ledger; undefined when it is not open. */
+  head: (ledger: Hex) => Promise<{ size: number; root: Hex } | undefined>;
+  /** Remembers its state, and goes back to one: to the latest first. */
+  keep: () => Promise<unknown>;
+  goBack: (state: unknown) => Promise<void>;
+};
+
+export type CrashFlow = {
+  name: string;
+  steps: readonly Step[];
+  /** How many entries the ledger has in the end. */
+  entries: number;
+  chain?: CrashChain;
+};
+
+export type CrashOptions = {
+  /** Which endings are seen through, by their numbers; all unless given. */
+  choose?: (kinds: readonly EndingKind[]) => ReadonlySet<number>;
+  /** Told after every one. */
+  onSeen?: (seen: number, of: number) => void;
+};
+
+/** `endings` is how many different ones there were, `seen` how many of them were seen through. */
+export type CrashCount = { writes: number; endings: number; seen: number };
+
+/** The time since the machine was started has two names here: before its power was lost, and after. */
+const BOOTS = ["11111111-1111-4111-8111-111111111111\n", "22222222-2222-4222-8222-222222222222\n"] as const;
+
+/** Watches nothing. */
+const NOBODY = { watches: () => false, before: async () => {}, beforeSync: () => {}, done: () => {} };
+
+type World = { root: string; flow: CrashFlow; bootId: string };
+
+/**
+ * Ends a settlement service at every single write to its disk, by a kill and by a loss of power; starts it again on what was
+ * left, lets everybody do again what they had no answer to, and looks whether anything that it had told is no longer so, stands
+ * in the ledger twice, or contradicts what it has signed.
+ *
+ * @throws TallystickError `crash_test_failed` saying at which write; LedgerLineError
+ */
+export async function crashAtEveryWrite(flow: CrashFlow, options: CrashOptions = {}): Promise<CrashCount> {
+  const { choose = (kinds) => new Set(kinds.keys()), onSeen = () => {} } = options;
+  const first = await inFolder(async (root) => {
+    const world = { root, flow, bootId: BOOTS[0] };
+    return recordLife(world, nothingTold());
+  });
+  const chosen = choose(first.endings.map(({ kind }) => kind));
+  const count = { writes: first.writes, endings: first.endings.length, seen: 0 };
+  // The latest first: a chain that has gone back knows nothing of what came later.
+  for (const [number, ending] of [...first.endings.entries()].reverse()) {
+    if (!chosen.has(number)) continue;
+    await seeThrough(flow, ending).catch((error) => {
+      throw failure(`${flow.name}, ${ending.kind} ${ending.at}: ${error.stack ?? error}`);
+    });
+    onSeen(++count.seen, chosen.size);
+  }
+  return count;
+}
+
+/**
+ * Chooses some endings by chance, always the same ones with the same numbers: as many without power as killed, and of each the
+ * last, before which everything was told.
+ */
+export function sample(size: number, random: () => number): NonNullable<CrashOptions["choose"]> {
+  return (kinds) => {
+    const chosen = (["killed", "power lost"] as const).flatMap((kind) => {
+      const left = [...kinds.keys()].filter((number) => kinds[number] === kind);
+      while (left.length > size / 2) left.splice(Math.floor(random() * (left.length - 1)), 1);
+      return left;
+    });
+    return new Set(chosen);
+  };
+}
+
+async function inFolder<T>(work: (root: string) => Promise<T>): Promise<T> {
+  const root = realpathSync(mkdtempSync(path.join(tmpdir(), "tallystick-crash-")));
+  try {
+    return await work(root);
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+/** One life of a service, every write of it taken down. */
+async function recordLife(world: World, told: Told) {
+  let look = async (): Promise<void> => {};
+  const recorded = await recordEndings({
+    root: world.root,
+    run: () =>
+      live(world, told, (client) => {
+        look = () => client.look();
+      }),
+    told: () => structuredClone(told),
+    look: () => look(),
+    keepChain: async () => world.flow.chain?.keep(),
+    bootId: world.bootId,
+  });
+  if (recorded.unseen.length > 0)
+    throw failure(`${world.flow.name}: nobody was seen writing ${recorded.unseen.join(", ")}`);
+  return recorded;
+}
+
+async function seeThrough(flow: CrashFlow, { disk, told, chain, kind }: Ending<Told>): Promise<void> {
+  await inFolder(async (root) => {
+    putImage(disk, root);
+    if (flow.chain) await flow.chain.goBack(chain);
+    const bootId = kind === "killed" ? BOOTS[0] : BOOTS[1];
+    const stop = await watchWrites({ ...NOBODY, bootId: () => bootId });
+    try {
+      await live({ root, flow, bootId }, told);
+    } finally {
+      stop();
+    }
+  });
+}
+
+/** One life of a service, from its start to its stop: everybody gets all that they want, and it is what they were told before. */
+async function live(
+  { root, flow }: World,
+  told: Told,
+  opened: (client: SettlementClient) => void = () => {},
+): Promise<void> {
+  const config = readConfig({
+    LEDGER_DIR: path.join(root, "disk"),
+    SETTLEMENT_API_KEYS: API_KEY,
+    OPERATOR: operator.address,
+    DEV_MODE: "1",
+    ...(flow.chain && { ANCHOR_WORDS_DIR: path.join(root, "words"), ...flow.chain.settings }),
+  });
+  const logged: string[] = [];
+  const failures: Error[] = [];
+  const anchored = async () =>
+    config.ledger === "local" ? undefined : await flow.chain?.head(config.ledger);
+  const before = await anchored();
+  if (before) told.heads.push(before);
+  const service = await openService({
+    config,
+    now: () => NOW,
+    log: (sentence, fields) => logged.push(`${sentence} ${JSON.stringify(fields)}`),
+    onFailure: (error) => failures.push(error),
+  });
+  try {
+    const client = new SettlementClient(service, config.ledger, told);
+    opened(client);
+    await client.check(told);
+    for (const step of flow.steps) await step(client);
+    const { ledger } = service;
+    for (let head = await anchored(); flow.chain && head?.size !== ledger.size; head = await anchored()) {
+      if (failures[0]) throw failures[0];
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await client.look();
+    const last = await anchored();
+    await client.check({ ...told, heads: [...told.heads, ...(last ? [last] : [])] });
+    if (ledger.size !== flow.entries)
+      throw failure(`the ledger has ${ledger.size} entries, not ${flow.entries}`);
+    const { json } = await client.verify();
+    if (json.valid !== true) throw failure(`it says of its ledger ${JSON.stringify(json)}`);
+  } catch (error) {
+    throw failure(`${(error as Error).stack}\nIt has logged:\n${logged.join("\n")}`);
+  } finally {
+    await service.close();
+  }
+  if (failures[0]) throw failures[0];
+  const verified = await verifyLedgerFile(service.ledger.path);
+  if (verified instanceof LedgerLineError) throw verified;
+  const head = toHex(service.ledger.tree.root());
+  if (toHex(verified.root) !== head) throw failure(`the file has root ${toHex(verified.root)}, not ${head}`);
+}

@@ -1,0 +1,222 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import { type Hex, toHex } from "tallystick-protocol/hex";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { parseCheckpoint } from "tallystick-protocol/note/checkpoint";
+import { parseSignedNote } from "tallystick-protocol/note/signedNote";
+import type { LedgerName } from "tallystick-protocol/records/ledgerName";
+import { signBody, signRecord } from "tallystick-protocol/records/record";
+import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import type { SettlementService } from "../../../services/settlement/service.ts";
+
+/** The time that everybody lives in, in unix seconds. */
+export const NOW = 1_767_225_600;
+export const API_KEY = "crash-key";
+
+const account = (byte: string): PrivateKeyAccount => privateKeyToAccount(`0x${byte.repeat(32)}`);
+export const operator = account("55");
+const seller = account("11");
+const swarm = [account("61"), account("62"), account("63")] as const;
+const addressOf = (who: PrivateKeyAccount): string => who.address.toLowerCase();
+
+/** What a service has told others, on which they may rely for ever. */
+export type Told = {
+  /** Entries, and what each is of: a task, or a record. */
+  entries: { of: string; hash: string; index: number }[];
+  /** Proposals held. */
+  held: { task: string; id: string }[];
+  /** Heads that it has signed. */
+  heads: { size: number; root: Hex }[];
+  /** The keys that check them. */
+  keys: string[];
+};
+
+export function nothingTold(): Told {
+  return { entries: [], held: [], heads: [], keys: [] };
+}
+
+/** What one wants of the service; done again after a failure it goes on where it was. */
+export type Step = (client: SettlementClient) => Promise<void>;
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+type Answer = { status: number; json: any };
+
+/** Everybody who uses a service, and takes down what it tells them. */
+export class SettlementClient {
+  readonly told: Told;
+  readonly #service: SettlementService;
+  readonly #ledger: LedgerName;
+
+  constructor(service: SettlementService, ledger: LedgerName, told: Told) {
+    this.#service = service;
+    this.#ledger = ledger;
+    this.told = told;
+  }
+
+  async #ask(path: string, body?: unknown): Promise<Answer> {
+    const headers = { authorization: `Bearer ${API_KEY}`, "content-type": "application/json" };
+    const response = await this.#service.app.request(path, {
+      headers,
+      ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.includes("json");
+    return { status: response.status, json: isJson ? JSON.parse(text) : text };
+  }
+
+  #heard(of: string, { hash, index }: { hash: string; index: number }): void {
+    const before = this.told.entries.find((one) => one.of === of);
+    if (before === undefined) this.told.entries.push({ of, hash, index });
+    else if (before.hash !== hash || before.index !== index)
+      throw failure(`${of} was entry ${before.index}, ${before.hash}, and is ${index}, ${hash}`);
+  }
+
+  /** Reads what it signs by itself. */
+  async look(): Promise<void> {
+    const { status, json: note } = await this.#ask("/v1/ledger/checkpoint");
+    if (status === 200) {
+      const { size, root } = parseCheckpoint(parseSignedNote(note).text);
+      const head = { size, root: toHex(root) };
+      const same = this.told.heads.find((one) => one.size === size);
+      if (same === undefined) this.told.heads.push(head);
+      else if (same.root !== head.root) throw failure(`two heads of ${size} entries were signed`);
+    }
+    const key = (await this.#ask("/v1/ledger/key")).json;
+    if (!this.told.keys.includes(key)) this.told.keys.push(key);
+  }
+
+  /** Settles a task's proposal, on the head of the moment, unless it is settled. */
+  async propose(task: string): Promise<void> {
+    const known = await this.#ask(`/v1/status/${task}`);
+    if (known.status === 200) return this.#heard(task, known.json);
+    for (;;) {
+      const answer = await this.#ask("/v1/settle", await this.#proposal(task));
+      if (answer.json.status === "SETTLED") return this.#heard(task, answer.json);
+      if (answer.json.head === undefined) throw failure(`${task}: ${JSON.stringify(answer)}`);
+    }
+  }
+
+  /** Proposes what a second model does not agree with, unless it is held. */
+  async hold(task: string): Promise<void> {
+    if (this.told.held.some((one) => one.task === task)) return;
+    const known = await this.#ask(`/v1/status/${task}`);
+    if (known.status === 200) {
+      this.told.held.push({ task, id: known.json.held[0].id });
+      return;
+    }
+    const shadow = { payload: { data_update: { task: "another" } } };
+    const answer = await this.#ask("/v1/settle", { ...(await this.#proposal(task)), shadow });
+    if (answer.json.status !== "ESCROWED") throw failure(`${task}: ${JSON.stringify(answer)}`);
+    this.told.held.push({ task, id: answer.json.id });
+  }
+
+  /** The operator's word on what is held for a task. */
+  async review(task: string, decision: "release" | "reject"): Promise<void> {
+    const { id } = this.told.held.find((one) => one.task === task) as { id: string };
+    const json = await this.#record(`/v1/reviews/${id}`, "review", operator, {
+      proposal: id,
+      decision,
+      reason: "looked at it",
+    });
+    if (decision === "release") this.#heard(task, json.released);
+  }
+
+  async receipt(number: number): Promise<void> {
+    const body: RecordBody = {
+      agent_id: addressOf(seller),
+      buyer: `0x${"22".repeat(20)}`,
+      capability: "text.translate.en.it",
+      hire_id: `hire-${number}`,
+      tx_hash: `0x${number.toString(16).padStart(64, "0")}`,
+      amount_usdc_atomic: "500000",
+      network: "base",
+      completed_at: NOW - 60,
+      protocol_version: "swarmwage/v0.3",
+      verification: { all_passed: true, checks: { non_empty: true } },
+    };
+    await this.#settle("/v1/receipts", `receipt ${number}`, {
+      body,
+      signature: await signBody(body, { account: seller }),
+    });
+  }
+
+  async listing(): Promise<void> {
+    const body: RecordBody = {
+      agent_id: addressOf(seller),
+      capability: "text.translate.en.it",
+      price_usdc: "0.50",
+      max_latency_ms: 8_000,
+      endpoint: "https://203.0.114.7/hire",
+    };
+    await this.#settle("/v1/listings", "listing", {
+      body,
+      signature: await signBody(body, { account: seller }),
+    });
+  }
+
+  /** A stake on a task's result, and the swarm's verdict. */
+  async say(type: "stake" | "verify", task: string, who: 0 | 1 | 2): Promise<void> {
+    await this.#record(`/v1/${type}`, type, swarm[who], { task_id: task, proposal: "cd".repeat(32) });
+  }
+
+  async #record(
+    path: string,
+    type: string,
+    who: PrivateKeyAccount,
+    fields: RecordBody,
+  ): Promise<Answer["json"]> {
+    const { body, signature } = await signRecord({ type, ledger: this.#ledger, body: fields, account: who });
+    return this.#settle(path, `${type} of ${addressOf(who)}, ${fields.task_id}, ${fields.proposal}`, {
+      body,
+      signature,
+    });
+  }
+
+  async #settle(path: string, of: string, envelope: unknown): Promise<Answer["json"]> {
+    const { status, json } = await this.#ask(path, envelope);
+    if (status !== 200 && status !== 201) throw failure(`${of}: ${status} ${JSON.stringify(json)}`);
+    this.#heard(of, json);
+    return json;
+  }
+
+  async #proposal(task: string): Promise<{ header: object; payload: object }> {
+    const { hash } = (await this.#ask("/v1/ledger/latest")).json;
+    return {
+      header: { task_id: task, parent_hash: hash },
+      payload: { data_update: { task, padding: "x".repeat(200) }, confidence_score: 0.9 },
+    };
+  }
+
+  /** What the service says of its own ledger, read back. */
+  verify(): Promise<Answer> {
+    return this.#ask("/v1/ledger/verify");
+  }
+
+  /** Whether the swarm has agreed on a task. */
+  async isFinal(task: string): Promise<boolean> {
+    return (await this.#ask(`/v1/status/${task}`)).json.consensus?.final === "cd".repeat(32);
+  }
+
+  /** Everything that it was told must still be so. */
+  async check(told: Told): Promise<void> {
+    const { ledger } = this.#service;
+    for (const { of, hash, index } of told.entries) {
+      const found = index < ledger.size ? (await ledger.entry(index)).currentHash : undefined;
+      if (found !== hash) throw failure(`${of} was answered as entry ${index}, ${hash}, which is ${found}`);
+    }
+    for (const { size, root } of told.heads) {
+      const found = size <= ledger.size ? toHex(ledger.tree.root(size)) : undefined;
+      if (found !== root) throw failure(`a head of ${size} entries, ${root}, was given out; it is ${found}`);
+    }
+    for (const { task, id } of told.held) {
+      const { status } = await this.#ask(`/v1/reviews/${id}`);
+      if (status !== 200) throw failure(`${task} was answered as held under ${id}, which gives ${status}`);
+    }
+    const key = (await this.#ask("/v1/ledger/key")).json;
+    if (told.keys.some((one) => one !== key)) throw failure(`the key was ${told.keys}, and is ${key}`);
+  }
+}
+
+/** What a crash must not do has happened. */
+export function failure(message: string): TallystickError {
+  return new TallystickError({ code: "crash_test_failed", message });
+}

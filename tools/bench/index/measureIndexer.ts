@@ -1,0 +1,110 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
+import { freePort } from "../../../scripts/processes/freePort.ts";
+import type { Keeper } from "../../../scripts/processes/openKeeper.ts";
+import { ponderProgram, ponderSettings } from "../../../scripts/processes/ponderProgram.ts";
+import { startService } from "../../../scripts/processes/startService.ts";
+import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+
+/** Longest that a backfill may take. */
+const PATIENCE_MS = 3_600_000;
+
+export type BackfillFigures = {
+  /** From the start of the process until it says it is ready. */
+  seconds: number;
+  /** What the process itself has computed meanwhile, Postgres and the chain left out; null where the system does not say. */
+  cpuSeconds: number | null;
+  /** Mean time in the handler of Transfer, as Ponder itself measures it. */
+  handlerMicroseconds: number;
+  peakMegabytes: number;
+};
+
+/** A Ponder app under measurement: `root` is its folder. */
+export async function startMeasured(
+  keeper: Keeper,
+  { name, root, folder, env }: { name: string; root: string; folder: string; env: Record<string, string> },
+) {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const began = performance.now();
+  const pid = await startService(keeper, {
+    name,
+    command: process.execPath,
+    args: ponderProgram("start", { hostname: "127.0.0.1", port, root, flags: ["--log-level", "warn"] }),
+    cwd: repositoryRoot,
+    env: childEnvironment({ ...ponderSettings, INDEXER_PORT: String(port), ...env }),
+    logFile: path.join(folder, `${name}.log`),
+    isReady: async (signal) => (await fetch(`${url}/health`, { signal })).ok,
+    readyWithinMs: 120_000,
+  });
+  const alive = new AbortController();
+  const stopListening = keeper.onExit((exit) => {
+    if (exit.name === name) alive.abort(new Error(`${name} ended; see ${path.join(folder, `${name}.log`)}`));
+  });
+  const until = (what: string, look: () => Promise<boolean>) =>
+    waitUntil(look, { what, withinMs: PATIENCE_MS, everyMs: 100, signal: alive.signal });
+
+  return {
+    backfilled: async (): Promise<BackfillFigures> => {
+      await until(`${name} to be ready`, async () => (await fetch(`${url}/ready`)).ok);
+      const seconds = (performance.now() - began) / 1000;
+      const cpu = cpuSeconds(pid);
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      return {
+        seconds,
+        cpuSeconds: cpu,
+        handlerMicroseconds: transferHandler(metrics),
+        peakMegabytes: peakMegabytes(pid),
+      };
+    },
+    untilBlock: (block: number) =>
+      until(`${name} to reach block ${block}`, async () => {
+        const status = (await (await fetch(`${url}/status`)).json()) as {
+          main: { block: { number: number } };
+        };
+        return status.main.block.number >= block;
+      }),
+    /** Holds the process where it is until it may go on. */
+    hold: () => process.kill(pid, "SIGSTOP"),
+    goOn: () => process.kill(pid, "SIGCONT"),
+    stop: async () => {
+      stopListening();
+      await keeper.stop(name);
+    },
+  };
+}
+
+/** Processor time of a process so far, of all its threads (Linux counts it in hundredths of a second). */
+function cpuSeconds(pid: number): number | null {
+  try {
+    const [, rest = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(/\) /);
+    const [user = 0, system = 0] = rest.split(" ").slice(11, 13).map(Number);
+    return (user + system) / 100;
+  } catch {
+    return null;
+  }
+}
+
+/** The most memory that a process has had resident; where the system does not say, what it has now. */
+export function peakMegabytes(pid: number): number {
+  try {
+    const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return Number(kilobytes) / 1024;
+  } catch {
+    return Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) / 1024;
+  }
+}
+
+function transferHandler(metrics: string): number {
+  const value = (suffix: string) => {
+    const pattern = new RegExp(
+      `^ponder_indexing_function_duration_${suffix}\\{[^}]*Token:Transfer[^}]*\\} (\\S+)$`,
+      "m",
+    );
+    return Number(pattern.exec(metrics)?.[1] ?? Number.NaN);
+  };
+  return (value("sum") / value("count")) * 1000;
+}

@@ -1,0 +1,150 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import type { Address } from "tallystick-protocol/address";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import type { FastSigner, SigningAgent } from "./fastSigner.ts";
+
+/** How large the generated chain is. */
+export type WorldSize = {
+  transfers: number;
+  /** 0 for a chain of transfers alone: nobody lists, hires or writes receipts. */
+  agents: number;
+  /** Members of each ring: agents that one wallet funds and that hire each other. */
+  rings: number[];
+};
+
+export type WorldTransfer = { from: Address; to: Address; value: number; authorized: boolean };
+
+/** A payment that its seller will write a receipt for. */
+export type WorldHire = {
+  seller: SigningAgent;
+  buyer: Address;
+  value: number;
+  capability: string;
+  serial: number;
+};
+
+export type WorldBlock = { number: number; time: number; transfers: WorldTransfer[]; hires: WorldHire[] };
+
+export const TRANSFERS_PER_BLOCK = 200;
+export const SECONDS_PER_BLOCK = 60;
+const START = 1_767_225_600;
+const CAPABILITIES = ["text.translate", "code.review", "chart.generate", "data.extract", "image.describe"];
+/** One transfer in so many pays for a hire, one hire in so many is within a ring. */
+const TRANSFERS_A_HIRE = 10;
+const HIRES_A_RING_HIRE = 10;
+/** Different wallets that are no agents, as a share of the transfers; on a real chain most are seen a few times. */
+const TRANSFERS_A_STRANGER = 5;
+
+/**
+ * The story that a bench chain tells, the same for the same size: strangers who move money, agents that hire and pay each
+ * other, and rings that one wallet funds.
+ */
+export function createWorld(size: WorldSize, signer: FastSigner) {
+  const random = createRandom(1);
+  const agents = Array.from({ length: size.agents }, (_, n) =>
+    signer.agent(sha256(utf8ToBytes(`tallystick bench agent ${n}`))),
+  );
+  const strangers = Math.max(1_000, Math.floor(size.transfers / TRANSFERS_A_STRANGER));
+  const stranger = () => addressOf(`stranger ${random(strangers)}`);
+  const agent = () => agents[random(agents.length)] as SigningAgent;
+  const rings = ringsOf(size.rings, agents);
+  const funding = rings.flatMap((members, n) =>
+    members.map(
+      ({ address }): WorldTransfer => ({
+        from: addressOf(`ring ${n}`),
+        to: address,
+        value: 100_000_000,
+        authorized: false,
+      }),
+    ),
+  );
+  let serial = 0;
+
+  function hire(): { transfer: WorldTransfer; hire: WorldHire } | null {
+    if (agents.length === 0) return null;
+    const ring = random(HIRES_A_RING_HIRE) === 0 ? rings[random(rings.length)] : undefined;
+    const pick = () => (ring === undefined ? agent() : (ring[random(ring.length)] as SigningAgent));
+    const [seller, buyer] = [pick(), pick()];
+    if (seller === buyer) return null;
+    const value = 1_000 + random(2_000_000);
+    const capability = CAPABILITIES[random(CAPABILITIES.length)] ?? "";
+    return {
+      transfer: { from: buyer.address, to: seller.address, value, authorized: true },
+      hire: { seller, buyer: buyer.address, value, capability, serial: serial++ },
+    };
+  }
+
+  function noise(): WorldTransfer {
+    const to = random(20) === 0 && agents.length > 0 ? agent().address : stranger();
+    return { from: stranger(), to, value: random(50_000_000), authorized: random(3) === 0 };
+  }
+
+  return {
+    agents,
+    time: (block: number) => START + block * SECONDS_PER_BLOCK,
+    listing: (n: number, { address }: SigningAgent): RecordBody => ({
+      agent_id: address,
+      capability: CAPABILITIES[n % CAPABILITIES.length] ?? "",
+      price_usdc: `${1 + (n % 97)}.${String(n % 90).padStart(2, "0")}`,
+      max_latency_ms: 100 + ((n * 37) % 9_000),
+      endpoint: `https://agent-${n}.example/hire`,
+    }),
+    *blocks(firstBlock: number): Generator<WorldBlock> {
+      let made = 0;
+      for (let number = firstBlock; made < size.transfers; number++) {
+        const block: WorldBlock = {
+          number,
+          time: START + number * SECONDS_PER_BLOCK,
+          transfers: [],
+          hires: [],
+        };
+        while (block.transfers.length < TRANSFERS_PER_BLOCK && made < size.transfers) {
+          const paid = made % TRANSFERS_A_HIRE === 0 ? hire() : null;
+          block.transfers.push(paid?.transfer ?? funding.shift() ?? noise());
+          if (paid !== null) block.hires.push(paid.hire);
+          made++;
+        }
+        yield block;
+      }
+    },
+  };
+}
+
+/** The receipt for a payment. */
+export function receiptOf(hire: WorldHire, tx: string, time: number): RecordBody {
+  return {
+    agent_id: hire.seller.address,
+    amount_usdc_atomic: String(hire.value),
+    buyer: hire.buyer,
+    capability: hire.capability,
+    completed_at: time,
+    hire_id: `hire-${hire.serial}`,
+    latency_ms: (hire.serial * 7_919) % 5_000,
+    network: "eip155:31337",
+    protocol_version: "swarmwage/v0.3",
+    tx_hash: tx,
+    verification: { all_passed: hire.serial % 20 !== 0, checks: {} },
+  };
+}
+
+function ringsOf(sizes: number[], agents: SigningAgent[]): SigningAgent[][] {
+  let from = 0;
+  return sizes.map((size) => {
+    from += size;
+    return agents.slice(from - size, from);
+  });
+}
+
+function addressOf(name: string): Address {
+  return `0x${bytesToHex(sha256(utf8ToBytes(name)).subarray(12))}`;
+}
+
+/** Whole numbers below a bound, the same in every run. */
+function createRandom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}

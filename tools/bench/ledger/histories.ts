@@ -1,0 +1,261 @@
+import { createHash } from "node:crypto";
+import { bytesEqual, fromHex, type Hex, toHex } from "tallystick-protocol/hex";
+import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import { verifyConsistency } from "tallystick-protocol/merkle/verifyConsistency";
+import { Anchorer } from "../../../services/settlement/anchoring/anchorer.ts";
+import { ChainWatch } from "../../../services/settlement/anchoring/chainWatch.ts";
+import type { WriterSigner } from "../../../services/settlement/anchoring/writerSigner.ts";
+import type { LastSigned } from "../../../services/settlement/ledger/lastSigned.ts";
+import { LedgerGate } from "../../../services/settlement/ledger/ledgerGate.ts";
+import { sha256ByNode } from "../../../services/settlement/ledger/sha256ByNode.ts";
+import { SignedHistory } from "../../../services/settlement/ledger/signedHistory.ts";
+import { Checkpoints } from "../../../services/settlement/proofs/checkpoints.ts";
+import { SimulatedChain } from "./simulatedChain.ts";
+
+/** What a disk has: the leaves of the entries, and what was signed last. */
+type Disk = { leaves: Uint8Array[]; lastSigned: LastSigned | undefined };
+
+/** A size and root that the writer gave its word for, or that the contract holds, and the leaves it is of. */
+export type Word = { size: number; root: Hex; leaves: readonly Uint8Array[] };
+
+/** What came of one history. */
+export type HistoryOutcome = {
+  words: Word[];
+  /** Pairs by which the prover could have the ledger marked: none, when the writer is honest. */
+  convictions: number;
+  /** Whether a word for one foreign entry was found out; undefined when nothing was signed that it could contradict. */
+  isForgeryFound: boolean | undefined;
+  /** What happened, for whoever has to find out why. */
+  steps: string[];
+};
+
+const WRITER = `0x${"77".repeat(20)}` as const;
+const CONFIRMATIONS = 3;
+const SEED = new Uint8Array(32).fill(7);
+const STEPS = [
+  "append",
+  "append",
+  "append",
+  "round",
+  "round",
+  "round",
+  "cut",
+  "lose",
+  "kill",
+  "image",
+  "restore",
+  "pull",
+  "reorg",
+  "mine",
+  "mine",
+  "lag",
+  "checkpoint",
+] as const;
+
+/**
+ * Plays one random history of the real checkpoints and the real anchorer: writes, rounds, kills between an anchor's sending
+ * and its mining, anchors that are never mined, restored images of the whole disk, lost disks that are fetched again,
+ * reorgs, nodes that are behind. Then a prover tries every pair of the words that left, and the stored head with each.
+ *
+ * @param random a number from 0 to 1
+ * @param anchors `sent` by the writer itself; `relayed`: signed for another to send, and remembered on another disk, which
+ * is never restored; `forgotten`: relayed without that disk, to see what it is for
+ */
+export async function playHistory(
+  random: () => number,
+  { anchors, length = 40 }: { anchors: "sent" | "relayed" | "forgotten"; length?: number },
+): Promise<HistoryOutcome> {
+  const below = (count: number): number => Math.floor(random() * count);
+  const chain = new SimulatedChain({
+    writer: WRITER,
+    confirmations: CONFIRMATIONS,
+  });
+  const words: Word[] = [];
+  const steps: string[] = [];
+  /** The leaves of every state that was ever sent to the chain, for whoever has to fetch them again. */
+  const sent = new Map<Hex, Uint8Array[]>();
+  let disk: Disk = { leaves: [], lastSigned: undefined };
+  let lastWord: LastSigned | undefined;
+  const images: Disk[] = [];
+  let entries = 0;
+  let process = await start();
+
+  async function start() {
+    const tree = new MerkleTree(sha256ByNode);
+    for (const leaf of disk.leaves) tree.append(leaf);
+    const gate = new LedgerGate(() => {});
+    const store = {
+      read: async () => disk.lastSigned,
+      write: async (lastSigned: LastSigned) => {
+        disk.lastSigned = lastSigned;
+      },
+    };
+    const history = await SignedHistory.open({ folder: "", tree, gate, store });
+    const remembered =
+      anchors === "relayed"
+        ? await SignedHistory.open({
+            folder: "",
+            of: "words",
+            tree,
+            gate,
+            store: {
+              read: async () => lastWord,
+              write: async (word) => {
+                lastWord = word;
+              },
+            },
+          })
+        : undefined;
+    // Whatever is asked to be signed is a word, whether it is given out or not.
+    const say = (size: bigint, root: Hex) => {
+      words.push({ size: Number(size), root, leaves: [...disk.leaves] });
+    };
+    const signer: WriterSigner = {
+      writer: chain.writer,
+      sign: async ({ message }) => {
+        if ("size" in message) say(message.size, message.root);
+        return { by: "key", signature: `0x${"11".repeat(65)}` };
+      },
+    };
+    const checkpoints = new Checkpoints({
+      origin: "tallystick.test/histories",
+      tree,
+      keys: [{ seed: SEED }],
+      gate,
+      history,
+      writer: { signer, ledgerId: `0x${"01".repeat(32)}`, chainId: 1, contract: chain.writer },
+    });
+    const anchorer = new Anchorer({
+      contract: chain.contract(anchors === "sent" ? undefined : ({ size, root }) => say(size, root)),
+      tree,
+      watch: new ChainWatch({ tree, writer: chain.writer, gate, forgives: anchors === "sent" }),
+      history: {
+        cover: async (size) => {
+          await history.cover(size);
+          await remembered?.cover(size);
+        },
+      },
+      intervalMs: 1,
+      maxEntries: 1,
+      log: () => {},
+      onCompared: async ({ confirmed }) => {
+        if (confirmed && confirmed.size > 0n && Number(confirmed.size) <= tree.size)
+          await checkpoints.makeHead({ size: Number(confirmed.size), root: confirmed.root }).catch(() => {});
+      },
+    });
+    await anchorer.look().catch(() => {});
+    return { tree, gate, checkpoints, anchorer };
+  }
+
+  const copy = ({ leaves, lastSigned }: Disk): Disk => ({ leaves: [...leaves], lastSigned });
+  const round = async (): Promise<void> => {
+    sent.set(toHex(process.tree.root()), [...disk.leaves]);
+    await process.anchorer.anchorOnce().catch(() => {});
+  };
+  const actions: { [step in (typeof STEPS)[number]]: () => Promise<void> | void } = {
+    append: () => {
+      for (let n = below(4); n >= 0 && process.gate.refusal === undefined; n--) {
+        const leaf = createHash("sha256").update(`entry ${entries++}`).digest();
+        disk.leaves.push(leaf);
+        process.tree.append(leaf);
+      }
+    },
+    round,
+    // Sent, and the process is gone before it is mined: perhaps later, perhaps beside another of the same seq.
+    cut: async () => {
+      chain.next = "cut";
+      await round();
+      chain.next = "mine";
+      process = await start();
+    },
+    // Signed and sent, and no block will ever have it.
+    lose: async () => {
+      chain.next = "lose";
+      await round();
+      chain.next = "mine";
+    },
+    // With it goes what was on its way to disk, of which nobody was told.
+    kill: async () => {
+      process = await start();
+    },
+    image: () => {
+      images.push(copy(disk));
+    },
+    restore: async () => {
+      const image = images[below(images.length)];
+      if (image === undefined) return;
+      disk = copy(image);
+      process = await start();
+    },
+    pull: async () => {
+      const { size, root } = chain.head;
+      const leaves = sent.get(root) ?? [];
+      disk = { leaves: leaves.slice(0, Number(size)), lastSigned: { size: Number(size), root } };
+      process = await start();
+    },
+    reorg: () => chain.reorg(1 + below(CONFIRMATIONS + 2)),
+    mine: () => {
+      if (random() < 0.2) chain.waiting.pop();
+      chain.mine();
+    },
+    lag: () => {
+      chain.lag = 1 + below(4);
+    },
+    checkpoint: async () => {
+      await process.checkpoints.make().catch(() => {});
+    },
+  };
+  for (let n = 0; n < length; n++) {
+    const step = STEPS[below(STEPS.length)] as (typeof STEPS)[number];
+    steps.push(step);
+    await actions[step]();
+  }
+  const { size, root } = chain.head;
+  const stored: Word = { size: Number(size), root, leaves: sent.get(root) ?? [] };
+  const all = [...words, stored];
+  return { words, convictions: convictionsIn(all), isForgeryFound: await findsForgery(all, below), steps };
+}
+
+/** How many ordered pairs of words convict their writer (AnchoredLedger.proveFork). */
+export function convictionsIn(words: readonly Word[]): number {
+  let count = 0;
+  for (const a of words) for (const b of words) if (a.size <= b.size && convicts(a, b)) count++;
+  return count;
+}
+
+/** Whether b's own history has another root where a's word is, shown by a proof that the contract would take. */
+function convicts(a: Word, b: Word): boolean {
+  if (b.leaves.length < b.size) return false;
+  const tree = new MerkleTree(sha256ByNode);
+  for (const leaf of b.leaves.slice(0, b.size)) tree.append(leaf);
+  const fromRoot = tree.root(a.size);
+  const toRoot = fromHex(b.root);
+  const proof = tree.consistencyProof(a.size, b.size);
+  if (!verifyConsistency({ from: a.size, to: b.size, fromRoot, toRoot, proof })) return false;
+  return !bytesEqual(fromRoot, fromHex(a.root));
+}
+
+/** Adds a word of the largest state with one entry exchanged, and looks whether the prover finds it. */
+async function findsForgery(
+  words: readonly Word[],
+  below: (count: number) => number,
+): Promise<boolean | undefined> {
+  const largest = words.reduce((a, b) => (b.size > a.size ? b : a));
+  if (largest.size === 0) return undefined;
+  const leaves = largest.leaves.slice(0, largest.size);
+  leaves[below(largest.size)] = createHash("sha256").update("foreign").digest();
+  const tree = new MerkleTree(sha256ByNode);
+  for (const leaf of leaves) tree.append(leaf);
+  return convictionsIn([...words, { size: largest.size, root: toHex(tree.root()), leaves }]) > 0;
+}
+
+/** Random numbers from 0 to 1 that a seed repeats (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,121 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream, mkdirSync } from "node:fs";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import type { PyJson } from "tallystick-protocol/json/pythonJson";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { GENESIS_HASH, sealLine } from "tallystick-protocol/ledger/entry";
+import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import { recordPayload } from "tallystick-protocol/records/record";
+import { verifyLedgerFile } from "../../../scripts/commands/verifyLedger.ts";
+import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
+import { sha256ByNode } from "../../../services/settlement/ledger/sha256ByNode.ts";
+import { type SignedReceipt, signReceipts } from "./signedReceipts.ts";
+
+/** What a ledger may be full of: what anybody may write, and what holders of a key do. */
+export const ENTRY_KINDS = ["receipt", "listing", "stake", "vote", "state"] as const;
+export type EntryKind = (typeof ENTRY_KINDS)[number];
+
+/**
+ * Writes a ledger of one kind of entries, all different: receipts of different hires, offers of different agents, stakes of
+ * different tasks, votes of different agents on one proposal, keys of the shared state. (The signatures are one receipt's, as
+ * opening and verifying do not look at them.)
+ */
+export async function writeLedger(
+  folder: string,
+  entries: number,
+  kind: EntryKind = "receipt",
+): Promise<string> {
+  mkdirSync(folder, { recursive: true });
+  const file = path.join(folder, "ledger.jsonl");
+  const [receipt] = await signReceipts(1);
+  if (!receipt) throw new Error("no receipt");
+  const out = createWriteStream(file);
+  let parentHash = GENESIS_HASH;
+  for (let i = 0; i < entries; ) {
+    const lines: string[] = [];
+    for (const end = Math.min(entries, i + 1000); i < end; i++) {
+      const id = i.toString(16).padStart(64, "0");
+      const payload = payloadOf(kind, i, receipt);
+      const unsealed = { timestamp: 1.7e9 + i + 0.25, taskId: `0x${id}`, parentHash, payload };
+      const { entry, line } = sealLine(unsealed, sha256ByNode);
+      parentHash = entry.currentHash;
+      lines.push(line);
+    }
+    if (!out.write(`${lines.join("\n")}\n`)) await once(out, "drain");
+  }
+  out.end();
+  await once(out, "close");
+  return file;
+}
+
+type Payload = { [key: string]: PyJson };
+
+function payloadOf(kind: EntryKind, i: number, { body: receipt, signature }: SignedReceipt): Payload {
+  const id = i.toString(16).padStart(64, "0");
+  const agent = `0x${i.toString(16).padStart(40, "0")}` as const;
+  const record = (type: string, body: RecordBody, signer: `0x${string}` = agent) =>
+    recordPayload({ type, body, signer, signature });
+  switch (kind) {
+    case "receipt":
+      return record("receipt", { ...receipt, hire_id: `rcpt_${i}`, tx_hash: `0x${id}` });
+    case "listing":
+      return record("listing", {
+        agent_id: agent,
+        capability: "text.translate",
+        endpoint: "https://a.example",
+      });
+    case "stake":
+      return record("stake", { type: "stake", ledger: "local", task_id: `task ${i}`, proposal: id });
+    case "vote": {
+      const type = i === 0 ? "stake" : i % 2 === 0 ? "verify" : "contest";
+      return record(type, { type, ledger: "local", task_id: "task", proposal: "0".repeat(64) });
+    }
+    case "state":
+      return { type: "settlement", data_update: { [`key ${id}`]: BigInt(i) }, confidence_score: 0.9 };
+  }
+}
+
+/** Entries a second that `tallystick verify-ledger` verifies: chain, form and Merkle root. */
+export async function verifyRate(file: string, entries: number): Promise<number> {
+  const start = performance.now();
+  const result = await verifyLedgerFile(file);
+  if (result instanceof LedgerLineError) throw result;
+  if (result.size !== entries) throw new Error(`verified ${result.size} entries of ${entries}`);
+  return entries / ((performance.now() - start) / 1000);
+}
+
+/** The reference algorithm (swarm.at §5.3) in Python's standard library: the chain of hashes, no Merkle tree. */
+const REFERENCE = `
+import hashlib, json, sys, time
+start = time.perf_counter()
+parent, count = "0" * 64, 0
+with open(sys.argv[1]) as lines:
+    for line in lines:
+        entry = json.loads(line)
+        found = entry["current_hash"]
+        entry["current_hash"] = ""
+        if entry["parent_hash"] != parent or hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).hexdigest() != found:
+            sys.exit("bad line")
+        parent, count = found, count + 1
+print(count / (time.perf_counter() - start))
+`;
+
+/** Entries a second by the reference in Python, undefined where there is no python3. */
+export function pythonRate(file: string): number | undefined {
+  const { status, stdout, error } = spawnSync("python3", ["-c", REFERENCE, file], { encoding: "utf8" });
+  if (error || status !== 0) return undefined;
+  return Number(stdout);
+}
+
+/** What a service on the ledger takes: time and memory to open it, and a proof's time then. */
+export type OpenedLedger = { seconds: number; rssMb: number; proofMs: number };
+
+/** Opens the ledger in a process of its own. */
+export async function openLedger(ledgerDir: string): Promise<OpenedLedger> {
+  const child = spawn(process.execPath, nodeProgram("tools/bench/ledger/openLedger.ts", [ledgerDir]), {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  return JSON.parse(await text(child.stdout)) as OpenedLedger;
+}

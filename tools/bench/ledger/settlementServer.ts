@@ -1,0 +1,40 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { compiledOnce, nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
+
+/** A settlement process of its own, on a free port. */
+export type SettlementServer = { child: ChildProcess; port: number; size: number; kill: () => Promise<void> };
+
+/** The API key that {@link startSettlement} gives out. */
+export const BENCH_KEY = "bench-key";
+
+/** Starts a settlement process on a folder and waits until it listens. */
+export async function startSettlement(ledgerDir: string): Promise<SettlementServer> {
+  const child = spawn(process.execPath, nodeProgram("services/settlement/main.ts"), {
+    env: {
+      PATH: process.env.PATH,
+      ...compiledOnce,
+      LEDGER_DIR: ledgerDir,
+      SETTLEMENT_PORT: "0",
+      SETTLEMENT_API_KEYS: BENCH_KEY,
+      RATE_LIMIT_PER_KEY: "0",
+      RATE_LIMIT_PER_ADDRESS: "0",
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stderr = "";
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  const exited = once(child, "exit");
+  for await (const line of createInterface({ input: child.stdout })) {
+    const { listening, size } = JSON.parse(line);
+    const kill = async (): Promise<void> => {
+      child.kill("SIGKILL");
+      await exited;
+    };
+    return { child, port: Number(new URL(listening).port), size, kill };
+  }
+  throw new Error(`the settlement process did not start: ${stderr}`);
+}

@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { isSignedBy } from "tallystick-protocol/records/record";
+import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
+import { type RecoverPublicKey, recoverByNoble } from "tallystick-protocol/signatures/recoverPublicKey";
+import { createClient } from "./client.ts";
+import { type SettlementServer, startSettlement } from "./settlementServer.ts";
+import { type SignedReceipt, signReceipts } from "./signedReceipts.ts";
+
+/** Seconds since something not named, precise. */
+const seconds = (): number => performance.now() / 1000;
+
+/** Signature checks a second on one core, by each way of recovering keys. */
+export async function signatureLimits(): Promise<{ noble: number; wasm: number }> {
+  const receipts = await signReceipts(400);
+  const measure = (recover: RecoverPublicKey, count: number): number => {
+    const start = seconds();
+    for (let i = 0; i < count; i++) {
+      const { body, signature } = receipts[i % receipts.length] as SignedReceipt;
+      if (!isSignedBy(body, signature, body.agent_id as `0x${string}`, recover))
+        throw new Error("not signed");
+    }
+    return count / (seconds() - start);
+  };
+  const wasm = await recoverByWasm();
+  measure(recoverByNoble, 50);
+  measure(wasm, 400);
+  return { noble: measure(recoverByNoble, 400), wasm: measure(wasm, 4_000) };
+}
+
+/** Runs something against a fresh settlement process of its own. */
+async function withServer<T>(run: (server: SettlementServer) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(path.join(tmpdir(), "tallystick-bench-"));
+  const server = await startSettlement(folder);
+  try {
+    return await run(server);
+  } finally {
+    await server.kill();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Durable signed receipts a second with so many clients, each waiting for its answer before it sends the next. */
+export function receiptRates(clients: number[], each: number): Promise<{ clients: number; rate: number }[]> {
+  return withServer(async ({ port }) => {
+    const warm = await signReceipts(300, 10_000_000);
+    await sendAll(port, 16, warm);
+    const rates: { clients: number; rate: number }[] = [];
+    let from = 0;
+    for (const count of clients) {
+      const receipts = await signReceipts(each, from);
+      from += each;
+      const start = seconds();
+      await sendAll(port, count, receipts);
+      rates.push({ clients: count, rate: each / (seconds() - start) });
+    }
+    return rates;
+  });
+}
+
+async function sendAll(port: number, clients: number, receipts: SignedReceipt[]): Promise<void> {
+  const texts = receipts.map((receipt) => JSON.stringify(receipt));
+  let next = 0;
+  const work = async (): Promise<void> => {
+    const client = createClient(port);
+    for (let text = texts[next++]; text !== undefined; text = texts[next++]) {
+      const { status, json } = await client.send("POST", "/v1/receipts", text);
+      if (status !== 201) throw new Error(`${status} ${JSON.stringify(json)}`);
+    }
+    client.close();
+  };
+  await Promise.all(Array.from({ length: clients }, work));
+}
+
+/** What became of proposals in a while: `least` is how many the client with the fewest settled. */
+export type SettleRates = { clients: number; settled: number; rejected: number; least: number };
+
+/** Proposals a second by clients that re-base on the head whenever they are rejected. */
+export function settleRates(clients: number, duration: number): Promise<SettleRates> {
+  return withServer(async ({ port }) => {
+    const counts = { settled: 0, rejected: 0 };
+    const perClient = new Array<number>(clients).fill(0);
+    const end = seconds() + duration;
+    const start = seconds();
+    const work = async (_: unknown, who: number): Promise<void> => {
+      const client = createClient(port);
+      let parent = (await client.send("GET", "/v1/ledger/latest")).json.hash;
+      for (let i = 0; seconds() < end; ) {
+        const proposal = {
+          header: { task_id: `task-${who}-${i}`, parent_hash: parent, agent_metadata: { model: "bench" } },
+          payload: { data_update: { [`result-${who}`]: i }, confidence_score: 0.95 },
+        };
+        const { json } = await client.send("POST", "/v1/settle", JSON.stringify(proposal));
+        if (json.status === "SETTLED") {
+          i++;
+          counts.settled++;
+          perClient[who] = (perClient[who] ?? 0) + 1;
+          parent = json.hash;
+        } else {
+          counts.rejected++;
+          parent = json.head;
+        }
+      }
+      client.close();
+    };
+    await Promise.all(Array.from({ length: clients }, work));
+    const took = seconds() - start;
+    return {
+      clients,
+      settled: counts.settled / took,
+      rejected: counts.rejected / took,
+      least: Math.min(...perClient),
+    };
+  });
+}

@@ -1,0 +1,34 @@
+import { rm } from "node:fs/promises";
+import type { Command } from "commander";
+import { watchShutdown } from "../../scripts/cli/shutdown.ts";
+
+/** `tallystick record-mcp`: the session in docs/mcp.md, made again. */
+export function registerRecordMcp(program: Command): void {
+  program
+    .command("record-mcp")
+    .description(
+      "Start a demo node with sellers, let an MCP client work on it, and print the session as Markdown.",
+    )
+    .action(async () => {
+      // Loaded only now: Hardhat takes its time, and --help should not.
+      const { createRunFolder } = await import("../../scripts/demo/runFolder.ts");
+      const { openMcpMarket } = await import("../mcp/openMcpMarket.ts");
+      const { recordSession, sessionText } = await import("../mcp/recordSession.ts");
+      const { openKeeper } = await import("../../scripts/processes/openKeeper.ts");
+      const shutdown = watchShutdown();
+      const folder = await createRunFolder();
+      const keeper = await openKeeper();
+      try {
+        const market = await openMcpMarket(keeper, folder, shutdown.signal);
+        try {
+          process.stdout.write(sessionText(await recordSession(market)));
+        } finally {
+          await market.close();
+        }
+      } finally {
+        await keeper.close();
+        await rm(folder, { recursive: true, force: true });
+        shutdown.release();
+      }
+    });
+}

@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import { appendFileSync, globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import path from "node:path";
+import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import type { Mutant } from "./mutant.ts";
+import type { Outcome } from "./runSubject.ts";
+
+const file = path.join(repositoryRoot, ".tallystick", "mutation.jsonl");
+
+/** Begins anew. */
+export function forgetResults(): void {
+  rmSync(file, { force: true });
+}
+
+/** What is known of mutants, on disk, so that a run that breaks off goes on where it stopped. */
+export type Results = { find: (mutant: Mutant) => Outcome | undefined; add: (outcome: Outcome) => void };
+
+/**
+ * Opens the results of earlier runs. Those on other contracts do not count; a mutant that was killed stays killed as long
+ * as the test file that killed it is the same, and one that survived counts only for all the same tests.
+ *
+ * @param folder the copy of the repository that is run
+ */
+export function openResults(folder: string): Results {
+  mkdirSync(path.dirname(file), { recursive: true });
+  const contracts = digest(folder, ["contracts/{*,interfaces/*,libraries/*}.sol"]);
+  // Of the Solidity below contracts/test only what the tests deploy: they run none of the Solidity tests.
+  const deployed = ["contracts/test/!(*Handler|*.t).sol", "contracts/test/tokens/*.sol"];
+  const support = digest(folder, ["test/contracts/support/**/*.ts", ...deployed]);
+  const tests = digest(folder, ["test/contracts/**/*.ts", ...deployed]);
+  /** What has to be the same for an outcome to be. */
+  const ground = ({ outcome, killer }: Outcome): string => {
+    if (outcome === "killed") return `${contracts} ${support} ${killer ? digest(folder, [killer]) : tests}`;
+    return outcome === "survived" ? `${contracts} ${tests}` : contracts;
+  };
+  const key = (mutant: Mutant) => `${mutant.file} ${mutant.id}`;
+  const known = new Map<string, Outcome>();
+  for (const text of readLines()) {
+    const { ground: its, ...outcome } = JSON.parse(text) as Outcome & { ground: string };
+    if (its === ground(outcome)) known.set(key(outcome), outcome);
+  }
+  return {
+    find: (mutant) => known.get(key(mutant)),
+    add: (outcome) => {
+      known.set(key(outcome), outcome);
+      appendFileSync(file, `${JSON.stringify({ ground: ground(outcome), ...outcome })}\n`);
+    },
+  };
+}
+
+function readLines(): string[] {
+  try {
+    return readFileSync(file, "utf8")
+      .split("\n")
+      .filter((text) => text !== "");
+  } catch {
+    return [];
+  }
+}
+
+const digests = new Map<string, string>();
+
+function digest(folder: string, globs: string[]): string {
+  const known = digests.get(globs.join());
+  if (known !== undefined) return known;
+  const hash = createHash("sha256");
+  for (const name of globSync(globs, { cwd: folder }).sort()) {
+    hash.update(`${name}\0`).update(readFileSync(path.join(folder, name)));
+  }
+  const answer = hash.digest("hex").slice(0, 16);
+  digests.set(globs.join(), answer);
+  return answer;
+}

@@ -1,0 +1,113 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { styleText } from "node:util";
+import Table from "cli-table3";
+import { TallystickError } from "tallystick-protocol/errors";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+import type { Argument } from "../verdicts.ts";
+import { judgeRoom } from "./judgeRoom.ts";
+import { type MutationReport, mutantsOf } from "./mutantsOf.ts";
+import type { Room } from "./rooms.ts";
+
+export type MutateRoomOptions = { file?: string; again?: boolean; concurrency?: number; json?: boolean };
+
+/** Where it is kept what is known, and where the changed copies stand. Left out of version control. */
+const KEPT = ".tallystick/mutation";
+
+/** Makes the packages of a copy the ones that are imported there. */
+const linkPackages = path.join(import.meta.dirname, "linkPackages.mjs");
+
+/** Not needed by any test of these rooms; with cache and artifacts nobody builds the contracts again. */
+const LEFT_OUT = [".tallystick", "coverage", "dist", "ignition", "generated", "**/.ponder"];
+
+/** Mutates a room and prints what became of it; the exit code is 0 when it is good (see {@link judgeRoom}). */
+export async function mutateRoom(room: Room, options: MutateRoomOptions): Promise<number> {
+  const kept = (name: string): string => `${KEPT}/${room.name}.${name}.json`;
+  const at = (name: string): string => path.join(repositoryRoot, kept(name));
+  mkdirSync(path.join(repositoryRoot, KEPT), { recursive: true });
+  if (options.again) rmSync(at("known"), { force: true });
+  rmSync(at("report"), { force: true });
+  const settings = {
+    mutate: filesOf(room.sources).filter((file) => options.file === undefined || file.endsWith(options.file)),
+    tallystickTests: filesOf(room.tests),
+    testRunner: "tallystick-mocha",
+    plugins: [path.join(import.meta.dirname, "mochaRunner.mjs")],
+    testRunnerNodeArgs: ["--import", "tsx"],
+    symlinkNodeModules: false,
+    buildCommand: [process.execPath, linkPackages, path.join(repositoryRoot, "node_modules")]
+      .map((word) => word.replaceAll(" ", "\\ "))
+      .join(" "),
+    coverageAnalysis: "perTest",
+    // Those that act only while a file is loaded: each would need a process of its own, and the whole suite.
+    ignoreStatic: true,
+    incremental: true,
+    incrementalFile: kept("known"),
+    reporters: ["progress-append-only", "json"],
+    jsonReporter: { fileName: kept("report") },
+    tempDirName: `${KEPT}/copies`,
+    ignorePatterns: LEFT_OUT,
+    // TypeScript 7 has no API that Stryker could read a configuration with.
+    tsconfigFile: "no-tsconfig.json",
+    concurrency: options.concurrency ?? 2,
+    timeoutMS: 20_000,
+    dryRunTimeoutMinutes: 20,
+    allowEmpty: true,
+  };
+  writeFileSync(at("settings"), JSON.stringify(settings));
+  await runStryker(kept("settings"), room.environment);
+  return report(room, JSON.parse(readFileSync(at("report"), "utf8")), options);
+}
+
+/** @throws TallystickError `mutation_failed` when it does not get to its end: the tests fail without a mutant, say */
+async function runStryker(settings: string, environment: Room["environment"]): Promise<void> {
+  const program = path.join(repositoryRoot, "node_modules/@stryker-mutator/core/bin/stryker.js");
+  const child = spawn(process.execPath, [program, "run", settings], {
+    cwd: repositoryRoot,
+    env: { ...process.env, ...environment },
+    // Its progress is not the outcome.
+    stdio: ["ignore", 2, 2],
+  });
+  const [code, signal] = await once(child, "exit");
+  if (code === 0) return;
+  throw new TallystickError({
+    code: "mutation_failed",
+    message: `Stryker ended with ${signal ?? `code ${code}`}.`,
+    hint: "What it says stands above. The tests of a room have to pass before it is changed.",
+  });
+}
+
+function report(room: Room, found: MutationReport, { file, json }: MutateRoomOptions): number {
+  const mutants = mutantsOf(found);
+  const argued = readArguments().filter((one) => found.files[one.file] !== undefined);
+  const verdict = judgeRoom(mutants, argued);
+  const { files, survivors, stale, percent, isGood } = verdict;
+  if (json) process.stdout.write(`${JSON.stringify({ mutants, ...verdict }, null, 2)}\n`);
+  else process.stdout.write(`${table(files)}\n`);
+  for (const { status, file: at, line, id } of survivors)
+    process.stderr.write(`${styleText("red", status.padEnd(10))} ${at}:${line} ${id}\n`);
+  for (const { file: at, id } of stale) process.stderr.write(`argued, but killed or gone: ${at} ${id}\n`);
+  process.stderr.write(`${file ?? `the room ${room.name}`}: ${percent.toFixed(1)} % killed\n`);
+  return isGood ? 0 : 1;
+}
+
+function table(files: ReturnType<typeof judgeRoom>["files"]): string {
+  const head = ["file", "killed", "survived", "no test", "argued", "%"];
+  const rows = new Table({ head, style: { head: [], border: [] } });
+  rows.push(...files);
+  return rows.toString();
+}
+
+/** The files of globs, in their order; those of a glob behind `!` are left out. */
+function filesOf(globs: string[]): string[] {
+  const found = (glob: string): string[] => globSync(glob, { cwd: repositoryRoot }).sort();
+  const out = new Set(globs.filter((one) => one.startsWith("!")).flatMap((one) => found(one.slice(1))));
+  return globs
+    .filter((one) => !one.startsWith("!"))
+    .flatMap((one) => found(one).filter((it) => !out.has(it)));
+}
+
+function readArguments(): Argument[] {
+  return JSON.parse(readFileSync(path.join(import.meta.dirname, "argued.json"), "utf8"));
+}

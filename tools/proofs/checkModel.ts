@@ -1,0 +1,93 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import hardhatConfig from "../../hardhat.config.ts";
+import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import type { Solver } from "./openSolver.ts";
+
+const require = createRequire(import.meta.url);
+
+/** What became of one `assert`: it holds always, there is a way to break it, or the solver could not tell. */
+export type Verdict = "proved" | "refuted" | "unknown";
+
+export type CheckModelParameters = {
+  solver: Solver;
+  /** Path of the harness in the repository, and which contract of it to check. */
+  source: string;
+  contract: string;
+  /** Texts that take the place of files in the repository, by path: how a bug is planted. */
+  replaced?: Record<string, string>;
+  /** How much work Z3 may put into one assertion. */
+  effort?: number;
+};
+
+/** Several times what the hardest of our proofs takes. */
+const EFFORT = 400_000;
+
+type Message = { severity: string; formattedMessage: string };
+type Output = {
+  errors?: Message[];
+  auxiliaryInputRequested?: { smtlib2queries?: Record<string, string> };
+};
+
+/**
+ * Has solc's model checker (SMTChecker, the BMC engine) look at every `assert` of a harness. It takes each function of the
+ * harness by itself, with whatever arguments and from whatever state there can be, so what it proves holds after any
+ * sequence of calls. Loops it would follow for one round only: there must be none on the way, and the harnesses have none.
+ * solc writes one query per assertion, for a way to break it; Z3 finds one, or that there is none.
+ *
+ * @returns a verdict per assertion
+ * @throws Error when the source does not compile, has no assertion, or solc passes over one
+ */
+export async function checkModel({
+  solver,
+  source,
+  contract,
+  replaced = {},
+  effort = EFFORT,
+}: CheckModelParameters): Promise<Verdict[]> {
+  const output = run(source, contract, replaced);
+  const queries = Object.values(output.auxiliaryInputRequested?.smtlib2queries ?? {});
+  const asserted = read(source, replaced).match(/^ *assert\(/gm)?.length ?? 0;
+  if (asserted === 0 || queries.length !== asserted) {
+    throw new Error(`solc asks about ${queries.length} of ${asserted} assertions in ${source}`);
+  }
+  const verdicts: Verdict[] = [];
+  for (const query of queries) {
+    const answer = await solver.answer(query, effort);
+    if (answer.startsWith("unsat")) verdicts.push("proved");
+    else verdicts.push(answer.startsWith("sat") ? "refuted" : "unknown");
+  }
+  return verdicts;
+}
+
+let solc: { compile: (input: string, callbacks: unknown) => string } | undefined;
+
+function run(source: string, contract: string, replaced: Record<string, string>): Output {
+  solc ??= require("solc") as NonNullable<typeof solc>;
+  const { evmVersion } = (hardhatConfig.solidity as { settings: { evmVersion: string } }).settings;
+  const input = {
+    language: "Solidity",
+    sources: { [source]: { content: read(source, replaced) } },
+    settings: {
+      evmVersion,
+      outputSelection: {},
+      modelChecker: {
+        engine: "bmc",
+        targets: ["assert"],
+        contracts: { [source]: [contract] },
+        solvers: ["smtlib2"],
+      },
+    },
+  };
+  const callbacks = { import: (name: string) => ({ contents: read(name, replaced) }) };
+  const output = JSON.parse(solc.compile(JSON.stringify(input), callbacks)) as Output;
+  const failed = output.errors?.find(({ severity }) => severity === "error");
+  if (failed) throw new Error(failed.formattedMessage);
+  return output;
+}
+
+function read(name: string, replaced: Record<string, string>): string {
+  const folder = name.startsWith("contracts/") ? "." : "node_modules";
+  return replaced[name] ?? readFileSync(path.join(repositoryRoot, folder, name), "utf8");
+}

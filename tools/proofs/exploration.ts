@@ -1,0 +1,74 @@
+import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { compile } from "../mutation/compiler.ts";
+import type { PlantedBug } from "./properties.ts";
+import { applyChange } from "./proveProperty.ts";
+
+const escrow = "contracts/HireEscrow.sol";
+const book = "contracts/EscrowBook.sol";
+
+/** Steps of an exploration that nobody may ever take. Any other that nobody takes makes it say nothing about that step. */
+export const IMPOSSIBLE = ["RefundByStranger"];
+
+/** What is shown of the whole escrow, with its calls to token and wallets in it, in one small world. */
+export const exploration = {
+  name: "HireEscrow",
+  claim:
+    "Whatever anybody sends or signs in whatever order, a hire pays once, exactly its amount, to its parties, by a party's word or from its deadline on; a pause moves nothing; no other hire is touched.",
+  bugs: [
+    {
+      what: "a refund takes the word of a release",
+      file: escrow,
+      find: "bytes32 terms = keccak256(abi.encode(REFUND_TYPEHASH, id, signer));",
+      replace: "bytes32 terms = keccak256(abi.encode(RELEASE_TYPEHASH, id));",
+    },
+    {
+      what: "the seller may spend the buyer's allowance",
+      file: escrow,
+      find: "            _requireSender(msg.sender, buyer);\n        } else if",
+      replace:
+        "            if (msg.sender != hire.seller) _requireSender(msg.sender, buyer);\n        } else if",
+    },
+    {
+      what: "the guardian releases",
+      file: escrow,
+      find: "if (signature.length == 0) _requireSender(msg.sender, buyer);",
+      replace:
+        "if (msg.sender == guardian) {}\n        else if (signature.length == 0) _requireSender(msg.sender, buyer);",
+    },
+    {
+      what: "an overdue hire is paid to its payee once delivered",
+      file: escrow,
+      find: "emit TimedOut(id, hire.buyer, hire.seller, amount, delivered);\n        _push(id, hire.buyer, amount);",
+      replace:
+        "emit TimedOut(id, hire.buyer, hire.seller, amount, delivered);\n        _push(id, delivered ? hire.payee : hire.buyer, amount);",
+    },
+    {
+      what: "a deposit may bring more than its amount",
+      file: escrow,
+      find: "if (current != before + amount) revert AmountMoved(",
+      replace: "if (current < before + amount) revert AmountMoved(",
+    },
+    {
+      what: "a payment made in part counts as made",
+      file: escrow,
+      find: "if (current + amount == before) return;",
+      replace: "if (current < before) return;",
+    },
+    {
+      what: "a credit can be withdrawn again",
+      file: book,
+      find: "_credits[account] = 0;",
+      replace: "",
+    },
+  ] satisfies PlantedBug[],
+};
+
+/** The init code of HireEscrow with a bug in it. */
+export function compileWith(bug: PlantedBug): string {
+  const source = "contracts/HireEscrow.sol";
+  const replaced = { [bug.file]: applyChange(bug) };
+  const targets = [{ source, contract: "HireEscrow" }];
+  const compiled = compile({ folder: repositoryRoot, source, targets, replaced, quick: true });
+  if ("errors" in compiled) throw new Error(`${bug.what}: ${compiled.errors[0]?.message}`);
+  return `0x${compiled.codes[0]?.bytecode}`;
+}

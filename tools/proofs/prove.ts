@@ -1,0 +1,74 @@
+import { styleText } from "node:util";
+import Table from "cli-table3";
+import { readFrozen } from "../../scripts/ignition/frozenContract.ts";
+import { compileWith, exploration, IMPOSSIBLE } from "./exploration.ts";
+import { explore } from "./explore.ts";
+import { openSolver } from "./openSolver.ts";
+import type { Property } from "./properties.ts";
+import { type ProofResult, proveProperty } from "./proveProperty.ts";
+
+type Line = Pick<Property, "contract" | "claim"> &
+  ProofResult & { bugs: ({ what: string; found: boolean } & Pick<ProofResult, "verdicts" | "ms">)[] };
+
+/** Proves and prints; the exit code is 0 when every property is proved and every planted bug loses its proof. */
+export async function prove(chosen: Property[], explored: boolean, json: boolean): Promise<number> {
+  const solver = await openSolver();
+  const lines: Line[] = [];
+  try {
+    for (const property of chosen) {
+      const { contract, claim } = property;
+      const proof = await proveProperty(property, solver);
+      const bugs = [];
+      for (const bug of property.bugs) {
+        const { proved, verdicts, ms } = await proveProperty(property, solver, bug);
+        bugs.push({ what: bug.what, found: !proved, verdicts, ms });
+      }
+      lines.push({ contract, claim, ...proof, bugs });
+      if (!json) process.stderr.write(`${contract} …\n`);
+    }
+  } finally {
+    solver.close();
+  }
+  if (explored) lines.push(await exploreAll(json));
+  process.stdout.write(json ? `${JSON.stringify(lines, null, 2)}\n` : `${table(lines)}\n`);
+  return lines.every(({ proved, bugs }) => proved && bugs.every(({ found }) => found)) ? 0 : 1;
+}
+
+/** The whole escrow, and each of the bugs planted in it. */
+async function exploreAll(json: boolean): Promise<Line> {
+  const { name, claim, bugs } = exploration;
+  const look = async (initCode: string) => {
+    const began = performance.now();
+    const found = await explore(initCode);
+    if (!json) process.stderr.write(`${name}: ${JSON.stringify(found)}\n`);
+    return { found, ms: performance.now() - began };
+  };
+  const { found, ms } = await look(readFrozen("HireEscrow").initCode);
+  const proved = found.broken === undefined && String(found.never) === String(IMPOSSIBLE);
+  const tried: Line["bugs"] = [];
+  for (const bug of bugs) {
+    const { found, ms } = await look(compileWith(bug));
+    tried.push({ what: bug.what, found: found.broken !== undefined, verdicts: [], ms });
+  }
+  return { contract: name, claim, proved, verdicts: [proved ? "proved" : "refuted"], ms, bugs: tried };
+}
+
+function table(lines: Line[]): string {
+  const head = ["property", "", "s", "planted bug", "", "s"];
+  const rows = new Table({ head, style: { head: [], border: [] }, colWidths: [58], wordWrap: true });
+  for (const { contract, claim, proved, ms, bugs } of lines) {
+    bugs.forEach(({ what, found, ms: bugMs }, i) => {
+      const own = i > 0 ? ["", "", ""] : [`${contract}: ${claim}`, mark(proved, "proved"), seconds(ms)];
+      rows.push([...own, what, mark(found, "found"), seconds(bugMs)]);
+    });
+  }
+  return rows.toString();
+}
+
+function mark(good: boolean, word: string): string {
+  return good ? styleText("green", word) : styleText("red", `not ${word}`);
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(1);
+}

@@ -1,0 +1,39 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { checkModel, type Verdict } from "./checkModel.ts";
+import type { Solver } from "./openSolver.ts";
+import type { PlantedBug, Property, TextChange } from "./properties.ts";
+
+/** What became of a property; `proved` only when every assertion is. */
+export type ProofResult = { proved: boolean; verdicts: Verdict[]; ms: number };
+
+/** Tries to prove a property of the contracts as they are or, with `bug`, of the contracts with that bug in them. */
+export async function proveProperty(
+  { contract, abstraction }: Property,
+  solver: Solver,
+  bug?: PlantedBug,
+): Promise<ProofResult> {
+  const began = performance.now();
+  const replaced: Record<string, string> = {};
+  for (const change of [abstraction, bug]) if (change) replaced[change.file] = applyChange(change, replaced);
+  const source = `contracts/test/proofs/${contract}.sol`;
+  const verdicts = await checkModel({ solver, source, contract, replaced });
+  const proved = verdicts.every((verdict) => verdict === "proved");
+  return { proved, verdicts, ms: performance.now() - began };
+}
+
+/**
+ * A file's text with a change made in it. Nothing is written.
+ *
+ * @param replaced texts that take the place of files already
+ * @throws Error when the text to change is not there exactly once: it has moved on, and the change has to follow
+ */
+export function applyChange(
+  { file, find, replace }: TextChange,
+  replaced: Record<string, string> = {},
+): string {
+  const parts = (replaced[file] ?? readFileSync(path.join(repositoryRoot, file), "utf8")).split(find);
+  if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} of these, not 1: ${find}`);
+  return parts.join(replace);
+}

@@ -1,0 +1,12 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { makeChartSamples } from "./makeChartSamples.ts";
+import { makeImageSamples } from "./makeImageSamples.ts";
+
+/** Writes the images among the samples again: `node --import tsx tools/samples/makeSamples.ts`. */
+const folder = path.join(repositoryRoot, "test/capabilities/samples/images");
+mkdirSync(folder, { recursive: true });
+for (const [file, bytes] of Object.entries({ ...makeChartSamples(), ...makeImageSamples() })) {
+  writeFileSync(path.join(folder, file), bytes);
+}

@@ -1,0 +1,86 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { compiledOnce } from "../../scripts/processes/nodeProgram.ts";
+import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { prefixLines } from "./prefixLines.ts";
+import type { TestStep } from "./steps.ts";
+import { readTestCounts, type TestCounts } from "./testCounts.ts";
+
+/** How a step went. `note` says what the counts do not. */
+export type StepResult = TestCounts & { ms: number; note?: string };
+
+/**
+ * Runs one step with its output on ours; a signal to stop is passed on to it.
+ *
+ * @param prefix what goes before each line of its output, when other steps write at the same time
+ */
+export async function runStep(step: TestStep, signal: AbortSignal, prefix?: string): Promise<StepResult> {
+  const folder = mkdtempSync(path.join(tmpdir(), "tallystick-test-"));
+  const countsFile = path.join(folder, "counts.json");
+  const began = performance.now();
+  try {
+    const code = await run(step, countsFile, signal, prefix);
+    const ms = performance.now() - began;
+    return { ...judge(step, code, readTestCounts(countsFile)), ms };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Turns exit code and counts into counts that never look better than what happened. */
+export function judge(
+  step: Pick<TestStep, "counts">,
+  code: number,
+  counts: TestCounts | undefined,
+): Omit<StepResult, "ms"> {
+  if (!step.counts)
+    return code === 0 ? { passed: 1, failed: 0, skipped: 0 } : { passed: 0, failed: 1, skipped: 0 };
+  if (!counts) return { passed: 0, failed: 1, skipped: 0, note: `ended with ${code} before it could count` };
+  if (counts.failed > 0) return counts;
+  if (code !== 0) return { ...counts, failed: 1, note: `ended with ${code}` };
+  if (counts.passed === 0) return { ...counts, failed: 1, note: "ran no test" };
+  return counts;
+}
+
+function run(
+  step: TestStep,
+  countsFile: string,
+  signal: AbortSignal,
+  prefix: string | undefined,
+): Promise<number> {
+  const env: NodeJS.ProcessEnv = {
+    ...process.env,
+    ...compiledOnce,
+    TALLYSTICK_TEST_COUNTS: countsFile,
+    TALLYSTICK_LIFELINE: "3",
+  };
+  // Behind a pipe a program cannot see that its output ends in a terminal.
+  if (prefix !== undefined && process.stdout.isTTY) env.FORCE_COLOR = "1";
+  const output = prefix === undefined ? "inherit" : "pipe";
+  // The fourth is the lifeline: it closes when this process ends.
+  const child = spawn(process.execPath, step.args, {
+    cwd: repositoryRoot,
+    env,
+    stdio: ["ignore", output, output, "pipe"],
+  });
+  const ends = [child.stdout, child.stderr].map((stream) => {
+    const lines = prefixLines(prefix ?? "", (text) => process.stdout.write(text));
+    stream?.on("data", (chunk: Uint8Array) => lines.write(chunk));
+    return () => lines.end();
+  });
+  const stop = () => child.kill("SIGTERM");
+  signal.addEventListener("abort", stop, { once: true });
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    // Not "close": something that the step left behind may hold its output open.
+    child.on("exit", (code) => {
+      signal.removeEventListener("abort", stop);
+      setImmediate(() => {
+        for (const end of ends) end();
+        resolve(code ?? 1);
+      });
+    });
+  });
+}

@@ -1,0 +1,93 @@
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+
+/** One program of the test run. */
+export type TestStep = {
+  name: string;
+  /** Arguments for node, relative to the repository. */
+  args: string[];
+  /** Whether it writes how many tests it ran to the file that TALLYSTICK_TEST_COUNTS names. */
+  counts: boolean;
+  /** Whether it cannot say anything useful before the contracts build. */
+  needsBuild: boolean;
+};
+
+const builtIn = { lint: "node_modules/@biomejs/biome/bin/biome", types: "node_modules/typescript/bin/tsc" };
+
+/** What comes before the tests, one after the other: each of these uses every core by itself. */
+export const preparations: TestStep[] = [
+  { name: "lint and format", args: [builtIn.lint, "check", "."], counts: false, needsBuild: false },
+  {
+    name: "build",
+    args: ["node_modules/hardhat/dist/src/cli.js", "build"],
+    counts: false,
+    needsBuild: false,
+  },
+  {
+    name: "Solidity tests",
+    args: [
+      "--import",
+      "tsx",
+      "--import",
+      "./tools/testing/endWithParent.ts",
+      "tools/testing/solidityTests.ts",
+    ],
+    counts: true,
+    needsBuild: true,
+  },
+];
+
+/** The steps that may run side by side: the types, and the tests of each folder of test */
+export function sideBySide(): TestStep[] {
+  const types = { name: "types", args: [builtIn.types, "--noEmit"], counts: false, needsBuild: true };
+  const tests = testFolders().flatMap((folder) => {
+    const apart = APART[folder];
+    if (apart === undefined) return mochaStep(`test/${folder}`, [`test/${folder}/**/*.test.ts`]);
+    return [
+      mochaStep(`test/${folder}`, [
+        `test/${folder}/*.test.ts`,
+        `test/${folder}/!(${apart.join("|")})/**/*.test.ts`,
+      ]),
+      ...apart.map((room) => mochaStep(`test/${folder}/${room}`, [`test/${folder}/${room}/**/*.test.ts`])),
+    ];
+  });
+  return [...tests, types];
+}
+
+/** The TypeScript tests of the files or globs given, by one mocha. */
+export function chosenTests({ files, grep }: { files: string[]; grep?: string }): TestStep {
+  return mochaStep("TypeScript tests", files.length > 0 ? files : ["test/**/*.test.ts"], grep);
+}
+
+const testRoot = path.join(repositoryRoot, "test");
+
+/** The longest first, so that the last to end ends early; a folder that is not named here comes after them. */
+const LONGEST_FIRST = ["indexer", "scripts", "e2e", "settlement", "derive", "sdk", "contracts"];
+
+/** Rooms of a folder that run by themselves, since the folder would take longer than all others. */
+const APART: Record<string, string[]> = {
+  indexer: ["equivalence", "api"],
+  scripts: ["commands"],
+  tools: ["proofs"],
+};
+
+function testFolders(): string[] {
+  const rank = (folder: string) =>
+    LONGEST_FIRST.includes(folder) ? LONGEST_FIRST.indexOf(folder) : LONGEST_FIRST.length;
+  return readdirSync(testRoot, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && holdsTests(path.join(testRoot, entry.name)))
+    .map((entry) => entry.name)
+    .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+}
+
+function holdsTests(folder: string): boolean {
+  return readdirSync(folder, { recursive: true }).some((file) => String(file).endsWith(".test.ts"));
+}
+
+function mochaStep(name: string, files: string[], grep?: string): TestStep {
+  const mocha = ["--import", "./tools/testing/endWithParent.ts", "node_modules/mocha/lib/cli/cli.js"];
+  mocha.push("--reporter", "./tools/testing/countingReporter.ts");
+  if (grep !== undefined) mocha.push("--fgrep", grep);
+  return { name, args: ["--import", "tsx", ...mocha, ...files], counts: true, needsBuild: true };
+}
