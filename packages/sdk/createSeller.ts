@@ -17,12 +17,13 @@ import { type CustomSchemas, capabilityRules } from "./seller/capabilityRules.ts
 import { directMode } from "./seller/directMode.ts";
 import { type FindPayment, findPaymentOnChain } from "./seller/findPayment.ts";
 import { createFreeCalls, type HasHired } from "./seller/freeCalls.ts";
+import type { Handler, Handlers } from "./seller/handlers.ts";
 import { answerHire } from "./seller/hireRoute.ts";
 import type { RedeemQuote } from "./seller/intake.ts";
 import type { Job, SettlementMode } from "./seller/job.ts";
 import { createJobLeases } from "./seller/jobLeases.ts";
 import { jobRoutes } from "./seller/jobRoutes.ts";
-import { createJobRunner, type Handler, isEnded, settledFields } from "./seller/jobRunner.ts";
+import { createJobRunner, isEnded, settledFields } from "./seller/jobRunner.ts";
 import { type OfferTerms, signOffers } from "./seller/offers.ts";
 import { problemResponse } from "./seller/problem.ts";
 import { createReceiptOutbox } from "./seller/receiptOutbox.ts";
@@ -35,8 +36,8 @@ export type CreateSellerParameters = {
   account: LocalAccount;
   /** What is offered. */
   listings: readonly OfferTerms[];
-  /** Who does the work, by capability. */
-  handlers: { [capability: string]: Handler };
+  /** Who does the work, by capability; each takes and gives the types of its own. */
+  handlers: Handlers;
   /** Where buyers reach this seller: what `POST {endpoint}/hire` means. */
   endpoint: string;
   /** Of the node that gets listings and receipts. */
@@ -116,7 +117,9 @@ export type Seller = {
  * serve({ fetch: seller.app.fetch, port: 8080 });
  */
 export async function createSeller(parameters: CreateSellerParameters): Promise<Seller> {
-  const { account, handlers, endpoint, baseUrl, network, fetch } = parameters;
+  const { account, endpoint, baseUrl, network, fetch } = parameters;
+  // What a handler is given was held to the capability's schema before: here they are all alike.
+  const handlers = parameters.handlers as { [capability: string]: Handler };
   const { log = () => {}, now = Date.now } = parameters;
   const address = account.address.toLowerCase() as Address;
   await requireAdopted(parameters.store);

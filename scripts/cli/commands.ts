@@ -226,10 +226,10 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../../tools/commands/soakKeeper.ts")).registerSoakKeeper,
   },
   {
-    name: "pack-sdk",
-    summary: "make one tarball of the SDK",
+    name: "pack",
+    summary: "make a tarball of each package that others install",
     hidden: true,
-    load: async () => (await import("../../tools/commands/packSdk.ts")).registerPackSdk,
+    load: async () => (await import("../../tools/commands/pack.ts")).registerPack,
   },
   {
     name: "bench-index",

@@ -7,7 +7,7 @@ import { walletRelay } from "tallystick-sdk/escrow/escrowRelay";
 import { createKeeper, type Keeper } from "tallystick-sdk/escrow/keeper";
 import { keeperApp } from "tallystick-sdk/escrow/keeperApp";
 import { escrowMode } from "tallystick-sdk/seller/escrowMode";
-import type { Handler } from "tallystick-sdk/seller/jobRunner";
+import type { Handler } from "tallystick-sdk/seller/handlers";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { type Market, MEAN, mean, NODE, openMarket, PURSE } from "../sdk/support/market.ts";
@@ -66,7 +66,7 @@ describe("tallystick-mcp in escrow mode", () => {
     await chain.close();
   });
 
-  async function sell({ mode = PLATFORM, handler = mean }: { mode?: string; handler?: Handler } = {}) {
+  async function sell({ mode = PLATFORM, handler = mean }: { mode?: string; handler?: Handler<typeof MEAN> } = {}) {
     const account = newWallet();
     const modes = {
       [mode]: escrowMode({

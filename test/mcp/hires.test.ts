@@ -2,7 +2,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { expect } from "chai";
 import { createMcpContext, readMcpConfig } from "tallystick-mcp/mcpConfig";
 import { MOST_CHARS, NOTICE } from "tallystick-mcp/strangersText";
-import type { Handler } from "tallystick-sdk/seller/jobRunner";
+import type { Handler } from "tallystick-sdk/seller/handlers";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { type Market, MEAN, mean, NODE, openMarket, PURSE } from "../sdk/support/market.ts";
 import { newWallet, type SdkChain, startSdkChain, type Wallet } from "../sdk/support/sdkChain.ts";
@@ -61,7 +61,7 @@ describe("hires over MCP", function () {
     closing.push(opened.close);
     ({ client, call } = opened);
   }
-  const sell = (handler: Handler = mean) =>
+  const sell = (handler: Handler<typeof MEAN> = mean) =>
     market.openSeller({
       listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 20_000 }],
       handlers: { [MEAN]: handler },

@@ -3,15 +3,18 @@ import path from "node:path";
 import { expect } from "chai";
 import { MCP_SERVER } from "tallystick-mcp/createTallystickMcp";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
-import { SDK_PACKAGE } from "../../tools/pack/packSdk.ts";
 
 const read = (file: string): string => readFileSync(path.join(repositoryRoot, file), "utf8");
 const server = JSON.parse(read("packages/mcp/server.json"));
+const published = JSON.parse(read("packages/mcp/package.json"));
 
 describe("server.json", () => {
   it("says the same name and version as the server itself", () => {
     expect(server.name.split("/")[1]).to.equal(MCP_SERVER.name);
-    expect(server.packages[0].identifier).to.equal(SDK_PACKAGE);
+    expect(server.packages[0].identifier).to.equal(published.name);
+    // By this the registry knows that server.json may name the package.
+    expect(server.name).to.equal(published.mcpName);
+    expect(MCP_SERVER.version).to.equal(JSON.parse(read("package.json")).version);
     expect(server.title).to.equal(MCP_SERVER.title);
     for (const version of [server.version, server.packages[0].version])
       expect(version).to.equal(MCP_SERVER.version);

@@ -6,7 +6,7 @@ import { HireFailedError, NoSellerError, PaymentRefusedError } from "tallystick-
 import { createEscrowCalls } from "tallystick-sdk/escrow/escrowCalls";
 import { type EscrowRelay, walletRelay } from "tallystick-sdk/escrow/escrowRelay";
 import { escrowMode } from "tallystick-sdk/seller/escrowMode";
-import type { Handler } from "tallystick-sdk/seller/jobRunner";
+import type { Handler } from "tallystick-sdk/seller/handlers";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import { type Market, MEAN, mean, openMarket, PURSE } from "./support/market.ts";
 import { newWallet, PROVIDER, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
@@ -40,7 +40,7 @@ describe("a hire in escrow mode", () => {
   let ahead = 0;
   const now = () => Date.now() + ahead * 1000;
 
-  const scene = async (handler: Handler = mean, changes: { sellerRelay?: EscrowRelay } = {}) => {
+  const scene = async (handler: Handler<typeof MEAN> = mean, changes: { sellerRelay?: EscrowRelay } = {}) => {
     const wallet = newWallet();
     const mode = escrowMode({
       account: wallet.account,

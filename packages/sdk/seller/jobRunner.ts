@@ -8,24 +8,12 @@ import type { LocalAccount } from "viem";
 import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
 import { within } from "../deadline.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
+import type { Handler } from "./handlers.ts";
 import type { Job, JobStage, SettlementMode } from "./job.ts";
 import { type JobLease, type JobLeases, LeaseLostError } from "./jobLeases.ts";
 import { receiptBody, receiptSummary } from "./receiptBody.ts";
 import type { ReceiptOutbox, SettledReceipt } from "./receiptOutbox.ts";
 import { HireRefusedError, PaymentInvalidError } from "./sellerErrors.ts";
-
-/** Does the work of one capability. `signal` is aborted when the buyer stops waiting. Throwing costs the buyer nothing. */
-export type Handler = (
-  params: { [key: string]: unknown },
-  context: HandlerContext,
-) => unknown | Promise<unknown>;
-
-export type HandlerContext = {
-  capability: string;
-  buyer: string;
-  hireId: string;
-  signal: AbortSignal;
-};
 
 export type JobRunnerParameters = {
   account: LocalAccount;

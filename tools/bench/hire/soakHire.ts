@@ -272,7 +272,10 @@ async function letDeadlinesPass(world: HireWorld): Promise<number> {
   return timedOut;
 }
 
-function workOf(fault: Fault, params: { [key: string]: unknown }): unknown {
+function workOf(
+  fault: Fault,
+  params: { [key: string]: unknown },
+): { result: number } | Promise<{ result: number }> {
   if (fault === "wrong result") return { result: 1e9 };
   if (fault === "work throws") throw new Error("the work failed");
   if (fault === "work hangs") return new Promise(() => {});

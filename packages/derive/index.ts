@@ -1,0 +1,25 @@
+/** The derivation: an event log in, rows and their digest out. */
+export { apply } from "./apply.ts";
+export type {
+  DeriveEvent,
+  EscrowDelivered,
+  EscrowDeposited,
+  EscrowRefunded,
+  EscrowReleased,
+  EscrowTimedOut,
+  LogToken,
+  ParamsEvent,
+  Position,
+  RecordEvent,
+  TickEvent,
+  TransferEvent,
+} from "./events.ts";
+export { MemoryStore } from "./memoryStore.ts";
+export { parseEvent } from "./parseEvent.ts";
+export type { Reputation } from "./reputation.ts";
+export { type OwnField, publishedField, reputationOf } from "./reputationOf.ts";
+export { type Snapshot, snapshotOf } from "./snapshot.ts";
+export { STATE_ID } from "./stateId.ts";
+export type { ApplyOptions } from "./step.ts";
+export type { Answer, Store } from "./store.ts";
+export { type ColumnKind, type Row, type TableName, tables } from "./tables.ts";

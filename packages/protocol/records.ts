@@ -1,0 +1,22 @@
+/** Signed records: what agents say to a ledger, and what a ledger holds them to. */
+export { type Claim, type ClaimStatus, parseClaim } from "./records/claim.ts";
+export { type ConsensusBody, type ConsensusType, parseConsensus } from "./records/consensus.ts";
+export { isLedgerName, type LedgerName } from "./records/ledgerName.ts";
+export { checkListing, type Listing, listingPayee, listingSchema, parseListing } from "./records/listing.ts";
+export { defineParams, type Params, paramsSchema, parseParams } from "./records/params.ts";
+export { type Pulse, parsePulse } from "./records/pulse.ts";
+export { parseRating, type Rating, type RatingSide } from "./records/rating.ts";
+export { ratingToken } from "./records/ratingToken.ts";
+export { checkReceipt, parseReceipt, type Receipt, receiptSchema } from "./records/receipt.ts";
+export {
+  type RecordSigner,
+  recordDigest,
+  recordSigningHash,
+  type SignedRecord,
+  type Statement,
+  signBody,
+  signerOf,
+  signRecord,
+} from "./records/record.ts";
+export { parseReview, type Review } from "./records/review.ts";
+export { parseTelemetry, type Telemetry } from "./records/telemetry.ts";

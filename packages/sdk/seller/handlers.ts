@@ -1,0 +1,26 @@
+import type {
+  CapabilityInput,
+  CapabilityOutput,
+  CapabilityTypes,
+} from "tallystick-capabilities/capabilityTypes";
+
+/**
+ * Does the work of one capability: `params` and result have its types. `signal` is aborted when the buyer stops waiting.
+ * Throwing costs the buyer nothing.
+ */
+export type Handler<Id extends string = string> = (
+  params: CapabilityInput<Id>,
+  context: HandlerContext,
+) => CapabilityOutput<Id> | Promise<CapabilityOutput<Id>>;
+
+export type HandlerContext = {
+  capability: string;
+  buyer: string;
+  hireId: string;
+  signal: AbortSignal;
+};
+
+/** Who does the work, by capability. Those of `custom.*` get and give what their own schemas say. */
+export type Handlers = {
+  [Id in keyof CapabilityTypes]?: Handler<Id>;
+} & { [id: `custom.${string}`]: Handler };
