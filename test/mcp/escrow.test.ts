@@ -66,7 +66,13 @@ describe("tallystick-mcp in escrow mode", () => {
     await chain.close();
   });
 
-  async function sell({ mode = PLATFORM, handler = mean }: { mode?: string; handler?: Handler<typeof MEAN> } = {}) {
+  async function sell({
+    mode = PLATFORM,
+    handler = mean,
+  }: {
+    mode?: string;
+    handler?: Handler<typeof MEAN>;
+  } = {}) {
     const account = newWallet();
     const modes = {
       [mode]: escrowMode({

@@ -269,6 +269,21 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
     }
   });
 
+  it("runs the snippets that only put things together", async () => {
+    const some = `0x${"11".repeat(20)}`;
+    const mcp = { TALLYSTICK_URL: "https://node.example" };
+    for (const node of Object.values(installed.nodes)) {
+      const env = { BUYER_PRIVATE_KEY: newWallet().privateKey };
+      expect(await outputOf(node, [changed("sdk-2", { '"0x…"': `"${some}"` })], env)).to.equal("");
+      expect(await outputOf(node, [changed("readme-mcp-1", {})], mcp)).to.equal("");
+      const port = { "port: 8900 }": "port: 0 }, ({ port }) => console.log(port)" };
+      const server = start(node, [changed("mcp-1", port)], mcp);
+      const health = await fetch(`http://127.0.0.1:${await firstLine(server)}/health`);
+      expect(await health.json()).to.deep.equal({ status: "ok" });
+      server.kill();
+    }
+  });
+
   it("serves MCP over stdio as tallystick-mcp", async () => {
     const { manifest } = packed.find(({ name }) => name === "tallystick-mcp")!;
     expect(manifest.bin).to.deep.equal({ "tallystick-mcp": "./main.js" });
@@ -363,6 +378,11 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
         }
         seller.kill();
       }
+      // What was settled meanwhile is proved by the program of the protocol's README.
+      const bundle = await fetch(`${baseUrl}/v1/ledger/bundle?index=0`);
+      writeFileSync(path.join(installed.folder, "proof.json"), await bundle.text());
+      for (const program of Object.values(installed.nodes))
+        expect(await outputOf(program, [changed("readme-protocol-1", {})])).to.include("'listing'");
     });
   });
 });
