@@ -4,6 +4,7 @@ import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import { keysOfOthers } from "tallystick-protocol/keysOfOthers";
 import { defineParams, type Params } from "tallystick-protocol/records/params";
+import { SOCKETS_PER_ADDRESS } from "tallystick-runtime/http/limitSockets";
 import { z } from "zod";
 
 /** Where the entries of a ledger are read: a settlement service, or a folder with its `ledger.jsonl`. */
@@ -136,7 +137,7 @@ const environmentSchema = z.object({
     .transform((text) => (text === "true" ? 1 : text === "false" ? 0 : Number(text))),
   POINTS_PER_ADDRESS: integer(0, 1_000_000).default(6_000),
   STREAMS_PER_ADDRESS: integer(0, 100_000).default(32),
-  SOCKETS_PER_ADDRESS: integer(0, 100_000).default(256),
+  SOCKETS_PER_ADDRESS: integer(0, 100_000).default(SOCKETS_PER_ADDRESS),
   TOKEN_NAME: z.string().default("USD Coin"),
   TOKEN_VERSION: z.string().default("2"),
   INSIGHTS_PRICE_USDC: priceUsdcSchema.refine((text) => /[1-9]/.test(text), "must be more than 0").optional(),

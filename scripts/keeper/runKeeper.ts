@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import { serve } from "@hono/node-server";
-import { ClientBudgets } from "tallystick-runtime/http/clientBudgets";
+import { ClientBudgets, pointsAMinute } from "tallystick-runtime/http/clientBudgets";
 import { guardServer } from "tallystick-runtime/http/guardServer";
 import { limitClients } from "tallystick-runtime/http/limitClients";
 import { limitSockets } from "tallystick-runtime/http/limitSockets";
@@ -12,13 +12,6 @@ import { keeperApp } from "tallystick-sdk/escrow/keeperApp";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import { privateKeyToAccount } from "viem/accounts";
 import type { KeeperConfig } from "./config.ts";
-
-/** Connections of one address, and of all, that are open at one time. */
-const SOCKETS_PER_ADDRESS = 256;
-const MOST_SOCKETS = 4_000;
-
-/** A client that was quiet may ask at once what it may ask in so many seconds. */
-const BURST_SECONDS = 10;
 
 /** A keeper that listens. */
 export type RunningKeeper = { url: string; close: () => Promise<void> };
@@ -66,12 +59,9 @@ export async function runKeeper(config: KeeperConfig): Promise<RunningKeeper> {
 
 /** Lets every address ask so much and no more: each request costs questions to the chain, whoever asks and whatever for. */
 function protect(server: Server, { requestsPerAddress, trustedProxies }: KeeperConfig): void {
-  const pointsPerSecond = requestsPerAddress / 60;
-  const burst = Math.max(2, pointsPerSecond * BURST_SECONDS);
   // No limit to those under way: most of them only wait for a round.
-  const limits = { pointsPerSecond, burst, atOnce: 0, waiting: 0, streams: 0 };
+  const limits = { ...pointsAMinute(requestsPerAddress), atOnce: 0, waiting: 0, streams: 0 };
   const budgets = new ClientBudgets(limits, () => performance.now() / 1000);
-  const perAddress = trustedProxies > 0 ? 0 : SOCKETS_PER_ADDRESS;
-  limitSockets(server, { perAddress, inAll: MOST_SOCKETS, budgets });
+  limitSockets(server, { trustedProxies, budgets });
   limitClients(server, { budgets, trustedProxies, priceOf: (path) => (path === "/health" ? 0 : 1) });
 }

@@ -17,10 +17,6 @@ const STOP_GRACE_MS = 5_000;
 /** How long answers may take to go out when the ledger has failed, in milliseconds. */
 const FAIL_GRACE_MS = 250;
 
-/** Connections open at one time, of one address (an IPv6 /64) and in all. */
-const SOCKETS_PER_ADDRESS = 256;
-const MOST_SOCKETS = 4_000;
-
 function end(error: unknown): never {
   if (error instanceof TallystickError) {
     process.stderr.write(`error: ${error.message}\n${error.hint ? `hint: ${error.hint}\n` : ""}`);
@@ -60,9 +56,7 @@ async function main(): Promise<void> {
   const onFault = (error: unknown) => log("A request left a fault behind.", { error });
   guardServer(server, onFault);
   limitTime(server);
-  // Behind proxies all connections come from these.
-  const perAddress = config.rateLimits.trustedProxies > 0 ? 0 : SOCKETS_PER_ADDRESS;
-  limitSockets(server, { perAddress, inAll: MOST_SOCKETS });
+  limitSockets(server, { trustedProxies: config.rateLimits.trustedProxies });
   surviveRequests(onFault, end);
   // The port is taken, say: the ledger and the chain are left as they are when the service is told to stop.
   server.on("error", (error) => {

@@ -1,8 +1,5 @@
-import { ClientBudgets } from "tallystick-runtime/http/clientBudgets";
+import { ClientBudgets, pointsAMinute } from "tallystick-runtime/http/clientBudgets";
 import type { ClientLimits } from "tallystick-runtime/http/limitClients";
-
-/** Connections that a process holds open in all. */
-export const MOST_SOCKETS = 4_000;
 
 /** Requests of one client that are worked on at one time, and that may wait for their turn. */
 const AT_ONCE = 2;
@@ -10,9 +7,6 @@ const WAITING = 256;
 
 /** Statements of one client that the database works on at one time, of the ten that a process has connections for. */
 const STATEMENTS = 3;
-
-/** A client that was quiet may spend at once what it earns in so many seconds. */
-const BURST_SECONDS = 10;
 
 /**
  * Routes that cost other than a point before their answer is known: whether the process is well, which whoever starts it asks;
@@ -34,12 +28,10 @@ export function clientLimits({
   trustedProxies: number;
   clientLimits: { points: number; streams: number };
 }): ClientLimits {
-  const pointsPerSecond = points / 60;
   return {
     budgets: new ClientBudgets(
       {
-        pointsPerSecond,
-        burst: Math.max(2, pointsPerSecond * BURST_SECONDS),
+        ...pointsAMinute(points),
         atOnce: points === 0 ? 0 : AT_ONCE,
         waiting: WAITING,
         streams,

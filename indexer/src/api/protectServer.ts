@@ -5,7 +5,6 @@ import { limitSockets } from "tallystick-runtime/http/limitSockets";
 import { limitTime } from "tallystick-runtime/http/limitTime";
 import type { OnFault } from "tallystick-runtime/http/requestScope";
 import type { DatabaseWatch } from "../../databaseWatch.ts";
-import { MOST_SOCKETS } from "./clientLimits.ts";
 import { answerProbes } from "./databaseAway.ts";
 import { attachStream } from "./stream/attachStream.ts";
 import type { Stream } from "./stream/createStream.ts";
@@ -30,11 +29,8 @@ export function protectServer(
 ): void {
   guardServer(server, onFault);
   limitTime(server);
-  limitSockets(server, {
-    perAddress: limits.trustedProxies > 0 ? 0 : sockets,
-    inAll: MOST_SOCKETS,
-    budgets: limits.budgets,
-  });
+  const { budgets, trustedProxies } = limits;
+  limitSockets(server, { budgets, trustedProxies, perAddress: sockets });
   if (watch !== undefined) answerProbes(server, watch);
   limitClients(server, limits);
   attachStream(server, stream);

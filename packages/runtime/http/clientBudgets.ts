@@ -16,6 +16,15 @@ export type BudgetLimits = {
   statements?: number;
 };
 
+/** A client that was quiet may spend at once what it earns in so many seconds. */
+const BURST_SECONDS = 10;
+
+/** What a client earns with so many points a minute; 0 for no limit. */
+export function pointsAMinute(points: number): Pick<BudgetLimits, "pointsPerSecond" | "burst"> {
+  const pointsPerSecond = points / 60;
+  return { pointsPerSecond, burst: Math.max(2, pointsPerSecond * BURST_SECONDS) };
+}
+
 /** The budget of one client. */
 export type ClientBudget = {
   /** Seconds until it may ask again; 0 when it may now. */

@@ -4,6 +4,10 @@ import type { ClientBudgets } from "./clientBudgets.ts";
 import { clientOf } from "./clientOf.ts";
 import { HOLD_MS, PROMPT_REFUSALS } from "./limitClients.ts";
 
+/** Connections open at one time, of one address (an IPv6 /64) and in all, unless somebody says otherwise. */
+export const SOCKETS_PER_ADDRESS = 256;
+const MOST_SOCKETS = 4_000;
+
 /** What a connection costs of its address's budget, in points: less than any request on it. */
 const CONNECTION_POINTS = 0.2;
 
@@ -13,18 +17,24 @@ const OWN_ADDRESSES = new Set(["127.0.0.1", "0:0:0:0"]);
 type Address = { open: number; refusals: number };
 
 /**
- * Lets an address have so many connections open at once, and the server so many in all. Not for a server behind proxies: there
- * all come from few addresses, and the proxies have to see to it.
+ * Lets an address have so many connections open at once, and the server so many in all. Behind proxies all connections come
+ * from few addresses: there only those in all are counted, and the proxies have to see to the rest.
  *
+ * @param parameters.perAddress 0 for no limit
  * @param parameters.budgets whose points connections cost. A client that has none left and was refused again and again is no
  *   longer read at all: its connections are held for a second and answered 429 as they are
  */
 export function limitSockets(
   server: Server,
-  { perAddress, inAll, budgets }: { perAddress: number; inAll: number; budgets?: ClientBudgets },
+  {
+    trustedProxies,
+    perAddress = SOCKETS_PER_ADDRESS,
+    inAll = MOST_SOCKETS,
+    budgets,
+  }: { trustedProxies: number; perAddress?: number; inAll?: number; budgets?: ClientBudgets },
 ): void {
   server.maxConnections = inAll;
-  if (perAddress === 0) return;
+  if (trustedProxies > 0 || perAddress === 0) return;
   const addresses = new Map<string, Address>();
   const emit = server.emit.bind(server) as (event: string | symbol, ...given: unknown[]) => boolean;
   server.emit = (event: string | symbol, ...given: unknown[]): boolean => {

@@ -59,7 +59,12 @@ describe("the API under one client that asks too much", function () {
     guardServer(server, (error) => {
       throw error;
     });
-    limitSockets(server, { perAddress: sockets, inAll: 1_000, budgets: clients.budgets });
+    limitSockets(server, {
+      budgets: clients.budgets,
+      trustedProxies: clients.trustedProxies,
+      perAddress: sockets,
+      inAll: 1_000,
+    });
     limitClients(server, clients);
     attachStream(server, stream);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
