@@ -3,7 +3,7 @@ import { MemoryStore } from "tallystick-derive/memoryStore";
 import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
-import { sha256HexByNode } from "../../indexer/sha256HexByNode.ts";
+import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
 import { LogReader } from "./logReader.ts";
 
 export type DeriveLogOptions = {

@@ -6,9 +6,7 @@ import type { MemoryStore } from "tallystick-derive/memoryStore";
 import { formatRational, rational } from "tallystick-derive/rational";
 import type { CapabilityPrice } from "tallystick-derive/reputationOf";
 import { leafText, reputationOf } from "tallystick-derive/reputationOf";
-import { sha256HexByNoble } from "tallystick-derive/sha256Hex";
 import { type Row, tables } from "tallystick-derive/tables";
-import { sha256HexByNode } from "../../indexer/sha256HexByNode.ts";
 import { DAY, EventLog, wallet } from "./eventLog.ts";
 
 const sha256 = (...parts: Uint8Array[]) => createHash("sha256").update(Buffer.concat(parts)).digest();
@@ -117,16 +115,6 @@ describe("the digest", () => {
         expect(leafText(agent, prices)).to.equal(canonicalLeaf(agent, prices));
       }),
       { numRuns: 500 },
-    );
-  });
-
-  it("is hashed by Node as by plain JavaScript", () => {
-    fc.assert(
-      fc.property(fc.string({ unit: "grapheme" }), fc.uint8Array(), (text, bytes) => {
-        const hex = Buffer.from(bytes).toString("hex");
-        expect(sha256HexByNode(text, "utf8")).to.equal(sha256HexByNoble(text, "utf8"));
-        expect(sha256HexByNode(hex, "hex")).to.equal(sha256HexByNoble(hex, "hex"));
-      }),
     );
   });
 

@@ -4,7 +4,7 @@ import { GENESIS_HASH, type LedgerEntry } from "tallystick-protocol/ledger/entry
 import { type CheckedEntry, LedgerChain, LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { EMPTY_ROOT } from "tallystick-protocol/merkle/hash";
 import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
-import { sha256ByNode } from "./sha256ByNode.ts";
+import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import { type GrownPage, TreeGrowth } from "./storedTree.ts";
 
 /** How far a ledger is loaded: what the next segment has to continue. */

@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
-import type { Sha256Hex } from "tallystick-derive/sha256Hex";
 
-/** The same as `sha256HexByNoble` by OpenSSL: some seven times as fast. */
-export const sha256HexByNode: Sha256Hex = (data, encoding) =>
+/** The SHA-256, as 64 hex digits, of a text or of the bytes that hex digits stand for, by OpenSSL: some seven times as fast as in JavaScript. */
+export const sha256HexByNode = (data: string, encoding: "utf8" | "hex"): string =>
   hash("sha256", encoding === "hex" ? Buffer.from(data, "hex") : data, "hex");

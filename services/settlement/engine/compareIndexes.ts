@@ -6,9 +6,9 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { type LedgerEntry, parseEntryLine } from "tallystick-protocol/ledger/entry";
 import { leafHash } from "tallystick-protocol/merkle/hash";
 import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import type { DiskLedger } from "../ledger/diskLedger.ts";
 import type { FileLine } from "../ledger/ledgerLines.ts";
-import { sha256ByNode } from "../ledger/sha256ByNode.ts";
 import { INDEX_FILE, removeIndex, TABLES } from "./indexDatabase.ts";
 import { LedgerIndex } from "./ledgerIndex.ts";
 

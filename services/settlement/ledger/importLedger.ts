@@ -5,6 +5,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { toHex } from "tallystick-protocol/hex";
 import { type CheckedEntry, LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import { compareWithChain } from "../anchoring/compareWithChain.ts";
 import type { LedgerOnChain } from "../anchoring/readLedgerOnChain.ts";
 import { makeCheckpointKey, readCheckpointKey } from "../proofs/checkpointKey.ts";
@@ -12,7 +13,6 @@ import { LEDGER_FILE, MAX_ENTRY_BYTES } from "./diskLedger.ts";
 import { LAST_SIGNED_FILE, readLastSigned, writeLastSigned } from "./lastSigned.ts";
 import { lockFolder } from "./lockFolder.ts";
 import { readAnyLedger, type VerifiedFile } from "./readAnyLedger.ts";
-import { sha256ByNode } from "./sha256ByNode.ts";
 import { syncFolder } from "./syncFolder.ts";
 
 /** How far an entry's time may be ahead of ours, in seconds: behind a later one every write would wait for that day. */

@@ -2,9 +2,9 @@ import { appendFile, open, truncate } from "node:fs/promises";
 import { JsonSyntaxError } from "tallystick-protocol/json/pythonJson";
 import { GENESIS_HASH, type LedgerEntry } from "tallystick-protocol/ledger/entry";
 import { LedgerChain, LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import { type FileLine, ledgerLines, SMALL_PIECE } from "./ledgerLines.ts";
 import type { StorePosition } from "./ledgerStore.ts";
-import { sha256ByNode } from "./sha256ByNode.ts";
 
 /** Told of every good entry. `end` is the byte behind its line. */
 export type OnLoadedEntry = (entry: LedgerEntry, leafHash: Uint8Array, end: number) => void;

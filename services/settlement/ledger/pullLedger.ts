@@ -4,13 +4,13 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { type Hex, toHex } from "tallystick-protocol/hex";
 import { LedgerChain, LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import { CHECKPOINT_KEY_FILE, readCheckpointKey } from "../proofs/checkpointKey.ts";
 import { LEDGER_FILE } from "./diskLedger.ts";
 import { fetchLedgerLines } from "./fetchLedgerLines.ts";
 import { readLastSigned, writeLastSigned } from "./lastSigned.ts";
 import { LineTooLongError, ledgerLines } from "./ledgerLines.ts";
 import { lockFolder } from "./lockFolder.ts";
-import { sha256ByNode } from "./sha256ByNode.ts";
 import { syncFolder } from "./syncFolder.ts";
 
 export type PullLedgerParameters = {

@@ -9,8 +9,8 @@ import {
   type VerifiedLedger,
 } from "tallystick-protocol/ledger/verifyLedger";
 import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
+import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import { type FileLine, LineTooLongError, ledgerLines } from "./ledgerLines.ts";
-import { sha256ByNode } from "./sha256ByNode.ts";
 
 /** What a good file comes to, and which of its lines are in other layouts than the canonical one. */
 export type VerifiedFile = VerifiedLedger & { otherLayouts: OtherLayouts };

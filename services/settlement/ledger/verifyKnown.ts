@@ -3,9 +3,9 @@ import { bytesEqual } from "tallystick-protocol/hex";
 import { GENESIS_HASH, parseEntryLine } from "tallystick-protocol/ledger/entry";
 import { LedgerChain, LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { leafHash } from "tallystick-protocol/merkle/hash";
+import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import type { FileLine } from "./ledgerLines.ts";
 import type { StorePosition } from "./ledgerStore.ts";
-import { sha256ByNode } from "./sha256ByNode.ts";
 
 /** A ledger of which more is known than was read: its leaves, and where its lines are. */
 type KnownLedger = {

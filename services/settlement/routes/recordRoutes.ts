@@ -9,12 +9,12 @@ import { checkBinding } from "tallystick-protocol/records/binding";
 import { parseRating } from "tallystick-protocol/records/rating";
 import { ratingToken } from "tallystick-protocol/records/ratingToken";
 import type { SignedRecord } from "tallystick-protocol/records/record";
+import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import type { AppDependencies } from "../appDependencies.ts";
 import { readSignedRecord } from "../engine/readSignedRecord.ts";
 import { RECORD_TYPES, type RecordType } from "../engine/recordRules.ts";
 import type { SettledRecord, Validated } from "../engine/settlementEngine.ts";
 import { readJson } from "../http/readJson.ts";
-import { sha256ByNode } from "../ledger/sha256ByNode.ts";
 
 /** The routes that settle one record each, and its type. */
 const ROUTES: [string, RecordType][] = [

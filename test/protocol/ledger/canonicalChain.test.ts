@@ -12,7 +12,7 @@ import {
 } from "tallystick-protocol/ledger/entry";
 import { entryLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
 import { sha256ByNoble } from "tallystick-protocol/sha256";
-import { sha256ByNode } from "../../../services/settlement/ledger/sha256ByNode.ts";
+import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import { anyPyJson } from "../../support/arbitraries.ts";
 
 type Verdict = { leaf: string; head: string } | undefined;

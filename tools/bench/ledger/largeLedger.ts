@@ -8,9 +8,9 @@ import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { GENESIS_HASH, sealLine } from "tallystick-protocol/ledger/entry";
 import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { recordPayload } from "tallystick-protocol/records/record";
+import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import { verifyLedgerFile } from "../../../scripts/commands/verifyLedger.ts";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
-import { sha256ByNode } from "../../../services/settlement/ledger/sha256ByNode.ts";
 import { type SignedReceipt, signReceipts } from "./signedReceipts.ts";
 
 /** What a ledger may be full of: what anybody may write, and what holders of a key do. */
