@@ -1,6 +1,5 @@
 import { type FacilitatorClient, HTTPFacilitatorClient } from "@x402/core/server";
 import { Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { cors } from "hono/cors";
 import type { Address } from "tallystick-protocol/address";
 import { toHex } from "tallystick-protocol/hex";
@@ -24,6 +23,7 @@ import type { Job, SettlementMode } from "./seller/job.ts";
 import { createJobLeases } from "./seller/jobLeases.ts";
 import { jobRoutes } from "./seller/jobRoutes.ts";
 import { createJobRunner, isEnded, settledFields } from "./seller/jobRunner.ts";
+import { limitBody } from "./seller/limitBody.ts";
 import { type OfferTerms, signOffers } from "./seller/offers.ts";
 import { problemResponse } from "./seller/problem.ts";
 import { createReceiptOutbox } from "./seller/receiptOutbox.ts";
@@ -210,10 +210,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
   );
   app.onError((error) => problemResponse(error, log));
   app.notFound(() => problemResponse(notFound("There is no such route."), log));
-  const limit = bodyLimit({
-    maxSize: parameters.maxBodyBytes ?? 1_048_576,
-    onError: () => problemResponse(tooLarge(), log),
-  });
+  const limit = limitBody(parameters.maxBodyBytes ?? 1_048_576);
   app.post("/hire", limit, (c) =>
     answerHire(c, {
       seller: address,
@@ -310,12 +307,4 @@ function requireHandler(
 
 function notFound(message: string): HireRefusedError {
   return new HireRefusedError({ status: 404, code: "not_found", message });
-}
-
-function tooLarge(): HireRefusedError {
-  return new HireRefusedError({
-    status: 413,
-    code: "payload_too_large",
-    message: "The request is too large.",
-  });
 }

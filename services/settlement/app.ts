@@ -1,9 +1,10 @@
 import { Hono } from "hono";
 import { TallystickError } from "tallystick-protocol/errors";
+import { answerError } from "tallystick-runtime/http/answerError";
 import { measureRoutes } from "tallystick-runtime/http/measureRoutes";
 import type { AppDependencies } from "./appDependencies.ts";
-import { headersOf, problemOf, problemResponse } from "./http/problem.ts";
 import { rateLimits } from "./http/rateLimits.ts";
+import { SETTLEMENT_STATUS } from "./http/statusByCode.ts";
 import { actionRoutes } from "./routes/actionRoutes.ts";
 import { claimRoutes } from "./routes/claimRoutes.ts";
 import { contextRoutes } from "./routes/contextRoutes.ts";
@@ -54,7 +55,12 @@ const COSTLY = ["/v1/ledger/verify", "/v1/ledger/checkpoint", "/v1/ledger/bundle
 export function createApp(dependencies: AppDependencies): Hono {
   const app = new Hono();
   app.use(measureRoutes(dependencies.metrics.observeRequest));
-  app.onError((error) => problemResponse(problemOf(error, dependencies.log), headersOf(error)));
+  const answer = (error: unknown): Response =>
+    answerError(error, {
+      statusByCode: SETTLEMENT_STATUS,
+      log: (cause) => dependencies.log("A request failed.", { error: cause }),
+    });
+  app.onError(answer);
 
   const limit = rateLimits(dependencies.rateLimits, dependencies);
   app.use((c, next) => (c.req.method === "POST" || COSTLY.includes(c.req.path) ? limit(c, next) : next()));
@@ -88,9 +94,8 @@ export function createApp(dependencies: AppDependencies): Hono {
       });
     });
   }
-  app.notFound((c) => {
-    const error = new TallystickError({ code: "not_found", message: `There is no ${c.req.path} here.` });
-    return problemResponse(problemOf(error, dependencies.log));
-  });
+  app.notFound((c) =>
+    answer(new TallystickError({ code: "not_found", message: `There is no ${c.req.path} here.` })),
+  );
   return app;
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { MiddlewareHandler } from "hono";
+import { PROBLEM_MEDIA_TYPE, problem as problemBody } from "tallystick-protocol/problem";
 import type { DatabaseWatch } from "../../databaseWatch.ts";
 import { COME_AGAIN, problem } from "./problem.ts";
 
@@ -59,13 +60,8 @@ export function answerProbes(
       response.end(request.method === "HEAD" ? undefined : body);
     };
     if (watch.isAway) {
-      const body = {
-        code: "database_unavailable",
-        title: "Service Unavailable",
-        status: 503,
-        detail: DETAIL,
-      };
-      answer(503, "application/problem+json", JSON.stringify(body), COME_AGAIN);
+      const body = JSON.stringify(problemBody(503, "database_unavailable", DETAIL));
+      answer(503, PROBLEM_MEDIA_TYPE, body, COME_AGAIN);
     } else if (path === "/status") answer(200, "application/json", JSON.stringify(watch.status));
     else if (watch.isReady) answer(200, "text/plain; charset=UTF-8", "");
     else answer(503, "text/plain; charset=UTF-8", "Historical indexing is not complete.", COME_AGAIN);

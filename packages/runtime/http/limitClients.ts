@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { EventEmitter } from "node:events";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { PROBLEM_MEDIA_TYPE, problem } from "tallystick-protocol/problem";
 import type { ClientBudget, ClientBudgets } from "./clientBudgets.ts";
 import { askerOf, clientOf } from "./clientOf.ts";
 import { inTurnsOf } from "./turns.ts";
@@ -169,12 +170,7 @@ export function budgetOfUpgrade(request: IncomingMessage, limits: ClientLimits):
 
 /** The body of every 429. */
 export function tooManyRequests(why: string, seconds: number): string {
-  return JSON.stringify({
-    code: "rate_limited",
-    title: "Too Many Requests",
-    status: 429,
-    detail: `This address ${why}; try again in ${seconds} s.`,
-  });
+  return JSON.stringify(problem(429, "rate_limited", `This address ${why}; try again in ${seconds} s.`));
 }
 
 /** Whether the rest of a request is sooner read than its connection is opened again. */
@@ -188,7 +184,7 @@ function answerRefusal(
 ): void {
   const body = tooManyRequests(why, seconds);
   response.writeHead(429, {
-    "content-type": "application/problem+json",
+    "content-type": PROBLEM_MEDIA_TYPE,
     "content-length": Buffer.byteLength(body),
     "retry-after": String(seconds),
     "access-control-allow-origin": "*",

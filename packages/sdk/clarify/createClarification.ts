@@ -1,5 +1,4 @@
 import { Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import type { Address } from "tallystick-protocol/address";
 import { formatUsdc, parseUsdc } from "tallystick-protocol/amount";
 import { isCustomCapability } from "tallystick-protocol/capability";
@@ -20,6 +19,7 @@ import { toHex } from "tallystick-protocol/hex";
 import type { HireRequest } from "tallystick-protocol/hire/hireRequest";
 import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import type { LocalAccount } from "viem";
+import { limitBody } from "../seller/limitBody.ts";
 import { problemResponse } from "../seller/problem.ts";
 import { HireRefusedError } from "../seller/sellerErrors.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
@@ -148,7 +148,7 @@ export function createClarification(parameters: CreateClarificationParameters): 
 
   const app = new Hono();
   app.onError((error) => problemResponse(error, log));
-  const limit = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: () => problemResponse(tooLarge(), log) });
+  const limit = limitBody(MAX_BODY_BYTES);
   app.post("/clarify", limit, async (c) => {
     const { request, signed } = readClarifyRequest(readForeignJson(await c.req.text()));
     if (!capabilities.includes(request.capability)) throw notOffered(request.capability);
@@ -219,14 +219,6 @@ function notOffered(capability: string): TallystickError {
     code: "not_offered",
     message: `${capability} is not clarified here.`,
     field: "capability",
-  });
-}
-
-function tooLarge(): TallystickError {
-  return new HireRefusedError({
-    status: 413,
-    code: "payload_too_large",
-    message: "The request is too large.",
   });
 }
 

@@ -1,5 +1,4 @@
 import { Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { cors } from "hono/cors";
 import { addressSchema } from "tallystick-protocol/address";
 import { atomicSchema } from "tallystick-protocol/amount";
@@ -11,6 +10,7 @@ import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import { size } from "viem";
 import { z } from "zod";
 import { ChainError, RelayRefusedError } from "../errors.ts";
+import { limitBody } from "../seller/limitBody.ts";
 import { problemResponse } from "../seller/problem.ts";
 import { HireRefusedError } from "../seller/sellerErrors.ts";
 import type { EscrowCalls } from "./escrowCalls.ts";
@@ -63,7 +63,7 @@ export function keeperApp(parameters: KeeperAppParameters): Hono {
   const { calls, keeper, waitMs = 20_000, log = () => {} } = parameters;
   const app = new Hono();
   app.use(cors());
-  app.use(bodyLimit({ maxSize: 65_536 }));
+  app.use(limitBody(65_536));
   app.onError((error) => {
     const response = problemResponse(asRefusal(error), log);
     if (error instanceof RelayRefusedError && error.secondsToWait !== undefined) {

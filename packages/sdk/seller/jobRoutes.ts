@@ -1,5 +1,4 @@
 import { Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { InvalidInputError, invalidInputFromZod } from "tallystick-protocol/errors";
 import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
@@ -11,6 +10,7 @@ import { z } from "zod";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import type { Job } from "./job.ts";
 import { settledFields } from "./jobRunner.ts";
+import { limitBody } from "./limitBody.ts";
 import type { ReceiptOutbox } from "./receiptOutbox.ts";
 import { HireRefusedError } from "./sellerErrors.ts";
 
@@ -36,16 +36,7 @@ const countersignatureSchema = z.strictObject({ buyer_signature: signatureSchema
  */
 export function jobRoutes({ store, outbox, account, now }: JobRoutesParameters): Hono {
   const app = new Hono();
-  const limit = bodyLimit({
-    maxSize: MAX_COUNTERSIGNATURE_BYTES,
-    onError: () => {
-      throw new HireRefusedError({
-        status: 413,
-        code: "payload_too_large",
-        message: "The request is too large.",
-      });
-    },
-  });
+  const limit = limitBody(MAX_COUNTERSIGNATURE_BYTES);
 
   const findJob = async (id: string): Promise<Job> => {
     const job = /^job_[0-9A-Z]{26}$/.test(id) ? await store.get<Job>(`job/${id}`) : undefined;

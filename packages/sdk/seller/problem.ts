@@ -1,11 +1,21 @@
-import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import {
+  internalProblem,
+  PROBLEM_MEDIA_TYPE,
+  type Problem,
+  problemOf,
+  type StatusByCode,
+} from "tallystick-protocol/problem";
 import { HireRefusedError } from "./sellerErrors.ts";
 
-/** Codes of bad requests whose status is not 400. */
-const STATUS_BY_CODE: { [code: string]: number } = {
+/** What the protocol says of requests that a seller cannot serve as they are. */
+const STATUS_BY_CODE: StatusByCode = {
+  unsupported_protocol: 400,
+  signature_required: 400,
+  unknown_capability: 400,
+  custom_capability: 400,
+  clarification_not_supported: 400,
+  private_address: 400,
   budget_token_refused: 403,
-  payload_too_large: 413,
-  json_too_large: 413,
 };
 
 /**
@@ -16,34 +26,23 @@ export function problemResponse(
   error: unknown,
   log: (sentence: string, details?: { [key: string]: unknown }) => void,
 ): Response {
-  const status = statusOf(error);
-  if (status === undefined || !(error instanceof TallystickError)) {
+  const told = toldOf(error);
+  if (told === undefined) {
     log("A request failed.", {
       error: error instanceof Error ? (error.stack ?? error.message) : String(error),
     });
-    return json(500, { code: "internal", status: 500, detail: "The request could not be served." });
   }
-  return json(status, {
-    code: error.code,
-    status,
-    detail: error.message,
-    ...(error.hint !== undefined && { hint: error.hint }),
-    ...(error instanceof InvalidInputError
-      ? { errors: error.issues }
-      : error.field !== undefined && { errors: [{ field: error.field, message: error.message }] }),
-    ...(error.details !== undefined && (error.details as object)),
+  const problem = told ?? internalProblem();
+  return new Response(JSON.stringify(problem), {
+    status: problem.status,
+    // A Headers, because early servers of Hono lose what is set on it later when it is made from an object.
+    headers: new Headers({ "content-type": PROBLEM_MEDIA_TYPE, "cache-control": "no-store" }),
   });
 }
 
-function statusOf(error: unknown): number | undefined {
-  if (error instanceof HireRefusedError) return error.status;
-  if (!(error instanceof TallystickError)) return undefined;
-  return STATUS_BY_CODE[error.code] ?? 400;
-}
-
-function json(status: number, body: object): Response {
-  return new Response(JSON.stringify(body), {
-    status,
-    headers: { "content-type": "application/problem+json", "cache-control": "no-store" },
-  });
+function toldOf(error: unknown): Problem | undefined {
+  // A refusal has a status of its own, and its details are for whoever is refused.
+  return error instanceof HireRefusedError
+    ? problemOf(error, error.status, Object(error.details))
+    : problemOf(error, STATUS_BY_CODE);
 }

@@ -274,6 +274,7 @@ export const problemSchema = z
     title: z.string(),
     status: z.int(),
     detail: z.string(),
+    hint: z.string().optional(),
     errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
   })
   .openapi("Problem");

@@ -1,0 +1,100 @@
+import { type InputIssue, InvalidInputError, TallystickError } from "./errors.ts";
+
+/** The body of every answer that is no success (RFC 9457, `application/problem+json`). */
+export type Problem = {
+  /** Stable identifier to switch on. */
+  code: string;
+  /** What the status is called. */
+  title: string;
+  status: number;
+  /** One sentence for a person. */
+  detail: string;
+  /** What to do next. */
+  hint?: string;
+  /** Every field at fault, by its path in the request. */
+  errors?: InputIssue[];
+  [more: string]: unknown;
+};
+
+export const PROBLEM_MEDIA_TYPE = "application/problem+json";
+
+/** The HTTP status that errors of a code are answered with. */
+export type StatusByCode = { readonly [code: string]: number };
+
+/** Codes that mean the same wherever they are answered. A service adds its own, and cannot give these another status. */
+export const SHARED_STATUS: StatusByCode = {
+  malformed_json: 400,
+  unauthorized: 401,
+  not_found: 404,
+  method_not_allowed: 405,
+  payload_too_large: 413,
+  json_too_large: 413,
+  rate_limited: 429,
+};
+
+/** What RFC 9110 and its registry call the statuses in use, as Node writes them. */
+const TITLES: { readonly [status: number]: string } = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  402: "Payment Required",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  409: "Conflict",
+  413: "Payload Too Large",
+  422: "Unprocessable Entity",
+  426: "Upgrade Required",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  502: "Bad Gateway",
+  503: "Service Unavailable",
+  504: "Gateway Timeout",
+};
+
+/** A problem. What `more` says in addition cannot replace what every problem has. */
+export function problem(status: number, code: string, detail: string, more: object = {}): Problem {
+  const title = TITLES[status] ?? "Error";
+  return { ...{ code, title, status, detail }, ...more, ...{ code, title, status, detail } };
+}
+
+/**
+ * What a client is told of an error, or undefined when nothing of it is meant for a client: then it belongs in the log, and the
+ * answer is {@link internalProblem}.
+ *
+ * An error is the client's business when it says so: by its code, when that has a status, or by being an
+ * {@link InvalidInputError}, which is 400. Another error of ours may be about what only this process knows.
+ *
+ * @param own the codes of whoever answers, besides the shared ones; a number is the status of just this error
+ * @param more what this error says in addition
+ */
+export function problemOf(
+  error: unknown,
+  own: StatusByCode | number = {},
+  more: object = {},
+): Problem | undefined {
+  if (!(error instanceof TallystickError)) return undefined;
+  const { code, message, hint, field } = error;
+  const status = typeof own === "number" ? own : (lookUp(SHARED_STATUS, code) ?? lookUp(own, code));
+  const isInput = error instanceof InvalidInputError;
+  if (status === undefined && !isInput) return undefined;
+  const errors = isInput ? error.issues : field === undefined ? undefined : [{ field, message }];
+  return problem(status ?? 400, code, message, {
+    ...(hint !== undefined && { hint }),
+    ...(errors !== undefined && { errors }),
+    ...more,
+  });
+}
+
+/** The answer to everything that is not the client's business. */
+export function internalProblem(): Problem {
+  return problem(
+    500,
+    "internal",
+    "The request could not be served. The cause is in the log of whoever serves it.",
+  );
+}
+
+/** A code may have any name, also one that every object has. */
+function lookUp(statusByCode: StatusByCode, code: string): number | undefined {
+  return Object.hasOwn(statusByCode, code) ? statusByCode[code] : undefined;
+}

@@ -1,0 +1,60 @@
+import { HTTPException } from "hono/http-exception";
+import { TallystickError } from "tallystick-protocol/errors";
+import {
+  internalProblem,
+  PROBLEM_MEDIA_TYPE,
+  type Problem,
+  problem,
+  problemOf,
+  type StatusByCode,
+} from "tallystick-protocol/problem";
+
+/** The answer that carries a problem. `more` are headers. */
+export function problemAnswer(told: Problem, more: { [name: string]: string } = {}): Response {
+  const headers = new Headers({ "content-type": PROBLEM_MEDIA_TYPE, ...more });
+  if (told.status === 401) headers.set("www-authenticate", 'Bearer realm="tallystick"');
+  return new Response(JSON.stringify(told), { status: told.status, headers });
+}
+
+/**
+ * The answer of a service to a request that failed. Of an error's `details`, `headers` become headers of the answer and
+ * `existing` a member of its body; the rest stays here.
+ *
+ * @param parameters.statusByCode the codes of this service
+ * @param parameters.headers of every answer of a status
+ * @param parameters.log told the cause of what the client was not meant to see
+ */
+export function answerError(
+  error: unknown,
+  {
+    statusByCode,
+    headers = () => ({}),
+    log,
+  }: {
+    statusByCode: StatusByCode;
+    headers?: (status: number) => { [name: string]: string };
+    log: (cause: unknown) => void;
+  },
+): Response {
+  const existing = detailOf(error, "existing");
+  const told =
+    problemOf(error, statusByCode, existing === undefined ? {} : { existing }) ?? problemOfHono(error);
+  if (told !== undefined) {
+    return problemAnswer(told, { ...headers(told.status), ...Object(detailOf(error, "headers")) });
+  }
+  log(error instanceof Error ? (error.stack ?? error.message) : error);
+  return problemAnswer(internalProblem());
+}
+
+/** Hono's own refusals, which it throws before a route is reached. */
+function problemOfHono(error: unknown): Problem | undefined {
+  if (!(error instanceof HTTPException) || error.status < 400 || error.status >= 500) return undefined;
+  const code = error.status === 413 ? "payload_too_large" : "malformed_json";
+  return problem(error.status, code, error.message);
+}
+
+function detailOf(error: unknown, name: string): unknown {
+  if (!(error instanceof TallystickError)) return undefined;
+  const { details } = error;
+  return details !== null && typeof details === "object" ? Reflect.get(details, name) : undefined;
+}

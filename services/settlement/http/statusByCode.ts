@@ -1,0 +1,30 @@
+import type { StatusByCode } from "tallystick-protocol/problem";
+
+/** The codes of this service that a client is told, besides those that mean the same everywhere. */
+export const SETTLEMENT_STATUS: StatusByCode = {
+  unknown_task: 404,
+  conflicting_record: 409,
+  consensus_refused: 409,
+  rules_refuse: 409,
+  unknown_held: 404,
+  claim_not_proven: 422,
+  ledger_unavailable: 503,
+  index_unavailable: 503,
+  index_differs: 503,
+  chain_unknown: 503,
+  chain_ahead: 503,
+  root_contradicts: 503,
+  writer_differs: 503,
+  writer_changed: 503,
+  guardian_announced: 503,
+  ledger_equivocated: 503,
+  last_signed_missing: 503,
+  last_signed_ahead: 503,
+  last_signed_contradicts: 503,
+  bad_last_signed: 503,
+  checkpoint_pending: 503,
+  clock: 503,
+  chain_unavailable: 503,
+  claims_unavailable: 503,
+  x_unavailable: 503,
+};
