@@ -1,6 +1,6 @@
 import { agentRow, changeAgent } from "./agentRow.ts";
+import type { CapabilityPrice } from "./fieldValues.ts";
 import { append, itemsOf } from "./lists.ts";
-import type { CapabilityPrice } from "./reputationOf.ts";
 import { leafText } from "./reputationOf.ts";
 import { STATE_ID } from "./stateId.ts";
 import type { Step } from "./step.ts";

@@ -1,3 +1,5 @@
+import type { PublishedFields } from "./publishedFields.ts";
+
 /** What is asked of `POST /v1/search` (SHP §6.1). A rate that is null passes no minimum. */
 export type SearchRequest = {
   capability: string;
@@ -63,37 +65,9 @@ export type SearchAnswer = { agents: SearchResult[]; next_cursor: string | null 
 /** The block and time of the last tick: windows and expiries are as of here. */
 export type AsOf = { block: number; time: number };
 
-/** An agent's public fields (SHP §9.2). Rates are null when there is nothing to divide by. */
-export type ReputationAnswer = {
+/** An agent's public fields. */
+export type ReputationAnswer = PublishedFields & {
   agent_id: string;
-  registered_block: number;
-  registered_time: number;
-  success_rate: number | null;
-  avg_latency_ms: number | null;
-  avg_latency_ms_p50: number | null;
-  avg_latency_ms_p95: number | null;
-  avg_latency_ms_p99: number | null;
-  /** Capability → median price in USDC. */
-  avg_cost_per_capability: { [capability: string]: string };
-  last_24h_volume_usdc: string;
-  last_30d_hire_count: number;
-  last_30d_hire_count_raw: number;
-  free_hires: number;
-  distinct_buyers: number;
-  total_ratings: number;
-  avg_stars: number | null;
-  cluster_id: string | null;
-  cluster_size: number;
-  signals_tripped: string[];
-  audit_pass_rate: number | null;
-  refund_rate: number | null;
-  dispute_rate: number | null;
-  claim_status: string;
-  claimed: boolean;
-  trust_tier: number;
-  hires_bought: number;
-  silent_timeout_rate: number | null;
-  refund_after_delivery_rate: number | null;
   /** True: the values are published buckets. */
   private_metrics: boolean;
   as_of: AsOf;

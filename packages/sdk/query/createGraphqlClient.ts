@@ -29,29 +29,34 @@ export type AgentVariables = {
 export type AgentAnswer = {
   agent: {
     address: string;
+    privateMetrics: boolean;
+    registeredBlock: number;
     registeredTime: number;
-    trustTier: number;
     successRate: number | null;
-    last30dHireCount: number;
-    last30dHireCountRaw: number;
-    last24hVolumeUsdc: string;
+    avgLatencyMs: number | null;
     avgLatencyMsP50: number | null;
     avgLatencyMsP95: number | null;
-    avgStars: number | null;
-    totalRatings: number;
-    refundRate: number | null;
-    disputeRate: number | null;
-    distinctBuyers: number;
+    avgLatencyMsP99: number | null;
+    avgCostPerCapability: { capability: string; medianUsdc: string }[];
+    last24hVolumeUsdc: string;
+    last30dHireCount: number;
+    last30dHireCountRaw: number;
     freeHires: number;
-    claimStatus: string;
-    claimed: boolean;
-    privateMetrics: boolean;
-    hiresBought: number;
-    silentTimeoutRate: number | null;
+    distinctBuyers: number;
+    totalRatings: number;
+    avgStars: number | null;
     clusterId: string | null;
     clusterSize: number;
     signalsTripped: string[];
-    avgCostPerCapability: { capability: string; medianUsdc: string }[];
+    auditPassRate: number | null;
+    refundRate: number | null;
+    disputeRate: number | null;
+    claimStatus: string;
+    claimed: boolean;
+    trustTier: number;
+    hiresBought: number;
+    silentTimeoutRate: number | null;
+    refundAfterDeliveryRate: number | null;
     listings: {
       nodes: {
         capability: string;
@@ -268,32 +273,37 @@ export function createGraphqlClient(
         `query Agent($address: Address!) {
   agent(address: $address) {
     address
+    privateMetrics
+    registeredBlock
     registeredTime
-    trustTier
     successRate
-    last30dHireCount
-    last30dHireCountRaw
-    last24hVolumeUsdc
+    avgLatencyMs
     avgLatencyMsP50
     avgLatencyMsP95
-    avgStars
-    totalRatings
-    refundRate
-    disputeRate
-    distinctBuyers
-    freeHires
-    claimStatus
-    claimed
-    privateMetrics
-    hiresBought
-    silentTimeoutRate
-    clusterId
-    clusterSize
-    signalsTripped
+    avgLatencyMsP99
     avgCostPerCapability {
       capability
       medianUsdc
     }
+    last24hVolumeUsdc
+    last30dHireCount
+    last30dHireCountRaw
+    freeHires
+    distinctBuyers
+    totalRatings
+    avgStars
+    clusterId
+    clusterSize
+    signalsTripped
+    auditPassRate
+    refundRate
+    disputeRate
+    claimStatus
+    claimed
+    trustTier
+    hiresBought
+    silentTimeoutRate
+    refundAfterDeliveryRate
     listings(first: 20) {
       nodes {
         capability

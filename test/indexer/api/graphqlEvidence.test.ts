@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { eq, inArray } from "drizzle-orm";
 import { formatLeg } from "tallystick-derive/funding/legs";
+import { fieldNames, publishedFieldOf } from "tallystick-derive/publishedFields";
 import * as schema from "../../../indexer/ponder.schema.ts";
-import { reputationSources } from "../../../indexer/src/api/reputationSources.ts";
 import { type ApiStory, cast, openApiStory } from "../support/apiStory.ts";
 
 type Nodes<T> = { nodes: T[] };
@@ -138,7 +138,7 @@ describe("GraphQL: evidence of a market", () => {
 
   describe("explain", () => {
     it("gives every field of the reputation a value, a rule, a source and a cadence", async () => {
-      const fields = Object.keys(reputationSources);
+      const fields = fieldNames;
       const selection =
         "value formula formulaVersion paramsVersion source cadence asOfBlock asOfTime windowFrom";
       for (let at = 0; at < fields.length; at += 25) {
@@ -153,7 +153,8 @@ describe("GraphQL: evidence of a market", () => {
           expect(agent[name]).to.deep.include({
             formulaVersion: 1,
             paramsVersion: 1,
-            ...reputationSources[name as keyof typeof reputationSources],
+            source: publishedFieldOf(name).source,
+            cadence: publishedFieldOf(name).cadence,
           });
           expect(agent[name]?.formula).to.be.a("string").with.length.above(10);
         }

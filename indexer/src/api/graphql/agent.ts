@@ -1,4 +1,6 @@
-import { publishedField } from "tallystick-derive/reputationOf";
+import type { FieldType } from "tallystick-derive/publishedField";
+import { camelName, fieldNames, publishedFieldOf, publishedFields } from "tallystick-derive/publishedFields";
+import { type OwnField, publishedField } from "tallystick-derive/reputationOf";
 import type { Row } from "tallystick-derive/tables";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
@@ -24,6 +26,29 @@ const CapabilityCostRef = builder
     }),
   });
 
+const GRAPHQL_TYPES = {
+  block: { type: "SafeInt", nullable: false },
+  time: { type: "SafeInt", nullable: false },
+  count: { type: "Int", nullable: false },
+  weight: { type: "Float", nullable: false },
+  rate: { type: "Float", nullable: true },
+  latency: { type: "Float", nullable: true },
+  stars: { type: "Float", nullable: true },
+  usdc: { type: "Usdc", nullable: false },
+  text: { type: "String", nullable: false },
+  texts: { type: ["String"], nullable: false },
+  flag: { type: "Boolean", nullable: false },
+  id: { type: "ID", nullable: true },
+  // Its field is written out below.
+  prices: { type: "JSON", nullable: false },
+} as const satisfies { [T in FieldType]: object };
+
+/** Fields for which the agent's own row is enough. */
+const PLAIN_FIELDS = fieldNames.filter(
+  (name): name is Exclude<OwnField, "avg_cost_per_capability"> =>
+    !["avg_cost_per_capability", "cluster_id", "cluster_size"].includes(name),
+);
+
 export const AgentRef = builder.objectRef<Agent>("Agent").implement({
   interfaces: [NodeRef],
   description:
@@ -33,46 +58,13 @@ export const AgentRef = builder.objectRef<Agent>("Agent").implement({
   fields: (t) => ({
     id: t.id({ description: "Its address.", resolve: ({ row }) => row.id }),
     address: t.field({ type: "Address", resolve: ({ row }) => row.id }),
-    registeredBlock: t.field({
-      type: "SafeInt",
-      resolve: ({ row }) => publishedField(row, "registered_block"),
-    }),
-    registeredTime: t.field({
-      type: "SafeInt",
-      resolve: ({ row }) => publishedField(row, "registered_time"),
-    }),
     privateMetrics: t.boolean({
       description:
         "A listing of its asks for private metrics: every figure is given as the published bucket it is in.",
       resolve: ({ row }) => row.privateListings > 0,
     }),
-    trustTier: t.int({ resolve: ({ row }) => publishedField(row, "trust_tier") }),
-    successRate: t.float({ nullable: true, resolve: ({ row }) => publishedField(row, "success_rate") }),
-    last30dHireCount: t.float({
-      description:
-        "Each hire counts 1, or 1/size of the cluster that buyer and seller shared when it was counted.",
-      resolve: ({ row }) => publishedField(row, "last_30d_hire_count"),
-    }),
-    last30dHireCountRaw: t.int({ resolve: ({ row }) => publishedField(row, "last_30d_hire_count_raw") }),
-    last24hVolumeUsdc: t.field({
-      type: "Usdc",
-      resolve: ({ row }) => publishedField(row, "last_24h_volume_usdc"),
-    }),
-    avgLatencyMs: t.float({ nullable: true, resolve: ({ row }) => publishedField(row, "avg_latency_ms") }),
-    avgLatencyMsP50: t.float({
-      nullable: true,
-      resolve: ({ row }) => publishedField(row, "avg_latency_ms_p50"),
-    }),
-    avgLatencyMsP95: t.float({
-      nullable: true,
-      resolve: ({ row }) => publishedField(row, "avg_latency_ms_p95"),
-    }),
-    avgLatencyMsP99: t.float({
-      nullable: true,
-      resolve: ({ row }) => publishedField(row, "avg_latency_ms_p99"),
-    }),
     avgCostPerCapability: t.field({
-      description: "The median of what was paid for each capability.",
+      description: publishedFields.avg_cost_per_capability.description,
       type: [CapabilityCostRef],
       resolve: async ({ row }, _, { load, takeRows }) => {
         takeRows(10);
@@ -80,58 +72,26 @@ export const AgentRef = builder.objectRef<Agent>("Agent").implement({
         return Object.entries(prices).map(([capability, medianUsdc]) => ({ capability, medianUsdc }));
       },
     }),
-    totalRatings: t.int({
-      description: "By buyers, of all time.",
-      resolve: ({ row }) => publishedField(row, "total_ratings"),
-    }),
-    avgStars: t.float({
-      description: "Newer days weigh more: e^(-0.1) for each day of age.",
-      nullable: true,
-      resolve: ({ row }) => publishedField(row, "avg_stars"),
-    }),
-    auditPassRate: t.float({ nullable: true, resolve: ({ row }) => publishedField(row, "audit_pass_rate") }),
-    disputeRate: t.float({
-      description: "Share of its hires that an audit found bad.",
-      nullable: true,
-      resolve: ({ row }) => publishedField(row, "dispute_rate"),
-    }),
-    claimStatus: t.string({
-      description: "unclaimed, claimed or verified: whether a human showed to own it.",
-      resolve: ({ row }) => publishedField(row, "claim_status"),
-    }),
-    claimed: t.boolean({ resolve: ({ row }) => publishedField(row, "claimed") }),
-    refundRate: t.float({
-      description: "Refunded share of its hires over platform escrow.",
-      nullable: true,
-      resolve: ({ row }) => publishedField(row, "refund_rate"),
-    }),
-    freeHires: t.int({ resolve: ({ row }) => publishedField(row, "free_hires") }),
-    distinctBuyers: t.int({
-      description: "A cluster is one.",
-      resolve: ({ row }) => publishedField(row, "distinct_buyers"),
-    }),
-    hiresBought: t.int({
-      description: "As a buyer.",
-      resolve: ({ row }) => publishedField(row, "hires_bought"),
-    }),
-    silentTimeoutRate: t.float({
-      description: "As a buyer: escrow hires left to time out after delivery, of all its escrow hires.",
-      nullable: true,
-      resolve: ({ row }) => publishedField(row, "silent_timeout_rate"),
-    }),
-    refundAfterDeliveryRate: t.float({
-      description: "As a buyer: escrow hires refunded after delivery, of all its escrow hires.",
-      nullable: true,
-      resolve: ({ row }) => publishedField(row, "refund_after_delivery_rate"),
-    }),
-    signalsTripped: t.stringList({ resolve: ({ row }) => publishedField(row, "signals_tripped") }),
     clusterId: t.id({
+      description: publishedFields.cluster_id.description,
       nullable: true,
       resolve: async (agent, _, context) => (await clusterOf(agent, context))?.id ?? null,
     }),
     clusterSize: t.int({
+      description: publishedFields.cluster_size.description,
       resolve: async (agent, _, context) => (await clusterOf(agent, context))?.size ?? 1,
     }),
+    ...Object.fromEntries(
+      PLAIN_FIELDS.map((name) => {
+        const { type, description } = publishedFieldOf(name);
+        // The builder checks one type at a time; which of them it is stands in the table.
+        const as = GRAPHQL_TYPES[type] as { type: "JSON"; nullable: boolean };
+        return [
+          camelName(name),
+          t.field({ ...as, description, resolve: ({ row }) => publishedField(row, name) }),
+        ];
+      }),
+    ),
   }),
 });
 

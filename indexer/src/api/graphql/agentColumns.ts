@@ -1,38 +1,21 @@
 import type { PgColumn } from "drizzle-orm/pg-core";
 import type { FieldNode, GraphQLResolveInfo, SelectionSetNode } from "graphql";
+import { camelName, fieldNames, publishedFieldOf, publishedFields } from "tallystick-derive/publishedFields";
 import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../../ponder.schema.ts";
 
 type Column = keyof Row<"agent">;
 
-const cluster: Column[] = ["ownershipCluster", "fingerprintCluster"];
+const cluster = publishedFields.cluster_id.columns;
 
-/** What the fields that lists are asked for most are told from. Any other may need the whole row. */
+/** What the fields of an agent are told from. Any other, such as its lists, may need the whole row. */
 const COLUMNS: { [field: string]: Column[] } = {
   __typename: [],
   id: [],
   address: [],
   privateMetrics: [],
-  registeredBlock: ["registeredBlock"],
-  registeredTime: ["registeredTime"],
-  trustTier: ["trustTier"],
-  successRate: ["successWeight", "ratedWeight"],
-  last30dHireCount: ["windowWeight"],
-  last30dHireCountRaw: ["windowHires"],
-  last24hVolumeUsdc: ["dayVolume"],
-  avgLatencyMs: ["latencySum", "latencies"],
-  avgLatencyMsP50: ["latencyP50"],
-  avgLatencyMsP95: ["latencyP95"],
-  avgLatencyMsP99: ["latencyP99"],
-  totalRatings: ["totalRatings"],
-  avgStars: ["avgStars"],
-  claimStatus: ["claimStatus"],
-  claimed: ["claimStatus"],
-  distinctBuyers: ["distinctBuyers"],
-  hiresBought: ["bought"],
-  clusterId: cluster,
-  clusterSize: cluster,
   cluster,
+  ...Object.fromEntries(fieldNames.map((name) => [camelName(name), publishedFieldOf(name).columns])),
 };
 
 /**

@@ -1,31 +1,27 @@
 import type { SQL } from "drizzle-orm";
 import { and, eq, gt, isNotNull, ne } from "ponder";
-import type { Reputation } from "tallystick-derive/reputation";
+import type { Counted } from "tallystick-derive/publishedField";
+import { camelName, type FieldName, fieldNames, publishedFieldOf } from "tallystick-derive/publishedFields";
 import { reputationOf } from "tallystick-derive/reputationOf";
 import { STATE_ID } from "tallystick-derive/stateId";
 import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../../ponder.schema.ts";
-import { type FieldSource, reputationSources } from "../reputationSources.ts";
 import { type Agent, AgentRef, clusterOf } from "./agent.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
-import { FORMULA_VERSION, formulas } from "./formulas.ts";
 import { HireConnection, HireRef } from "./hire.ts";
 import { listPage } from "./list.ts";
 import type { PageArgs } from "./pageArgs.ts";
 import { RatingConnection, RatingRef } from "./rating.ts";
 
-type FieldName = keyof Reputation;
-type Explained = { agent: Agent; field: FieldName; state: Row<"state"> | null };
+/** Rises with every change of a rule of a published field; the digests of two versions cannot be compared. */
+const FORMULA_VERSION = 1;
 
-const camel = (name: string) => name.replaceAll(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase());
+type Explained = { agent: Agent; field: FieldName; state: Row<"state"> | null };
 
 const ReputationField = builder.enumType("ReputationField", {
   values: Object.fromEntries(
-    (Object.keys(reputationSources) as FieldName[]).map((name) => [
-      name.toUpperCase(),
-      { value: name, description: `Agent.${camel(name)}` },
-    ]),
+    fieldNames.map((name) => [name.toUpperCase(), { value: name, description: `Agent.${camelName(name)}` }]),
   ) as Record<string, { value: FieldName; description: string }>,
 });
 
@@ -49,13 +45,15 @@ const ExplanationRef = builder.objectRef<Explained>("Explanation").implement({
     numerator: t.string({
       nullable: true,
       description: "An exact number, `n` or `n/d`; null where nothing is divided.",
-      resolve: (it) => (isPrivate(it) ? null : (formulas[it.field].numerator?.(it.agent.row) ?? null)),
+      resolve: (it) =>
+        isPrivate(it) ? null : (publishedFieldOf(it.field).numerator?.(it.agent.row) ?? null),
     }),
     denominator: t.string({
       nullable: true,
-      resolve: (it) => (isPrivate(it) ? null : (formulas[it.field].denominator?.(it.agent.row) ?? null)),
+      resolve: (it) =>
+        isPrivate(it) ? null : (publishedFieldOf(it.field).denominator?.(it.agent.row) ?? null),
     }),
-    formula: t.string({ resolve: ({ field }) => formulas[field].formula }),
+    formula: t.string({ resolve: ({ field }) => publishedFieldOf(field).formula }),
     formulaVersion: t.int({
       description: "Rises when a rule changes; the parameters have a version of their own.",
       resolve: () => FORMULA_VERSION,
@@ -67,9 +65,9 @@ const ExplanationRef = builder.objectRef<Explained>("Explanation").implement({
     }),
     source: t.stringList({
       description: "on-chain, receipt, telemetry, audit or registry.",
-      resolve: ({ field }) => sourceOf(field).source,
+      resolve: ({ field }) => publishedFieldOf(field).source,
     }),
-    cadence: t.string({ resolve: ({ field }) => sourceOf(field).cadence }),
+    cadence: t.string({ resolve: ({ field }) => publishedFieldOf(field).cadence }),
     asOfBlock: t.field({ type: "SafeInt", nullable: true, resolve: ({ state }) => state?.block ?? null }),
     asOfTime: t.field({ type: "SafeInt", nullable: true, resolve: ({ state }) => state?.time ?? null }),
     windowFrom: t.field({
@@ -108,19 +106,19 @@ builder.objectField(AgentRef, "explain", (t) =>
   }),
 );
 
-function sourceOf(field: FieldName): FieldSource {
-  return reputationSources[field];
+function countedBy(field: FieldName): Counted {
+  return publishedFieldOf(field).counts ?? {};
 }
 
 function windowStart(field: FieldName, state: Row<"state"> | null): number | null {
-  const { window } = formulas[field];
+  const { window } = countedBy(field);
   if (window === undefined || state === null) return null;
   return state.time - JSON.parse(state.params)[window];
 }
 
 /** The hires that a figure counts, as one range of the agent's hires by time. */
 function hiresBehind(it: Explained, args: PageArgs, context: QueryContext) {
-  const { side, hires } = formulas[it.field];
+  const { side, hires, window } = countedBy(it.field);
   if (hires === undefined || isPrivate(it)) return null;
   const { hire } = schema;
   const from = windowStart(it.field, it.state);
@@ -137,16 +135,13 @@ function hiresBehind(it: Explained, args: PageArgs, context: QueryContext) {
     order: [hire.time, hire.id],
     direction: "desc",
     where: from === null ? undefined : gt(hire.time, from),
-    filter: and(
-      formulas[it.field].window === "volumeWindowSeconds" ? undefined : eq(hire.inWindow, true),
-      conditions[hires],
-    ),
+    filter: and(window === "volumeWindowSeconds" ? undefined : eq(hire.inWindow, true), conditions[hires]),
     toNode: (row) => row,
   });
 }
 
 function ratingsBehind(it: Explained, args: PageArgs, context: QueryContext) {
-  const { ratings } = formulas[it.field];
+  const { ratings } = countedBy(it.field);
   if (ratings === undefined || isPrivate(it)) return null;
   const { rating } = schema;
   return listPage(args, context, {

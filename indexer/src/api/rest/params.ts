@@ -1,9 +1,9 @@
 import { eq } from "ponder";
+import { fieldNames, publishedFieldOf } from "tallystick-derive/publishedFields";
 import { STATE_ID } from "tallystick-derive/stateId";
 import { TallystickError } from "tallystick-protocol/errors";
 import * as schema from "../../../ponder.schema.ts";
 import type { Database } from "../database.ts";
-import { reputationSources } from "../reputationSources.ts";
 import type { ParamsResponse } from "./schemas.ts";
 import { SEARCH_RANKING } from "./search.ts";
 
@@ -23,7 +23,12 @@ export async function publishedParams(db: Database): Promise<ParamsResponse> {
   return {
     version: state.paramsVersion,
     params: JSON.parse(state.params),
-    reputation_fields: reputationSources,
+    reputation_fields: Object.fromEntries(
+      fieldNames.map((name) => {
+        const { source, cadence } = publishedFieldOf(name);
+        return [name, { source, cadence }];
+      }),
+    ),
     search_ranking: SEARCH_RANKING,
     as_of: { block: state.block, time: state.time },
   };

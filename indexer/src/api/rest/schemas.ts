@@ -1,4 +1,7 @@
 import { z } from "@hono/zod-openapi";
+import { type FieldType, units } from "tallystick-derive/publishedField";
+import { type FieldName, fieldNames, publishedFieldOf } from "tallystick-derive/publishedFields";
+import type { Reputation } from "tallystick-derive/reputation";
 import { addressSchema } from "tallystick-protocol/address";
 import { priceUsdcSchema } from "tallystick-protocol/amount";
 import { capabilitySchema } from "tallystick-protocol/capability";
@@ -135,37 +138,31 @@ const asOf = z
   .object({ block: z.int(), time: seconds })
   .openapi({ description: "The last tick: windows and expiries are as of here" });
 
-/** The fields of SHP §9.2, and those of a buyer. */
-export const reputationFields = z.object({
-  registered_block: z.int(),
-  registered_time: seconds,
-  success_rate: rate("Successes of rated hires, weighted, 30 days"),
-  avg_latency_ms: rate("Mean, 30 days"),
-  avg_latency_ms_p50: rate("Nearest rank, 30 days"),
-  avg_latency_ms_p95: rate("Nearest rank, 30 days"),
-  avg_latency_ms_p99: rate("Nearest rank, 30 days"),
-  avg_cost_per_capability: z
-    .record(z.string(), usdc)
-    .openapi({ description: "Capability to the median price paid" }),
-  last_24h_volume_usdc: usdc,
-  last_30d_hire_count: z.number().openapi({ description: "Weighted: 1/cluster_size inside a cluster" }),
-  last_30d_hire_count_raw: z.int(),
-  free_hires: z.int(),
-  distinct_buyers: z.int().openapi({ description: "A cluster is one" }),
-  total_ratings: z.int(),
-  avg_stars: rate("Newer days weigh more"),
-  ...clusterFields,
-  signals_tripped: z.array(z.string()),
-  audit_pass_rate: rate("Passed of audited, 30 days"),
-  refund_rate: rate("Refunded of escrow hires, 30 days"),
-  dispute_rate: rate("Found bad by audit, 30 days"),
-  claim_status: z.string().openapi({ description: "unclaimed, claimed or verified" }),
-  claimed: z.boolean(),
-  trust_tier: z.int(),
-  hires_bought: z.int().openapi({ description: "As a buyer" }),
-  silent_timeout_rate: rate("As a buyer: escrow hires left to time out after delivery"),
-  refund_after_delivery_rate: rate("As a buyer: escrow hires refunded after delivery"),
-});
+const FIELD_SCHEMAS: { [T in FieldType]: z.ZodType } = {
+  block: z.int(),
+  time: seconds,
+  count: z.int(),
+  weight: z.number(),
+  rate: z.number().nullable(),
+  latency: z.number().nullable(),
+  stars: z.number().nullable(),
+  usdc,
+  prices: z.record(z.string(), usdc),
+  text: z.string(),
+  texts: z.array(z.string()),
+  flag: z.boolean(),
+  id: z.string().nullable(),
+};
+
+/** Every published field of an agent. */
+export const reputationFields = z.object(
+  Object.fromEntries(
+    fieldNames.map((name) => {
+      const { type, description } = publishedFieldOf(name);
+      return [name, FIELD_SCHEMAS[type].openapi({ description: `${description} (${units[type]})` })];
+    }),
+  ) as { [F in FieldName]: z.ZodType<Reputation[F]> },
+);
 
 export const reputationResponse = z
   .object({

@@ -1,0 +1,98 @@
+import type { BucketName } from "./buckets.ts";
+import type { CapabilityPrice } from "./fieldValues.ts";
+import type { Row } from "./tables.ts";
+
+/** What each kind of field is in TypeScript. The unit stands beside it. */
+export type FieldValues = {
+  /** A block number. */
+  block: number;
+  /** Unix seconds. */
+  time: number;
+  /** A whole number. */
+  count: number;
+  /** A sum of weights: each hire counts 1, or 1/n inside a cluster of n. */
+  weight: number;
+  /** A share from 0 to 1; null when there is nothing to divide by. */
+  rate: number | null;
+  /** Milliseconds; null when none is known. */
+  latency: number | null;
+  /** 1 to 5; null without ratings. */
+  stars: number | null;
+  /** USDC, a decimal string with at least two decimals. */
+  usdc: string;
+  /** Capability → USDC. */
+  prices: { [capability: string]: string };
+  text: string;
+  texts: string[];
+  flag: boolean;
+  /** The id of something else; null without one. */
+  id: string | null;
+};
+
+export type FieldType = keyof FieldValues;
+
+/** What a value of each kind is measured in. */
+export const units: { [T in FieldType]: string } = {
+  block: "block number",
+  time: "unix seconds",
+  count: "whole number",
+  weight: "sum of weights",
+  rate: "share, 0 to 1",
+  latency: "ms",
+  stars: "1 to 5",
+  usdc: "USDC",
+  prices: "USDC",
+  text: "text",
+  texts: "list of texts",
+  flag: "true or false",
+  id: "id",
+};
+
+/** What a field is worked out from: the agent's own row, its prices, and the cluster that it goes by. */
+export type FieldSources = {
+  agent: Row<"agent">;
+  /** Its rows of `capability`; those without hires in the window do not matter. */
+  prices: CapabilityPrice[];
+  /** Null when it is in none. */
+  cluster: Pick<Row<"cluster">, "id" | "size"> | null;
+};
+
+/** What a figure counts, so that the rows behind it can be shown. */
+export type Counted = {
+  /** The parameter with the length of its window. */
+  window?: "windowSeconds" | "volumeWindowSeconds";
+  /** Which hires of the window. */
+  hires?: "all" | "rated" | "escrow" | "timed" | "priced";
+  /** On which side the agent stands in them; the seller's without one. */
+  side?: "seller" | "buyer";
+  ratings?: "window" | "all";
+};
+
+/** One published field of an agent. */
+export type PublishedField<T extends FieldType = FieldType> = {
+  type: T;
+  /** For who reads an answer; one sentence. */
+  description: string;
+  /** The rule in full. w is a hire's weight. */
+  formula: string;
+  /** Where it is specified. */
+  section: string;
+  /** Of which evidence it is made: on-chain, receipt, telemetry, audit or registry (SHP §9.2). */
+  source: string[];
+  /** How soon a change shows. */
+  cadence: string;
+  /** How coarse it is while a live listing of the agent asks for private metrics; exact without one. */
+  bucket?: BucketName;
+  /** The columns of the agent's row that it needs. */
+  columns: (keyof Row<"agent">)[];
+  value: (from: FieldSources) => FieldValues[T];
+  /** Exact numbers, as the derivation keeps them. */
+  numerator?: (agent: Row<"agent">) => string;
+  denominator?: (agent: Row<"agent">) => string;
+  counts?: Counted;
+};
+
+/** Keeps the type of an entry's value. */
+export function field<T extends FieldType>(entry: PublishedField<T>): PublishedField<T> {
+  return entry;
+}

@@ -1,0 +1,324 @@
+import { medianPrices, ratio, share, usdc } from "./fieldValues.ts";
+import { type Counted, field, type PublishedField } from "./publishedField.ts";
+import { parseRational, toNumber } from "./rational.ts";
+
+const ON_ANCHOR = "with the anchor of the record, or the payment";
+const ON_TICK = "with the anchor or payment; hires leave the window at the next tick";
+
+const registration = { section: "SHP §9.2", source: ["on-chain", "registry"], cadence: "once" };
+const onChain = { section: "SHP §9.2", source: ["on-chain", "receipt"], cadence: ON_TICK };
+const outcome = { ...onChain, source: ["on-chain", "receipt", "telemetry", "audit"] };
+const latency = { section: "SHP §9.2", source: ["receipt", "telemetry"], cadence: ON_TICK };
+const cluster = {
+  section: "SHP §4.5",
+  source: ["on-chain", "registry"],
+  cadence: "with the transfer, registration or listing",
+};
+const claim = { section: "SHP §4.2", source: ["registry"], cadence: ON_ANCHOR };
+const window = "windowSeconds";
+const timed: Counted = { window, hires: "timed" };
+
+/**
+ * Every published field of an agent, in the order of its answers: as a seller, over the hires in the window and as of the last tick,
+ * unless it says otherwise. The derivation, GraphQL, REST, the SDK's types and the documents are made of this one table.
+ */
+export const publishedFields = {
+  registered_block: field({
+    type: "block",
+    description: "Where it first appeared.",
+    formula: "block of its first appearance: a listing, a counted hire or an escrow deposit",
+    ...registration,
+    columns: ["registeredBlock"],
+    value: ({ agent }) => agent.registeredBlock,
+  }),
+  registered_time: field({
+    type: "time",
+    description: "When it first appeared.",
+    formula: "time of its first appearance",
+    ...registration,
+    columns: ["registeredTime"],
+    value: ({ agent }) => agent.registeredTime,
+  }),
+  success_rate: field({
+    type: "rate",
+    description: "Successes of rated hires, weighted, 30 days.",
+    formula: "Σw of successes / Σw of hires that are not neutral",
+    ...outcome,
+    bucket: "tenths",
+    columns: ["successWeight", "ratedWeight"],
+    value: ({ agent }) => ratio(agent.successWeight, agent.ratedWeight),
+    numerator: (it) => it.successWeight,
+    denominator: (it) => it.ratedWeight,
+    counts: { window, hires: "rated" },
+  }),
+  avg_latency_ms: field({
+    type: "latency",
+    description: "Mean, 30 days.",
+    formula:
+      "Σ latency / number of hires whose latency is known, undampened; the buyer's measure before the seller's",
+    ...latency,
+    bucket: "powerOfTwo",
+    columns: ["latencySum", "latencies"],
+    value: ({ agent }) => share(agent.latencySum, BigInt(agent.latencies)),
+    numerator: (it) => String(it.latencySum),
+    denominator: (it) => String(it.latencies),
+    counts: timed,
+  }),
+  avg_latency_ms_p50: percentile("latencyP50", 50),
+  avg_latency_ms_p95: percentile("latencyP95", 95),
+  avg_latency_ms_p99: percentile("latencyP99", 99),
+  avg_cost_per_capability: field({
+    type: "prices",
+    description: "The median of what was paid for each capability.",
+    formula:
+      "per known capability, the median of the amounts put up (the mean of the middle two), undampened",
+    section: "SHP §9.2",
+    source: ["on-chain"],
+    cadence: ON_TICK,
+    bucket: "leftOut",
+    columns: [],
+    value: ({ prices }) => medianPrices(prices),
+    counts: { window, hires: "priced" },
+  }),
+  last_24h_volume_usdc: field({
+    type: "usdc",
+    description: "Price of its hires, weighted, 24 hours.",
+    formula: "Σw·price over `volumeWindowSeconds`, rounded half up at the atomic unit",
+    section: "SHP §9.2",
+    source: ["on-chain"],
+    cadence: ON_TICK,
+    bucket: "powerOfTenUsdc",
+    columns: ["dayVolume"],
+    value: ({ agent }) => usdc(parseRational(agent.dayVolume)),
+    numerator: (it) => it.dayVolume,
+    counts: { window: "volumeWindowSeconds", hires: "all" },
+  }),
+  last_30d_hire_count: field({
+    type: "weight",
+    description:
+      "Each hire counts 1, or 1/size of the cluster that buyer and seller shared when it was counted.",
+    formula: "Σw of all hires, neutral ones too",
+    ...onChain,
+    bucket: "powerOfTen",
+    columns: ["windowWeight"],
+    value: ({ agent }) => toNumber(parseRational(agent.windowWeight)),
+    numerator: (it) => it.windowWeight,
+    counts: { window, hires: "all" },
+  }),
+  last_30d_hire_count_raw: field({
+    type: "count",
+    description: "Its hires, each counted once.",
+    formula: "number of hires, neutral ones too",
+    ...onChain,
+    bucket: "powerOfTen",
+    columns: ["windowHires"],
+    value: ({ agent }) => agent.windowHires,
+    numerator: (it) => String(it.windowHires),
+    counts: { window, hires: "all" },
+  }),
+  free_hires: field({
+    type: "count",
+    description: "Free calls that their buyers signed, of all time.",
+    formula: "receipts below `minHireAtomic` with the buyer's signature, one for each buyer, all time",
+    section: "SHP §9.2",
+    source: ["receipt"],
+    cadence: ON_ANCHOR,
+    bucket: "powerOfTen",
+    columns: ["freeHires"],
+    value: ({ agent }) => agent.freeHires,
+    numerator: (it) => String(it.freeHires),
+  }),
+  distinct_buyers: field({
+    type: "count",
+    description: "A cluster is one.",
+    formula: "buyers, where all that are in one cluster, of either kind and over several, are one",
+    ...onChain,
+    bucket: "powerOfTen",
+    columns: ["distinctBuyers"],
+    value: ({ agent }) => agent.distinctBuyers,
+    numerator: (it) => String(it.distinctBuyers),
+    counts: { window, hires: "all" },
+  }),
+  total_ratings: field({
+    type: "count",
+    description: "By buyers, of all time.",
+    formula: "ratings by buyers of counted hires, all time",
+    section: "SHP §9.2",
+    source: ["receipt"],
+    cadence: ON_ANCHOR,
+    bucket: "powerOfTen",
+    columns: ["totalRatings"],
+    value: ({ agent }) => agent.totalRatings,
+    numerator: (it) => String(it.totalRatings),
+    counts: { ratings: "all" },
+  }),
+  avg_stars: field({
+    type: "stars",
+    description: "Newer days weigh more: e^(-0.1) for each day of age.",
+    formula:
+      "Σw·qᵈ·stars / Σw·qᵈ over ratings in the window, q = `starDecay`, d = whole days (⌊time/86400⌋) before the latest; w as of when the rating was counted",
+    section: "SHP §9.2",
+    source: ["receipt"],
+    cadence: ON_TICK,
+    bucket: "halves",
+    columns: ["avgStars"],
+    value: ({ agent }) => (agent.avgStars === null ? null : toNumber(parseRational(agent.avgStars))),
+    counts: { window, ratings: "window" },
+  }),
+  cluster_id: field({
+    type: "id",
+    description: "The cluster of shared ownership it is in, else the one of listings alike.",
+    formula: "its ownership cluster, else its fingerprint cluster: see Agent.cluster",
+    ...cluster,
+    columns: ["ownershipCluster", "fingerprintCluster"],
+    value: (from) => from.cluster?.id ?? null,
+  }),
+  cluster_size: field({
+    type: "count",
+    description: "Members of that cluster; 1 without one.",
+    formula: "members of that cluster; 1 without one",
+    ...cluster,
+    columns: ["ownershipCluster", "fingerprintCluster"],
+    value: (from) => from.cluster?.size ?? 1,
+  }),
+  signals_tripped: field({
+    type: "texts",
+    description: "Why it is in its clusters.",
+    formula: "the signals that put it into its clusters: see fundingGraph",
+    ...cluster,
+    columns: ["signalsTripped"],
+    value: ({ agent }) => (agent.signalsTripped === "" ? [] : agent.signalsTripped.split(",")),
+  }),
+  audit_pass_rate: field({
+    type: "rate",
+    description: "Passed of audited; null until verdicts are recorded.",
+    formula: "audits passed / audits",
+    section: "SHP §8.3",
+    source: ["audit"],
+    cadence: ON_ANCHOR,
+    columns: [],
+    value: () => null,
+  }),
+  refund_rate: field({
+    type: "rate",
+    description: "Refunded share of its hires over platform escrow.",
+    formula: "Σw of refunded and timed-out hires / Σw of hires over an escrow",
+    ...onChain,
+    bucket: "tenths",
+    columns: ["refundedWeight", "escrowWeight"],
+    value: ({ agent }) => ratio(agent.refundedWeight, agent.escrowWeight),
+    numerator: (it) => it.refundedWeight,
+    denominator: (it) => it.escrowWeight,
+    counts: { window, hires: "escrow" },
+  }),
+  dispute_rate: field({
+    type: "rate",
+    description: "Share of its hires that an audit found bad.",
+    formula: "Σw of hires that an audit found bad / Σw of all hires",
+    section: "SHP §9.2",
+    source: ["audit"],
+    cadence: ON_TICK,
+    bucket: "tenths",
+    columns: ["auditDisputedWeight", "windowWeight"],
+    value: ({ agent }) => ratio(agent.auditDisputedWeight, agent.windowWeight),
+    numerator: (it) => it.auditDisputedWeight,
+    denominator: (it) => it.windowWeight,
+    counts: { window, hires: "all" },
+  }),
+  claim_status: field({
+    type: "text",
+    description: "unclaimed, claimed or verified: whether a human showed to own it.",
+    formula: "the latest claim of an attestor; unclaimed without one",
+    ...claim,
+    columns: ["claimStatus"],
+    value: ({ agent }) => agent.claimStatus,
+  }),
+  claimed: field({
+    type: "flag",
+    description: "Whether claim_status is not unclaimed.",
+    formula: "whether `claim_status` is not unclaimed",
+    ...claim,
+    columns: ["claimStatus"],
+    value: ({ agent }) => agent.claimStatus !== "unclaimed",
+  }),
+  trust_tier: field({
+    type: "count",
+    description: "0, 1 or 2.",
+    formula:
+      "2: successes, success_rate, capabilities and buyers reach the parameters tier2…; kept while success_rate does. Else 1 with a verified claim, else 0: see section 7 and Agent.tierChanges",
+    section: "SHP §4.3",
+    source: ["receipt", "on-chain", "registry"],
+    cadence: ON_TICK,
+    columns: ["trustTier"],
+    value: ({ agent }) => agent.trustTier,
+    numerator: (it) => it.successWeight,
+    denominator: (it) => it.ratedWeight,
+    counts: { window, hires: "rated" },
+  }),
+  hires_bought: field({
+    type: "count",
+    description: "As a buyer.",
+    formula: "as a buyer: number of hires",
+    ...onChain,
+    bucket: "powerOfTen",
+    columns: ["bought"],
+    value: ({ agent }) => agent.bought,
+    numerator: (it) => String(it.bought),
+    counts: { window, hires: "all", side: "buyer" },
+  }),
+  silent_timeout_rate: field({
+    type: "rate",
+    description: "As a buyer: escrow hires left to time out after delivery, of all its escrow hires.",
+    formula: "as a buyer: escrow hires left to time out after delivery / escrow hires",
+    ...onChain,
+    bucket: "tenths",
+    columns: ["silentTimeouts", "escrowBought"],
+    value: ({ agent }) => share(BigInt(agent.silentTimeouts), BigInt(agent.escrowBought)),
+    numerator: (it) => String(it.silentTimeouts),
+    denominator: (it) => String(it.escrowBought),
+    counts: { window, hires: "escrow", side: "buyer" },
+  }),
+  refund_after_delivery_rate: field({
+    type: "rate",
+    description: "As a buyer: escrow hires refunded after delivery, of all its escrow hires.",
+    formula: "as a buyer: escrow hires refunded after delivery / escrow hires",
+    ...onChain,
+    bucket: "tenths",
+    columns: ["refundsAfterDelivery", "escrowBought"],
+    value: ({ agent }) => share(BigInt(agent.refundsAfterDelivery), BigInt(agent.escrowBought)),
+    numerator: (it) => String(it.refundsAfterDelivery),
+    denominator: (it) => String(it.escrowBought),
+    counts: { window, hires: "escrow", side: "buyer" },
+  }),
+};
+
+function percentile(
+  column: "latencyP50" | "latencyP95" | "latencyP99",
+  part: number,
+): PublishedField<"latency"> {
+  return field({
+    type: "latency",
+    description: `Nearest rank: ${part}% of its hires do not take longer, 30 days.`,
+    formula: `nearest rank: the smallest known latency that ${part}% do not exceed, undampened`,
+    ...latency,
+    bucket: "powerOfTwo",
+    columns: [column],
+    value: ({ agent }) => agent[column],
+    counts: timed,
+  });
+}
+
+export type FieldName = keyof typeof publishedFields;
+
+/** The names of all of them, as they stand in a snapshot, in REST and in the digest. */
+export const fieldNames = Object.keys(publishedFields) as FieldName[];
+
+/** One of them, of whatever type. */
+export function publishedFieldOf(name: FieldName): PublishedField {
+  return publishedFields[name];
+}
+
+/** Its name in GraphQL: `last_30d_hire_count` is `last30dHireCount`. */
+export function camelName(name: FieldName): string {
+  return name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
