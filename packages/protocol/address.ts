@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Hex } from "./hex.ts";
 
 /** A wallet or contract address, lower case. An AgentID is one of these (SHP §4.1). */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { InvalidInputError } from "./errors.ts";
 
 /** USDC has six decimals: 1 USDC is 1,000,000 atomic units. */

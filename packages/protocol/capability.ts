@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 const SEGMENT = "[a-z0-9][a-z0-9_-]*";
 const CAPABILITY = new RegExp(`^${SEGMENT}(?:\\.${SEGMENT})+$`);

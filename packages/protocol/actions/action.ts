@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { z } from "zod";
+import * as z from "zod";
 import { addressSchema } from "../address.ts";
 import { priceUsdcSchema } from "../amount.ts";
 import { InvalidInputError, invalidInputFromZod } from "../errors.ts";

@@ -1,6 +1,6 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { z } from "zod";
+import * as z from "zod";
 import { fromBase64, toBase64 } from "../base64.ts";
 import { canonicalBody } from "../json/recordBody.ts";
 import { actionHash, readAction } from "./action.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Address } from "../address.ts";
 import { priceUsdcSchema } from "../amount.ts";
 import { invalidInputFromZod, TallystickError } from "../errors.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { addressSchema, ZERO_ADDRESS } from "../address.ts";
 import { atomicSchema } from "../amount.ts";
 import { invalidInputFromZod } from "../errors.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Address } from "../address.ts";
 import { parseUsdc, priceUsdcSchema } from "../amount.ts";
 import { anyCaseAddressSchema } from "../anyCaseAddress.ts";

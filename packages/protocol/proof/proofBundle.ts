@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type Address, addressSchema } from "../address.ts";
 import { InvalidInputError, invalidInputFromZod, TallystickError } from "../errors.ts";
 import { bytesEqual, fromHex, type Hex, toHex } from "../hex.ts";

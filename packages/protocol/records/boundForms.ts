@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { invalidInputFromZod } from "../errors.ts";
 import type { RecordBody } from "../json/recordBody.ts";
 import { isUnbound } from "./binding.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { addressSchema } from "../address.ts";
 import type { RecordBody } from "../json/recordBody.ts";
 import { boundForms } from "./boundForms.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Hex } from "../hex.ts";
 
 /** How a signed body names the ledger it is for: its id on chain, or `local` when it has no chain. */

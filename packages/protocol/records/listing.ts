@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type Address, addressSchema } from "../address.ts";
 import { priceUsdcSchema } from "../amount.ts";
 import { capabilitySchema } from "../capability.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Address } from "../address.ts";
 import { type Hex, isHex } from "../hex.ts";
 import type { RecordBody } from "../json/recordBody.ts";

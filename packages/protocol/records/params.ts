@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { addressSchema } from "../address.ts";
 import { atomicSchema } from "../amount.ts";
 import { feeScheduleSchema, PUBLISHED_FEES } from "../escrow/feeSchedule.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /**
  * How a hire is settled (SHP §7.3.1): `direct`, `platform_escrow:<provider id>` (at most 31 bytes, as the escrow

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { RecordBody } from "../json/recordBody.ts";
 import { boundForms } from "./boundForms.ts";
 import { entryHashSchema } from "./entryHashSchema.ts";

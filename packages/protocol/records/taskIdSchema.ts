@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Longest task id, in characters. */
 export const MAX_TASK_ID_LENGTH = 128;

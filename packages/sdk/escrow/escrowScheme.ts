@@ -3,7 +3,7 @@ import { atomicSchema } from "tallystick-protocol/amount";
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import { type HireJson, readHireJson, toHireJson } from "tallystick-protocol/escrow/hireJson";
 import { type Hex, isHex } from "tallystick-protocol/hex";
-import { z } from "zod";
+import * as z from "zod";
 import type { DepositAuthorization } from "./signEscrow.ts";
 
 /**

@@ -8,7 +8,7 @@ import { readHireJson } from "tallystick-protocol/escrow/hireJson";
 import { type Hex, isHex, ZERO_HASH } from "tallystick-protocol/hex";
 import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import { size } from "viem";
-import { z } from "zod";
+import * as z from "zod";
 import { ChainError, RelayRefusedError } from "../errors.ts";
 import { limitBody } from "../seller/limitBody.ts";
 import { problemResponse } from "../seller/problem.ts";

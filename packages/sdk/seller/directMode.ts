@@ -2,7 +2,7 @@ import { type FacilitatorClient, FacilitatorTimeoutError } from "@x402/core/serv
 import type { Address } from "tallystick-protocol/address";
 import { type Hex, isHex } from "tallystick-protocol/hex";
 import { listingPayee } from "tallystick-protocol/records/listing";
-import { z } from "zod";
+import * as z from "zod";
 import { networkId, type PaymentNetwork } from "../chain/paymentNetwork.ts";
 import type { PaymentPayload, PaymentRequirements } from "../x402/paymentHeaders.ts";
 import type { FindPayment } from "./findPayment.ts";

@@ -6,7 +6,7 @@ import { signatureSchema } from "tallystick-protocol/records/nestedSignature";
 import { checkBuyerSignature } from "tallystick-protocol/records/receipt";
 import { signRecord } from "tallystick-protocol/records/record";
 import type { LocalAccount } from "viem";
-import { z } from "zod";
+import * as z from "zod";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import type { Job } from "./job.ts";
 import { settledFields } from "./jobRunner.ts";

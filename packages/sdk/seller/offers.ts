@@ -7,7 +7,7 @@ import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { parseListing } from "tallystick-protocol/records/listing";
 import { type SignedRecord, signRecord } from "tallystick-protocol/records/record";
 import type { LocalAccount } from "viem";
-import { z } from "zod";
+import * as z from "zod";
 import type { Offer } from "./job.ts";
 import { HireRefusedError } from "./sellerErrors.ts";
 
