@@ -1,5 +1,4 @@
 import type { LocalAccount } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
 import { type Address, addressSchema } from "../address.ts";
 import { InvalidInputError } from "../errors.ts";
 import { type Hex, isHex, toHex } from "../hex.ts";
@@ -14,6 +13,7 @@ import {
 import { type RecoverPublicKey, recoverByNoble } from "../signatures/recoverPublicKey.ts";
 import { recoverSigner } from "../signatures/recoverSigner.ts";
 import { messageHash, signerOfText, textDigest } from "../signatures/signedText.ts";
+import { addressOf, signHash } from "../signatures/signHash.ts";
 import { bindBody } from "./binding.ts";
 import type { LedgerName } from "./ledgerName.ts";
 
@@ -38,8 +38,8 @@ export type RecordSigner = { account: LocalAccount } | { privateKey: Hex };
 
 /** Signs a body as EIP-191 over the raw 32 bytes of {@link recordDigest}: 65 bytes r ‖ s ‖ v. */
 export async function signBody(body: RecordBody, by: RecordSigner): Promise<Hex> {
-  const account = "account" in by ? by.account : privateKeyToAccount(by.privateKey);
-  return account.signMessage({ message: { raw: recordDigest(body) } });
+  if ("account" in by) return by.account.signMessage({ message: { raw: recordDigest(body) } });
+  return signHash(messageHash(textDigest(canonicalBody(body))), by.privateKey);
 }
 
 /** What a record says. All but listings and receipts are signed for one ledger (see `bindBody`). */
@@ -54,12 +54,11 @@ export type Statement =
  * @throws InvalidInputError when the body has something that cannot be signed, or names another type or ledger
  */
 export async function signRecord(statement: Statement & RecordSigner): Promise<SignedRecord> {
-  const account = "account" in statement ? statement.account : privateKeyToAccount(statement.privateKey);
   const { type } = statement;
   const body = "ledger" in statement ? bindBody(statement.body, statement) : statement.body;
-  const signature = await signBody(body, { account });
-  const signer = account.address.toLowerCase() as Address;
-  return { type, body, signer, signature };
+  const signature = await signBody(body, statement);
+  const signer = "account" in statement ? statement.account.address : addressOf(statement.privateKey);
+  return { type, body, signer: signer.toLowerCase() as Address, signature };
 }
 
 /**
