@@ -51,9 +51,18 @@ const imports = new Map(
 const targetsOf = (file: string): string[] =>
   (imports.get(file) ?? []).flatMap((specifier) => {
     if (specifier.startsWith(".")) return [path.join(path.dirname(file), specifier)];
+    if (specifier.startsWith("#")) return byPlatform(file, specifier);
     const [, room, name] = /^tallystick-(\w+)\/(.+)$/.exec(specifier) ?? [];
     return room === undefined ? [] : [`packages/${room}/${name}.ts`];
   });
+
+/** The files of a package that stand behind a name with `#`, one for each platform. */
+function byPlatform(file: string, specifier: string): string[] {
+  const room = path.join("packages", roomOf(file));
+  const { imports: named } = JSON.parse(readFileSync(path.join(repositoryRoot, room, "package.json"), "utf8"));
+  const targets: { [platform: string]: string } = named?.[specifier] ?? { none: specifier };
+  return Object.values(targets).map((target) => path.join(room, target));
+}
 
 describe("imports between the rooms", () => {
   it("are read as they are written", () => {
