@@ -1,9 +1,5 @@
-import {
-  encodePaymentRequiredHeader,
-  encodePaymentResponseHeader,
-  encodePaymentSignatureHeader,
-} from "@x402/core/http";
 import type { PaymentPayload, PaymentRequired, PaymentRequirements, SettleResponse } from "@x402/core/types";
+import { toBase64 } from "tallystick-protocol/base64";
 import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import { networkId, type PaymentNetwork, shortNetworkName } from "../chain/paymentNetwork.ts";
 
@@ -17,7 +13,7 @@ type Headers = { get: (name: string) => string | null | undefined };
 
 /** The headers of a 402 (x402 v2). */
 export function requiredHeaders(required: PaymentRequired): { [name: string]: string } {
-  return { "PAYMENT-REQUIRED": encodePaymentRequiredHeader(required), "Cache-Control": "no-store" };
+  return { "PAYMENT-REQUIRED": toHeader(required), "Cache-Control": "no-store" };
 }
 
 /**
@@ -85,10 +81,10 @@ export function paymentHeaders(
   version: 1 | 2,
   network: PaymentNetwork,
 ): { [name: string]: string } {
-  if (version === 2) return { "PAYMENT-SIGNATURE": encodePaymentSignatureHeader(payment) };
+  if (version === 2) return { "PAYMENT-SIGNATURE": toHeader(payment) };
   const { payload, accepted } = payment;
   const v1 = { x402Version: 1, scheme: accepted.scheme, network: shortNetworkName(network), payload };
-  return { "X-PAYMENT": encodePaymentSignatureHeader(v1 as unknown as PaymentPayload) };
+  return { "X-PAYMENT": toHeader(v1) };
 }
 
 /**
@@ -117,7 +113,7 @@ export function readPayment(
 
 /** The headers that say how a payment was settled, for both versions. */
 export function settledHeaders(settled: SettleResponse): { [name: string]: string } {
-  const header = encodePaymentResponseHeader(settled);
+  const header = toHeader(settled);
   return { "PAYMENT-RESPONSE": header, "X-PAYMENT-RESPONSE": header };
 }
 
@@ -136,6 +132,11 @@ function longNetworkName(name: unknown): string {
 
 function isObject(value: unknown): value is { [key: string]: unknown } {
   return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+/** JSON as x402 puts it into a header: base 64 of its UTF-8. */
+function toHeader(value: object): string {
+  return toBase64(new TextEncoder().encode(JSON.stringify(value)));
 }
 
 /** The JSON in a header's base 64; undefined when it is none, or more than anybody needs. */
