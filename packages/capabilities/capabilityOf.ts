@@ -1,24 +1,21 @@
 import { isCapability, isCustomCapability } from "tallystick-protocol/capability";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
-import { catalogue } from "./catalogue.ts";
+import { loadFamily } from "./catalogue.ts";
 import type { AnyCapability } from "./defineCapability.ts";
-import { capabilityProblem, findFamily } from "./taxonomy.ts";
+import { capabilityProblem, type FamilyId, findFamily } from "./taxonomy.ts";
 
 /** A capability and what its placeholders stand for in one id: `{source: "en", target: "it"}`. */
 export type FoundCapability = { capability: AnyCapability; parts: { [placeholder: string]: string } };
 
-const byId = new Map(catalogue.map((capability) => [capability.id, capability]));
-
-/** The standard capability that `id` belongs to, undefined when there is none. */
-export function capabilityOf(id: string): AnyCapability | undefined {
-  return findCapability(id)?.capability;
+/** The standard capability that `id` belongs to, undefined when there is none. Loads it; @throws as {@link loadFamily} */
+export async function capabilityOf(id: string): Promise<AnyCapability | undefined> {
+  return (await findCapability(id))?.capability;
 }
 
 /** As {@link capabilityOf}, with the values of the id's placeholders. */
-export function findCapability(id: string): FoundCapability | undefined {
+export async function findCapability(id: string): Promise<FoundCapability | undefined> {
   const found = findFamily(id);
-  const capability = found && byId.get(found.family.id);
-  return capability && { capability, parts: found.parts };
+  return found && { capability: await loadFamily(found.family.id as FamilyId), parts: found.parts };
 }
 
 /**
@@ -27,8 +24,8 @@ export function findCapability(id: string): FoundCapability | undefined {
  * @throws InvalidInputError `invalid_capability` when it is no capability id at all
  * @throws TallystickError `custom_capability` for `custom.*`, `unknown_capability` for anything else
  */
-export function requireCapability(id: string): FoundCapability {
-  const found = findCapability(id);
+export async function requireCapability(id: string): Promise<FoundCapability> {
+  const found = await findCapability(id);
   if (found) return found;
   if (!isCapability(id)) {
     const message = "must be lower-case segments joined by dots, like text.translate.en.it";

@@ -1,51 +1,67 @@
+import { TallystickError } from "tallystick-protocol/errors";
 import type { AnyCapability } from "./defineCapability.ts";
-import { audioTranscribe } from "./standard/audioTranscribe.ts";
-import { chartGenerateFromData } from "./standard/chartGenerateFromData.ts";
-import { classifyTextSentiment, classifyTextToxicity } from "./standard/classifyText.ts";
-import { codeExecute } from "./standard/codeExecute.ts";
-import { codeReview } from "./standard/codeReview.ts";
-import { computeMathNumeric } from "./standard/computeMathNumeric.ts";
-import { computeStatistics } from "./standard/computeStatistics.ts";
-import { dataExtractFromUrl } from "./standard/dataExtractFromUrl.ts";
-import { dataLookupCryptoPrice, dataLookupStockPrice } from "./standard/dataLookupPrices.ts";
-import {
-  dataLookupWeatherGeojson,
-  dataLookupWeatherJson,
-  dataLookupWeatherText,
-} from "./standard/dataLookupWeather.ts";
-import { dataLookupWebSearch } from "./standard/dataLookupWebSearch.ts";
-import { embedText } from "./standard/embedText.ts";
-import { imageGenerateIllustrationPng } from "./standard/imageGenerateIllustrationPng.ts";
-import { imageGenerateIllustrationSvg } from "./standard/imageGenerateIllustrationSvg.ts";
-import { imageGeneratePhotorealistic } from "./standard/imageGeneratePhotorealistic.ts";
-import { imageUpscale } from "./standard/imageUpscale.ts";
-import { textRewrite } from "./standard/textRewrite.ts";
-import { textSummarize } from "./standard/textSummarize.ts";
-import { textTranslate } from "./standard/textTranslate.ts";
+import { type FamilyId, taxonomy } from "./taxonomy.ts";
+
+/**
+ * Where the definition of each family is. A bundler makes a file of its own of each, with whatever its checks need, so that
+ * a page loads the verifiers of what it hires and no others.
+ */
+const loaders: { readonly [family in FamilyId]: () => Promise<AnyCapability> } = {
+  "image.generate.photorealistic.png": async () =>
+    (await import("./standard/imageGeneratePhotorealistic.ts")).imageGeneratePhotorealistic,
+  "image.generate.illustration.png": async () =>
+    (await import("./standard/imageGenerateIllustrationPng.ts")).imageGenerateIllustrationPng,
+  "image.generate.illustration.svg": async () =>
+    (await import("./standard/imageGenerateIllustrationSvg.ts")).imageGenerateIllustrationSvg,
+  "image.upscale": async () => (await import("./standard/imageUpscale.ts")).imageUpscale,
+  "audio.transcribe.json-with-timestamps": async () =>
+    (await import("./standard/audioTranscribe.ts")).audioTranscribe,
+  "text.translate": async () => (await import("./standard/textTranslate.ts")).textTranslate,
+  "text.summarize": async () => (await import("./standard/textSummarize.ts")).textSummarize,
+  "text.rewrite": async () => (await import("./standard/textRewrite.ts")).textRewrite,
+  "code.execute.sandboxed": async () => (await import("./standard/codeExecute.ts")).codeExecute,
+  "code.review": async () => (await import("./standard/codeReview.ts")).codeReview,
+  "data.extract.from-url": async () => (await import("./standard/dataExtractFromUrl.ts")).dataExtractFromUrl,
+  "data.lookup.weather.json": async () =>
+    (await import("./standard/dataLookupWeather.ts")).dataLookupWeatherJson,
+  "data.lookup.weather.geojson": async () =>
+    (await import("./standard/dataLookupWeather.ts")).dataLookupWeatherGeojson,
+  "data.lookup.weather.summary-text": async () =>
+    (await import("./standard/dataLookupWeather.ts")).dataLookupWeatherText,
+  "data.lookup.web-search": async () =>
+    (await import("./standard/dataLookupWebSearch.ts")).dataLookupWebSearch,
+  "data.lookup.crypto-price": async () =>
+    (await import("./standard/dataLookupPrices.ts")).dataLookupCryptoPrice,
+  "data.lookup.stock-price": async () =>
+    (await import("./standard/dataLookupPrices.ts")).dataLookupStockPrice,
+  "chart.generate.from-data": async () =>
+    (await import("./standard/chartGenerateFromData.ts")).chartGenerateFromData,
+  "compute.math.numeric": async () => (await import("./standard/computeMathNumeric.ts")).computeMathNumeric,
+  "compute.statistics": async () => (await import("./standard/computeStatistics.ts")).computeStatistics,
+  "embed.text": async () => (await import("./standard/embedText.ts")).embedText,
+  "classify.text.sentiment": async () => (await import("./standard/classifyText.ts")).classifyTextSentiment,
+  "classify.text.toxicity": async () => (await import("./standard/classifyText.ts")).classifyTextToxicity,
+};
+
+/**
+ * The definition of a family, with all that its checks need: once it is there, no verification waits for a file.
+ *
+ * @throws TallystickError `capability_unavailable` when its file cannot be fetched, which says nothing of any result
+ */
+export async function loadFamily(id: FamilyId): Promise<AnyCapability> {
+  try {
+    return await loaders[id]();
+  } catch (cause) {
+    throw new TallystickError({
+      code: "capability_unavailable",
+      message: `The definition of ${id} could not be loaded: ${cause instanceof Error ? cause.message : cause}`,
+      hint: "Try again; when the page was published anew since it was opened, open it again.",
+      cause,
+    });
+  }
+}
 
 /** Every standard capability (SHP §5.2), in the order of lists. */
-export const catalogue: readonly AnyCapability[] = [
-  imageGeneratePhotorealistic,
-  imageGenerateIllustrationPng,
-  imageGenerateIllustrationSvg,
-  imageUpscale,
-  audioTranscribe,
-  textTranslate,
-  textSummarize,
-  textRewrite,
-  codeExecute,
-  codeReview,
-  dataExtractFromUrl,
-  dataLookupWeatherJson,
-  dataLookupWeatherGeojson,
-  dataLookupWeatherText,
-  dataLookupWebSearch,
-  dataLookupCryptoPrice,
-  dataLookupStockPrice,
-  chartGenerateFromData,
-  computeMathNumeric,
-  computeStatistics,
-  embedText,
-  classifyTextSentiment,
-  classifyTextToxicity,
-];
+export async function loadCatalogue(): Promise<readonly AnyCapability[]> {
+  return await Promise.all(taxonomy.map(({ id }) => loadFamily(id)));
+}

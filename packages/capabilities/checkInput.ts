@@ -8,8 +8,8 @@ import { validateJson } from "./validateJson.ts";
  * @throws InvalidInputError `invalid_params` naming every field at fault; TallystickError `unknown_capability`,
  * `custom_capability`
  */
-export function checkInput(capabilityId: string, params: unknown): void {
-  const { capability, parts } = requireCapability(capabilityId);
+export async function checkInput(capabilityId: string, params: unknown): Promise<void> {
+  const { capability, parts } = await requireCapability(capabilityId);
   let issues = validateJson(capability.input, params, "params");
   if (issues.length === 0) issues = capability.inputRules(params as never, parts);
   if (issues.length > 0) throw new InvalidInputError({ code: "invalid_params", issues });

@@ -25,7 +25,7 @@ export async function verifyOutput(
   output: unknown,
   version?: string,
 ): Promise<Verification> {
-  const { capability, parts } = requireCapability(capabilityId);
+  const { capability, parts } = await requireCapability(capabilityId);
   const checks = checksOf(capability, version ?? capability.versions.at(-1)?.version ?? "v0");
   const verification: Verification = { all_passed: true, checks: {}, details: {} };
   const note = (name: string, complaint: string | undefined): void => {

@@ -235,8 +235,8 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
   app.get("/capabilities", (c) =>
     c.json({ capabilities: rules.list(offers.live.map(({ listing }) => listing)) }),
   );
-  app.get("/capabilities/:id/schema", (c) => {
-    const schema = rules.schemaOf(c.req.param("id"));
+  app.get("/capabilities/:id/schema", async (c) => {
+    const schema = await rules.schemaOf(c.req.param("id"));
     if (!schema) throw notFound(`${c.req.param("id")} has no schema here.`);
     return c.json(schema);
   });

@@ -38,7 +38,7 @@ const BESIDE_MS = 30_000;
  */
 export async function hire(context: BuyerContext, parameters: HireParameters): Promise<HireResult> {
   const { maxLatencyMs, maxAttempts = 3, idempotencyKey } = parameters;
-  const maxPrice = checkParameters(parameters);
+  const maxPrice = await checkParameters(parameters);
   const attempts = Math.max(1, maxAttempts);
   const wholeMs = parameters.deadlineMs ?? attempts * maxLatencyMs + BESIDE_MS;
   const start = (keyed?: KeyedOrder) => hireWithin(context, parameters, maxPrice, attempts, wholeMs, keyed);
@@ -56,14 +56,15 @@ async function hireWithin(
   wholeMs: number,
   keyed: KeyedOrder | undefined,
 ): Promise<HireResult> {
-  const { maxLatencyMs } = parameters;
+  const { capability, maxLatencyMs, quoteToken } = parameters;
+  const params = await withAskedAt(capability, parameters.params, context.now(), quoteToken);
   const deadline = startDeadline(wholeMs, parameters.signal);
   const order: Order = {
-    params: withAskedAt(parameters.capability, parameters.params, context.now(), parameters.quoteToken),
+    params,
     maxPrice,
     maxLatencyMs,
     callbackUrl: parameters.callbackUrl,
-    quoteToken: parameters.quoteToken,
+    quoteToken,
     verify: parameters.verify,
     deadline,
     telemetry: parameters.telemetry ?? true,
@@ -188,7 +189,7 @@ function asCandidate(
   return { listing, price: parseUsdc(listing.price_usdc), reputation: {} };
 }
 
-function checkParameters(parameters: HireParameters): bigint {
+async function checkParameters(parameters: HireParameters): Promise<bigint> {
   const { capability, params, maxPriceUsdc, maxLatencyMs } = parameters;
   if (!isCapability(capability)) {
     throw new InvalidInputError({ issues: [{ field: "capability", message: "must be a capability id" }] });
@@ -198,6 +199,6 @@ function checkParameters(parameters: HireParameters): bigint {
       issues: [{ field: "maxLatencyMs", message: "must be whole milliseconds" }],
     });
   }
-  if (!isCustomCapability(capability)) checkInput(capability, params);
+  if (!isCustomCapability(capability)) await checkInput(capability, params);
   return parseUsdc(maxPriceUsdc, "maxPriceUsdc");
 }

@@ -1,6 +1,6 @@
 import Table from "cli-table3";
 import type { Command } from "commander";
-import { catalogue } from "tallystick-capabilities/catalogue";
+import { loadCatalogue } from "tallystick-capabilities/catalogue";
 import { minVerificationVersion, versionStatus } from "tallystick-capabilities/versions";
 
 /** `tallystick capabilities`: the standard capabilities; with `--bench`, their verifiers in figures. */
@@ -12,12 +12,12 @@ export function registerCapabilities(program: Command): void {
     .option("--json", "print JSON")
     .action(async ({ bench = false, json = false }: { bench?: boolean; json?: boolean }) => {
       if (bench) await printBench(json);
-      else printList(json, Math.floor(Date.now() / 1000));
+      else await printList(json, Math.floor(Date.now() / 1000));
     });
 }
 
-function printList(json: boolean, now: number): void {
-  const rows = catalogue.map((capability) => ({
+async function printList(json: boolean, now: number): Promise<void> {
+  const rows = (await loadCatalogue()).map((capability) => ({
     id: capability.id,
     patterns: capability.patterns,
     summary: capability.summary,

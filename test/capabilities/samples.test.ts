@@ -1,11 +1,12 @@
 import { expect } from "chai";
 import { capabilityOf } from "tallystick-capabilities/capabilityOf";
-import { catalogue } from "tallystick-capabilities/catalogue";
+import { loadCatalogue } from "tallystick-capabilities/catalogue";
 import { checkInput } from "tallystick-capabilities/checkInput";
 import { checksOf, verifyOutput } from "tallystick-capabilities/verifyOutput";
 import { readSamples } from "../../tools/samples/readSamples.ts";
 
 const samples = readSamples();
+const catalogue = await loadCatalogue();
 
 describe("the samples of every capability", () => {
   for (const capability of catalogue) {
@@ -22,8 +23,8 @@ describe("the samples of every capability", () => {
 
       for (const { name, id, params, output } of good) {
         it(`accepts, by every version: ${name}`, async () => {
-          expect(capabilityOf(id)).to.equal(capability);
-          checkInput(id, params);
+          expect(await capabilityOf(id)).to.equal(capability);
+          await checkInput(id, params);
           for (const { version } of capability.versions) {
             const verification = await verifyOutput(id, params, output, version);
             expect(verification.details).to.deep.equal({});
@@ -34,7 +35,7 @@ describe("the samples of every capability", () => {
 
       for (const { name, id, params, output, fails, version } of damaged) {
         it(`refuses: ${name}`, async () => {
-          checkInput(id, params);
+          await checkInput(id, params);
           const latest = await verifyOutput(id, params, output);
           expect(latest.all_passed).to.equal(false);
           expect(latest.checks[fails as string], JSON.stringify(latest.checks)).to.equal(false);

@@ -1,6 +1,6 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { capabilityOf } from "tallystick-capabilities/capabilityOf";
-import { catalogue } from "tallystick-capabilities/catalogue";
+import { loadCatalogue } from "tallystick-capabilities/catalogue";
 import { minVerificationVersion, versionStatus } from "tallystick-capabilities/versions";
 import { addressSchema } from "tallystick-protocol/address";
 import { priceUsdcSchema } from "tallystick-protocol/amount";
@@ -131,7 +131,7 @@ export function registerMarketTools(server: McpServer, context: McpContext): voi
     ({ capability }) =>
       answering(async () => {
         const now = Math.floor(context.now() / 1000);
-        const wanted = capability === undefined ? catalogue : [capabilityOf(capability)];
+        const wanted = capability === undefined ? await loadCatalogue() : [await capabilityOf(capability)];
         const capabilities = wanted.map((found) => {
           if (!found) throw unknownCapability(capability ?? "");
           return {

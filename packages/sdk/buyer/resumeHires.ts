@@ -1,3 +1,4 @@
+import { capabilityOf } from "tallystick-capabilities/capabilityOf";
 import { parseUsdc } from "tallystick-protocol/amount";
 import type { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
@@ -141,6 +142,7 @@ async function resumeOne(
   let error: HireFailedError;
   try {
     if (judge === "caller" && !verify) throw verifyNeeded(hiring, mode.whenSent);
+    if (judge === "standard") await loadVerifier(hiring, mode.whenSent);
     const response = await lookUp(hiring, jobId, mode.whenSent);
     const judged = await abortable(judgeDelivery(hiring, response), deadline.signal);
     return { ...of, hire: await concludeHire(hiring, judged) };
@@ -149,7 +151,7 @@ async function resumeOne(
   }
   // Who cannot be asked today is asked the next time, and a seller has the time that it was given.
   let { money } = error;
-  const isDue = error.code !== "verify_needed" && context.now() >= entry.startedAt + maxLatencyMs;
+  const isDue = !WITHOUT_JUDGE.has(error.code) && context.now() >= entry.startedAt + maxLatencyMs;
   if (isDue || isFinal(error))
     money = (await within(mode.abandon(payment), SETTLE_MS).catch(() => undefined)) ?? money;
   const ending = await within(mode.isOver(payment), SETTLE_MS).catch(() => undefined);
@@ -157,9 +159,22 @@ async function resumeOne(
   return { ...of, error, isOver: Boolean(ending), money: ending ? ending.money : money };
 }
 
+/** There is nobody here who could judge a result, which says nothing of the result. */
+const WITHOUT_JUDGE: ReadonlySet<string> = new Set(["verify_needed", "capability_unavailable"]);
+
 /** Whether the seller has said that there will be no result. */
 function isFinal({ code }: HireFailedError): boolean {
-  return code !== "seller_timeout" && code !== "seller_unreachable" && code !== "verify_needed";
+  return code !== "seller_timeout" && code !== "seller_unreachable" && !WITHOUT_JUDGE.has(code);
+}
+
+/** Loads the verifier before the result is there: one that cannot be fetched must not look like a bad result. */
+async function loadVerifier(hiring: Hiring, money: MoneyState): Promise<void> {
+  try {
+    await capabilityOf(hiring.candidate.listing.capability);
+  } catch (cause) {
+    const { code, message, hint } = cause as TallystickError;
+    throw failed(hiring, { code, message, hint, money, cause });
+  }
 }
 
 function asFailure(hiring: Hiring, cause: unknown, money: MoneyState): HireFailedError {

@@ -6,13 +6,14 @@ import { capabilityOf } from "tallystick-capabilities/capabilityOf";
  *
  * @param now milliseconds since 1970
  */
-export function withAskedAt(
+export async function withAskedAt(
   capability: string,
   params: { [key: string]: unknown },
   now: number,
   quoteToken?: string,
-): { [key: string]: unknown } {
-  const properties = Object(capabilityOf(capability)?.input.properties);
-  if (!Object.hasOwn(properties, "asked_at") || quoteToken !== undefined) return params;
+): Promise<{ [key: string]: unknown }> {
+  if (quoteToken !== undefined) return params;
+  const properties = Object((await capabilityOf(capability))?.input.properties);
+  if (!Object.hasOwn(properties, "asked_at")) return params;
   return { asked_at: Math.floor(now / 1000), ...params };
 }

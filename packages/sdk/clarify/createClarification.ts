@@ -64,7 +64,7 @@ export type CreateClarificationParameters = {
   /** Rounds that a buyer may leave without hiring in 24 hours. Default 10. */
   maxUnaccepted?: number;
   /** Checks the params that an answer would execute, e.g. the capability's schema. @throws InvalidInputError */
-  checkParams?: (capability: string, params: unknown) => void;
+  checkParams?: (capability: string, params: unknown) => void | Promise<void>;
   /** Milliseconds since 1970. */
   now?: () => number;
   log?: (sentence: string, details?: { [key: string]: unknown }) => void;
@@ -107,7 +107,7 @@ export function createClarification(parameters: CreateClarificationParameters): 
     round: string,
     offered: Offered,
   ): Promise<QuoteOffer> => {
-    checkParams?.(capability, offered.params);
+    await checkParams?.(capability, offered.params);
     const price = parseUsdc(offered.priceUsdc, "priceUsdc");
     const expiresAt = seconds() + (parameters.quoteSeconds ?? 600);
     const { estimatedLatencyMs, params, notes } = offered;

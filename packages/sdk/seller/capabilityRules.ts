@@ -1,6 +1,7 @@
 import { capabilityOf } from "tallystick-capabilities/capabilityOf";
 import { checkInput } from "tallystick-capabilities/checkInput";
 import type { JsonSchema } from "tallystick-capabilities/schemaType";
+import { findFamily } from "tallystick-capabilities/taxonomy";
 import { validateJson } from "tallystick-capabilities/validateJson";
 import type { Verification } from "tallystick-capabilities/verification";
 import { verifyOutput } from "tallystick-capabilities/verifyOutput";
@@ -21,18 +22,19 @@ export type CapabilitySchema = {
 
 /** Inputs and outputs of what a seller offers: the standard's rules, or its own schemas for `custom.*`. */
 export function capabilityRules(custom: CustomSchemas) {
-  const schemaOf = (capability: string): CapabilitySchema | undefined => {
-    const own =
-      isCustomCapability(capability) && Object.hasOwn(custom, capability) ? custom[capability] : undefined;
+  const ownOf = (capability: string) =>
+    isCustomCapability(capability) && Object.hasOwn(custom, capability) ? custom[capability] : undefined;
+  const schemaOf = async (capability: string): Promise<CapabilitySchema | undefined> => {
+    const own = ownOf(capability);
     if (own) return { capability, input: own.input, output: own.output, versions: [] };
-    const standard = capabilityOf(capability);
+    const standard = await capabilityOf(capability);
     if (!standard) return undefined;
     const { input, output, versions } = standard;
     return { capability, input, output, versions: versions.map(({ version }) => version) };
   };
 
   return {
-    isKnown: (capability: string) => schemaOf(capability) !== undefined,
+    isKnown: (capability: string): boolean => (ownOf(capability) ?? findFamily(capability)) !== undefined,
     schemaOf,
     list: (listings: Listing[]) =>
       [...new Set(listings.map(({ capability }) => capability))].map((capability) => ({
@@ -41,12 +43,9 @@ export function capabilityRules(custom: CustomSchemas) {
       })),
 
     /** @throws InvalidInputError `invalid_params` */
-    checkParams: (capability: string, params: unknown): void => {
-      if (!isCustomCapability(capability)) {
-        checkInput(capability, params);
-        return;
-      }
-      const schema = schemaOf(capability);
+    checkParams: async (capability: string, params: unknown): Promise<void> => {
+      if (!isCustomCapability(capability)) return await checkInput(capability, params);
+      const schema = ownOf(capability);
       const issues = schema ? validateJson(schema.input, params, "params") : [];
       if (issues.length > 0) throw new InvalidInputError({ code: "invalid_params", issues });
     },
@@ -57,7 +56,7 @@ export function capabilityRules(custom: CustomSchemas) {
       version?: string,
     ): Promise<Verification> => {
       if (!isCustomCapability(capability)) return await verifyOutput(capability, params, result, version);
-      const schema = schemaOf(capability);
+      const schema = ownOf(capability);
       const [issue] = schema ? validateJson(schema.output, result, "output") : [];
       const details = issue && { matches_schema: `${issue.field}: ${issue.message}` };
       const passed = issue === undefined;

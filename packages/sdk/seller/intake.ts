@@ -22,7 +22,7 @@ export type IntakeParameters = {
   seller: Address;
   offers: Offers;
   /** @throws InvalidInputError for params that the capability does not take */
-  checkParams: (capability: string, params: unknown) => void;
+  checkParams: (capability: string, params: unknown) => Promise<void>;
   redeemQuote?: RedeemQuote | undefined;
   /** Milliseconds since 1970. */
   now: () => number;
@@ -49,7 +49,7 @@ export async function acceptRequest(value: unknown, parameters: IntakeParameters
     if (!redeemQuote) throw refused(409, "unknown_quote", "This seller gives no quotes.", "quote_token");
     offer = { ...offer, ...(await redeemQuote(request)) };
   }
-  checkParams(request.capability, request.params);
+  await checkParams(request.capability, request.params);
   requireLimits(request, offer, now());
   return { request, signed, offer };
 }

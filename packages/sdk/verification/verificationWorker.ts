@@ -1,6 +1,6 @@
 import { runVerification, type VerificationJob } from "./verificationJob.ts";
 
-/** The program of a worker: answers every job by its verification, or by `{error}`. In Node and in browsers. */
+/** The program of a worker: answers every job by its verification, or by `{error, code}`. In Node and in browsers. */
 type Port = {
   postMessage: (message: unknown) => void;
   onMessage: (listener: (job: VerificationJob) => void) => void;
@@ -28,7 +28,10 @@ const port = openPort();
 port.onMessage((job) => {
   runVerification(job).then(
     (verification) => port.postMessage({ verification }),
-    (error: unknown) => port.postMessage({ error: error instanceof Error ? error.message : String(error) }),
+    (error: unknown) => {
+      const { code, message } = Object(error) as { code?: string; message?: string };
+      port.postMessage({ error: String(message ?? error), code });
+    },
   );
 });
 port.postMessage("ready");

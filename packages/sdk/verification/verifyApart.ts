@@ -87,9 +87,15 @@ async function verifyInWorker(
         }
         return;
       }
-      const { verification, error } = Object(message) as { verification?: Verification; error?: string };
+      const { verification, error, code } = Object(message) as {
+        verification?: Verification;
+        error?: string;
+        code?: string;
+      };
       isWhole = verification !== undefined;
       if (verification) resolve(verification);
+      // Its files are apart: that it cannot fetch one of them is no fault of the result.
+      else if (code === "capability_unavailable") inPlace();
       else reject(new Error(error));
     },
     ended: (reason) => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { catalogue } from "tallystick-capabilities/catalogue";
+import { loadCatalogue } from "tallystick-capabilities/catalogue";
 import { checkInput } from "tallystick-capabilities/checkInput";
 import { verifyOutput } from "tallystick-capabilities/verifyOutput";
 import { InvalidInputError } from "tallystick-protocol/errors";
@@ -45,6 +45,7 @@ function fragments(): string[] {
   return [pick(), `${pick()}${pick()}`];
 }
 
+const catalogue = await loadCatalogue();
 const samples = readSamples().filter(({ fails }) => fails === undefined);
 
 describe("what a verification costs", function () {
@@ -68,7 +69,7 @@ describe("what a verification costs", function () {
             const hostile = withHostile({ params, output }, place, fragment, size) as typeof sample;
             return async () => {
               try {
-                if (place.path[0] === "params") checkInput(id, hostile.params);
+                if (place.path[0] === "params") await checkInput(id, hostile.params);
               } catch (error) {
                 if (!(error instanceof InvalidInputError)) throw error;
               }

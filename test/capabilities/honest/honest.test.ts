@@ -6,7 +6,7 @@ import { honestResults } from "./honestResults.ts";
 describe("honest results of many countries", () => {
   for (const { name, id, params, output } of honestResults) {
     it(`pass: ${id}, ${name}`, async () => {
-      checkInput(id, params);
+      await checkInput(id, params);
       const { all_passed, details } = await verifyOutput(id, params, output);
       expect(all_passed, JSON.stringify(details)).to.equal(true);
     });

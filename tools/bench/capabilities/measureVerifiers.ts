@@ -1,4 +1,4 @@
-import { catalogue } from "tallystick-capabilities/catalogue";
+import { loadCatalogue } from "tallystick-capabilities/catalogue";
 import { checksOf, verifyOutput } from "tallystick-capabilities/verifyOutput";
 import { readSamples, type Sample } from "../../samples/readSamples.ts";
 
@@ -20,7 +20,7 @@ export type VerifierFigures = {
 export async function measureVerifiers(runs = 3): Promise<VerifierFigures[]> {
   const samples = readSamples();
   const figures: VerifierFigures[] = [];
-  for (const capability of catalogue) {
+  for (const capability of await loadCatalogue()) {
     const own = samples.filter((sample) => sample.capability === capability.id);
     const newest = capability.versions.at(-1)?.version ?? "v0";
     const row: VerifierFigures = {
