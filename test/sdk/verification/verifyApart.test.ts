@@ -69,6 +69,12 @@ describe("verification in a worker", function () {
     expect((await verifyApart(job, { program })).all_passed).to.equal(true);
   });
 
+  it("verifies in place when a worker cannot fetch what it needs, which is no fault of the result", async () => {
+    const program = programThat('parentPort.postMessage({ error: "gone", code: "capability_unavailable" });');
+    const verification = await verifyApart({ capability, params, result }, { program });
+    expect(verification).to.include({ all_passed: true });
+  });
+
   it("does not judge in place what ended a worker", async () => {
     const program = programThat("process.exit(3);");
     const error = await verifyApart({ capability, params, result }, { program }).catch((caught) => caught);
