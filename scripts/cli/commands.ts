@@ -232,6 +232,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../../tools/commands/pack.ts")).registerPack,
   },
   {
+    name: "bench-bundles",
+    summary: "measure what a page fetches that imports a part of this",
+    hidden: true,
+    load: async () => (await import("../../tools/commands/benchBundles.ts")).registerBenchBundles,
+  },
+  {
     name: "bench-index",
     summary: "measure the indexer on a generated chain",
     hidden: true,

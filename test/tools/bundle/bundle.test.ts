@@ -1,0 +1,127 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect } from "chai";
+import { verifyOutput } from "tallystick-capabilities/verifyOutput";
+import { escrowId } from "tallystick-protocol/escrow/hire";
+import { createSeller } from "tallystick-sdk/createSeller";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { bundleEntries } from "../../../tools/bundle/entries.ts";
+import { type Bundle, measureBundle } from "../../../tools/bundle/measureBundle.ts";
+import { account, badOffers, deployment, hire, log, pageInput, samples } from "./pageInput.ts";
+
+const PAGE = path.join(import.meta.dirname, "page.mjs");
+/** What knows languages is heavy, and only these need it. */
+const OF_LANGUAGE = ["audioTranscribe", "textRewrite", "textSummarize", "textTranslate"];
+
+describe("bundles for browsers", function () {
+  this.timeout(60_000);
+  let folder: string;
+  let bundles: Bundle[];
+  before(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), "tallystick-bundles-"));
+    bundles = await Promise.all(bundleEntries.map((entry) => measureBundle(entry, folder)));
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  const bundleOf = (name: string): Bundle => bundles.find((bundle) => bundle.name === name) as Bundle;
+
+  for (const { name, most } of bundleEntries) {
+    it(`keep ${name} within ${most} bytes by gzip`, () => {
+      const { initial, largest } = bundleOf(name);
+      expect(initial.gzip, JSON.stringify(largest.slice(0, 8))).to.be.at.most(most);
+      // A limit far above what there is holds nothing.
+      expect(initial.gzip).to.be.above(most * 0.75);
+    });
+  }
+
+  it("leave every verifier, and what knows languages, until it is needed", () => {
+    for (const name of ["buyer", "seller", "verify"]) {
+      const { lazy, largest } = bundleOf(name);
+      const modules = Object.keys(lazy);
+      expect(modules, name).to.have.length(19).that.includes.members(OF_LANGUAGE);
+      for (const it of ["tinyld", "saxes", "fast-png"])
+        expect(largest.map((part) => part.name)).not.to.include(it);
+      expect(modules.filter((it) => lazy[it]?.packages.includes("tinyld")).sort()).to.deep.equal(OF_LANGUAGE);
+      for (const [module, { gzip }] of Object.entries(lazy))
+        expect(gzip, module).to.be.at.most(OF_LANGUAGE.includes(module) ? 275_000 : 15_000);
+    }
+  });
+
+  describe("in a page, without anything that only Node has", () => {
+    // biome-ignore lint/suspicious/noExplicitAny: what a page said, as JSON.
+    let done: any;
+    before(async () => {
+      // A page that was published anew has not all of its files any more.
+      rmSync(bundleOf("buyer").lazy.textTranslate?.file as string);
+      const input = path.join(folder, "input.json");
+      writeFileSync(input, JSON.stringify(await pageInput()));
+      const output = execFileSync(process.execPath, [PAGE, folder, input], {
+        encoding: "utf8",
+        maxBuffer: 64 * 1024 * 1024,
+      });
+      done = JSON.parse(output);
+    });
+
+    it("show that an entry is in a tree, and that another is not", () => {
+      expect(done.inclusion).to.deep.equal([true, false]);
+    });
+
+    it("say who signed a text, and nobody of another", () => {
+      expect(done.signer[0]).to.equal(account.address.toLowerCase());
+      expect(done.signer[1]).not.to.equal(account.address.toLowerCase());
+    });
+
+    it("give a hire the id that its escrow gives it", () => {
+      expect(done.escrow).to.equal(escrowId(hire, deployment));
+    });
+
+    it("search a node", () => {
+      for (const { value, asked } of [done.query, done.buyer.search]) {
+        expect(value).to.deep.equal({ agents: [{ agent_id: "0xab" }], next_cursor: null });
+        expect(asked).to.have.length(1);
+        expect(asked[0]).to.include({ url: "https://node.example/v1/search", method: "POST" });
+      }
+    });
+
+    it("ask sellers as strangers, who learn nothing of the page and lead nowhere else", () => {
+      const { badParams, stranger, neighbour } = done.buyer;
+      expect(stranger.code).to.equal("seller_refused");
+      expect(stranger.asked[0]).to.deep.include({
+        url: "https://seller.example/agent/hire",
+        credentials: "omit",
+        redirect: "error",
+        referrerPolicy: "no-referrer",
+      });
+      expect(neighbour).to.deep.include({ code: "private_address", asked: [] });
+      expect(badParams).to.deep.include({ code: "invalid_params", asked: [] });
+    });
+
+    it("neither pay nor blame anybody when the file of a verifier is not to be had", () => {
+      const { withoutFile, resumed, kept } = done.buyer;
+      expect(withoutFile).to.deep.include({ code: "capability_unavailable", asked: [] });
+      expect(resumed).to.deep.equal([{ code: "capability_unavailable", isOver: false, money: "authorized" }]);
+      expect(kept).to.deep.equal(["hire/job_1"]);
+    });
+
+    it("name what is wrong in the same words", async () => {
+      const parameters = { account, listings: badOffers, handlers: {}, endpoint: "https://seller.example" };
+      const refused = await createSeller({ ...parameters, store: memoryStore() } as never).catch((it) => it);
+      expect(refused.issues).to.have.length(2);
+      expect(done.seller.issues).to.deep.equal(refused.issues);
+    });
+
+    it("derive the same state and digest from a log", async () => {
+      const { store: _, ...state } = await log.derive();
+      expect(state.digest).to.match(/^0x[0-9a-f]{64}$/);
+      expect(done.derive).to.deep.equal(JSON.parse(JSON.stringify(state)));
+    });
+
+    it("verify the results of every capability alike", async () => {
+      const verified = [];
+      for (const { id, params, output } of samples) verified.push(await verifyOutput(id, params, output));
+      expect(done.verify).to.deep.equal(JSON.parse(JSON.stringify(verified)));
+    });
+  });
+});

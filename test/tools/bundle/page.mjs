@@ -1,0 +1,156 @@
+// A page: imports the bundles of a folder and uses them, without anything that only Node has.
+// Run as `node page.mjs FOLDER INPUT`; prints what came out as one line of JSON.
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+
+const [, , folder, inputFile] = process.argv;
+const input = JSON.parse(readFileSync(inputFile, "utf8"));
+for (const name of ["process", "global", "setImmediate", "clearImmediate"]) delete globalThis[name];
+// Node's own Response cannot do without this one; a bundle has to.
+const { Buffer } = globalThis;
+Object.defineProperty(globalThis, "Buffer", {
+  get: () => (new Error().stack.split("\n")[2].includes(folder) ? undefined : Buffer),
+});
+
+const load = (name) => import(new URL(`${name}/${name}.mjs`, pathToFileURL(`${folder}/`)));
+const outcome = (work) =>
+  work().then(
+    (value) => ({ value }),
+    ({ code, message, issues }) => ({ code, message, issues }),
+  );
+
+/** Whatever is asked of the network, and what the network answers. */
+const asked = [];
+globalThis.fetch = async (url, init = {}) => {
+  const { method = "GET", credentials, redirect, referrerPolicy } = init;
+  asked.push({ url: String(url), method, credentials, redirect, referrerPolicy });
+  return Response.json(
+    String(url).endsWith("/v1/search") ? { agents: [{ agent_id: "0xab" }], next_cursor: null } : {},
+    { status: String(url).startsWith("https://node.example") ? 200 : 404 },
+  );
+};
+const answered = async (work) => {
+  asked.length = 0;
+  return { ...(await outcome(work)), asked: [...asked] };
+};
+
+async function useInclusion() {
+  const { fromHex, leafHash, verifyInclusion } = await load("inclusion");
+  const { leaf, index, size, proof, root } = input.inclusion;
+  const holds = (bytes) =>
+    verifyInclusion({
+      leafHash: leafHash(new TextEncoder().encode(bytes)),
+      index,
+      size,
+      proof: proof.map((hash) => fromHex(hash)),
+      root: fromHex(root),
+    });
+  return [holds(leaf), holds(`${leaf}.`)];
+}
+
+async function useSigner() {
+  const { signerOfText } = await load("signer");
+  const { text, signature } = input.signer;
+  return [signerOfText(text, signature), signerOfText(`${text}.`, signature)];
+}
+
+/** What a buyer of a page keeps between its visits. */
+function storeWith(values) {
+  return {
+    get: async (key) => values[key],
+    put: async (key, value) => {
+      values[key] = value;
+    },
+    putNew: async (key, value) => {
+      values[key] ??= value;
+      return true;
+    },
+    delete: async (key) => {
+      delete values[key];
+    },
+    keys: async (of) => Object.keys(values).filter((key) => key.startsWith(`${of}/`)),
+  };
+}
+
+async function useBuyer() {
+  const { createBuyer } = await load("buyer");
+  const { address, listing, journal, missing } = input.buyer;
+  const account = { address, signMessage: async () => `0x${"1".repeat(130)}` };
+  const network = { chainId: 8453, token: `0x${"70".repeat(20)}`, name: "USD Coin", version: "2" };
+  const buyer = createBuyer({
+    account,
+    baseUrl: "https://node.example",
+    network,
+    journal: storeWith(journal),
+  });
+  const order = {
+    capability: listing.capability,
+    params: { data: [1, 2] },
+    maxPriceUsdc: "1",
+    maxLatencyMs: 900,
+  };
+  const hire = (changes) => () => buyer.hire({ ...order, listing, ...changes });
+  return {
+    search: await answered(() => buyer.search({ capability: order.capability })),
+    badParams: await answered(hire({ params: { data: ["one"] } })),
+    stranger: await answered(hire({})),
+    neighbour: await answered(hire({ listing: { ...listing, endpoint: "https://10.0.0.1/agent" } })),
+    withoutFile: await answered(hire({ capability: missing, params: { text: "hello" } })),
+    resumed: (await buyer.resume()).map(({ error, isOver, money }) => ({ code: error?.code, isOver, money })),
+    kept: Object.keys(journal).filter((key) => key.startsWith("hire/")),
+  };
+}
+
+async function useSeller() {
+  const { createSeller } = await load("seller");
+  const { address, listings } = input.seller;
+  return await outcome(() =>
+    createSeller({
+      account: { address },
+      listings,
+      handlers: {},
+      endpoint: "https://seller.example",
+      store: storeWith({}),
+    }),
+  );
+}
+
+async function useEscrow() {
+  const { escrowId } = await load("escrow");
+  const { hire, deployment } = input.escrow;
+  const [amount, fee, deadline] = [hire.amount, hire.fee, hire.deadline].map(BigInt);
+  return escrowId({ ...hire, amount, fee, deadline }, deployment);
+}
+
+async function useQuery() {
+  const { createQueryClient } = await load("query");
+  const node = createQueryClient({ baseUrl: "https://node.example" });
+  return await answered(() => node.search({ capability: "text.translate.en.it" }));
+}
+
+async function useDerive() {
+  const { apply, MemoryStore, parseEvent, snapshotOf } = await load("derive");
+  const store = new MemoryStore();
+  for (const line of input.derive) await apply(store, parseEvent(line), { trustSignatures: true });
+  return snapshotOf(store);
+}
+
+async function useVerify() {
+  const { verifyOutput } = await load("verify");
+  const found = [];
+  for (const { id, params, output } of input.verify) found.push(await verifyOutput(id, params, output));
+  return found;
+}
+
+console.log(
+  JSON.stringify({
+    inclusion: await useInclusion(),
+    signer: await useSigner(),
+    buyer: await useBuyer(),
+    seller: await useSeller(),
+    escrow: await useEscrow(),
+    query: await useQuery(),
+    derive: await useDerive(),
+    verify: await useVerify(),
+  }),
+);
