@@ -59,7 +59,9 @@ const targetsOf = (file: string): string[] =>
 /** The files of a package that stand behind a name with `#`, one for each platform. */
 function byPlatform(file: string, specifier: string): string[] {
   const room = path.join("packages", roomOf(file));
-  const { imports: named } = JSON.parse(readFileSync(path.join(repositoryRoot, room, "package.json"), "utf8"));
+  const { imports: named } = JSON.parse(
+    readFileSync(path.join(repositoryRoot, room, "package.json"), "utf8"),
+  );
   const targets: { [platform: string]: string } = named?.[specifier] ?? { none: specifier };
   return Object.values(targets).map((target) => path.join(room, target));
 }

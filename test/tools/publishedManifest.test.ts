@@ -12,6 +12,7 @@ const own: OwnManifest = {
   license: "MIT",
   type: "module",
   sideEffects: ["./worker.ts"],
+  imports: { "#connections": { node: "./node.ts", default: "./browser.ts" } },
   dependencies: { hono: "4.0.0", pg: "8.0.0", "tallystick-protocol": "*", zod: "4.1.0" },
   peerDependencies: { viem: "^2.0.0" },
   publishConfig: { exports: { ".": "./index.ts" }, bin: { tallystick: "./main.ts" } },
@@ -29,6 +30,7 @@ describe("the package.json of a published package", () => {
       type: "module",
       engines: { node: ">=22.13" },
       sideEffects: ["./worker.js"],
+      imports: { "#connections": { node: "./node.js", default: "./browser.js" } },
       bin: { tallystick: "./main.js" },
       exports: {
         ".": { types: "./index.d.ts", default: "./index.js" },

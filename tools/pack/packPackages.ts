@@ -114,7 +114,7 @@ function takeReached(rooms: Room[], compiled: string, stage: string): Imports {
   // Modules as `sdk/buyer/hiring`; those found on the way are walked too.
   const reached = new Set(rooms.flatMap(entriesOf));
   for (const module of reached) {
-    const { own } = rooms.find(({ folder }) => module.startsWith(`${folder}/`)) as Room;
+    const { folder, own } = rooms.find(({ folder }) => module.startsWith(`${folder}/`)) as Room;
     for (const extension of [".js", ".d.ts"]) {
       const to = path.join(stage, `${module}${extension}`);
       mkdirSync(path.dirname(to), { recursive: true });
@@ -126,6 +126,10 @@ function takeReached(rooms: Room[], compiled: string, stage: string): Imports {
 
     function point(specifier: string): string {
       if (specifier.startsWith("node:")) return specifier;
+      if (specifier.startsWith("#")) {
+        for (const file of byPlatform(own, specifier)) reached.add(path.join(folder, moduleOf(file)));
+        return specifier;
+      }
       if (specifier.startsWith(".")) {
         const target = specifier.replace(/\.[jt]s$/, "");
         reached.add(path.join(path.dirname(module), target));
@@ -145,10 +149,20 @@ function takeReached(rooms: Room[], compiled: string, stage: string): Imports {
   return imports;
 }
 
+/** The files of a package behind one of its names with `#`. */
+function byPlatform({ name, imports = {} }: OwnManifest, specifier: string): string[] {
+  const files = Object.values(imports[specifier] ?? {});
+  if (files.length === 0)
+    throw packFailed(`${name} imports ${specifier}, which its package.json does not name`);
+  return files;
+}
+
+const moduleOf = (file: string): string => file.replace(/\.ts$/, "");
+
 /** The modules of a package's entry points and commands. */
 function entriesOf({ folder, own: { publishConfig } }: Room): string[] {
   const files = [...Object.values(publishConfig.exports), ...Object.values(publishConfig.bin ?? {})];
-  return files.map((file) => path.join(folder, file.replace(/\.ts$/, "")));
+  return files.map((file) => path.join(folder, moduleOf(file)));
 }
 
 function note(map: Map<string, Set<string>>, key: string, value: string): void {

@@ -10,6 +10,8 @@ export type OwnManifest = {
   type: string;
   sideEffects: boolean | string[];
   mcpName?: string;
+  /** Names with `#` that only the package itself imports: a file for each platform. */
+  imports?: { [name: string]: { [platform: string]: string } };
   dependencies: Versions;
   peerDependencies?: Versions;
   /** What is published in place of the checkout's own: curated entry points, and commands. */
@@ -48,7 +50,7 @@ export function publishedManifest({
   internal: readonly string[];
   imported: ReadonlySet<string>;
 }): PublishedManifest {
-  const { name, description, mcpName, license, type, sideEffects, publishConfig } = own;
+  const { name, description, mcpName, license, type, sideEffects, publishConfig, imports } = own;
   const dependencies: Versions = {};
   const peers: Versions = {};
   for (const wanted of [...imported].sort()) {
@@ -73,11 +75,10 @@ export function publishedManifest({
     type,
     engines: root.engines,
     sideEffects: Array.isArray(sideEffects) ? sideEffects.map(scriptOf) : sideEffects,
-    ...(publishConfig.bin && {
-      bin: Object.fromEntries(
-        Object.entries(publishConfig.bin).map(([command, file]) => [command, scriptOf(file)]),
-      ),
+    ...(imports && {
+      imports: Object.fromEntries(Object.entries(imports).map(([it, files]) => [it, scriptsOf(files)])),
     }),
+    ...(publishConfig.bin && { bin: scriptsOf(publishConfig.bin) }),
     exports: {
       ...Object.fromEntries([...entries, ...forSiblings]),
       "./package.json": "./package.json",
@@ -88,6 +89,8 @@ export function publishedManifest({
 }
 
 const scriptOf = (file: string): string => file.replace(/\.ts$/, ".js");
+const scriptsOf = (files: { [name: string]: string }): { [name: string]: string } =>
+  Object.fromEntries(Object.entries(files).map(([name, file]) => [name, scriptOf(file)]));
 
 function compiled(file: string): { types: string; default: string } {
   return { types: file.replace(/\.ts$/, ".d.ts"), default: scriptOf(file) };
