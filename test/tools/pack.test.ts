@@ -357,6 +357,8 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
           '"https://facilitator.example"': JSON.stringify(await openFacilitator()),
           '"./seller"': JSON.stringify(`./${name}`),
           "port: 8080 }": "port: 0 }, ({ port }) => console.log(port)",
+          // A busy machine keeps no promise of seconds.
+          "max_latency_ms: 3_000": "max_latency_ms: 60_000",
         });
         const seller = start(program, [sell], { SELLER_PRIVATE_KEY: sellerWallet.privateKey });
         port = await firstLine(seller);
@@ -364,11 +366,11 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
         let spent = 0n;
         const buyer = newWallet();
         await chain.mint(buyer, 1_000_000n);
-        for (const [snippet, said] of [
-          ["sdk-1", "3.875 true authorized"],
-          ["readme-sdk-1", "{ result: 2 } true authorized"],
+        for (const [snippet, said, latency] of [
+          ["sdk-1", "3.875 true authorized", "10_000"],
+          ["readme-sdk-1", "{ result: 2 } true authorized", "5_000"],
         ] as const) {
-          const buy = changed(snippet, node);
+          const buy = changed(snippet, { ...node, [`maxLatencyMs: ${latency}`]: "maxLatencyMs: 60_000" });
           expect(await outputOf(program, [buy], { BUYER_PRIVATE_KEY: buyer.privateKey }), name).to.equal(
             `${said}\n`,
           );
