@@ -6,6 +6,7 @@ import type { LedgerEntry } from "tallystick-protocol/ledger/entry";
 import type { ProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
 import { askWallet } from "tallystick-runtime/erc1271/askWallet";
+import { type ReadSignature, readSignatureHere } from "tallystick-runtime/signatures/readSignature";
 import { resolveHost } from "tallystick-sdk/net/resolveHost";
 import { createPublicClient, http, type LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -27,7 +28,6 @@ import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { Pulse, type PulseParameters } from "./pulse.ts";
 import type { IsContractSignature } from "./signatures/checkSignature.ts";
-import { type ReadSignature, readSignatureHere } from "./signatures/readSignature.ts";
 import { SignatureReaders } from "./signatures/signatureReaders.ts";
 import { openSigning, type Signing } from "./signing.ts";
 

@@ -4,6 +4,7 @@ import type { RecordEvent } from "tallystick-derive/events";
 import type { Hex } from "tallystick-protocol/hex";
 import type { LedgerEntry } from "tallystick-protocol/ledger/entry";
 import { contractVerdict } from "tallystick-runtime/erc1271/contractVerdict";
+import { SignatureThreads } from "tallystick-runtime/signatures/signatureThreads";
 import { createPublicClient, http } from "viem";
 import { config, operations } from "../../environment.ts";
 import {
@@ -23,13 +24,21 @@ import { patiently, type Waiting } from "../segments/patiently.ts";
 import { entryType, recordEvent } from "../segments/recordEvent.ts";
 import { openSegmentSource } from "../segments/segmentSource.ts";
 import { SignersAhead } from "../segments/signersAhead.ts";
-import { SignerThreads } from "../segments/signerThreads.ts";
 import { type GrownPage, pageKey } from "../segments/storedTree.ts";
 import { anchorKey } from "../timeline.ts";
 import { lower, placeOf } from "./place.ts";
 
-const signerThreads = new SignerThreads({
-  onEnd: (reason) => logWarning({ msg: "Reading signatures without threads from here on", reason }),
+/** More than two would wait for the main thread, which does as much with every record as recovering a key costs. */
+const MOST_THREADS = 2;
+
+const signatureThreads = new SignatureThreads({
+  most: MOST_THREADS,
+  onEnd: (reason, isOver) => {
+    const msg = isOver
+      ? "Reading signatures without threads from here on"
+      : "A thread that reads signatures ended";
+    logWarning({ msg, reason });
+  },
 });
 
 // What an earlier process waited for when it ended is no longer waited for, until this one comes to it again.
@@ -80,7 +89,7 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
     recordEvent(entry, { ...place, ledger: ledgerId, seq: head.size + index }),
   );
   const signed = events.map((record) => (record === null || record.error !== undefined ? null : record));
-  const ahead = new SignersAhead(signed, signerThreads, recover.known);
+  const ahead = new SignersAhead(signed, signatureThreads, recover.known);
 
   const noted = { kind: "anchor", subject: id, agent: ledgerId, counterpart: null };
   await context.db.insert(timeline).values({ position: anchorKey(place), ...noted });

@@ -1,6 +1,6 @@
 import { type SignedRecord, signedText } from "tallystick-protocol/records/record";
 import type { KnownSigner, KnownSigners } from "tallystick-protocol/signatures/knownSigners";
-import type { Question, SignerThreads } from "./signerThreads.ts";
+import type { Question, SignatureThreads } from "tallystick-runtime/signatures/signatureThreads";
 
 /** Records whose signatures go to a thread together. */
 export const BATCH = 32;
@@ -19,14 +19,14 @@ const NESTED: { [type: string]: string } = { listing: "payee_signature", receipt
  */
 export class SignersAhead {
   readonly #records: readonly (SignedRecord | null)[];
-  readonly #threads: Pick<SignerThreads, "ask">;
+  readonly #threads: Pick<SignatureThreads, "ask">;
   readonly #known: KnownSigners;
   readonly #batches: Promise<void>[] = [];
 
   /** @param records those whose signatures will be asked about, null for the others */
   constructor(
     records: readonly (SignedRecord | null)[],
-    threads: Pick<SignerThreads, "ask">,
+    threads: Pick<SignatureThreads, "ask">,
     known: KnownSigners,
   ) {
     this.#records = records;
@@ -63,8 +63,8 @@ export class SignersAhead {
       }
     }
     if (questions.length === 0) return;
-    const answers = await this.#threads.ask(questions);
-    for (const [n, signer] of (answers ?? []).entries()) remember[n]?.(signer);
+    const readings = await this.#threads.ask(questions);
+    for (const [n, { signer }] of (readings ?? []).entries()) remember[n]?.(signer);
   }
 }
 

@@ -5,10 +5,10 @@ import type { Address } from "tallystick-protocol/address";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { type Hex, toBareHex } from "tallystick-protocol/hex";
 import { signRecord } from "tallystick-protocol/records/record";
+import type { ReadSignature } from "tallystick-runtime/signatures/readSignature";
 import type { LocalAccount } from "viem";
 import type { SettledRecord, SettlementEngine, Validated } from "../engine/settlementEngine.ts";
 import { checkSignature, type IsContractSignature } from "../signatures/checkSignature.ts";
-import type { ReadSignature } from "../signatures/readSignature.ts";
 import type { ClaimChecker } from "./claimChecker.ts";
 
 /** How long a challenge may be posted and shown, in seconds. */

@@ -10,9 +10,9 @@ import {
   recordPayload,
   type SignedRecord,
 } from "tallystick-protocol/records/record";
+import type { ReadSignature } from "tallystick-runtime/signatures/readSignature";
 import type { DiskLedger, NewEntry } from "../ledger/diskLedger.ts";
 import { checkSignature, type IsContractSignature } from "../signatures/checkSignature.ts";
-import type { ReadSignature } from "../signatures/readSignature.ts";
 import { divergence } from "./divergence.ts";
 import { DriftQueue } from "./driftQueue.ts";
 import { type HeldProposals, heldId } from "./heldProposals.ts";

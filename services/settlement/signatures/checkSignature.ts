@@ -3,7 +3,7 @@ import { InvalidInputError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import { canonicalBody } from "tallystick-protocol/json/recordBody";
 import { recordSigningHash, type SignedRecord } from "tallystick-protocol/records/record";
-import { type ReadSignature, readSignatureHere } from "./readSignature.ts";
+import { type ReadSignature, readSignatureHere } from "tallystick-runtime/signatures/readSignature";
 
 /** Asks a contract wallet whether a signature over a hash is its own (ERC-1271). False for an address without code. */
 export type IsContractSignature = (parameters: {

@@ -5,9 +5,9 @@ import { isSignedBy, type SignedRecord, signBody, signRecord } from "tallystick-
 import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
 import type { RecoverPublicKey } from "tallystick-protocol/signatures/recoverPublicKey";
 import { remembered } from "tallystick-protocol/signatures/remembered";
-import { signerOfText } from "tallystick-protocol/signatures/signedText";
+import { readSignatureHere, type SignatureReading } from "tallystick-runtime/signatures/readSignature";
+import type { Question } from "tallystick-runtime/signatures/signatureThreads";
 import { BATCH, SignersAhead } from "../../../indexer/src/segments/signersAhead.ts";
-import type { Answers, Question } from "../../../indexer/src/segments/signerThreads.ts";
 import { newWallet } from "../support/localChain.ts";
 
 const [seller, other] = [newWallet(), newWallet()];
@@ -50,7 +50,10 @@ describe("signers read ahead", () => {
     records = await Promise.all(Array.from({ length: 5 * BATCH + 3 }, (_, n) => recordOf(n)));
   });
 
-  async function checkAll(ask: (questions: Question[]) => Promise<Answers | null>, some = records) {
+  async function checkAll(
+    ask: (questions: Question[]) => Promise<SignatureReading[] | null>,
+    some = records,
+  ) {
     const recover = counting();
     const ahead = new SignersAhead(some, { ask }, recover.known);
     const results = [];
@@ -61,8 +64,8 @@ describe("signers read ahead", () => {
     return results;
   }
   const expected = (some = records) => some.map((record) => checks(record, wasm));
-  const answer = async (questions: Question[]): Promise<Answers> =>
-    questions.map(([text, signature]) => signerOfText(text, signature, wasm));
+  const answer = async (questions: Question[]): Promise<SignatureReading[]> =>
+    questions.map((question) => readSignatureHere(wasm)(...question));
 
   it("leave nothing to recover where they are checked, and change no result", async () => {
     expect(await checkAll(answer)).to.deep.equal(expected());

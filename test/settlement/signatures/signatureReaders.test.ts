@@ -4,10 +4,7 @@ import { expect } from "chai";
 import { canonicalBody } from "tallystick-protocol/json/recordBody";
 import { recordDigest, signBody } from "tallystick-protocol/records/record";
 import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
-import {
-  readSignatureHere,
-  type SignatureReading,
-} from "../../../services/settlement/signatures/readSignature.ts";
+import { readSignatureHere, type SignatureReading } from "tallystick-runtime/signatures/readSignature";
 import {
   SignatureReaders,
   type SignatureReadersParameters,
@@ -54,10 +51,8 @@ describe("readers of signatures", () => {
   const readAll = () => Promise.all(asked.map((question) => readers.read(...question)));
   const expected = () => asked.map((question) => here(...question));
   async function untilThreadsWork(): Promise<void> {
-    while (readers.threads === 0) {
-      await readAll();
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await readAll();
+    while (readers.threads === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     readHere = 0;
   }
 
@@ -111,6 +106,15 @@ describe("readers of signatures", () => {
   it("read here what a thread did not answer before it ended", async () => {
     const source = 'parentPort.on("message", () => process.exit(3)); parentPort.postMessage("ready");';
     create({ program: program(source) });
+    await untilThreadsWork();
+    expect(await readAll()).to.deep.equal(expected());
+    expect(log).to.have.length(1);
+  });
+
+  it("read here what a thread does not answer", async () => {
+    // It says that it is there, and hangs: whoever settles a record must not wait for it for ever.
+    const source = 'parentPort.on("message", () => {}); parentPort.postMessage("ready");';
+    create({ program: program(source), patienceMs: 200 });
     await untilThreadsWork();
     expect(await readAll()).to.deep.equal(expected());
     expect(log).to.have.length(1);

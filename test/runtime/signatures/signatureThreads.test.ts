@@ -6,8 +6,13 @@ import fc from "fast-check";
 import { toHex } from "tallystick-protocol/hex";
 import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
 import { type RecoverPublicKey, recoverByNoble } from "tallystick-protocol/signatures/recoverPublicKey";
-import { messageHash, signerOfText, textDigest } from "tallystick-protocol/signatures/signedText";
-import { type Question, SignerThreads } from "../../../indexer/src/segments/signerThreads.ts";
+import { messageHash, textDigest } from "tallystick-protocol/signatures/signedText";
+import { readSignatureHere } from "tallystick-runtime/signatures/readSignature";
+import {
+  type Question,
+  SignatureThreads,
+  type SignatureThreadsParameters,
+} from "tallystick-runtime/signatures/signatureThreads";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 
@@ -40,28 +45,39 @@ describe("threads that read signatures", () => {
   before(async () => {
     recoverFast = await recoverByWasm();
   });
-  const failing = (parameters: { source: string; patienceMs?: number }) => {
-    const reasons: string[] = [];
-    const { source, ...others } = parameters;
+  let open: SignatureThreads[];
+  beforeEach(() => {
+    open = [];
+  });
+  afterEach(() => Promise.all(open.map((threads) => threads.close())));
+  function create(parameters: Partial<SignatureThreadsParameters> = {}): SignatureThreads {
+    const threads = new SignatureThreads({ most: 2, onEnd: (reason) => expect.fail(reason), ...parameters });
+    open.push(threads);
+    return threads;
+  }
+  /** Threads with this program, and why they ended. */
+  const withProgram = ({ source, ...others }: { source: string; patienceMs?: number; most?: number }) => {
+    const reasons: [string, boolean][] = [];
     const program = new URL(
       `data:text/javascript,import { parentPort } from "node:worker_threads"; ${source}`,
     );
-    return { reasons, threads: new SignerThreads({ onEnd: (it) => reasons.push(it), program, ...others }) };
+    return {
+      reasons,
+      threads: create({ onEnd: (...ended) => reasons.push(ended), program, ...others }),
+    };
   };
   const question: Question = ["{}", "0x"];
 
   it("say of any signature what the main thread says, by WebAssembly and in plain JavaScript", async () => {
-    const threads = new SignerThreads({ onEnd: (reason) => expect.fail(reason) });
+    const threads = create();
     let found = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(anyQuestion, { maxLength: 12 }), async (questions) => {
         const answers = await threads.ask(questions);
         for (const recover of [recoverFast, recoverByNoble]) {
-          expect(answers).to.deep.equal(
-            questions.map(([text, signature]) => signerOfText(text, signature, recover)),
-          );
+          expect(answers).to.deep.equal(questions.map((question) => readSignatureHere(recover)(...question)));
         }
-        found += answers?.filter((it) => it !== null).length ?? 0;
+        found += answers?.filter(({ signer }) => signer !== null).length ?? 0;
       }),
       { numRuns: 20 },
     );
@@ -69,11 +85,11 @@ describe("threads that read signatures", () => {
   });
 
   it("answer many who ask at once each with its own", async () => {
-    const threads = new SignerThreads({ onEnd: (reason) => expect.fail(reason) });
+    const threads = create();
     const lists = fc.sample(fc.array(anyQuestion, { maxLength: 3 }), 20);
     const answers = await Promise.all(lists.map((list) => threads.ask(list)));
     expect(answers).to.deep.equal(
-      lists.map((list) => list.map(([text, signature]) => signerOfText(text, signature, recoverFast))),
+      lists.map((list) => list.map((question) => readSignatureHere(recoverFast)(...question))),
     );
   });
 
@@ -82,13 +98,13 @@ describe("threads that read signatures", () => {
     ["ends when it is asked", 'parentPort.on("message", () => process.exit(3));', "exit code 3"],
   ] as const) {
     it(`leave the asker to itself when one ${what}, and are not started again`, async () => {
-      const { threads, reasons } = failing({ source });
+      const { threads, reasons } = withProgram({ source });
       expect(await Promise.all([threads.ask([question]), threads.ask([question])])).to.deep.equal([
         null,
         null,
       ]);
       expect(await threads.ask([question])).to.equal(null);
-      expect(reasons).to.deep.equal([reason]);
+      expect(reasons).to.deep.equal([[reason, true]]);
     });
   }
 
@@ -96,29 +112,67 @@ describe("threads that read signatures", () => {
     const source =
       'parentPort.on("message", ([[text]]) => text === "hang" || parentPort.postMessage([null]));';
     // Only the one that is to give up has little patience: a busy machine may need long to start a thread.
-    expect(await failing({ source }).threads.ask([question])).to.deep.equal([null]);
-    const { threads, reasons } = failing({ source, patienceMs: 200 });
+    expect(await withProgram({ source }).threads.ask([question])).to.deep.equal([null]);
+    const { threads, reasons } = withProgram({ source, patienceMs: 200 });
     expect(await threads.ask([["hang", "0x"]])).to.equal(null);
     expect(await threads.ask([question])).to.equal(null);
-    expect(reasons).to.deep.equal(["no answer within 200 ms"]);
+    expect(reasons).to.deep.equal([["no answer within 200 ms", true]]);
+  });
+
+  it("replace one that answered before it ended, or before it fell silent", async () => {
+    const source = `
+      let isSilent = false;
+      parentPort.on("message", ([[text]]) => {
+        if (text === "end") process.exit(3);
+        isSilent ||= text === "hang";
+        if (!isSilent) parentPort.postMessage([text]);
+      });
+      parentPort.postMessage("ready");`;
+    // A busy machine may need long to start a thread, and only those that are asked may not be silent.
+    const whenReady = async (threads: SignatureThreads): Promise<SignatureThreads> => {
+      threads.start();
+      while (threads.ready === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      return threads;
+    };
+    for (const [what, reason] of [
+      ["end", "exit code 3"],
+      ["hang", "no answer within 1000 ms"],
+    ] as const) {
+      const { threads, reasons } = withProgram({ source, patienceMs: 1_000, most: 1 });
+      expect(await (await whenReady(threads)).ask([question])).to.deep.equal(["{}"]);
+      // What is asked behind it gets no answer either, and is not lost.
+      const asked = [threads.ask([[what, "0x"]]), threads.ask([question])];
+      expect(await Promise.all(asked)).to.deep.equal([null, null]);
+      expect(reasons).to.deep.equal([[reason, false]]);
+      expect(await (await whenReady(threads)).ask([question])).to.deep.equal(["{}"]);
+    }
+  });
+
+  it("answer nobody any more when they are closed, and leave nobody waiting", async () => {
+    const { threads, reasons } = withProgram({ source: 'parentPort.on("message", () => {});' });
+    const asked = threads.ask([question]);
+    await threads.close();
+    expect([await asked, await threads.ask([question]), threads.ready, reasons]).to.deep.equal([
+      null,
+      null,
+      0,
+      [],
+    ]);
   });
 
   it("say why when the process may not have any", async () => {
     const reasons: string[] = [];
-    const threads = new SignerThreads({
-      onEnd: (it) => reasons.push(it),
-      program: new URL("http://nowhere/"),
-    });
+    const threads = create({ onEnd: (it) => reasons.push(it), program: new URL("http://nowhere/") });
     expect(await threads.ask([question])).to.equal(null);
     expect(reasons).to.have.length(1);
   });
 
   it("do not hold a process that has nothing else to do", async () => {
-    const args = nodeProgram("test/indexer/segments/support/askOnce.ts");
+    const args = nodeProgram("test/runtime/signatures/support/askOnce.ts");
     const { stdout } = await promisify(execFile)(process.execPath, args, {
       cwd: repositoryRoot,
       timeout: 15_000,
     });
-    expect(stdout).to.equal("[null]\n");
+    expect(JSON.parse(stdout)).to.deep.equal([readSignatureHere()("{}", "0x")]);
   });
 });

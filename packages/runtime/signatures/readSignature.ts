@@ -1,0 +1,18 @@
+import type { Address } from "tallystick-protocol/address";
+import { type Hex, toHex } from "tallystick-protocol/hex";
+import { type RecoverPublicKey, recoverByNoble } from "tallystick-protocol/signatures/recoverPublicKey";
+import { signerOfDigest, textDigest } from "tallystick-protocol/signatures/signedText";
+
+/** What a signature says of a text: the text's digest, and whose wallet key signed it; null when none did. */
+export type SignatureReading = { digest: Hex; signer: Address | null };
+
+/** Reads a signature over a text, such as a body's canonical one. */
+export type ReadSignature = (text: string, signature: string) => SignatureReading | Promise<SignatureReading>;
+
+/** {@link ReadSignature} where it is called. */
+export function readSignatureHere(recover: RecoverPublicKey = recoverByNoble) {
+  return (text: string, signature: string): SignatureReading => {
+    const digest = textDigest(text);
+    return { digest: toHex(digest), signer: signerOfDigest(digest, signature, recover) };
+  };
+}

@@ -1,0 +1,11 @@
+// A thread that reads signatures for SignatureThreads: takes a list of [text, signature], gives back the readings.
+import { parentPort } from "node:worker_threads";
+import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
+import { readSignatureHere } from "./readSignature.ts";
+import type { Question } from "./signatureThreads.ts";
+
+const read = readSignatureHere(await recoverByWasm());
+parentPort?.on("message", (questions: Question[]) => {
+  parentPort?.postMessage(questions.map(([text, signature]) => read(text, signature)));
+});
+parentPort?.postMessage("ready");
