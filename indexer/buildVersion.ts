@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** What decides rows: the rooms that handlers run, and what starts them. */
 const DECIDE_ROWS = ["packages/protocol", "packages/derive", "packages/runtime", "indexer"];
 /** Makes answers out of rows, and changes none. */
-const API = "indexer/src/api";
+const API = "indexer/api";
 
 /**
  * SHA-256 over what decides rows: the sources of protocol, derive, runtime and indexer without its API, and the first parameters,

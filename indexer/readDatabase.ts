@@ -1,10 +1,10 @@
 import { drizzle } from "drizzle-orm/node-postgres";
 import pg from "pg";
 import { inItsTurn } from "tallystick-runtime/http/turns";
+import type { Database } from "./api/database.ts";
 import * as schema from "./ponder.schema.ts";
 import { logWarning } from "./ponderProcess.ts";
 import { preparingClient } from "./preparingClient.ts";
-import type { Database } from "./src/api/database.ts";
 
 export type ReadDatabase = { db: Database; close: () => Promise<void> };
 

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { examples } from "../indexer/src/api/graphql/examples.ts";
+import { examples } from "../indexer/api/graphql/examples.ts";
 import { repositoryRoot } from "../scripts/repositoryRoot.ts";
 import { documentOf } from "./graphqlDocs/documentOf.ts";
 import { fillVariables } from "./graphqlDocs/fillVariables.ts";

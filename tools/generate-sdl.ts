@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { schemaText } from "../indexer/src/api/graphql/schema.ts";
+import { schemaText } from "../indexer/api/graphql/schema.ts";
 import { repositoryRoot } from "../scripts/repositoryRoot.ts";
 
 /** The text of the GraphQL schema, for clients and reviewers; a test holds it to the code. */

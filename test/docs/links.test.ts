@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import { Marked } from "marked";
-import { renderDocument } from "../../indexer/src/api/pages/renderDocument.ts";
-import { servePages } from "../../indexer/src/api/pages/servePages.ts";
+import { renderDocument } from "../../indexer/api/pages/renderDocument.ts";
+import { servePages } from "../../indexer/api/pages/servePages.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 
 const documents = [

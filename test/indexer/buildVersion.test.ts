@@ -14,7 +14,7 @@ const DECIDE_ROWS = [
   "indexer/src/handlers",
   "indexer/src/segments",
 ];
-const API = "indexer/src/api";
+const API = "indexer/api";
 
 describe("the build version, by which Ponder knows that it has to index again", () => {
   let folder: string;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createApi } from "../../indexer/src/api/app.ts";
+import { createApi } from "../../indexer/api/app.ts";
 import { node } from "./support/apiStory.ts";
 
 type Log = { warn: (fields: object) => void };

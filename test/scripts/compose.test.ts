@@ -29,7 +29,7 @@ describe("docs/operators.md", () => {
     const text = read("docs/operators.md");
     const measured = [
       read("node_modules/ponder/dist/esm/internal/metrics.js"),
-      read("indexer/src/api/metrics.ts"),
+      read("indexer/api/metrics.ts"),
       read("services/settlement/metrics.ts"),
       read("packages/runtime/http/measureRoutes.ts"),
     ].join("\n");

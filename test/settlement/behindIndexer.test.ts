@@ -10,7 +10,7 @@ import { fetchContextSlice } from "tallystick-sdk/contextSlice";
 import { settle } from "tallystick-sdk/settle";
 import { shadowAudit } from "tallystick-sdk/shadowAudit";
 import { privateKeyToAccount } from "viem/accounts";
-import { forwardSettlement } from "../../indexer/src/api/forwardSettlement.ts";
+import { forwardSettlement } from "../../indexer/api/forwardSettlement.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { bound, buyer, envelope, listingBody, receiptBody, seller } from "./support/records.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";

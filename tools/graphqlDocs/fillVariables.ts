@@ -1,4 +1,4 @@
-import type { Example } from "../../indexer/src/api/graphql/examples.ts";
+import type { Example } from "../../indexer/api/graphql/examples.ts";
 
 /** An example's variables, with what earlier examples were answered where it says so. */
 export function fillVariables(

@@ -14,9 +14,9 @@ import {
 } from "tallystick-runtime/http/limitClients";
 import { limitSockets } from "tallystick-runtime/http/limitSockets";
 import { WebSocket } from "ws";
-import { createApi } from "../../../indexer/src/api/app.ts";
-import { attachStream } from "../../../indexer/src/api/stream/attachStream.ts";
-import { createStream, type Stream } from "../../../indexer/src/api/stream/createStream.ts";
+import { createApi } from "../../../indexer/api/app.ts";
+import { attachStream } from "../../../indexer/api/stream/attachStream.ts";
+import { createStream, type Stream } from "../../../indexer/api/stream/createStream.ts";
 import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
 import { converse, statusesOf } from "../../support/rawConnection.ts";
 import { type ApiStory, node, openApiStory } from "../support/apiStory.ts";

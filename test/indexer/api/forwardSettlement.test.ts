@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import type { Hono } from "hono";
-import { createApi } from "../../../indexer/src/api/app.ts";
+import { createApi } from "../../../indexer/api/app.ts";
 
 const dependencies = {
   db: undefined as never,

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { type GraphQLObjectType, getNamedType, isLeafType } from "graphql";
-import { graphqlSchema } from "../../../indexer/src/api/graphql/schema.ts";
+import { graphqlSchema } from "../../../indexer/api/graphql/schema.ts";
 import { type ApiStory, cast, openApiStory } from "../support/apiStory.ts";
 
 type Nodes<T> = { nodes: T[] };

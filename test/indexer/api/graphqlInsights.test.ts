@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { graphqlServer } from "../../../indexer/src/api/graphql/server.ts";
+import { graphqlServer } from "../../../indexer/api/graphql/server.ts";
 import { type Answer, type ApiStory, cast, node, openApiStory } from "../support/apiStory.ts";
 
 const { busy, modest, secret } = cast;

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { getIntrospectionQuery } from "graphql";
-import { createApi } from "../../../indexer/src/api/app.ts";
-import { LIMITS, type Limits } from "../../../indexer/src/api/graphql/limits.ts";
-import { graphqlSchema } from "../../../indexer/src/api/graphql/schema.ts";
-import { graphqlServer } from "../../../indexer/src/api/graphql/server.ts";
+import { createApi } from "../../../indexer/api/app.ts";
+import { LIMITS, type Limits } from "../../../indexer/api/graphql/limits.ts";
+import { graphqlSchema } from "../../../indexer/api/graphql/schema.ts";
+import { graphqlServer } from "../../../indexer/api/graphql/server.ts";
 
 type Answer = { errors?: { message: string; extensions: { code: string } }[] };
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createApi } from "../../../indexer/src/api/app.ts";
+import { createApi } from "../../../indexer/api/app.ts";
 
 const QUERY = "{ __typename }";
 const encoded = `query=${encodeURIComponent(QUERY)}`;

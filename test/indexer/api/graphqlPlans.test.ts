@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createApi } from "../../../indexer/src/api/app.ts";
+import { createApi } from "../../../indexer/api/app.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { cast, node, openApiStory } from "../support/apiStory.ts";
 import { rowsRead } from "../support/rowsRead.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { LIMITS } from "../../../indexer/src/api/graphql/limits.ts";
+import { LIMITS } from "../../../indexer/api/graphql/limits.ts";
 import { type ApiStory, openApiStory } from "../support/apiStory.ts";
 import {
   gibberish,

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { expect } from "chai";
-import { examples } from "../../../indexer/src/api/graphql/examples.ts";
+import { examples } from "../../../indexer/api/graphql/examples.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { type ApiStory, openApiStory } from "../support/apiStory.ts";
 

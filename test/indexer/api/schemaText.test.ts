@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
-import { schemaText } from "../../../indexer/src/api/graphql/schema.ts";
+import { schemaText } from "../../../indexer/api/graphql/schema.ts";
 import { SDL_FILE } from "../../../tools/generate-sdl.ts";
 
 describe("indexer/schema.graphql", () => {

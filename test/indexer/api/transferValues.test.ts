@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import { transferValues } from "../../../indexer/api/graphql/transferValues.ts";
 import * as schema from "../../../indexer/ponder.schema.ts";
-import { transferValues } from "../../../indexer/src/api/graphql/transferValues.ts";
 import { positionKey } from "../../../indexer/src/positionKey.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { EventLog, wallet } from "../../derive/eventLog.ts";

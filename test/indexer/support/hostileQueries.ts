@@ -11,7 +11,7 @@ import {
   isNonNullType,
   isObjectType,
 } from "graphql";
-import { graphqlSchema } from "../../../indexer/src/api/graphql/schema.ts";
+import { graphqlSchema } from "../../../indexer/api/graphql/schema.ts";
 import { cast, LEDGER } from "./apiStory.ts";
 
 /** A request that nobody with good intentions would send. */

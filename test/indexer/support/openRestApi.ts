@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Hono } from "hono";
 import type { Snapshot } from "tallystick-derive/snapshot";
-import { createApi } from "../../../indexer/src/api/app.ts";
+import { createApi } from "../../../indexer/api/app.ts";
 import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { type EventLog, wallet } from "../../derive/eventLog.ts";

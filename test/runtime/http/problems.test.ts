@@ -7,7 +7,7 @@ import { parsePythonJson } from "tallystick-protocol/json/pythonJson";
 import { problem, SHARED_STATUS } from "tallystick-protocol/problem";
 import { keeperApp } from "tallystick-sdk/escrow/keeperApp";
 import { HireRefusedError } from "tallystick-sdk/seller/sellerErrors";
-import { createApi } from "../../../indexer/src/api/app.ts";
+import { createApi } from "../../../indexer/api/app.ts";
 import { node } from "../../indexer/support/apiStory.ts";
 import { temporaryFolder } from "../../settlement/support/temporaryFolder.ts";
 import { openTestService, type TestService } from "../../settlement/support/testService.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { serve } from "@hono/node-server";
 import { expect } from "chai";
-import { createApi } from "../../../indexer/src/api/app.ts";
+import { createApi } from "../../../indexer/api/app.ts";
 import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { settlementRoutes } from "../../../indexer/src/api/settlementRoutes.ts";
+import { settlementRoutes } from "../../../indexer/api/settlementRoutes.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { API_KEY, openTestService, type TestService } from "../support/testService.ts";
 

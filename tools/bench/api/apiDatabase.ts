@@ -5,9 +5,9 @@ import { getTableConfig, PgDialect, type PgTable } from "drizzle-orm/pg-core";
 import pg from "pg";
 import type { MemoryStore } from "tallystick-derive/memoryStore";
 import { type TableName, tables } from "tallystick-derive/tables";
+import type { Database } from "../../../indexer/api/database.ts";
 import * as schema from "../../../indexer/ponder.schema.ts";
 import { PLANNER_SETTINGS } from "../../../indexer/readDatabase.ts";
-import type { Database } from "../../../indexer/src/api/database.ts";
 
 /**
  * The indexer's tables in an empty database, made from its schema as Ponder would, for tests of the API that bring their own

@@ -3,11 +3,11 @@ import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { createAdaptorServer } from "@hono/node-server";
 import { budgetOfUpgrade } from "tallystick-runtime/http/limitClients";
+import { createApi } from "../../../indexer/api/app.ts";
+import { clientLimits } from "../../../indexer/api/clientLimits.ts";
+import { protectServer } from "../../../indexer/api/protectServer.ts";
+import { createStream } from "../../../indexer/api/stream/createStream.ts";
 import { openReadDatabase } from "../../../indexer/readDatabase.ts";
-import { createApi } from "../../../indexer/src/api/app.ts";
-import { clientLimits } from "../../../indexer/src/api/clientLimits.ts";
-import { protectServer } from "../../../indexer/src/api/protectServer.ts";
-import { createStream } from "../../../indexer/src/api/stream/createStream.ts";
 
 // The API as a process of its own, over a database that somebody filled, protected as a node's is. argv: database URL, then as
 // JSON the limits of one client (as in the configuration; without them there are none), and how many proxies it believes. For every

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { MemoryStore } from "tallystick-derive/memoryStore";
+import type { Leaderboard } from "../../../../indexer/api/insights/leaderboard.ts";
+import type { Percentiles } from "../../../../indexer/api/insights/percentiles.ts";
+import type { Series } from "../../../../indexer/api/insights/series.ts";
+import type { Trends } from "../../../../indexer/api/insights/trends.ts";
 import * as schema from "../../../../indexer/ponder.schema.ts";
-import type { Leaderboard } from "../../../../indexer/src/api/insights/leaderboard.ts";
-import type { Percentiles } from "../../../../indexer/src/api/insights/percentiles.ts";
-import type { Series } from "../../../../indexer/src/api/insights/series.ts";
-import type { Trends } from "../../../../indexer/src/api/insights/trends.ts";
 import { addTallies, type TallyChange, talliesOf } from "../../../../indexer/src/insights.ts";
 import { DAY, EventLog, START, wallet } from "../../../derive/eventLog.ts";
 import { changesOf } from "../../support/changesOf.ts";

@@ -2,7 +2,7 @@ import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { expect } from "chai";
 import { Hono } from "hono";
-import { insightsPaywall } from "../../../../indexer/src/api/insights/paywall.ts";
+import { insightsPaywall } from "../../../../indexer/api/insights/paywall.ts";
 import { newWallet, type SdkChain, startSdkChain } from "../../../sdk/support/sdkChain.ts";
 
 describe("insights with a price", () => {

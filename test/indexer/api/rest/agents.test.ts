@@ -6,7 +6,7 @@ import type {
   ListingsResponse,
   ParamsResponse,
   ReceiptsResponse,
-} from "../../../../indexer/src/api/rest/schemas.ts";
+} from "../../../../indexer/api/rest/schemas.ts";
 import { EventLog, wallet } from "../../../derive/eventLog.ts";
 import { openRestApi, type RestApi } from "../../support/openRestApi.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createApi } from "../../../../indexer/src/api/app.ts";
+import { createApi } from "../../../../indexer/api/app.ts";
 import { startPostgres } from "../../../../scripts/postgres/startPostgres.ts";
 import { openApiDatabase } from "../../../../tools/bench/api/apiDatabase.ts";
 import { address, capabilityOf, LARGEST, loadMarket } from "../../../../tools/bench/api/loadMarket.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Snapshot } from "tallystick-derive/snapshot";
 import { parseListing } from "tallystick-protocol/records/listing";
-import type { SearchResponse } from "../../../../indexer/src/api/rest/schemas.ts";
+import type { SearchResponse } from "../../../../indexer/api/rest/schemas.ts";
 import { EventLog, wallet } from "../../../derive/eventLog.ts";
 import { openRestApi, type RestApi } from "../../support/openRestApi.ts";
 

@@ -2,13 +2,13 @@ import { createServer, type Server } from "node:http";
 import { expect } from "chai";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 import { WebSocket } from "ws";
-import * as schema from "../../../../indexer/ponder.schema.ts";
-import { attachStream } from "../../../../indexer/src/api/stream/attachStream.ts";
+import { attachStream } from "../../../../indexer/api/stream/attachStream.ts";
 import {
   createStream,
   type Stream,
   type StreamOptions,
-} from "../../../../indexer/src/api/stream/createStream.ts";
+} from "../../../../indexer/api/stream/createStream.ts";
+import * as schema from "../../../../indexer/ponder.schema.ts";
 import { momentsOf, timelineKey } from "../../../../indexer/src/timeline.ts";
 import { type PostgresServer, startPostgres } from "../../../../scripts/postgres/startPostgres.ts";
 import { waitUntil } from "../../../../scripts/processes/waitUntil.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { News } from "../../../../indexer/src/api/stream/news.ts";
+import { News } from "../../../../indexer/api/stream/news.ts";
 
 const at = (block: number) => `${String(block).padStart(12, "0")}/00000001`;
 

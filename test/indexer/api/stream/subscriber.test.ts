@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { StreamMessage } from "../../../../indexer/src/api/stream/messages.ts";
-import { carrySubscriber } from "../../../../indexer/src/api/stream/subscriber.ts";
-import type { TimelineFeed } from "../../../../indexer/src/api/stream/timelineFeed.ts";
+import type { StreamMessage } from "../../../../indexer/api/stream/messages.ts";
+import { carrySubscriber } from "../../../../indexer/api/stream/subscriber.ts";
+import type { TimelineFeed } from "../../../../indexer/api/stream/timelineFeed.ts";
 import { waitUntil } from "../../../../scripts/processes/waitUntil.ts";
 
 const key = (n: number) => String(n).padStart(6, "0");

@@ -1,0 +1,78 @@
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { measureRoutes, type ObserveRequest } from "tallystick-runtime/http/measureRoutes";
+import type { DatabaseWatch } from "../databaseWatch.ts";
+import { compressJson } from "./compressJson.ts";
+import { refuseWhileAway } from "./databaseAway.ts";
+import { forwardSettlement } from "./forwardSettlement.ts";
+import { checkParameters } from "./graphql/checkParameters.ts";
+import type { Connection, QueryContext } from "./graphql/context.ts";
+import { graphqlServer } from "./graphql/server.ts";
+import type { InsightsPrice } from "./insights/paywall.ts";
+import { type FollowedLedgers, ledgerEntries } from "./ledgerEntries.ts";
+import { servePages } from "./pages/servePages.ts";
+import { problem, problemResponse } from "./problem.ts";
+import { createRestApi } from "./rest/createRestApi.ts";
+
+export type ApiDependencies = Pick<QueryContext, "db" | "operations" | "node"> & {
+  /** Where settlement routes go, without a trailing slash; null: they answer 503. */
+  settlementUrl: string | null;
+  /** Whose entries this node gives out; none unless given. */
+  ledgers?: FollowedLedgers;
+  /** Of the code and configuration that make answers, for tags of cached ones. */
+  version?: string;
+  /** What insights cost; null: nothing. */
+  insightsPrice?: InsightsPrice | null;
+  /** Subscriptions served at one time, whoever they are for. */
+  subscriptions?: number;
+  /** Whether the database answers; without it every request finds out by itself. */
+  watch?: Pick<DatabaseWatch, "isAway" | "goesAwayDuring">;
+  /** Told of every answer. */
+  observeRequest?: ObserveRequest | undefined;
+};
+
+const MAX_QUERY_BYTES = 64 * 1024;
+
+/** The public HTTP app of the indexer. Ponder adds `/health`, `/ready`, `/status` and `/metrics`. */
+export function createApi({
+  settlementUrl,
+  version = "0",
+  insightsPrice = null,
+  subscriptions,
+  watch,
+  observeRequest,
+  ledgers = { ids: [], lines: { read: async () => [] } },
+  ...base
+}: ApiDependencies): Hono {
+  const app = new Hono();
+  if (observeRequest) app.use(measureRoutes(observeRequest));
+  app.use(compressJson());
+  const graphql = graphqlServer({
+    ...base,
+    insightsAreFree: insightsPrice === null,
+    ...(subscriptions !== undefined && { subscriptions }),
+  });
+  const limit = bodyLimit({
+    maxSize: MAX_QUERY_BYTES,
+    onError: (context) =>
+      context.json(
+        { errors: [{ message: "A query may have at most 64 KiB.", extensions: { code: "QUERY_TOO_LONG" } }] },
+        413,
+      ),
+  });
+  const answers = refuseWhileAway(watch);
+  for (const path of ["/graphql", "/v1/search", "/v1/agents/*", "/v1/params", "/v1/insights/*"])
+    app.use(path, answers);
+  app.on(["GET", "POST", "OPTIONS"], "/graphql", limit, checkParameters(), ({ req, env }) =>
+    graphql.fetch(req.raw, (env ?? {}) as Connection),
+  );
+  app.route("/", createRestApi({ db: base.db, version, insightsPrice }));
+  // Before what is forwarded: a node gives what it keeps, also when the ledger's own service is gone.
+  app.route("/", ledgerEntries(base.db, ledgers));
+  app.route("/", forwardSettlement(settlementUrl));
+  app.route("/", servePages());
+  // A route, not a `notFound` handler: Ponder mounts this app in its own, whose handler would answer instead.
+  app.all("*", ({ req }) => problem(404, "not_found", `There is nothing at ${req.method} ${req.path}.`));
+  app.onError(problemResponse);
+  return app;
+}

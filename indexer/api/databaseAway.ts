@@ -1,0 +1,69 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import type { MiddlewareHandler } from "hono";
+import { PROBLEM_MEDIA_TYPE, problem as problemBody } from "tallystick-protocol/problem";
+import type { DatabaseWatch } from "../databaseWatch.ts";
+import { COME_AGAIN, problem } from "./problem.ts";
+
+const DETAIL =
+  "The database of this node does not answer; it is looked for all the time. Try again later, or another node.";
+
+/** The answer of a route that needs the database while that is away. */
+export function databaseAway(): Response {
+  return problem(503, "database_unavailable", DETAIL);
+}
+
+/** The same as an answer of GraphQL. */
+function databaseAwayOfGraphql(): Response {
+  const body = { errors: [{ message: DETAIL, extensions: { code: "DATABASE_UNAVAILABLE" } }] };
+  return Response.json(body, { status: 503, headers: { "retry-after": String(COME_AGAIN) } });
+}
+
+/** Answers 503 at once while the database is away, and when it goes away while a request is under way. */
+export function refuseWhileAway(
+  watch: Pick<DatabaseWatch, "isAway" | "goesAwayDuring"> | undefined,
+): MiddlewareHandler {
+  return async ({ req }, next) => {
+    const refusal = () => (req.path === "/graphql" ? databaseAwayOfGraphql() : databaseAway());
+    if (watch === undefined) return next();
+    if (watch.isAway) return refusal();
+    const served = next();
+    // Its fault is told by `served` itself, unless nobody waits for it any more.
+    served.catch(() => {});
+    return (await watch.goesAwayDuring(served)) ? refusal() : undefined;
+  };
+}
+
+/**
+ * Answers `/ready` and `/status` from what was seen last. Ponder's own ask the database, again and again for minutes when it
+ * does not answer. To be called after the server was given its listener.
+ */
+export function answerProbes(
+  server: Server,
+  watch: Pick<DatabaseWatch, "isAway" | "isReady" | "status">,
+): void {
+  const listeners = server.listeners("request") as RequestListener[];
+  server.removeAllListeners("request");
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    const path = (request.url ?? "").split("?", 1)[0];
+    const isProbe = path === "/ready" || path === "/status";
+    if (!isProbe || (request.method !== "GET" && request.method !== "HEAD")) {
+      for (const listener of listeners) listener.call(server, request, response);
+      return;
+    }
+    const answer = (status: number, type: string, body: string, retryAfter?: number) => {
+      response.writeHead(status, {
+        "content-type": type,
+        "content-length": Buffer.byteLength(body),
+        "access-control-allow-origin": "*",
+        ...(retryAfter !== undefined && { "retry-after": String(retryAfter) }),
+      });
+      response.end(request.method === "HEAD" ? undefined : body);
+    };
+    if (watch.isAway) {
+      const body = JSON.stringify(problemBody(503, "database_unavailable", DETAIL));
+      answer(503, PROBLEM_MEDIA_TYPE, body, COME_AGAIN);
+    } else if (path === "/status") answer(200, "application/json", JSON.stringify(watch.status));
+    else if (watch.isReady) answer(200, "text/plain; charset=UTF-8", "");
+    else answer(503, "text/plain; charset=UTF-8", "Historical indexing is not complete.", COME_AGAIN);
+  });
+}

@@ -1,0 +1,60 @@
+import type { PgColumn } from "drizzle-orm/pg-core";
+import type { FieldNode, GraphQLResolveInfo, SelectionSetNode } from "graphql";
+import { camelName, fieldNames, publishedFieldOf, publishedFields } from "tallystick-derive/publishedFields";
+import type { Row } from "tallystick-derive/tables";
+import * as schema from "../../ponder.schema.ts";
+
+type Column = keyof Row<"agent">;
+
+const cluster = publishedFields.cluster_id.columns;
+
+/** What the fields of an agent are told from. Any other, such as its lists, may need the whole row. */
+const COLUMNS: { [field: string]: Column[] } = {
+  __typename: [],
+  id: [],
+  address: [],
+  privateMetrics: [],
+  cluster,
+  ...Object.fromEntries(fieldNames.map((name) => [camelName(name), publishedFieldOf(name).columns])),
+};
+
+/**
+ * The columns that a list of agents has to read for what is asked of its nodes; undefined: all. An agent has some fifty, and
+ * reading them is most of what a long page costs.
+ */
+export function agentColumns(info: GraphQLResolveInfo): PgColumn[] | undefined {
+  const wanted = new Set<Column>(["id", "privateListings"]);
+  for (const field of nodeFields(info)) {
+    const columns = Object.hasOwn(COLUMNS, field) ? COLUMNS[field] : undefined;
+    if (columns === undefined) return undefined;
+    for (const column of columns) wanted.add(column);
+  }
+  // In one order, so that queries for the same are one statement.
+  return [...wanted].sort().map((column) => schema.agent[column]);
+}
+
+/** The names of all fields of a connection's nodes, be they under `nodes` or `edges`, and in fragments or not. */
+function nodeFields(info: GraphQLResolveInfo): Set<string> {
+  const of = (parents: FieldNode[], name?: string) => {
+    const found: FieldNode[] = [];
+    const seen = new Set<string>();
+    const visit = ({ selections }: SelectionSetNode) => {
+      for (const selection of selections) {
+        if (selection.kind === "Field") {
+          if (name === undefined || selection.name.value === name) found.push(selection);
+        } else if (selection.kind === "InlineFragment") {
+          visit(selection.selectionSet);
+        } else if (!seen.has(selection.name.value)) {
+          seen.add(selection.name.value);
+          const fragment = info.fragments[selection.name.value];
+          if (fragment !== undefined) visit(fragment.selectionSet);
+        }
+      }
+    };
+    for (const { selectionSet } of parents) if (selectionSet !== undefined) visit(selectionSet);
+    return found;
+  };
+  const connection = [...info.fieldNodes];
+  const nodes = [...of(connection, "nodes"), ...of(of(connection, "edges"), "node")];
+  return new Set(of(nodes).map((field) => field.name.value));
+}

@@ -1,0 +1,77 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type DataLoader from "dataloader";
+import { admittedOf } from "tallystick-runtime/http/limitClients";
+import type { Operations } from "../../operations.ts";
+import type { Database } from "../database.ts";
+import type { TimelineFeed } from "../stream/timelineFeed.ts";
+import { queryError } from "./errors.ts";
+import type { Followers } from "./followers.ts";
+import { type Loaders, openLoaders } from "./loaders.ts";
+
+/** What all requests share. */
+export type ServerContext = {
+  db: Database;
+  operations: Pick<Operations, "readBlocked">;
+  /** Chain and token of this node. */
+  node: { chainId: number; token: string };
+  /** Whether insights are given for nothing. */
+  insightsAreFree: boolean;
+  feed: TimelineFeed;
+  followers: Followers;
+};
+
+/** The connection that a request came by; neither is there when a test asks without one. */
+export type Connection = { incoming?: IncomingMessage; outgoing?: ServerResponse };
+
+/** What resolvers are given, anew for every request. */
+export type QueryContext = ServerContext & {
+  connection: Connection;
+  /** Takes points from what this client may ask. */
+  charge: (points: number) => void;
+  load: Loaders;
+  /** The lists of this request that belong to one of many objects, by field and arguments. */
+  lists: Map<string, DataLoader<string, unknown>>;
+  /** Takes rows from what one request may ask for. */
+  takeRows: (count: number) => void;
+  /** Begins as a new request would, for the next event of a subscription. */
+  renew: () => void;
+  /** Nothing more is read for this request. */
+  expire: () => void;
+};
+
+/** More than any page of a sensible query, far less than nested pages of a hundred could ask for. */
+export const MAX_ROWS = 2_000;
+
+/** Rows asked for that cost a client one point. */
+const ROWS_PER_POINT = 20;
+
+export function queryContext(base: ServerContext, connection: Connection = {}): QueryContext {
+  let rows = 0;
+  const budget = admittedOf(connection.incoming)?.budget;
+  const context: QueryContext = {
+    ...base,
+    connection,
+    charge: (points) => budget?.charge(points),
+    load: openLoaders(base.db),
+    lists: new Map(),
+    takeRows: (count) => {
+      rows += count;
+      budget?.charge(count / ROWS_PER_POINT);
+      if (rows > MAX_ROWS) {
+        throw queryError(
+          "TOO_MANY_ROWS",
+          `A query may ask for at most ${MAX_ROWS} rows; ask for smaller pages.`,
+        );
+      }
+    },
+    renew: () => {
+      rows = 0;
+      context.load = openLoaders(base.db);
+      context.lists = new Map();
+    },
+    expire: () => {
+      rows = Number.POSITIVE_INFINITY;
+    },
+  };
+  return context;
+}

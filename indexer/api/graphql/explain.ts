@@ -1,0 +1,159 @@
+import type { SQL } from "drizzle-orm";
+import { and, eq, gt, isNotNull, ne } from "ponder";
+import type { Counted } from "tallystick-derive/publishedField";
+import { camelName, type FieldName, fieldNames, publishedFieldOf } from "tallystick-derive/publishedFields";
+import { reputationOf } from "tallystick-derive/reputationOf";
+import { STATE_ID } from "tallystick-derive/stateId";
+import type { Row } from "tallystick-derive/tables";
+import * as schema from "../../ponder.schema.ts";
+import { type Agent, AgentRef, clusterOf } from "./agent.ts";
+import { builder } from "./builder.ts";
+import type { QueryContext } from "./context.ts";
+import { HireConnection, HireRef } from "./hire.ts";
+import { listPage } from "./list.ts";
+import type { PageArgs } from "./pageArgs.ts";
+import { RatingConnection, RatingRef } from "./rating.ts";
+
+/** Rises with every change of a rule of a published field; the digests of two versions cannot be compared. */
+const FORMULA_VERSION = 1;
+
+type Explained = { agent: Agent; field: FieldName; state: Row<"state"> | null };
+
+const ReputationField = builder.enumType("ReputationField", {
+  values: Object.fromEntries(
+    fieldNames.map((name) => [name.toUpperCase(), { value: name, description: `Agent.${camelName(name)}` }]),
+  ) as Record<string, { value: FieldName; description: string }>,
+});
+
+const isPrivate = ({ agent }: Explained) => agent.row.privateListings > 0;
+
+const ExplanationRef = builder.objectRef<Explained>("Explanation").implement({
+  description:
+    "How a figure came about: what was divided by what, by which rule, and the hires behind it. Of an agent with private " +
+    "metrics the published bucket is all there is.",
+  fields: (t) => ({
+    field: t.field({ type: ReputationField, resolve: ({ field }) => field }),
+    value: t.field({
+      type: "JSON",
+      nullable: true,
+      description: "As the agent's own field gives it.",
+      resolve: async ({ agent, field }, _, context) => {
+        const cluster = await clusterOf(agent, context);
+        return reputationOf(agent.row, cluster, await context.load.prices.load(agent.row.id))[field];
+      },
+    }),
+    numerator: t.string({
+      nullable: true,
+      description: "An exact number, `n` or `n/d`; null where nothing is divided.",
+      resolve: (it) =>
+        isPrivate(it) ? null : (publishedFieldOf(it.field).numerator?.(it.agent.row) ?? null),
+    }),
+    denominator: t.string({
+      nullable: true,
+      resolve: (it) =>
+        isPrivate(it) ? null : (publishedFieldOf(it.field).denominator?.(it.agent.row) ?? null),
+    }),
+    formula: t.string({ resolve: ({ field }) => publishedFieldOf(field).formula }),
+    formulaVersion: t.int({
+      description: "Rises when a rule changes; the parameters have a version of their own.",
+      resolve: () => FORMULA_VERSION,
+    }),
+    paramsVersion: t.field({
+      type: "SafeInt",
+      nullable: true,
+      resolve: ({ state }) => state?.paramsVersion ?? null,
+    }),
+    source: t.stringList({
+      description: "on-chain, receipt, telemetry, audit or registry.",
+      resolve: ({ field }) => publishedFieldOf(field).source,
+    }),
+    cadence: t.string({ resolve: ({ field }) => publishedFieldOf(field).cadence }),
+    asOfBlock: t.field({ type: "SafeInt", nullable: true, resolve: ({ state }) => state?.block ?? null }),
+    asOfTime: t.field({ type: "SafeInt", nullable: true, resolve: ({ state }) => state?.time ?? null }),
+    windowFrom: t.field({
+      type: "SafeInt",
+      nullable: true,
+      description: "Hires paid after this time count; null where time does not matter.",
+      resolve: ({ field, state }) => windowStart(field, state),
+    }),
+    hires: t.connection(
+      {
+        type: HireRef,
+        nullable: true,
+        description: "The hires it is made of, the latest first; null where it is made of something else.",
+        resolve: (it, args, context) => hiresBehind(it, args, context),
+      },
+      HireConnection,
+    ),
+    ratings: t.connection(
+      {
+        type: RatingRef,
+        nullable: true,
+        description: "The ratings it is made of, the latest first.",
+        resolve: (it, args, context) => ratingsBehind(it, args, context),
+      },
+      RatingConnection,
+    ),
+  }),
+});
+
+builder.objectField(AgentRef, "explain", (t) =>
+  t.field({
+    type: ExplanationRef,
+    description: "Why a field of its reputation is what it is.",
+    args: { field: t.arg({ type: ReputationField, required: true }) },
+    resolve: async (agent, { field }, { load }) => ({ agent, field, state: await load.state.load(STATE_ID) }),
+  }),
+);
+
+function countedBy(field: FieldName): Counted {
+  return publishedFieldOf(field).counts ?? {};
+}
+
+function windowStart(field: FieldName, state: Row<"state"> | null): number | null {
+  const { window } = countedBy(field);
+  if (window === undefined || state === null) return null;
+  return state.time - JSON.parse(state.params)[window];
+}
+
+/** The hires that a figure counts, as one range of the agent's hires by time. */
+function hiresBehind(it: Explained, args: PageArgs, context: QueryContext) {
+  const { side, hires, window } = countedBy(it.field);
+  if (hires === undefined || isPrivate(it)) return null;
+  const { hire } = schema;
+  const from = windowStart(it.field, it.state);
+  const conditions: Record<typeof hires, SQL | undefined> = {
+    all: undefined,
+    rated: ne(hire.outcome, "neutral"),
+    escrow: isNotNull(hire.escrowId),
+    timed: isNotNull(hire.latencyMs),
+    priced: isNotNull(hire.capability),
+  };
+  return listPage(args, context, {
+    table: hire,
+    of: { name: `Explanation.hires ${it.field}`, column: hire[side ?? "seller"], id: it.agent.row.id },
+    order: [hire.time, hire.id],
+    direction: "desc",
+    where: from === null ? undefined : gt(hire.time, from),
+    filter: and(window === "volumeWindowSeconds" ? undefined : eq(hire.inWindow, true), conditions[hires]),
+    toNode: (row) => row,
+  });
+}
+
+function ratingsBehind(it: Explained, args: PageArgs, context: QueryContext) {
+  const { ratings } = countedBy(it.field);
+  if (ratings === undefined || isPrivate(it)) return null;
+  const { rating } = schema;
+  return listPage(args, context, {
+    table: rating,
+    of: { name: `Explanation.ratings ${ratings}`, column: rating.ratee, id: it.agent.row.id },
+    order: [rating.time, rating.id],
+    direction: "desc",
+    filter: and(
+      eq(rating.side, "buyer"),
+      eq(rating.status, "counted"),
+      ratings === "window" ? eq(rating.inWindow, true) : undefined,
+    ),
+    toNode: (row) => row,
+  });
+}

@@ -1,0 +1,213 @@
+import DataLoader from "dataloader";
+import { inArray } from "ponder";
+import { tripsBy } from "tallystick-derive/clusters";
+import { parseFundings } from "tallystick-derive/funding/legs";
+import { lastPages, tailItems } from "tallystick-derive/lists";
+import type { Row } from "tallystick-derive/tables";
+import { formatUsdc } from "tallystick-protocol/amount";
+import * as schema from "../../ponder.schema.ts";
+import { AgentRef, toAgent } from "./agent.ts";
+import { builder } from "./builder.ts";
+import type { QueryContext } from "./context.ts";
+import { queryError } from "./errors.ts";
+
+/** A funding transfer, from whom to whom. */
+type Edge = ReturnType<typeof parseFundings>[number] & { id: string; to: string; agent: string };
+
+type Node = { address: string; agent: Row<"agent"> | null };
+
+/** Legs of a path may be three at the most, so nothing that a signal rests on lies further away. */
+const MAX_DEPTH = 3;
+
+/** How many transfers into one wallet are shown; a wallet that has more is no ordinary one. */
+const MAX_INBOUND = 100;
+
+/** How many of a funder's latest trips are looked at. */
+const MAX_TRIPS = 50;
+
+const EdgeReason = builder.enumType("FundingReason", {
+  values: {
+    FUNDING: { description: "At least the least funding, and the share of all that its receiver had got." },
+    PAID_FOR_HIRE: { description: "A receipt shows that it paid for a hire: it funds nobody." },
+    FROM_HUB: { description: "Its sender is published as a hub: it binds nobody." },
+  },
+});
+
+const SignalRef = builder.objectRef<Row<"trip">>("FundingSignal").implement({
+  description: "Agents of one funder that were put into a cluster together (SHP §4.5.1).",
+  fields: (t) => ({
+    signal: t.exposeString("signal", {
+      description: "funding_origin: funded within a day; deploy_batch: registered within 256 blocks.",
+    }),
+    funder: t.field({ type: "Address", resolve: ({ funder }) => funder }),
+    members: t.field({ type: ["Address"], resolve: ({ members }) => members.split(",") }),
+    dropped: t.exposeBoolean("dropped", { description: "Its funder was published as a hub since." }),
+    clusterId: t.id({
+      nullable: true,
+      description: "The cluster they are in by it now.",
+      // Not the one that the trip would have started: it may have found one that was there.
+      resolve: async ({ members, dropped }, _, { load }) => {
+        const first = dropped ? null : await load.agent.load(members.split(",")[0] ?? "");
+        const cluster = first?.ownershipCluster ?? null;
+        return cluster === null ? null : ((await load.cluster.load(cluster))?.id ?? null);
+      },
+    }),
+  }),
+});
+
+const EdgeRef = builder.objectRef<Edge>("FundingEdge").implement({
+  description: "A transfer large enough to fund its receiver (SHP §4.5.1), and what came of it.",
+  fields: (t) => ({
+    id: t.exposeID("id"),
+    from: t.field({ type: "Address", resolve: (it) => it.from }),
+    to: t.field({ type: "Address", resolve: (it) => it.to }),
+    block: t.field({ type: "SafeInt", resolve: (it) => it.block }),
+    time: t.field({ type: "SafeInt", resolve: (it) => it.time }),
+    log: t.field({ type: "SafeInt", resolve: (it) => it.log }),
+    amountUsdc: t.field({
+      type: "Usdc",
+      nullable: true,
+      resolve: async ({ block, log }, _, { load }) => {
+        const value = await load.transferValue.load({ block, log });
+        return value === null ? null : formatUsdc(value);
+      },
+    }),
+    reason: t.field({ type: EdgeReason, resolve: (it, _, context) => reasonOf(it, context) }),
+    signals: t.field({
+      type: [SignalRef],
+      description:
+        "What its sender's fundings tripped with this receiver or the agent asked for, among the sender's latest 50.",
+      resolve: async ({ from, to, agent }, _, context) =>
+        (await tripsOf(from, context)).filter(({ members }) => {
+          const together = members.split(",");
+          return together.includes(to) || together.includes(agent);
+        }),
+    }),
+  }),
+});
+
+async function reasonOf({ from, kind }: Edge, { load }: QueryContext) {
+  if (kind === "paid") return "PAID_FOR_HIRE";
+  return (await load.wallet.load(from))?.kind ? "FROM_HUB" : "FUNDING";
+}
+
+/** The latest trips of a funder; all funders of a request are read together. */
+function tripsOf(funder: string, context: QueryContext): Promise<Row<"trip">[]> {
+  const { lists, db, takeRows } = context;
+  let loader = lists.get("FundingEdge.signals") as DataLoader<string, Row<"trip">[]> | undefined;
+  if (loader === undefined) {
+    loader = new DataLoader(async (funders: readonly string[]) => {
+      const { list, listPage, trip } = schema;
+      const known = await db
+        .select()
+        .from(list)
+        .where(inArray(list.id, funders.map(tripsBy)));
+      const pages = known.flatMap((row) => lastPages(row, MAX_TRIPS));
+      takeRows(known.reduce((sum, { length }) => sum + Math.min(length, MAX_TRIPS), 0));
+      if (known.length === 0) return funders.map(() => []);
+      const full =
+        pages.length === 0 ? [] : await db.select().from(listPage).where(inArray(listPage.id, pages));
+      const itemsOn = new Map(full.map(({ id, items }) => [id, items.split("\n")]));
+      const latestOf = new Map(
+        known.map((row) => {
+          const items = [
+            ...lastPages(row, MAX_TRIPS).flatMap((it) => itemsOn.get(it) ?? []),
+            ...tailItems(row),
+          ];
+          return [row.id, items.slice(-MAX_TRIPS).reverse()];
+        }),
+      );
+      const rows = await db
+        .select()
+        .from(trip)
+        .where(inArray(trip.id, [...latestOf.values()].flat()));
+      const trips = new Map(rows.map((row) => [row.id, row]));
+      return funders.map((it) => latestOf.get(tripsBy(it))?.flatMap((id) => trips.get(id) ?? []) ?? []);
+    });
+    lists.set("FundingEdge.signals", loader as DataLoader<string, unknown>);
+  }
+  return loader.load(funder);
+}
+
+const WalletRef = builder.objectRef<Node>("FundingNode").implement({
+  fields: (t) => ({
+    address: t.field({ type: "Address", resolve: (it) => it.address }),
+    agent: t.field({
+      type: AgentRef,
+      nullable: true,
+      resolve: ({ agent }) => (agent === null ? null : toAgent(agent)),
+    }),
+    kind: t.string({
+      nullable: true,
+      description: "hub or escrow, if it is one: neither funds anybody.",
+      resolve: async ({ address }, _, { load }) => (await load.wallet.load(address))?.kind ?? null,
+    }),
+    isAgent: t.boolean({ resolve: ({ agent }) => agent !== null }),
+    clusterId: t.id({
+      nullable: true,
+      resolve: async ({ agent }, _, { load }) => {
+        const first = agent?.ownershipCluster ?? agent?.fingerprintCluster ?? null;
+        return first === null ? null : ((await load.cluster.load(first))?.id ?? null);
+      },
+    }),
+  }),
+});
+
+const GraphRef = builder.objectRef<{ nodes: Node[]; edges: Edge[] }>("FundingGraph").implement({
+  description: "Who funded an agent, and who funded those.",
+  fields: (t) => ({
+    nodes: t.field({ type: [WalletRef], resolve: (it) => it.nodes }),
+    edges: t.field({ type: [EdgeRef], resolve: (it) => it.edges }),
+  }),
+});
+
+builder.queryField("fundingGraph", (t) =>
+  t.field({
+    type: GraphRef,
+    args: {
+      agent: t.arg({ type: "Address", required: true }),
+      depth: t.arg.int({ defaultValue: 2, description: `How many transfers back, at most ${MAX_DEPTH}.` }),
+    },
+    resolve: async (_, { agent, depth }, context) => {
+      const levels = depth ?? 2;
+      if (levels < 1 || levels > MAX_DEPTH) {
+        throw queryError("INVALID_ARGUMENT", `depth must be 1 to ${MAX_DEPTH}.`);
+      }
+      return fundingGraph(context, agent, levels);
+    },
+  }),
+);
+
+async function fundingGraph(context: QueryContext, agent: string, depth: number) {
+  const seen = new Set([agent]);
+  const edges: Edge[] = [];
+  for (let level = [agent]; level.length > 0 && depth > 0; depth--) {
+    const inbound = await inboundOf(context, level, agent);
+    edges.push(...inbound);
+    level = [...new Set(inbound.map((it) => it.from))].filter((it) => !seen.has(it));
+    for (const address of level) seen.add(address);
+  }
+  const nodes = await Promise.all(
+    [...seen].map(async (address) => ({ address, agent: await context.load.agent.load(address) })),
+  );
+  return { nodes, edges };
+}
+
+/** The transfers into some wallets. What is more than a request may ask for is not shown. */
+async function inboundOf(
+  { load, takeRows }: QueryContext,
+  wallets: string[],
+  agent: string,
+): Promise<Edge[]> {
+  const rows = await Promise.all(wallets.map((address) => load.wallet.load(address)));
+  const edges = rows.flatMap((row) =>
+    row === null
+      ? []
+      : parseFundings(row.fundings)
+          .filter(({ kind }) => kind !== "presumed")
+          .slice(0, MAX_INBOUND)
+          .map((leg, n) => ({ ...leg, id: `${row.id}/${n}`, to: row.id, agent })),
+  );
+  takeRows(edges.length);
+  return edges.sort((a, b) => a.block - b.block || a.log - b.log);
+}

@@ -1,0 +1,276 @@
+import DataLoader from "dataloader";
+import { and, gt, inArray, lte, sql } from "ponder";
+import { STATE_ID } from "tallystick-derive/stateId";
+import { TallystickError } from "tallystick-protocol/errors";
+import * as schema from "../../ponder.schema.ts";
+import { addTallies, type Tally } from "../../src/insights.ts";
+import { figuresOf, type TallyFigures } from "../insights/figures.ts";
+import {
+  agentPercentiles,
+  capabilityPercentiles,
+  type Percentiles,
+  SAMPLE,
+  type TierFigures,
+} from "../insights/percentiles.ts";
+import { agentSeries, capabilitySeries, type DayFigures, type Series } from "../insights/series.ts";
+import { AgentRef, findAgent } from "./agent.ts";
+import { builder } from "./builder.ts";
+import type { QueryContext } from "./context.ts";
+import { queryError } from "./errors.ts";
+import { listPage } from "./list.ts";
+
+const DAY = 86_400;
+const WEEK = 7;
+const MOST_DAYS = 366;
+
+const FiguresRef = builder.objectRef<TallyFigures>("HireFigures").implement({
+  description:
+    "What a set of hires adds up to. Rates and averages are not dampened, and null when there is nothing to divide by.",
+  fields: (t) => ({
+    hires: t.exposeInt("hires"),
+    weightedHires: t.exposeFloat("weighted_hires", { description: "Inside a cluster a hire weighs 1/size." }),
+    successes: t.exposeInt("successes"),
+    failures: t.exposeInt("failures"),
+    successRate: t.exposeFloat("success_rate", { nullable: true }),
+    refunds: t.exposeInt("refunds"),
+    disputes: t.exposeInt("disputes"),
+    volumeUsdc: t.field({ type: "Usdc", resolve: (it) => it.volume_usdc }),
+    avgLatencyMs: t.exposeFloat("avg_latency_ms", { nullable: true }),
+  }),
+});
+
+const DayRef = builder.objectRef<DayFigures>("DayFigures").implement({
+  fields: (t) => ({
+    day: t.exposeString("day", { description: "UTC, such as 2026-01-31. Days without hires are left out." }),
+    figures: t.field({ type: FiguresRef, resolve: (it) => it }),
+  }),
+});
+
+const SeriesRef = builder.objectRef<Series>("Series").implement({
+  description: "Hires day by day, up to the day of the last tick, that day included.",
+  fields: (t) => ({
+    from: t.exposeString("from"),
+    to: t.exposeString("to"),
+    days: t.field({ type: [DayRef], resolve: ({ days }) => days }),
+  }),
+});
+
+const TierFiguresRef = builder.objectRef<TierFigures>("TierFigures").implement({
+  description:
+    "What buyers of one trust tier got. Tiers are the buyers' of today; percentiles are nearest ranks.",
+  fields: (t) => ({
+    buyerTrustTier: t.exposeInt("buyer_trust_tier"),
+    hires: t.exposeInt("hires"),
+    successRate: t.exposeFloat("success_rate", { nullable: true }),
+    latencyMsP50: t.float({ nullable: true, resolve: (it) => it.latency_ms?.p50 ?? null }),
+    latencyMsP95: t.float({ nullable: true, resolve: (it) => it.latency_ms?.p95 ?? null }),
+    latencyMsP99: t.float({ nullable: true, resolve: (it) => it.latency_ms?.p99 ?? null }),
+    priceUsdcP50: t.field({ type: "Usdc", resolve: (it) => it.price_usdc.p50 }),
+    priceUsdcP95: t.field({ type: "Usdc", resolve: (it) => it.price_usdc.p95 }),
+    priceUsdcP99: t.field({ type: "Usdc", resolve: (it) => it.price_usdc.p99 }),
+  }),
+});
+
+const PercentilesRef = builder.objectRef<Percentiles>("Percentiles").implement({
+  fields: (t) => ({
+    sample: t.exposeInt("sample", {
+      description: `How many of the latest hires this is about, at most ${SAMPLE}.`,
+    }),
+    complete: t.exposeBoolean("complete", { description: "Those are all there are in the window." }),
+    byBuyerTrustTier: t.field({ type: [TierFiguresRef], resolve: (it) => it.by_buyer_trust_tier }),
+  }),
+});
+
+type LeaderRow = typeof schema.capabilityAgent.$inferSelect;
+
+const LeaderRef = builder.objectRef<LeaderRow>("Leader").implement({
+  fields: (t) => ({
+    agent: t.field({
+      type: AgentRef,
+      nullable: true,
+      resolve: (it, _, context) => findAgent(it.agent, context),
+    }),
+    inCapability: t.field({ type: FiguresRef, description: "Over the window.", resolve: figuresOf }),
+  }),
+});
+
+const LeaderConnection = builder.connectionObject(
+  { type: LeaderRef, name: "LeaderConnection" },
+  { name: "LeaderEdge" },
+);
+
+type TrendRow = typeof schema.capabilityTotal.$inferSelect;
+
+const TrendRef = builder.objectRef<TrendRow>("CapabilityTrend").implement({
+  fields: (t) => ({
+    capability: t.exposeString("capability"),
+    window: t.field({ type: FiguresRef, resolve: figuresOf }),
+    last7Days: t.field({
+      type: FiguresRef,
+      resolve: async ({ capability }, _, context) => {
+        const { days, today } = await fortnight(capability, context);
+        return sum(days.filter(({ day }) => day > today - WEEK));
+      },
+    }),
+    previous7Days: t.field({
+      type: FiguresRef,
+      resolve: async ({ capability }, _, context) => {
+        const { days, today } = await fortnight(capability, context);
+        return sum(days.filter(({ day }) => day <= today - WEEK));
+      },
+    }),
+  }),
+});
+
+const TrendConnection = builder.connectionObject(
+  { type: TrendRef, name: "CapabilityTrendConnection" },
+  { name: "CapabilityTrendEdge" },
+);
+
+const InsightsRef = builder.objectRef<object>("Insights").implement({
+  description: "Summaries of hires (SHP §9.2). Agents with private metrics are in none of their own.",
+  fields: (t) => ({
+    leaderboard: t.connection(
+      {
+        type: LeaderRef,
+        description: "Who is hired most for a capability in the window, by weighted hires.",
+        args: { capability: t.arg({ type: "Capability", required: true }) },
+        resolve: (_, { capability, ...args }, context) => {
+          const { capabilityAgent: entry, agent } = schema;
+          return listPage(args, context, {
+            table: entry,
+            of: { name: "Insights.leaderboard", column: entry.capability, id: capability },
+            order: [entry.weight, entry.id],
+            direction: "desc",
+            where: gt(entry.weight, 0),
+            filter: sql`(SELECT ${agent.privateListings} = 0 FROM ${agent} WHERE ${agent.id} = ${entry.agent})`,
+            toNode: (row) => row,
+          });
+        },
+      },
+      LeaderConnection,
+    ),
+    trends: t.connection(
+      {
+        type: TrendRef,
+        description: "What agents are hired for, most first by weighted hires in the window.",
+        resolve: (_, args, context) => {
+          const { capabilityTotal: total } = schema;
+          return listPage(args, context, {
+            table: total,
+            order: [total.weight, total.id],
+            direction: "desc",
+            where: gt(total.weight, 0),
+            toNode: (row) => row,
+          });
+        },
+      },
+      TrendConnection,
+    ),
+    capabilitySeries: t.field({
+      type: SeriesRef,
+      args: {
+        capability: t.arg({ type: "Capability", required: true }),
+        days: t.arg.int({ defaultValue: 30 }),
+      },
+      resolve: (_, { capability, days }, context) =>
+        told(() => capabilitySeries(context.db, capability, takeDays(days, context))),
+    }),
+    agentSeries: t.field({
+      type: SeriesRef,
+      description: "As the seller.",
+      args: { agent: t.arg({ type: "Address", required: true }), days: t.arg.int({ defaultValue: 30 }) },
+      resolve: (_, { agent, days }, context) =>
+        told(() => agentSeries(context.db, agent, takeDays(days, context))),
+    }),
+    capabilityPercentiles: t.field({
+      type: PercentilesRef,
+      args: { capability: t.arg({ type: "Capability", required: true }) },
+      resolve: (_, { capability }, context) => {
+        context.takeRows(SAMPLE);
+        return told(() => capabilityPercentiles(context.db, capability));
+      },
+    }),
+    agentPercentiles: t.field({
+      type: PercentilesRef,
+      args: { agent: t.arg({ type: "Address", required: true }) },
+      resolve: (_, { agent }, context) => {
+        context.takeRows(SAMPLE);
+        return told(() => agentPercentiles(context.db, agent));
+      },
+    }),
+  }),
+});
+
+builder.queryField("insights", (t) =>
+  t.field({
+    type: InsightsRef,
+    description: "Free unless the operator has set a price: then they are sold at /v1/insights only (x402).",
+    resolve: (_, __, { insightsAreFree }) => {
+      if (insightsAreFree) return {};
+      throw queryError(
+        "PAYMENT_REQUIRED",
+        "This node sells insights: ask /v1/insights, which takes x402 payments.",
+      );
+    },
+  }),
+);
+
+/** What cannot be told has a code of its own. */
+async function told<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof TallystickError)) throw error;
+    throw queryError(error.code === "private_metrics" ? "PRIVATE_METRICS" : "NOT_FOUND", error.message);
+  }
+}
+
+function takeDays(days: number | null | undefined, { takeRows }: QueryContext): number {
+  const asked = days ?? 30;
+  if (asked < 1 || asked > MOST_DAYS) throw queryError("INVALID_ARGUMENT", `days must be 1 to ${MOST_DAYS}.`);
+  takeRows(asked);
+  return asked;
+}
+
+type DayRow = typeof schema.capabilityDay.$inferSelect;
+
+/** A capability's days of the last two weeks; all capabilities of a page are read together. */
+async function fortnight(
+  capability: string,
+  { db, load, lists }: QueryContext,
+): Promise<{ days: DayRow[]; today: number }> {
+  const today = Math.floor(((await load.state.load(STATE_ID))?.time ?? 0) / DAY);
+  let loader = lists.get("CapabilityTrend.days") as DataLoader<string, DayRow[]> | undefined;
+  if (loader === undefined) {
+    loader = new DataLoader(async (capabilities: readonly string[]) => {
+      const { capabilityDay: row } = schema;
+      const found = await db
+        .select()
+        .from(row)
+        .where(
+          and(inArray(row.capability, [...capabilities]), gt(row.day, today - 2 * WEEK), lte(row.day, today)),
+        );
+      const byCapability = Map.groupBy(found, (it) => it.capability);
+      return capabilities.map((it) => byCapability.get(it) ?? []);
+    });
+    lists.set("CapabilityTrend.days", loader as DataLoader<string, unknown>);
+  }
+  return { days: await loader.load(capability), today };
+}
+
+const NOTHING: Tally = {
+  hires: 0,
+  weight: 0,
+  successes: 0,
+  failures: 0,
+  refunds: 0,
+  disputes: 0,
+  volume: 0n,
+  latencies: 0,
+  latencySum: 0n,
+};
+
+function sum(rows: DayRow[]): TallyFigures {
+  return figuresOf(rows.reduce<Tally>((a, b) => addTallies(a, b), NOTHING));
+}

@@ -1,0 +1,286 @@
+import { and, desc, eq, inArray } from "ponder";
+import type { RecordEvent } from "tallystick-derive/events";
+import type { Row } from "tallystick-derive/tables";
+import { toBase64 } from "tallystick-protocol/base64";
+import { fromHex, type Hex, toHex } from "tallystick-protocol/hex";
+import { verifyInclusion } from "tallystick-protocol/merkle/verifyInclusion";
+import * as schema from "../../ponder.schema.ts";
+import { positionKey } from "../../src/positionKey.ts";
+import { pageKey, storedInclusionProof } from "../../src/segments/storedTree.ts";
+import type { Database } from "../database.ts";
+import { builder } from "./builder.ts";
+import type { QueryContext } from "./context.ts";
+import { plainText } from "./errors.ts";
+import { known, listPage, readAlong } from "./list.ts";
+import { NodeRef, registerNode } from "./node.ts";
+import { ReceiptRef } from "./receipt.ts";
+
+type Ledger = typeof schema.ledger.$inferSelect;
+type Anchor = typeof schema.anchor.$inferSelect;
+type Entry = typeof schema.genericEntry.$inferSelect;
+type Proof = { entry: Entry; leafHash: Hex; hashes: Hex[]; head: Ledger };
+
+const EquivocationRef = builder.objectRef<typeof schema.equivocation.$inferSelect>("Equivocation").implement({
+  description: "Two words of its writers belong to no one history: nothing more of the ledger is loaded.",
+  fields: (t) => ({
+    size: t.field({ type: "BigInt", resolve: ({ size }) => size }),
+    root: t.exposeString("root", { description: "What the shorter word says at that size." }),
+    ownRoot: t.exposeString("ownRoot", { description: "What the longer word has there." }),
+    block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
+  }),
+});
+
+export const LedgerRef = builder.objectRef<Ledger>("Ledger").implement({
+  description: "A followed ledger as far as it is anchored and loaded.",
+  fields: (t) => ({
+    id: t.exposeID("id"),
+    size: t.field({ type: "SafeInt", resolve: ({ size }) => size }),
+    root: t.exposeString("root", {
+      description: "RFC 6962 root over its entries, as anchored on the chain.",
+    }),
+    head: t.exposeString("head", { description: "Hash of its last entry." }),
+    block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
+    time: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
+    origin: t.string({
+      nullable: true,
+      resolve: async ({ id }, _, { load }) => (await load.openedLedger.load(id))?.origin ?? null,
+    }),
+    writer: t.field({
+      type: "Address",
+      nullable: true,
+      description: "Who writes it now.",
+      resolve: async ({ id }, _, { load }) => (await load.openedLedger.load(id))?.writer ?? null,
+    }),
+    firstWriter: t.field({
+      type: "Address",
+      nullable: true,
+      description: "Who wrote it first: its id follows from this, the guardian and the origin.",
+      resolve: async ({ id }, _, { load }) => (await load.openedLedger.load(id))?.firstWriter ?? null,
+    }),
+    guardian: t.field({
+      type: "Address",
+      nullable: true,
+      description: "Who may announce another writer; the zero address for nobody.",
+      resolve: async ({ id }, _, { load }) => (await load.openedLedger.load(id))?.guardian ?? null,
+    }),
+    equivocation: t.field({
+      type: EquivocationRef,
+      nullable: true,
+      resolve: ({ id }, _, { load }) => load.equivocation.load(id),
+    }),
+  }),
+});
+
+const CheckpointRef = builder.objectRef<Anchor>("Checkpoint").implement({
+  interfaces: [NodeRef],
+  description: "A head of a ledger, as its writer anchored it in the contract.",
+  fields: (t) => ({
+    id: t.id({ resolve: ({ ledger, seq }) => `${ledger}@${seq}` }),
+    ledger: t.exposeID("ledger"),
+    seq: t.field({ type: "BigInt", resolve: ({ seq }) => seq }),
+    oldSize: t.field({ type: "BigInt", resolve: ({ oldSize }) => oldSize }),
+    size: t.field({ type: "BigInt", resolve: ({ newSize }) => newSize }),
+    root: t.exposeString("root"),
+    block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
+    time: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
+    log: t.field({ type: "SafeInt", resolve: ({ log }) => log }),
+    tx: t.exposeString("tx"),
+    followed: t.boolean({
+      description: "Whether this node loads the ledger's entries.",
+      resolve: async ({ ledger }, _, { load }) => (await load.ledger.load(ledger)) !== null,
+    }),
+    note: t.string({
+      nullable: true,
+      description: "The text that a C2SP tlog-checkpoint of this head signs.",
+      resolve: async ({ ledger, newSize, root }, _, { load }) => {
+        const opened = await load.openedLedger.load(ledger);
+        return opened === null ? null : `${opened.origin}\n${newSize}\n${toBase64(fromHex(root, 32))}\n`;
+      },
+    }),
+  }),
+});
+
+registerNode("Checkpoint", {
+  form: /^0x[0-9a-f]{64}@[0-9]+$/,
+  find: (id, { load }) => load.anchor.load(id.replace("@", "/")),
+});
+
+const CheckpointConnection = builder.connectionObject(
+  { type: CheckpointRef, name: "CheckpointConnection" },
+  { name: "CheckpointEdge" },
+);
+
+const ProofRef = builder.objectRef<Proof>("InclusionProof").implement({
+  description:
+    "That an entry is in the ledger whose root is anchored (RFC 9162 §2.1.3): hash the leaf with these, one after the other, " +
+    "and the root comes out. AnchoredLedger.verifyInclusion checks the same on the chain.",
+  fields: (t) => ({
+    leafHash: t.exposeString("leafHash"),
+    index: t.field({ type: "SafeInt", resolve: ({ entry }) => entry.seq }),
+    size: t.field({ type: "SafeInt", resolve: ({ head }) => head.size }),
+    root: t.string({ resolve: ({ head }) => head.root }),
+    hashes: t.exposeStringList("hashes"),
+    checkpoint: t.field({
+      type: CheckpointRef,
+      nullable: true,
+      description: "The anchor of that root.",
+      resolve: async ({ head }, _, { db }) => {
+        const { anchor } = schema;
+        const [found] = await db
+          .select()
+          .from(anchor)
+          .where(and(eq(anchor.ledger, head.id), eq(anchor.newSize, BigInt(head.size))))
+          .orderBy(desc(anchor.seq))
+          .limit(1);
+        return found ?? null;
+      },
+    }),
+  }),
+});
+
+const RecordRef = builder.objectRef<Row<"record">>("LedgerRecord").implement({
+  description: "What a protocol record says, and whether it counts.",
+  fields: (t) => ({
+    type: t.exposeString("type"),
+    signer: t.field({ type: "Address", resolve: ({ signer }) => signer }),
+    valid: t.boolean({ resolve: ({ status }) => status === "valid" }),
+    reason: t.exposeString("reason", { nullable: true, description: "Why it counts for nothing." }),
+    block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
+    time: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
+    log: t.field({ type: "SafeInt", resolve: ({ log }) => log }),
+    body: t.field({
+      type: "JSON",
+      nullable: true,
+      description: "As it was signed.",
+      resolve: async (record, _, context) => (await eventOf(record, context))?.body ?? null,
+    }),
+    signature: t.string({
+      nullable: true,
+      resolve: async (record, _, context) => (await eventOf(record, context))?.signature ?? null,
+    }),
+  }),
+});
+
+async function eventOf(
+  { block, log, seq }: Row<"record">,
+  { load, takeRows }: QueryContext,
+): Promise<RecordEvent | null> {
+  // A body may have 64 KiB.
+  takeRows(10);
+  const json = await load.event.load(positionKey({ kind: "record", block, log, seq } as RecordEvent));
+  return json === null ? null : JSON.parse(json);
+}
+
+function entryOf({ id, ledger, seq, hash, type }: Row<"record">): Entry {
+  // The derivation takes a record without a type for one whose type is empty.
+  return { id, ledger, seq, hash, type: type === "" ? null : type };
+}
+
+async function findEntry(id: string, { load }: QueryContext): Promise<Entry | null> {
+  const record = await load.record.load(id);
+  return record === null ? load.genericEntry.load(id) : entryOf(record);
+}
+
+export const EntryRef = builder.objectRef<Entry>("LedgerEntry").implement({
+  interfaces: [NodeRef],
+  description: "An entry of a followed ledger.",
+  fields: (t) => ({
+    id: t.exposeID("id"),
+    ledger: t.exposeID("ledger"),
+    seq: t.field({ type: "SafeInt", resolve: ({ seq }) => seq }),
+    hash: t.exposeString("hash", { description: "Its `current_hash`." }),
+    type: t.exposeString("type", { nullable: true }),
+    record: t.field({
+      type: RecordRef,
+      nullable: true,
+      description: "Null for generic work.",
+      resolve: ({ id }, _, { load }) => load.record.load(id),
+    }),
+    inclusionProof: t.field({
+      type: ProofRef,
+      nullable: true,
+      description: "Against the anchored head.",
+      resolve: (entry, _, context) => proofOf(entry, context),
+    }),
+  }),
+});
+
+registerNode("LedgerEntry", {
+  form: /^0x[0-9a-f]{64}\/[0-9]+$/,
+  find: findEntry,
+});
+
+async function proofOf(entry: Entry, { db, load, takeRows }: QueryContext): Promise<Proof | null> {
+  const head = await load.ledger.load(entry.ledger);
+  if (head === null || entry.seq >= head.size) return null;
+  const { leafHash, proof } = await storedInclusionProof(entry.seq, head.size, async (places) => {
+    takeRows(places.length);
+    return readPages(db, entry.ledger, places);
+  });
+  const parts = { leafHash, index: entry.seq, size: head.size, proof, root: fromHex(head.root) };
+  if (!verifyInclusion(parts)) throw new Error(`The stored tree of ${entry.ledger} is not its root's.`);
+  return { entry, leafHash: toHex(leafHash), hashes: proof.map(toHex), head };
+}
+
+async function readPages(db: Database, ledger: string, places: { height: number; index: number }[]) {
+  const { treePage } = schema;
+  const byKey = new Map(places.map((place) => [pageKey(ledger, place), place]));
+  const rows = await db
+    .select()
+    .from(treePage)
+    .where(inArray(treePage.id, [...byKey.keys()]));
+  return rows.flatMap(({ id, hashes }) => {
+    const place = byKey.get(id);
+    return place === undefined ? [] : [{ ...place, hashes }];
+  });
+}
+
+builder.objectField(ReceiptRef, "entry", (t) =>
+  t.field({
+    type: EntryRef,
+    nullable: true,
+    description: "Where it stands in a ledger.",
+    resolve: async ({ id }, _, { load }) => {
+      const record = await load.recordByHash.load(id);
+      if (record === null) return null;
+      load.record.prime(record.id, record);
+      return entryOf(record);
+    },
+  }),
+);
+
+builder.queryFields((t) => ({
+  ledger: t.field({
+    type: LedgerRef,
+    nullable: true,
+    description: "A followed ledger.",
+    args: { id: t.arg.id({ required: true }) },
+    resolve: (_, { id }, { load }) => load.ledger.load(id.toLowerCase()),
+  }),
+  ledgerEntry: t.field({
+    type: EntryRef,
+    nullable: true,
+    description: "The entry at `seq`, counted from 0, of a followed ledger.",
+    args: { ledger: t.arg.id({ required: true }), seq: t.arg({ type: "SafeInt", required: true }) },
+    resolve: (_, { ledger, seq }, context) => findEntry(`${ledger.toLowerCase()}/${seq}`, context),
+  }),
+  checkpoints: t.connection(
+    {
+      description: "Anchored heads, the latest first: of one ledger, or of all, followed or not.",
+      type: CheckpointRef,
+      args: { ledger: t.arg.id() },
+      resolve: (_, { ledger, ...args }, context) => {
+        const { anchor } = schema;
+        const [along] = known([anchor.ledger, ledger && plainText(ledger.toLowerCase(), "ledger")]);
+        return listPage(args, context, {
+          table: anchor,
+          of: readAlong("checkpoints", along, null),
+          order: ledger ? [anchor.seq] : [anchor.block, anchor.log, anchor.id],
+          direction: "desc",
+          toNode: (row) => row,
+        });
+      },
+    },
+    CheckpointConnection,
+  ),
+}));

@@ -1,0 +1,63 @@
+import { eq } from "ponder";
+import type { Row } from "tallystick-derive/tables";
+import * as schema from "../../ponder.schema.ts";
+import { AgentRef, findAgent } from "./agent.ts";
+import { builder } from "./builder.ts";
+import { listPage } from "./list.ts";
+import { NodeRef, registerNode } from "./node.ts";
+
+const ListingRef = builder.objectRef<Row<"listing">>("Listing").implement({
+  interfaces: [NodeRef],
+  description: "What a seller offers, as it last published it.",
+  fields: (t) => ({
+    id: t.exposeID("id"),
+    capability: t.exposeString("capability"),
+    paymentMode: t.exposeString("paymentMode"),
+    agentAddress: t.field({ type: "Address", resolve: (it) => it.agent }),
+    agent: t.field({
+      type: AgentRef,
+      nullable: true,
+      resolve: (it, _, context) => findAgent(it.agent, context),
+    }),
+    priceUsdc: t.field({ type: "Usdc", resolve: (it) => it.priceUsdc }),
+    maxLatencyMs: t.field({ type: "SafeInt", resolve: (it) => it.maxLatencyMs }),
+    endpoint: t.exposeString("endpoint"),
+    firstCallFree: t.exposeBoolean("firstCallFree"),
+    privateMetrics: t.exposeBoolean("privateMetrics"),
+    clarificationSupported: t.exposeBoolean("clarificationSupported"),
+    verificationVersion: t.exposeString("verificationVersion", { nullable: true }),
+    live: t.exposeBoolean("live", { description: "False once the seller retired it." }),
+    issuedAt: t.field({ type: "SafeInt", resolve: (it) => it.issuedAt }),
+    payee: t.field({ type: "Address", nullable: true, resolve: (it) => it.payee }),
+    recordHash: t.exposeString("hash", { description: "Hash of the ledger entry that says so." }),
+    block: t.field({ type: "SafeInt", resolve: (it) => it.block }),
+  }),
+});
+
+const ListingConnection = builder.connectionObject(
+  { type: ListingRef, name: "ListingConnection" },
+  { name: "ListingEdge" },
+);
+
+builder.objectField(AgentRef, "listings", (t) =>
+  t.connection(
+    {
+      type: ListingRef,
+      description: "Its live listings.",
+      resolve: ({ row }, args, context) => {
+        const { listing } = schema;
+        return listPage(args, context, {
+          table: listing,
+          of: { name: "Agent.listings", column: listing.agent, id: row.id },
+          order: [listing.id],
+          direction: "asc",
+          filter: eq(listing.live, true),
+          toNode: (it) => it,
+        });
+      },
+    },
+    ListingConnection,
+  ),
+);
+
+registerNode("Listing", { form: /^0x[0-9a-f]{40}\/[^/]+\//, find: (id, { load }) => load.listing.load(id) });

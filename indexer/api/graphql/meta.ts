@@ -1,0 +1,77 @@
+import { asc, sql } from "ponder";
+import { STATE_ID } from "tallystick-derive/stateId";
+import type { Row } from "tallystick-derive/tables";
+import type { BlockedSegment } from "../../operations.ts";
+import * as schema from "../../ponder.schema.ts";
+import type { Database } from "../database.ts";
+import { builder } from "./builder.ts";
+import { LedgerRef } from "./ledger.ts";
+
+const BlockedSegmentRef = builder.objectRef<BlockedSegment>("BlockedSegment").implement({
+  description:
+    "Anchored entries that cannot be had, or that contradict their root. Nothing after that block is derived until they can.",
+  fields: (t) => ({
+    ledger: t.exposeID("ledger"),
+    from: t.field({ type: "BigInt", resolve: ({ oldSize }) => oldSize }),
+    to: t.field({ type: "BigInt", description: "Exclusive.", resolve: ({ newSize }) => newSize }),
+    block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
+    since: t.field({ type: "SafeInt", resolve: ({ since }) => since }),
+    attempts: t.exposeInt("attempts"),
+    reason: t.exposeString("reason"),
+  }),
+});
+
+type Meta = { state: Row<"state"> | undefined };
+
+const MetaRef = builder.objectRef<Meta>("Meta").implement({
+  description: "Where this node stands.",
+  fields: (t) => ({
+    chainId: t.field({ type: "SafeInt", resolve: (_, __, { node }) => node.chainId }),
+    token: t.field({ type: "Address", resolve: (_, __, { node }) => node.token }),
+    block: t.field({
+      type: "SafeInt",
+      description: "Block of the last tick: windows, expiries and the digest are as of here.",
+      resolve: ({ state }) => state?.block ?? 0,
+    }),
+    time: t.field({ type: "SafeInt", resolve: ({ state }) => state?.time ?? 0 }),
+    digest: t.string({
+      nullable: true,
+      description: "One hash over all that was derived up to the last tick, equal on every node.",
+      resolve: ({ state }) => state?.digest ?? null,
+    }),
+    indexedBlock: t.field({
+      type: "SafeInt",
+      description: "The last block that was indexed.",
+      resolve: (_, __, { db }) => indexedBlock(db),
+    }),
+    paramsVersion: t.field({
+      type: "SafeInt",
+      nullable: true,
+      resolve: ({ state }) => state?.paramsVersion ?? null,
+    }),
+    ledgers: t.field({
+      type: [LedgerRef],
+      resolve: (_, __, { db }) => db.select().from(schema.ledger).orderBy(asc(schema.ledger.id)).limit(1_000),
+    }),
+    blockedAtSegment: t.field({
+      type: BlockedSegmentRef,
+      nullable: true,
+      resolve: (_, __, { operations }) => operations.readBlocked(),
+    }),
+  }),
+});
+
+/** Ponder's own checkpoint: ten digits of time, sixteen of chain id, sixteen of block number, and more. */
+async function indexedBlock(db: Database): Promise<number> {
+  const { rows } = await db.execute<{ block: string }>(
+    sql`SELECT substr(latest_checkpoint, 27, 16) AS block FROM _ponder_checkpoint LIMIT 1`,
+  );
+  return Number(rows[0]?.block ?? 0);
+}
+
+builder.queryField("meta", (t) =>
+  t.field({
+    type: MetaRef,
+    resolve: async (_, __, { load }) => ({ state: (await load.state.load(STATE_ID)) ?? undefined }),
+  }),
+);

@@ -1,0 +1,76 @@
+import type { Row } from "tallystick-derive/tables";
+import * as schema from "../../ponder.schema.ts";
+import { AgentRef } from "./agent.ts";
+import { builder } from "./builder.ts";
+import { HireRef } from "./hire.ts";
+import { listPage } from "./list.ts";
+import { NodeRef, registerNode } from "./node.ts";
+
+export const RatingRef = builder.objectRef<Row<"rating">>("Rating").implement({
+  interfaces: [NodeRef],
+  description: "Stars that one side of a hire gave the other (SHP §9.1).",
+  fields: (t) => ({
+    id: t.exposeID("id"),
+    rater: t.field({ type: "Address", resolve: (it) => it.rater }),
+    ratee: t.field({ type: "Address", resolve: (it) => it.ratee }),
+    side: t.exposeString("side", { description: "buyer or seller: the side that rates." }),
+    stars: t.exposeInt("stars"),
+    status: t.exposeString("status", { description: "pending until its hire is counted, then counted." }),
+    clusterSize: t.exposeInt("clusterSize", {
+      description: "Size of the cluster that both sides shared when it was counted, else 1.",
+    }),
+    receiptHash: t.exposeString("receipt"),
+    hire: t.field({
+      type: HireRef,
+      nullable: true,
+      resolve: ({ hire }, _, { load }) => (hire === null ? null : load.hire.load(hire)),
+    }),
+    weight: t.float({ resolve: ({ clusterSize }) => Math.round(1e9 / clusterSize) / 1e9 }),
+    time: t.field({ type: "SafeInt", resolve: (it) => it.time }),
+  }),
+});
+
+export const RatingConnection = builder.connectionObject(
+  { type: RatingRef, name: "RatingConnection" },
+  { name: "RatingEdge" },
+);
+
+builder.objectField(AgentRef, "ratings", (t) =>
+  t.connection(
+    {
+      description: "Ratings it received, latest first.",
+      type: RatingRef,
+      resolve: ({ row }, args, context) => {
+        const { rating } = schema;
+        return listPage(args, context, {
+          table: rating,
+          of: { name: "Agent.ratings", column: rating.ratee, id: row.id },
+          order: [rating.time, rating.id],
+          direction: "desc",
+          coarseCount: row.privateListings > 0,
+          toNode: (it) => it,
+        });
+      },
+    },
+    RatingConnection,
+  ),
+);
+
+builder.objectField(HireRef, "ratings", (t) =>
+  t.field({
+    type: [RatingRef],
+    description: "What both sides gave: at most two.",
+    resolve: async ({ receipt }, _, { load }) => {
+      if (receipt === null) return [];
+      const both = await Promise.all(
+        ["buyer", "seller"].map((side) => load.rating.load(`${receipt}/${side}`)),
+      );
+      return both.filter((it) => it !== null);
+    },
+  }),
+);
+
+registerNode("Rating", {
+  form: /^[0-9a-f]{64}\/(buyer|seller)$/,
+  find: (id, { load }) => load.rating.load(id),
+});

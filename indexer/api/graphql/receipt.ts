@@ -1,0 +1,113 @@
+import { eq } from "ponder";
+import type { Row } from "tallystick-derive/tables";
+import { formatUsdc } from "tallystick-protocol/amount";
+import * as schema from "../../ponder.schema.ts";
+import { AgentRef, findAgent } from "./agent.ts";
+import { builder } from "./builder.ts";
+import { plainText } from "./errors.ts";
+import { EscrowRef } from "./escrow.ts";
+import { HireRef } from "./hire.ts";
+import { listPage } from "./list.ts";
+import { NodeRef, registerNode } from "./node.ts";
+
+const ReceiptStatus = builder.enumType("ReceiptStatus", {
+  values: {
+    PENDING: { value: "pending", description: "Waits for its payment, or for its escrow to be settled." },
+    COUNTED: { value: "counted", description: "Its payment was found: there is a hire." },
+    FREE: { value: "free", description: "A free call that the buyer signed." },
+    UNMATCHED: { value: "unmatched", description: "No payment came in time." },
+    DUPLICATE: { value: "duplicate", description: "The same hire, or the free call, was counted before." },
+  } as const,
+});
+
+export const ReceiptRef = builder.objectRef<Row<"receipt">>("Receipt").implement({
+  interfaces: [NodeRef],
+  description: "A seller's signed statement that it did what it was paid for (SHP §9.2).",
+  fields: (t) => ({
+    id: t.exposeID("id"),
+    hash: t.exposeString("id", { description: "Hash of its ledger entry." }),
+    sellerAddress: t.field({ type: "Address", resolve: ({ agent }) => agent }),
+    buyerAddress: t.field({ type: "Address", resolve: ({ buyer }) => buyer }),
+    seller: t.field({
+      type: AgentRef,
+      nullable: true,
+      resolve: ({ agent }, _, context) => findAgent(agent, context),
+    }),
+    buyer: t.field({
+      type: AgentRef,
+      nullable: true,
+      resolve: ({ buyer }, _, context) => findAgent(buyer, context),
+    }),
+    payee: t.field({ type: "Address", resolve: ({ payee }) => payee }),
+    capability: t.exposeString("capability"),
+    hireId: t.exposeString("hireId"),
+    tx: t.exposeString("txHash", { description: "Of the payment it claims; zero for a free call." }),
+    log: t.field({ type: "SafeInt", nullable: true, resolve: ({ logIndex }) => logIndex }),
+    amountUsdc: t.field({ type: "Usdc", resolve: ({ amount }) => formatUsdc(amount) }),
+    completedAt: t.field({ type: "SafeInt", resolve: ({ completedAt }) => completedAt }),
+    allPassed: t.exposeBoolean("allPassed", { description: "Whether its own verification passed." }),
+    latencyMs: t.field({ type: "SafeInt", nullable: true, resolve: ({ latencyMs }) => latencyMs }),
+    buyerSigned: t.exposeBoolean("buyerSigned", { description: "The buyer countersigned it." }),
+    time: t.field({ type: "SafeInt", description: "When it was anchored.", resolve: ({ time }) => time }),
+    status: t.field({ type: ReceiptStatus, resolve: ({ status }) => status as "pending" }),
+    escrow: t.field({
+      type: EscrowRef,
+      nullable: true,
+      resolve: ({ escrowId }, _, { load }) => (escrowId === null ? null : load.escrow.load(escrowId)),
+    }),
+    hire: t.field({
+      type: HireRef,
+      nullable: true,
+      resolve: ({ hire }, _, { load }) => (hire === null ? null : load.hire.load(hire)),
+    }),
+  }),
+});
+
+registerNode("Receipt", { form: /^[0-9a-f]{64}$/, find: (id, { load }) => load.receipt.load(id) });
+
+const ReceiptConnection = builder.connectionObject(
+  { type: ReceiptRef, name: "ReceiptConnection" },
+  { name: "ReceiptEdge" },
+);
+
+builder.objectField(AgentRef, "receipts", (t) =>
+  t.connection(
+    {
+      description: "Receipts it signed, the latest first, with those that are not counted.",
+      type: ReceiptRef,
+      args: { status: t.arg({ type: ReceiptStatus }) },
+      resolve: ({ row }, { status, ...args }, context) => {
+        const { receipt } = schema;
+        return listPage(args, context, {
+          table: receipt,
+          of: { name: `Agent.receipts ${status ?? ""}`, column: receipt.agent, id: row.id },
+          order: [receipt.time, receipt.id],
+          direction: "desc",
+          filter: status ? eq(receipt.status, status) : undefined,
+          coarseCount: row.privateListings > 0,
+          toNode: (it) => it,
+        });
+      },
+    },
+    ReceiptConnection,
+  ),
+);
+
+builder.objectField(HireRef, "receipt", (t) =>
+  t.field({
+    type: ReceiptRef,
+    nullable: true,
+    description: "What the seller signed; null while only the escrow speaks for it.",
+    resolve: ({ receipt }, _, { load }) => (receipt === null ? null : load.receipt.load(receipt)),
+  }),
+);
+
+builder.queryField("receipt", (t) =>
+  t.field({
+    type: ReceiptRef,
+    nullable: true,
+    description: "The receipt with this entry hash (64 hex digits).",
+    args: { hash: t.arg.string({ required: true }) },
+    resolve: (_, { hash }, { load }) => load.receipt.load(plainText(hash, "hash")),
+  }),
+);

@@ -1,0 +1,93 @@
+import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
+import { createYoga, maskError as maskAny } from "graphql-yoga";
+import { isDatabaseAway } from "../../databaseWatch.ts";
+import { logWarning } from "../../ponderProcess.ts";
+import { createTimelineFeed } from "../stream/timelineFeed.ts";
+import { type Connection, queryContext, type ServerContext } from "./context.ts";
+import { refusal } from "./errors.ts";
+import { examples } from "./examples.ts";
+import { Followers } from "./followers.ts";
+import { LIMITS, type Limits, limitPlugins, queryTimeout } from "./limits.ts";
+import { graphqlSchema } from "./schema.ts";
+
+export type GraphqlOptions = Pick<ServerContext, "db" | "operations" | "node"> & {
+  insightsAreFree?: boolean;
+  limits?: Limits;
+  subscriptions?: number;
+  /** Milliseconds between two looks for news while anybody subscribes. */
+  pollMs?: number;
+};
+
+const tabs = examples.map(({ title, text, query, variables }) => ({
+  title,
+  query: `# ${title}. ${text}\n${query}`,
+  ...(variables && { variables: JSON.stringify(variables, null, 2) }),
+}));
+
+/** GraphQL over HTTP at `/graphql`, with GraphiQL for browsers. */
+export function graphqlServer(options: GraphqlOptions) {
+  const {
+    db,
+    operations,
+    node,
+    insightsAreFree = true,
+    limits,
+    subscriptions = LIMITS.subscriptions,
+    pollMs = 500,
+  } = options;
+  const shared: ServerContext = {
+    db,
+    operations,
+    node,
+    insightsAreFree,
+    feed: createTimelineFeed({ db, everyMs: pollMs }),
+    followers: new Followers(subscriptions),
+  };
+  return createYoga<Connection>({
+    schema: graphqlSchema,
+    graphqlEndpoint: "/graphql",
+    // Node's own streams: a client that leaves a subscription is noticed at once, not at the next ping.
+    fetchAPI: { Request, Response, ReadableStream },
+    landingPage: false,
+    batching: false,
+    // Ponder's server allows every origin on every route.
+    cors: false,
+    graphiql: { title: "Tallystick", defaultTabs: tabs },
+    // Served from here: the page works without a connection to anywhere else.
+    renderGraphiQL,
+    context: ({ incoming, outgoing }) =>
+      queryContext(shared, { ...(incoming && { incoming }), ...(outgoing && { outgoing }) }),
+    plugins: limitPlugins(limits),
+    maskedErrors: { isDev: false, maskError },
+    logging: {
+      debug: () => {},
+      info: () => {},
+      warn: (...words) => logWarning({ msg: "GraphQL", warning: words.map(String).join(" ") }),
+      error: (...words) =>
+        logWarning({ msg: "A GraphQL resolver failed", cause: words.map(detail).join(" ") }),
+    },
+  });
+}
+
+/** Whatever is not a GraphQL error is a fault of ours: it goes to the log, not to the client, who is told what it may do. */
+function maskError(error: unknown, message: string, isDev?: boolean): Error {
+  const cause = (error as { originalError?: unknown }).originalError ?? error;
+  const code = (cause as { code?: unknown }).code;
+  if (code === QUERY_CANCELED) return queryTimeout();
+  if (isDatabaseAway(cause)) {
+    const message = "The database of this node does not answer now; try again later, or another node.";
+    return refusal("DATABASE_UNAVAILABLE", message, { status: 503, retryAfter: 5 });
+  }
+  if (cause instanceof Error && cause.message.startsWith("timeout exceeded when trying to connect")) {
+    const message = "This node has too much to do; try again later, or ask another.";
+    return refusal("OVERLOADED", message, { status: 503, retryAfter: 5 });
+  }
+  return maskAny(error, message, isDev);
+}
+
+/** Postgres, when a statement ran into its time limit. */
+const QUERY_CANCELED = "57014";
+
+function detail(word: unknown): string {
+  return word instanceof Error ? (word.stack ?? word.message) : String(word);
+}

@@ -1,0 +1,59 @@
+import { budgetOfUpgrade } from "tallystick-runtime/http/limitClients";
+import { requestHistogram } from "tallystick-runtime/http/measureRoutes";
+import { surviveRequests } from "tallystick-runtime/http/requestScope";
+import { apiVersion } from "../buildVersion.ts";
+import { watchDatabase } from "../databaseWatch.ts";
+import { config, operations } from "../environment.ts";
+import { logWarning, metricsRegistry, ponderSchema, shutdownSignal } from "../ponderProcess.ts";
+import { openReadDatabase } from "../readDatabase.ts";
+import { createApi } from "./app.ts";
+import { clientLimits } from "./clientLimits.ts";
+import { registerMetrics } from "./metrics.ts";
+import { protectServer } from "./protectServer.ts";
+import { createStream } from "./stream/createStream.ts";
+import { onHttpServer } from "./stream/onHttpServer.ts";
+
+const registry = metricsRegistry();
+registerMetrics(registry, operations);
+
+const { databaseUrl } = config;
+const databaseSchema = ponderSchema() ?? config.databaseSchema;
+const { db } = openReadDatabase({ databaseUrl, databaseSchema });
+const watch = watchDatabase({ databaseUrl, databaseSchema });
+
+const limits = clientLimits(config);
+const stream = createStream({
+  db,
+  isAway: () => watch.isAway,
+  budgetOf: (request) => budgetOfUpgrade(request, limits),
+});
+const onFault = (error: unknown) =>
+  logWarning({
+    msg: "A request left a fault behind",
+    cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  });
+onHttpServer((server) =>
+  protectServer(server, { limits, sockets: config.clientLimits.sockets, stream, onFault, watch }),
+);
+surviveRequests(onFault);
+shutdownSignal().addEventListener("abort", () => {
+  stream.close();
+  void watch.close();
+});
+
+// Ponder serves what this module exports.
+export default createApi({
+  db,
+  watch,
+  observeRequest: registry && requestHistogram(registry),
+  operations,
+  node: { chainId: config.chainId, token: config.token },
+  settlementUrl: config.settlementUrl,
+  ledgers: { ids: [...config.ledgers.keys()], lines: operations.lines },
+  version: apiVersion(config.params),
+  insightsPrice: config.insights && {
+    ...config.insights,
+    chainId: config.chainId,
+    token: { address: config.token, ...config.tokenDomain },
+  },
+});

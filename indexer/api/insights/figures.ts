@@ -1,0 +1,47 @@
+import { formatUsdc } from "tallystick-protocol/amount";
+import { TallystickError } from "tallystick-protocol/errors";
+import { MICRO, type Tally } from "../../src/insights.ts";
+
+/** A tally as it is told. Rates and averages are null when there is nothing to divide by, and not dampened. */
+export type TallyFigures = {
+  hires: number;
+  /** Inside a cluster a hire weighs 1/size; six decimals. */
+  weighted_hires: number;
+  successes: number;
+  failures: number;
+  success_rate: number | null;
+  refunds: number;
+  disputes: number;
+  volume_usdc: string;
+  avg_latency_ms: number | null;
+};
+
+export function figuresOf(tally: Tally): TallyFigures {
+  const { hires, weight, successes, failures, refunds, disputes, volume, latencies, latencySum } = tally;
+  return {
+    hires,
+    weighted_hires: weight / MICRO,
+    successes,
+    failures,
+    success_rate: share(successes, successes + failures),
+    refunds,
+    disputes,
+    volume_usdc: formatUsdc(volume),
+    avg_latency_ms:
+      latencies === 0 ? null : Number((latencySum * 2n + BigInt(latencies)) / (2n * BigInt(latencies))),
+  };
+}
+
+/** Rounded at nine decimals, like every published rate. */
+export function share(part: number, whole: number): number | null {
+  return whole === 0 ? null : Math.round((part / whole) * 1e9) / 1e9;
+}
+
+/** An agent that asks for coarse metrics only is in no finer ones. */
+export function privateMetrics(address: string): TallystickError {
+  return new TallystickError({
+    code: "private_metrics",
+    message: `${address} publishes coarse metrics only (private_metrics).`,
+    hint: "Its buckets are at /v1/agents/{id}/reputation.",
+  });
+}

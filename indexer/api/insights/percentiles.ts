@@ -1,0 +1,99 @@
+import type { SQLWrapper } from "drizzle-orm";
+import { and, desc, eq, gt, sql } from "ponder";
+import { STATE_ID } from "tallystick-derive/stateId";
+import { formatUsdc } from "tallystick-protocol/amount";
+import * as schema from "../../ponder.schema.ts";
+import type { Database } from "../database.ts";
+import { agentOf } from "../rest/agents.ts";
+import { privateMetrics, share } from "./figures.ts";
+
+type Spread<T> = { p50: T; p95: T; p99: T };
+
+/** What buyers of one trust tier got. Tiers are the buyers' of today. */
+export type TierFigures = {
+  buyer_trust_tier: number;
+  hires: number;
+  success_rate: number | null;
+  latency_ms: Spread<number> | null;
+  price_usdc: Spread<string>;
+};
+
+export type Percentiles = {
+  /** How many of the latest hires this is about. */
+  sample: number;
+  /** Whether those are all there are in the window. */
+  complete: boolean;
+  by_buyer_trust_tier: TierFigures[];
+};
+
+/** Hires looked at: enough for a 99th percentile, few enough to read at once. */
+export const SAMPLE = 1_000;
+
+type Sampled = {
+  price: bigint;
+  outcome: string;
+  latencyMs: number | null;
+  tier: number | null;
+};
+
+/**
+ * Percentiles (nearest rank) of an agent's latest hires in the window, by the trust tier of the buyer.
+ *
+ * @throws TallystickError `unknown_agent`, `private_metrics`
+ */
+export async function agentPercentiles(db: Database, address: string): Promise<Percentiles> {
+  const agent = await agentOf(db, address);
+  if (agent.privateListings > 0) throw privateMetrics(address);
+  return percentilesOf(await latest(db, eq(schema.hire.seller, address)));
+}
+
+/** The same over all hires for a capability. */
+export async function capabilityPercentiles(db: Database, capability: string): Promise<Percentiles> {
+  return percentilesOf(await latest(db, eq(schema.hire.capability, capability)));
+}
+
+function latest(db: Database, of: SQLWrapper): Promise<Sampled[]> {
+  const { hire, agent, state } = schema;
+  // Read by time, not by a flag: what is older than the window is not even looked at.
+  const windowStart = sql`(SELECT ${state.time} - (${state.params}::jsonb ->> 'windowSeconds')::bigint FROM ${state} WHERE ${state.id} = ${STATE_ID})`;
+  return db
+    .select({ price: hire.price, outcome: hire.outcome, latencyMs: hire.latencyMs, tier: agent.trustTier })
+    .from(hire)
+    .leftJoin(agent, eq(agent.id, hire.buyer))
+    .where(and(of as never, gt(hire.time, windowStart)))
+    .orderBy(desc(hire.time), desc(hire.id))
+    .limit(SAMPLE + 1);
+}
+
+function percentilesOf(found: Sampled[]): Percentiles {
+  const sample = found.slice(0, SAMPLE);
+  const tiers = Map.groupBy(sample, ({ tier }) => tier ?? 0);
+  return {
+    sample: sample.length,
+    complete: found.length <= SAMPLE,
+    by_buyer_trust_tier: [...tiers]
+      .sort(([a], [b]) => a - b)
+      .map(([tier, hires]) => {
+        const successes = hires.filter(({ outcome }) => outcome === "success").length;
+        const failures = hires.filter(({ outcome }) => outcome === "failure").length;
+        const latencies = hires.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs]));
+        const prices = hires.map(({ price }) => price);
+        return {
+          buyer_trust_tier: tier,
+          hires: hires.length,
+          success_rate: share(successes, successes + failures),
+          latency_ms: latencies.length === 0 ? null : spread(latencies, (it) => it),
+          price_usdc: spread(prices, formatUsdc),
+        };
+      }),
+  };
+}
+
+function spread<Value extends number | bigint, Told>(
+  values: Value[],
+  tell: (value: Value) => Told,
+): Spread<Told> {
+  const sorted = values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const at = (percent: number) => tell(sorted[Math.ceil((sorted.length * percent) / 100) - 1] as Value);
+  return { p50: at(50), p95: at(95), p99: at(99) };
+}

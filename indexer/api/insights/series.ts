@@ -1,0 +1,65 @@
+import { and, asc, eq, gt, lte } from "ponder";
+import * as schema from "../../ponder.schema.ts";
+import type { Tally } from "../../src/insights.ts";
+import type { Database } from "../database.ts";
+import { agentOf, lastTick } from "../rest/agents.ts";
+import { figuresOf, privateMetrics, type TallyFigures } from "./figures.ts";
+
+/** One day's hires, UTC; days without any are left out. */
+export type DayFigures = { day: string } & TallyFigures;
+
+/** A series up to the day of the last tick, that day included. */
+export type Series = { from: string; to: string; days: DayFigures[] };
+
+const DAY = 86_400;
+
+/**
+ * An agent's hires as the seller, day by day.
+ *
+ * @param days how far back, at most a year
+ * @throws TallystickError `unknown_agent`, `private_metrics`
+ */
+export async function agentSeries(db: Database, address: string, days: number): Promise<Series> {
+  const { agentDay } = schema;
+  const [agent, { time }] = await Promise.all([agentOf(db, address), lastTick(db)]);
+  if (agent.privateListings > 0) throw privateMetrics(address);
+  const today = Math.floor(time / DAY);
+  const rows = await db
+    .select()
+    .from(agentDay)
+    .where(and(eq(agentDay.agent, address), gt(agentDay.day, today - days), lte(agentDay.day, today)))
+    .orderBy(asc(agentDay.day));
+  return seriesOf(rows, today, days);
+}
+
+/** A capability's hires, day by day; empty for one that nobody was ever hired for. */
+export async function capabilitySeries(db: Database, capability: string, days: number): Promise<Series> {
+  const { capabilityDay } = schema;
+  const { time } = await lastTick(db);
+  const today = Math.floor(time / DAY);
+  const rows = await db
+    .select()
+    .from(capabilityDay)
+    .where(
+      and(
+        eq(capabilityDay.capability, capability),
+        gt(capabilityDay.day, today - days),
+        lte(capabilityDay.day, today),
+      ),
+    )
+    .orderBy(asc(capabilityDay.day));
+  return seriesOf(rows, today, days);
+}
+
+function seriesOf(rows: (Tally & { day: number })[], today: number, days: number): Series {
+  return {
+    from: dateOf(today - days + 1),
+    to: dateOf(today),
+    days: rows.filter(({ hires }) => hires > 0).map((row) => ({ day: dateOf(row.day), ...figuresOf(row) })),
+  };
+}
+
+/** Days since 1970 as `2026-01-31`; days before it as 1970-01-01. */
+export function dateOf(day: number): string {
+  return new Date(Math.max(0, day) * DAY * 1000).toISOString().slice(0, 10);
+}

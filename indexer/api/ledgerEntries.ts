@@ -1,0 +1,82 @@
+import { Hono } from "hono";
+import { eq } from "ponder";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
+import type { KeptLines } from "../keptLines.ts";
+import * as schema from "../ponder.schema.ts";
+import type { Database } from "./database.ts";
+import { problem, problemResponse } from "./problem.ts";
+
+/** The ledgers that a node follows, the one it answers for by default first, and their lines. */
+export type FollowedLedgers = { ids: readonly Hex[]; lines: Pick<KeptLines, "read"> };
+
+/** Most entries of one answer, and about how many bytes: whoever wants more asks again from where it ended. */
+const MOST_ENTRIES = 1_024;
+const MOST_BYTES = 4 << 20;
+
+/**
+ * `GET /v1/ledger/entries?ledger=&from=&to=`: the canonical lines of [from, to) of a followed ledger, one a line
+ * (`application/jsonl`), up to its last anchor; fewer when there are many. `ledger` is the first followed one, `from` 0 and `to`
+ * the size when absent. Whoever lost its copy of a ledger gets back from here what was anchored.
+ */
+export function ledgerEntries(db: Database, { ids, lines }: FollowedLedgers): Hono {
+  const app = new Hono();
+  app.onError(problemResponse);
+  app.get("/v1/ledger/entries", async ({ req }) => {
+    const id = (req.query("ledger")?.toLowerCase() ?? ids[0]) as Hex | undefined;
+    if (id === undefined || !ids.includes(id)) {
+      const hint = ids.length === 0 ? "It follows none." : `It follows ${ids.slice(0, 10).join(", ")}.`;
+      return problem(404, "unknown_ledger", "This node does not follow that ledger.", { hint });
+    }
+    // Lines are kept beside what is derived: read between two equal sights of the ledger, they are those of its root.
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const { size, root } = await anchoredHead(db, id);
+      const [from, to] = range(req.query("from"), req.query("to"), size);
+      const found = await lines.read(id, from, Math.min(to, from + MOST_ENTRIES), MOST_BYTES);
+      if ((await anchoredHead(db, id)).root !== root) continue;
+      if (found.length === 0 && to > from) {
+        return problem(503, "entries_missing", `Entry ${from} is not kept here.`, {
+          hint: "Ask another follower, or the settlement service itself.",
+        });
+      }
+      return new Response(found.map((line) => `${line}\n`).join(""), {
+        headers: {
+          "content-type": "application/jsonl",
+          "x-ledger-size": String(size),
+          "access-control-allow-origin": "*",
+          "access-control-expose-headers": "x-ledger-size",
+        },
+      });
+    }
+    return problem(503, "not_ready", "The ledger changes just now; ask again.");
+  });
+  return app;
+}
+
+async function anchoredHead(db: Database, id: Hex): Promise<{ size: number; root: string }> {
+  const { size, root } = schema.ledger;
+  const rows = await db.select({ size, root }).from(schema.ledger).where(eq(schema.ledger.id, id));
+  return rows[0] ?? { size: 0, root: "" };
+}
+
+function range(fromText: string | undefined, toText: string | undefined, size: number): [number, number] {
+  const from = positionOf(fromText, "from") ?? 0;
+  const to = positionOf(toText, "to") ?? size;
+  const issues = [];
+  if (from > size) issues.push({ field: "from", message: `must be from 0 to ${size}, the anchored size` });
+  if (to > size || to < from)
+    issues.push({
+      field: "to",
+      message: `must be from ${Math.min(from, size)} to ${size}, the anchored size`,
+    });
+  if (issues.length > 0) throw new InvalidInputError({ issues, code: "not_in_ledger" });
+  return [from, to];
+}
+
+function positionOf(text: string | undefined, field: string): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^[0-9]{1,15}$/.test(text)) return Number(text);
+  throw new InvalidInputError({
+    issues: [{ field, message: "must be a whole number, counting entries from 0" }],
+  });
+}

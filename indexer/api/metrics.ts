@@ -1,0 +1,35 @@
+import { Gauge, type Registry } from "prom-client";
+import type { BlockedSegment, Operations } from "../operations.ts";
+
+const NAME = "tallystick_blocked_at_segment_seconds";
+
+/** Metrics are scraped also while the database does not answer. */
+const PATIENCE_MS = 1_000;
+
+/**
+ * Adds to Ponder's `/metrics` how long the indexer has been waiting for a ledger segment: 0 when it is not. Read when it is
+ * scraped, so that an API replica, which indexes nothing itself, tells the same.
+ */
+export function registerMetrics(
+  registry: Registry | undefined,
+  operations: Pick<Operations, "readBlocked">,
+): void {
+  if (registry === undefined || registry.getSingleMetric(NAME) !== undefined) return;
+  new Gauge({
+    name: NAME,
+    help: "Seconds since the indexer began to wait for a ledger segment that is missing or contradicts its anchored root",
+    registers: [registry],
+    async collect() {
+      const unknown = new Promise<number>((resolve) => {
+        setTimeout(resolve, PATIENCE_MS, Number.NaN).unref();
+      });
+      const known = operations.readBlocked().then(secondsBlocked, () => Number.NaN);
+      this.set(await Promise.race([known, unknown]));
+    },
+  });
+}
+
+/** At least 1 while it waits, so that an alert on anything above 0 cannot miss the first second. */
+function secondsBlocked(blocked: BlockedSegment | null): number {
+  return blocked === null ? 0 : Math.max(1, Date.now() / 1000 - blocked.since);
+}

@@ -1,0 +1,34 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import { problem as problemBody, type StatusByCode } from "tallystick-protocol/problem";
+import { answerError, problemAnswer } from "tallystick-runtime/http/answerError";
+import { isDatabaseAway } from "../databaseWatch.ts";
+import { logWarning } from "../ponderProcess.ts";
+
+/** Seconds after which to come again to what cannot be served now. */
+export const COME_AGAIN = 5;
+
+/** The codes of this API that a client is told, besides those that mean the same everywhere. */
+const STATUS_BY_CODE: StatusByCode = {
+  private_metrics: 403,
+  unknown_agent: 404,
+  not_ready: 503,
+};
+
+/** An error answer, with a `code` for programs and one sentence for people. */
+export function problem(status: number, code: string, detail: string, more: object = {}): Response {
+  return problemAnswer(problemBody(status, code, detail, more), comeAgain(status));
+}
+
+/** What to tell a client about an error. What it was not meant to see goes to the log, and it is told `internal`. */
+export function problemResponse(error: unknown): Response {
+  if (!(error instanceof TallystickError) && isDatabaseAway(error)) {
+    return problem(503, "database_unavailable", "The database of this node does not answer now.");
+  }
+  const log = (cause: unknown) => logWarning({ msg: "A request failed", cause: String(cause) });
+  return answerError(error, { statusByCode: STATUS_BY_CODE, headers: comeAgain, log });
+}
+
+/** What is missing now may be there soon. */
+function comeAgain(status: number): { [name: string]: string } {
+  return status === 503 ? { "retry-after": String(COME_AGAIN) } : {};
+}

@@ -1,0 +1,217 @@
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { eq, sql } from "ponder";
+import { STATE_ID } from "tallystick-derive/stateId";
+import { invalidInputFromZod } from "tallystick-protocol/errors";
+import type { ClientBudget } from "tallystick-runtime/http/clientBudgets";
+import { letGo } from "tallystick-runtime/http/guardServer";
+import { refuseInTime, tooManyRequests } from "tallystick-runtime/http/limitClients";
+import { type WebSocket, WebSocketServer } from "ws";
+import * as schema from "../../ponder.schema.ts";
+import { logWarning } from "../../ponderProcess.ts";
+import type { Database } from "../database.ts";
+import { databaseAway } from "../databaseAway.ts";
+import { problem, problemResponse } from "../problem.ts";
+import { type StreamMessage, topicOf } from "./messages.ts";
+import { type StreamQuery, streamQuery } from "./streamRequest.ts";
+import { carrySubscriber, type Outlet } from "./subscriber.ts";
+import { createTimelineFeed } from "./timelineFeed.ts";
+
+export const STREAM_PATH = "/v1/stream";
+
+export type StreamOptions = {
+  db: Database;
+  /** Milliseconds between two looks for news. */
+  pollMs?: number;
+  heartbeatMs?: number;
+  mostClients?: number;
+  /** Bytes that may wait for one client's network. */
+  mostBuffered?: number;
+  /** How long a client may take nothing. */
+  patienceMs?: number;
+  /** Whether the database does not answer; then no stream can begin. */
+  isAway?: () => boolean;
+  /** Whose budget a stream is counted in; without it nobody has one. */
+  budgetOf?: (request: IncomingMessage) => ClientBudget;
+};
+
+export type Stream = {
+  /** Takes over a connection that asks for `/v1/stream`; true if it was such a one. */
+  upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
+  /** Says goodbye to every client. */
+  close: () => void;
+  readonly clients: number;
+};
+
+/** Close code "going away" (RFC 6455 §7.4.1). */
+const GOING_AWAY = 1001;
+const TERMINATE_MS = 5_000;
+
+/** After how long to come again, when no time is known at which there is room. */
+const SECONDS_TO_COME_AGAIN = 30;
+
+/** What a stream costs to begin: it reads the head of the timeline, and where the node stands. */
+const STREAM_POINTS = 5;
+
+/**
+ * The live stream (SHP §10): hires, ratings, tier changes and anchors as JSON messages in the order of the log, a heartbeat,
+ * and `reorg` when blocks were taken back. Every message has the `position` from which a client can resume.
+ */
+export function createStream(options: StreamOptions): Stream {
+  const { db, pollMs = 500, heartbeatMs = 15_000, mostClients = 1_000 } = options;
+  const { mostBuffered = 256 * 1024, patienceMs = 30_000, budgetOf, isAway } = options;
+  const feed = createTimelineFeed({ db, everyMs: pollMs });
+  const server = new WebSocketServer({ noServer: true, maxPayload: 1024, perMessageDeflate: false });
+  const alive = new WeakSet<WebSocket>();
+  let heartbeats: NodeJS.Timeout | undefined;
+
+  async function beat(): Promise<void> {
+    const text = await heartbeat(db, feed.head());
+    for (const socket of server.clients) {
+      // No pong since the last beat: nobody is there.
+      if (!alive.has(socket)) {
+        socket.terminate();
+        continue;
+      }
+      alive.delete(socket);
+      socket.ping();
+      if (socket.bufferedAmount <= mostBuffered) socket.send(text);
+    }
+  }
+
+  function welcome(socket: WebSocket, query: StreamQuery, budget: ClientBudget | undefined): void {
+    alive.add(socket);
+    socket.on("pong", () => alive.add(socket));
+    socket.on("error", () => socket.terminate());
+    // A client has nothing to say; what it says costs it the connection only if it is large.
+    const outlet = outletOf(socket);
+    const begin = async () => {
+      await feed.poll();
+      const from = query.from === undefined ? feed.head() : query.from === "0" ? "" : query.from;
+      if (socket.readyState !== socket.OPEN) return;
+      socket.send(JSON.stringify({ type: "hello", position: from, head: feed.head() }));
+      socket.send(await heartbeat(db, feed.head()));
+      const wants = wanted(query);
+      const stop = carrySubscriber({ feed, outlet, from, wants, mostBuffered, patienceMs, budget });
+      socket.on("close", stop);
+      if (socket.readyState !== socket.OPEN) stop();
+    };
+    begin().catch((error) => {
+      logWarning({ msg: "Could not begin a stream", cause: String(error) });
+      outlet.close(1011, "the node could not read its database");
+    });
+    heartbeats ??= setInterval(() => {
+      beat().catch((error) => logWarning({ msg: "Could not read the heartbeat", cause: String(error) }));
+    }, heartbeatMs).unref();
+    socket.on("close", () => {
+      if (server.clients.size > 0) return;
+      clearInterval(heartbeats);
+      heartbeats = undefined;
+    });
+  }
+
+  return {
+    upgrade: (request, socket, head) => {
+      // A target such as `//` is no URL at all, so the path is read as it was written.
+      const [path = "", ...search] = (request.url ?? "").split("?");
+      if (path !== STREAM_PATH) return false;
+      const budget = budgetOf?.(request);
+      const seconds = budget?.secondsToWait ?? 0;
+      budget?.charge(STREAM_POINTS);
+      if (budget !== undefined && seconds > 0) {
+        const answer = () => void refuse(socket, tooMany("has used up what it may ask for", seconds));
+        refuseInTime(budget, socket, answer);
+        return true;
+      }
+      const query = streamQuery.safeParse(Object.fromEntries(new URLSearchParams(search.join("?"))));
+      if (!query.success) void refuse(socket, problemResponse(invalidInputFromZod(query.error)));
+      else if (isAway?.()) void refuse(socket, databaseAway());
+      else if (server.clients.size >= mostClients) {
+        const detail = "This node streams to no more clients; try another.";
+        void refuse(socket, problem(503, "too_many_clients", detail), SECONDS_TO_COME_AGAIN);
+      } else {
+        const leave = budget?.openStream();
+        if (budget !== undefined && leave === undefined) {
+          void refuse(socket, tooMany("has as many streams open as it may", SECONDS_TO_COME_AGAIN));
+          return true;
+        }
+        // However it ends: refused by the handshake, said goodbye to, or torn down.
+        if (leave !== undefined) socket.once("close", leave);
+        if (socket.destroyed) leave?.();
+        server.handleUpgrade(request, socket, head, (it) => welcome(it, query.data, budget));
+      }
+      return true;
+    },
+    close: () => {
+      clearInterval(heartbeats);
+      for (const socket of server.clients) outletOf(socket).close(GOING_AWAY, "the node stops");
+    },
+    get clients() {
+      return server.clients.size;
+    },
+  };
+}
+
+function outletOf(socket: WebSocket): Outlet {
+  return {
+    send: (text) => socket.send(text),
+    get bufferedAmount() {
+      return socket.bufferedAmount;
+    },
+    get isOpen() {
+      return socket.readyState === socket.OPEN;
+    },
+    close: (code, reason) => {
+      socket.close(code, reason);
+      // Whoever reads nothing does not read the goodbye either.
+      setTimeout(() => socket.terminate(), TERMINATE_MS).unref();
+    },
+  };
+}
+
+function wanted({ topics, agent }: StreamQuery): (message: StreamMessage) => boolean {
+  const wantedTopics = topics === undefined ? null : new Set<string | undefined>(topics);
+  return (message) =>
+    (wantedTopics === null || wantedTopics.has(topicOf(message))) &&
+    (agent === undefined || message.agent === agent || message.counterpart === agent);
+}
+
+/** Where the node stands, so that a client knows silence from standstill. */
+async function heartbeat(db: Database, position: string): Promise<string> {
+  const { state } = schema;
+  const [row] = await db.select().from(state).where(eq(state.id, STATE_ID));
+  // Ponder's own checkpoint: ten digits of time, sixteen of chain id, sixteen of block number, and more.
+  const { rows } = await db.execute<{ block: string }>(
+    sql`SELECT substr(latest_checkpoint, 27, 16) AS block FROM _ponder_checkpoint LIMIT 1`,
+  );
+  return JSON.stringify({
+    type: "heartbeat",
+    position,
+    indexed_block: Number(rows[0]?.block ?? 0),
+    block: row?.block ?? 0,
+    time: row?.time ?? 0,
+    digest: row?.digest ?? null,
+  });
+}
+
+function tooMany(why: string, seconds: number): Response {
+  return new Response(tooManyRequests(why, seconds), {
+    status: 429,
+    headers: { "content-type": "application/problem+json", "retry-after": String(seconds) },
+  });
+}
+
+/** Answers an upgrade with a plain HTTP response. */
+async function refuse(socket: Duplex, response: Response, retryAfter?: number): Promise<void> {
+  const body = await response.text();
+  const seconds = response.headers.get("retry-after") ?? retryAfter;
+  const head = [
+    `HTTP/1.1 ${response.status} Refused`,
+    `content-type: ${response.headers.get("content-type")}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...(seconds === undefined ? [] : [`retry-after: ${seconds}`]),
+    "connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+  letGo(socket);
+}

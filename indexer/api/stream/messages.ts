@@ -1,0 +1,107 @@
+import { inArray } from "ponder";
+import type { Row } from "tallystick-derive/tables";
+import { formatUsdc } from "tallystick-protocol/amount";
+import * as schema from "../../ponder.schema.ts";
+import type { Database } from "../database.ts";
+
+/** A row of the timeline. */
+export type TimelineRow = typeof schema.timeline.$inferSelect;
+
+/** A moment as it is sent: `text` is the JSON, made once for all clients. */
+export type StreamMessage = Pick<TimelineRow, "position" | "kind" | "subject" | "agent" | "counterpart"> & {
+  text: string;
+};
+
+/** What clients can ask for. */
+export const TOPICS = ["hires", "ratings", "tiers", "anchors"] as const;
+export type Topic = (typeof TOPICS)[number];
+
+const TOPIC_OF: { [kind: string]: Topic } = {
+  hire: "hires",
+  rating: "ratings",
+  tier_change: "tiers",
+  anchor: "anchors",
+};
+
+export function topicOf({ kind }: Pick<TimelineRow, "kind">): Topic | undefined {
+  return TOPIC_OF[kind];
+}
+
+/** The messages of timeline rows, in their order; four look-ups however many they are. A row that is gone is left out. */
+export async function messagesOf(db: Database, rows: TimelineRow[]): Promise<StreamMessage[]> {
+  const ids = (kind: string) => rows.filter((row) => row.kind === kind).map((row) => row.subject);
+  const { hire, rating, tierChange, anchor } = schema;
+  const find = async <Found extends { id: string }>(
+    wanted: string[],
+    select: (ids: string[]) => Promise<Found[]>,
+    json: (row: Found) => object,
+  ): Promise<[string, object][]> =>
+    wanted.length === 0 ? [] : (await select(wanted)).map((row) => [row.id, json(row)]);
+  const [hires, ratings, tierChanges, anchors] = await Promise.all([
+    find(ids("hire"), (list) => db.select().from(hire).where(inArray(hire.id, list)), hireJson),
+    find(ids("rating"), (list) => db.select().from(rating).where(inArray(rating.id, list)), ratingJson),
+    find(
+      ids("tier_change"),
+      (list) => db.select().from(tierChange).where(inArray(tierChange.id, list)),
+      tierChangeJson,
+    ),
+    find(ids("anchor"), (list) => db.select().from(anchor).where(inArray(anchor.id, list)), anchorJson),
+  ]);
+  const data: { [kind: string]: Map<string, object> } = {
+    hire: new Map(hires),
+    rating: new Map(ratings),
+    tier_change: new Map(tierChanges),
+    anchor: new Map(anchors),
+  };
+  return rows.flatMap((row) => {
+    const found = data[row.kind]?.get(row.subject);
+    if (found === undefined) return [];
+    const { position, kind, subject, agent, counterpart } = row;
+    const text = JSON.stringify({ type: kind, position, data: found });
+    return [{ position, kind, subject, agent, counterpart, text }];
+  });
+}
+
+function hireJson(row: Row<"hire">) {
+  return {
+    id: row.id,
+    hire_id: row.hireId,
+    seller: row.seller,
+    buyer: row.buyer,
+    capability: row.capability,
+    payment_mode: row.paymentMode,
+    price_usdc: formatUsdc(row.price),
+    outcome: row.outcome,
+    evidence: row.evidence,
+    dispute: row.dispute,
+    weight: Math.round(1e9 / row.clusterSize) / 1e9,
+    latency_ms: row.latencyMs,
+    time: row.time,
+    tx: row.tx,
+    escrow_id: row.escrowId,
+  };
+}
+
+function ratingJson(row: Row<"rating">) {
+  const { receipt, side, rater, ratee, stars, time, hire } = row;
+  return { receipt, side, rater, ratee, stars, time, hire };
+}
+
+function tierChangeJson(row: Row<"tierChange">) {
+  const { agent, from, to, reason, block, time } = row;
+  return { agent, from, to, reason, block, time };
+}
+
+function anchorJson(row: typeof schema.anchor.$inferSelect) {
+  const { ledger, seq, oldSize, newSize, root, block, time, tx } = row;
+  return {
+    ledger,
+    seq: String(seq),
+    old_size: String(oldSize),
+    new_size: String(newSize),
+    root,
+    block,
+    time,
+    tx,
+  };
+}

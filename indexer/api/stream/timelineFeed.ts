@@ -1,0 +1,128 @@
+import { asc, desc, gt } from "ponder";
+import * as schema from "../../ponder.schema.ts";
+import { logWarning } from "../../ponderProcess.ts";
+import type { Database } from "../database.ts";
+import { messagesOf, type StreamMessage } from "./messages.ts";
+
+/** The blocks up to `position` stand; what came after it was taken back. */
+export type Reorg = { position: string };
+
+/** The timeline as it grows, read from the database: so a replica that indexes nothing streams the same. */
+export type TimelineFeed = {
+  /** The latest position that is known. */
+  head: () => string;
+  /** What happened after a position, oldest first: from memory when it is recent. */
+  after: (position: string, limit: number) => Promise<StreamMessage[]>;
+  /** Calls back when something happened, or was taken back. */
+  subscribe: (listener: (reorg: Reorg | null) => void) => () => void;
+  /** Looks for news now instead of at the next turn. */
+  poll: () => Promise<void>;
+};
+
+/** Messages kept in memory: what a reorg may take back without going unnoticed, and what live clients are served from. */
+const REMEMBERED = 256;
+const BATCH = 500;
+const BEGINNING = "";
+
+/**
+ * Follows the timeline while anybody listens.
+ *
+ * @param parameters.everyMs between two looks at the database
+ */
+export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: number }): TimelineFeed {
+  const { timeline } = schema;
+  const listeners = new Set<(reorg: Reorg | null) => void>();
+  let recent: StreamMessage[] = [];
+  /** Everything after this is in `recent`. */
+  let floor: string | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let turn: Promise<void> | undefined;
+
+  const head = () => recent.at(-1)?.position ?? floor ?? BEGINNING;
+
+  async function begin(): Promise<void> {
+    const latest = await db
+      .select()
+      .from(timeline)
+      .orderBy(desc(timeline.position))
+      .limit(REMEMBERED + 1);
+    const [below, ...rows] = latest.reverse();
+    const full = latest.length > REMEMBERED;
+    recent = await messagesOf(db, full || below === undefined ? rows : [below, ...rows]);
+    floor = full && below !== undefined ? below.position : BEGINNING;
+  }
+
+  async function look(): Promise<void> {
+    if (floor === null) return begin();
+    for (;;) {
+      const known = recent;
+      const rows = await db
+        .select()
+        .from(timeline)
+        .where(gt(timeline.position, floor))
+        .orderBy(asc(timeline.position))
+        .limit(known.length + BATCH);
+      const changed = known.findIndex(
+        (it, n) => it.position !== rows[n]?.position || it.subject !== rows[n]?.subject,
+      );
+      const same = changed < 0 ? known.length : changed;
+      const news = await messagesOf(db, rows.slice(same));
+      recent = [...known.slice(0, same), ...news];
+      if (same < known.length) tell({ position: recent[same - 1]?.position ?? floor });
+      else if (news.length > 0) tell(null);
+      if (recent.length > REMEMBERED) {
+        floor = recent[recent.length - REMEMBERED - 1]?.position ?? floor;
+        recent = recent.slice(-REMEMBERED);
+      }
+      if (rows.length < known.length + BATCH) return;
+    }
+  }
+
+  function tell(reorg: Reorg | null): void {
+    for (const listener of listeners) listener(reorg);
+  }
+
+  function poll(): Promise<void> {
+    turn ??= look().finally(() => {
+      turn = undefined;
+    });
+    return turn;
+  }
+
+  function schedule(): void {
+    timer = setTimeout(async () => {
+      await poll().catch((error) => logWarning({ msg: "Could not read the timeline", cause: String(error) }));
+      if (listeners.size > 0) schedule();
+    }, everyMs);
+    timer.unref();
+  }
+
+  return {
+    head,
+    poll,
+    after: async (position, limit) => {
+      if (floor !== null && position >= floor) {
+        return recent.filter((it) => it.position > position).slice(0, limit);
+      }
+      const rows = await db
+        .select()
+        .from(timeline)
+        .where(gt(timeline.position, position))
+        .orderBy(asc(timeline.position))
+        .limit(limit);
+      return messagesOf(db, rows);
+    },
+    subscribe: (listener) => {
+      listeners.add(listener);
+      if (listeners.size === 1) schedule();
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size > 0) return;
+        clearTimeout(timer);
+        // What happens while nobody listens is read anew when somebody does.
+        floor = null;
+        recent = [];
+      };
+    },
+  };
+}
