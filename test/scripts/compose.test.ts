@@ -117,10 +117,12 @@ describe("the container files", () => {
     /** What a file may import by name: what its own manifest says, and the packages of the workspace. */
     const namesFor = (file: string): string[] => {
       const own = file.startsWith("packages/") ? `${file.split("/").slice(0, 2).join("/")}/` : "";
-      const { dependencies } = JSON.parse(read(`${own}package.json`)) as {
-        dependencies: Record<string, string>;
+      const { dependencies, peerDependencies = {} } = JSON.parse(read(`${own}package.json`)) as {
+        [kind: string]: Record<string, string>;
       };
-      return [...Object.keys(dependencies), ...(own === "" ? packages.map((it) => `tallystick-${it}`) : [])];
+      // What a peer is, the root installs.
+      const names = Object.keys({ ...dependencies, ...peerDependencies });
+      return [...names, ...(own === "" ? packages.map((it) => `tallystick-${it}`) : [])];
     };
     // Without its manifest npm does not link a package.
     const manifests = [
