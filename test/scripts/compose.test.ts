@@ -117,11 +117,15 @@ describe("the container files", () => {
     /** What a file may import by name: what its own manifest says, and the packages of the workspace. */
     const namesFor = (file: string): string[] => {
       const own = file.startsWith("packages/") ? `${file.split("/").slice(0, 2).join("/")}/` : "";
-      const { dependencies, peerDependencies = {} } = JSON.parse(read(`${own}package.json`)) as {
+      const {
+        dependencies,
+        peerDependencies = {},
+        imports = {},
+      } = JSON.parse(read(`${own}package.json`)) as {
         [kind: string]: Record<string, string>;
       };
-      // What a peer is, the root installs.
-      const names = Object.keys({ ...dependencies, ...peerDependencies });
+      // What a peer is, the root installs; what begins with # is a file of its own.
+      const names = Object.keys({ ...dependencies, ...peerDependencies, ...imports });
       return [...names, ...(own === "" ? packages.map((it) => `tallystick-${it}`) : [])];
     };
     // Without its manifest npm does not link a package.
