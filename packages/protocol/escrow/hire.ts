@@ -1,6 +1,6 @@
-import { hashTypedData } from "viem";
 import type { Address } from "../address.ts";
 import { type Hex, ZERO_HASH } from "../hex.ts";
+import { typedDataHash } from "../signatures/typedDataHash.ts";
 
 /**
  * The terms of one escrowed hire, as HireEscrow takes them in calldata. `amount` and `fee` are atomic units of the
@@ -66,7 +66,7 @@ export function hireTypedData(hire: Hire, deployment: EscrowDeployment) {
 
 /** The id of a hire in one deployment: the EIP-712 digest of its terms, and the nonce of its EIP-3009 payment. */
 export function escrowId(hire: Hire, deployment: EscrowDeployment): Hex {
-  return hashTypedData(hireTypedData(hire, deployment));
+  return typedDataHash(hireTypedData(hire, deployment));
 }
 
 /** What the buyer signs to pay the seller in full. */

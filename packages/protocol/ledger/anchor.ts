@@ -1,6 +1,8 @@
-import { encodeAbiParameters, keccak256 } from "viem";
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { Address } from "../address.ts";
-import type { Hex } from "../hex.ts";
+import { type Hex, toHex } from "../hex.ts";
+import { abiWord } from "../signatures/typedDataHash.ts";
 
 /** One AnchoredLedger contract. */
 export type AnchorDeployment = { chainId: number; contract: Address };
@@ -16,18 +18,16 @@ export function ledgerId(
   parameters: AnchorDeployment & { writer: Address; guardian: Address; origin: string },
 ): Hex {
   const { chainId, contract, writer, guardian, origin } = parameters;
-  return keccak256(
-    encodeAbiParameters(
-      [
-        { type: "uint256" },
-        { type: "address" },
-        { type: "address" },
-        { type: "address" },
-        { type: "string" },
-      ],
-      [BigInt(chainId), contract, writer, guardian, origin],
-    ),
-  );
+  const words = [
+    abiWord("uint256", chainId, "chainId"),
+    ...Object.entries({ contract, writer, guardian }).map(([field, it]) => abiWord("address", it, field)),
+  ];
+  // A text stands behind the words, which have its place and its length, in whole words.
+  const text = utf8ToBytes(origin);
+  const place = abiWord("uint256", 32 * (words.length + 1), "origin");
+  const length = abiWord("uint256", text.length, "origin");
+  const padding = new Uint8Array((32 - (text.length % 32)) % 32);
+  return toHex(keccak_256(concatBytes(...words, place, length, text, padding)));
 }
 
 /** The EIP-712 domain of an AnchoredLedger. */

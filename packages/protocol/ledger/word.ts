@@ -1,5 +1,5 @@
-import { type Address, zeroAddress, zeroHash } from "viem";
-import type { Hex } from "../hex.ts";
+import { type Address, ZERO_ADDRESS } from "../address.ts";
+import { type Hex, ZERO_HASH } from "../hex.ts";
 
 /** Where a word comes from, as AnchoredLedger numbers it (IAnchoredLedger.WordKind). */
 export const wordKind = { stored: 0, head: 1, anchor: 2 } as const;
@@ -21,10 +21,10 @@ export type Word = {
 /** The head that the contract stores: of this word it reads nothing but the kind. */
 export const storedWord: Word = {
   kind: wordKind.stored,
-  signer: zeroAddress,
+  signer: ZERO_ADDRESS,
   seq: 0n,
   size: 0n,
-  root: zeroHash,
+  root: ZERO_HASH,
   signature: "0x",
 };
 

@@ -1,10 +1,10 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { hashTypedData } from "viem";
 import type { Address } from "../address.ts";
 import { InvalidInputError } from "../errors.ts";
 import { bytesEqual, fromHex, type Hex, toHex } from "../hex.ts";
 import { type AnchorDeployment, headTypedData } from "../ledger/anchor.ts";
 import { recoverSigner } from "../signatures/recoverSigner.ts";
+import { typedDataHash } from "../signatures/typedDataHash.ts";
 import { type NoteSignature, noteKeyId, type SignedNote } from "./signedNote.ts";
 
 /** Who speaks for a writer: a wallet key, or a contract that is asked (ERC-1271). */
@@ -84,7 +84,7 @@ export function headDigest(
   head: { ledgerId: Hex; size: bigint; root: Hex },
   deployment: AnchorDeployment,
 ): Hex {
-  return hashTypedData(headTypedData(head, deployment));
+  return typedDataHash(headTypedData(head, deployment));
 }
 
 /** Whether `signature` is the writer's over `Head(ledgerId, size, root)` for this contract. Wallet keys only. */

@@ -1,4 +1,3 @@
-import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import type { PublicClient } from "viem";
@@ -25,6 +24,7 @@ export async function readPaymentState(
   confirmations: number,
 ): Promise<PaymentState> {
   const blockNumber = await settledBlock(client, confirmations);
+  const { testUsdcAbi } = await import("tallystick-protocol/abi/testUsdcAbi");
   const functionName = "authorizationState";
   const [block, isUsed] = await Promise.all([
     client.getBlock({ blockNumber }),

@@ -1,4 +1,3 @@
-import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import type { PublicClient } from "viem";
@@ -22,6 +21,7 @@ export async function readEscrowState(
   confirmations?: number,
 ): Promise<EscrowState> {
   const blockNumber = confirmations === undefined ? undefined : await settledBlock(client, confirmations);
+  const { hireEscrowAbi } = await import("tallystick-protocol/abi/hireEscrowAbi");
   const { status, delivered, amount } = await client.readContract({
     address: escrow,
     abi: hireEscrowAbi,

@@ -1,8 +1,7 @@
-import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
 import { TallystickError } from "tallystick-protocol/errors";
 import { type Hex, toHex } from "tallystick-protocol/hex";
 import { ProofError, type VerifiedLedger, type VerifiedProof } from "tallystick-protocol/proof/proofBundle";
-import { type Chain, type PublicClient, parseEventLogs, type Transport } from "viem";
+import type { Chain, PublicClient, Transport } from "viem";
 
 /** What the chain says of a proof: by which transaction its root was anchored, and in which block. */
 export type ConfirmedProof = { transaction: Hex; block: number };
@@ -37,8 +36,8 @@ export async function confirmProof(
       throw new ProofError(`The RPC leads to chain ${chainId}; the proof is about chain ${ledger.chainId}.`);
     await requireWriter(ledger, checkpoint.size, client);
     const { logs, status, blockNumber } = await client.getTransactionReceipt({ hash: transaction });
-    const anchors = parseEventLogs({ abi: anchoredLedgerAbi, eventName: "Anchored", logs });
-    const isIt = anchors.some(
+    const { anchorsIn } = await import("./anchorsIn.ts");
+    const isIt = anchorsIn(logs).some(
       ({ address, args }) =>
         address.toLowerCase() === ledger.contract &&
         args.ledgerId === ledger.id &&
@@ -66,6 +65,7 @@ async function requireWriter(
   size: number,
   client: PublicClient<Transport, Chain | undefined>,
 ): Promise<void> {
+  const { anchoredLedgerAbi } = await import("tallystick-protocol/abi/anchoredLedgerAbi");
   const target = { address: contract, abi: anchoredLedgerAbi } as const;
   const now = await client.readContract({ ...target, functionName: "writerOf", args: [id] });
   if (now.toLowerCase() === writer) return;
