@@ -1,9 +1,11 @@
-import { type Address, addressSchema } from "tallystick-protocol/address";
+import type { Address } from "tallystick-protocol/address";
 import { parseUsdc, priceUsdcSchema } from "tallystick-protocol/amount";
 import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import { keysOfOthers } from "tallystick-protocol/keysOfOthers";
 import { defineParams, type Params } from "tallystick-protocol/records/params";
+import { type Environment, variablesIn } from "tallystick-runtime/configuration/readEnvironment";
+import { addressSetting, proxiesSetting } from "tallystick-runtime/configuration/settings";
 import { SOCKETS_PER_ADDRESS } from "tallystick-runtime/http/limitSockets";
 import { z } from "zod";
 
@@ -55,11 +57,6 @@ export const RECORD_TYPES = [
 ];
 
 const LEDGER_ID = /^0x[0-9a-f]{64}$/;
-
-const addressText = z
-  .string()
-  .transform((text) => text.toLowerCase())
-  .pipe(addressSchema);
 
 const ledgerIdText = z
   .string()
@@ -118,34 +115,29 @@ const environmentSchema = z.object({
   POLLING_INTERVAL_MS: integer(100, 600_000).default(1_000),
   LOGS_BLOCK_RANGE: integer(1, 100_000).optional(),
   START_BLOCK: integer(0).default(0),
-  TOKEN_ADDRESS: addressText,
-  ESCROWS: listOf(pair.pipe(z.tuple([addressText, z.string().min(1).max(31)]))),
-  ANCHORED_LEDGER: addressText.optional(),
+  TOKEN_ADDRESS: addressSetting,
+  ESCROWS: listOf(pair.pipe(z.tuple([addressSetting, z.string().min(1).max(31)]))),
+  ANCHORED_LEDGER: addressSetting.optional(),
   LEDGERS: listOf(pair.pipe(z.tuple([ledgerIdText, z.string().transform(segmentSource)]))),
-  OPERATOR: addressText.optional(),
-  CLAIM_ATTESTORS: listOf(addressText),
-  AUDIT_ARBITERS: listOf(addressText),
-  HUBS: listOf(addressText),
+  OPERATOR: addressSetting.optional(),
+  CLAIM_ATTESTORS: listOf(addressSetting),
+  AUDIT_ARBITERS: listOf(addressSetting),
+  HUBS: listOf(addressSetting),
   BOUND_LEDGERS: listOf(ledgerIdText),
   TICK_BLOCKS: integer(1).default(150),
   SETTLEMENT_URL: httpUrl.optional(),
-  TRUST_PROXY: z
-    .enum(["0", "1", "2", "3", "4", "false", "true"], {
-      error: "must be the number of proxies in front of settlement, this indexer among them, 0 to 4",
-    })
-    .default("0")
-    .transform((text) => (text === "true" ? 1 : text === "false" ? 0 : Number(text))),
+  TRUST_PROXY: proxiesSetting("settlement, this indexer among them").default(0),
   POINTS_PER_ADDRESS: integer(0, 1_000_000).default(6_000),
   STREAMS_PER_ADDRESS: integer(0, 100_000).default(32),
   SOCKETS_PER_ADDRESS: integer(0, 100_000).default(SOCKETS_PER_ADDRESS),
   TOKEN_NAME: z.string().default("USD Coin"),
   TOKEN_VERSION: z.string().default("2"),
   INSIGHTS_PRICE_USDC: priceUsdcSchema.refine((text) => /[1-9]/.test(text), "must be more than 0").optional(),
-  INSIGHTS_PAY_TO: addressText.optional(),
+  INSIGHTS_PAY_TO: addressSetting.optional(),
   X402_FACILITATOR_URL: httpUrl.optional(),
 });
 
-type Environment = z.infer<typeof environmentSchema>;
+type Settings = z.infer<typeof environmentSchema>;
 
 /** The variables that the indexer and its replicas read; no others need to be in their environment. */
 export const indexerVariables = Object.keys(environmentSchema.shape);
@@ -155,8 +147,8 @@ export const indexerVariables = Object.keys(environmentSchema.shape);
  *
  * @throws InvalidInputError naming every variable that is missing or wrong, all at once
  */
-export function readConfig(env: Record<string, string | undefined>): IndexerConfig {
-  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
+export function readConfig(env: Environment): IndexerConfig {
+  const present = variablesIn(env);
   const result = environmentSchema.safeParse(present);
   const wrong = result.success
     ? invariants.flatMap((invariant) => invariant(result.data))
@@ -207,13 +199,13 @@ export function readConfig(env: Record<string, string | undefined>): IndexerConf
   };
 }
 
-function insightsOf(env: Environment): IndexerConfig["insights"] {
+function insightsOf(env: Settings): IndexerConfig["insights"] {
   const { INSIGHTS_PRICE_USDC: price, INSIGHTS_PAY_TO: payTo, X402_FACILITATOR_URL: facilitator } = env;
   if (price === undefined || payTo === undefined || facilitator === undefined) return null;
   return { amount: parseUsdc(price), payTo, facilitator };
 }
 
-type Invariant = (env: Environment) => InputIssue[];
+type Invariant = (env: Settings) => InputIssue[];
 
 /** What holds between variables. Each returns what is wrong, if anything. */
 const invariants: Invariant[] = [
@@ -226,12 +218,12 @@ const invariants: Invariant[] = [
   aPriceIsPaidToSomebody,
 ];
 
-function followedLedgersHaveTheirContract(env: Environment): InputIssue[] {
+function followedLedgersHaveTheirContract(env: Settings): InputIssue[] {
   if (env.LEDGERS.length === 0 || env.ANCHORED_LEDGER !== undefined) return [];
   return [{ field: "ANCHORED_LEDGER", message: "is missing: LEDGERS names ledgers that are anchored in it" }];
 }
 
-function contractsDoNotOverlap(env: Environment): InputIssue[] {
+function contractsDoNotOverlap(env: Settings): InputIssue[] {
   const seen = new Map<Address, string>([[env.TOKEN_ADDRESS, "TOKEN_ADDRESS"]]);
   const issues: InputIssue[] = [];
   const claim = (field: string, address: Address) => {
@@ -244,14 +236,14 @@ function contractsDoNotOverlap(env: Environment): InputIssue[] {
   return issues;
 }
 
-function escrowsAreNamedOnce(env: Environment): InputIssue[] {
+function escrowsAreNamedOnce(env: Settings): InputIssue[] {
   return duplicates(env.ESCROWS.map(([escrow]) => escrow)).map((escrow) => ({
     field: "ESCROWS",
     message: `names ${escrow} twice`,
   }));
 }
 
-function ledgersAreNamedOnce(env: Environment): InputIssue[] {
+function ledgersAreNamedOnce(env: Settings): InputIssue[] {
   return duplicates(env.LEDGERS.map(([id]) => id)).map((id) => ({
     field: "LEDGERS",
     message: `names ${id} twice`,
@@ -259,7 +251,7 @@ function ledgersAreNamedOnce(env: Environment): InputIssue[] {
 }
 
 /** A hub's transfers are never hire payments, an escrow's are settled by its own events: one address cannot be both. */
-function hubsAreNoContractsOfOurs(env: Environment): InputIssue[] {
+function hubsAreNoContractsOfOurs(env: Settings): InputIssue[] {
   const ours = new Set<string>([env.TOKEN_ADDRESS, ...env.ESCROWS.map(([escrow]) => escrow)]);
   return env.HUBS.filter((hub) => ours.has(hub)).map((hub) => ({
     field: "HUBS",
@@ -268,7 +260,7 @@ function hubsAreNoContractsOfOurs(env: Environment): InputIssue[] {
 }
 
 /** Forwarding a route to itself would never end. */
-function settlementIsAnotherServer(env: Environment): InputIssue[] {
+function settlementIsAnotherServer(env: Settings): InputIssue[] {
   if (env.SETTLEMENT_URL === undefined) return [];
   const url = new URL(env.SETTLEMENT_URL);
   const here = ["localhost", "127.0.0.1", "[::1]", "0.0.0.0"].includes(url.hostname);
@@ -276,7 +268,7 @@ function settlementIsAnotherServer(env: Environment): InputIssue[] {
   return [{ field: "SETTLEMENT_URL", message: `is this server: INDEXER_PORT is ${env.INDEXER_PORT} too` }];
 }
 
-function aPriceIsPaidToSomebody(env: Environment): InputIssue[] {
+function aPriceIsPaidToSomebody(env: Settings): InputIssue[] {
   if (env.INSIGHTS_PRICE_USDC === undefined) return [];
   return (["INSIGHTS_PAY_TO", "X402_FACILITATOR_URL"] as const)
     .filter((field) => env[field] === undefined)

@@ -1,8 +1,15 @@
-import { type Address, addressSchema } from "tallystick-protocol/address";
+import type { Address } from "tallystick-protocol/address";
 import { parseUsdc, priceUsdcSchema } from "tallystick-protocol/amount";
-import { InvalidInputError, invalidInputFromZod } from "tallystick-protocol/errors";
+import { InvalidInputError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
-import { keysOfOthers } from "tallystick-protocol/keysOfOthers";
+import { type Environment, readEnvironment } from "tallystick-runtime/configuration/readEnvironment";
+import {
+  addressSetting,
+  httpSetting,
+  portSetting,
+  privateKeySetting,
+  wholeNumberSetting,
+} from "tallystick-runtime/configuration/settings";
 import { z } from "zod";
 
 /** What a keeper is told from outside. */
@@ -31,29 +38,19 @@ export type KeeperConfig = {
   trustedProxies: number;
 };
 
-const address = z
-  .string()
-  .transform((text) => text.toLowerCase())
-  .pipe(addressSchema);
-const wholeNumber = z
-  .string()
-  .regex(/^[0-9]{1,15}$/, "must be a whole number")
-  .transform(Number);
+const wholeNumber = wholeNumberSetting(15);
 
 const environmentSchema = z.object({
-  RPC_URL: z.url({ protocol: /^https?$/, message: "must be an http or https address" }),
+  RPC_URL: httpSetting,
   CHAIN_ID: wholeNumber,
   ESCROWS: z.string().default(""),
   START_BLOCK: wholeNumber.default(0),
-  KEEPER_PRIVATE_KEY: z
-    .string()
-    .regex(/^0x[0-9a-fA-F]{64}$/, "must be 0x and 64 hex digits")
-    .transform((text) => text as Hex),
+  KEEPER_PRIVATE_KEY: privateKeySetting,
   KEEPER_HOST: z.string().default("127.0.0.1"),
-  KEEPER_PORT: wholeNumber.refine((port) => port < 65_536, "must be below 65536").default(42_071),
+  KEEPER_PORT: portSetting.default(42_071),
   KEEPER_DIR: z.string().default("./.tallystick/keeper"),
   KEEPER_ROUND_MS: wholeNumber.refine((ms) => ms >= 100, "must be at least 100").default(2_000),
-  KEEPER_FEE_RECIPIENT: address.optional(),
+  KEEPER_FEE_RECIPIENT: addressSetting.optional(),
   KEEPER_MIN_AMOUNT_USDC: z
     .string()
     .refine((text) => priceUsdcSchema.safeParse(text).success, "must be an amount like 0.01")
@@ -73,18 +70,8 @@ export const keeperVariables = Object.keys(environmentSchema.shape);
  * @param escrow the contract, when `ESCROWS` names several
  * @throws InvalidInputError naming every variable at fault
  */
-export function readKeeperConfig(
-  environment: { [name: string]: string | undefined },
-  escrow?: string,
-): KeeperConfig {
-  const given = Object.fromEntries(
-    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""),
-  );
-  const foreign = keysOfOthers("keeper", given);
-  if (foreign.length > 0) throw new InvalidInputError({ issues: foreign, code: "invalid_configuration" });
-  const parsed = environmentSchema.safeParse(given);
-  if (!parsed.success) throw invalidInputFromZod(parsed.error, "", "invalid_configuration");
-  const it = parsed.data;
+export function readKeeperConfig(environment: Environment, escrow?: string): KeeperConfig {
+  const it = readEnvironment(environment, environmentSchema, "keeper");
   return {
     rpcUrl: it.RPC_URL,
     chainId: it.CHAIN_ID,
@@ -111,7 +98,7 @@ function escrowIn(escrows: string, wanted: string | undefined): Address {
     .map((entry) => entry.split("=")[0]?.trim() ?? "")
     .filter((text) => text !== "");
   const chosen = wanted === undefined && named.length === 1 ? named[0] : wanted;
-  const read = address.safeParse(chosen);
+  const read = addressSetting.safeParse(chosen);
   if (read.success) return read.data;
   const message =
     chosen === undefined

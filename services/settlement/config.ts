@@ -1,10 +1,18 @@
 import path from "node:path";
-import { type Address, addressSchema } from "tallystick-protocol/address";
-import { InvalidInputError, invalidInputFromZod } from "tallystick-protocol/errors";
+import type { Address } from "tallystick-protocol/address";
+import { InvalidInputError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
-import { keysOfOthers } from "tallystick-protocol/keysOfOthers";
 import { ledgerId } from "tallystick-protocol/ledger/anchor";
 import { addressProblem } from "tallystick-protocol/net/publicAddress";
+import { type Environment, readEnvironment } from "tallystick-runtime/configuration/readEnvironment";
+import {
+  addressSetting,
+  httpSetting,
+  portSetting,
+  privateKeySetting,
+  proxiesSetting,
+  wholeNumberSetting,
+} from "tallystick-runtime/configuration/settings";
 import { zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
@@ -77,20 +85,8 @@ export type SettlementConfig = {
 const LOCAL_CHAIN = 31_337;
 
 const share = z.coerce.number().min(0, "must be from 0 to 1").max(1, "must be from 0 to 1");
-const wholeNumber = z
-  .string()
-  .regex(/^[0-9]{1,9}$/, "must be a whole number")
-  .transform(Number);
-const contractAddress = z
-  .string()
-  .transform((text) => text.toLowerCase())
-  .pipe(addressSchema);
-
-const privateKey = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{64}$/, "must be 0x and 64 hex digits")
-  .transform((text) => text as Hex)
-  .optional();
+const wholeNumber = wholeNumberSetting(9);
+const privateKey = privateKeySetting.optional();
 const flag = z
   .enum(["0", "1", "false", "true"])
   .default("0")
@@ -99,7 +95,7 @@ const flag = z
 const environmentSchema = z.object({
   SETTLEMENT_MODE: z.enum(["sandbox", "staging", "production"]).optional(),
   SETTLEMENT_HOST: z.string().default("127.0.0.1"),
-  SETTLEMENT_PORT: wholeNumber.refine((port) => port < 65_536, "must be below 65536").default(42_070),
+  SETTLEMENT_PORT: portSetting.default(42_070),
   LEDGER_DIR: z.string().default("./.tallystick/ledger"),
   LEDGER_ORIGIN: z
     .string()
@@ -123,33 +119,26 @@ const environmentSchema = z.object({
   RATE_LIMIT_PER_KEY: wholeNumber.default(6_000),
   // Ten a second: more than one seller does, and each may cost a signature check.
   RATE_LIMIT_PER_ADDRESS: wholeNumber.default(600),
-  TRUST_PROXY: z
-    .enum(["0", "1", "2", "3", "4", "false", "true"], {
-      error: "must be the number of proxies in front of this service, 0 to 4",
-    })
-    .default("0")
-    .transform((text) => (text === "true" ? 1 : text === "false" ? 0 : Number(text))),
+  TRUST_PROXY: proxiesSetting("this service").default(0),
   RULES_FILE: z.string().optional(),
   DEV_MODE: flag,
-  OPERATOR: contractAddress.optional(),
+  OPERATOR: addressSetting.optional(),
   OPERATOR_PRIVATE_KEY: privateKey,
   PULSE_INTERVAL_SECONDS: wholeNumber
     .refine((seconds) => seconds <= 86_400, "must be at most 86400")
     .default(300),
   CHECKPOINT_PRIVATE_KEY: privateKey,
   CLAIM_ATTESTOR_PRIVATE_KEY: privateKey,
-  X_API_URL: z
-    .url({ protocol: /^https?$/, message: "must be an http or https address" })
-    .default("https://api.x.com"),
+  X_API_URL: httpSetting.default("https://api.x.com"),
   X_API_KEY: z.string().optional(),
   ANCHOR_PRIVATE_KEY: privateKey,
-  ANCHOR_WRITER: contractAddress.optional(),
-  LEDGER_FIRST_WRITER: contractAddress.optional(),
+  ANCHOR_WRITER: addressSetting.optional(),
+  LEDGER_FIRST_WRITER: addressSetting.optional(),
   RELAYER_PRIVATE_KEY: privateKey,
   ANCHOR_WORDS_DIR: z.string().optional(),
-  ANCHORED_LEDGER: contractAddress.optional(),
-  LEDGER_GUARDIAN: contractAddress.default(zeroAddress),
-  RPC_URL: z.url({ protocol: /^https?$/, message: "must be an http or https address" }).optional(),
+  ANCHORED_LEDGER: addressSetting.optional(),
+  LEDGER_GUARDIAN: addressSetting.default(zeroAddress),
+  RPC_URL: httpSetting.optional(),
   CHAIN_ID: wholeNumber.optional(),
   ANCHOR_INTERVAL_SECONDS: z.coerce.number().positive("must be more than 0").max(86_400).default(30),
   ANCHOR_CONFIRMATIONS: wholeNumber.refine((count) => count <= 64, "must be at most 64").optional(),
@@ -166,15 +155,8 @@ export const settlementVariables = Object.keys(environmentSchema.shape);
  *
  * @throws InvalidInputError naming every variable at fault
  */
-export function readConfig(environment: { [name: string]: string | undefined }): SettlementConfig {
-  const given = Object.fromEntries(
-    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""),
-  );
-  const foreign = keysOfOthers("settlement", given);
-  if (foreign.length > 0) throw new InvalidInputError({ issues: foreign, code: "invalid_configuration" });
-  const parsed = environmentSchema.safeParse(given);
-  if (!parsed.success) throw invalidInputFromZod(parsed.error, "", "invalid_configuration");
-  const env = parsed.data;
+export function readConfig(environment: Environment): SettlementConfig {
+  const env = readEnvironment(environment, environmentSchema, "settlement");
   const anchoring = readAnchoring(env);
   const claims = readClaims(env);
   const operator = readOperator(env);

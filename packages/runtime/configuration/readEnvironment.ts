@@ -1,0 +1,33 @@
+import { InvalidInputError, invalidInputFromZod } from "tallystick-protocol/errors";
+import { type KeyHolder, keysOfOthers } from "tallystick-protocol/keysOfOthers";
+import type { z } from "zod";
+
+/** Environment variables; an empty one counts as absent. */
+export type Environment = { [name: string]: string | undefined };
+
+/** Those variables that say something. */
+export function variablesIn(environment: Environment): { [name: string]: string } {
+  return Object.fromEntries(
+    Object.entries(environment).filter((entry): entry is [string, string] => Boolean(entry[1])),
+  );
+}
+
+/**
+ * Reads a process's variables.
+ *
+ * @param holder whose they are: a key of another process must not be among them
+ * @throws InvalidInputError `invalid_configuration` naming every variable at fault
+ */
+export function readEnvironment<Schema extends z.ZodType>(
+  environment: Environment,
+  schema: Schema,
+  holder: KeyHolder,
+): z.output<Schema> {
+  const given = variablesIn(environment);
+  const code = "invalid_configuration";
+  const foreign = keysOfOthers(holder, given);
+  if (foreign.length > 0) throw new InvalidInputError({ issues: foreign, code });
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) throw invalidInputFromZod(parsed.error, "", code);
+  return parsed.data;
+}
