@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { notesOf } from "tallystick-derive/foldLog";
 import { snapshotOf } from "tallystick-derive/snapshot";
 import { type Address, addressSchema } from "tallystick-protocol/address";
 import { parseOption, wholeNumber } from "../cli/parseOption.ts";
@@ -25,12 +26,8 @@ export function registerDerive(program: Command): void {
       "\nTime moves at the log's ticks only: without any, nothing expires and there is no digest.",
     )
     .action(async (file: string, options: Options) => {
-      const { store, otherTokens } = await deriveLog(readWholeLines(file), options);
-      for (const [token, count] of otherTokens) {
-        process.stderr.write(
-          `note: left out ${count} transfers of ${token}, which is not the token of this log\n`,
-        );
-      }
-      process.stdout.write(`${JSON.stringify(snapshotOf(store), null, 2)}\n`);
+      const derived = await deriveLog(readWholeLines(file), options);
+      for (const note of notesOf(derived)) process.stderr.write(`${note}\n`);
+      process.stdout.write(`${JSON.stringify(snapshotOf(derived.store), null, 2)}\n`);
     });
 }

@@ -42,6 +42,17 @@ describe("readWholeLines", () => {
       for await (const text of readWholeLines(endless)) texts.push(text);
     })().catch((it) => it);
     expect(error).to.include({ code: "line_too_long" });
+    expect(error.message).to.contain("Line 2 ");
     expect(texts).to.deep.equal(["{}"]);
+  });
+
+  it("says that a file cannot be read to whoever reads it, however long after it was named", async () => {
+    for (const file of [path.join(folder, "missing"), folder]) {
+      const texts = readWholeLines(file);
+      await new Promise((resolve) => setImmediate(resolve));
+      const error = await texts.next().catch((it) => it);
+      expect(error).to.include({ code: "unreadable_file" });
+      expect(error.message).to.contain(file);
+    }
   });
 });

@@ -1,7 +1,7 @@
-import type { DeriveEvent, ParamsEvent } from "tallystick-derive/events";
-import { parseEvent } from "tallystick-derive/parseEvent";
 import type { Address } from "tallystick-protocol/address";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import type { DeriveEvent, ParamsEvent } from "./events.ts";
+import { parseEvent } from "./parseEvent.ts";
 
 /**
  * Reads an event log line by line, and refuses one that cannot be right as a whole: out of order, or silent about what its

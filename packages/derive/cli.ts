@@ -1,0 +1,130 @@
+#!/usr/bin/env node
+// tallystick-derive: an event log in, state and digest out, in one thread. The only file here that reads or writes
+// anything: the derivation itself is pure.
+import { createReadStream } from "node:fs";
+import { parseArgs } from "node:util";
+import { addressSchema } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
+import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
+import { type DerivedLog, type FoldLogOptions, foldLog, notesOf } from "./foldLog.ts";
+import { snapshotOf } from "./snapshot.ts";
+import { wholeLines } from "./wholeLines.ts";
+
+const HELP = `usage: tallystick-derive FILE [options]
+
+Computes agents, clusters and the digest from an event log, one JSON object a line. FILE may be - for standard input.
+Time moves at the log's ticks only: without any, nothing expires and there is no digest.
+
+  --json              print the whole state as JSON
+  --digest            print the digest alone
+  --at-block NUMBER   stop after this block
+  --token ADDRESS     the token whose transfers count, for a log whose first line does not name it
+  --trust-signatures  accept the signatures that are present, for synthetic logs
+  -h, --help          print this
+`;
+
+type Command = { file: string; print: "summary" | "json" | "digest"; options: FoldLogOptions };
+
+/** Exit code of a command that was called wrongly, as most Unix tools have it. */
+const USAGE = 2;
+
+/** @returns what is asked for; null for help */
+function readCommand(args: string[]): Command | null {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      json: { type: "boolean" },
+      digest: { type: "boolean" },
+      "at-block": { type: "string" },
+      token: { type: "string" },
+      "trust-signatures": { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+    },
+  });
+  if (values.help) return null;
+  const [file, ...more] = positionals;
+  if (file === undefined || more.length > 0)
+    throw new TypeError("It takes one FILE, or - for standard input.");
+  if (values.json && values.digest) throw new TypeError("--json and --digest exclude each other.");
+  const options: FoldLogOptions = { trustSignatures: values["trust-signatures"] ?? false };
+  const { "at-block": block, token } = values;
+  if (block !== undefined) {
+    if (!/^\d{1,15}$/.test(block)) throw new TypeError("--at-block must be a whole number.");
+    options.atBlock = Number(block);
+  }
+  if (token !== undefined) {
+    const address = addressSchema.safeParse(token);
+    if (!address.success) throw new TypeError("--token must be 0x and 40 lower-case hex digits.");
+    options.token = address.data;
+  }
+  return { file, print: values.json ? "json" : values.digest ? "digest" : "summary", options };
+}
+
+async function* read(file: string): AsyncGenerator<string> {
+  // Opened when the first line is wanted: a file that cannot be opened says so to whoever reads, or it ends the process.
+  const input = file === "-" ? process.stdin : createReadStream(file, { highWaterMark: 1 << 20 });
+  input.setEncoding("utf8");
+  yield* wholeLines(file, input as AsyncIterable<string>);
+}
+
+function describe({ store, events }: DerivedLog, print: Command["print"]): string {
+  const { asOf, agents, clusters, digest } = snapshotOf(store);
+  if (print === "json") return JSON.stringify({ asOf, agents, clusters, digest }, null, 2);
+  if (print === "summary") {
+    return [
+      `events   ${events}`,
+      `block    ${asOf.block}`,
+      `time     ${asOf.time}`,
+      `agents   ${Object.keys(agents).length}`,
+      `clusters ${Object.keys(clusters).length}`,
+      `digest   ${digest ?? "none: the log has no tick"}`,
+    ].join("\n");
+  }
+  if (digest !== null) return digest;
+  throw new TallystickError({
+    code: "no_digest",
+    message: "The log has no tick, so it has no digest.",
+    hint: "A digest stands for the state at a tick. Logs that a node exports have them.",
+  });
+}
+
+function describeError(error: unknown): string {
+  if (!(error instanceof TallystickError)) return String(error instanceof Error ? error.stack : error);
+  return [
+    error.message,
+    ...(error.hint === undefined ? [] : [`  hint: ${error.hint}`]),
+    `  code: ${error.code}`,
+  ].join("\n");
+}
+
+/** @returns the exit code: 0 done, 1 the log cannot be derived, 2 called wrongly */
+async function main(args: string[]): Promise<number> {
+  let command: Command | null;
+  try {
+    command = readCommand(args);
+  } catch (error) {
+    process.stderr.write(`error: ${error instanceof Error ? error.message : error}\n\n${HELP}`);
+    return USAGE;
+  }
+  if (command === null) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const { file, print, options } = command;
+  try {
+    const derived = await foldLog(read(file), { ...options, recover: await recoverByWasm() });
+    for (const note of notesOf(derived)) process.stderr.write(`${note}\n`);
+    process.stdout.write(`${describe(derived, print)}\n`);
+    return 0;
+  } catch (error) {
+    process.stderr.write(`error: ${describeError(error)}\n`);
+    return 1;
+  }
+}
+
+// `tallystick-derive … | head` closes our output early, which is the reader's good right.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === "EPIPE" ? 0 : 1);
+});
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,79 @@
+import type { Address } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
+import { apply } from "./apply.ts";
+import { LogReader } from "./logReader.ts";
+import { MemoryStore } from "./memoryStore.ts";
+import type { ApplyOptions } from "./step.ts";
+
+export type FoldLogOptions = ApplyOptions & {
+  /** The token that the log is about, for a log whose first line does not name it. Transfers of others are left out. */
+  token?: Address;
+  /** Stop after this block. */
+  atBlock?: number;
+};
+
+export type DerivedLog = {
+  store: MemoryStore;
+  events: number;
+  /** Tokens of transfers that were left out, with how many; of the first {@link OTHER_TOKENS} of them. */
+  otherTokens: Map<string, number>;
+};
+
+/** More tokens than a log is about are a mistake or a joke, and nobody reads a longer list. */
+const OTHER_TOKENS = 10;
+
+/**
+ * Folds a whole event log, one JSON line an event, into rows in memory. Lines are read as they come, so what is kept grows
+ * with the state and not with the log.
+ *
+ * @param texts the log, each text one or more whole lines
+ * @throws TallystickError naming the line that cannot be read, stands out of order, or has a transfer of nobody knows what
+ */
+export async function foldLog(
+  texts: AsyncIterable<string>,
+  { token, atBlock, ...options }: FoldLogOptions = {},
+): Promise<DerivedLog> {
+  const derived: DerivedLog = { store: new MemoryStore(), events: 0, otherTokens: new Map() };
+  const reader = new LogReader(token);
+  for await (const text of texts) {
+    for (const line of text.split("\n")) {
+      const event = reader.read(line);
+      if (event === undefined) continue;
+      if (atBlock !== undefined && event.block > atBlock) return derived;
+      if (event.kind === "transfer" && event.token !== reader.token) {
+        noteOther(derived, event.token);
+        continue;
+      }
+      try {
+        const applied = apply(derived.store, event, options);
+        if (applied instanceof Promise) await applied;
+      } catch (cause) {
+        throw contradicts(reader.line, cause);
+      }
+      derived.events++;
+    }
+  }
+  reader.finish();
+  return derived;
+}
+
+/** What to tell a person about what was left out, a line each. */
+export function notesOf({ otherTokens }: DerivedLog): string[] {
+  return [...otherTokens].map(
+    ([token, count]) => `note: left out ${count} transfers of ${token}, which is not the token of this log`,
+  );
+}
+
+function noteOther({ otherTokens }: DerivedLog, token: string): void {
+  const count = otherTokens.get(token);
+  if (count !== undefined || otherTokens.size < OTHER_TOKENS) otherTokens.set(token, (count ?? 0) + 1);
+}
+
+function contradicts(line: number, cause: unknown): TallystickError {
+  return new TallystickError({
+    code: "contradictory_event",
+    message: `Line ${line} contradicts the lines above it: ${cause instanceof Error ? cause.message : String(cause)}`,
+    hint: "The log is incomplete or was edited; export it again from a node.",
+    cause,
+  });
+}
