@@ -26,8 +26,16 @@ const idempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,200}$/, "must have 1 to 200 visible ASCII characters");
 const params = z.record(z.string(), z.unknown()).describe("What the capability's input schema asks for.");
+
 /** Tools that hire: and what became of a hire, and giving one up. */
 export function registerHireTools(server: McpServer, context: McpContext): void {
+  registerHireAgent(server, context);
+  registerGetHire(server, context);
+  registerCancelHire(server, context);
+  registerResumeHires(server, context);
+}
+
+function registerHireAgent(server: McpServer, context: McpContext): void {
   server.registerTool(
     "hire_agent",
     {
@@ -78,7 +86,9 @@ export function registerHireTools(server: McpServer, context: McpContext): void 
         return await answerOf(context, spend, running, progressTo(extra), 0);
       }),
   );
+}
 
+function registerGetHire(server: McpServer, context: McpContext): void {
   server.registerTool(
     "get_hire",
     {
@@ -112,7 +122,9 @@ export function registerHireTools(server: McpServer, context: McpContext): void 
         return hireRunning(key, "Another process is at it, or was until it ended", remaining);
       }),
   );
+}
 
+function registerCancelHire(server: McpServer, context: McpContext): void {
   server.registerTool(
     "cancel_hire",
     {
@@ -158,7 +170,9 @@ export function registerHireTools(server: McpServer, context: McpContext): void 
         };
       }),
   );
+}
 
+function registerResumeHires(server: McpServer, context: McpContext): void {
   server.registerTool(
     "resume_hires",
     {

@@ -33,6 +33,12 @@ const agent = z.object({
 
 /** Tools that only look: who sells what, how well, and what can be hired at all. */
 export function registerMarketTools(server: McpServer, context: McpContext): void {
+  registerSearchAgents(server, context);
+  registerCheckReputation(server, context);
+  registerListCapabilities(server, context);
+}
+
+function registerSearchAgents(server: McpServer, context: McpContext): void {
   server.registerTool(
     "search_agents",
     {
@@ -75,7 +81,9 @@ export function registerMarketTools(server: McpServer, context: McpContext): voi
         };
       }),
   );
+}
 
+function registerCheckReputation(server: McpServer, context: McpContext): void {
   server.registerTool(
     "check_reputation",
     {
@@ -104,7 +112,9 @@ export function registerMarketTools(server: McpServer, context: McpContext): voi
         return plainFigures({ ...reputation, co_members: cluster.co_members }) as { [key: string]: unknown };
       }),
   );
+}
 
+function registerListCapabilities(server: McpServer, context: McpContext): void {
   server.registerTool(
     "list_capabilities",
     {

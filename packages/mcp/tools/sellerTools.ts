@@ -15,6 +15,11 @@ import { answering } from "../toolResult.ts";
 
 /** Tools of a seller: say what is sold, and see what was. */
 export function registerSellerTools(server: McpServer, context: McpContext): void {
+  registerPublishListing(server, context);
+  registerMyReceipts(server, context);
+}
+
+function registerPublishListing(server: McpServer, context: McpContext): void {
   server.registerTool(
     "publish_listing",
     {
@@ -71,7 +76,9 @@ export function registerSellerTools(server: McpServer, context: McpContext): voi
         return { status: plainName(String(status)), hash, index, agent_id: address };
       }),
   );
+}
 
+function registerMyReceipts(server: McpServer, context: McpContext): void {
   server.registerTool(
     "my_receipts",
     {

@@ -19,11 +19,13 @@ const hash = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digit
 
 /** Tools of the ledger: leave for risky actions, what is settled, and proofs of it (swarm.at §8). */
 export function registerSettlementTools(server: McpServer, context: McpContext): void {
-  const read = async (path: string): Promise<string> => {
-    const { baseUrl, fetch } = context;
-    return (await requestService({ baseUrl, path, fetch })).text;
-  };
+  registerSettleAction(server, context);
+  registerCheckSettlement(server, context);
+  registerLedgerStatus(server, context);
+  registerVerifyReceipt(server, context);
+}
 
+function registerSettleAction(server: McpServer, context: McpContext): void {
   server.registerTool(
     "settle_action",
     {
@@ -62,7 +64,7 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
             hint: "Its operator would set TALLYSTICK_API_KEY, made by tallystick keys add. Until then: do not act.",
           });
         }
-        const parent_hash = parentHash ?? readObject(await read("/v1/ledger/latest")).hash;
+        const parent_hash = parentHash ?? readObject(await read(context, "/v1/ledger/latest")).hash;
         const body = { action, context: why, parent_hash };
         const { text } = await requestService({ baseUrl, path: "/v1/actions", apiKey, body, fetch });
         const { proceed, reason, settlement_token: token, rule, ...rest } = readObject(text);
@@ -78,7 +80,9 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
         };
       }),
   );
+}
 
+function registerCheckSettlement(server: McpServer, context: McpContext): void {
   server.registerTool(
     "check_settlement",
     {
@@ -101,7 +105,7 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
     ({ task_id: taskId, hash: entry, settlement_token: token, action }) =>
       answering(async () => {
         if (token !== undefined) {
-          const keys = parseVerifierKeys(await read("/v1/ledger/key"));
+          const keys = parseVerifierKeys(await read(context, "/v1/ledger/key"));
           const now = Math.floor(context.now() / 1000);
           const verdicts = keys.map(({ name: origin, publicKey }) =>
             verifySettlementToken({ token, action, publicKey, origin, now }),
@@ -113,7 +117,7 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
         }
         try {
           if (entry !== undefined) {
-            const { index, size } = readObject(await read(`/v1/ledger/proof?hash=${entry}`));
+            const { index, size } = readObject(await read(context, `/v1/ledger/proof?hash=${entry}`));
             return { settled: true, reason: null, hash: entry, index, size };
           }
           if (taskId === undefined) {
@@ -122,7 +126,7 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
               message: "Give task_id, hash, or settlement_token with action.",
             });
           }
-          const status = readObject(await read(`/v1/status/${encodeURIComponent(taskId)}`));
+          const status = readObject(await read(context, `/v1/status/${encodeURIComponent(taskId)}`));
           return {
             settled: status.status === "SETTLED",
             reason: null,
@@ -137,7 +141,9 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
         }
       }),
   );
+}
 
+function registerLedgerStatus(server: McpServer, context: McpContext): void {
   server.registerTool(
     "ledger_status",
     {
@@ -158,13 +164,15 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
     () =>
       answering(async () => {
         const [latest, checkpoint] = await Promise.all([
-          read("/v1/ledger/latest"),
-          read("/v1/ledger/checkpoint"),
+          read(context, "/v1/ledger/latest"),
+          read(context, "/v1/ledger/checkpoint"),
         ]);
         return { ...(plainFigures(readObject(latest)) as object), checkpoint: checkpoint.slice(0, 8_192) };
       }),
   );
+}
 
+function registerVerifyReceipt(server: McpServer, context: McpContext): void {
   server.registerTool(
     "verify_receipt",
     {
@@ -191,8 +199,8 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
     ({ receipt_hash: entry }) =>
       answering(async () => {
         const [bundle, key] = await Promise.all([
-          read(`/v1/ledger/bundle?hash=${entry}`),
-          read("/v1/ledger/key"),
+          read(context, `/v1/ledger/bundle?hash=${entry}`),
+          read(context, "/v1/ledger/key"),
         ]);
         const { chain } = context;
         const proof = verifyProofBundle(parseProofBundle(bundle), {
@@ -231,4 +239,8 @@ export function registerSettlementTools(server: McpServer, context: McpContext):
 
 function readObject(text: string): { [key: string]: unknown } {
   return Object(readForeignJson(text));
+}
+
+async function read({ baseUrl, fetch }: McpContext, path: string): Promise<string> {
+  return (await requestService({ baseUrl, path, fetch })).text;
 }
