@@ -1,5 +1,5 @@
 import { asc, desc, gt } from "ponder";
-import * as schema from "../../ponder.schema.ts";
+import { timeline } from "../../ponder.schema.ts";
 import { logWarning } from "../../ponderProcess.ts";
 import type { Database } from "../database.ts";
 import { messagesOf, type StreamMessage } from "./messages.ts";
@@ -30,7 +30,6 @@ const BEGINNING = "";
  * @param parameters.everyMs between two looks at the database
  */
 export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: number }): TimelineFeed {
-  const { timeline } = schema;
   const listeners = new Set<(reorg: Reorg | null) => void>();
   let recent: StreamMessage[] = [];
   /** Everything after this is in `recent`. */
@@ -56,12 +55,7 @@ export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: num
     if (floor === null) return begin();
     for (;;) {
       const known = recent;
-      const rows = await db
-        .select()
-        .from(timeline)
-        .where(gt(timeline.position, floor))
-        .orderBy(asc(timeline.position))
-        .limit(known.length + BATCH);
+      const rows = await rowsAfter(db, floor, known.length + BATCH);
       const changed = known.findIndex(
         (it, n) => it.position !== rows[n]?.position || it.subject !== rows[n]?.subject,
       );
@@ -104,13 +98,7 @@ export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: num
       if (floor !== null && position >= floor) {
         return recent.filter((it) => it.position > position).slice(0, limit);
       }
-      const rows = await db
-        .select()
-        .from(timeline)
-        .where(gt(timeline.position, position))
-        .orderBy(asc(timeline.position))
-        .limit(limit);
-      return messagesOf(db, rows);
+      return messagesOf(db, await rowsAfter(db, position, limit));
     },
     subscribe: (listener) => {
       listeners.add(listener);
@@ -125,4 +113,13 @@ export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: num
       };
     },
   };
+}
+
+async function rowsAfter(db: Database, position: string, limit: number) {
+  return await db
+    .select()
+    .from(timeline)
+    .where(gt(timeline.position, position))
+    .orderBy(asc(timeline.position))
+    .limit(limit);
 }

@@ -4,21 +4,11 @@ import type { Hex } from "tallystick-protocol/hex";
 import { ChainError, RelayRefusedError } from "../errors.ts";
 import { GAS_EACH, GAS_EACH_CONTRACT, MAX_BATCH_GAS } from "./batch.ts";
 import type { EscrowCalls } from "./escrowCalls.ts";
-import { advancesOf, type GasAccounts, wordsOf } from "./gasAccounts.ts";
+import { wordsOf } from "./gasAccounts.ts";
+import { createOutcomes, GAS_EACH_SMALL_CONTRACT, type OutcomesParameters } from "./instructionOutcomes.ts";
 import { chunksOf, type KeeperBatches } from "./keeperBatches.ts";
-import type { Instruction, InstructionBook, InstructionKind } from "./keeperInstructions.ts";
-import type { EscrowState } from "./readEscrowState.ts";
+import type { Instruction, InstructionKind } from "./keeperInstructions.ts";
 import type { TriedCall } from "./tryCall.ts";
-
-/** Gas for an item in which a usual contract wallet verifies: the most that a word of a wallet nobody knows may cost. */
-export const GAS_EACH_SMALL_CONTRACT = 150_000n;
-
-/** How often an item may fail on the chain: once with others, and once more alone. */
-const MOST_TRIES = 2;
-
-/** How often a wallet may say no, or an escrow be unknown, until nobody asks any more; each time is twice as late. */
-const MOST_LOOKS = 8;
-const LOOK_MS = 5_000;
 
 /** What every transaction costs. */
 const TRANSACTION_GAS = 21_000;
@@ -26,21 +16,10 @@ const TRANSACTION_GAS = 21_000;
 /** Questions to the chain at one time. */
 const AT_ONCE = 16;
 
-/** The contract's errors after which the same words can never be good. */
-const FOR_GOOD = new Set(["WrongStatus", "NotAParty", "NotAuthorized"]);
-
-export type CarryOutParameters = {
+export type CarryOutParameters = OutcomesParameters & {
   calls: EscrowCalls;
-  book: InstructionBook;
   batches: KeeperBatches;
-  accounts: GasAccounts;
   maxBatch: number;
-  /** Gas that the words of one contract wallet may cost in a window. */
-  gasPerWallet: number;
-  /** Whether a hire's release pays for what the hire cost. */
-  isPaid: (hire: Hire) => boolean;
-  now: () => number;
-  log: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
 export type Carrier = ReturnType<typeof createCarrier>;
@@ -50,33 +29,8 @@ export type Carrier = ReturnType<typeof createCarrier>;
  * that ask a contract wallet go apart, each tried off the chain before it is sent, with gas that its account has room for.
  */
 export function createCarrier(parameters: CarryOutParameters) {
-  const { calls, book, batches, accounts, maxBatch, gasPerWallet, isPaid, now, log } = parameters;
-
-  async function take(kind: InstructionKind, hire: Hire, signer: Address, signature: Hex): Promise<void> {
-    const it = book.read(kind, hire, signer, signature);
-    const earlier = book.find(it.key);
-    if (earlier && (earlier.byKey || earlier.signature === signature)) return;
-    const tried = await calls.tryItem(it.call, it.byKey ? GAS_EACH : GAS_EACH_CONTRACT);
-    if (!tried.done) throw refusal(kind, tried);
-    if (!it.byKey) requireRoom(signer, Number(gasFor(tried)), kind === "release" ? "hire.buyer" : "signer");
-    await book.put({
-      ...it,
-      tries: earlier?.tries ?? 0,
-      reservation: earlier?.reservation,
-      owed: earlier?.owed ?? 0,
-    });
-  }
-
-  /** Says no at the door to what there will be no gas for, so that whoever brings it can send it itself. */
-  function requireRoom(wallet: Address, gas: number, field: string): void {
-    if (accounts.roomOf(wordsOf(wallet), gasPerWallet) >= gas) return;
-    throw new RelayRefusedError({
-      code: "gas_limit",
-      message: `The wallet ${wallet} may cost this keeper no ${gas} gas now.`,
-      field,
-      secondsToWait: accounts.secondsToWait(wordsOf(wallet)),
-    });
-  }
+  const { calls, book, batches, maxBatch, now } = parameters;
+  const { setAside, finish, sayDropped, lookLater, onNo, onFailure } = createOutcomes(parameters);
 
   async function carryOut(
     kind: InstructionKind,
@@ -122,15 +76,6 @@ export function createCarrier(parameters: CarryOutParameters) {
     if (faults.length > 0) throw faults[0];
   }
 
-  /** Sets gas aside for an item, or puts it off until its account may have room. */
-  function setAside(it: Instruction, gas = Number(GAS_EACH_SMALL_CONTRACT)): boolean {
-    it.reservation?.giveBack();
-    it.reservation = accounts.reserve(wordsOf(it.signer), gas, gasPerWallet);
-    // What others of the account have set aside may come back soon; what is lost comes back when its window ends.
-    if (it.reservation === undefined) it.notBefore = now() + LOOK_MS;
-    return it.reservation !== undefined;
-  }
-
   /** The items whose escrows are held. Settled ones are done, by whomever. */
   async function heldOf(items: readonly Instruction[], signal: AbortSignal): Promise<Instruction[]> {
     const held: Instruction[] = [];
@@ -143,11 +88,7 @@ export function createCarrier(parameters: CarryOutParameters) {
         // A provider that is behind does not know it yet.
         else if (status === "none") await lookLater(it, "The escrow is not there.");
         else {
-          log("An instruction is dropped.", {
-            key: it.key,
-            signer: it.signer,
-            reason: `the escrow is ${status}`,
-          });
+          sayDropped(it, `the escrow is ${status}`);
           await finish(it, status);
         }
       }
@@ -196,58 +137,43 @@ export function createCarrier(parameters: CarryOutParameters) {
     }
   }
 
-  async function finish(it: Instruction, status: EscrowState["status"]): Promise<void> {
-    await book.remove(it);
-    it.reservation?.giveBack();
-    if (status !== "released" || it.kind !== "release" || !isPaid(it.hire)) return;
-    await accounts.earn(advancesOf(it.hire.buyer));
-    if (!it.byKey) await accounts.earn(wordsOf(it.hire.buyer));
-  }
+  return {
+    take: (kind: InstructionKind, hire: Hire, signer: Address, signature: Hex): Promise<void> =>
+      take(parameters, kind, hire, signer, signature),
+    carryOut,
+  };
+}
 
-  async function drop(it: Instruction, reason: string | undefined): Promise<void> {
-    log("An instruction is dropped.", {
-      key: it.key,
-      signer: it.signer,
-      reason: reason ?? "no reason given",
+async function take(
+  { calls, book, accounts, gasPerWallet }: CarryOutParameters,
+  kind: InstructionKind,
+  hire: Hire,
+  signer: Address,
+  signature: Hex,
+): Promise<void> {
+  const it = book.read(kind, hire, signer, signature);
+  const earlier = book.find(it.key);
+  if (earlier && (earlier.byKey || earlier.signature === signature)) return;
+  const tried = await calls.tryItem(it.call, it.byKey ? GAS_EACH : GAS_EACH_CONTRACT);
+  if (!tried.done) throw refusal(kind, tried);
+  if (!it.byKey) requireRoom(Number(gasFor(tried)));
+  await book.put({
+    ...it,
+    tries: earlier?.tries ?? 0,
+    reservation: earlier?.reservation,
+    owed: earlier?.owed ?? 0,
+  });
+
+  /** Says no at the door to what there will be no gas for, so that whoever brings it can send it itself. */
+  function requireRoom(gas: number): void {
+    if (accounts.roomOf(wordsOf(signer), gasPerWallet) >= gas) return;
+    throw new RelayRefusedError({
+      code: "gas_limit",
+      message: `The wallet ${signer} may cost this keeper no ${gas} gas now.`,
+      field: kind === "release" ? "hire.buyer" : "signer",
+      secondsToWait: accounts.secondsToWait(wordsOf(signer)),
     });
-    await book.remove(it);
-    it.reservation?.giveBack();
   }
-
-  /** It failed on the chain. */
-  async function onFailure(it: Instruction, error: string | undefined, gas: number): Promise<void> {
-    const { reservation } = it;
-    it.reservation = undefined;
-    // Somebody was faster: no fault of the wallet's, and the next look at the escrow says how it ended.
-    const isLate = error === "WrongStatus";
-    await reservation?.lose(gas + (isLate ? 0 : it.owed), !isLate);
-    if (isLate) return await book.put(it);
-    it.owed = 0;
-    it.tries++;
-    if (it.tries >= MOST_TRIES || FOR_GOOD.has(error ?? "")) return await drop(it, error);
-    log("An instruction failed and is tried once more, alone.", {
-      key: it.key,
-      signer: it.signer,
-      reason: error,
-    });
-    await book.put(it);
-  }
-
-  /** Off the chain it is not good now: that costs nothing, so it may become so. */
-  async function onNo(it: Instruction, error: string | undefined): Promise<void> {
-    if (FOR_GOOD.has(error ?? "")) await drop(it, error);
-    else await lookLater(it, error);
-  }
-
-  async function lookLater(it: Instruction, reason: string | undefined): Promise<void> {
-    it.reservation?.giveBack();
-    it.reservation = undefined;
-    it.looks++;
-    it.notBefore = now() + LOOK_MS * 2 ** it.looks;
-    if (it.looks >= MOST_LOOKS) await drop(it, reason);
-  }
-
-  return { take, carryOut };
 }
 
 /** What an item that took so much gas is given. */

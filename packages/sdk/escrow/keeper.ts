@@ -85,7 +85,6 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
   const batches = createKeeperBatches(calls, batchMs);
   const { minAmount = 1n, fee } = worth;
   const timeouts = createTimeouts({ calls, store, batches, startBlock, maxBatch, minAmount, log });
-  let timer: ReturnType<typeof setTimeout> | undefined;
   let running: Promise<unknown> = Promise.resolve();
   const closing = new AbortController();
 
@@ -107,36 +106,20 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
     return opened;
   };
 
-  /** What one part of a round does within its time. */
-  async function phase(
-    name: KeeperPhase,
-    failed: KeeperPhase[],
-    work: (signal: AbortSignal, done: (count: number) => void) => Promise<void>,
-  ): Promise<number> {
-    let count = 0;
-    const deadline = startDeadline(phaseMs);
-    try {
-      const worked = work(AbortSignal.any([deadline.signal, closing.signal]), (done) => {
-        count += done;
-      });
-      // It hears that its time is over; what it waits for then may still come, or fail.
-      worked.catch(() => {});
-      await abortable(worked, deadline.signal);
-    } catch (error) {
-      failed.push(name);
-      log("A part of a round failed; the next round tries again.", { part: name, error: String(error) });
-    } finally {
-      deadline.end();
-    }
-    return count;
-  }
-
   async function roundNow(): Promise<KeeperRound> {
     const failed: KeeperPhase[] = [];
+    const phase = async (part: KeeperPhase, work: PhaseWork): Promise<number> => {
+      const { count, error } = await workFor(phaseMs, closing.signal, work);
+      if (error !== undefined) {
+        failed.push(part);
+        log("A part of a round failed; the next round tries again.", { part, error: String(error) });
+      }
+      return count;
+    };
     const [released, refunded, timedOut] = await Promise.all([
-      phase("releases", failed, async (...given) => (await books()).carrier.carryOut("release", ...given)),
-      phase("refunds", failed, async (...given) => (await books()).carrier.carryOut("refund", ...given)),
-      phase("timeouts", failed, timeouts.round),
+      phase("releases", async (...given) => (await books()).carrier.carryOut("release", ...given)),
+      phase("refunds", async (...given) => (await books()).carrier.carryOut("refund", ...given)),
+      phase("timeouts", timeouts.round),
     ]);
     const waiting = await books().then(
       ({ book }) => book.all().length,
@@ -152,12 +135,74 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
     return next;
   };
 
+  const rounds = scheduleRounds(round, roundMs, closing.signal);
+
+  return {
+    deposit: async (hire, authorization) => {
+      requireWorth(hire, worth);
+      const signature = unwrapSignature(authorization.signature);
+      return await (await books()).advances.deposit(hire, { ...authorization, signature });
+    },
+    markDelivered: async (hire, resultHash = ZERO_HASH, signature) => {
+      requireWorth(hire, worth);
+      return await (await books()).advances.markDelivered(hire, resultHash, unwrapSignature(signature));
+    },
+    release: async (hire, signature) => {
+      requireWorth(hire, worth);
+      await (await books()).carrier.take("release", hire, hire.buyer, unwrapSignature(signature));
+      rounds.soon();
+    },
+    refund: async (hire, signer, signature) => {
+      requireWorth(hire, worth);
+      await (await books()).carrier.take("refund", hire, signer, unwrapSignature(signature));
+      rounds.soon();
+    },
+    round,
+    start: rounds.start,
+    close: async () => {
+      closing.abort();
+      rounds.stop();
+      await running;
+    },
+  };
+}
+
+/** How long the first instruction of a batch waits for others, in milliseconds. */
+const BATCH_WAIT_MS = 200;
+
+type PhaseWork = (signal: AbortSignal, done: (count: number) => void) => Promise<void>;
+
+/** What one part of a round does within its time, and what it failed with. */
+async function workFor(
+  milliseconds: number,
+  closing: AbortSignal,
+  work: PhaseWork,
+): Promise<{ count: number; error?: unknown }> {
+  let count = 0;
+  const deadline = startDeadline(milliseconds);
+  try {
+    const worked = work(AbortSignal.any([deadline.signal, closing]), (done) => {
+      count += done;
+    });
+    // It hears that its time is over; what it waits for then may still come, or fail.
+    worked.catch(() => {});
+    await abortable(worked, deadline.signal);
+    return { count };
+  } catch (error) {
+    return { count, error };
+  } finally {
+    deadline.end();
+  }
+}
+
+/** The next round: soon, when something has come, but never later for what comes meanwhile; and one at a time. */
+function scheduleRounds(round: () => Promise<unknown>, roundMs: number, closing: AbortSignal) {
+  let timer: ReturnType<typeof setTimeout> | undefined;
   let isStarted = false;
   let isInRound = false;
   let isSoon = false;
-  /** The next round: soon, when something has come, but never later for what comes meanwhile; and one at a time. */
   function schedule(soon: boolean): void {
-    if (!isStarted || closing.signal.aborted || isSoon) return;
+    if (!isStarted || closing.aborted || isSoon) return;
     isSoon = soon;
     if (isInRound) return;
     clearTimeout(timer);
@@ -176,37 +221,11 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
   }
 
   return {
-    deposit: async (hire, authorization) => {
-      requireWorth(hire, worth);
-      const signature = unwrapSignature(authorization.signature);
-      return await (await books()).advances.deposit(hire, { ...authorization, signature });
-    },
-    markDelivered: async (hire, resultHash = ZERO_HASH, signature) => {
-      requireWorth(hire, worth);
-      return await (await books()).advances.markDelivered(hire, resultHash, unwrapSignature(signature));
-    },
-    release: async (hire, signature) => {
-      requireWorth(hire, worth);
-      await (await books()).carrier.take("release", hire, hire.buyer, unwrapSignature(signature));
-      schedule(true);
-    },
-    refund: async (hire, signer, signature) => {
-      requireWorth(hire, worth);
-      await (await books()).carrier.take("refund", hire, signer, unwrapSignature(signature));
-      schedule(true);
-    },
-    round,
     start: () => {
       isStarted = true;
       schedule(true);
     },
-    close: async () => {
-      closing.abort();
-      clearTimeout(timer);
-      await running;
-    },
+    soon: () => schedule(true),
+    stop: () => clearTimeout(timer),
   };
 }
-
-/** How long the first instruction of a batch waits for others, in milliseconds. */
-const BATCH_WAIT_MS = 200;

@@ -33,8 +33,60 @@ const AT_ONCE = 16;
  * while they are held, many in one transaction (SHP §7.3.3).
  */
 export function createTimeouts(parameters: TimeoutsParameters) {
-  const { calls, store, batches, startBlock, maxBatch, minAmount, log } = parameters;
-  /** The hires that are watched, by their keys in the store; filled from there before the first round. */
+  const { calls, batches, maxBatch, log } = parameters;
+  const watch = createWatch(parameters);
+
+  /** The late hires that are still held; the others are done, by whomever. */
+  async function heldOf(late: readonly [string, Hire][], signal: AbortSignal): Promise<[string, Hire][]> {
+    const held: [string, Hire][] = [];
+    for (const chunk of chunksOf(late, AT_ONCE)) {
+      if (signal.aborted) break;
+      const states = await Promise.all(chunk.map(([, hire]) => calls.state(hire)));
+      for (const [at, entry] of chunk.entries()) {
+        if (states[at]?.status === "held") held.push(entry);
+        else await watch.forget(entry[0]);
+      }
+    }
+    return held;
+  }
+
+  return {
+    round: async (signal: AbortSignal, done: (count: number) => void): Promise<void> => {
+      const hires = await watch.hires();
+      const { time, number } = await calls.head();
+      const faults: unknown[] = [];
+      // What is known already goes back also when the provider does not list deposits.
+      await watch.follow(hires, number, signal).catch((error: unknown) => faults.push(error));
+      const late = [...hires].filter(([key, { deadline }]) => deadline <= time && !batches.isOnItsWay(key));
+      const held = await heldOf(late, signal);
+      for (const chunk of chunksOf(held, maxBatch)) {
+        if (signal.aborted) break;
+        const items = chunk.map(([key, hire]) => ({ key, call: encodeEscrowCall("timeoutRefund", [hire]) }));
+        try {
+          const { tried, failed } = await batches.send(items, GAS_EACH);
+          const failures = new Map(failed.map(({ index, error }) => [index, error]));
+          for (const [at, [key]] of chunk.entries()) {
+            if (at >= tried) continue;
+            // One that failed is looked at again: it may be settled otherwise.
+            if (failures.has(at)) {
+              log("A timeout failed.", { key, reason: failures.get(at) });
+              continue;
+            }
+            await watch.forget(key);
+            done(1);
+          }
+        } catch (error) {
+          faults.push(error);
+        }
+      }
+      if (faults.length > 0) throw faults[0];
+    },
+  };
+}
+
+/** The hires that are held and may run out of time: read from the deposits of an escrow, kept in the store. */
+function createWatch({ calls, store, startBlock, minAmount }: TimeoutsParameters) {
+  /** By their keys in the store; filled from there before the first round. */
   let watched: Map<string, Hire> | undefined;
   let blockRange = BLOCK_RANGE;
 
@@ -90,51 +142,5 @@ export function createTimeouts(parameters: TimeoutsParameters) {
     await store.delete(key);
   }
 
-  /** The late hires that are still held; the others are done, by whomever. */
-  async function heldOf(late: readonly [string, Hire][], signal: AbortSignal): Promise<[string, Hire][]> {
-    const held: [string, Hire][] = [];
-    for (const chunk of chunksOf(late, AT_ONCE)) {
-      if (signal.aborted) break;
-      const states = await Promise.all(chunk.map(([, hire]) => calls.state(hire)));
-      for (const [at, entry] of chunk.entries()) {
-        if (states[at]?.status === "held") held.push(entry);
-        else await forget(entry[0]);
-      }
-    }
-    return held;
-  }
-
-  return {
-    round: async (signal: AbortSignal, done: (count: number) => void): Promise<void> => {
-      watched ??= await load();
-      const hires = watched;
-      const { time, number } = await calls.head();
-      const faults: unknown[] = [];
-      // What is known already goes back also when the provider does not list deposits.
-      await follow(hires, number, signal).catch((error: unknown) => faults.push(error));
-      const late = [...hires].filter(([key, { deadline }]) => deadline <= time && !batches.isOnItsWay(key));
-      const held = await heldOf(late, signal);
-      for (const chunk of chunksOf(held, maxBatch)) {
-        if (signal.aborted) break;
-        const items = chunk.map(([key, hire]) => ({ key, call: encodeEscrowCall("timeoutRefund", [hire]) }));
-        try {
-          const { tried, failed } = await batches.send(items, GAS_EACH);
-          const failures = new Map(failed.map(({ index, error }) => [index, error]));
-          for (const [at, [key]] of chunk.entries()) {
-            if (at >= tried) continue;
-            // One that failed is looked at again: it may be settled otherwise.
-            if (failures.has(at)) {
-              log("A timeout failed.", { key, reason: failures.get(at) });
-              continue;
-            }
-            await forget(key);
-            done(1);
-          }
-        } catch (error) {
-          faults.push(error);
-        }
-      }
-      if (faults.length > 0) throw faults[0];
-    },
-  };
+  return { hires: async () => (watched ??= await load()), follow, forget };
 }

@@ -2,6 +2,7 @@ import { type Address, ZERO_ADDRESS } from "tallystick-protocol/address";
 import { receiveWithAuthorizationTypedData } from "tallystick-protocol/escrow/authorization";
 import { escrowFee, type FeeBand, PUBLISHED_FEES } from "tallystick-protocol/escrow/feeSchedule";
 import { type EscrowDeployment, escrowId, type Hire } from "tallystick-protocol/escrow/hire";
+import type { Hex } from "tallystick-protocol/hex";
 import { jsonHash } from "tallystick-protocol/hire/paramsHash";
 import { type LocalAccount, verifyTypedData } from "viem";
 import { networkId, type PaymentNetwork, tokenDomainOf } from "../chain/paymentNetwork.ts";
@@ -72,7 +73,7 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
     check: async ({ payload, requirements, offer, buyer, hireId }) => {
       requireSameTerms(payload.accepted, requirements);
       const payment = read(payload.payload);
-      const { hire, authorization } = payment;
+      const { hire } = payment;
       requireTerms(hire, {
         ...(hireId !== undefined && { hireId }),
         buyer,
@@ -83,28 +84,9 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
         feeRecipient: feeOf(offer.price) > 0n ? feeRecipient : ZERO_ADDRESS,
       });
       requireTime(hire, offer);
+      await requireSigned(payment, deployment, network);
       const id = escrowId(hire, deployment);
-      const terms = { from: hire.buyer, to: escrow, value: hire.amount, nonce: id, ...authorization };
-      const typedData = receiveWithAuthorizationTypedData(terms, tokenDomainOf(network));
-      // The signature of a contract wallet is for the chain to judge, which the deposit asks before anything is sent.
-      const isKey = authorization.signature.length === 132;
-      if (
-        isKey &&
-        !(await verifyTypedData({ ...typedData, address: buyer, signature: authorization.signature }))
-      ) {
-        throw new PaymentInvalidError({
-          code: "invalid_signature",
-          message: "The signature is not the buyer's over these terms.",
-        });
-      }
-      const { status } = await unlessUnreachable(() => relay.state(id));
-      if (status !== "none") {
-        throw new PaymentInvalidError({
-          code: "payment_replayed",
-          message: `This escrow is ${status} already.`,
-          hint: "Sign new terms with a fresh nonce.",
-        });
-      }
+      await requireUnused(id, relay);
       return { payer: buyer, key: `${escrow}-${id}` };
     },
 
@@ -173,6 +155,34 @@ function requireTerms(hire: Hire, wanted: Partial<Hire>): void {
       hint: "Sign the terms of the PAYMENT-REQUIRED header as they are.",
     });
   }
+}
+
+/** The signature of a contract wallet is for the chain to judge, which the deposit asks before anything is sent. */
+async function requireSigned(
+  { hire, authorization }: EscrowPayload,
+  deployment: EscrowDeployment,
+  network: PaymentNetwork,
+): Promise<void> {
+  const { signature } = authorization;
+  const isKey = signature.length === 132;
+  const nonce = escrowId(hire, deployment);
+  const terms = { from: hire.buyer, to: deployment.escrow, value: hire.amount, nonce, ...authorization };
+  const typedData = receiveWithAuthorizationTypedData(terms, tokenDomainOf(network));
+  if (!isKey || (await verifyTypedData({ ...typedData, address: hire.buyer, signature }))) return;
+  throw new PaymentInvalidError({
+    code: "invalid_signature",
+    message: "The signature is not the buyer's over these terms.",
+  });
+}
+
+async function requireUnused(id: Hex, relay: EscrowRelay): Promise<void> {
+  const { status } = await unlessUnreachable(() => relay.state(id));
+  if (status === "none") return;
+  throw new PaymentInvalidError({
+    code: "payment_replayed",
+    message: `This escrow is ${status} already.`,
+    hint: "Sign new terms with a fresh nonce.",
+  });
 }
 
 async function unlessUnreachable<T>(work: () => Promise<T>): Promise<T> {

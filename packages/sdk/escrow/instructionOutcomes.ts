@@ -1,0 +1,93 @@
+import type { Hire } from "tallystick-protocol/escrow/hire";
+import { advancesOf, type GasAccounts, wordsOf } from "./gasAccounts.ts";
+import type { Instruction, InstructionBook } from "./keeperInstructions.ts";
+import type { EscrowState } from "./readEscrowState.ts";
+
+/** Gas for an item in which a usual contract wallet verifies: the most that a word of a wallet nobody knows may cost. */
+export const GAS_EACH_SMALL_CONTRACT = 150_000n;
+
+/** How often an item may fail on the chain: once with others, and once more alone. */
+const MOST_TRIES = 2;
+
+/** How often a wallet may say no, or an escrow be unknown, until nobody asks any more; each time is twice as late. */
+const MOST_LOOKS = 8;
+const LOOK_MS = 5_000;
+
+/** The contract's errors after which the same words can never be good. */
+const FOR_GOOD = new Set(["WrongStatus", "NotAParty", "NotAuthorized"]);
+
+export type OutcomesParameters = {
+  book: InstructionBook;
+  accounts: GasAccounts;
+  /** Gas that the words of one contract wallet may cost in a window. */
+  gasPerWallet: number;
+  /** Whether a hire's release pays for what the hire cost. */
+  isPaid: (hire: Hire) => boolean;
+  now: () => number;
+  log: (sentence: string, details?: { [key: string]: unknown }) => void;
+};
+
+/** What becomes of an instruction, in the book and in the account of gas that pays for it. */
+export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log }: OutcomesParameters) {
+  /** Sets gas aside for an item, or puts it off until its account may have room. */
+  function setAside(it: Instruction, gas = Number(GAS_EACH_SMALL_CONTRACT)): boolean {
+    it.reservation?.giveBack();
+    it.reservation = accounts.reserve(wordsOf(it.signer), gas, gasPerWallet);
+    // What others of the account have set aside may come back soon; what is lost comes back when its window ends.
+    if (it.reservation === undefined) it.notBefore = now() + LOOK_MS;
+    return it.reservation !== undefined;
+  }
+
+  function sayDropped({ key, signer }: Instruction, reason: string): void {
+    log("An instruction is dropped.", { key, signer, reason });
+  }
+
+  async function finish(it: Instruction, status: EscrowState["status"]): Promise<void> {
+    await book.remove(it);
+    it.reservation?.giveBack();
+    if (status !== "released" || it.kind !== "release" || !isPaid(it.hire)) return;
+    await accounts.earn(advancesOf(it.hire.buyer));
+    if (!it.byKey) await accounts.earn(wordsOf(it.hire.buyer));
+  }
+
+  async function drop(it: Instruction, reason: string | undefined): Promise<void> {
+    sayDropped(it, reason ?? "no reason given");
+    await book.remove(it);
+    it.reservation?.giveBack();
+  }
+
+  /** It failed on the chain. */
+  async function onFailure(it: Instruction, error: string | undefined, gas: number): Promise<void> {
+    const { reservation } = it;
+    it.reservation = undefined;
+    // Somebody was faster: no fault of the wallet's, and the next look at the escrow says how it ended.
+    const isLate = error === "WrongStatus";
+    await reservation?.lose(gas + (isLate ? 0 : it.owed), !isLate);
+    if (isLate) return await book.put(it);
+    it.owed = 0;
+    it.tries++;
+    if (it.tries >= MOST_TRIES || FOR_GOOD.has(error ?? "")) return await drop(it, error);
+    log("An instruction failed and is tried once more, alone.", {
+      key: it.key,
+      signer: it.signer,
+      reason: error,
+    });
+    await book.put(it);
+  }
+
+  /** Off the chain it is not good now: that costs nothing, so it may become so. */
+  async function onNo(it: Instruction, error: string | undefined): Promise<void> {
+    if (FOR_GOOD.has(error ?? "")) await drop(it, error);
+    else await lookLater(it, error);
+  }
+
+  async function lookLater(it: Instruction, reason: string | undefined): Promise<void> {
+    it.reservation?.giveBack();
+    it.reservation = undefined;
+    it.looks++;
+    it.notBefore = now() + LOOK_MS * 2 ** it.looks;
+    if (it.looks >= MOST_LOOKS) await drop(it, reason);
+  }
+
+  return { setAside, finish, sayDropped, onFailure, onNo, lookLater };
+}
