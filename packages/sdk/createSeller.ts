@@ -1,6 +1,5 @@
 import { type FacilitatorClient, HTTPFacilitatorClient } from "@x402/core/server";
-import { Hono } from "hono";
-import { cors } from "hono/cors";
+import type { Hono } from "hono";
 import type { Address } from "tallystick-protocol/address";
 import { toHex } from "tallystick-protocol/hex";
 import type { Listing } from "tallystick-protocol/records/listing";
@@ -17,16 +16,13 @@ import { directMode } from "./seller/directMode.ts";
 import { type FindPayment, findPaymentOnChain } from "./seller/findPayment.ts";
 import { createFreeCalls, type HasHired } from "./seller/freeCalls.ts";
 import type { Handler, Handlers } from "./seller/handlers.ts";
-import { answerHire } from "./seller/hireRoute.ts";
 import type { RedeemQuote } from "./seller/intake.ts";
 import type { Job, SettlementMode } from "./seller/job.ts";
 import { createJobLeases } from "./seller/jobLeases.ts";
-import { jobRoutes } from "./seller/jobRoutes.ts";
-import { createJobRunner, isEnded, settledFields } from "./seller/jobRunner.ts";
-import { limitBody } from "./seller/limitBody.ts";
+import { createJobRunner, isEnded, type JobRunnerParameters, settledFields } from "./seller/jobRunner.ts";
 import { type OfferTerms, signOffers } from "./seller/offers.ts";
-import { problemResponse } from "./seller/problem.ts";
 import { createReceiptOutbox } from "./seller/receiptOutbox.ts";
+import { sellerApp } from "./seller/sellerApp.ts";
 import { HireRefusedError } from "./seller/sellerErrors.ts";
 import { sellerStore } from "./seller/sellerStore.ts";
 import type { KeyValueStore } from "./store/keyValueStore.ts";
@@ -131,33 +127,93 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
   const rules = capabilityRules(parameters.schemas ?? {});
   for (const { listing } of offers.live) requireHandler(listing, handlers, rules.isKnown);
 
-  const facilitator =
-    typeof parameters.facilitator === "string"
-      ? new HTTPFacilitatorClient({ url: parameters.facilitator })
-      : parameters.facilitator;
-  const { client, confirmations = 1 } = parameters;
-  const findPayment =
-    parameters.findPayment ?? (client && findPaymentOnChain(client, network, { confirmations }));
-  const modes: { [mode: string]: SettlementMode } = {
-    ...parameters.modes,
-    direct: directMode({ network, facilitator, findPayment, shownWithinMs: parameters.shownWithinMs, now }),
-  };
-  const modeOf = (mode: string): SettlementMode => {
-    const found = Object.hasOwn(modes, mode) ? modes[mode] : undefined;
-    if (found) return found;
-    throw new HireRefusedError({
-      status: 500,
-      code: "mode_not_configured",
-      message: `This seller cannot settle ${mode}.`,
-      hint: "Give createSeller `modes` for every payment_mode of its listings.",
-    });
-  };
+  const modeOf = modesOf(parameters, now);
   for (const { listing } of offers.live) modeOf(listing.payment_mode);
   const listingOf = (job: Job): Listing | undefined =>
     offers.all.find(
       ({ offer: { listing } }) => listing.capability === job.capability && listing.payment_mode === job.mode,
     )?.offer.listing;
 
+  const { freeCalls, outbox, callbacks, runner } = openWork(parameters, {
+    store,
+    leases,
+    leaseMs,
+    handlers,
+    modeOf: (job) => modeOf(job.mode),
+    listingOf,
+    verify: (job, listing) => rules.verify(job, listing.verification_version),
+    now,
+    log,
+  });
+
+  const app = sellerApp({
+    seller: address,
+    account,
+    offers,
+    rules,
+    redeemQuote: parameters.redeemQuote,
+    now,
+    network,
+    store,
+    modeOf,
+    runner,
+    freeCalls,
+    outbox,
+    maxRunning: parameters.maxRunning ?? 64,
+    maxBodyBytes: parameters.maxBodyBytes ?? 1_048_576,
+    checkCallback: (url) => {
+      if (!parameters.devMode) requirePublicUrl(url, "callback_url");
+    },
+    random: () => toHex(crypto.getRandomValues(new Uint8Array(16))),
+    log,
+  });
+
+  // Jobs of a process that is gone, and those whose payment is uncertain, are taken up when their lease has run out.
+  let sweep: ReturnType<typeof setInterval> | undefined;
+  const takeUp = async (): Promise<void> => {
+    for (const id of await leases.open()) {
+      const job = await store.get<Job>(`job/${id}`);
+      if (job && !isEnded(job.stage)) void runner.run(job);
+    }
+  };
+  return {
+    address,
+    app,
+    listings: offers.all.map(({ record }) => record),
+    publish: async () => {
+      for (const { record } of offers.all) {
+        const { body, signer, signature } = record;
+        await requestService({ baseUrl, path: "/v1/listings", body: { body, signer, signature }, fetch });
+      }
+    },
+    resume: async () => {
+      outbox.start();
+      await callbacks.start();
+      await Promise.all((await unfinishedJobs(store)).map((job) => runner.run(job)));
+      sweep ??= setInterval(() => {
+        takeUp().catch((error) => log("Unfinished jobs could not be taken up.", { error: String(error) }));
+      }, leaseMs);
+      sweep.unref?.();
+    },
+    waitingReceipts: outbox.waiting,
+    close: async () => {
+      clearInterval(sweep);
+      await runner.idle();
+      await Promise.all([outbox.close(), callbacks.close()]);
+    },
+  };
+}
+
+/** What works on hires: who runs jobs, and where receipts, callbacks and free calls are kept. */
+function openWork(
+  parameters: CreateSellerParameters,
+  given: Pick<
+    JobRunnerParameters,
+    "store" | "leases" | "handlers" | "modeOf" | "listingOf" | "verify" | "now" | "log"
+  > & { leaseMs: number },
+) {
+  const { account, baseUrl, network, fetch } = parameters;
+  const { store, leaseMs, now, log } = given;
   const freeCalls = createFreeCalls({
     store,
     now,
@@ -183,14 +239,9 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
     fetch: fetch ?? (parameters.devMode ? globalThis.fetch.bind(globalThis) : createPublicFetch()),
   });
   const runner = createJobRunner({
+    ...given,
     account,
-    store,
-    leases,
     network,
-    handlers,
-    modeOf: (job) => modeOf(job.mode),
-    listingOf,
-    verify: (job, listing) => rules.verify(job, listing.verification_version),
     outbox,
     restMs: 3 * leaseMs,
     receiptWaitMs: parameters.receiptWaitMs ?? 2_000,
@@ -200,84 +251,32 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
       else if (job.stage === "completed") await freeCalls.see(job.buyer, job.capability);
       if (job.callbackUrl !== undefined && isEnded(job.stage)) await callbacks.tell(job);
     },
-    log,
-    now,
   });
+  return { freeCalls, outbox, callbacks, runner };
+}
 
-  const app = new Hono();
-  app.use(
-    cors({ origin: "*", exposeHeaders: ["PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE"] }),
-  );
-  app.onError((error) => problemResponse(error, log));
-  app.notFound(() => problemResponse(notFound("There is no such route."), log));
-  const limit = limitBody(parameters.maxBodyBytes ?? 1_048_576);
-  app.post("/hire", limit, (c) =>
-    answerHire(c, {
-      seller: address,
-      offers,
-      checkParams: rules.checkParams,
-      redeemQuote: parameters.redeemQuote,
-      now,
-      network,
-      store,
-      modeOf,
-      runner,
-      freeCalls,
-      maxRunning: parameters.maxRunning ?? 64,
-      checkCallback: (url) => {
-        if (!parameters.devMode) requirePublicUrl(url, "callback_url");
-      },
-      random: () => toHex(crypto.getRandomValues(new Uint8Array(16))),
-    }),
-  );
-  app.route("/", jobRoutes({ store, outbox, account, now }));
-  app.get("/listings", (c) => c.json({ listings: offers.all.map(({ record }) => record) }));
-  app.get("/capabilities", (c) =>
-    c.json({ capabilities: rules.list(offers.live.map(({ listing }) => listing)) }),
-  );
-  app.get("/capabilities/:id/schema", async (c) => {
-    const schema = await rules.schemaOf(c.req.param("id"));
-    if (!schema) throw notFound(`${c.req.param("id")} has no schema here.`);
-    return c.json(schema);
-  });
-
-  // Jobs of a process that is gone, and those whose payment is uncertain, are taken up when their lease has run out.
-  let sweep: ReturnType<typeof setInterval> | undefined;
-  const takeUp = async (): Promise<void> => {
-    for (const id of await leases.open()) {
-      const job = await store.get<Job>(`job/${id}`);
-      if (job && !isEnded(job.stage)) void runner.run(job);
-    }
+/** How a payment mode is settled. @throws HireRefusedError `mode_not_configured` */
+function modesOf(parameters: CreateSellerParameters, now: () => number): (mode: string) => SettlementMode {
+  const { network, client, confirmations = 1 } = parameters;
+  const facilitator =
+    typeof parameters.facilitator === "string"
+      ? new HTTPFacilitatorClient({ url: parameters.facilitator })
+      : parameters.facilitator;
+  const findPayment =
+    parameters.findPayment ?? (client && findPaymentOnChain(client, network, { confirmations }));
+  const modes: { [mode: string]: SettlementMode } = {
+    ...parameters.modes,
+    direct: directMode({ network, facilitator, findPayment, shownWithinMs: parameters.shownWithinMs, now }),
   };
-  const unfinished = async (): Promise<Job[]> => {
-    const jobs = await Promise.all((await store.keys("job")).map((key) => store.get<Job>(key)));
-    return jobs.filter((job): job is Job => job !== undefined && !isEnded(job.stage));
-  };
-  return {
-    address,
-    app,
-    listings: offers.all.map(({ record }) => record),
-    publish: async () => {
-      for (const { record } of offers.all) {
-        const { body, signer, signature } = record;
-        await requestService({ baseUrl, path: "/v1/listings", body: { body, signer, signature }, fetch });
-      }
-    },
-    resume: async () => {
-      outbox.start();
-      await callbacks.start();
-      await Promise.all((await unfinished()).map((job) => runner.run(job)));
-      sweep ??= setInterval(() => {
-        takeUp().catch((error) => log("Unfinished jobs could not be taken up.", { error: String(error) }));
-      }, leaseMs);
-      sweep.unref?.();
-    },
-    waitingReceipts: outbox.waiting,
-    close: async () => {
-      clearInterval(sweep);
-      await runner.idle();
-      await Promise.all([outbox.close(), callbacks.close()]);
-    },
+  return (mode) => {
+    const found = Object.hasOwn(modes, mode) ? modes[mode] : undefined;
+    if (found) return found;
+    throw new HireRefusedError({
+      status: 500,
+      code: "mode_not_configured",
+      message: `This seller cannot settle ${mode}.`,
+      hint: "Give createSeller `modes` for every payment_mode of its listings.",
+    });
   };
 }
 
@@ -305,6 +304,7 @@ function requireHandler(
   }
 }
 
-function notFound(message: string): HireRefusedError {
-  return new HireRefusedError({ status: 404, code: "not_found", message });
+async function unfinishedJobs(store: KeyValueStore): Promise<Job[]> {
+  const jobs = await Promise.all((await store.keys("job")).map((key) => store.get<Job>(key)));
+  return jobs.filter((job): job is Job => job !== undefined && !isEnded(job.stage));
 }

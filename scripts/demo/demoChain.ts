@@ -41,11 +41,26 @@ const GAS = 1_000_000n;
  * What the agents do on the chain. Agents only sign; the relayer sends and pays, as a facilitator does for x402.
  * Everything is a real transaction, waited for, and an error when it is reverted.
  */
-export function createDemoChain(
-  node: Pick<DemoNode, "rpcUrl" | "deployment" | "ledger">,
-  signal: AbortSignal,
-) {
-  const { token, hireEscrow, anchoredLedger, chainId } = node.deployment;
+export function createDemoChain(node: Node, signal: AbortSignal) {
+  const connection = connect(node, signal);
+  return {
+    client: connection.client,
+    now: connection.now,
+    ...tokenVerbs(connection, node.deployment),
+    ...escrowVerbs(connection, node.deployment),
+    ...timeVerbs(connection),
+    ...ledgerVerbs(connection, node),
+  };
+}
+
+type Node = Pick<DemoNode, "rpcUrl" | "deployment" | "ledger">;
+type Deployment = DemoNode["deployment"];
+type Connection = ReturnType<typeof connect>;
+
+const usdcOf = ({ chainId, token }: Deployment) => ({ name: "USD Coin", version: "2", chainId, token });
+
+function connect(node: Node, signal: AbortSignal) {
+  const { chainId } = node.deployment;
   const chain = defineChain({
     id: chainId,
     name: "demo",
@@ -54,8 +69,6 @@ export function createDemoChain(
   });
   const transport = http(node.rpcUrl, { fetchOptions: { signal } });
   const client = createPublicClient({ chain, transport, cacheTime: 0 });
-  const usdc = { name: "USD Coin", version: "2", chainId, token };
-  const escrows = { chainId, escrow: hireEscrow.address };
   let authorizations = 0;
 
   const rpc = (method: string, params: unknown[]) =>
@@ -75,9 +88,6 @@ export function createDemoChain(
     });
   }
 
-  const callEscrow = (call: Parameters<typeof encodeFunctionData<typeof hireEscrowAbi>>[0]) =>
-    send(actors.relayer, hireEscrow.address, encodeFunctionData(call));
-
   async function now(): Promise<bigint> {
     return (await client.getBlock()).timestamp;
   }
@@ -94,10 +104,13 @@ export function createDemoChain(
     };
   }
 
-  return {
-    client,
-    now,
+  return { client, rpc, send, now, authorization };
+}
 
+function tokenVerbs({ send, authorization }: Connection, deployment: Deployment) {
+  const { token } = deployment;
+  const usdc = usdcOf(deployment);
+  return {
     /** Gives an agent money out of nothing; only a test token does that. */
     mint: (to: Actor, value: bigint) =>
       send(
@@ -125,7 +138,17 @@ export function createDemoChain(
       });
       return await send(actors.relayer, token, data);
     },
+  };
+}
 
+function escrowVerbs({ send, authorization }: Connection, deployment: Deployment) {
+  const { hireEscrow, chainId } = deployment;
+  const usdc = usdcOf(deployment);
+  const escrows = { chainId, escrow: hireEscrow.address };
+  const callEscrow = (call: Parameters<typeof encodeFunctionData<typeof hireEscrowAbi>>[0]) =>
+    send(actors.relayer, hireEscrow.address, encodeFunctionData(call));
+
+  return {
     /** Puts money into escrow by one signature of the buyer, which fixes the terms: its nonce is their digest. */
     deposit: async (terms: {
       buyer: Actor;
@@ -187,7 +210,11 @@ export function createDemoChain(
     /** Nobody said anything until the deadline: anybody may send the money back. */
     timeoutRefund: ({ hire }: Escrow): Promise<Hex> =>
       callEscrow({ abi: hireEscrowAbi, functionName: "timeoutRefund", args: [hire] }),
+  };
+}
 
+function timeVerbs({ client, rpc }: Connection) {
+  return {
     /** Lets time pass on the chain. */
     passTime: async (seconds: number): Promise<void> => {
       await rpc("evm_increaseTime", [seconds]);
@@ -203,14 +230,19 @@ export function createDemoChain(
       for (let n = 0; n < blocks; n++) await rpc("evm_mine", []);
       return block + blocks;
     },
+  };
+}
 
+function ledgerVerbs({ client }: Connection, { deployment, ledger }: Node) {
+  const { anchoredLedger, chainId } = deployment;
+  return {
     /** The ledger's head as the contract has it. */
     anchoredHead: async (): Promise<{ size: number; root: Hex; seq: bigint }> => {
       const { size, root, seq } = await client.readContract({
         address: anchoredLedger,
         abi: anchoredLedgerAbi,
         functionName: "head",
-        args: [node.ledger],
+        args: [ledger],
       });
       return { size: Number(size), root, seq };
     },

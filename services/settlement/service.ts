@@ -8,12 +8,12 @@ import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
 import { askWallet } from "tallystick-runtime/erc1271/askWallet";
 import { type ReadSignature, readSignatureHere } from "tallystick-runtime/signatures/readSignature";
 import { resolveHost } from "tallystick-sdk/net/resolveHost";
-import { createPublicClient, http, type LocalAccount } from "viem";
+import { createPublicClient, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { createApp } from "./app.ts";
 import { xClaimChecker } from "./claims/claimChecker.ts";
 import { ClaimDesk } from "./claims/claimDesk.ts";
-import type { ClaimsConfig, SettlementConfig } from "./config.ts";
+import type { SettlementConfig } from "./config.ts";
 import { HeldProposals } from "./engine/heldProposals.ts";
 import { IndexKeeper } from "./engine/indexKeeper.ts";
 import { defaultRules, readRules } from "./engine/institutionalRules.ts";
@@ -62,6 +62,95 @@ const ASKING = { timeout: 5_000, retryCount: 1 };
  */
 export async function openService(parameters: OpenServiceParameters): Promise<SettlementService> {
   const { config, now, log, onFailure } = parameters;
+  const { folder, ruleBook, gate, keeper, index, clock, ledger, measure } = await openLedger(parameters);
+  let held: HeldProposals | undefined;
+  let signing: Signing | undefined;
+  let readers: SignatureReaders | undefined;
+  let pulse: Pulse | undefined;
+  const close = async (): Promise<void> => {
+    await pulse?.stop();
+    await signing?.stop();
+    await readers?.close();
+    await keeper.stop();
+    await held?.close();
+    await ledger.close();
+    index.close();
+  };
+  try {
+    // In this order: what the index has not must not be counted as spent twice.
+    await recallActions(ruleBook, index, ledger);
+    if (ledger.size > 0) clock.entry((await ledger.envelope(ledger.size - 1)).timestamp);
+    const kept = await HeldProposals.open(folder, onFailure);
+    held = kept;
+    takeUpHeld(kept, index, log);
+    const recover = await recoverByWasm();
+    readers = new SignatureReaders({ here: readSignatureHere(recover), log });
+    const isContractSignature = isContractSignatureBy(config);
+    const engine = new SettlementEngine({
+      ledger,
+      ledgerName: config.ledger,
+      index,
+      ruleBook,
+      held: kept,
+      clock,
+      now,
+      mode: config.mode,
+      devMode: config.devMode,
+      resolveHost,
+      operator: config.operator,
+      claimAttestor: claimAttestorOf(config),
+      readSignature: readers.read,
+      ...(isContractSignature && { isContractSignature }),
+    });
+    const signs = await openSigning({ config, folder, ledger, gate, clock, log });
+    signing = signs;
+    const { checkpoints, transactionOf, anchoring } = signs;
+    await finishReleasesWhenOpen(engine, gate, log);
+    const metrics = measure(createMetrics({ ledger, held: kept, gate, anchoring }));
+    const beating = createPulse({ config, engine, ledger, now, log, onFailure });
+    pulse = beating;
+
+    const signatures = { isContractSignature, readSignature: readers.read };
+    const claimDesk = createClaimDesk(config, { engine, now, ...signatures });
+    const apiKeys = new ApiKeys({ keys: config.apiKeys, file: path.resolve(config.keysFile) });
+    const app = createApp({
+      engine,
+      ledger,
+      index,
+      held: kept,
+      ruleBook,
+      ledgerName: { ledger: config.ledger, origin: config.origin },
+      recover,
+      apiKeys,
+      rateLimits: config.rateLimits,
+      checkpoints,
+      transactionOf,
+      gate,
+      identity: identityOf(config),
+      ...(claimDesk && { claimDesk }),
+      ...(anchoring && { anchoring }),
+      metrics,
+      now,
+      log,
+    });
+    signs.start();
+    pulse?.start();
+    keeper.start();
+    return {
+      app,
+      ledger,
+      isClosed: () => apiKeys.isEmpty(),
+      ...(beating && { beat: () => beating.beat() }),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Opens a ledger with its index and its rules, from what is on disk. What it cannot open it leaves closed. */
+async function openLedger({ config, now, log, onFailure }: OpenServiceParameters) {
   const { rulesFile } = config;
   const ruleBook = new RuleBook(
     rulesFile === undefined ? defaultRules(config) : readRules(rulesFile, config),
@@ -97,107 +186,25 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
   isLoaded = true;
   sayRepair(ledger, log);
   keeper.keep(index, ledger);
-  let held: HeldProposals | undefined;
-  let signing: Signing | undefined;
-  try {
-    // In this order: what the index has not must not be counted as spent twice.
-    for (const at of index.actionsWithin(ruleBook.longestBudget, ledger.size))
-      ruleBook.add(await ledger.entry(at));
-    if (ledger.size > 0) clock.entry((await ledger.envelope(ledger.size - 1)).timestamp);
-    const kept = await HeldProposals.open(folder, onFailure);
-    held = kept;
-    for (const { id } of kept.allWaiting()) if (index.reviewOf(id)) kept.reviewed(id);
-    if (kept.cutBytes > 0) {
-      log("The last held proposal was half written and has been cut; it had not been answered.", {
-        bytes: kept.cutBytes,
-      });
-    }
-    const recover = await recoverByWasm();
-    const readers = new SignatureReaders({ here: readSignatureHere(recover), log });
-    const isContractSignature =
-      config.rpcUrl === undefined
-        ? undefined
-        : isContractSignatureOn(config.rpcUrl, config.anchoring?.contract);
-    const attestor = config.claims && privateKeyToAccount(config.claims.privateKey);
-    const engine = new SettlementEngine({
-      ledger,
-      ledgerName: config.ledger,
-      index,
-      ruleBook,
-      held: kept,
-      clock,
-      now,
-      mode: config.mode,
-      devMode: config.devMode,
-      resolveHost,
-      operator: config.operator,
-      claimAttestor: attestor && (attestor.address.toLowerCase() as Address),
-      readSignature: readers.read,
-      ...(isContractSignature && { isContractSignature }),
-    });
-    const signs = await openSigning({ config, folder, ledger, gate, clock, log });
-    signing = signs;
-    const { checkpoints, transactionOf, anchoring } = signs;
-    await finishReleasesWhenOpen(engine, gate, log);
-    metrics = createMetrics({ ledger, held: kept, gate, anchoring });
-    const pulse = createPulse({ config, engine, ledger, now, log, onFailure });
+  const measure = (by: Metrics): Metrics => {
+    metrics = by;
+    return by;
+  };
+  return { folder, ruleBook, gate, keeper, index, clock, ledger, measure };
+}
 
-    const apiKeys = new ApiKeys({ keys: config.apiKeys, file: path.resolve(config.keysFile) });
-    const app = createApp({
-      engine,
-      ledger,
-      index,
-      held: kept,
-      ruleBook,
-      ledgerName: { ledger: config.ledger, origin: config.origin },
-      recover,
-      apiKeys,
-      rateLimits: config.rateLimits,
-      checkpoints,
-      transactionOf,
-      gate,
-      identity: identityOf(config),
-      ...(config.claims &&
-        attestor && {
-          claimDesk: createClaimDesk(config.claims, attestor, {
-            engine,
-            devMode: config.devMode,
-            now,
-            isContractSignature,
-            readSignature: readers.read,
-          }),
-        }),
-      ...(anchoring && { anchoring }),
-      metrics,
-      now,
-      log,
-    });
-    signs.start();
-    pulse?.start();
-    keeper.start();
-    return {
-      app,
-      ledger,
-      isClosed: () => apiKeys.isEmpty(),
-      ...(pulse && { beat: () => pulse.beat() }),
-      close: async () => {
-        await pulse?.stop();
-        await signs.stop();
-        await readers.close();
-        await keeper.stop();
-        await kept.close();
-        await ledger.close();
-        index.close();
-      },
-    };
-  } catch (error) {
-    await signing?.stop();
-    await keeper.stop();
-    await held?.close();
-    await ledger.close();
-    index.close();
-    throw error;
-  }
+/** Counts what was allowed within the time of the longest budget. */
+async function recallActions(ruleBook: RuleBook, index: LedgerIndex, ledger: DiskLedger): Promise<void> {
+  for (const at of index.actionsWithin(ruleBook.longestBudget, ledger.size))
+    ruleBook.add(await ledger.entry(at));
+}
+
+function takeUpHeld(held: HeldProposals, index: LedgerIndex, log: Log): void {
+  for (const { id } of held.allWaiting()) if (index.reviewOf(id)) held.reviewed(id);
+  if (held.cutBytes === 0) return;
+  log("The last held proposal was half written and has been cut; it had not been answered.", {
+    bytes: held.cutBytes,
+  });
 }
 
 /** Settles what was released and not yet settled: now, or as soon as the ledger may be written. */
@@ -209,8 +216,10 @@ async function finishReleasesWhenOpen(engine: SettlementEngine, gate: LedgerGate
   if (!gate.refusal) await engine.finishReleases();
 }
 
-/** Asks contract wallets at the head of the chain. */
-function isContractSignatureOn(rpcUrl: string, witness: Address | undefined): IsContractSignature {
+/** Asks contract wallets at the head of the chain; undefined without a chain. */
+function isContractSignatureBy({ rpcUrl, anchoring }: SettlementConfig): IsContractSignature | undefined {
+  if (rpcUrl === undefined) return undefined;
+  const witness = anchoring?.contract;
   const client = createPublicClient({ transport: http(rpcUrl, ASKING) });
   return async (question) => (await askWallet(client, question, witness)) === "yes";
 }
@@ -247,20 +256,24 @@ function identityOf({ ledger, anchoring }: SettlementConfig): ProofBundle["ledge
   return { id: ledger, chain_id, contract, first_writer, guardian, writer };
 }
 
+function claimAttestorOf({ claims }: SettlementConfig): Address | undefined {
+  return claims && (privateKeyToAccount(claims.privateKey).address.toLowerCase() as Address);
+}
+
 function createClaimDesk(
-  { privateKey, xApiUrl, xApiKey }: ClaimsConfig,
-  attestor: LocalAccount,
+  { claims, devMode }: SettlementConfig,
   rest: {
     engine: SettlementEngine;
-    devMode: boolean;
     now: () => number;
     isContractSignature: IsContractSignature | undefined;
     readSignature: ReadSignature;
   },
-): ClaimDesk {
-  const { engine, devMode, now, isContractSignature, readSignature } = rest;
+): ClaimDesk | undefined {
+  if (claims === undefined) return undefined;
+  const { privateKey, xApiUrl, xApiKey } = claims;
+  const { engine, now, isContractSignature, readSignature } = rest;
   return new ClaimDesk({
-    attestor,
+    attestor: privateKeyToAccount(privateKey),
     secret: fromHex(privateKey, 32),
     checker: xClaimChecker({ url: xApiUrl, apiKey: xApiKey, devMode }),
     engine,

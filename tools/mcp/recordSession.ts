@@ -18,68 +18,8 @@ export type RecordedSession = { tools: string[]; calls: RecordedCall[] };
 const MEDIAN = "compute.statistics.median";
 
 /** Searches, clarifies, hires, verifies, rates and settles actions by MCP tools only, and reads what the indexer says. */
-export async function recordSession({
-  node,
-  network,
-  escrows,
-  buyer,
-  apiKey,
-  mine,
-}: McpMarket): Promise<RecordedSession> {
-  const client = new Client({ name: "recorded-agent", version: "1.0.0" });
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [...nodeProgram("scripts/cli.ts"), "mcp"],
-    cwd: repositoryRoot,
-    env: childEnvironment({
-      TALLYSTICK_URL: node.url,
-      TALLYSTICK_PRIVATE_KEY: buyer.privateKey,
-      TALLYSTICK_SPEND_CAP_USDC: "1.00",
-      TALLYSTICK_MAX_PER_HIRE_USDC: "0.50",
-      TALLYSTICK_CHAIN_ID: String(network.chainId),
-      TALLYSTICK_TOKEN: network.token,
-      TALLYSTICK_ESCROWS: JSON.stringify(escrows),
-      TALLYSTICK_API_KEY: apiKey,
-      TALLYSTICK_DEV_MODE: "1",
-    }) as { [name: string]: string },
-    stderr: "inherit",
-  });
-  await client.connect(transport);
-  const calls: RecordedCall[] = [];
-  const ask = async (tool: string, args: object = {}): Promise<RecordedCall> => {
-    const {
-      structuredContent,
-      content,
-      isError = false,
-    } = await client.callTool({
-      name: tool,
-      arguments: args as { [key: string]: unknown },
-    });
-    const text = (content as { text: string }[])[0]?.text ?? "";
-    return { tool, arguments: args, answer: isError ? text : structuredContent, isError };
-  };
-  const call = async (tool: string, args: object = {}): Promise<Answer> => {
-    const recorded = await ask(tool, args);
-    calls.push(recorded);
-    return recorded.answer;
-  };
-  /** Asks again until the indexer has caught up; only the last answer is kept. */
-  const callUntil = async (
-    tool: string,
-    args: object,
-    isThere: (answer: Answer) => boolean,
-  ): Promise<Answer> => {
-    for (let attempt = 0; ; attempt++) {
-      const recorded = await ask(tool, args);
-      if ((!recorded.isError && isThere(recorded.answer)) || attempt === 120) {
-        calls.push(recorded);
-        return recorded.answer;
-      }
-      await sleep(500);
-      if (attempt % 4 === 3) await mine(10);
-    }
-  };
-
+export async function recordSession(market: McpMarket): Promise<RecordedSession> {
+  const { client, calls, call, callUntil } = await openSession(market);
   try {
     const { tools } = await client.listTools();
     const found = await callUntil(
@@ -135,6 +75,64 @@ export async function recordSession({
   } finally {
     await client.close();
   }
+}
+
+/** A client of `tallystick mcp`, which keeps what it calls. */
+async function openSession({ node, network, escrows, buyer, apiKey, mine }: McpMarket) {
+  const client = new Client({ name: "recorded-agent", version: "1.0.0" });
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [...nodeProgram("scripts/cli.ts"), "mcp"],
+    cwd: repositoryRoot,
+    env: childEnvironment({
+      TALLYSTICK_URL: node.url,
+      TALLYSTICK_PRIVATE_KEY: buyer.privateKey,
+      TALLYSTICK_SPEND_CAP_USDC: "1.00",
+      TALLYSTICK_MAX_PER_HIRE_USDC: "0.50",
+      TALLYSTICK_CHAIN_ID: String(network.chainId),
+      TALLYSTICK_TOKEN: network.token,
+      TALLYSTICK_ESCROWS: JSON.stringify(escrows),
+      TALLYSTICK_API_KEY: apiKey,
+      TALLYSTICK_DEV_MODE: "1",
+    }) as { [name: string]: string },
+    stderr: "inherit",
+  });
+  await client.connect(transport);
+  const calls: RecordedCall[] = [];
+  const ask = async (tool: string, args: object = {}): Promise<RecordedCall> => {
+    const {
+      structuredContent,
+      content,
+      isError = false,
+    } = await client.callTool({
+      name: tool,
+      arguments: args as { [key: string]: unknown },
+    });
+    const text = (content as { text: string }[])[0]?.text ?? "";
+    return { tool, arguments: args, answer: isError ? text : structuredContent, isError };
+  };
+  const call = async (tool: string, args: object = {}): Promise<Answer> => {
+    const recorded = await ask(tool, args);
+    calls.push(recorded);
+    return recorded.answer;
+  };
+  /** Asks again until the indexer has caught up; only the last answer is kept. */
+  const callUntil = async (
+    tool: string,
+    args: object,
+    isThere: (answer: Answer) => boolean,
+  ): Promise<Answer> => {
+    for (let attempt = 0; ; attempt++) {
+      const recorded = await ask(tool, args);
+      if ((!recorded.isError && isThere(recorded.answer)) || attempt === 120) {
+        calls.push(recorded);
+        return recorded.answer;
+      }
+      await sleep(500);
+      if (attempt % 4 === 3) await mine(10);
+    }
+  };
+  return { client, calls, call, callUntil };
 }
 
 /** The session as Markdown. Long texts are cut, and say so. */

@@ -29,8 +29,10 @@ export type Carrier = ReturnType<typeof createCarrier>;
  * that ask a contract wallet go apart, each tried off the chain before it is sent, with gas that its account has room for.
  */
 export function createCarrier(parameters: CarryOutParameters) {
-  const { calls, book, batches, maxBatch, now } = parameters;
-  const { setAside, finish, sayDropped, lookLater, onNo, onFailure } = createOutcomes(parameters);
+  const { book, batches, maxBatch, now } = parameters;
+  const outcomes = createOutcomes(parameters);
+  const { setAside, finish, onFailure } = outcomes;
+  const { heldOf, goodOf } = createScreening(parameters.calls, outcomes);
 
   async function carryOut(
     kind: InstructionKind,
@@ -76,6 +78,40 @@ export function createCarrier(parameters: CarryOutParameters) {
     if (faults.length > 0) throw faults[0];
   }
 
+  async function send(items: Instruction[], gasEach: bigint, done: (count: number) => void): Promise<void> {
+    // Noted before it is sent: a keeper that is killed in between knows of it.
+    for (const it of items) if (it.reservation) await book.put(it);
+    const { tried, failed, gasUsed } = await batches.send(items, gasEach).catch((error: unknown) => {
+      // It may be mined yet.
+      for (const it of items) it.owed += it.reservation?.gas ?? 0;
+      throw error;
+    });
+    const failures = new Map(failed.map((failure) => [failure.index, failure]));
+    const good = items.filter((_, at) => at < tried && !failures.has(at));
+    // What the failed ones burned together, at the most; which of them it was nobody can say.
+    const burned = Number(gasUsed) - TRANSACTION_GAS - good.reduce((sum, it) => sum + it.gasUsed, 0);
+    for (const [at, it] of items.entries()) {
+      if (at >= tried) continue;
+      const failure = failures.get(at);
+      if (failure) await onFailure(it, failure.error, Math.min(Number(gasEach), Math.max(0, burned)));
+      else {
+        await finish(it, it.kind === "release" ? "released" : "refunded");
+        done(1);
+      }
+    }
+  }
+
+  return {
+    take: (kind: InstructionKind, hire: Hire, signer: Address, signature: Hex): Promise<void> =>
+      take(parameters, kind, hire, signer, signature),
+    carryOut,
+  };
+}
+
+/** Which instructions would be carried out now, as the chain has it; what becomes of the others is seen to. */
+function createScreening(calls: EscrowCalls, outcomes: ReturnType<typeof createOutcomes>) {
+  const { setAside, finish, sayDropped, lookLater, onNo } = outcomes;
+
   /** The items whose escrows are held. Settled ones are done, by whomever. */
   async function heldOf(items: readonly Instruction[], signal: AbortSignal): Promise<Instruction[]> {
     const held: Instruction[] = [];
@@ -114,34 +150,7 @@ export function createCarrier(parameters: CarryOutParameters) {
     return good;
   }
 
-  async function send(items: Instruction[], gasEach: bigint, done: (count: number) => void): Promise<void> {
-    // Noted before it is sent: a keeper that is killed in between knows of it.
-    for (const it of items) if (it.reservation) await book.put(it);
-    const { tried, failed, gasUsed } = await batches.send(items, gasEach).catch((error: unknown) => {
-      // It may be mined yet.
-      for (const it of items) it.owed += it.reservation?.gas ?? 0;
-      throw error;
-    });
-    const failures = new Map(failed.map((failure) => [failure.index, failure]));
-    const good = items.filter((_, at) => at < tried && !failures.has(at));
-    // What the failed ones burned together, at the most; which of them it was nobody can say.
-    const burned = Number(gasUsed) - TRANSACTION_GAS - good.reduce((sum, it) => sum + it.gasUsed, 0);
-    for (const [at, it] of items.entries()) {
-      if (at >= tried) continue;
-      const failure = failures.get(at);
-      if (failure) await onFailure(it, failure.error, Math.min(Number(gasEach), Math.max(0, burned)));
-      else {
-        await finish(it, it.kind === "release" ? "released" : "refunded");
-        done(1);
-      }
-    }
-  }
-
-  return {
-    take: (kind: InstructionKind, hire: Hire, signer: Address, signature: Hex): Promise<void> =>
-      take(parameters, kind, hire, signer, signature),
-    carryOut,
-  };
+  return { heldOf, goodOf };
 }
 
 async function take(

@@ -55,8 +55,7 @@ const COLLECT_RETRY_MS = 300;
 
 /** Takes jobs from one stage to the next, writing each down before the step that cannot be taken back. */
 export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
-  const { account, store, leases, network, handlers, modeOf, listingOf, verify, outbox, now, log } =
-    parameters;
+  const { store, leases, log } = parameters;
   const running = new Map<string, Promise<Job>>();
   const held = new Map<string, JobLease>();
 
@@ -66,6 +65,80 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
     await store.put(`job/${job.id}`, next);
     return next;
   }
+
+  const { step, fail } = createSteps(parameters, save);
+
+  async function runNow(start: Job): Promise<Job> {
+    const lease = await leases.take(start.id);
+    const stored = (await store.get<Job>(`job/${start.id}`)) ?? start;
+    if (!lease) return stored;
+    held.set(start.id, lease);
+    try {
+      const job = await runHeld(stored);
+      await (isEnded(job.stage) ? lease.end() : lease.pause(parameters.restMs));
+      return job;
+    } catch (error) {
+      if (error instanceof LeaseLostError) return (await store.get<Job>(`job/${start.id}`)) ?? stored;
+      throw error;
+    } finally {
+      held.delete(start.id);
+    }
+  }
+
+  async function runHeld(start: Job): Promise<Job> {
+    let job = start;
+    for (let attempt = 0; !isEnded(job.stage); ) {
+      try {
+        job = await step(job);
+      } catch (error) {
+        if (error instanceof LeaseLostError) throw error;
+        const stored = await store.get<Job>(`job/${job.id}`);
+        if (stored && isFurther(stored, job)) {
+          // Another process has the same jobs, as while one takes over from the other: it was first.
+          job = stored;
+          continue;
+        }
+        if (!mayBePaid(job, error)) {
+          job = await fail(job, error);
+          break;
+        }
+        log("A job could not go on.", { job: job.id, stage: job.stage, error: String(error) });
+        // Kept as it is: the next start, or the next look at unfinished jobs, takes it up again.
+        if (++attempt > COLLECT_RETRIES) return job;
+        await new Promise((resolve) => setTimeout(resolve, COLLECT_RETRY_MS * attempt));
+      }
+    }
+    await parameters
+      .onEnd(job)
+      .catch((error) => log("The end of a job could not be told.", { error: String(error) }));
+    return job;
+  }
+
+  return {
+    run: (job) => {
+      const known = running.get(job.id);
+      if (known) return known;
+      const run = runNow(job).finally(() => running.delete(job.id));
+      running.set(job.id, run);
+      return run;
+    },
+    running: () => running.size,
+    idle: async () => {
+      await Promise.allSettled(running.values());
+    },
+  };
+}
+
+/**
+ * What is done at each stage of a job, and when it fails.
+ *
+ * @param save writes a job down
+ */
+function createSteps(
+  parameters: JobRunnerParameters,
+  save: (job: Job, changes: Partial<Job>) => Promise<Job>,
+) {
+  const { account, network, handlers, modeOf, listingOf, verify, outbox, now, log } = parameters;
 
   async function work(job: Job): Promise<Partial<Job>> {
     const handler = handlers[job.capability];
@@ -132,52 +205,6 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
     }
   }
 
-  async function runNow(start: Job): Promise<Job> {
-    const lease = await leases.take(start.id);
-    const stored = (await store.get<Job>(`job/${start.id}`)) ?? start;
-    if (!lease) return stored;
-    held.set(start.id, lease);
-    try {
-      const job = await runHeld(stored);
-      await (isEnded(job.stage) ? lease.end() : lease.pause(parameters.restMs));
-      return job;
-    } catch (error) {
-      if (error instanceof LeaseLostError) return (await store.get<Job>(`job/${start.id}`)) ?? stored;
-      throw error;
-    } finally {
-      held.delete(start.id);
-    }
-  }
-
-  async function runHeld(start: Job): Promise<Job> {
-    let job = start;
-    for (let attempt = 0; !isEnded(job.stage); ) {
-      try {
-        job = await step(job);
-      } catch (error) {
-        if (error instanceof LeaseLostError) throw error;
-        const stored = await store.get<Job>(`job/${job.id}`);
-        if (stored && isFurther(stored, job)) {
-          // Another process has the same jobs, as while one takes over from the other: it was first.
-          job = stored;
-          continue;
-        }
-        if (!mayBePaid(job, error)) {
-          job = await fail(job, error);
-          break;
-        }
-        log("A job could not go on.", { job: job.id, stage: job.stage, error: String(error) });
-        // Kept as it is: the next start, or the next look at unfinished jobs, takes it up again.
-        if (++attempt > COLLECT_RETRIES) return job;
-        await new Promise((resolve) => setTimeout(resolve, COLLECT_RETRY_MS * attempt));
-      }
-    }
-    await parameters
-      .onEnd(job)
-      .catch((error) => log("The end of a job could not be told.", { error: String(error) }));
-    return job;
-  }
-
   async function fail(job: Job, error: unknown): Promise<Job> {
     const isOurs = error instanceof TallystickError;
     if (!isOurs)
@@ -193,19 +220,7 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
     return await save(job, { stage: "failed", failure });
   }
 
-  return {
-    run: (job) => {
-      const known = running.get(job.id);
-      if (known) return known;
-      const run = runNow(job).finally(() => running.delete(job.id));
-      running.set(job.id, run);
-      return run;
-    },
-    running: () => running.size,
-    idle: async () => {
-      await Promise.allSettled(running.values());
-    },
-  };
+  return { step, fail };
 }
 
 /** Work that its own seller finds wanting is not charged where charging would be final. */

@@ -84,8 +84,6 @@ const BOOT_ID = "/proc/sys/kernel/random/boot_id";
  */
 export async function watchWrites(watch: DiskWatch): Promise<() => void> {
   const undo: (() => void)[] = [];
-  const files = new WeakMap<object, string>();
-  const descriptors = new Map<number, string>();
   const handle = await fsPromises.open(fileURLToPath(import.meta.url));
   const handles = Object.getPrototypeOf(handle) as Functions;
   await handle.close();
@@ -99,30 +97,7 @@ export async function watchWrites(watch: DiskWatch): Promise<() => void> {
       target[name] = original;
     });
   };
-  const pathOf = (value: unknown): string | undefined => {
-    if (typeof value === "string") return path.resolve(value);
-    if (typeof value === "number") return descriptors.get(value);
-    if (value instanceof URL) return fileURLToPath(value);
-    if (Buffer.isBuffer(value)) return path.resolve(value.toString());
-    return typeof value === "object" && value !== null ? files.get(value) : undefined;
-  };
-  const writeOf = (name: string, args: unknown[], own?: unknown): DiskWrite | undefined => {
-    const [target, ...rest] = own === undefined ? args : [own, ...args];
-    const named = OF_TWO.has(name) ? [target, rest[0]] : [target];
-    const paths = named.map(pathOf).filter((at) => at !== undefined && watch.watches(at)) as string[];
-    if (paths.length === 0) return undefined;
-    if (name === "open" && READING_FLAGS.includes(rest[0])) return undefined;
-    const appends = ["appendFile", "writeFile"].includes(name) ? bytesOf(rest[0]) : undefined;
-    const empties = name === "writeFile" && own === undefined && typeof target !== "number";
-    const flushes = rest.some((one) => (one as { flush?: boolean } | null)?.flush === true);
-    return { name, paths, flushes, empties, ...(appends && { appends }) };
-  };
-  const remember = (name: string, given: unknown, opened: unknown): void => {
-    const at = name === "open" || name === "openSync" ? pathOf(given) : undefined;
-    if (at === undefined) return;
-    if (typeof opened === "number") descriptors.set(opened, at);
-    else if (typeof opened === "object" && opened !== null) files.set(opened, at);
-  };
+  const { writeOf, remember } = nameWrites(watch);
 
   /** A function that gives a promise. */
   const promised = (name: string, isHandles: boolean) => (original: Any) =>
@@ -199,6 +174,37 @@ export async function watchWrites(watch: DiskWatch): Promise<() => void> {
     for (const one of undo) one();
     syncBuiltinESMExports();
   };
+}
+
+/** Tells which call is a write, and remembers which file a handle or a descriptor is of. */
+function nameWrites(watch: DiskWatch) {
+  const files = new WeakMap<object, string>();
+  const descriptors = new Map<number, string>();
+  const pathOf = (value: unknown): string | undefined => {
+    if (typeof value === "string") return path.resolve(value);
+    if (typeof value === "number") return descriptors.get(value);
+    if (value instanceof URL) return fileURLToPath(value);
+    if (Buffer.isBuffer(value)) return path.resolve(value.toString());
+    return typeof value === "object" && value !== null ? files.get(value) : undefined;
+  };
+  const writeOf = (name: string, args: unknown[], own?: unknown): DiskWrite | undefined => {
+    const [target, ...rest] = own === undefined ? args : [own, ...args];
+    const named = OF_TWO.has(name) ? [target, rest[0]] : [target];
+    const paths = named.map(pathOf).filter((at) => at !== undefined && watch.watches(at)) as string[];
+    if (paths.length === 0) return undefined;
+    if (name === "open" && READING_FLAGS.includes(rest[0])) return undefined;
+    const appends = ["appendFile", "writeFile"].includes(name) ? bytesOf(rest[0]) : undefined;
+    const empties = name === "writeFile" && own === undefined && typeof target !== "number";
+    const flushes = rest.some((one) => (one as { flush?: boolean } | null)?.flush === true);
+    return { name, paths, flushes, empties, ...(appends && { appends }) };
+  };
+  const remember = (name: string, given: unknown, opened: unknown): void => {
+    const at = name === "open" || name === "openSync" ? pathOf(given) : undefined;
+    if (at === undefined) return;
+    if (typeof opened === "number") descriptors.set(opened, at);
+    else if (typeof opened === "object" && opened !== null) files.set(opened, at);
+  };
+  return { writeOf, remember };
 }
 
 function watchSqlite(

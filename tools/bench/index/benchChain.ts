@@ -26,17 +26,7 @@ export type BenchChain = Awaited<ReturnType<typeof startBenchChain>>;
 export async function startBenchChain(keeper: Keeper, folder: string, name: string) {
   const port = await freePort();
   const rpcUrl = `http://127.0.0.1:${port}`;
-  let calls = 0;
-  const rpc = async <T>(method: string, params: unknown[]): Promise<T> => {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: ++calls, method, params });
-    const headers = { "content-type": "application/json" };
-    const answer = (await (await fetch(rpcUrl, { method: "POST", headers, body })).json()) as {
-      result?: T;
-      error?: { message: string };
-    };
-    if (answer.error !== undefined) throw new Error(`${method}: ${answer.error.message}`);
-    return answer.result as T;
-  };
+  const rpc = rpcOf(rpcUrl);
   const args = ["-y", ANVIL, "--host", "127.0.0.1", "--port", String(port), "--silent", "--no-mining"];
   args.push("--chain-id", String(CHAIN_ID), "--timestamp", String(GENESIS_TIME), "--hardfork", "cancun");
   args.push("--gas-limit", String(BLOCK_GAS), "--block-base-fee-per-gas", "0", "--accounts", "1");
@@ -119,6 +109,22 @@ export async function startBenchChain(keeper: Keeper, folder: string, name: stri
         }),
         anchoredLedger.address,
       ),
+  };
+}
+
+type Rpc = <T>(method: string, params: unknown[]) => Promise<T>;
+
+function rpcOf(rpcUrl: string): Rpc {
+  let calls = 0;
+  return async <T>(method: string, params: unknown[]): Promise<T> => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: ++calls, method, params });
+    const headers = { "content-type": "application/json" };
+    const answer = (await (await fetch(rpcUrl, { method: "POST", headers, body })).json()) as {
+      result?: T;
+      error?: { message: string };
+    };
+    if (answer.error !== undefined) throw new Error(`${method}: ${answer.error.message}`);
+    return answer.result as T;
   };
 }
 

@@ -15,6 +15,17 @@ import { SimulatedChain } from "./simulatedChain.ts";
 /** What a disk has: the leaves of the entries, and what was signed last. */
 type Disk = { leaves: Uint8Array[]; lastSigned: LastSigned | undefined };
 
+/** What a writer is started into, and what it leaves behind. */
+type World = {
+  chain: SimulatedChain;
+  /** Who sends anchors; see {@link playHistory}. */
+  anchors: "sent" | "relayed" | "forgotten";
+  words: Word[];
+  disk: Disk;
+  /** The last word for a relay, on a disk of its own. */
+  lastWord?: LastSigned | undefined;
+};
+
 /** A size and root that the writer gave its word for, or that the contract holds, and the leaves it is of. */
 export type Word = { size: number; root: Hex; leaves: readonly Uint8Array[] };
 
@@ -63,100 +74,31 @@ const STEPS = [
  */
 export async function playHistory(
   random: () => number,
-  { anchors, length = 40 }: { anchors: "sent" | "relayed" | "forgotten"; length?: number },
+  { anchors, length = 40 }: { anchors: World["anchors"]; length?: number },
 ): Promise<HistoryOutcome> {
   const below = (count: number): number => Math.floor(random() * count);
   const chain = new SimulatedChain({
     writer: WRITER,
     confirmations: CONFIRMATIONS,
   });
-  const words: Word[] = [];
+  const world: World = { chain, anchors, words: [], disk: { leaves: [], lastSigned: undefined } };
   const steps: string[] = [];
   /** The leaves of every state that was ever sent to the chain, for whoever has to fetch them again. */
   const sent = new Map<Hex, Uint8Array[]>();
-  let disk: Disk = { leaves: [], lastSigned: undefined };
-  let lastWord: LastSigned | undefined;
   const images: Disk[] = [];
   let entries = 0;
-  let process = await start();
-
-  async function start() {
-    const tree = new MerkleTree(sha256ByNode);
-    for (const leaf of disk.leaves) tree.append(leaf);
-    const gate = new LedgerGate(() => {});
-    const store = {
-      read: async () => disk.lastSigned,
-      write: async (lastSigned: LastSigned) => {
-        disk.lastSigned = lastSigned;
-      },
-    };
-    const history = await SignedHistory.open({ folder: "", tree, gate, store });
-    const remembered =
-      anchors === "relayed"
-        ? await SignedHistory.open({
-            folder: "",
-            of: "words",
-            tree,
-            gate,
-            store: {
-              read: async () => lastWord,
-              write: async (word) => {
-                lastWord = word;
-              },
-            },
-          })
-        : undefined;
-    // Whatever is asked to be signed is a word, whether it is given out or not.
-    const say = (size: bigint, root: Hex) => {
-      words.push({ size: Number(size), root, leaves: [...disk.leaves] });
-    };
-    const signer: WriterSigner = {
-      writer: chain.writer,
-      sign: async ({ message }) => {
-        if ("size" in message) say(message.size, message.root);
-        return { by: "key", signature: `0x${"11".repeat(65)}` };
-      },
-    };
-    const checkpoints = new Checkpoints({
-      origin: "tallystick.test/histories",
-      tree,
-      keys: [{ seed: SEED }],
-      gate,
-      history,
-      writer: { signer, ledgerId: `0x${"01".repeat(32)}`, chainId: 1, contract: chain.writer },
-    });
-    const anchorer = new Anchorer({
-      contract: chain.contract(anchors === "sent" ? undefined : ({ size, root }) => say(size, root)),
-      tree,
-      watch: new ChainWatch({ tree, writer: chain.writer, gate, forgives: anchors === "sent" }),
-      history: {
-        cover: async (size) => {
-          await history.cover(size);
-          await remembered?.cover(size);
-        },
-      },
-      intervalMs: 1,
-      maxEntries: 1,
-      log: () => {},
-      onCompared: async ({ confirmed }) => {
-        if (confirmed && confirmed.size > 0n && Number(confirmed.size) <= tree.size)
-          await checkpoints.makeHead({ size: Number(confirmed.size), root: confirmed.root }).catch(() => {});
-      },
-    });
-    await anchorer.look().catch(() => {});
-    return { tree, gate, checkpoints, anchorer };
-  }
+  let process = await startWriter(world);
 
   const copy = ({ leaves, lastSigned }: Disk): Disk => ({ leaves: [...leaves], lastSigned });
   const round = async (): Promise<void> => {
-    sent.set(toHex(process.tree.root()), [...disk.leaves]);
+    sent.set(toHex(process.tree.root()), [...world.disk.leaves]);
     await process.anchorer.anchorOnce().catch(() => {});
   };
   const actions: { [step in (typeof STEPS)[number]]: () => Promise<void> | void } = {
     append: () => {
       for (let n = below(4); n >= 0 && process.gate.refusal === undefined; n--) {
         const leaf = createHash("sha256").update(`entry ${entries++}`).digest();
-        disk.leaves.push(leaf);
+        world.disk.leaves.push(leaf);
         process.tree.append(leaf);
       }
     },
@@ -166,7 +108,7 @@ export async function playHistory(
       chain.next = "cut";
       await round();
       chain.next = "mine";
-      process = await start();
+      process = await startWriter(world);
     },
     // Signed and sent, and no block will ever have it.
     lose: async () => {
@@ -176,22 +118,22 @@ export async function playHistory(
     },
     // With it goes what was on its way to disk, of which nobody was told.
     kill: async () => {
-      process = await start();
+      process = await startWriter(world);
     },
     image: () => {
-      images.push(copy(disk));
+      images.push(copy(world.disk));
     },
     restore: async () => {
       const image = images[below(images.length)];
       if (image === undefined) return;
-      disk = copy(image);
-      process = await start();
+      world.disk = copy(image);
+      process = await startWriter(world);
     },
     pull: async () => {
       const { size, root } = chain.head;
       const leaves = sent.get(root) ?? [];
-      disk = { leaves: leaves.slice(0, Number(size)), lastSigned: { size: Number(size), root } };
-      process = await start();
+      world.disk = { leaves: leaves.slice(0, Number(size)), lastSigned: { size: Number(size), root } };
+      process = await startWriter(world);
     },
     reorg: () => chain.reorg(1 + below(CONFIRMATIONS + 2)),
     mine: () => {
@@ -212,8 +154,82 @@ export async function playHistory(
   }
   const { size, root } = chain.head;
   const stored: Word = { size: Number(size), root, leaves: sent.get(root) ?? [] };
-  const all = [...words, stored];
-  return { words, convictions: convictionsIn(all), isForgeryFound: await findsForgery(all, below), steps };
+  const all = [...world.words, stored];
+  return {
+    words: world.words,
+    convictions: convictionsIn(all),
+    isForgeryFound: await findsForgery(all, below),
+    steps,
+  };
+}
+
+/** The writer's checkpoints and its anchorer, as a process starts them from what its disk has. */
+async function startWriter(world: World) {
+  const { chain, anchors, words } = world;
+  const tree = new MerkleTree(sha256ByNode);
+  for (const leaf of world.disk.leaves) tree.append(leaf);
+  const gate = new LedgerGate(() => {});
+  const store = {
+    read: async () => world.disk.lastSigned,
+    write: async (lastSigned: LastSigned) => {
+      world.disk.lastSigned = lastSigned;
+    },
+  };
+  const history = await SignedHistory.open({ folder: "", tree, gate, store });
+  const remembered =
+    anchors === "relayed"
+      ? await SignedHistory.open({
+          folder: "",
+          of: "words",
+          tree,
+          gate,
+          store: {
+            read: async () => world.lastWord,
+            write: async (word) => {
+              world.lastWord = word;
+            },
+          },
+        })
+      : undefined;
+  // Whatever is asked to be signed is a word, whether it is given out or not.
+  const say = (size: bigint, root: Hex) => {
+    words.push({ size: Number(size), root, leaves: [...world.disk.leaves] });
+  };
+  const signer: WriterSigner = {
+    writer: chain.writer,
+    sign: async ({ message }) => {
+      if ("size" in message) say(message.size, message.root);
+      return { by: "key", signature: `0x${"11".repeat(65)}` };
+    },
+  };
+  const checkpoints = new Checkpoints({
+    origin: "tallystick.test/histories",
+    tree,
+    keys: [{ seed: SEED }],
+    gate,
+    history,
+    writer: { signer, ledgerId: `0x${"01".repeat(32)}`, chainId: 1, contract: chain.writer },
+  });
+  const anchorer = new Anchorer({
+    contract: chain.contract(anchors === "sent" ? undefined : ({ size, root }) => say(size, root)),
+    tree,
+    watch: new ChainWatch({ tree, writer: chain.writer, gate, forgives: anchors === "sent" }),
+    history: {
+      cover: async (size) => {
+        await history.cover(size);
+        await remembered?.cover(size);
+      },
+    },
+    intervalMs: 1,
+    maxEntries: 1,
+    log: () => {},
+    onCompared: async ({ confirmed }) => {
+      if (confirmed && confirmed.size > 0n && Number(confirmed.size) <= tree.size)
+        await checkpoints.makeHead({ size: Number(confirmed.size), root: confirmed.root }).catch(() => {});
+    },
+  });
+  await anchorer.look().catch(() => {});
+  return { tree, gate, checkpoints, anchorer };
 }
 
 /** How many ordered pairs of words convict their writer (AnchoredLedger.proveFork). */
