@@ -1,7 +1,8 @@
 /** The words that the others are made of: hex, addresses, money, errors, JSON of strangers, ids and hashes of a hire. */
 export { type Address, addressSchema, ZERO_ADDRESS } from "./address.ts";
 export { atomicSchema, formatUsdc, parseUsdc, priceUsdcSchema, USDC_DECIMALS } from "./amount.ts";
-export { capabilitySchema, isCapability, isCustomCapability } from "./capability.ts";
+export { isCapability, isCustomCapability } from "./capability.ts";
+export { capabilitySchema } from "./capabilitySchema.ts";
 export { type InputIssue, InvalidInputError, TallystickError } from "./errors.ts";
 export { bytesEqual, fromHex, type Hex, isHex, toBareHex, toHex, ZERO_HASH } from "./hex.ts";
 export { type HireAnswer, hireAnswerSchema, type ReceiptSummary } from "./hire/hireAnswer.ts";

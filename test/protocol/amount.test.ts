@@ -2,7 +2,8 @@ import { expect } from "chai";
 import * as fc from "fast-check";
 import { addressSchema, ZERO_ADDRESS } from "tallystick-protocol/address";
 import { atomicSchema, formatUsdc, parseUsdc, priceUsdcSchema } from "tallystick-protocol/amount";
-import { capabilitySchema, isCapability } from "tallystick-protocol/capability";
+import { isCapability } from "tallystick-protocol/capability";
+import { capabilitySchema } from "tallystick-protocol/capabilitySchema";
 import { InvalidInputError } from "tallystick-protocol/errors";
 
 describe("amounts of USDC", () => {

@@ -1,7 +1,7 @@
 import SchemaBuilder from "@pothos/core";
 import RelayPlugin from "@pothos/plugin-relay";
 import { parseUsdc, priceUsdcSchema } from "tallystick-protocol/amount";
-import { capabilitySchema } from "tallystick-protocol/capability";
+import { capabilitySchema } from "tallystick-protocol/capabilitySchema";
 import type { QueryContext } from "./context.ts";
 import { queryError } from "./errors.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { capabilitySchema } from "tallystick-protocol/capability";
+import { capabilitySchema } from "tallystick-protocol/capabilitySchema";
 
 // What the insights routes take and give.
 

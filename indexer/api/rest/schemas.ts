@@ -4,7 +4,7 @@ import { type FieldName, fieldNames, publishedFieldOf } from "tallystick-derive/
 import type { Reputation } from "tallystick-derive/reputation";
 import { addressSchema } from "tallystick-protocol/address";
 import { priceUsdcSchema } from "tallystick-protocol/amount";
-import { capabilitySchema } from "tallystick-protocol/capability";
+import { capabilitySchema } from "tallystick-protocol/capabilitySchema";
 import { paymentModeSchema } from "tallystick-protocol/records/paymentMode";
 
 // What the REST routes take and give, in the shapes of SHP. Requests are checked against these, and /openapi.json is made of

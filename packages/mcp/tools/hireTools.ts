@@ -1,7 +1,7 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { addressSchema } from "tallystick-protocol/address";
 import { formatUsdc, parseUsdc, priceUsdcSchema } from "tallystick-protocol/amount";
-import { capabilitySchema } from "tallystick-protocol/capability";
+import { capabilitySchema } from "tallystick-protocol/capabilitySchema";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { HireStage } from "tallystick-sdk/buyer/hiring";
 import { acceptOffer } from "tallystick-sdk/clarify/clarify";

@@ -4,7 +4,7 @@ import { loadCatalogue } from "tallystick-capabilities/catalogue";
 import { minVerificationVersion, versionStatus } from "tallystick-capabilities/versions";
 import { addressSchema } from "tallystick-protocol/address";
 import { priceUsdcSchema } from "tallystick-protocol/amount";
-import { capabilitySchema } from "tallystick-protocol/capability";
+import { capabilitySchema } from "tallystick-protocol/capabilitySchema";
 import { TallystickError } from "tallystick-protocol/errors";
 import { z } from "zod";
 import type { McpContext } from "../mcpContext.ts";

@@ -1,7 +1,7 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { addressSchema } from "tallystick-protocol/address";
 import { priceUsdcSchema } from "tallystick-protocol/amount";
-import { capabilitySchema } from "tallystick-protocol/capability";
+import { capabilitySchema } from "tallystick-protocol/capabilitySchema";
 import { offersOf, type QuoteOffer } from "tallystick-protocol/clarification/clarifyAnswer";
 import { TallystickError } from "tallystick-protocol/errors";
 import { jsonHash } from "tallystick-protocol/hire/paramsHash";

@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { addressSchema } from "../address.ts";
 import { priceUsdcSchema } from "../amount.ts";
-import { capabilitySchema, isCustomCapability } from "../capability.ts";
+import { isCustomCapability } from "../capability.ts";
+import { capabilitySchema } from "../capabilitySchema.ts";
 import { InvalidInputError, invalidInputFromZod, TallystickError } from "../errors.ts";
 import { jsonHash, paramsHash } from "../hire/paramsHash.ts";
 import type { RecordBody } from "../json/recordBody.ts";

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Address } from "../address.ts";
 import { priceUsdcSchema } from "../amount.ts";
 import { anyCaseAddressSchema } from "../anyCaseAddress.ts";
-import { capabilitySchema } from "../capability.ts";
+import { capabilitySchema } from "../capabilitySchema.ts";
 import { InvalidInputError, invalidInputFromZod, TallystickError } from "../errors.ts";
 import type { RecordBody } from "../json/recordBody.ts";
 import { checkNestedSignature, signatureSchema } from "../records/nestedSignature.ts";

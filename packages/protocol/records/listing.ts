@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Address, addressSchema } from "../address.ts";
 import { priceUsdcSchema } from "../amount.ts";
-import { capabilitySchema } from "../capability.ts";
+import { capabilitySchema } from "../capabilitySchema.ts";
 import { type InputIssue, InvalidInputError, invalidInputFromZod } from "../errors.ts";
 import { isHex } from "../hex.ts";
 import type { RecordBody } from "../json/recordBody.ts";

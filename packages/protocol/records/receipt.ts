@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { addressSchema } from "../address.ts";
 import { atomicSchema } from "../amount.ts";
-import { capabilitySchema } from "../capability.ts";
+import { capabilitySchema } from "../capabilitySchema.ts";
 import { type InputIssue, InvalidInputError, invalidInputFromZod } from "../errors.ts";
 import { type Hex, isHex, ZERO_HASH } from "../hex.ts";
 import type { RecordBody } from "../json/recordBody.ts";

@@ -1,7 +1,7 @@
 import { offerProblem } from "tallystick-capabilities/offerProblem";
 import { type Address, addressSchema } from "tallystick-protocol/address";
 import { parseUsdc, priceUsdcSchema } from "tallystick-protocol/amount";
-import { capabilitySchema } from "tallystick-protocol/capability";
+import { capabilitySchema } from "tallystick-protocol/capabilitySchema";
 import { InvalidInputError, invalidInputFromZod } from "tallystick-protocol/errors";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { parseListing } from "tallystick-protocol/records/listing";
