@@ -2,6 +2,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import path from "node:path";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
+import { readBytes } from "tallystick-runtime/http/readBytes";
 import type { SegmentSourceConfig } from "../../config.ts";
 
 /** The entries `[from, to)` of a ledger. `byteOffset` is the length of all canonical lines before `from`. */
@@ -19,6 +20,8 @@ export class SegmentUnavailableError extends TallystickError {
 
 /** Entries asked for at once: about a megabyte, and at the very most 70 MB, as a record is at most 64 KiB. */
 const PAGE = 1_000;
+/** More than a thousand entries can have. Whoever answers more is not read to the end: a segment's source may be anyone. */
+const MOST_PAGE_BYTES = 80 << 20;
 const TIMEOUT_MS = 30_000;
 const CHUNK = 1 << 18;
 
@@ -61,9 +64,15 @@ async function readHttp(
 async function get(url: string, signal: AbortSignal): Promise<string> {
   try {
     const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) });
-    const text = await response.text();
-    if (!response.ok) throw new SegmentUnavailableError(`its service answered ${response.status}`);
-    return text;
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw new SegmentUnavailableError(`its service answered ${response.status}`);
+    }
+    const bytes = await readBytes(response, MOST_PAGE_BYTES);
+    if (bytes === undefined) {
+      throw new SegmentUnavailableError(`its service answered more than ${MOST_PAGE_BYTES} bytes`);
+    }
+    return bytes.toString();
   } catch (error) {
     if (error instanceof SegmentUnavailableError) throw error;
     throw new SegmentUnavailableError(`its service did not answer (${codeOf(error)})`, error);

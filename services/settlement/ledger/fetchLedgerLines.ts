@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
+import { readBytes } from "tallystick-runtime/http/readBytes";
 import { MAX_ENTRY_BYTES } from "./diskLedger.ts";
 
 /** Entries asked for at once; a follower may answer fewer. */
@@ -79,19 +80,11 @@ async function get(url: string, signal: AbortSignal | undefined): Promise<Buffer
     const said = `it answers ${response.status}`;
     throw response.status === 429 || response.status >= 500 ? new TransientError(said) : new Error(said);
   }
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  try {
-    for await (const piece of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-      length += piece.length;
-      if (length > MOST_PAGE_BYTES) break;
-      pieces.push(piece);
-    }
-  } catch (cause) {
+  const bytes = await readBytes(response, MOST_PAGE_BYTES).catch((cause) => {
     throw new TransientError(`its answer broke off (${reasonOf(cause)})`, { cause });
-  }
-  if (length > MOST_PAGE_BYTES) throw new Error("its answer is longer than that many entries can be");
-  return Buffer.concat(pieces);
+  });
+  if (bytes === undefined) throw new Error("its answer is longer than that many entries can be");
+  return bytes;
 }
 
 function linesOf(bytes: Buffer, most: number): Buffer[] {

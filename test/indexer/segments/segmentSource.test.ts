@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -85,6 +86,29 @@ describe("segments from a settlement service", () => {
     expect((await failure(source({ from: 0, to: 1, byteOffset: 0, signal }))).message).to.contain(
       "answered 500",
     );
+  });
+
+  it("reads no more of an endless answer than a page can have", async () => {
+    const piece = Buffer.alloc(1 << 20, "x");
+    let pieces = 0;
+    const endless = createServer(async (_, response) => {
+      for (; !response.destroyed && pieces < 1_000; pieces++) {
+        if (!response.write(piece)) await Promise.race([once(response, "drain"), once(response, "close")]);
+      }
+      response.end();
+    });
+    await new Promise<void>((resolve) => endless.listen(0, "127.0.0.1", resolve));
+    try {
+      const { port } = endless.address() as AddressInfo;
+      const from = openSegmentSource({ kind: "http", url: `http://127.0.0.1:${port}` }, LEDGER);
+      expect((await failure(from({ from: 0, to: 1, byteOffset: 0, signal }))).message).to.contain(
+        "answered more than",
+      );
+      expect(pieces).to.be.below(300);
+    } finally {
+      endless.closeAllConnections();
+      endless.close();
+    }
   });
 
   it("says when nobody answers", async () => {
