@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { eq } from "ponder";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
+import { positionOf } from "tallystick-runtime/http/positionOf";
 import type { KeptLines } from "../keptLines.ts";
 import * as schema from "../ponder.schema.ts";
 import type { Database } from "./database.ts";
@@ -71,12 +72,4 @@ function range(fromText: string | undefined, toText: string | undefined, size: n
     });
   if (issues.length > 0) throw new InvalidInputError({ issues, code: "not_in_ledger" });
   return [from, to];
-}
-
-function positionOf(text: string | undefined, field: string): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^[0-9]{1,15}$/.test(text)) return Number(text);
-  throw new InvalidInputError({
-    issues: [{ field, message: "must be a whole number, counting entries from 0" }],
-  });
 }

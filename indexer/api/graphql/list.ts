@@ -2,8 +2,9 @@ import DataLoader from "dataloader";
 import type { SQL } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { sql } from "ponder";
+import { writePlace } from "../cursor.ts";
 import type { QueryContext } from "./context.ts";
-import { type Key, type KeyType, readCursor, writeCursor } from "./cursor.ts";
+import { type Key, type KeyType, readCursor } from "./cursor.ts";
 import { type PageArgs, type PageRequest, readPageArgs } from "./pageArgs.ts";
 import { decodeRow } from "./rows.ts";
 
@@ -87,13 +88,13 @@ export async function listPage<T extends PgTable, Found>(
     // Few ask for the cursors of all edges, so they are written when somebody does.
     edges: rows.map(({ row, key }) => ({
       get cursor() {
-        return writeCursor(key);
+        return writePlace(key);
       },
       node: options.toNode(row),
     })),
     pageInfo: {
-      startCursor: start === undefined ? null : writeCursor(start.key),
-      endCursor: stop === undefined ? null : writeCursor(stop.key),
+      startCursor: start === undefined ? null : writePlace(start.key),
+      endCursor: stop === undefined ? null : writePlace(stop.key),
       hasNextPage: page.backward ? page.cursor !== null : more,
       hasPreviousPage: page.backward ? more : page.cursor !== null,
     },

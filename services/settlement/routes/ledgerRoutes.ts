@@ -2,8 +2,8 @@ import { Readable } from "node:stream";
 import { Hono } from "hono";
 import { toHex } from "tallystick-protocol/hex";
 import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import { positionOf } from "tallystick-runtime/http/positionOf";
 import type { AppDependencies } from "../appDependencies.ts";
-import { positionOf } from "../http/positionOf.ts";
 
 /**
  * Reading the ledger (swarm.at §7.1).

@@ -3,8 +3,8 @@ import { InvalidInputError } from "tallystick-protocol/errors";
 import { toHex } from "tallystick-protocol/hex";
 import { isLedgerHash } from "tallystick-protocol/ledger/entry";
 import { formatVerifierKeys } from "tallystick-protocol/note/verifierKeys";
+import { positionOf } from "tallystick-runtime/http/positionOf";
 import type { AppDependencies } from "../appDependencies.ts";
-import { positionOf } from "../http/positionOf.ts";
 import { makeProofBundle } from "../proofs/proofBundles.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { Hono } from "hono";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { positionOf } from "tallystick-runtime/http/positionOf";
 import type { AppDependencies } from "../appDependencies.ts";
 import { parseSettleRequest } from "../engine/proposal.ts";
 import { DEFAULT_HISTORY, MAX_HISTORY, readTaskStatus } from "../engine/taskStatus.ts";
-import { positionOf } from "../http/positionOf.ts";
 import { readJson } from "../http/readJson.ts";
 import { requireBearer } from "../http/requireBearer.ts";
 

@@ -1,0 +1,49 @@
+/** Where a page ended: the values its list is ordered by, as they stand in JSON. */
+export type Place = (string | number)[];
+
+/** Fifteen digits are less than 2^53: no integer of ours is longer. */
+const KINDS = {
+  number: (value: unknown) => Number.isSafeInteger(value),
+  text: (value: unknown) => isText(value) && !value.includes("\0"),
+  /** A whole number as text. */
+  digits: (value: unknown) => isText(value) && /^[0-9]{1,78}$/.test(value),
+  bigint: (value: unknown) => isText(value) && /^-?[0-9]{1,15}$/.test(value),
+  numeric: (value: unknown) => isText(value) && /^-?[0-9]{1,80}(\.[0-9]{1,20})?$/.test(value),
+};
+
+/** What a value of a place has to be. */
+export type PlaceKind = keyof typeof KINDS;
+
+/** Longer than any id of ours. */
+const MAX_LENGTH = 600;
+
+/** Longer than any cursor of ours. */
+const MAX_CURSOR = 2 * MAX_LENGTH;
+
+/**
+ * A place as text that a client keeps and gives back; what is in it is our business.
+ *
+ * @param place as JSON
+ */
+export function writePlace(place: string): string {
+  return Buffer.from(place).toString("base64url");
+}
+
+/** Reads what {@link writePlace} wrote; undefined when it does not fit the order of the list. */
+export function placeIn(cursor: string, kinds: readonly PlaceKind[]): Place | undefined {
+  const place = cursor.length > MAX_CURSOR ? undefined : parse(cursor);
+  if (!Array.isArray(place) || place.length !== kinds.length) return undefined;
+  return kinds.every((kind, at) => KINDS[kind](place[at])) ? place : undefined;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value.length <= MAX_LENGTH;
+}
+
+function parse(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, "base64url").toString());
+  } catch {
+    return undefined;
+  }
+}
