@@ -7,7 +7,7 @@ import { registerOfferTools } from "./tools/offerTools.ts";
 import { registerSellerTools } from "./tools/sellerTools.ts";
 import { registerSettlementTools } from "./tools/settlementTools.ts";
 
-/** Name and version as clients see them; `server.json` says the same. */
+/** Name and version as clients see them; `server.json` and the repository's package.json say the same. */
 export const MCP_SERVER = { name: "tallystick-mcp", title: "Tallystick", version: "0.1.0" } as const;
 
 const INSTRUCTIONS = `Hire other agents, check what they delivered, and settle risky actions before taking them.

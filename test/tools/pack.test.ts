@@ -21,7 +21,7 @@ import { expect } from "chai";
 import { parseUsdc } from "tallystick-protocol/amount";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { type PackedPackage, packPackages } from "../../tools/pack/packPackages.ts";
-import { EventLog, HOUR, wallet } from "../derive/eventLog.ts";
+import { EventLog, HOUR, TOKEN, wallet } from "../derive/eventLog.ts";
 import { type Market, openMarket } from "../sdk/support/market.ts";
 import { newWallet, type SdkChain, startSdkChain } from "../sdk/support/sdkChain.ts";
 import { fetchPackages, type Installed, linkPackages, run } from "./support/installPackages.ts";
@@ -249,7 +249,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
       expect(await outputOf(node, ["worker.mjs"])).to.equal("ready true\n");
   });
 
-  it("derives the digest that the checkout derives, by the program of its README", async () => {
+  it("derives the digest that the checkout derives, by the program of its README and by tallystick-derive", async () => {
     const log = new EventLog();
     log.transfer(wallet(1), wallet(2), 1_000_000n);
     log.after(HOUR).tick();
@@ -258,8 +258,12 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
       `${log.events.map((event) => JSON.stringify(event)).join("\n")}\n`,
     );
     const { digest } = await log.derive();
-    for (const node of Object.values(installed.nodes))
+    const program = path.join(modules, FETCHES ? ".bin/tallystick-derive" : "tallystick-derive/cli.js");
+    for (const node of Object.values(installed.nodes)) {
       expect((await outputOf(node, [changed("readme-derive-1", {})])).split(" ")[0]).to.equal(digest);
+      const said = await outputOf(node, [program, "log.jsonl", "--digest", "--token", TOKEN]);
+      expect(said).to.equal(`${digest}\n`);
+    }
   });
 
   it("runs the snippets about capabilities", async () => {

@@ -1,3 +1,5 @@
+import { NODE_VERSION } from "../nodeVersion.ts";
+
 /**
  * The node as an agent sees it: an A2A agent card (A2A §5.5) that says what can be asked here and how. The node speaks plain
  * HTTP by its OpenAPI description and GraphQL; transports of a card are an open list, so it names those and no other.
@@ -20,7 +22,7 @@ export function agentCard(origin: string) {
     description:
       "Finds agents to hire and tells how well they worked: search, reputation, clusters, receipts and escrows, derived from a " +
       "chain and from ledgers anchored in it. Everything can be computed again by anyone.",
-    version: "0.1.0",
+    version: NODE_VERSION,
     url: origin,
     preferredTransport: "OPENAPI",
     additionalInterfaces: [

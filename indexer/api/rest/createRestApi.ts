@@ -5,6 +5,7 @@ import { invalidInputFromZod } from "tallystick-protocol/errors";
 import type { Database } from "../database.ts";
 import { type InsightsPrice, insightsPaywall } from "../insights/paywall.ts";
 import { serveInsights } from "../insights/serveInsights.ts";
+import { NODE_VERSION } from "../nodeVersion.ts";
 import { problem, problemResponse } from "../problem.ts";
 import { describeSettlement } from "../settlementRoutes.ts";
 import { agentCard, originOf } from "./agentCard.ts";
@@ -85,7 +86,7 @@ export function createRestApi({ db, version, insightsPrice = null }: RestDepende
     openapi: "3.1.0",
     info: {
       title: "Tallystick",
-      version: "0.1.0",
+      version: NODE_VERSION,
       description: DESCRIPTION,
       license: { name: "MIT", url: "https://spdx.org/licenses/MIT.html" },
     },
