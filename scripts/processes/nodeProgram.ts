@@ -16,7 +16,22 @@ export const compiledOnce = {
   NODE_COMPILE_CACHE: `${repositoryRoot}/node_modules/.cache/tallystick-compiled`,
 };
 
+const readTypeScript = readsTypeScript ? [] : ["--import", tsx];
+
 /** The arguments that make `process.execPath` run a TypeScript file, from whatever folder it is started. */
 export function nodeProgram(file: string, args: string[] = []): string[] {
-  return [...(readsTypeScript ? [] : ["--import", tsx]), `${repositoryRoot}/${file}`, ...args];
+  return [...readTypeScript, `${repositoryRoot}/${file}`, ...args];
+}
+
+/**
+ * The same for a program that ends with this process, however that ends; for those that a keeper cannot start, because
+ * something is done to the process itself. `env` and `stdio` are to be given to `spawn` as well.
+ */
+export function leashedProgram(file: string) {
+  const watch = pathToFileURL(`${repositoryRoot}/scripts/processes/leashed.ts`).href;
+  return {
+    args: [...readTypeScript, "--import", watch, `${repositoryRoot}/${file}`],
+    env: { TALLYSTICK_LIFELINE: "3" },
+    stdio: ["ignore", "pipe", "pipe", "pipe"] as ["ignore", "pipe", "pipe", "pipe"],
+  };
 }

@@ -1,9 +1,12 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import path from "node:path";
 import { expect } from "chai";
+import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { crashTest } from "../../tools/bench/ledger/crashTest.ts";
+import { isAlive, untilGone } from "../scripts/fixtures/gone.ts";
 import { settle, settlementProcesses, stop } from "./support/settlementProcess.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 
@@ -85,5 +88,18 @@ describe("the settlement process", () => {
     const { code, err } = await fail();
     expect(code).to.equal(1);
     expect(err).to.contain("Another process writes the ledger");
+  });
+
+  it("that a test or a bench starts ends with it, also when that is killed", async () => {
+    const starter = spawn(
+      process.execPath,
+      nodeProgram("test/settlement/support/holdsSettlement.ts", [folder.path]),
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
+    const [line] = await once(starter.stdout, "data");
+    const pid = Number(String(line));
+    expect(isAlive(pid)).to.equal(true);
+    starter.kill("SIGKILL");
+    await untilGone({ pids: [pid] });
   });
 });

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { compiledOnce, nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
+import { compiledOnce, leashedProgram } from "../../../scripts/processes/nodeProgram.ts";
 
 export type RunningSettlement = {
   child: ChildProcess;
@@ -24,41 +24,15 @@ export function settlementProcesses(environment: () => { [name: string]: string 
     children.clear();
   });
 
-  /** @param under what the program is run by: a command that takes one behind its own arguments */
-  function launch(under: string[] = []): ChildProcess {
-    const [command = "", ...args] = [
-      ...under,
-      process.execPath,
-      ...nodeProgram("services/settlement/main.ts"),
-    ];
-    const child = spawn(command, args, {
-      env: {
-        PATH: process.env.PATH,
-        ...compiledOnce,
-        SETTLEMENT_PORT: "0",
-        SETTLEMENT_API_KEYS: "key",
-        ...environment(),
-      },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+  function launch(under?: string[]): ChildProcess {
+    const child = launchSettlement(environment(), under);
     children.add(child);
     return child;
   }
 
   return {
     /** Starts one and waits until it listens. */
-    async start(under?: string[]): Promise<RunningSettlement> {
-      const child = launch(under);
-      let stderr = "";
-      child.stderr?.on("data", (chunk) => {
-        stderr += chunk;
-      });
-      for await (const line of createInterface({ input: child.stdout! })) {
-        const { listening, size, ledger, file } = JSON.parse(line);
-        return { child, url: listening, size, ledger, file, stderr: () => stderr };
-      }
-      throw new Error(`it did not start: ${stderr}`);
-    },
+    start: (under?: string[]): Promise<RunningSettlement> => listening(launch(under)),
     /** Starts one that is expected to end by itself. */
     async fail(): Promise<{ code: number | null; err: string }> {
       const child = launch();
@@ -66,6 +40,43 @@ export function settlementProcesses(environment: () => { [name: string]: string 
       return { code, err };
     },
   };
+}
+
+/**
+ * A settlement process that ends with this one.
+ *
+ * @param under what the program is run by: a command that takes one behind its own arguments
+ */
+export function launchSettlement(
+  environment: { [name: string]: string },
+  under: string[] = [],
+): ChildProcess {
+  const { args: program, env, stdio } = leashedProgram("services/settlement/main.ts");
+  const [command = "", ...args] = [...under, process.execPath, ...program];
+  return spawn(command, args, {
+    env: {
+      PATH: process.env.PATH,
+      ...compiledOnce,
+      SETTLEMENT_PORT: "0",
+      SETTLEMENT_API_KEYS: "key",
+      ...environment,
+      ...env,
+    },
+    stdio,
+  });
+}
+
+/** Waits until a process listens. */
+export async function listening(child: ChildProcess): Promise<RunningSettlement> {
+  let stderr = "";
+  child.stderr?.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  for await (const line of createInterface({ input: child.stdout! })) {
+    const { listening, size, ledger, file } = JSON.parse(line);
+    return { child, url: listening, size, ledger, file, stderr: () => stderr };
+  }
+  throw new Error(`it did not start: ${stderr}`);
 }
 
 /** Sends a signal and waits for the end; gives the exit code. */

@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { compiledOnce, nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
+import type { Readable } from "node:stream";
+import { compiledOnce, leashedProgram } from "../../../scripts/processes/nodeProgram.ts";
 
 /** A settlement process of its own, on a free port. */
 export type SettlementServer = { child: ChildProcess; port: number; size: number; kill: () => Promise<void> };
@@ -11,8 +12,10 @@ export const BENCH_KEY = "bench-key";
 
 /** Starts a settlement process on a folder and waits until it listens. */
 export async function startSettlement(ledgerDir: string): Promise<SettlementServer> {
-  const child = spawn(process.execPath, nodeProgram("services/settlement/main.ts"), {
+  const { args, env, stdio } = leashedProgram("services/settlement/main.ts");
+  const child = spawn(process.execPath, args, {
     env: {
+      ...env,
       PATH: process.env.PATH,
       ...compiledOnce,
       LEDGER_DIR: ledgerDir,
@@ -21,8 +24,8 @@ export async function startSettlement(ledgerDir: string): Promise<SettlementServ
       RATE_LIMIT_PER_KEY: "0",
       RATE_LIMIT_PER_ADDRESS: "0",
     },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+    stdio,
+  }) as ChildProcessByStdio<null, Readable, Readable>;
   let stderr = "";
   child.stderr.on("data", (chunk) => {
     stderr += chunk;
