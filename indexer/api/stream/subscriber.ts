@@ -1,5 +1,6 @@
 import type { ClientBudget } from "tallystick-runtime/http/clientBudgets";
 import type { StreamMessage } from "./messages.ts";
+import { News } from "./news.ts";
 import type { TimelineFeed } from "./timelineFeed.ts";
 
 /** The part of a WebSocket that a subscriber writes to. */
@@ -42,12 +43,9 @@ const MESSAGES_PER_POINT = 20;
 export function carrySubscriber(options: SubscriberOptions): () => void {
   const { feed, outlet, wants, mostBuffered, patienceMs, budget } = options;
   let position = options.from;
-  let takenBack: string | null = null;
-  let isRunning = false;
-  let hasNews = true;
-  let isStopped = false;
+  const news = new News();
 
-  const isDone = () => isStopped || !outlet.isOpen;
+  const isDone = () => news.hasEnded || !outlet.isOpen;
 
   /** False when the client takes nothing. */
   async function room(): Promise<boolean> {
@@ -77,32 +75,28 @@ export function carrySubscriber(options: SubscriberOptions): () => void {
 
   async function sendAll(messages: StreamMessage[]): Promise<void> {
     for (const message of messages) {
-      if (takenBack !== null || isDone()) return;
+      if (news.hasReorg || isDone()) return;
       if (wants(message) && !(await send(message.text))) return;
       position = message.position;
     }
   }
 
   async function tellReorg(): Promise<void> {
-    if (takenBack === null) return;
-    const to = takenBack;
-    takenBack = null;
-    if (position <= to) return;
+    const to = news.takeReorg();
+    if (to === null || position <= to) return;
     position = to;
     await send(JSON.stringify({ type: "reorg", position: to }));
   }
 
   async function run(): Promise<void> {
-    if (isRunning) return;
-    isRunning = true;
     try {
-      while (hasNews && !isDone()) {
-        hasNews = false;
-        for (;;) {
-          await tellReorg();
-          await turn();
-          const messages = await feed.after(position, BATCH);
-          if (messages.length === 0 || isDone()) break;
+      while (!isDone()) {
+        await tellReorg();
+        await turn();
+        const messages = await feed.after(position, BATCH);
+        if (isDone()) return;
+        if (messages.length === 0) await news.next();
+        else {
           budget?.charge(messages.length / MESSAGES_PER_POINT);
           await sendAll(messages);
         }
@@ -110,19 +104,13 @@ export function carrySubscriber(options: SubscriberOptions): () => void {
     } catch {
       if (!isDone()) outlet.close(1011, `the node could not read on; resume from ${position}`);
       stop();
-    } finally {
-      isRunning = false;
     }
   }
 
-  const unsubscribe = feed.subscribe((reorg) => {
-    if (reorg !== null && (takenBack === null || reorg.position < takenBack)) takenBack = reorg.position;
-    hasNews = true;
-    void run();
-  });
+  const unsubscribe = feed.subscribe((reorg) => news.tell(reorg?.position ?? null));
 
   function stop(): void {
-    isStopped = true;
+    news.end();
     unsubscribe();
   }
 
