@@ -126,6 +126,8 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
   const offers = await signOffers(parameters.listings, { account, endpoint, issuedAt });
   const rules = capabilityRules(parameters.schemas ?? {});
   for (const { listing } of offers.live) requireHandler(listing, handlers, rules.isKnown);
+  // No buyer waits for the files of a verifier, nor is refused for want of one.
+  await Promise.all(offers.live.map(({ listing }) => rules.schemaOf(listing.capability)));
 
   const modeOf = modesOf(parameters, now);
   for (const { listing } of offers.live) modeOf(listing.payment_mode);
