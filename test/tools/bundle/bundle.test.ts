@@ -1,12 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
+import { build } from "esbuild";
 import { verifyOutput } from "tallystick-capabilities/verifyOutput";
 import { escrowId } from "tallystick-protocol/escrow/hire";
 import { createSeller } from "tallystick-sdk/createSeller";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { bundleEntries } from "../../../tools/bundle/entries.ts";
 import { type Bundle, measureBundle } from "../../../tools/bundle/measureBundle.ts";
 import { account, badOffers, deployment, hire, log, pageInput, samples } from "./pageInput.ts";
@@ -56,6 +58,31 @@ describe("bundles for browsers", function () {
     expect(largest.map((part) => part.name)).not.to.include("viem");
     for (const it of ["anchorsIn", "hireEscrowAbi", "testUsdcAbi"])
       expect(lazy[it]?.packages, it).to.include("abitype");
+  });
+
+  it("can be made of every entry point that is published, but of what needs Node", async () => {
+    const files = ["protocol", "derive", "capabilities", "sdk"].flatMap((room) => {
+      const manifest = path.join(repositoryRoot, "packages", room, "package.json");
+      const { publishConfig } = JSON.parse(readFileSync(manifest, "utf8"));
+      return Object.values<string>(publishConfig.exports).map((file) => path.join("packages", room, file));
+    });
+    const bundle = (entryPoints: string[]) =>
+      build({
+        entryPoints,
+        absWorkingDir: repositoryRoot,
+        bundle: true,
+        splitting: true,
+        format: "esm",
+        platform: "browser",
+        outdir: folder,
+        write: false,
+        logLevel: "silent",
+      });
+    const ofNode = "packages/sdk/node.ts";
+    expect(files).to.have.length.above(12).that.includes(ofNode);
+    await bundle(files.filter((file) => file !== ofNode));
+    const { message } = await bundle([ofNode]).catch((error) => error);
+    expect(message).to.contain('Could not resolve "node:');
   });
 
   describe("in a page, without anything that only Node has", () => {
