@@ -36,33 +36,7 @@ export function httpRelay({
   fetch = globalThis.fetch,
   waitMs = 60_000,
 }: HttpRelayParameters): EscrowRelay {
-  const base = url.replace(/\/$/, "");
-
-  /** Asks once, and again when the keeper names a time within `until` (unix milliseconds) at which to come back. */
-  async function ask(
-    path: string,
-    until: number,
-    body?: object,
-  ): Promise<{ status: number; answer: Answer }> {
-    try {
-      const post = body && {
-        method: "POST",
-        body: JSON.stringify(body),
-        headers: { "content-type": "application/json" },
-      };
-      for (;;) {
-        const signal = AbortSignal.timeout(Math.max(1, until - Date.now()));
-        const response = await fetch(`${base}${path}`, { ...post, signal });
-        const text = await readText(response, MAX_ANSWER_BYTES, signal);
-        const pauseMs = response.status === 429 ? pauseOf(response) : undefined;
-        if (pauseMs === undefined || Date.now() + pauseMs >= until)
-          return { status: response.status, answer: Object(readForeignJson(text)) };
-        await sleep(pauseMs);
-      }
-    } catch (cause) {
-      throw unreachable(`${base}${path}: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
-    }
-  }
+  const ask = askKeeper(url.replace(/\/$/, ""), fetch);
 
   async function send(path: string, hire: Hire, rest: object): Promise<Answer> {
     const { status, answer } = await ask(path, Date.now() + waitMs, { hire: toHireJson(hire), ...rest });
@@ -125,6 +99,30 @@ export function httpRelay({
         amount: BigInt(String(answer.amount)),
       };
     },
+  };
+}
+
+/** Asks once, and again when the keeper names a time within `until` (unix milliseconds) at which to come back. */
+function askKeeper(base: string, fetch: Fetch) {
+  return async (path: string, until: number, body?: object): Promise<{ status: number; answer: Answer }> => {
+    try {
+      const post = body && {
+        method: "POST",
+        body: JSON.stringify(body),
+        headers: { "content-type": "application/json" },
+      };
+      for (;;) {
+        const signal = AbortSignal.timeout(Math.max(1, until - Date.now()));
+        const response = await fetch(`${base}${path}`, { ...post, signal });
+        const text = await readText(response, MAX_ANSWER_BYTES, signal);
+        const pauseMs = response.status === 429 ? pauseOf(response) : undefined;
+        if (pauseMs === undefined || Date.now() + pauseMs >= until)
+          return { status: response.status, answer: Object(readForeignJson(text)) };
+        await sleep(pauseMs);
+      }
+    } catch (cause) {
+      throw unreachable(`${base}${path}: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+    }
   };
 }
 

@@ -113,7 +113,9 @@ export async function benchSize(
         ? { bare: await measure("bare"), indexer: await measure("indexer") }
         : { bare: null, indexer: null };
     const cached = await both("cached", (app) => backfill(app, "cached"));
-    const derived = phases.includes("derive") ? await derive() : null;
+    const derived = phases.includes("derive")
+      ? await deriveExported(databases.indexer, folder, progress)
+      : null;
     const following = await both("live", live);
     const figuresOf = (app: keyof typeof apps): AppFigures => ({
       cold: cold[app],
@@ -128,25 +130,26 @@ export async function benchSize(
       indexer: figuresOf("indexer"),
       derive: derived,
     };
-
-    async function derive() {
-      const file = path.join(folder, "events.jsonl");
-      const digest = await progress.step("export", async () => ({
-        value: await exportLog(databases.indexer, "cold", file),
-      }));
-      const measure = async (trust: boolean) =>
-        progress.step(trust ? "derive, trusting" : "derive", async () => {
-          const value = await measureDerive(file, trust);
-          return { value, detail: `${(value.events / value.seconds).toFixed(0)} events/s` };
-        });
-      const trusting = await measure(true);
-      const verifying = await measure(false);
-      const digestsAgree = digest !== null && trusting.digest === digest && verifying.digest === digest;
-      return { trusting, verifying, digestsAgree };
-    }
   } finally {
     await keeper.close();
   }
+}
+
+/** Exports the log that the indexer has read, and derives it again: trusting its signatures, and verifying them. */
+async function deriveExported(databaseUrl: string, folder: string, progress: Progress) {
+  const file = path.join(folder, "events.jsonl");
+  const digest = await progress.step("export", async () => ({
+    value: await exportLog(databaseUrl, "cold", file),
+  }));
+  const measure = async (trust: boolean) =>
+    progress.step(trust ? "derive, trusting" : "derive", async () => {
+      const value = await measureDerive(file, trust);
+      return { value, detail: `${(value.events / value.seconds).toFixed(0)} events/s` };
+    });
+  const trusting = await measure(true);
+  const verifying = await measure(false);
+  const digestsAgree = digest !== null && trusting.digest === digest && verifying.digest === digest;
+  return { trusting, verifying, digestsAgree };
 }
 
 /**
