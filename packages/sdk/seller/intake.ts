@@ -15,7 +15,11 @@ import { HireRefusedError } from "./sellerErrors.ts";
 const MAX_AGE_SECONDS = 600;
 const CLOCK_TOLERANCE_SECONDS = 120;
 
-/** Redeems the quote that a hire presents: the price it was given. Throws when the quote is not good. */
+/**
+ * Redeems the quote that a hire presents: the price it was given.
+ *
+ * @throws HireRefusedError, or InvalidInputError, when the quote is not good; what else is thrown is told as `internal`
+ */
 export type RedeemQuote = (request: HireRequest) => Promise<{ price: bigint }>;
 
 export type IntakeParameters = {
