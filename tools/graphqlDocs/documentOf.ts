@@ -22,8 +22,9 @@ function introduction(): string {
 
 **Lists** are Relay connections: \`first\` and \`after\`, or \`last\` and \`before\`, at most ${MAX_PAGE} at once. Pages are found by where the last one
 ended, so page 1,000 costs what page 1 costs. A list narrowed by a filter that no index answers looks at ten rows for each that
-the page may have: a page may be short, even empty, while \`hasNextPage\` is true; go on with \`endCursor\`. \`totalCount\` is counted only
-when asked for, and null above ${MAX_COUNT.toLocaleString("en")}.
+the page may have: a page may be short, even empty, while \`hasNextPage\` is true; go on with \`endCursor\`. \`totalCount\` is worked out only
+when asked for: counted up to ${MAX_COUNT.toLocaleString("en")}, beyond that an estimate to two digits, as \`totalCountIsEstimate\` says. \`orderDirection\` turns any list round.
+Every answer says in \`extensions.asOf\` what it is as of: block, time and digest of the last tick.
 
 **Ids** are the names that the chain, the ledger and the REST API use; \`node(id)\` finds any of them again.
 **Money** is a decimal string of USDC, **times** are unix seconds, **weights** are 1 or 1/size of the cluster that both sides shared.

@@ -7,7 +7,7 @@ import * as schema from "../../ponder.schema.ts";
 import { publishedFigures } from "../../src/publishedFigures.ts";
 import { type Agent, AgentConnection, AgentRef, toAgent } from "./agent.ts";
 import { agentColumns } from "./agentColumns.ts";
-import { builder } from "./builder.ts";
+import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { queryError } from "./errors.ts";
 import { type ListOptions, listPage, type OrderKey } from "./list.ts";
@@ -216,7 +216,11 @@ builder.queryField("agents", (t) =>
         "Without a capability or cluster, a filter that is not the order's is looked up in at most ten times as many agents as " +
         "the page may have: then a page may be short while hasNextPage is true.",
       type: AgentRef,
-      args: { where: t.arg({ type: AgentFilter }), orderBy: t.arg({ type: AgentOrder }) },
+      args: {
+        orderDirection: t.arg({ type: OrderDirection }),
+        where: t.arg({ type: AgentFilter }),
+        orderBy: t.arg({ type: AgentOrder }),
+      },
       resolve: (_, { where, orderBy, ...args }, context, info) =>
         agentPage(args, context, where ?? {}, { orderBy: orderBy ?? undefined, columns: agentColumns(info) }),
     },

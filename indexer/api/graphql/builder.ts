@@ -5,13 +5,16 @@ import { capabilitySchema } from "tallystick-protocol/capabilitySchema";
 import type { QueryContext } from "./context.ts";
 import { queryError } from "./errors.ts";
 
+/** How long a list is; an estimate where counting would read too much of it. */
+export type ListCount = { count: number; isEstimate: boolean };
+
 /** The code-first GraphQL schema is collected here; the modules beside it add their types and queries. */
 export const builder = new SchemaBuilder<{
   Context: QueryContext;
   DefaultFieldNullability: false;
   DefaultEdgesNullability: { list: false; items: false };
   DefaultNodeNullability: false;
-  Connection: { countAll: () => Promise<number | null> };
+  Connection: { countAll: () => Promise<ListCount> };
   Scalars: {
     ID: { Input: string; Output: string };
     Address: { Input: string; Output: string };
@@ -36,13 +39,30 @@ export const builder = new SchemaBuilder<{
 });
 
 builder.globalConnectionField("totalCount", (t) =>
-  t.int({
-    nullable: true,
+  t.field({
+    type: "SafeInt",
     description:
-      "Length of the whole list, counted only when asked for. Null when it is above 10,000: counting that would read it all.",
-    resolve: ({ countAll }) => countAll(),
+      "Length of the whole list, worked out only when asked for: counted up to 10,000, above that estimated without reading the " +
+      "list (see totalCountIsEstimate).",
+    resolve: async ({ countAll }) => (await countAll()).count,
   }),
 );
+
+builder.globalConnectionField("totalCountIsEstimate", (t) =>
+  t.boolean({
+    description: "Whether totalCount is what the database expects, to two digits, and not what was counted.",
+    resolve: async ({ countAll }) => (await countAll()).isEstimate,
+  }),
+);
+
+/** The direction of a list, where it is not to be read in its own. */
+export const OrderDirection = builder.enumType("OrderDirection", {
+  description: "Without it a list has the direction that its description names.",
+  values: {
+    ASC: { value: "asc", description: "The first, or the lowest, first; what has no value before all." },
+    DESC: { value: "desc", description: "The latest, or the highest, first; what has no value after all." },
+  } as const,
+});
 
 builder.queryType({
   description: "What this node has derived from the chain and the anchored ledgers, as of its last tick.",

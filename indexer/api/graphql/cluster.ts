@@ -4,7 +4,7 @@ import * as schema from "../../ponder.schema.ts";
 import { AgentConnection, AgentRef, clusterOf, toAgent } from "./agent.ts";
 import { agentColumns } from "./agentColumns.ts";
 import { memberColumn } from "./agentList.ts";
-import { builder } from "./builder.ts";
+import { builder, OrderDirection } from "./builder.ts";
 import { listPage } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
 
@@ -33,6 +33,7 @@ export const ClusterRef = builder.objectRef<Row<"cluster">>("Cluster").implement
         description:
           "Agents in it, by the cluster they joined first, then in the order in which they registered.",
         type: AgentRef,
+        args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: async (cluster, args, context, info) => {
           const { agent } = schema;
           const column = memberColumn(cluster);
@@ -83,7 +84,7 @@ builder.queryFields((t) => ({
     {
       description: "Clusters that were not merged into another, in the order in which they formed.",
       type: ClusterRef,
-      args: { where: t.arg({ type: ClusterFilter }) },
+      args: { orderDirection: t.arg({ type: OrderDirection }), where: t.arg({ type: ClusterFilter }) },
       resolve: (_, { where, ...args }, context) => {
         const { cluster } = schema;
         const { kind, minSize } = where ?? {};

@@ -3,7 +3,7 @@ import type { Row } from "tallystick-derive/tables";
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import { formatUsdc } from "tallystick-protocol/amount";
 import * as schema from "../../ponder.schema.ts";
-import { builder } from "./builder.ts";
+import { builder, OrderDirection } from "./builder.ts";
 import { plainText } from "./errors.ts";
 import { HireRef } from "./hire.ts";
 import { known, listPage, readAlong } from "./list.ts";
@@ -94,7 +94,7 @@ builder.queryFields((t) => ({
       description:
         "Escrows, the latest deposit first. A page narrowed by several filters may be short (see agents).",
       type: EscrowRef,
-      args: { where: t.arg({ type: EscrowFilter }) },
+      args: { orderDirection: t.arg({ type: OrderDirection }), where: t.arg({ type: EscrowFilter }) },
       resolve: (_, { where, ...args }, context) => {
         const { escrow } = schema;
         const { seller, buyer, status, provider } = where ?? {};

@@ -7,7 +7,7 @@ import { STATE_ID } from "tallystick-derive/stateId";
 import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
 import { type Agent, AgentRef, clusterOf } from "./agent.ts";
-import { builder } from "./builder.ts";
+import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { HireConnection, HireRef } from "./hire.ts";
 import { listPage } from "./list.ts";
@@ -81,6 +81,7 @@ const ExplanationRef = builder.objectRef<Explained>("Explanation").implement({
         type: HireRef,
         nullable: true,
         description: "The hires it is made of, the latest first; null where it is made of something else.",
+        args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: (it, args, context) => hiresBehind(it, args, context),
       },
       HireConnection,
@@ -90,6 +91,7 @@ const ExplanationRef = builder.objectRef<Explained>("Explanation").implement({
         type: RatingRef,
         nullable: true,
         description: "The ratings it is made of, the latest first.",
+        args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: (it, args, context) => ratingsBehind(it, args, context),
       },
       RatingConnection,

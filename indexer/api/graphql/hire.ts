@@ -3,7 +3,7 @@ import type { Row } from "tallystick-derive/tables";
 import { formatUsdc } from "tallystick-protocol/amount";
 import * as schema from "../../ponder.schema.ts";
 import { type Agent, AgentRef, findAgent } from "./agent.ts";
-import { builder } from "./builder.ts";
+import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { known, listPage, readAlong } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
@@ -160,6 +160,7 @@ builder.objectFields(AgentRef, (t) => ({
     {
       description: "Its counted hires as the seller, the latest first.",
       type: HireRef,
+      args: { orderDirection: t.arg({ type: OrderDirection }) },
       resolve: (agent, args, context) => hiresOf(agent, "seller", args, context),
     },
     HireConnection,
@@ -168,6 +169,7 @@ builder.objectFields(AgentRef, (t) => ({
     {
       description: "Its counted hires as the buyer, the latest first.",
       type: HireRef,
+      args: { orderDirection: t.arg({ type: OrderDirection }) },
       resolve: (agent, args, context) => hiresOf(agent, "buyer", args, context),
     },
     HireConnection,
@@ -188,7 +190,7 @@ builder.queryFields((t) => ({
       description:
         "Counted hires, the latest first. A page narrowed by several filters may be short (see agents).",
       type: HireRef,
-      args: { where: t.arg({ type: HireFilter }) },
+      args: { orderDirection: t.arg({ type: OrderDirection }), where: t.arg({ type: HireFilter }) },
       resolve: (_, { where, ...args }, context) => hirePage(args, context, where ?? {}),
     },
     HireConnection,

@@ -14,7 +14,7 @@ import {
 } from "../insights/percentiles.ts";
 import { agentSeries, capabilitySeries, type DayFigures, type Series } from "../insights/series.ts";
 import { AgentRef, findAgent } from "./agent.ts";
-import { builder } from "./builder.ts";
+import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { queryError } from "./errors.ts";
 import { listPage } from "./list.ts";
@@ -134,7 +134,10 @@ const InsightsRef = builder.objectRef<object>("Insights").implement({
       {
         type: LeaderRef,
         description: "Who is hired most for a capability in the window, by weighted hires.",
-        args: { capability: t.arg({ type: "Capability", required: true }) },
+        args: {
+          orderDirection: t.arg({ type: OrderDirection }),
+          capability: t.arg({ type: "Capability", required: true }),
+        },
         resolve: (_, { capability, ...args }, context) => {
           const { capabilityAgent: entry, agent } = schema;
           return listPage(args, context, {
@@ -154,6 +157,7 @@ const InsightsRef = builder.objectRef<object>("Insights").implement({
       {
         type: TrendRef,
         description: "What agents are hired for, most first by weighted hires in the window.",
+        args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: (_, args, context) => {
           const { capabilityTotal: total } = schema;
           return listPage(args, context, {

@@ -64,7 +64,7 @@ function keyOf({ query, operationName }: YogaInitialContext["params"]): string |
 }
 
 /** Whether nothing but the document decides what is answered. A fragment at the root is not looked into: no tool asks so. */
-function asksForTheSchemaOnly({ definitions }: DocumentNode): boolean {
+export function asksForTheSchemaOnly({ definitions }: DocumentNode): boolean {
   return definitions.every(
     (it) =>
       it.kind === Kind.FRAGMENT_DEFINITION ||

@@ -8,7 +8,7 @@ import * as schema from "../../ponder.schema.ts";
 import { positionKey } from "../../src/positionKey.ts";
 import { pageKey, storedInclusionProof } from "../../src/segments/storedTree.ts";
 import type { Database } from "../database.ts";
-import { builder } from "./builder.ts";
+import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { plainText } from "./errors.ts";
 import { known, listPage, readAlong } from "./list.ts";
@@ -268,7 +268,7 @@ builder.queryFields((t) => ({
     {
       description: "Anchored heads, the latest first: of one ledger, or of all, followed or not.",
       type: CheckpointRef,
-      args: { ledger: t.arg.id() },
+      args: { orderDirection: t.arg({ type: OrderDirection }), ledger: t.arg.id() },
       resolve: (_, { ledger, ...args }, context) => {
         const { anchor } = schema;
         const [along] = known([anchor.ledger, ledger && plainText(ledger.toLowerCase(), "ledger")]);

@@ -3,6 +3,7 @@ import type { SQL } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { sql } from "ponder";
 import { writePlace } from "../cursor.ts";
+import type { ListCount } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { type Key, type KeyType, readCursor } from "./cursor.ts";
 import { type PageArgs, type PageRequest, readPageArgs } from "./pageArgs.ts";
@@ -70,8 +71,9 @@ type Select<T extends PgTable, Found> = Omit<ListOptions<T, Found>, "of"> & { pa
 export async function listPage<T extends PgTable, Found>(
   args: PageArgs,
   context: QueryContext,
-  options: ListOptions<T, Found>,
+  given: ListOptions<T, Found>,
 ) {
+  const options = { ...given, direction: args.orderDirection ?? given.direction };
   const page = readPageArgs(args);
   const after = page.cursor === null ? null : readCursor(page.cursor, options.order.map(typeOf));
   context.takeRows(page.size);
@@ -98,7 +100,7 @@ export async function listPage<T extends PgTable, Found>(
       hasNextPage: page.backward ? page.cursor !== null : more,
       hasPreviousPage: page.backward ? more : page.cursor !== null,
     },
-    countAll: async () => coarse(await countOf(context, options), options.coarseCount === true),
+    countAll: remembered(async () => coarse(await lengthOf(context, options), options.coarseCount === true)),
   };
 }
 
@@ -114,7 +116,7 @@ async function rowsOf<T extends PgTable, Found>(
     const { rows } = await context.db.execute<RawRow>(select);
     return inOrder(rows).map((raw) => decode(options.table, raw));
   }
-  const name = `${of.name} ${JSON.stringify([page, after])}`;
+  const name = `${of.name} ${JSON.stringify([page, after, options.direction])}`;
   return await batch(context, name, of.id, async (parents) => {
     const { rows } = await context.db.execute<RawRow & { parent: string }>(
       sql`SELECT parents.parent, page.* FROM unnest(${sql.param([...parents])}::text[]) AS parents (parent) CROSS JOIN LATERAL (${select}) AS page`,
@@ -165,16 +167,24 @@ function beyond(order: OrderKey[], key: Key, descending: boolean): SQL {
   return descending ? sql`(${columns}) < (${values})` : sql`(${columns}) > (${values})`;
 }
 
+/** Counted as far as that reads little, estimated beyond. */
+async function lengthOf<T extends PgTable, Found>(
+  context: QueryContext,
+  options: ListOptions<T, Found>,
+): Promise<ListCount> {
+  const counted = await countOf(context, options);
+  if (counted !== null) return { count: counted, isEstimate: false };
+  return { count: await estimateOf(context, options), isEstimate: true };
+}
+
 async function countOf<T extends PgTable, Found>(
   context: QueryContext,
   { table, where, filter, of }: ListOptions<T, Found>,
 ): Promise<number | null> {
   context.takeRows(1);
   const conditions = [of === undefined ? undefined : sql`${of.column} = parents.parent`, where];
-  const all = conditions.filter((it) => it !== undefined);
-  const counted = sql`(SELECT ${filter === undefined ? sql`true` : sql`(${filter}) IS TRUE`} AS keep FROM ${table}${
-    all.length === 0 ? sql`` : sql` WHERE ${sql.join(all, sql` AND `)}`
-  } LIMIT ${sql.raw(String(MAX_COUNT + 1))}) AS counted`;
+  const kept = sql`SELECT ${filter === undefined ? sql`true` : sql`(${filter}) IS TRUE`} AS keep FROM ${table}${meeting(conditions)}`;
+  const counted = sql`(${kept} LIMIT ${sql.raw(String(MAX_COUNT + 1))}) AS counted`;
   const count = sql`SELECT count(*) FILTER (WHERE keep) AS found, count(*) AS looked_at FROM ${counted}`;
   type Counts = { found: string; looked_at: string };
   const known = (it: Counts) => (Number(it.looked_at) > MAX_COUNT ? null : Number(it.found));
@@ -191,9 +201,38 @@ async function countOf<T extends PgTable, Found>(
   });
 }
 
+/** What Postgres expects of the whole list before it would read it, to two digits: it plans, and reads nothing. */
+async function estimateOf<T extends PgTable, Found>(
+  context: QueryContext,
+  { table, where, filter, of }: ListOptions<T, Found>,
+): Promise<number> {
+  context.takeRows(1);
+  const conditions = [of === undefined ? undefined : sql`${of.column} = ${of.id}`, where, filter];
+  const { rows } = await context.db.execute<{ "QUERY PLAN": [{ Plan: { "Plan Rows": number } }] }>(
+    sql`EXPLAIN (FORMAT JSON) SELECT 1 FROM ${table}${meeting(conditions)}`,
+  );
+  const expected = rows[0]?.["QUERY PLAN"][0].Plan["Plan Rows"] ?? 0;
+  // With a filter fewer may meet it than were looked at.
+  return Math.max(Number(expected.toPrecision(2)), filter === undefined ? MAX_COUNT : 0);
+}
+
+function meeting(conditions: (SQL | undefined)[]): SQL {
+  const all = conditions.filter((it) => it !== undefined).map((it) => sql`(${it})`);
+  return all.length === 0 ? sql`` : sql` WHERE ${sql.join(all, sql` AND `)}`;
+}
+
 /** Of a private list no more than the power of ten that its length reaches. */
-function coarse(count: number | null, isCoarse: boolean): number | null {
-  return !isCoarse || count === null || count === 0 ? count : 10 ** (String(count).length - 1);
+function coarse({ count, isEstimate }: ListCount, isCoarse: boolean): ListCount {
+  return { count: !isCoarse || count === 0 ? count : 10 ** (String(count).length - 1), isEstimate };
+}
+
+/** Asks once, however many fields are told from the answer. */
+function remembered<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
+  let answer: Promise<Answer> | undefined;
+  return () => {
+    answer ??= ask();
+    return answer;
+  };
 }
 
 /** Everything asked for under one name in one tick of the event loop is read together. */

@@ -2,7 +2,7 @@ import { eq } from "ponder";
 import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
 import { AgentRef, findAgent } from "./agent.ts";
-import { builder } from "./builder.ts";
+import { builder, OrderDirection } from "./builder.ts";
 import { listPage } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
 
@@ -44,6 +44,7 @@ builder.objectField(AgentRef, "listings", (t) =>
     {
       type: ListingRef,
       description: "Its live listings.",
+      args: { orderDirection: t.arg({ type: OrderDirection }) },
       resolve: ({ row }, args, context) => {
         const { listing } = schema;
         return listPage(args, context, {

@@ -6,6 +6,8 @@ export type PageArgs = {
   after?: string | null | undefined;
   last?: number | null | undefined;
   before?: string | null | undefined;
+  /** Of the list as a whole; without one it has its own. */
+  orderDirection?: "asc" | "desc" | null | undefined;
 };
 
 /** A page to read: forward from a cursor, or backward. */

@@ -1,7 +1,7 @@
 import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
 import { AgentRef } from "./agent.ts";
-import { builder } from "./builder.ts";
+import { builder, OrderDirection } from "./builder.ts";
 import { HireRef } from "./hire.ts";
 import { listPage } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
@@ -40,6 +40,7 @@ builder.objectField(AgentRef, "ratings", (t) =>
     {
       description: "Ratings it received, latest first.",
       type: RatingRef,
+      args: { orderDirection: t.arg({ type: OrderDirection }) },
       resolve: ({ row }, args, context) => {
         const { rating } = schema;
         return listPage(args, context, {

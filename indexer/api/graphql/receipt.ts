@@ -3,7 +3,7 @@ import type { Row } from "tallystick-derive/tables";
 import { formatUsdc } from "tallystick-protocol/amount";
 import * as schema from "../../ponder.schema.ts";
 import { AgentRef, findAgent } from "./agent.ts";
-import { builder } from "./builder.ts";
+import { builder, OrderDirection } from "./builder.ts";
 import { plainText } from "./errors.ts";
 import { EscrowRef } from "./escrow.ts";
 import { HireRef } from "./hire.ts";
@@ -75,7 +75,7 @@ builder.objectField(AgentRef, "receipts", (t) =>
     {
       description: "Receipts it signed, the latest first, with those that are not counted.",
       type: ReceiptRef,
-      args: { status: t.arg({ type: ReceiptStatus }) },
+      args: { orderDirection: t.arg({ type: OrderDirection }), status: t.arg({ type: ReceiptStatus }) },
       resolve: ({ row }, { status, ...args }, context) => {
         const { receipt } = schema;
         return listPage(args, context, {

@@ -3,6 +3,7 @@ import { createYoga, maskError as maskAny } from "graphql-yoga";
 import { isDatabaseAway } from "../../databaseWatch.ts";
 import { logWarning } from "../../ponderProcess.ts";
 import { createTimelineFeed } from "../stream/timelineFeed.ts";
+import { asOfExtension } from "./asOfExtension.ts";
 import { type Connection, queryContext, type ServerContext } from "./context.ts";
 import { refusal } from "./errors.ts";
 import { examples } from "./examples.ts";
@@ -57,7 +58,7 @@ export function graphqlServer(options: GraphqlOptions) {
     renderGraphiQL,
     context: ({ incoming, outgoing }) =>
       queryContext(shared, { ...(incoming && { incoming }), ...(outgoing && { outgoing }) }),
-    plugins: limitPlugins(limits),
+    plugins: [asOfExtension(), ...limitPlugins(limits)],
     maskedErrors: { isDev: false, maskError },
     logging: {
       debug: () => {},

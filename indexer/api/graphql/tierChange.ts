@@ -1,7 +1,7 @@
 import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
 import { AgentRef, findAgent } from "./agent.ts";
-import { builder } from "./builder.ts";
+import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { listPage } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
@@ -51,7 +51,11 @@ registerNode("TierChange", {
 
 builder.objectField(AgentRef, "tierChanges", (t) =>
   t.connection(
-    { type: TierChangeRef, resolve: ({ row }, args, context) => tierChangePage(args, context, row.id) },
+    {
+      type: TierChangeRef,
+      args: { orderDirection: t.arg({ type: OrderDirection }) },
+      resolve: ({ row }, args, context) => tierChangePage(args, context, row.id),
+    },
     TierChangeConnection,
   ),
 );
@@ -61,7 +65,7 @@ builder.queryField("tierChanges", (t) =>
     {
       description: "Tier changes of one agent, or of all, the latest first.",
       type: TierChangeRef,
-      args: { agent: t.arg({ type: "Address" }) },
+      args: { orderDirection: t.arg({ type: OrderDirection }), agent: t.arg({ type: "Address" }) },
       resolve: (_, { agent, ...args }, context) => tierChangePage(args, context, agent ?? undefined),
     },
     TierChangeConnection,

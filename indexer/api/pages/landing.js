@@ -2,7 +2,7 @@
 const OVERVIEW = `{
   meta { chainId token block time digest indexedBlock paramsVersion
     ledgers { id origin size root } blockedAtSegment { ledger from to reason } }
-  agents(orderBy: RANK, first: 8) { totalCount nodes { ...Row } }
+  agents(orderBy: RANK, first: 8) { totalCount totalCountIsEstimate nodes { ...Row } }
   hires(first: 8) { totalCount nodes { id time capability priceUsdc outcome weight sellerAddress buyerAddress } }
 }
 fragment Row on Agent { address trustTier successRate last30dHireCount last24hVolumeUsdc avgStars clusterId }`;
@@ -105,7 +105,8 @@ async function refresh() {
       at("blocked").textContent =
         `Waits for entries ${blocked.from} to ${blocked.to} of ${shorten(blocked.ledger)}: ${blocked.reason}`;
     }
-    at("agentCount").textContent = agents.totalCount === null ? "more than 10,000" : agents.totalCount;
+    at("agentCount").textContent =
+      `${agents.totalCountIsEstimate ? "about " : ""}${agents.totalCount.toLocaleString("en")}`;
     table(at("leaders"), AGENT_HEADS, agents.nodes.map(agentRow));
     table(
       at("hires"),

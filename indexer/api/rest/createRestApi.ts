@@ -2,6 +2,7 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import { bodyLimit } from "hono/body-limit";
 import { cors } from "hono/cors";
 import { invalidInputFromZod } from "tallystick-protocol/errors";
+import { AS_OF_HEADER, sayAsOf } from "../asOf.ts";
 import type { Database } from "../database.ts";
 import { type InsightsPrice, insightsPaywall } from "../insights/paywall.ts";
 import { serveInsights } from "../insights/serveInsights.ts";
@@ -42,7 +43,11 @@ export function createRestApi({ db, version, insightsPrice = null }: RestDepende
   // Ponder's server lets every origin read; this adds what its browsers may see besides.
   app.use(
     "/v1/*",
-    cors({ origin: "*", exposeHeaders: ["etag", "payment-required", "payment-response"], maxAge: 86_400 }),
+    cors({
+      origin: "*",
+      exposeHeaders: ["etag", AS_OF_HEADER, "payment-required", "payment-response"],
+      maxAge: 86_400,
+    }),
   );
   const limit = bodyLimit({
     maxSize: MAX_BODY_BYTES,
@@ -50,7 +55,9 @@ export function createRestApi({ db, version, insightsPrice = null }: RestDepende
   });
   const etag = etagByBlock(db, version);
   app.on("POST", "/v1/search", limit);
-  app.on("GET", ["/v1/agents/:id/:part", "/v1/params", "/v1/insights/*"], etag);
+  const dated = sayAsOf(db);
+  app.on("POST", "/v1/search", dated);
+  app.on("GET", ["/v1/agents/:id/:part", "/v1/params", "/v1/insights/*"], etag, dated);
   if (insightsPrice !== null) app.use("/v1/insights/*", insightsPaywall(insightsPrice));
 
   app.openapi(routes.searchRoute, async (context) =>

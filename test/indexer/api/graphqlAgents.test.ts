@@ -69,6 +69,65 @@ describe("GraphQL: agents of a market", () => {
       );
     });
 
+    it("and all other lists are the other way round in the other direction, over their pages too", async () => {
+      const lists: [list: string, own: "ASC" | "DESC"][] = [
+        ["agents(ARGS)", "ASC"],
+        ["agents(ARGS, orderBy: NEWEST)", "DESC"],
+        ["agents(ARGS, orderBy: STARS)", "DESC"],
+        ["agents(ARGS, where: {clustered: false})", "ASC"],
+        ["hires(ARGS)", "DESC"],
+        [`hires(ARGS, where: {seller: "${busy}"})`, "DESC"],
+        ["escrows(ARGS)", "DESC"],
+        ["clusters(ARGS)", "ASC"],
+        ["tierChanges(ARGS)", "DESC"],
+      ];
+      for (const [list, own] of lists) {
+        const read = async (args: string) => {
+          const query = `{ list: ${list.replace("ARGS", args)} { nodes { id } pageInfo { hasNextPage endCursor } } }`;
+          type Page = {
+            list: Nodes<{ id: string }> & { pageInfo: { hasNextPage: boolean; endCursor: string } };
+          };
+          return (await story.ask<Page>(query)).list;
+        };
+        const whole = (await read("first: 100")).nodes.map(({ id }) => id);
+        expect(whole, list).to.have.length.above(0);
+        const same = await read(`first: 100, orderDirection: ${own}`);
+        expect(
+          same.nodes.map(({ id }) => id),
+          list,
+        ).to.deep.equal(whole);
+        const found: string[] = [];
+        for (let after = ""; ; ) {
+          const page = await read(`first: 2, orderDirection: ${own === "ASC" ? "DESC" : "ASC"}${after}`);
+          found.push(...page.nodes.map(({ id }) => id));
+          if (!page.pageInfo.hasNextPage) break;
+          after = `, after: "${page.pageInfo.endCursor}"`;
+        }
+        expect(found, list).to.deep.equal(whole.reverse());
+      }
+    });
+
+    it("of one answer say what they are as of; the schema has no time", async () => {
+      const asOfOf = async (query: string) => {
+        const response = await story.app.request(`/graphql?query=${encodeURIComponent(query)}`);
+        const { extensions } = (await response.json()) as { extensions?: { asOf?: object } };
+        return extensions?.asOf;
+      };
+      const { asOf, digest } = story.derived;
+      expect(await asOfOf("{ agents(first: 1) { nodes { id } } }")).to.deep.equal({ ...asOf, digest });
+      expect(await asOfOf("{ __schema { types { name } } }")).to.equal(undefined);
+    });
+
+    it("of one request keep their directions apart", async () => {
+      const { agent } = await story.ask<{ agent: { [name in "up" | "down"]: Nodes<{ id: string }> } }>(
+        `query ($a: Address!) { agent(address: $a) { up: hires(first: 100, orderDirection: ASC) { nodes { id } }
+          down: hires(first: 100) { nodes { id } } } }`,
+        { a: busy },
+      );
+      expect(agent.up.nodes).to.have.length.above(1);
+      expect(agent.up.nodes).to.deep.equal(agent.down.nodes.toReversed());
+    });
+
     it("give each once over the pages of any order, forward and backward, also of a filtered one", async () => {
       for (const args of [
         "orderBy: SUCCESS_RATE",
@@ -140,7 +199,8 @@ describe("GraphQL: agents of a market", () => {
     it("are counted only when asked, a private agent's lists only to a power of ten", async () => {
       story.database.statements = 0;
       await story.ask("{ agents(first: 1) { nodes { id } } }");
-      expect(story.database.statements).to.equal(1);
+      // The list, and what it is as of.
+      expect(story.database.statements).to.equal(2);
       const { agents } = await story.ask<{ agents: { totalCount: number } }>(
         "{ agents(first: 0) { totalCount } }",
       );

@@ -56,6 +56,30 @@ describe("REST", () => {
       await api.database.pool.query("INSERT INTO _ponder_checkpoint VALUES ('17672259000001')");
     });
 
+    it("says of every answer what it is as of, and nothing of a refusal", async () => {
+      const { block, time } = derived.asOf;
+      const search = {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: '{"capability":"text.task0"}',
+      };
+      for (const [path, init] of [
+        [`/v1/agents/${busy}/reputation`],
+        [`/v1/agents/${busy}/receipts`],
+        ["/v1/params"],
+        ["/v1/insights/capabilities"],
+        ["/v1/search", search],
+      ] as [string, RequestInit?][]) {
+        const { headers, status } = await api.app.request(path, init);
+        expect(status, path).to.equal(200);
+        expect(headers.get("tallystick-as-of"), path).to.equal(
+          `block=${block}, time=${time}, digest="${derived.digest}"`,
+        );
+      }
+      const { headers } = await api.app.request(`/v1/agents/${wallet(999)}/reputation`);
+      expect(headers.get("tallystick-as-of")).to.equal(null);
+    });
+
     it("gives every agent the fields that the derivation gives it", async () => {
       expect(Object.keys(derived.agents)).to.have.length.above(20);
       for (const [address, fields] of Object.entries(derived.agents)) {

@@ -1,0 +1,27 @@
+import type { ExecutionResult } from "graphql";
+import { isAsyncIterable, type Plugin } from "graphql-yoga";
+import { STATE_ID } from "tallystick-derive/stateId";
+import { asOf } from "../asOf.ts";
+import type { QueryContext } from "./context.ts";
+import { asksForTheSchemaOnly } from "./introspectionCache.ts";
+
+/**
+ * Says of every answer in `extensions.asOf` what it is as of: block, time and digest of the last tick. It is read together with the
+ * answer. What is wrong with reading it is told by the fields that were asked for. Has to stand before the limit of time.
+ */
+export function asOfExtension(): Plugin {
+  return {
+    onExecute: ({ executeFn, setExecuteFn, args }) => {
+      // The schema is the same at every block, and its answer is kept.
+      if (asksForTheSchemaOnly(args.document)) return;
+      const { load } = args.contextValue as unknown as QueryContext;
+      setExecuteFn(async (given) => {
+        const reading = load.state.load(STATE_ID).catch(() => null);
+        const result: ExecutionResult = await executeFn(given);
+        if (isAsyncIterable(result)) return result;
+        const at = asOf(await reading);
+        return at === null ? result : { ...result, extensions: { ...result.extensions, asOf: at } };
+      });
+    },
+  };
+}
