@@ -126,11 +126,14 @@ async function keepTrip(
 
 /**
  * A funder turned out a hub: its trips are dropped, and the clusters they had a part in are built again from the trips that
- * are left. Weights that were fixed stay (SHP §9.2).
+ * are left.
  *
- * @returns the trips that are left in those clusters, in order
+ * @returns the trips that are left in those clusters, in order, and all that were in them
  */
-export async function dropTrips(step: Step, funder: string): Promise<Trip[]> {
+export async function dropTrips(
+  step: Step,
+  funder: string,
+): Promise<{ left: Trip[]; members: ReadonlySet<string> }> {
   const clusters = new Set<string>();
   for await (const id of itemsOf(step.store, tripsBy(funder))) {
     const trip = await tripRow(step, id);
@@ -158,11 +161,12 @@ export async function dropTrips(step: Step, funder: string): Promise<Trip[]> {
     await unite(step, group, trip.signal as ClusterSignal, { id: () => trip.cluster, ordinal });
   }
   await splitParties(step, members, (address) => clusterIdsOf(step, address));
-  return trips.map((it) => ({
+  const left = trips.map((it) => ({
     members: membersOf(it),
     signal: it.signal as ClusterSignal,
     funder: it.funder,
   }));
+  return { left, members };
 }
 
 /**

@@ -2,6 +2,7 @@ import { schedule } from "./agenda.ts";
 import { agentRow, updateAgent } from "./agentRow.ts";
 import { ensureAgent } from "./agents.ts";
 import { sharedClusterSize } from "./clusters.ts";
+import { append, itemsOf } from "./lists.ts";
 import { addNumber, removeNumber } from "./orderedSet.ts";
 import type { Outcome } from "./outcome.ts";
 import { addCustom, removeCustom } from "./parties.ts";
@@ -9,6 +10,7 @@ import {
   add,
   formatRational,
   multiply,
+  ONE,
   parseRational,
   type Rational,
   rational,
@@ -47,17 +49,15 @@ export async function countHire(step: Step, facts: HireFacts): Promise<boolean> 
   const hire: Row<"hire"> = {
     ...facts,
     clusterSize,
+    leavesDay: facts.time > step.state.time - volumeWindowSeconds ? facts.time + volumeWindowSeconds : null,
     inWindow: facts.time > step.state.time - windowSeconds,
     countedBlock: step.at.block,
     countedLog: step.at.log ?? 0,
     countedSeq: step.at.seq,
   };
   await step.store.insert("hire", hire);
-  if (facts.time > step.state.time - volumeWindowSeconds) {
-    const volume = multiply(weightOf(hire), rational(hire.price));
-    await changeDayVolume(step, hire.seller, volume, add);
-    await schedule(step, hire.time + volumeWindowSeconds, "day", `${hire.seller} ${formatRational(volume)}`);
-  }
+  if (clusterSize > 1) await append(step.store, dampenedBy(hire.seller), hire.id);
+  await addDayVolume(step, hire, weightOf(hire));
   if (hire.inWindow) {
     await changeWindow(step, hire, 1);
     await schedule(step, hire.time + windowSeconds, "window", hire.id);
@@ -91,6 +91,43 @@ export async function amendHire(
   if (hire.inWindow) await changeWindow(step, hire, -1);
   await step.store.update("hire", id, change);
   if (hire.inWindow) await changeWindow(step, { ...hire, ...change }, 1);
+}
+
+/**
+ * Clusters came apart, since a hub was published late: hires in the window whose sides are in none together any more weigh 1 from here on.
+ *
+ * @param members all that were in those clusters
+ */
+export async function undampen(step: Step, members: ReadonlySet<string>): Promise<void> {
+  for (const seller of members) {
+    for await (const id of itemsOf(step.store, dampenedBy(seller))) {
+      const hire = await hireRow(step, id);
+      if (!hire.inWindow || hire.clusterSize === 1) continue;
+      if ((await sharedClusterSize(step, hire.buyer, hire.seller)) > 1) continue;
+      await changeWindow(step, hire, -1);
+      await step.store.update("hire", id, { clusterSize: 1 });
+      await changeWindow(step, { ...hire, clusterSize: 1 }, 1);
+      if (hire.leavesDay !== null && hire.leavesDay > step.state.time)
+        await addDayVolume(step, hire, subtract(ONE, weightOf(hire)));
+    }
+  }
+}
+
+/** The list of a seller's hires that weigh less than 1, or did when they were counted. */
+function dampenedBy(seller: string): string {
+  return `dampened/${seller}`;
+}
+
+/** So much of a hire's price counts in the 24-hour volume, until it leaves. */
+async function addDayVolume(
+  step: Step,
+  { seller, price, leavesDay }: Pick<Row<"hire">, "seller" | "price" | "leavesDay">,
+  weight: Rational,
+): Promise<void> {
+  if (leavesDay === null) return;
+  const volume = multiply(weight, rational(price));
+  await changeDayVolume(step, seller, volume, add);
+  await schedule(step, leavesDay, "day", `${seller} ${formatRational(volume)}`);
 }
 
 async function changeDayVolume(

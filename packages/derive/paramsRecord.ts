@@ -1,11 +1,15 @@
 import type { Params } from "tallystick-protocol/records/params";
 import { dropTrips } from "./clusters.ts";
 import { forgetTrips, noteTakenBack, noteWidened, rememberTrips } from "./funding/trips.ts";
+import { undampen } from "./hires.ts";
 import { STATE_ID } from "./stateId.ts";
 import type { Step } from "./step.ts";
 import { markWallet, unmarkHub } from "./wallets.ts";
 
-/** New parameters hold from here on. What was fixed before stays, but a wallet that is published as a hub loses its trips. */
+/**
+ * New parameters hold from here on. What was fixed before stays, but a wallet that is published as a hub loses its trips, and hires
+ * that weighed less only for them weigh 1.
+ */
 export async function paramsSettled(step: Step, params: Params): Promise<void> {
   await step.store.update("state", STATE_ID, {
     params: JSON.stringify(params),
@@ -18,11 +22,15 @@ export async function paramsSettled(step: Step, params: Params): Promise<void> {
     await unmarkHub(step, hub);
     await noteTakenBack(step, hub);
   }
+  const apart = new Set<string>();
   for (const hub of params.hubs) {
     if (step.params.hubs.includes(hub)) continue;
-    await rememberTrips(step, await dropTrips(step, hub));
+    const { left, members } = await dropTrips(step, hub);
+    for (const member of members) apart.add(member);
+    await rememberTrips(step, left);
     await forgetTrips(step, hub);
   }
+  await undampen(step, apart);
 }
 
 /** Notes which wallets the parameters name as hubs and escrows. */

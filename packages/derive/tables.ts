@@ -29,6 +29,9 @@ export const tables = {
     /** `hub`, `escrow` or null. */
     kind: "text?",
     received: "bigint",
+    /** How many transfers reached it, and left it, of any value. */
+    incoming: "number",
+    outgoing: "number",
     /** The funding transfers it received, and those that may turn out to be some, a line each (see `funding/legs.ts`). */
     fundings: "text",
   },
@@ -259,8 +262,10 @@ export const tables = {
     refundAfterDelivery: "boolean",
     /** `escrow`, `buyer` or `seller`: whose word the outcome rests on. */
     evidence: "text",
-    /** The weight is 1/clusterSize, fixed when the hire was counted. */
+    /** The weight is 1/clusterSize, fixed when the hire was counted but for a hub that is published late. */
     clusterSize: "number",
+    /** When its price leaves the 24-hour volume; null for one that was too old for it. */
+    leavesDay: "number?",
     latencyMs: "number?",
     time: "number",
     tx: "text",

@@ -16,13 +16,14 @@ import { changeWallet, findWallet, isHubOrEscrow } from "./wallets.ts";
  */
 export async function transferred(step: Step, event: TransferEvent): Promise<void> {
   const value = BigInt(event.value);
+  const isBusy = await countTransfer(step, event);
   const before = await findWallet(step, event.to);
   const { kind, received } = await changeWallet(step, event.to, {
     received: (before?.received ?? 0n) + value,
   });
   if (kind !== null || event.from === ZERO_ADDRESS || (await isHubOrEscrow(step, event.from))) return;
 
-  const funds = isFundingSize(step, value, received);
+  const funds = !isBusy && isFundingSize(step, value, received);
   const presumed = event.authorized && (await hasLiveListing(step, event.to));
   let payment: Row<"payment"> | null = null;
   const key = paymentKey(event.tx, event.from, event.to, value);
@@ -48,6 +49,21 @@ export async function transferred(step: Step, event: TransferEvent): Promise<voi
     }
   }
   if (funds) await addFundingTransfer(step, event.to, legOf(event), payment !== null);
+}
+
+/**
+ * Counts a transfer on both sides.
+ *
+ * @returns whether `hubTransfers` had left its sender, or reached its receiver, before it: then it funds nobody. Such a wallet stays
+ *   what it is in all else: an agent, a buyer, a seller
+ */
+async function countTransfer(step: Step, { from, to }: TransferEvent): Promise<boolean> {
+  const incoming = (await findWallet(step, to))?.incoming ?? 0;
+  // Nobody is funded from there, and every mint would change its row.
+  const outgoing = from === ZERO_ADDRESS ? 0 : ((await findWallet(step, from))?.outgoing ?? 0);
+  await changeWallet(step, to, { incoming: incoming + 1 });
+  if (from !== ZERO_ADDRESS) await changeWallet(step, from, { outgoing: outgoing + 1 });
+  return Math.max(incoming, outgoing) >= step.params.hubTransfers;
 }
 
 async function claimByWaitingReceipt(step: Step, waiting: string, payment: Row<"payment">): Promise<boolean> {

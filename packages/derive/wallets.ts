@@ -15,10 +15,14 @@ export function changeWallet(
   change: Partial<Omit<Row<"wallet">, "id">>,
 ): Answer<Row<"wallet">> {
   return after(openWallet(step, address), (open) => {
-    const row = { ...(open.row ?? { id: address, kind: null, received: 0n, fundings: "" }), ...change };
+    const row = { ...(open.row ?? newWallet(address)), ...change };
     open.row = row;
     return row;
   });
+}
+
+function newWallet(id: string): Row<"wallet"> {
+  return { id, kind: null, received: 0n, incoming: 0, outgoing: 0, fundings: "" };
 }
 
 /** Writes the wallets that this step changed, each once. */

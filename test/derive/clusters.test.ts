@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
-import type { Address } from "tallystick-protocol/address";
+import { type Address, ZERO_ADDRESS } from "tallystick-protocol/address";
 import { base32 } from "tallystick-protocol/base32";
 import { DAY, EventLog, HOUR, wallet } from "./eventLog.ts";
 
@@ -44,6 +44,58 @@ describe("funding origin", () => {
     register(log, agents.slice(0, 3));
     expect(await clustersOf(log)).to.deep.equal([]);
   });
+
+  it("takes no transfer whose sender had sent, or whose receiver had received, hubTransfers before it", async () => {
+    const four = agents.slice(0, 4);
+    for (const [before, size, hubTransfers] of [
+      [0, 4, 5],
+      [1, 4, 5],
+      // The fourth is the sixth that it sends.
+      [2, 0, 5],
+      [9_996, 4, undefined],
+      [9_997, 0, undefined],
+    ] as const) {
+      const log = new EventLog({ hubTransfers });
+      for (let n = 0; n < before; n++) log.transfer(funder, wallet(50), 0);
+      for (const agent of four) log.transfer(funder, agent, 1_000_000);
+      register(log, four);
+      expect((await clustersOf(log)).flat(), `sent ${before} before`).to.have.length(size);
+    }
+    for (const [before, size] of [
+      [4, 4],
+      [5, 0],
+    ] as const) {
+      const log = new EventLog({ hubTransfers: 5 });
+      // Mints reach their receivers too.
+      for (let n = 0; n < before; n++)
+        for (const agent of four) log.transfer(n === 0 ? ZERO_ADDRESS : wallet(50 + n), agent, 1);
+      for (const agent of four) log.transfer(funder, agent, 1_000_000);
+      register(log, four);
+      expect((await clustersOf(log)).flat(), `received ${before} before`).to.have.length(size);
+    }
+  });
+
+  it("does not tie strangers together that draw on one exchange which nobody lists", async () => {
+    const exchange = wallet(100);
+    const strangers = Array.from({ length: 30 }, (_, n) => wallet(n + 1));
+    const log = new EventLog();
+    for (let n = 0; n < 10_000; n++) log.transfer(exchange, wallet(1_000 + (n % 50)), 1_000_000);
+    for (const agent of strangers) log.transfer(exchange, agent, 1_000_000);
+    for (const agent of strangers) log.after(1, 256).listing(agent, "text.translate");
+    const { clusters } = await log.derive();
+    expect(Object.values(clusters).filter((it) => it.kind === "ownership")).to.deep.equal([]);
+  }).timeout(60_000);
+
+  it("leaves a seller of ten thousand payments an agent whose hires count", async () => {
+    const [seller, buyer] = [wallet(1), wallet(2)];
+    const log = new EventLog();
+    log.listing(seller, "text.translate");
+    for (let n = 0; n < 10_001; n++) log.transfer(buyer, seller, 1);
+    log.hire(seller, buyer, { amount: 250_000 });
+    const { agents: derived } = await log.derive();
+    expect(derived[seller]).to.include({ last_30d_hire_count: 1, distinct_buyers: 1 });
+    expect(derived[buyer]).to.include({ hires_bought: 1 });
+  }).timeout(60_000);
 
   it("holds within 24 hours, inclusive", async () => {
     for (const [gap, size] of [

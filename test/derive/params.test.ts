@@ -88,7 +88,7 @@ describe("params records", () => {
     }
   });
 
-  it("that publish a hub drop its trips, keep those of others, and leave fixed weights", async () => {
+  it("that publish a hub drop its trips, keep those of others, and undo the weights that came of them alone", async () => {
     const hub = wallet(100);
     const owner = wallet(101);
     const log = new EventLog({ operator });
@@ -106,13 +106,41 @@ describe("params records", () => {
     expect(agents[wallet(5)]?.cluster_id).to.equal(null);
     expect(agents[wallet(5)]?.signals_tripped).to.deep.equal([]);
     expect(agents[seller]?.distinct_buyers, "2 and 3 together, 5, 6").to.equal(3);
-    expect(agents[seller]?.last_30d_hire_count).to.equal(Number((4 / 6).toFixed(9)));
+    // Those with 2 and 3, who are in one cluster with it still, weigh what they weighed; those with 5 and 6 weigh 1 from here on.
+    expect(agents[seller]?.last_30d_hire_count).to.equal(Number((2 / 6 + 2).toFixed(9)));
+    expect(agents[seller]?.last_24h_volume_usdc).to.equal("0.0028");
 
     log.hire(seller, wallet(5), { amount: 1_200 });
     log.hire(seller, wallet(2), { amount: 1_200 });
     ({ agents } = await log.derive());
-    expect(agents[seller]?.last_30d_hire_count).to.equal(Number((4 / 6 + 1 + 1 / 4).toFixed(9)));
+    expect(agents[seller]?.last_30d_hire_count).to.equal(Number((2 / 6 + 2 + 1 + 1 / 4).toFixed(9)));
     expect((await log.derive()).agents[seller]?.distinct_buyers).to.equal(3);
+  });
+
+  it("that publish a hub change no weight of a hire that has left the window, and what they changed leaves as it came", async () => {
+    const hub = wallet(100);
+    const members = [1, 2, 3, 4].map(wallet);
+    const log = new EventLog({ operator });
+    for (const member of members) log.transfer(hub, member, 1_000_000);
+    for (const member of members) log.after(1, 300).listing(member, "text.translate");
+    log.hire(wallet(1), wallet(2), { amount: 1_200 });
+    log.after(30 * DAY).tick();
+    log.hire(wallet(1), wallet(3), { amount: 1_200 });
+    publish(log, { version: 2, hubs: [hub] });
+    let { agents, store } = await log.derive();
+    expect(agents[wallet(1)]).to.include({ last_30d_hire_count: 1, last_24h_volume_usdc: "0.0012" });
+    const sizes = [...store.rows("hire").values()].map((it) => it.clusterSize);
+    expect(sizes).to.deep.equal([4, 1]);
+    log.after(DAY).tick();
+    ({ agents, store } = await log.derive());
+    expect(agents[wallet(1)]).to.include({ last_30d_hire_count: 1, last_24h_volume_usdc: "0.00" });
+    log.after(30 * DAY).tick();
+    ({ agents } = await log.derive());
+    expect(agents[wallet(1)]).to.include({
+      last_30d_hire_count: 0,
+      last_30d_hire_count_raw: 0,
+      success_rate: null,
+    });
   });
 
   it("that take a hub back do not bring its trips back, neither for those it funded nor for itself", async () => {

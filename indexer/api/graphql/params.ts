@@ -42,6 +42,7 @@ const ParamsRef = builder.objectRef<Params>("Params").implement({
     maxIntermediaries: t.field({ type: "SafeInt", resolve: (it) => it.maxIntermediaries }),
     minFundingUsdc: t.field({ type: "Usdc", resolve: (it) => formatUsdc(BigInt(it.minFundingAtomic)) }),
     fundingShare: t.field({ type: FractionRef, resolve: (it) => it.fundingShare }),
+    hubTransfers: t.field({ type: "SafeInt", resolve: (it) => it.hubTransfers }),
     deployBatchBlocks: t.field({ type: "SafeInt", resolve: (it) => it.deployBatchBlocks }),
     maxListings: t.field({ type: "SafeInt", resolve: (it) => it.maxListings }),
     fingerprintSimilarity: t.field({ type: FractionRef, resolve: (it) => it.fingerprintSimilarity }),

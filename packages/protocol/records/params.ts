@@ -33,6 +33,11 @@ export const paramsSchema = z.strictObject({
   maxIntermediaries: z.int().nonnegative().max(4).default(2),
   minFundingAtomic: atomicSchema.default("100000"),
   fundingShare: share.default({ numerator: 1, denominator: 4 }),
+  /**
+   * A transfer funds nobody when so many had left its sender, or reached its receiver, before it: exchanges, bridges and pools need no
+   * list.
+   */
+  hubTransfers: positive.default(10_000),
   /** Deploy batch (SHP §4.5.1): registrations within this many consecutive blocks. */
   deployBatchBlocks: positive.default(256),
   /** Listing fingerprint (SHP §4.5.1): cosine similarity of token sets, at least this. */

@@ -58,6 +58,7 @@ const publish = fc.record({
       minFundingAtomic: fc.constantFrom("100000", "500000"),
       fundingShare: fc.constantFrom({ numerator: 1, denominator: 4 }, { numerator: 1, denominator: 2 }),
       maxIntermediaries: fc.constantFrom(0, 1, 2, 3),
+      hubTransfers: fc.constantFrom(1, 2, 4, 12, 10_000),
       maxListings: fc.constantFrom(2, 100),
       clusterOthers: fc.constantFrom<number>(1, 2, 4, 5),
       fundingSpanSeconds: fc.constantFrom<number>(3_600, DAY / 2, 3 * DAY),

@@ -92,6 +92,8 @@ function readParams(facts: Facts, event: RecordEvent): void {
   for (const hub of facts.hubs) if (!params.hubs.some((it) => it === hub)) facts.hubsOnce.add(hub);
   dropTrips(facts, (it) => it !== null && !facts.hubs.has(it) && params.hubs.some((hub) => hub === it));
   facts.hubs = new Set(params.hubs);
+  for (const hire of facts.hires)
+    if (hire.leavesWindow > facts.asOf && sharedSize(facts, hire.buyer, hire.seller) === 1) hire.size = 1;
 }
 
 function readListing(facts: Facts, event: RecordEvent): void {

@@ -7,6 +7,12 @@ const ZERO = `0x${"0".repeat(40)}`;
 
 export function readTransfer(facts: Facts, event: Extract<DeriveEvent, { kind: "transfer" }>): void {
   const known = (address: string) => facts.hubs.has(address) || facts.escrowContracts.has(address);
+  const count = (is: (it: Transfer) => boolean) => facts.transfers.filter(is).length;
+  const isBusy =
+    Math.max(
+      count((it) => it.to === event.to),
+      count((it) => it.from === event.from),
+    ) >= facts.params.hubTransfers;
   const before = facts.transfers.filter((it) => it.to === event.to).reduce((sum, it) => sum + it.value, 0n);
   const value = BigInt(event.value);
   const alike = facts.transfers.filter(
@@ -30,7 +36,7 @@ export function readTransfer(facts: Facts, event: Extract<DeriveEvent, { kind: "
     authorized: event.authorized,
     ordinary: event.from !== ZERO && !known(event.from) && !known(event.to),
     receivedSoFar: before + value,
-    large: isLarge(facts, value, before + value),
+    large: !isBusy && isLarge(facts, value, before + value),
     presumedUntil:
       event.authorized && facts.listings.some((it) => it.agent === event.to && it.live)
         ? event.time + facts.params.reconcileSeconds
