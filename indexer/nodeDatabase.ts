@@ -7,6 +7,8 @@ import { type LoggedLine, mergedLog } from "./src/mergedLog.ts";
 
 /** A node's database at one moment: whatever the node writes meanwhile is not seen, so log and rows belong together. */
 export type NodeSnapshot = {
+  /** The chain that the node follows, and the token whose transfers it reads. */
+  chain: () => Promise<{ chainId: number; token: Address }>;
   /** The event log in order, each event as JSON text; transfers that became payments as those rows tell of them. */
   eventLog: () => AsyncGenerator<string>;
   /** The rows of a table of the derivation, in no particular order. */
@@ -76,15 +78,28 @@ export async function openNodeSnapshot(parameters: {
     }
   }
 
+  async function tokenOf(): Promise<Address> {
+    const { rows } = await client.query(`SELECT id FROM ${nameOf("token")}`);
+    return rows[0]?.id as Address;
+  }
+
   async function* loggedLines(): AsyncGenerator<LoggedLine> {
     const select = `SELECT position, json FROM ${nameOf("event_log")} ORDER BY position`;
     for await (const [position, json] of read(select)) yield { position, json } as LoggedLine;
   }
 
   return {
+    chain: async () => {
+      const select = `SELECT latest_checkpoint AS checkpoint FROM ${nameOf("_ponder_checkpoint")} LIMIT 1`;
+      const { rows } = await client.query<{ checkpoint: string }>(select);
+      // Ten digits of time, sixteen of chain id, and more.
+      const chainId = Number(rows[0]?.checkpoint.slice(10, 26));
+      const token = await tokenOf();
+      if (token === undefined || !Number.isSafeInteger(chainId)) throw nothingYet(databaseSchema);
+      return { chainId, token };
+    },
     async *eventLog() {
-      const { rows: tokens } = await client.query(`SELECT id FROM ${nameOf("token")}`);
-      yield* mergedLog(loggedLines(), rows("payment", "ORDER BY block, log"), tokens[0]?.id as Address);
+      yield* mergedLog(loggedLines(), rows("payment", "ORDER BY block, log"), await tokenOf());
     },
     rows,
     close: () => client.end(),
@@ -111,6 +126,14 @@ async function checkSchema(client: pg.Client, schema: string): Promise<void> {
     code: "no_such_schema",
     message: `No indexer has written to the schema ${schema}. ${others}`,
     hint: "Set DATABASE_URL and DATABASE_SCHEMA to those of the running node.",
+  });
+}
+
+function nothingYet(schema: string): TallystickError {
+  return new TallystickError({
+    code: "nothing_indexed",
+    message: `The indexer of the schema ${schema} has not written anything yet.`,
+    hint: "Wait until its first blocks are read; its log says how far it is.",
   });
 }
 

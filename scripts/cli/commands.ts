@@ -250,6 +250,18 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../../tools/commands/benchApi.ts")).registerBenchApi,
   },
   {
+    name: "dev",
+    summary: "serve the API over a demo's rows, and start it again whenever its code changes",
+    hidden: true,
+    load: async () => (await import("../../tools/commands/dev.ts")).registerDev,
+  },
+  {
+    name: "dev-derive",
+    summary: "derive a log again whenever it or the derivation changes, and print what changed",
+    hidden: true,
+    load: async () => (await import("../../tools/commands/devDerive.ts")).registerDevDerive,
+  },
+  {
     name: "test",
     summary: "lint, types, Solidity and TypeScript tests of this repository",
     hidden: true,

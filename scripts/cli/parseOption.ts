@@ -19,3 +19,14 @@ const digits = z
 export function wholeNumber(name: string): (text: string) => number {
   return parseOption(name, digits);
 }
+
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, "must be a port")
+  .transform(Number)
+  .refine((it) => it > 0 && it < 65_536, "must be from 1 to 65535");
+
+/** The reader of an option that is a port. */
+export function portNumber(name: string): (text: string) => number {
+  return parseOption(name, port);
+}

@@ -1,13 +1,6 @@
 import type { Command } from "commander";
-import { z } from "zod";
-import { parseOption } from "../cli/parseOption.ts";
+import { portNumber } from "../cli/parseOption.ts";
 import type { DemoOptions } from "../demo/runDemo.ts";
-
-const port = z
-  .string()
-  .regex(/^\d{1,5}$/, "must be a port")
-  .transform(Number)
-  .refine((it) => it > 0 && it < 65_536, "must be from 1 to 65535");
 
 /** `tallystick demo`: a whole node on this machine, and agents that live on it. */
 export function registerDemo(program: Command): void {
@@ -18,7 +11,7 @@ export function registerDemo(program: Command): void {
         "Exits with 0 only if everything it prints was read back through GraphQL and is what the story must give.",
     )
     .option("--keep", "leave it running until Ctrl-C")
-    .option("--port <number>", "the port of GraphQL; default any free one", parseOption("--port", port))
+    .option("--port <number>", "the port of GraphQL; default any free one", portNumber("--port"))
     .option("--json", "print the result as JSON")
     .action(async (options: DemoOptions) => {
       // Loaded only now: Hardhat takes its time, and --help should not.

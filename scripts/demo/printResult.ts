@@ -80,6 +80,7 @@ export function keepText(node: DemoNode): string {
     `  ${command} export -o events.jsonl`,
     `  ${command} verify-ledger ${node.ledgerFile}`,
     `  curl ${node.url}/v1/ledger/latest`,
+    "  npm run dev                         # another API over its rows, started again whenever its code changes",
     `${bold("To sell and to hire on it")} (docs/sdk.md):`,
     `  export TALLYSTICK_URL=${node.url} RPC_URL=${node.rpcUrl} CHAIN_ID=${node.deployment.chainId} \\`,
     `    TOKEN_ADDRESS=${node.deployment.token} \\`,

@@ -10,7 +10,7 @@ import { type Keeper, openKeeper } from "../processes/openKeeper.ts";
 import { serviceError } from "../processes/startService.ts";
 import { followRealTime } from "./followRealTime.ts";
 import { keepText, resultJson, resultText } from "./printResult.ts";
-import { createRunFolder } from "./runFolder.ts";
+import { announceNode, createRunFolder } from "./runFolder.ts";
 import { runStory } from "./runStory.ts";
 import { startDemoNode } from "./startDemoNode.ts";
 
@@ -65,6 +65,7 @@ export async function runDemo({ keep = false, json = false, port }: DemoOptions)
     const result = await runStory(node, progress, signal);
     const seconds = (performance.now() - began) / 1000;
     if (keep) await followRealTime(node.rpcUrl);
+    if (keep) await announceNode(folder, node);
     const text = json
       ? JSON.stringify(resultJson(node, result, seconds), null, 2)
       : resultText(node, result, keep) + (keep ? `\n${keepText(node)}` : "");

@@ -1,8 +1,23 @@
-import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
+import type { Hex } from "tallystick-protocol/hex";
 import { repositoryRoot } from "../repositoryRoot.ts";
 
 const RUNS = path.join(repositoryRoot, ".tallystick", "demo");
+
+/** Where a run that is kept says how its node is reached. */
+const NODE = "node.json";
+
+/** What other programs of this checkout need to work beside a demo that keeps running. */
+export type KeptNode = {
+  pid: number;
+  url: string;
+  databaseUrl: string;
+  databaseSchema: string;
+  settlementUrl: string;
+  /** The ledger that it follows. */
+  ledger: Hex;
+};
 
 /** Runs that were killed, or that failed and left their logs, are kept this long. */
 const KEPT_MS = 24 * 3_600_000;
@@ -19,6 +34,31 @@ export async function createRunFolder(): Promise<string> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder);
   return folder;
+}
+
+/** Tells the other programs of this checkout about the node of a run. */
+export async function announceNode(folder: string, node: Omit<KeptNode, "pid">): Promise<void> {
+  const { url, databaseUrl, databaseSchema, settlementUrl, ledger } = node;
+  const kept: KeptNode = { pid: process.pid, url, databaseUrl, databaseSchema, settlementUrl, ledger };
+  const file = path.join(folder, NODE);
+  // Whoever looks finds all of it or nothing.
+  await writeFile(`${file}.new`, JSON.stringify(kept));
+  await rename(`${file}.new`, file);
+}
+
+/** The nodes of the demos that run from this checkout with `--keep`, the one started last first. */
+export async function keptNodes(runs = RUNS): Promise<KeptNode[]> {
+  const found: { node: KeptNode; since: number }[] = [];
+  for (const name of await readdir(runs).catch(() => [])) {
+    const file = path.join(runs, name, NODE);
+    try {
+      const node = JSON.parse(await readFile(file, "utf8")) as KeptNode;
+      if (isAlive(node.pid)) found.push({ node, since: (await stat(file)).mtimeMs });
+    } catch {
+      // A run that is not kept, or that ends just now.
+    }
+  }
+  return found.sort((a, b) => b.since - a.since).map(({ node }) => node);
 }
 
 function isAlive(pid: number): boolean {

@@ -11,6 +11,9 @@ import { repositoryRoot } from "../repositoryRoot.ts";
 /** Blocks between two ticks of the demo: short, so that nobody waits for one. */
 export const TICK_BLOCKS = 10;
 
+/** Where the indexer of the demo writes. */
+export const DATABASE_SCHEMA = "tallystick";
+
 /** Answers an RPC call, or throws. */
 async function rpcAnswers(rpcUrl: string, signal: AbortSignal): Promise<boolean> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_chainId", params: [] });
@@ -86,7 +89,7 @@ export type IndexerServiceParameters = {
 
 /** The read side: Ponder over the chain and the ledger. */
 export function indexerService(parameters: IndexerServiceParameters): Service {
-  const { name = "indexer", port, logs, databaseUrl, databaseSchema = "tallystick" } = parameters;
+  const { name = "indexer", port, logs, databaseUrl, databaseSchema = DATABASE_SCHEMA } = parameters;
   const { rpcUrl, settlementUrl, ledger, operator, deployment } = parameters;
   const { hireEscrow } = deployment;
   return {

@@ -11,7 +11,7 @@ import { freePort } from "../processes/freePort.ts";
 import type { Keeper } from "../processes/openKeeper.ts";
 import { startService } from "../processes/startService.ts";
 import { actors } from "./actors.ts";
-import { chainService, indexerService, settlementService } from "./services.ts";
+import { chainService, DATABASE_SCHEMA, indexerService, settlementService } from "./services.ts";
 
 /** The escrow provider's id in the demo. */
 export const PROVIDER = "tallystick-demo";
@@ -23,6 +23,7 @@ export const ORIGIN = "tallystick.local/demo";
 export type DemoNode = {
   rpcUrl: string;
   databaseUrl: string;
+  databaseSchema: string;
   settlementUrl: string;
   /** The one base URL that users need: the indexer, which forwards the settlement routes. */
   url: string;
@@ -117,6 +118,7 @@ export async function startDemoNode(parameters: StartDemoNodeParameters): Promis
   return {
     rpcUrl,
     databaseUrl,
+    databaseSchema: DATABASE_SCHEMA,
     settlementUrl,
     url: `http://127.0.0.1:${port}`,
     deployment,

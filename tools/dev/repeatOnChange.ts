@@ -1,0 +1,54 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { watchShutdown } from "../../scripts/cli/shutdown.ts";
+import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
+import { watchFiles } from "./watchFiles.ts";
+
+/** What a piece of work is given each time. */
+export type Round = {
+  /** Processes that it starts may go on until the next round, and end with the last. */
+  keeper: Keeper;
+  /** For logs and results; removed at the end. */
+  folder: string;
+  /** The files that changed since the round before; none in the first. */
+  changed: string[];
+  signal: AbortSignal;
+};
+
+/**
+ * Does a piece of work, and again whenever one of the watched files changes, until this process is told to stop. A change that
+ * comes while the work is under way is for the round after it.
+ *
+ * @param watched files and folders, absolute
+ * @returns the exit code for the signal that came
+ * @throws what `work` throws; TallystickError `cannot_watch`
+ */
+export async function repeatOnChange(
+  watched: readonly string[],
+  work: (round: Round) => Promise<void>,
+): Promise<number> {
+  const files = await watchFiles(watched);
+  const shutdown = watchShutdown();
+  const { signal } = shutdown;
+  const keeper = await openKeeper();
+  const stopped = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+  stopped.catch(() => {});
+  try {
+    const folder = await mkdtemp(path.join(tmpdir(), "tallystick-dev-"));
+    await keeper.removeAtEnd(folder);
+    for (let changed: string[] = []; ; changed = await files.next(signal)) {
+      await Promise.race([work({ keeper, folder, changed, signal }), stopped]);
+    }
+  } catch (error) {
+    const code = shutdown.exitCode();
+    if (code === undefined) throw error;
+    return code;
+  } finally {
+    files.close();
+    await keeper.close();
+    shutdown.release();
+  }
+}

@@ -1,0 +1,88 @@
+import path from "node:path";
+import { describeError } from "../../scripts/cli/printError.ts";
+import { createProgress } from "../../scripts/cli/progress.ts";
+import { childEnvironment } from "../../scripts/processes/childEnvironment.ts";
+import { freePort } from "../../scripts/processes/freePort.ts";
+import { compiledOnce, nodeProgram } from "../../scripts/processes/nodeProgram.ts";
+import { type Service, startService } from "../../scripts/processes/startService.ts";
+import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { followLog } from "./followLog.ts";
+import { type GivenDatabase, nodeToServe } from "./nodeToServe.ts";
+import { repeatOnChange } from "./repeatOnChange.ts";
+import type { ServedNode } from "./serveApi.ts";
+
+/** What the API is made of, besides what npm installed. */
+const WATCHED = ["indexer/api", "packages/protocol", "packages/derive", "packages/runtime"];
+
+const NAME = "API";
+
+/**
+ * Serves the API over a running node's rows, and starts it again when its code changes, until a signal. Code that does not run is
+ * told of, and the next change is waited for.
+ *
+ * @param options.port default any free one; the same after every change
+ * @returns the exit code
+ * @throws TallystickError when there is no node to serve
+ */
+export async function runDevApi({
+  port: wanted,
+  ...given
+}: GivenDatabase & { port?: number }): Promise<number> {
+  const node = await nodeToServe(given);
+  const port = wanted ?? (await freePort());
+  const url = `http://127.0.0.1:${port}`;
+  const progress = createProgress();
+  const say = (text: string) => void process.stderr.write(`${text}\n`);
+  /** Set while it answers. */
+  let stopFollowing: (() => void) | undefined;
+  let rounds = 0;
+
+  return await repeatOnChange(
+    WATCHED.map((it) => path.join(repositoryRoot, it)),
+    async ({ keeper, folder, changed, signal }) => {
+      if (rounds === 0) {
+        const { host, pathname } = new URL(node.databaseUrl);
+        say(`Rows of the schema ${node.databaseSchema} in ${host}${pathname}`);
+        keeper.onExit(({ code, signal: killedBy }) => {
+          if (stopFollowing === undefined) return;
+          stopFollowing();
+          stopFollowing = undefined;
+          if (!signal.aborted)
+            say(`The API ended with ${killedBy ?? `code ${code}`}. It starts again with the next change.`);
+        });
+      } else say(`\nChanged: ${changed.map((it) => path.relative(repositoryRoot, it)).join(", ")}`);
+      stopFollowing?.();
+      stopFollowing = undefined;
+      await keeper.stop(NAME);
+      const service = apiService({ port, ...node }, path.join(folder, `api-${++rounds}.log`));
+      try {
+        await progress.step(NAME, async () => {
+          await startService(keeper, service, signal);
+          return { detail: `${url}/graphql`, value: undefined };
+        });
+      } catch (error) {
+        if (signal.aborted) throw error;
+        say(`${describeError(error)}\nIt starts again with the next change.`);
+        return;
+      }
+      stopFollowing = followLog(service.logFile, (text) => void process.stderr.write(text));
+      if (rounds === 1) process.stdout.write(`${JSON.stringify({ listening: url })}\n`);
+    },
+  );
+}
+
+function apiService(node: ServedNode, logFile: string): Service {
+  return {
+    name: NAME,
+    command: process.execPath,
+    args: nodeProgram("tools/dev/serveApi.ts"),
+    cwd: repositoryRoot,
+    // Not an argument: everybody on the machine reads those.
+    env: childEnvironment({ ...compiledOnce, SERVED_NODE: JSON.stringify(node) }),
+    logFile,
+    isReady: async (signal) => (await fetch(`http://127.0.0.1:${node.port}/`, { signal })).ok,
+    // It answers within a second; what hangs while it is loaded is a fault of the change.
+    readyWithinMs: 30_000,
+    stop: [{ signal: "SIGTERM", waitMs: 500 }],
+  };
+}

@@ -1,0 +1,45 @@
+import type { Snapshot } from "tallystick-derive/snapshot";
+
+/** One value that is another than before; null where the agent or the cluster was not there, or is no longer. */
+export type Change = { of: "agent" | "cluster"; id: string; field: string; before: unknown; after: unknown };
+
+export type SnapshotChanges = {
+  asOf: Snapshot["asOf"];
+  digest: { before: string | null; after: string | null };
+  changes: Change[];
+};
+
+/** What of the agents and clusters of one derivation another has otherwise, in order of their ids, and of fields as published. */
+export function snapshotChanges(before: Snapshot, after: Snapshot): SnapshotChanges {
+  return {
+    asOf: after.asOf,
+    digest: { before: before.digest, after: after.digest },
+    changes: [
+      ...changesOf("agent", before.agents, after.agents),
+      ...changesOf("cluster", before.clusters, after.clusters),
+    ],
+  };
+}
+
+type Things = { [id: string]: { [field: string]: unknown } };
+
+function changesOf(of: Change["of"], before: Things, after: Things): Change[] {
+  return union(before, after)
+    .sort()
+    .flatMap((id) =>
+      union(after[id] ?? {}, before[id] ?? {}).flatMap((field) => {
+        const change = {
+          of,
+          id,
+          field,
+          before: before[id]?.[field] ?? null,
+          after: after[id]?.[field] ?? null,
+        };
+        return JSON.stringify(change.before) === JSON.stringify(change.after) ? [] : [change];
+      }),
+    );
+}
+
+function union(a: object, b: object): string[] {
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])];
+}
