@@ -11,6 +11,7 @@ import { freePort } from "../../scripts/processes/freePort.ts";
 import { openKeeper } from "../../scripts/processes/openKeeper.ts";
 import { startService } from "../../scripts/processes/startService.ts";
 import { waitUntil } from "../../scripts/processes/waitUntil.ts";
+import { nodeToServe } from "../../tools/dev/nodeToServe.ts";
 import { untilGone } from "../scripts/fixtures/gone.ts";
 import { type DemoResult, demoResult, type Run, runTallystick } from "./support/demoProcess.ts";
 
@@ -44,6 +45,17 @@ describe("npm run demo", function () {
     expect(named("scribe")).to.include({ trustTier: 2 });
     expect(named("ring-1")).to.include({ trustTier: 0, last30dHireCount: 4, last30dHireCountRaw: 20 });
     expect(demo.rewrite.anchor.refusedWith).to.match(/^Inconsistent\(OldRootMismatch, 50, 51\)$/);
+  });
+
+  it("says to programs that work beside it how its node is reached, while it runs", async () => {
+    expect(await nodeToServe({ databaseUrl: demo.databaseUrl })).to.deep.equal({
+      databaseUrl: demo.databaseUrl,
+      databaseSchema: "tallystick",
+      chainId: demo.deployment.chainId,
+      token: demo.deployment.token,
+      settlementUrl: demo.settlementUrl,
+      ledgers: [demo.ledger.id],
+    });
   });
 
   it("keeps a chain whose clock goes on when nobody sends anything", async () => {
