@@ -21,7 +21,9 @@ export const tierChange = deriveTable("tierChange", (table) => ({
   byAgent: index().on(table.agent, table.block, table.id),
   byBlock: index().on(table.block, table.id),
 }));
-export const capability = deriveTable("capability", (table) => ({ byAgent: index().on(table.agent) }));
+export const capability = deriveTable("capability", (table) => ({
+  byAgent: index().on(table.agent, table.capability),
+}));
 export const custom = deriveTable("custom");
 export const listing = deriveTable("listing", (table) => ({
   byAgent: index().on(table.agent, table.id),

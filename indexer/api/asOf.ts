@@ -1,9 +1,7 @@
 import type { MiddlewareHandler } from "hono";
-import { eq } from "ponder";
-import { STATE_ID } from "tallystick-derive/stateId";
 import type { Row } from "tallystick-derive/tables";
-import * as schema from "../ponder.schema.ts";
 import type { Database } from "./database.ts";
+import { stateRow } from "./rows/state.ts";
 
 /** The header that says what an answer is as of. */
 export const AS_OF_HEADER = "tallystick-as-of";
@@ -24,11 +22,7 @@ export function asOf(state: Pick<Row<"state">, "block" | "time" | "digest"> | nu
  */
 export function sayAsOf(db: Database): MiddlewareHandler {
   return async (context, next) => {
-    const { state } = schema;
-    const [row] = await db
-      .select({ block: state.block, time: state.time, digest: state.digest })
-      .from(state)
-      .where(eq(state.id, STATE_ID));
+    const row = await stateRow(db);
     await next();
     const at = asOf(row);
     if (at === null || context.res.status !== 200) return;

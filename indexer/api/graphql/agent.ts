@@ -2,6 +2,7 @@ import type { FieldType } from "tallystick-derive/publishedField";
 import { camelName, fieldNames, publishedFieldOf, publishedFields } from "tallystick-derive/publishedFields";
 import { type OwnField, publishedField } from "tallystick-derive/reputationOf";
 import type { Row } from "tallystick-derive/tables";
+import { clusterOf as clusterOfRow } from "../rows/clusters.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { NodeRef, registerNode } from "./node.ts";
@@ -12,9 +13,8 @@ export type Agent = { row: Row<"agent"> };
 export const toAgent = (row: Row<"agent">): Agent => ({ row });
 
 /** The cluster it goes by: of shared ownership, else of listings alike. */
-export function clusterOf({ row }: Agent, { load }: QueryContext): Promise<Row<"cluster"> | null> | null {
-  const first = row.ownershipCluster ?? row.fingerprintCluster;
-  return first === null ? null : load.cluster.load(first);
+export function clusterOf({ row }: Agent, { load }: QueryContext): Promise<Row<"cluster"> | null> {
+  return clusterOfRow(row, load.cluster);
 }
 
 const CapabilityCostRef = builder

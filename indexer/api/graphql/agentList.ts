@@ -1,10 +1,10 @@
 import type { SQL } from "drizzle-orm";
 import { and, eq, gte, isNotNull, lte, or, sql } from "ponder";
 import { standingOf } from "tallystick-derive/standing";
-import type { Row } from "tallystick-derive/tables";
 import { paymentModeSchema } from "tallystick-protocol/records/paymentMode";
 import * as schema from "../../ponder.schema.ts";
 import { publishedFigures } from "../../src/publishedFigures.ts";
+import { memberColumn } from "../rows/clusters.ts";
 import { type Agent, AgentConnection, AgentRef, toAgent } from "./agent.ts";
 import { agentColumns } from "./agentColumns.ts";
 import { builder, OrderDirection } from "./builder.ts";
@@ -142,11 +142,6 @@ async function membersOf(load: QueryContext["load"], clusterId: string): Promise
   const cluster = await load.cluster.load(clusterId);
   if (cluster === null) return sql`false`;
   return sql`${memberColumn(cluster)} = ANY (${sql.param(await load.clusterParts.load(cluster.id))}::text[])`;
-}
-
-/** The column that names the cluster an agent joined first. */
-export function memberColumn({ kind }: Pick<Row<"cluster">, "kind">) {
-  return kind === "ownership" ? agent.ownershipCluster : agent.fingerprintCluster;
 }
 
 /** What an agent's own row must say, by the order that reads along it. */

@@ -1,9 +1,9 @@
 import { and, eq, gt, gte, isNull, sql } from "ponder";
 import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
+import { memberColumn } from "../rows/clusters.ts";
 import { AgentConnection, AgentRef, clusterOf, toAgent } from "./agent.ts";
 import { agentColumns } from "./agentColumns.ts";
-import { memberColumn } from "./agentList.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import { listPage } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";

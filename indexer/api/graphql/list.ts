@@ -3,11 +3,11 @@ import type { SQL } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { sql } from "ponder";
 import { writePlace } from "../cursor.ts";
+import { decodeRow } from "../rows/rowsById.ts";
 import type { ListCount } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { type Key, type KeyType, readCursor } from "./cursor.ts";
 import { type PageArgs, type PageRequest, readPageArgs } from "./pageArgs.ts";
-import { decodeRow } from "./rows.ts";
 
 /** A column to order by, or an expression that an index has. */
 export type OrderKey = PgColumn | { expression: SQL; type: KeyType };

@@ -2,7 +2,8 @@ import { and, asc, eq, gt, lte } from "ponder";
 import * as schema from "../../ponder.schema.ts";
 import type { Tally } from "../../src/insights.ts";
 import type { Database } from "../database.ts";
-import { agentOf, lastTick } from "../rest/agents.ts";
+import { agentOf } from "../rest/agents.ts";
+import { lastTick } from "../rows/state.ts";
 import { figuresOf, privateMetrics, type TallyFigures } from "./figures.ts";
 
 /** One day's hires, UTC; days without any are left out. */

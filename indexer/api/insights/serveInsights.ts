@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Database } from "../database.ts";
-import { clusterLoader } from "../rest/clusterOf.ts";
+import { clusterLoader } from "../rows/clusters.ts";
 import { leaderboard } from "./leaderboard.ts";
 import { agentPercentiles, capabilityPercentiles } from "./percentiles.ts";
 import * as routes from "./routes.ts";

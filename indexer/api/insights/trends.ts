@@ -2,8 +2,8 @@ import { and, desc, gt, inArray, lte, sql } from "ponder";
 import * as schema from "../../ponder.schema.ts";
 import { addTallies, type Tally } from "../../src/insights.ts";
 import type { Database } from "../database.ts";
-import { lastTick } from "../rest/agents.ts";
 import { readCursor, writeCursor } from "../rest/cursor.ts";
+import { lastTick } from "../rows/state.ts";
 import { figuresOf, type TallyFigures } from "./figures.ts";
 
 /** A capability over the window, this week and the week before. */

@@ -1,11 +1,12 @@
 import { and, asc, desc, eq, gt, inArray, sql } from "ponder";
 import { reputationOf } from "tallystick-derive/reputationOf";
-import { STATE_ID } from "tallystick-derive/stateId";
 import type { Row } from "tallystick-derive/tables";
 import { TallystickError } from "tallystick-protocol/errors";
 import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
-import { type ClusterLoader, clusterIsNamed, clusterOf, keepCluster } from "./clusterOf.ts";
+import { type ClusterLoader, clusterIsNamed, clusterOf, keepCluster } from "../rows/clusters.ts";
+import { pricesOf } from "../rows/prices.ts";
+import { lastTick } from "../rows/state.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import { listingJson } from "./listingJson.ts";
 import { prepared } from "./prepared.ts";
@@ -47,26 +48,15 @@ function unknownAgent(address: string): TallystickError {
   });
 }
 
-/** The block and time of the last tick; zeros before the first. */
-export async function lastTick(db: Database): Promise<{ block: number; time: number }> {
-  const { state } = schema;
-  const [row] = await db
-    .select({ block: state.block, time: state.time })
-    .from(state)
-    .where(eq(state.id, STATE_ID));
-  return row ?? { block: 0, time: 0 };
-}
-
 /** An agent's public fields (SHP §9.2), as buckets when one of its live listings asks for private metrics. */
 export async function reputation(
   db: Database,
   clusters: ClusterLoader,
   address: string,
 ): Promise<ReputationResponse> {
-  const { capability } = schema;
-  const [agent, prices, asOf] = await Promise.all([
+  const [agent, [prices = []], asOf] = await Promise.all([
     agentOf(db, address, clusters),
-    db.select().from(capability).where(eq(capability.agent, address)),
+    pricesOf(db, [address]),
     lastTick(db),
   ]);
   const fields = reputationOf(agent, await clusterOf(agent, clusters), prices);

@@ -5,7 +5,7 @@ import type { Row } from "tallystick-derive/tables";
 import { parseUsdc } from "tallystick-protocol/amount";
 import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
-import { type ClusterLoader, clusterIsNamed, clusterOf, keepCluster } from "./clusterOf.ts";
+import { type ClusterLoader, clusterIsNamed, clusterOf, keepCluster } from "../rows/clusters.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import { offerJson } from "./listingJson.ts";
 import { prepared } from "./prepared.ts";

@@ -1,0 +1,15 @@
+import { inArray } from "ponder";
+import * as schema from "../../ponder.schema.ts";
+import type { Database } from "../database.ts";
+import { byKey } from "./byKey.ts";
+
+/** The events logged at positions, as JSON text; of the transfers only those that are no payments. */
+export async function eventsAt(db: Database, positions: readonly string[]): Promise<(string | null)[]> {
+  const { eventLog } = schema;
+  const found = await byKey(
+    positions,
+    (list) => db.select().from(eventLog).where(inArray(eventLog.position, list)),
+    (row) => row.position,
+  );
+  return found.map((row) => row?.json ?? null);
+}
