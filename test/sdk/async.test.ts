@@ -123,6 +123,10 @@ describe("an asynchronous hire", () => {
         },
       },
     });
+    const first = market.hosts[seller.host];
+    market.hosts[seller.host] = {
+      request: (input, init) => process.connection(first?.request(input, init) ?? Response.error()),
+    };
     const buyer = await market.openBuyer();
     const hiring = buyer.hire(ORDER);
     await until(() => started);

@@ -64,9 +64,18 @@ export async function rejection(work: Promise<unknown>): Promise<any> {
   throw new Error("it was not rejected");
 }
 
-/** A store whose process can be killed: from then on nothing of it is ever done. */
-export function killable(store: KeyValueStore): { store: KeyValueStore; kill: () => void } {
+/**
+ * A store whose process can be killed: from then on nothing of it is ever done. `connection` breaks then, as one to a process that is gone
+ * does: whoever waits for an answer by it is told.
+ */
+export function killable(store: KeyValueStore): {
+  store: KeyValueStore;
+  kill: () => void;
+  connection: <Answer>(answer: Answer | Promise<Answer>) => Promise<Answer>;
+} {
   let isDead = false;
+  const gone = Promise.withResolvers<never>();
+  gone.promise.catch(() => {});
   const unlessDead = <Arguments extends unknown[], Result>(work: (...args: Arguments) => Promise<Result>) => {
     return async (...args: Arguments): Promise<Result> => {
       if (isDead) await new Promise(() => {});
@@ -83,6 +92,8 @@ export function killable(store: KeyValueStore): { store: KeyValueStore; kill: ()
     },
     kill: () => {
       isDead = true;
+      gone.reject(new TypeError("fetch failed: the connection was closed"));
     },
+    connection: (answer) => Promise.race([answer, gone.promise]),
   };
 }
