@@ -6,7 +6,7 @@ import { type FamilyId, taxonomy } from "./taxonomy.ts";
  * Where the definition of each family is. A bundler makes a file of its own of each, with whatever its checks need, so that
  * a page loads the verifiers of what it hires and no others.
  */
-const loaders: { readonly [family in FamilyId]: () => Promise<AnyCapability> } = {
+const loaders = {
   "image.generate.photorealistic.png": async () =>
     (await import("./standard/imageGeneratePhotorealistic.ts")).imageGeneratePhotorealistic,
   "image.generate.illustration.png": async () =>
@@ -41,7 +41,10 @@ const loaders: { readonly [family in FamilyId]: () => Promise<AnyCapability> } =
   "embed.text": async () => (await import("./standard/embedText.ts")).embedText,
   "classify.text.sentiment": async () => (await import("./standard/classifyText.ts")).classifyTextSentiment,
   "classify.text.toxicity": async () => (await import("./standard/classifyText.ts")).classifyTextToxicity,
-};
+} as const satisfies { readonly [family in FamilyId]: () => Promise<AnyCapability> };
+
+/** What the definition of each family is, as a type. */
+export type Definitions = { [Id in FamilyId]: Awaited<ReturnType<(typeof loaders)[Id]>> };
 
 /**
  * The definition of a family, with all that its checks need: once it is there, no verification waits for a file.

@@ -103,6 +103,18 @@ type Family = (typeof taxonomy)[number];
 /** The name of a family: `text.translate`. */
 export type FamilyId = Family["id"];
 
+/** The patterns of all families: `image.upscale.{factor}`. */
+export type FamilyPattern = Family["patterns"][number];
+
+/** The family that has a pattern. */
+export type FamilyOf<Pattern extends FamilyPattern> = Family extends infer One
+  ? One extends { id: FamilyId; patterns: readonly (infer Own)[] }
+    ? Pattern extends Own
+      ? One["id"]
+      : never
+    : never
+  : never;
+
 /** The values that a placeholder of a family may have. */
 export type FamilyValue<Id extends FamilyId, Placeholder extends string> =
   Extract<Family, { id: Id }> extends { values: { readonly [name in Placeholder]: readonly (infer Value)[] } }
