@@ -4,6 +4,7 @@ import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import { keysOfOthers } from "tallystick-protocol/keysOfOthers";
 import { defineParams, type Params } from "tallystick-protocol/records/params";
+import { recordTypeNames } from "tallystick-protocol/records/recordTypes";
 import { type Environment, variablesIn } from "tallystick-runtime/configuration/readEnvironment";
 import { addressSetting, proxiesSetting } from "tallystick-runtime/configuration/settings";
 import { SOCKETS_PER_ADDRESS } from "tallystick-runtime/http/limitSockets";
@@ -40,21 +41,6 @@ export type IndexerConfig = {
   /** The first parameters and trust roots, in force until the operator publishes others. */
   params: Params;
 };
-
-/** The record types a followed ledger may carry until the parameters say otherwise. */
-export const RECORD_TYPES = [
-  "listing",
-  "receipt",
-  "rating",
-  "claim",
-  "telemetry",
-  "stake",
-  "verify",
-  "contest",
-  "review",
-  "params",
-  "pulse",
-];
 
 const LEDGER_ID = /^0x[0-9a-f]{64}$/;
 
@@ -193,7 +179,7 @@ export function readConfig(env: Environment): IndexerConfig {
       auditArbiters: it.AUDIT_ARBITERS,
       hubs: it.HUBS,
       escrows: Object.fromEntries(it.ESCROWS),
-      ledgers: Object.fromEntries([...ledgers.keys()].map((id) => [id, RECORD_TYPES])),
+      ledgers: Object.fromEntries([...ledgers.keys()].map((id) => [id, recordTypeNames])),
       boundLedgers: it.BOUND_LEDGERS,
     }),
   };

@@ -12,7 +12,7 @@ import type { InsightsPrice } from "./insights/paywall.ts";
 import { type FollowedLedgers, ledgerEntries } from "./ledgerEntries.ts";
 import { servePages } from "./pages/servePages.ts";
 import { problem, problemResponse } from "./problem.ts";
-import { createRestApi } from "./rest/createRestApi.ts";
+import { createRestApi, READING_PATHS } from "./rest/createRestApi.ts";
 
 export type ApiDependencies = Pick<QueryContext, "db" | "operations" | "node"> & {
   /** Where settlement routes go, without a trailing slash; null: they answer 503. */
@@ -61,8 +61,7 @@ export function createApi({
       ),
   });
   const answers = refuseWhileAway(watch);
-  for (const path of ["/graphql", "/v1/search", "/v1/agents/*", "/v1/params", "/v1/insights/*"])
-    app.use(path, answers);
+  for (const path of ["/graphql", "/v1/search", ...READING_PATHS]) app.use(path, answers);
   app.on(["GET", "POST", "OPTIONS"], "/graphql", limit, checkParameters(), ({ req, env }) =>
     graphql.fetch(req.raw, (env ?? {}) as Connection),
   );

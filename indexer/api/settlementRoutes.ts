@@ -1,4 +1,5 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { recordTypeRoutes } from "tallystick-protocol/records/recordTypes";
 import { json, problem } from "./rest/routes.ts";
 
 /** A route that the settlement service answers and this origin forwards. Its own rules and messages are settlement's. */
@@ -40,14 +41,7 @@ export const settlementRoutes: readonly SettlementRoute[] = [
     summary: "What became of a task",
     query: { limit: "Entries, at most 100", before: "Only what stands before this position" },
   },
-  record("/v1/listings", "a listing"),
-  record("/v1/receipts", "a receipt"),
-  record("/v1/rate", "a rating, its rating_token beside the body"),
-  record("/telemetry", "a buyer's telemetry"),
-  record("/v1/stake", "a stake"),
-  record("/v1/verify", "a vote for a staked proposal"),
-  record("/v1/contest", "a vote against a staked proposal"),
-  record("/v1/params", "the operator's parameters"),
+  ...recordTypeRoutes.map(({ path, what }) => record(path, what)),
   {
     method: "post",
     path: "/v1/records",

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { TallystickError } from "tallystick-protocol/errors";
+import { recordTypeRoutes } from "tallystick-protocol/records/recordTypes";
 import { answerError } from "tallystick-runtime/http/answerError";
 import { measureRoutes } from "tallystick-runtime/http/measureRoutes";
 import type { AppDependencies } from "./appDependencies.ts";
@@ -20,14 +21,7 @@ import { tileRoutes } from "./routes/tileRoutes.ts";
 const METHODS: { [path: string]: string } = {
   "/v1/settle": "POST",
   "/v1/actions": "POST",
-  "/v1/listings": "POST",
-  "/v1/receipts": "POST",
-  "/v1/rate": "POST",
-  "/telemetry": "POST",
-  "/v1/stake": "POST",
-  "/v1/verify": "POST",
-  "/v1/contest": "POST",
-  "/v1/params": "POST",
+  ...Object.fromEntries(recordTypeRoutes.map(({ path }) => [path, "POST"])),
   "/v1/records": "POST",
   "/v1/claim": "POST",
   "/v1/claim/verify": "POST",

@@ -25,6 +25,9 @@ export type RestDependencies = {
   insightsPrice?: InsightsPrice | null;
 };
 
+/** Where the rows are read: answers carry a tag and say as of when they are, and are refused while the database is away. */
+export const READING_PATHS = ["/v1/agents/:id/:part", "/v1/params", "/v1/insights/*"];
+
 const MAX_BODY_BYTES = 16 * 1024;
 
 const DESCRIPTION =
@@ -57,7 +60,7 @@ export function createRestApi({ db, version, insightsPrice = null }: RestDepende
   app.on("POST", "/v1/search", limit);
   const dated = sayAsOf(db);
   app.on("POST", "/v1/search", dated);
-  app.on("GET", ["/v1/agents/:id/:part", "/v1/params", "/v1/insights/*"], etag, dated);
+  app.on("GET", READING_PATHS, etag, dated);
   if (insightsPrice !== null) app.use("/v1/insights/*", insightsPaywall(insightsPrice));
 
   app.openapi(routes.searchRoute, async (context) =>

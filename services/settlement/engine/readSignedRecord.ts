@@ -5,8 +5,8 @@ import type { PyJson } from "tallystick-protocol/json/pythonJson";
 import { type RecordBody, recordBodyFromPyJson } from "tallystick-protocol/json/recordBody";
 import { isBoundType } from "tallystick-protocol/records/binding";
 import { recoverBodySigner, type SignedRecord } from "tallystick-protocol/records/record";
+import type { RecordType } from "tallystick-protocol/records/recordTypes";
 import { type RecoverPublicKey, recoverByNoble } from "tallystick-protocol/signatures/recoverPublicKey";
-import type { RecordType } from "./recordRules.ts";
 
 /** A record as it was sent, and how to name its fields in errors as the sender knows them. */
 export type ReadRecord = { record: SignedRecord; explain: (error: unknown) => unknown };

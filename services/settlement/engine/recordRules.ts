@@ -4,13 +4,14 @@ import { type InputIssue, InvalidInputError, TallystickError } from "tallystick-
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { addressProblem } from "tallystick-protocol/net/publicAddress";
 import { parseClaim } from "tallystick-protocol/records/claim";
-import { consensusTypes, isConsensusType, parseConsensus } from "tallystick-protocol/records/consensus";
+import { isConsensusType, parseConsensus } from "tallystick-protocol/records/consensus";
 import { checkListing, type Listing } from "tallystick-protocol/records/listing";
 import { parseParams } from "tallystick-protocol/records/params";
 import { parsePulse } from "tallystick-protocol/records/pulse";
 import { parseRating } from "tallystick-protocol/records/rating";
 import { checkReceipt, completedAtSeconds, type Receipt } from "tallystick-protocol/records/receipt";
 import type { SignedRecord } from "tallystick-protocol/records/record";
+import { recordTypeNames } from "tallystick-protocol/records/recordTypes";
 import { parseReview } from "tallystick-protocol/records/review";
 import { parseTelemetry } from "tallystick-protocol/records/telemetry";
 import { type LedgerIndex, offerKey } from "./ledgerIndex.ts";
@@ -29,20 +30,6 @@ export type RuleContext = {
   /** The receipt that stands in the ledger under an entry hash, undefined when none does. */
   receiptOf: (entryHash: string) => Promise<RecordBody | undefined>;
 };
-
-/** The record types this engine settles, and their rules. */
-export const RECORD_TYPES = [
-  "listing",
-  "receipt",
-  "rating",
-  "telemetry",
-  "claim",
-  ...consensusTypes,
-  "review",
-  "params",
-  "pulse",
-] as const;
-export type RecordType = (typeof RECORD_TYPES)[number];
 
 /** Oldest receipt that is taken, in seconds: reconciliation gives up after a day. */
 export const RECEIPT_MAX_AGE = 86_400;
@@ -102,7 +89,7 @@ export async function checkRecord(record: SignedRecord, context: RuleContext): P
       requireSigner(record, context.operator, "the operator of this service");
       break;
     default:
-      refuse([{ field: "type", message: `must be one of ${RECORD_TYPES.join(", ")}` }]);
+      refuse([{ field: "type", message: `must be one of ${recordTypeNames.join(", ")}` }]);
   }
 }
 

@@ -9,31 +9,19 @@ import { checkBinding } from "tallystick-protocol/records/binding";
 import { parseRating } from "tallystick-protocol/records/rating";
 import { ratingToken } from "tallystick-protocol/records/ratingToken";
 import type { SignedRecord } from "tallystick-protocol/records/record";
+import { type RecordType, recordTypeNames, recordTypeRoutes } from "tallystick-protocol/records/recordTypes";
 import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import type { AppDependencies } from "../appDependencies.ts";
 import { readSignedRecord } from "../engine/readSignedRecord.ts";
-import { RECORD_TYPES, type RecordType } from "../engine/recordRules.ts";
 import type { SettledRecord, Validated } from "../engine/settlementEngine.ts";
 import { readJson } from "../http/readJson.ts";
 
-/** The routes that settle one record each, and its type. */
-const ROUTES: [string, RecordType][] = [
-  ["/v1/listings", "listing"],
-  ["/v1/receipts", "receipt"],
-  ["/v1/rate", "rating"],
-  ["/telemetry", "telemetry"],
-  ["/v1/stake", "stake"],
-  ["/v1/verify", "verify"],
-  ["/v1/contest", "contest"],
-  ["/v1/params", "params"],
-];
-
 /** What is taken at `POST /v1/records`: every type that has no route of its own. */
 const ROUTE_OF = new Map<string, string>([
-  ...ROUTES.map(([path, type]) => [type, path] as const),
+  ...recordTypeRoutes.map(({ path, type }) => [type, path] as const),
   ["review", "/v1/reviews/{id}"],
 ]);
-const TYPES_WITHOUT_ROUTE = RECORD_TYPES.filter((type) => !ROUTE_OF.has(type));
+const TYPES_WITHOUT_ROUTE = recordTypeNames.filter((type) => !ROUTE_OF.has(type));
 
 /** What may stand beside a rating's body without being signed. */
 const BESIDE_RATING = ["rating_token", "comment"];
@@ -67,7 +55,8 @@ export function recordRoutes({ engine, metrics, recover }: AppDependencies): Hon
       throw explain(error);
     }
   };
-  for (const [path, type] of ROUTES) app.post(path, async (c) => settle(c, await readJson(c.req.raw), type));
+  for (const { path, type } of recordTypeRoutes)
+    app.post(path, async (c) => settle(c, await readJson(c.req.raw), type));
   app.post("/v1/records", async (c) => {
     const value = await readJson(c.req.raw);
     return settle(c, value, typeWithoutRoute(value));

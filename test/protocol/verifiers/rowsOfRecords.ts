@@ -6,14 +6,10 @@ import { bindBody, checkBinding, isBoundType } from "tallystick-protocol/records
 import { checkPayeeSignature } from "tallystick-protocol/records/listing";
 import { checkBuyerSignature } from "tallystick-protocol/records/receipt";
 import { signBody } from "tallystick-protocol/records/record";
+import { type RecordType, recordTypeNames } from "tallystick-protocol/records/recordTypes";
 import { privateKeyToAccount } from "viem/accounts";
 import { readSignedRecord } from "../../../services/settlement/engine/readSignedRecord.ts";
-import {
-  checkRecord,
-  RECORD_TYPES,
-  type RecordType,
-  type RuleContext,
-} from "../../../services/settlement/engine/recordRules.ts";
+import { checkRecord, type RuleContext } from "../../../services/settlement/engine/recordRules.ts";
 import { checkSignature } from "../../../services/settlement/signatures/checkSignature.ts";
 import type { Verifier } from "./verifier.ts";
 
@@ -135,7 +131,7 @@ const recordRow = (type: RecordType): Verifier => ({
 });
 
 export const recordRows: Verifier[] = [
-  ...RECORD_TYPES.map(recordRow),
+  ...recordTypeNames.map(recordRow),
   {
     name: "the buyer's signature in a receipt",
     input: async () => ({ ...receipt, buyer_signature: await signBody(receipt, { account: buyer }) }),

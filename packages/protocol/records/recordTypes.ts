@@ -1,0 +1,64 @@
+/** What services ask about a type of record, beside its form and their rules. */
+type TypeOfRecord = {
+  /** Where records of it are settled, and how descriptions call what is settled there; without one `POST /v1/records`. */
+  route?: { path: string; what: string };
+  /** What there is once in a ledger: a record for which this is taken is the same one again, or contradicts it. Its signer and its body unless given. */
+  once?: (record: { signer: unknown; body: { [key: string]: unknown } }) => string;
+};
+
+const vote = {
+  once: ({ signer, body }) => `vote ${body.proposal} ${signer} ${body.task_id}`,
+} satisfies TypeOfRecord;
+
+/**
+ * Every type of record that is settled, and that a followed ledger may carry until the parameters say otherwise, in the order of
+ * lists. Each has its form beside this file, and its rules in settlement and in the derivation.
+ */
+export const recordTypes = {
+  listing: { route: { path: "/v1/listings", what: "a listing" } },
+  receipt: {
+    route: { path: "/v1/receipts", what: "a receipt" },
+    // One hire, one receipt.
+    once: ({ body }) => `receipt ${body.agent_id} ${body.hire_id}`,
+  },
+  rating: {
+    route: { path: "/v1/rate", what: "a rating, its rating_token beside the body" },
+    // SHP §9.1
+    once: ({ body }) => `rating ${body.receipt} ${body.side}`,
+  },
+  claim: {},
+  telemetry: {
+    route: { path: "/telemetry", what: "a buyer's telemetry" },
+    once: ({ body }) => `telemetry ${body.receipt}`,
+  },
+  stake: {
+    route: { path: "/v1/stake", what: "a stake" },
+    // swarm.at §11
+    once: ({ body }) => `stake ${body.proposal} ${body.task_id}`,
+  },
+  // Of one signer, for or against.
+  verify: { ...vote, route: { path: "/v1/verify", what: "a vote for a staked proposal" } },
+  contest: { ...vote, route: { path: "/v1/contest", what: "a vote against a staked proposal" } },
+  // It is settled where the held proposal is, which is named in the path.
+  review: { once: ({ body }) => `review ${body.proposal}` },
+  params: { route: { path: "/v1/params", what: "the operator's parameters" } },
+  pulse: {},
+} satisfies { [type: string]: TypeOfRecord };
+
+export type RecordType = keyof typeof recordTypes;
+
+/** Their names, as they stand in records. */
+export const recordTypeNames = Object.keys(recordTypes) as RecordType[];
+
+/** The routes that settle records of one type each. */
+export const recordTypeRoutes: readonly { type: RecordType; path: string; what: string }[] =
+  recordTypeNames.flatMap((type) => {
+    const { route }: TypeOfRecord = recordTypes[type];
+    return route === undefined ? [] : [{ type, ...route }];
+  });
+
+/** One of them by its name, undefined when there is none of that name. */
+export function recordTypeNamed(name: unknown): TypeOfRecord | undefined {
+  const type = recordTypeNames.find((it) => it === name);
+  return type === undefined ? undefined : recordTypes[type];
+}
