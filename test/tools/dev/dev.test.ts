@@ -78,7 +78,7 @@ describe("npm run dev", function () {
     await dev.nextLine("stderr", /^made anew$/);
 
     copy.edit(APP, "export function createApi(", "export function createApi((");
-    await dev.nextLine("stderr", /SyntaxError/);
+    await dev.nextLine("stderr", /SyntaxError|TransformError/);
     await dev.nextLine("stderr", /starts again with the next change/);
 
     copy.edit("packages/derive/publishedFields.ts", "agent.windowHires,", "agent.windowHires + 41,");
