@@ -1,4 +1,5 @@
 import { agentRow, findAgent, insertAgent } from "./agentRow.ts";
+import { emptyRow } from "./emptyRow.ts";
 import { evaluateFundings } from "./funding/fundings.ts";
 import { joinAsFunder } from "./funding/trips.ts";
 import { listLength } from "./lists.ts";
@@ -7,15 +8,18 @@ import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
 import { isHubOrEscrow } from "./wallets.ts";
 
-/** Where an agent stands without a hire. */
-const NO_STANDING = standingOf({
-  trustTier: 0,
+/** An agent without a hire. */
+const NO_WEIGHTS = {
+  windowWeight: "0",
   ratedWeight: "0",
   successWeight: "0",
-  windowWeight: "0",
-  avgStars: null,
-  privateListings: 0,
-});
+  escrowWeight: "0",
+  refundedWeight: "0",
+  auditDisputedWeight: "0",
+  dayVolume: "0",
+};
+const START = { ...emptyRow("agent"), ...NO_WEIGHTS, signalsTripped: "" };
+const EMPTY = { ...START, ...standingOf(START) };
 
 /**
  * The agent, registered now if it was not: signers of valid listings, buyers and sellers of counted hires and buyers of
@@ -27,48 +31,13 @@ export async function ensureAgent(step: Step, address: string): Promise<Row<"age
   if (await isHubOrEscrow(step, address)) return null;
 
   insertAgent(step, {
+    ...EMPTY,
     id: address,
     registeredBlock: step.at.block,
     registeredTime: step.at.time,
     registeredLog: step.at.log ?? 0,
-    liveListings: 0,
-    privateListings: 0,
     claimStatus: (await step.store.get("claim", address))?.status ?? "unclaimed",
-    trustTier: 0,
-    tierChanges: 0,
-    ownershipCluster: null,
-    fingerprintCluster: null,
-    fingerprint: null,
-    fingerprintPlace: 0,
-    signalsTripped: "",
     freeHires: await listLength(step.store, freeHiresOf(address)),
-    windowHires: 0,
-    windowWeight: "0",
-    ratedWeight: "0",
-    successWeight: "0",
-    escrowWeight: "0",
-    refundedWeight: "0",
-    auditDisputedWeight: "0",
-    latencies: 0,
-    latencySum: 0n,
-    latencyP50: null,
-    latencyP95: null,
-    latencyP99: null,
-    avgStars: null,
-    totalRatings: 0,
-    firstStarDay: 0,
-    dayVolume: "0",
-    capabilities: 0,
-    lastCapability: null,
-    distinctBuyers: 0,
-    bought: 0,
-    escrowBought: 0,
-    silentTimeouts: 0,
-    refundsAfterDelivery: 0,
-    sellers: 0,
-    lastSeller: null,
-    ...NO_STANDING,
-    touched: null,
   });
   // Fundings that came before the registration count from now on, with the times at which they came.
   await evaluateFundings(step, address);

@@ -1,3 +1,4 @@
+import { emptyRow } from "./emptyRow.ts";
 import type { OpenWallet } from "./openRows.ts";
 import type { Step } from "./step.ts";
 import { type Answer, after } from "./store.ts";
@@ -22,7 +23,7 @@ export function changeWallet(
 }
 
 function newWallet(id: string): Row<"wallet"> {
-  return { id, kind: null, received: 0n, incoming: 0, outgoing: 0, fundings: "" };
+  return { ...emptyRow("wallet"), id, fundings: "" };
 }
 
 /** Writes the wallets that this step changed, each once. */
