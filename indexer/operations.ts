@@ -1,6 +1,7 @@
 import pg from "pg";
 import { CREATE_KEPT_LINES, KeptLines } from "./keptLines.ts";
 import { logWarning } from "./ponderProcess.ts";
+import { SCHEMA_BEHIND_VIEWS } from "./schemaBehindViews.ts";
 
 /** A segment that the indexer waits for: everything that comes after it on the chain waits too. */
 export type BlockedSegment = {
@@ -117,18 +118,8 @@ const UPSERT = `
   ON CONFLICT (indexer_schema) DO UPDATE SET ledger = $2, old_size = $3, new_size = $4, block = $5, since = $6,
     attempts = $7, reason = $8`;
 
-/**
- * A replica may read through views on the schema of an indexer, so that another can take its place: then that schema is the
- * one that the view on Ponder's checkpoint depends on.
- */
-const READ = `
-  SELECT * FROM ${TABLE} WHERE indexer_schema = coalesce((
-    SELECT source.relnamespace::regnamespace::text FROM pg_class AS seen
-      JOIN pg_rewrite AS rule ON rule.ev_class = seen.oid
-      JOIN pg_depend ON objid = rule.oid AND classid = 'pg_rewrite'::regclass AND refclassid = 'pg_class'::regclass
-      JOIN pg_class AS source ON source.oid = refobjid AND source.relkind = 'r'
-    WHERE seen.relname = '_ponder_checkpoint' AND seen.relkind = 'v'
-      AND seen.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1) LIMIT 1), $1)`;
+/** A replica may read through views on the schema of an indexer. */
+const READ = `SELECT * FROM ${TABLE} WHERE indexer_schema = coalesce(${SCHEMA_BEHIND_VIEWS}, $1)`;
 
 function blockedSegment(row: Record<string, string | number>): BlockedSegment {
   return {

@@ -42,6 +42,11 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/replica.ts")).registerReplica,
   },
   {
+    name: "upgrade",
+    summary: "take replicas to a new version of what is derived, without downtime",
+    load: async () => (await import("../commands/upgrade.ts")).registerUpgrade,
+  },
+  {
     name: "agent",
     summary: "show an agent: reputation, listings, latest hires",
     settings: ASKING,

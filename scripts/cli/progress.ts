@@ -3,13 +3,18 @@ import { styleText } from "node:util";
 /** Tells a person what is going on, on stderr. */
 export type Progress = {
   /** Runs a piece of work under a title; `detail` is shown when it is done. Pieces may overlap. */
-  step: <T>(title: string, work: () => Promise<{ detail?: string; value: T }>) => Promise<T>;
+  step: <T>(title: string, work: (tell: Tell) => Promise<{ detail?: string; value: T }>) => Promise<T>;
   /** A heading between steps. */
   heading: (text: string) => void;
 };
 
+/** Says how far a step is. A terminal shows the last of it, other outputs a line now and then. */
+export type Tell = (text: string) => void;
+
 /** After this long without an end, a step without a terminal says at least that it has begun. */
 const QUIET_MS = 3_000;
+/** Between two lines about one step where there is no terminal. */
+const TELL_EVERY_MS = 30_000;
 
 /**
  * Progress as lines: one when a step is done, with its time. A terminal shows the steps under way below them, and other
@@ -30,14 +35,14 @@ export function createProgress({
   const write = (text: string) => {
     if (!silent) stream.write(text);
   };
-  const under: string[] = [];
+  const under: { title: string; far: string }[] = [];
 
   const clear = () => {
     if (live && under.length > 0) write("\r\u001b[2K");
   };
   const draw = () => {
     if (!live || under.length === 0) return;
-    const text = `  … ${under.join(", ")}`;
+    const text = `  … ${under.map(({ title, far }) => (far === "" ? title : `${title}: ${far}`)).join(", ")}`;
     write(style("dim", text.slice(0, Math.max(10, (stream.columns ?? 80) - 1))));
   };
   const line = (text: string) => {
@@ -51,18 +56,29 @@ export function createProgress({
     step: async (title, work) => {
       const began = performance.now();
       clear();
-      under.push(title);
+      const shown = { title, far: "" };
+      under.push(shown);
       draw();
+      let told = Number.NEGATIVE_INFINITY;
+      const tell = (far: string) => {
+        shown.far = far;
+        clear();
+        draw();
+        if (live || performance.now() - told < TELL_EVERY_MS) return;
+        told = performance.now();
+        clearTimeout(patience);
+        line(`  … ${title}: ${far}`);
+      };
       const patience = live ? undefined : setTimeout(() => line(`  … ${title}`), QUIET_MS);
       const end = (text: string) => {
         clearTimeout(patience);
         clear();
-        under.splice(under.indexOf(title), 1);
+        under.splice(under.indexOf(shown), 1);
         if (text !== "") write(`${text}\n`);
         draw();
       };
       try {
-        const { detail = "", value } = await work();
+        const { detail = "", value } = await work(tell);
         const time = style("dim", `${((performance.now() - began) / 1000).toFixed(1)} s`);
         end(`  ${style("green", "✔")} ${title.padEnd(12)} ${detail}${detail === "" ? "" : "  "}${time}`);
         return value;

@@ -50,3 +50,11 @@ export function watchShutdown(): Shutdown {
     },
   };
 }
+
+/** Waits for the wish to stop, and keeps this process running meanwhile. */
+export async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const hold = setInterval(() => {}, 60_000);
+  await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  clearInterval(hold);
+}

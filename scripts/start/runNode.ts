@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { createProgress } from "../cli/progress.ts";
-import { watchShutdown } from "../cli/shutdown.ts";
+import { untilAborted, watchShutdown } from "../cli/shutdown.ts";
 import { openKeeper } from "../processes/openKeeper.ts";
 import { type Service, serviceError, startService } from "../processes/startService.ts";
 import { checkNode } from "./checkNode.ts";
@@ -48,7 +48,7 @@ export async function runNode(
     const listening = urlOf(node.indexerHost, node.indexerPort);
     const started = part === "node" ? { listening, settlement: node.settlementUrl } : { listening };
     process.stdout.write(`${JSON.stringify(started)}\n`);
-    await stopped(shutdown.signal);
+    await untilAborted(shutdown.signal);
     const code = shutdown.exitCode();
     if (code === undefined) throw shutdown.signal.reason;
     return code;
@@ -76,12 +76,4 @@ function listeningOf(
   if (part !== "node") return places;
   const { SETTLEMENT_HOST: host = "127.0.0.1", SETTLEMENT_PORT: port = "42070" } = environment;
   return [{ field: "SETTLEMENT_PORT", host, port: Number(port) }, ...places];
-}
-
-/** Waits for the wish to stop, and keeps this process running meanwhile. */
-async function stopped(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const hold = setInterval(() => {}, 60_000);
-  await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-  clearInterval(hold);
 }

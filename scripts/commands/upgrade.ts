@@ -1,0 +1,55 @@
+import path from "node:path";
+import { type Command, Option } from "commander";
+import { wholeNumber } from "../cli/parseOption.ts";
+import { repositoryRoot } from "../repositoryRoot.ts";
+import type { UpgradeOptions } from "../upgrade/runUpgrade.ts";
+
+/** `tallystick upgrade`: a new version of what is derived, without downtime. */
+export function registerUpgrade(program: Command): void {
+  program
+    .command("upgrade")
+    .description(
+      "Take a node's replicas to the tables of a new indexer, with no request failing between: start the indexer in a schema of\n" +
+        "its own, wait until it has caught up, compare digests, and point the views that replicas read through at it.\n" +
+        "Until then nothing changes for anybody. Stopped or killed at any step, it goes on when it is run again.",
+    )
+    .option("--env-file <file>", "the settings; default .env in the checkout")
+    .option("--schema <name>", "the new indexer's schema; default: named after the build")
+    .option("--views <name>", "the views that replicas read through (VIEWS_SCHEMA); default tallystick_live")
+    .option("--port <number>", "where the new indexer listens", wholeNumber("--port"), 42_079)
+    .option("--host <address>", "on which address of this machine (INDEXER_HOST)")
+    .option("--logs <folder>", "where its log goes", path.join(repositoryRoot, ".tallystick", "logs"))
+    .option("--follow-only", "start no indexer, wait for the one that somebody started in --schema")
+    .option("--rules-changed", "switch although the digests differ: rules or parameters did")
+    .option("--force", "go on although the build is the same, or there seems to be too little room")
+    .option(
+      "--replica <url>",
+      "ask this one, or the balancer, whether it answers from the new tables; may be given often",
+      (url: string, before: string[]) => [...before, url],
+      [],
+    )
+    .option(
+      "--within <minutes>",
+      "how long the new indexer may take to catch up",
+      wholeNumber("--within"),
+      1_440,
+    )
+    .option("--json", "tell each step as a line of JSON on standard output")
+    .addOption(
+      new Option(
+        "--make-views <schema>",
+        "only make the views, the first time, on the tables of this indexer",
+      ).conflicts(["abandon", "dropOld", "schema"]),
+    )
+    .addOption(
+      new Option(
+        "--abandon <schema>",
+        "only drop the schema of an upgrade that is not wanted any more",
+      ).conflicts(["dropOld", "schema"]),
+    )
+    .addOption(new Option("--drop-old", "only drop what the last switch left").conflicts(["schema"]))
+    .action(async (options: UpgradeOptions) => {
+      const { runUpgrade } = await import("../upgrade/runUpgrade.ts");
+      process.exitCode = await runUpgrade(options);
+    });
+}

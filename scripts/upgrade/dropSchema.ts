@@ -1,0 +1,110 @@
+import pg from "pg";
+import { TallystickError } from "tallystick-protocol/errors";
+import { contentOf, isHeld, liveSchema, readIndexer, viewsOn } from "./indexerState.ts";
+import { lookAgain } from "./lookAgain.ts";
+import type { UpgradeSession } from "./openUpgradeSession.ts";
+import type { ViewNames } from "./schemaNames.ts";
+import { notViews } from "./switchViews.ts";
+
+const LOCKS_MS = 60_000;
+
+/**
+ * Drops the schema of an indexer: one that an upgrade left unfinished, or the old one after a switch. Never one that views
+ * read, one into which somebody indexes, or one that has tables which no indexer made.
+ *
+ * @returns false when there is no such schema
+ * @throws TallystickError `schema_is_read`, `schema_in_use`, `not_an_indexers`
+ */
+export async function dropSchema(
+  session: UpgradeSession,
+  schema: string,
+  views: ViewNames,
+  signal: AbortSignal,
+  now = Date.now,
+): Promise<boolean> {
+  return lookAgain(
+    () =>
+      session.transaction(async (query) => {
+        const content = await contentOf(query, schema);
+        if (content === undefined) return { dropped: false };
+        const readers = (await viewsOn(query, schema)).filter((it) => it !== views.before);
+        if (readers.length > 0) throw isRead(schema, readers);
+        const state = await readIndexer(query, schema);
+        if (state && isHeld(state, now())) throw inUse(schema);
+        const strange = await strangeTables(query, schema, content.tables);
+        if (strange.length > 0) throw notAnIndexers(schema, strange);
+        // Views of the last switch go with the tables that they read.
+        await query(`DROP SCHEMA ${pg.escapeIdentifier(schema)} CASCADE`);
+        const { rows } = await query("SELECT to_regclass('ops.blocked_segment') IS NOT NULL AS there");
+        if (rows[0]?.there)
+          await query("DELETE FROM ops.blocked_segment WHERE indexer_schema = $1", [schema]);
+        return { dropped: true };
+      }),
+    { what: `the tables of ${schema} to be free`, withinMs: LOCKS_MS, everyMs: 250, signal },
+  ).then(({ dropped }) => dropped);
+}
+
+/**
+ * Drops what the last switch left: the views of before it, and the tables that they read.
+ *
+ * @returns the schemas that are gone; none when nothing was left
+ */
+export async function dropOld(
+  session: UpgradeSession,
+  views: ViewNames,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const content = await contentOf(session.query, views.before);
+  if (content === undefined) return [];
+  if (content.tables.length > 0) throw notViews(views.before, content.tables);
+  const old = await liveSchema(session.query, views.before);
+  // The tables first: when that is refused, the views still tell which they were.
+  if (old !== undefined) await dropSchema(session, old, views, signal);
+  await lookAgain(
+    () =>
+      session.transaction(async (query) => {
+        await query(`DROP SCHEMA IF EXISTS ${pg.escapeIdentifier(views.before)} CASCADE`);
+        return true;
+      }),
+    { what: `the views in ${views.before} to be free`, withinMs: LOCKS_MS, everyMs: 250, signal },
+  );
+  return old === undefined ? [views.before] : [old, views.before];
+}
+
+/** Tables that are not Ponder's. A schema without any, left by an indexer that ended early, has none. */
+async function strangeTables(
+  query: UpgradeSession["query"],
+  schema: string,
+  tables: string[],
+): Promise<string[]> {
+  if (!tables.includes("_ponder_meta")) return tables;
+  const { rows } = await query(
+    `SELECT value->'table_names' AS names FROM ${pg.escapeIdentifier(schema)}._ponder_meta LIMIT 1`,
+  );
+  const own = new Set<string>(rows[0]?.names ?? []);
+  return tables.filter((table) => !own.has(table) && !/^_(?:ponder|reorg)_/.test(table));
+}
+
+function isRead(schema: string, readers: string[]): TallystickError {
+  return new TallystickError({
+    code: "schema_is_read",
+    message: `The tables of ${schema} are read by the views in ${readers.join(", ")}.`,
+    hint: "Nothing was dropped. Switch replicas to another schema first; drop views of your own yourself.",
+  });
+}
+
+function inUse(schema: string): TallystickError {
+  return new TallystickError({
+    code: "schema_in_use",
+    message: `An indexer writes to ${schema}, or did so within the last 25 seconds.`,
+    hint: "Nothing was dropped. Stop that indexer first; after a crash wait a moment.",
+  });
+}
+
+function notAnIndexers(schema: string, tables: string[]): TallystickError {
+  return new TallystickError({
+    code: "not_an_indexers",
+    message: `${schema} has tables that no indexer made: ${tables.slice(0, 5).join(", ")}.`,
+    hint: "Nothing was dropped. Look whether it is the schema that you mean.",
+  });
+}

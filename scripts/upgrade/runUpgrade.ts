@@ -1,0 +1,250 @@
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import { TallystickError } from "tallystick-protocol/errors";
+import { buildVersion } from "../../indexer/buildVersion.ts";
+import { indexerVariables, readConfig } from "../../indexer/config.ts";
+import { printError } from "../cli/printError.ts";
+import { type Shutdown, untilAborted, watchShutdown } from "../cli/shutdown.ts";
+import { type Keeper, openKeeper } from "../processes/openKeeper.ts";
+import { serviceError, startService } from "../processes/startService.ts";
+import { checkNode } from "../start/checkNode.ts";
+import type { NodeEnvironment } from "../start/nodeEnvironment.ts";
+import { indexerOf } from "../start/nodeServices.ts";
+import { pick } from "../start/processEnvironment.ts";
+import { readSettings } from "../start/readSettings.ts";
+import { requireFreePorts } from "../start/requireFreePorts.ts";
+import { urlOf } from "../start/urlOf.ts";
+import { dropOld, dropSchema } from "./dropSchema.ts";
+import { contentOf, isHeld, liveSchema, readIndexer } from "./indexerState.ts";
+import { makeViews } from "./makeViews.ts";
+import { openUpgradeSession, type UpgradeSession } from "./openUpgradeSession.ts";
+import { indexerSchemas } from "./readersOf.ts";
+import { checkSchemaNames, type ViewNames, viewNames } from "./schemaNames.ts";
+import { type Upgraded, upgrade } from "./upgrade.ts";
+import { createUpgradeReport, type UpgradeReport } from "./upgradeReport.ts";
+
+/** What the command takes. */
+export type UpgradeOptions = {
+  envFile?: string;
+  schema?: string;
+  views?: string;
+  port: number;
+  host?: string;
+  logs: string;
+  followOnly?: boolean;
+  force?: boolean;
+  rulesChanged?: boolean;
+  replica: string[];
+  within: number;
+  json?: boolean;
+  makeViews?: string;
+  abandon?: string;
+  dropOld?: boolean;
+};
+
+type Run = {
+  options: UpgradeOptions;
+  node: NodeEnvironment;
+  session: UpgradeSession;
+  report: UpgradeReport;
+  views: ViewNames;
+  shutdown: Shutdown;
+};
+
+/**
+ * Runs `tallystick upgrade`.
+ *
+ * @returns the exit code
+ * @throws TallystickError or InvalidInputError; then nothing was switched
+ */
+export async function runUpgrade(options: UpgradeOptions): Promise<number> {
+  const { schema, abandon, makeViews: first } = options;
+  // Before anything else is read: such a name is a mistake whatever the settings are.
+  checkSchemaNames({
+    "--schema": schema,
+    "--abandon": abandon,
+    "--make-views": first,
+    "--views": options.views,
+  });
+  const node = await readSettings(options.envFile, "indexer", {
+    DATABASE_SCHEMA: schema,
+    INDEXER_PORT: String(options.port),
+    INDEXER_HOST: options.host,
+  });
+  const live = options.views ?? node.environment.VIEWS_SCHEMA ?? "tallystick_live";
+  checkSchemaNames({ VIEWS_SCHEMA: live });
+  const views = viewNames(live);
+  checkSchemaNames({ "--schema": schema, "--abandon": abandon, "--make-views": first }, views);
+  const report = createUpgradeReport(options);
+  const shutdown = watchShutdown();
+  try {
+    const session = await openUpgradeSession({
+      databaseUrl: node.environment.DATABASE_URL ?? "",
+      views: live,
+    });
+    try {
+      const run = { options, node, session, report, views, shutdown };
+      if (abandon !== undefined) return await abandonSchema(run, abandon);
+      if (first !== undefined) return await makeFirstViews(run, first);
+      return options.dropOld ? await dropWhatWasBefore(run) : await upgradeNode(run);
+    } finally {
+      await session.close();
+    }
+  } catch (error) {
+    const code = shutdown.exitCode();
+    if (code === undefined) throw error;
+    return code;
+  } finally {
+    shutdown.release();
+  }
+}
+
+async function upgradeNode(run: Run): Promise<number> {
+  const { options, node, session, report, views, shutdown } = run;
+  const { signal } = shutdown;
+  await checkNode(node.environment);
+  const next = options.schema ?? nameOf(node, views);
+  const keeper = options.followOnly ? undefined : await openKeeper();
+  try {
+    let upgraded: Upgraded;
+    try {
+      upgraded = await upgrade({
+        session,
+        report,
+        databaseUrl: node.environment.DATABASE_URL ?? "",
+        views: views.live,
+        nextFor: () => next,
+        startIndexer: keeper && ((schema) => startIndexer(run, keeper, schema)),
+        replicas: options.replica,
+        force: options.force ?? false,
+        rulesChanged: options.rulesChanged ?? false,
+        withinMs: options.within * 60_000,
+        signal,
+      });
+    } catch (error) {
+      await sayWhatIsLeft(run, next);
+      throw error;
+    }
+    await sayWhatRemains(run, upgraded);
+    if (upgraded.replicasError !== undefined && !signal.aborted) printError(upgraded.replicasError);
+    const failed = upgraded.replicasError === undefined ? 0 : 1;
+    if (keeper === undefined || !upgraded.switched) return failed;
+    // Replicas read what this indexer writes: it goes on until somebody stops it.
+    await session.close();
+    await untilAborted(signal);
+    const code = shutdown.exitCode();
+    if (code === undefined) throw signal.reason;
+    return failed || code;
+  } finally {
+    await keeper?.close();
+  }
+}
+
+/** A schema of its own for each build: run again, the same build finds the same one. */
+function nameOf({ environment }: NodeEnvironment, views: ViewNames): string {
+  const { params } = readConfig(pick(environment, (name) => indexerVariables.includes(name)));
+  return views.next.replace(/next$/, buildVersion(params).slice(0, 8));
+}
+
+async function startIndexer({ options, node, shutdown }: Run, keeper: Keeper, schema: string): Promise<void> {
+  const { indexerHost: host, indexerPort: port } = node;
+  await requireFreePorts([{ field: "--port", host, port }]);
+  const logs = path.resolve(options.logs);
+  await mkdir(logs, { recursive: true });
+  const itsOwn = { ...node, environment: { ...node.environment, DATABASE_SCHEMA: schema } };
+  const service = indexerOf(itsOwn, logs, { name: `indexer-${port}` });
+  keeper.onExit(({ name, code, signal }) => {
+    if (name === service.name)
+      shutdown.fail(serviceError(service, `${name} ended with ${signal ?? `code ${code}`}`));
+  });
+  await startService(keeper, service, shutdown.signal);
+}
+
+/** After a failure or Ctrl-C: what answers was not touched. */
+async function sayWhatIsLeft({ session, report, views }: Run, next: string): Promise<void> {
+  const live = await liveSchema(session.query, views.live).catch(() => undefined);
+  if (live === undefined || live === next) return;
+  const there = await contentOf(session.query, next).catch(() => undefined);
+  const left = there === undefined ? null : next;
+  report.note(
+    `Nothing was switched: ${views.live} reads ${live}.${left === null ? "" : ` What ${next} has is kept: run the same again to go on, or \`tallystick upgrade --abandon ${next}\`.`}`,
+    { step: "stopped", live, left },
+  );
+}
+
+async function sayWhatRemains(
+  { session, report, node, options, views }: Run,
+  upgraded: Upgraded,
+): Promise<void> {
+  const { next, switched } = upgraded;
+  const old = await liveSchema(session.query, views.before);
+  const others = (await indexerSchemas(session.query)).filter((it) => it !== next && it !== old);
+  const runsHere = switched && !options.followOnly;
+  const state = await readIndexer(session.query, next);
+  const isIndexed = state !== undefined && isHeld(state, Date.now());
+  const todo = [
+    `Set DATABASE_SCHEMA=${next} in .env, so that the next start goes on there.`,
+    ...(runsHere
+      ? [
+          `The new indexer runs as long as this command, on ${urlOf(node.indexerHost, node.indexerPort)}. To hand it over, stop this by Ctrl-C and start \`tallystick indexer --schema ${next}\` or the node: replicas answer meanwhile.`,
+        ]
+      : []),
+    ...(isIndexed
+      ? []
+      : [`Nobody indexes into ${next} now. Start \`tallystick indexer --schema ${next}\` or the node.`]),
+    ...(old === undefined
+      ? []
+      : [`${old} is kept. Stop its indexer, then: \`tallystick upgrade --drop-old\`.`]),
+    ...(others.length === 0
+      ? []
+      : [
+          `Other indexers' schemas are in this database: ${others.join(", ")}. \`tallystick upgrade --abandon SCHEMA\` drops one.`,
+        ]),
+  ];
+  report.note(todo.join("\n"), {
+    step: "done",
+    live: next,
+    switched,
+    indexed: isIndexed,
+    old: old ?? null,
+    others,
+  });
+}
+
+async function abandonSchema(run: Run, schema: string): Promise<number> {
+  const { session, report, views, shutdown, node } = run;
+  if (schema === (node.environment.DATABASE_SCHEMA ?? "tallystick")) {
+    throw new TallystickError({
+      code: "schema_of_settings",
+      message: `${schema} is DATABASE_SCHEMA of the settings: the next start of the node goes on there.`,
+      hint: "Nothing was dropped. Name another schema in the settings first.",
+    });
+  }
+  await report.step("abandon", async () => {
+    const dropped = await dropSchema(session, schema, views, shutdown.signal);
+    return {
+      detail: dropped ? `${schema} is gone` : `there is no ${schema}`,
+      fields: { schema, dropped },
+      value: undefined,
+    };
+  });
+  return 0;
+}
+
+async function dropWhatWasBefore({ session, report, views, shutdown }: Run): Promise<number> {
+  await report.step("drop-old", async () => {
+    const dropped = await dropOld(session, views, shutdown.signal);
+    const detail = dropped.length === 0 ? "nothing was left" : `${dropped.join(" and ")} are gone`;
+    return { detail, fields: { dropped }, value: undefined };
+  });
+  return 0;
+}
+
+async function makeFirstViews({ session, report, views, shutdown }: Run, schema: string): Promise<number> {
+  await report.step("make-views", async () => {
+    const made = await makeViews(session, schema, views, shutdown.signal);
+    const detail = made ? `${views.live} reads ${schema}` : `${views.live} reads ${schema} already`;
+    return { detail, fields: { views: views.live, schema, made }, value: undefined };
+  });
+  return 0;
+}

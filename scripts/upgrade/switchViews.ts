@@ -1,0 +1,75 @@
+import pg from "pg";
+import { TallystickError } from "tallystick-protocol/errors";
+import { hasCaughtUp, type Schemas } from "./catchUp.ts";
+import { contentOf, liveSchema, readIndexer } from "./indexerState.ts";
+import { lookAgain } from "./lookAgain.ts";
+import type { UpgradeSession } from "./openUpgradeSession.ts";
+import type { ViewNames } from "./schemaNames.ts";
+import { switchStatement } from "./switchStatement.ts";
+
+/** For a lock that somebody else holds, asked for again and again a second each. */
+const LOCKS_MS = 60_000;
+
+/**
+ * Makes the way free for a switch: takes away what a switch before has left, if it is views and nothing else.
+ *
+ * @throws TallystickError `not_views` when there is a table among them, which nobody here made
+ */
+export async function clearWay(
+  { transaction }: UpgradeSession,
+  views: ViewNames,
+  signal: AbortSignal,
+): Promise<void> {
+  await lookAgain(
+    () =>
+      transaction(async (query) => {
+        for (const schema of [views.next, views.before]) {
+          const content = await contentOf(query, schema);
+          if (content === undefined) continue;
+          if (content.tables.length > 0) throw notViews(schema, content.tables);
+          await query(`DROP SCHEMA ${pg.escapeIdentifier(schema)} CASCADE`);
+        }
+        return true;
+      }),
+    { what: `the views in ${views.before} to be free`, withinMs: LOCKS_MS, everyMs: 250, signal },
+  );
+}
+
+/**
+ * Points the views at the tables of a schema, in one transaction, if they are still not behind what answers now.
+ *
+ * @param schemas without `live`, the views are made for the first time
+ * @returns false when the new indexer has fallen back meanwhile; then nothing was switched
+ */
+export async function switchViews(
+  { transaction }: UpgradeSession,
+  { live, next }: { live: string | undefined; next: string },
+  views: ViewNames,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return lookAgain(
+    () =>
+      transaction(async (query) => {
+        // It was done, and the connection broke before we heard of it.
+        if ((await liveSchema(query, views.live)) === next) return { switched: true };
+        if (live !== undefined && !(await isReadyNow(query, { live, next }))) return { switched: false };
+        await query(switchStatement(next, views));
+        return { switched: true };
+      }),
+    { what: `the tables of ${next} to be free`, withinMs: LOCKS_MS, everyMs: 250, signal },
+  ).then(({ switched }) => switched);
+}
+
+async function isReadyNow(query: UpgradeSession["query"], { live, next }: Schemas): Promise<boolean> {
+  const [before, after] = [await readIndexer(query, live), await readIndexer(query, next)];
+  return before !== undefined && after !== undefined && hasCaughtUp(before, after);
+}
+
+/** What is not only views is never renamed or dropped. */
+export function notViews(schema: string, tables: string[]): TallystickError {
+  return new TallystickError({
+    code: "not_views",
+    message: `${schema} has tables (${tables.slice(0, 3).join(", ")}…), so it is not the views that replicas read through.`,
+    hint: "Nothing was changed. VIEWS_SCHEMA, or --views, names a schema that has nothing but views.",
+  });
+}

@@ -1,0 +1,377 @@
+import { expect } from "chai";
+import pg from "pg";
+import { TallystickError } from "tallystick-protocol/errors";
+import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
+import { type Keeper, openKeeper } from "../../../scripts/processes/openKeeper.ts";
+import { dropOld, dropSchema } from "../../../scripts/upgrade/dropSchema.ts";
+import { contentOf, liveSchema } from "../../../scripts/upgrade/indexerState.ts";
+import { makeViews } from "../../../scripts/upgrade/makeViews.ts";
+import { openUpgradeSession, type UpgradeSession } from "../../../scripts/upgrade/openUpgradeSession.ts";
+import { viewNames } from "../../../scripts/upgrade/schemaNames.ts";
+import { clearWay, switchViews } from "../../../scripts/upgrade/switchViews.ts";
+import { type UpgradeParameters, upgrade } from "../../../scripts/upgrade/upgrade.ts";
+import type { UpgradeReport } from "../../../scripts/upgrade/upgradeReport.ts";
+
+type Standing = {
+  build?: string;
+  block?: number;
+  ready?: boolean;
+  locked?: boolean;
+  digests?: Record<number, string>;
+};
+
+/** The steps of an upgrade on a real Postgres; the rows that indexers keep there are written by the test. */
+describe("scripts/upgrade", function () {
+  this.timeout(120_000);
+
+  const views = viewNames("tallystick_live");
+  let keeper: Keeper;
+  let newDatabase: (name: string) => Promise<string>;
+  let databaseUrl: string;
+  let client: pg.Client;
+  let session: UpgradeSession;
+  let signal: AbortSignal;
+  let stop: AbortController;
+  let databases = 0;
+
+  before(async () => {
+    keeper = await openKeeper();
+    newDatabase = (await startPostgres({ keeper })).createDatabase;
+  });
+  after(() => keeper?.close());
+  beforeEach(async () => {
+    databaseUrl = await newDatabase(`upgrade_${databases++}`);
+    client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    session = await openUpgradeSession({ databaseUrl, views: views.live });
+    stop = new AbortController();
+    signal = stop.signal;
+    await indexer("tallystick_v1", {});
+    await makeViews(session, "tallystick_v1", views, signal);
+  });
+  afterEach(async () => {
+    await session.close();
+    await client.end();
+  });
+
+  /** What an indexer leaves in its schema, as far as an upgrade reads it. */
+  async function indexer(schema: string, standing: Standing): Promise<void> {
+    await client.query(`CREATE SCHEMA ${schema};
+      CREATE TABLE ${schema}._ponder_meta (key text PRIMARY KEY, value jsonb);
+      CREATE TABLE ${schema}._ponder_checkpoint (chain_name text PRIMARY KEY, chain_id int8, latest_checkpoint text);
+      CREATE TABLE ${schema}.state (id text PRIMARY KEY, block int8, digest text);
+      CREATE TABLE ${schema}.digest (id text PRIMARY KEY, block int8, digest text);
+      CREATE TABLE ${schema}._reorg__state (id text)`);
+    await stands(schema, standing);
+  }
+
+  async function stands(schema: string, standing: Standing): Promise<void> {
+    const {
+      build = schema,
+      block = 20,
+      ready = true,
+      locked = true,
+      digests = { 10: "0xa", 20: "0xb" },
+    } = standing;
+    const meta = {
+      build_id: build,
+      is_ready: Number(ready),
+      is_locked: Number(locked),
+      heartbeat_at: locked ? Date.now() : 0,
+      table_names: ["state", "digest"],
+    };
+    const last = Math.max(...Object.keys(digests).map(Number));
+    await client.query("BEGIN");
+    await client.query(
+      `INSERT INTO ${schema}._ponder_meta VALUES ('app', $1) ON CONFLICT (key) DO UPDATE SET value = $1`,
+      [meta],
+    );
+    await client.query(
+      `INSERT INTO ${schema}._ponder_checkpoint VALUES ('main', 1, $1) ON CONFLICT (chain_name) DO UPDATE SET latest_checkpoint = $1`,
+      [`${"1".repeat(10)}${"0".repeat(15)}1${String(block).padStart(16, "0")}${"9".repeat(33)}`],
+    );
+    await client.query(`TRUNCATE ${schema}.digest, ${schema}.state`);
+    for (const [at, digest] of Object.entries(digests))
+      await client.query(`INSERT INTO ${schema}.digest VALUES ($1, $2, $3)`, [
+        at.padStart(12, "0"),
+        at,
+        digest,
+      ]);
+    await client.query(`INSERT INTO ${schema}.state VALUES ('state', $1, $2)`, [last, digests[last]]);
+    await client.query("COMMIT");
+  }
+
+  const told: { step: string; fields: object }[] = [];
+  /** A report that keeps what it is told, and lets a test do something meanwhile. */
+  function report(onTell: (step: string) => void = () => {}): UpgradeReport {
+    told.length = 0;
+    return {
+      note: (_text, fields) => void told.push({ step: "note", fields }),
+      step: async (step, work) => {
+        const { fields, value } = await work((_text, fields) => {
+          told.push({ step, fields });
+          onTell(step);
+        });
+        told.push({ step, fields });
+        return value;
+      },
+    };
+  }
+
+  function run(more: Partial<UpgradeParameters> = {}) {
+    return upgrade({
+      session,
+      report: report(),
+      databaseUrl,
+      views: views.live,
+      nextFor: () => "tallystick_v2",
+      startIndexer: undefined,
+      replicas: [],
+      force: false,
+      rulesChanged: false,
+      withinMs: 60_000,
+      signal,
+      patience: { reorgMs: 0 },
+      ...more,
+    });
+  }
+
+  const live = () => liveSchema(session.query, views.live);
+  const codeOf = (work: Promise<unknown>) =>
+    work.then(
+      () => "nothing was refused",
+      (error) => (error instanceof TallystickError ? error.code : String(error)),
+    );
+
+  it("switches once the new indexer has every block and tick of the old one, and not before", async () => {
+    await indexer("tallystick_v2", { ready: false, block: 5, digests: { 5: "0x5" } });
+    const standings: Standing[] = [
+      { ready: false, block: 30, digests: { 10: "0xa", 20: "0xb", 30: "0xc" } },
+      { block: 19, digests: { 10: "0xa" } },
+      { block: 20, digests: { 10: "0xa" } },
+      { block: 30, digests: { 10: "0xa", 20: "0xb", 30: "0xc" } },
+    ];
+    const seen: (string | undefined)[] = [];
+    let next: Promise<unknown> = Promise.resolve();
+    const onTell = () => {
+      next = next.then(async () => {
+        seen.push(await liveSchema((sql, values) => client.query(sql, values), views.live));
+        const standing = standings.shift();
+        if (standing) await stands("tallystick_v2", standing);
+      });
+    };
+    const outcome = await run({ report: report(onTell) });
+    await next;
+    expect(new Set(seen)).to.deep.equal(new Set(["tallystick_v1"]));
+    expect(standings).to.deep.equal([]);
+    expect(outcome).to.deep.equal({
+      live: "tallystick_v1",
+      next: "tallystick_v2",
+      switched: true,
+      replicasError: undefined,
+    });
+    expect(told.find(({ step }) => step === "catching-up")?.fields).to.include({
+      block: 5,
+      liveBlock: 20,
+      behind: 15,
+    });
+    expect(told.find(({ step }) => step === "digests")?.fields).to.deep.equal({
+      block: 20,
+      old: "0xb",
+      new: "0xb",
+    });
+    expect(await live()).to.equal("tallystick_v2");
+    expect(await liveSchema(session.query, views.before)).to.equal("tallystick_v1");
+    // Run again, it finds that it is done.
+    expect(await run()).to.include({ switched: false, replicasError: undefined });
+    // And back again, by the same way.
+    expect(await codeOf(run({ nextFor: () => "tallystick_v1", withinMs: 1 }))).to.equal("wait_timeout");
+    await stands("tallystick_v1", { block: 30, digests: { 30: "0xc" } });
+    expect(await run({ nextFor: () => "tallystick_v1" })).to.include({ switched: true });
+    expect(await live()).to.equal("tallystick_v1");
+  });
+
+  it("stops at a digest that differs, or cannot be compared, unless the rules changed", async () => {
+    await indexer("tallystick_v2", { digests: { 10: "0xa", 20: "0xother" } });
+    expect(await codeOf(run())).to.equal("digest_differs");
+    expect(await live()).to.equal("tallystick_v1");
+    await stands("tallystick_v2", { digests: { 11: "0xa", 21: "0xb" } });
+    expect(await codeOf(run())).to.equal("no_common_tick");
+    expect(await live()).to.equal("tallystick_v1");
+    await stands("tallystick_v2", { digests: { 20: "0xother" } });
+    expect(await run({ rulesChanged: true })).to.include({ switched: true });
+    expect(told.find(({ step }) => step === "digests")?.fields).to.deep.equal({
+      block: 20,
+      old: "0xb",
+      new: "0xother",
+    });
+  });
+
+  it("waits for a digest that a reorganisation is about to change", async () => {
+    await indexer("tallystick_v2", { digests: { 20: "0xother" } });
+    let looks = 0;
+    const between = {
+      ...session,
+      query: async (sql: string, values?: unknown[]) => {
+        if (sql.includes("JOIN") && sql.includes(".digest AS b") && ++looks === 2)
+          await stands("tallystick_v2", {});
+        return session.query(sql, values);
+      },
+    };
+    expect(await run({ session: between, patience: { reorgMs: 60_000 } })).to.include({ switched: true });
+    expect(looks).to.equal(2);
+  });
+
+  it("refuses the build that answers already, unless forced", async () => {
+    await indexer("tallystick_v2", { build: "tallystick_v1" });
+    expect(await codeOf(run())).to.equal("same_build");
+    expect(await live()).to.equal("tallystick_v1");
+    expect(await run({ force: true })).to.include({ switched: true });
+  });
+
+  it("ends when the new indexer does, when time is up, and when it is told to stop", async () => {
+    await indexer("tallystick_v2", { ready: false, locked: false });
+    expect(await codeOf(run())).to.equal("indexer_ended");
+    await stands("tallystick_v2", { ready: false });
+    expect(await codeOf(run({ patience: { silentMs: 0 } }))).to.equal("indexer_ended");
+    expect(await codeOf(run({ withinMs: 1 }))).to.equal("wait_timeout");
+    const wish = new Error("stopped");
+    const stopped = run({ report: report(() => stop.abort(wish)) });
+    expect(await stopped.catch((error) => error)).to.equal(wish);
+    expect(await live()).to.equal("tallystick_v1");
+  });
+
+  it("does not start an indexer into a schema that somebody writes to", async () => {
+    await indexer("tallystick_v2", {});
+    let started = 0;
+    const startIndexer = async () => void started++;
+    const beating = {
+      ...session,
+      query: async (sql: string, values?: unknown[]) => {
+        if (sql.includes('"tallystick_v2"._ponder_meta LIMIT')) await stands("tallystick_v2", {});
+        return session.query(sql, values);
+      },
+    };
+    expect(await codeOf(run({ session: beating, startIndexer }))).to.equal("schema_in_use");
+    expect(started).to.equal(0);
+    // One that crashed has left the lock; its heart beats no more.
+    await client.query(`UPDATE tallystick_v2._ponder_meta SET value = value || '{"heartbeat_at": 1}'`);
+    expect(await run({ startIndexer })).to.include({ switched: true });
+    expect(started).to.equal(1);
+  });
+
+  it("lets one at a time upgrade, and the next when the first is gone", async () => {
+    expect(await codeOf(openUpgradeSession({ databaseUrl, views: views.live }))).to.equal("upgrade_running");
+    // Other views of the same database are another matter.
+    await (await openUpgradeSession({ databaseUrl, views: "other_live" })).close();
+    await session.close();
+    await (await openUpgradeSession({ databaseUrl, views: views.live })).close();
+  });
+
+  it("goes on when its connection is lost on the way, and holds its place again", async () => {
+    await indexer("tallystick_v2", { ready: false });
+    let lost = false;
+    const onTell = () => {
+      if (lost) return;
+      lost = true;
+      void client
+        .query(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'tallystick upgrade%'",
+        )
+        .then(() => stands("tallystick_v2", {}));
+    };
+    expect(await run({ report: report(onTell) })).to.include({ switched: true });
+    expect(await codeOf(openUpgradeSession({ databaseUrl, views: views.live }))).to.equal("upgrade_running");
+  });
+
+  it("waits for nobody who reads, and again and again for who locks the new tables", async () => {
+    await indexer("tallystick_v2", {});
+    await client.query("BEGIN; SELECT * FROM tallystick_live.state; SELECT * FROM tallystick_v2.state");
+    expect(
+      await switchViews(session, { live: "tallystick_v1", next: "tallystick_v2" }, views, signal),
+    ).to.equal(true);
+    await client.query("ROLLBACK");
+    // Done already: the connection may have broken before anybody heard of it.
+    expect(
+      await switchViews(session, { live: "tallystick_v1", next: "tallystick_v2" }, views, signal),
+    ).to.equal(true);
+
+    await clearWay(session, views, signal);
+    await client.query("BEGIN; LOCK TABLE tallystick_v1.digest IN ACCESS EXCLUSIVE MODE");
+    let tries = 0;
+    const counting = {
+      ...session,
+      transaction: async <T>(work: (query: UpgradeSession["query"]) => Promise<T>) => {
+        if (++tries === 2) await client.query("ROLLBACK");
+        return session.transaction(work);
+      },
+    };
+    expect(
+      await switchViews(counting, { live: "tallystick_v2", next: "tallystick_v1" }, views, signal),
+    ).to.equal(true);
+    expect(tries).to.equal(2);
+    expect(await live()).to.equal("tallystick_v1");
+  });
+
+  it("does not switch when the new indexer has fallen back since it was looked at", async () => {
+    await indexer("tallystick_v2", { block: 19, digests: { 10: "0xa" } });
+    expect(
+      await switchViews(session, { live: "tallystick_v1", next: "tallystick_v2" }, views, signal),
+    ).to.equal(false);
+    expect(await live()).to.equal("tallystick_v1");
+    expect(await contentOf(session.query, views.next)).to.equal(undefined);
+  });
+
+  it("renames and drops nothing but views in place of views", async () => {
+    await client.query("CREATE SCHEMA tallystick_before; CREATE TABLE tallystick_before.diary (id int)");
+    await indexer("tallystick_v2", {});
+    expect(await codeOf(run())).to.equal("not_views");
+    expect(await codeOf(run({ views: "tallystick_v2" }))).to.equal("not_views");
+    expect(await codeOf(run({ views: "nowhere_live" }))).to.equal("no_views");
+    expect(await codeOf(dropOld(session, views, signal))).to.equal("not_views");
+    expect(await live()).to.equal("tallystick_v1");
+  });
+
+  it("makes the first views once", async () => {
+    expect(await makeViews(session, "tallystick_v1", views, signal)).to.equal(false);
+    await indexer("tallystick_v2", {});
+    expect(await codeOf(makeViews(session, "tallystick_v2", views, signal))).to.equal("views_exist");
+    expect(await codeOf(makeViews(session, "nowhere", views, signal))).to.equal("no_such_schema");
+  });
+
+  it("drops what an upgrade left, and nothing that somebody needs", async () => {
+    const drop = (schema: string) => dropSchema(session, schema, views, signal);
+    expect(await drop("nowhere")).to.equal(false);
+    await stands("tallystick_v1", { locked: false });
+    expect(await codeOf(drop("tallystick_v1"))).to.equal("schema_is_read");
+    // With views of another name it is still read.
+    expect(await codeOf(dropSchema(session, "tallystick_v1", viewNames("mistaken"), signal))).to.equal(
+      "schema_is_read",
+    );
+    await indexer("tallystick_v2", {});
+    expect(await codeOf(drop("tallystick_v2"))).to.equal("schema_in_use");
+    await stands("tallystick_v2", { locked: false });
+    await client.query("CREATE TABLE tallystick_v2.diary (id int)");
+    expect(await codeOf(drop("tallystick_v2"))).to.equal("not_an_indexers");
+    await client.query("DROP TABLE tallystick_v2.diary");
+    expect(await drop("tallystick_v2")).to.equal(true);
+    expect(await drop("tallystick_v2")).to.equal(false);
+    await client.query("CREATE SCHEMA tallystick_v3");
+    expect(await drop("tallystick_v3")).to.equal(true);
+    await client.query("CREATE SCHEMA books; CREATE TABLE books.state (id int)");
+    expect(await codeOf(drop("books"))).to.equal("not_an_indexers");
+  });
+
+  it("drops the old tables with the views on them, once, and goes on where it was killed", async () => {
+    expect(await dropOld(session, views, signal)).to.deep.equal([]);
+    await indexer("tallystick_v2", {});
+    await run();
+    expect(await codeOf(dropOld(session, views, signal))).to.equal("schema_in_use");
+    await stands("tallystick_v1", { locked: false });
+    // As a kill after the first of two steps leaves it.
+    expect(await dropSchema(session, "tallystick_v1", views, signal)).to.equal(true);
+    expect(await dropOld(session, views, signal)).to.deep.equal(["tallystick_before"]);
+    expect(await dropOld(session, views, signal)).to.deep.equal([]);
+    expect(await live()).to.equal("tallystick_v2");
+  });
+});
