@@ -14,14 +14,16 @@ const EVERY_MS = 500;
 /** An indexer whose heart has not beaten for so long is taken for ended; Ponder's beats every ten seconds. */
 const SILENT_MS = 2 * HEARTBEAT_MS;
 
-/** Whether answers would not fall back: history read through, no block and no tick behind. */
+/** Whether answers would not fall back: somebody writes to it, history read through, no block and no tick behind. */
 export function hasCaughtUp(live: IndexerState, next: IndexerState): boolean {
-  return next.isReady && next.block >= live.block && next.tick >= live.tick;
+  return next.isLocked && next.isReady && next.block >= live.block && next.tick >= live.tick;
 }
 
 /**
- * Waits until the new indexer has what the old one has.
+ * Waits until the new indexer has what the old one has. Its heart must have beaten since: what one left that crashed may look caught
+ * up, and the next one to start there takes a part of it back first.
  *
+ * @param parameters.lastBeat the heartbeat in the new schema before the upgrade began
  * @throws TallystickError `indexer_ended` when nobody indexes into the new schema any more; `wait_timeout`
  */
 export async function catchUp(
@@ -31,23 +33,28 @@ export async function catchUp(
     withinMs: number;
     signal: AbortSignal;
     silentMs?: number | undefined;
+    lastBeat: number | undefined;
     tell: Parameters<Parameters<UpgradeReport["step"]>[1]>[0];
   },
 ): Promise<Distance> {
-  const { withinMs, signal, silentMs = SILENT_MS, tell } = parameters;
+  const { withinMs, signal, silentMs = SILENT_MS, lastBeat, tell } = parameters;
   const began = performance.now();
   let first: number | undefined;
-  let beat = { at: 0, seen: began };
+  let beat = { at: lastBeat, seen: began };
+  let isAlive = false;
   return lookAgain(
     async () => {
       const after = await readIndexer(query, next);
       const before = await readIndexer(query, live);
       if (before === undefined) throw gone(live);
-      if (after !== undefined && hasCaughtUp(before, after))
-        return { block: after.block, liveBlock: before.block, behind: 0, etaSeconds: 0 };
       const now = performance.now();
-      if (after !== undefined && after.heartbeatAt !== beat.at) beat = { at: after.heartbeatAt, seen: now };
-      if (after?.isLocked === false || now - beat.seen > silentMs) throw ended(next);
+      if (after !== undefined && after.heartbeatAt !== beat.at) {
+        beat = { at: after.heartbeatAt, seen: now };
+        isAlive ||= after.isLocked;
+      }
+      if (isAlive && after !== undefined && hasCaughtUp(before, after))
+        return { block: after.block, liveBlock: before.block, behind: 0, etaSeconds: 0 };
+      if ((isAlive && after?.isLocked === false) || now - beat.seen > silentMs) throw ended(next);
       const block = after?.block ?? 0;
       const behind = Math.max(0, before.block - block);
       // Before the first block of its own it has come nowhere, and nothing can be said about its pace.

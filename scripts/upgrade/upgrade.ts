@@ -50,7 +50,15 @@ export type Upgraded = Schemas & {
 export async function upgrade(parameters: UpgradeParameters): Promise<Upgraded> {
   const { session, report, startIndexer, signal, withinMs, rulesChanged, patience = {} } = parameters;
   const views = viewNames(parameters.views);
-  const schemas = await report.step("situation", () => checkSituation(parameters));
+  const { lastBeat, ...schemas } = await report.step("situation", () =>
+    // Who builds an index, say, makes the question for sizes wait.
+    lookAgain(() => checkSituation(parameters), {
+      what: "the locks of others on the tables",
+      withinMs: 60_000,
+      everyMs: 500,
+      signal,
+    }),
+  );
   const { live, next } = schemas;
   const outcome = { ...schemas, switched: live !== next };
   if (live !== next) {
@@ -67,6 +75,7 @@ export async function upgrade(parameters: UpgradeParameters): Promise<Upgraded> 
           withinMs,
           signal,
           silentMs: patience.silentMs,
+          lastBeat,
           tell,
         });
         return { detail: `block ${distance.block}`, fields: { ...distance }, value: undefined };
@@ -109,10 +118,10 @@ async function checkSituation(parameters: UpgradeParameters) {
   if (content === undefined || live === undefined) throw noViews(views);
   if (!content.isOurs) throw notOwner(views);
   const next = nextFor(live);
-  if (live === next)
-    return { detail: `${views} reads ${live} already`, fields: { live, next }, value: { live, next } };
-
   const [before, after] = [await readIndexer(query, live), await readIndexer(query, next)];
+  const value = { live, next, lastBeat: after?.heartbeatAt };
+  if (live === next) return { detail: `${views} reads ${live} already`, fields: { live, next }, value };
+
   if (before !== undefined && after !== undefined) checkBuild(before, after, next, force);
   let room = "";
   if (startIndexer) {
@@ -121,7 +130,7 @@ async function checkSituation(parameters: UpgradeParameters) {
     if (issues.length > 0) throw tooLittleRoom(issues);
     room = `; ${describeRoom(found)}`;
   }
-  return { detail: `from ${live} to ${next}${room}`, fields: { live, next }, value: { live, next } };
+  return { detail: `from ${live} to ${next}${room}`, fields: { live, next }, value };
 }
 
 /** Ponder refuses to index into tables of another build; an equal one derives what is there already. */

@@ -242,15 +242,14 @@ describe("one indexer and two replicas on one Postgres", function () {
       child,
       exit,
       said: () => said,
-      until: (step: string) =>
-        waitUntil(
-          async () => {
-            const found = told.find((it) => it.step === step && it.done !== false);
-            if (found === undefined && child.exitCode !== null) throw new Error(said);
-            return found;
-          },
-          { what: `the upgrade to tell ${step}`, withinMs: 120_000, everyMs: 20 },
-        ),
+      /** What it tells of a step: at its end, or first of all. */
+      until: async (step: string, isDone = true) => {
+        const look = async () => told.find((it) => it.step === step && (!isDone || it.done !== false));
+        const parameters = { what: `the upgrade to tell ${step}`, withinMs: 120_000, everyMs: 20 };
+        const found = await Promise.race([waitUntil(look, parameters), exit.then(look)]);
+        if (found === undefined) throw new Error(`the upgrade ended without ${step}: ${said}`);
+        return found;
+      },
     };
   }
 
@@ -261,30 +260,29 @@ describe("one indexer and two replicas on one Postgres", function () {
     return meta.digest;
   };
 
+  /** SQL: Ponder's checkpoint, moved by some blocks. */
+  const checkpoint = (blocks: number) =>
+    `overlay(latest_checkpoint placing lpad((substr(latest_checkpoint, 27, 16)::int8 + ${blocks})::text, 16, '0') from 27)`;
+
   it("stay with what they have when an upgrade is killed, stopped, or for nothing", async () => {
     const port = String(await freePort());
     const before = await Promise.all(replicas.map(ask));
-    // It cannot compare digests as long as nobody may read those of the old indexer.
-    const holder = new pg.Client({ connectionString: environment.DATABASE_URL });
-    await holder.connect();
-    await holder.query("BEGIN; LOCK TABLE tallystick_v1.digest IN ACCESS EXCLUSIVE MODE");
+    // The old indexer seems to be a thousand blocks further, so the new one cannot catch up.
+    await run(`UPDATE tallystick_v1._ponder_checkpoint SET latest_checkpoint = ${checkpoint(1_000)}`);
     const killed = upgrade("--schema", "tallystick_v2", "--port", port, "--force");
-    await killed.until("catching-up");
+    expect(await killed.until("catching-up", false))
+      .to.have.property("behind")
+      .that.is.at.least(1_000);
     killed.child.kill("SIGKILL");
     await killed.exit;
-    await holder.end();
     await waitUntil(() => isPortFree(Number(port)), { what: "its indexer to end", withinMs: 30_000 });
+    await run(`UPDATE tallystick_v1._ponder_checkpoint SET latest_checkpoint = ${checkpoint(-1_000)}`);
     expect(await Promise.all(replicas.map(ask))).to.deep.equal(before);
 
-    const [same, stopped] = [
-      upgrade("--schema", "tallystick_v2", "--port", port),
-      upgrade("--schema", "tallystick_v3", "--follow-only", "--views", "tallystick_other"),
-    ];
+    const same = upgrade("--schema", "tallystick_v2", "--port", port);
     expect(await same.exit).to.equal(1);
     expect(same.said()).to.contain("same_build").and.contain("--abandon tallystick_v2");
     expect(await same.until("stopped")).to.include({ live: "tallystick_v1", left: "tallystick_v2" });
-    expect(await stopped.exit).to.equal(1);
-    expect(stopped.said()).to.contain("no_views");
     const waiting = upgrade("--schema", "tallystick_v3", "--follow-only");
     await waiting.until("situation");
     waiting.child.kill("SIGINT");

@@ -29,6 +29,8 @@ describe("scripts/upgrade", function () {
   let newDatabase: (name: string) => Promise<string>;
   let databaseUrl: string;
   let client: pg.Client;
+  /** As it is, and one under which the hearts of indexers beat: before each look at one. */
+  let opened: UpgradeSession;
   let session: UpgradeSession;
   let signal: AbortSignal;
   let stop: AbortController;
@@ -43,7 +45,8 @@ describe("scripts/upgrade", function () {
     databaseUrl = await newDatabase(`upgrade_${databases++}`);
     client = new pg.Client({ connectionString: databaseUrl });
     await client.connect();
-    session = await openUpgradeSession({ databaseUrl, views: views.live });
+    opened = await openUpgradeSession({ databaseUrl, views: views.live });
+    session = { ...opened, query: withBeats };
     stop = new AbortController();
     signal = stop.signal;
     await indexer("tallystick_v1", {});
@@ -53,6 +56,14 @@ describe("scripts/upgrade", function () {
     await session.close();
     await client.end();
   });
+
+  const withBeats: UpgradeSession["query"] = async (sql, values) => {
+    const [, schema] = /FROM "(\w+)"\._ponder_meta LIMIT 1/.exec(sql) ?? [];
+    if (schema !== undefined)
+      await client.query(`UPDATE ${schema}._ponder_meta
+        SET value = value || jsonb_build_object('heartbeat_at', (value->>'heartbeat_at')::int8 + 1) WHERE value->>'is_locked' = '1'`);
+    return opened.query(sql, values);
+  };
 
   /** What an indexer leaves in its schema, as far as an upgrade reads it. */
   async function indexer(schema: string, standing: Standing): Promise<void> {
@@ -230,10 +241,11 @@ describe("scripts/upgrade", function () {
   });
 
   it("ends when the new indexer does, when time is up, and when it is told to stop", async () => {
-    await indexer("tallystick_v2", { ready: false, locked: false });
-    expect(await codeOf(run())).to.equal("indexer_ended");
+    await indexer("tallystick_v2", { ready: false });
+    const onTell = () => void stands("tallystick_v2", { ready: false, locked: false });
+    expect(await codeOf(run({ report: report(onTell) }))).to.equal("indexer_ended");
     await stands("tallystick_v2", { ready: false });
-    expect(await codeOf(run({ patience: { silentMs: 0 } }))).to.equal("indexer_ended");
+    expect(await codeOf(run({ session: opened, patience: { silentMs: 0 } }))).to.equal("indexer_ended");
     expect(await codeOf(run({ withinMs: 1 }))).to.equal("wait_timeout");
     const wish = new Error("stopped");
     const stopped = run({ report: report(() => stop.abort(wish)) });
@@ -245,19 +257,24 @@ describe("scripts/upgrade", function () {
     await indexer("tallystick_v2", {});
     let started = 0;
     const startIndexer = async () => void started++;
-    const beating = {
-      ...session,
-      query: async (sql: string, values?: unknown[]) => {
-        if (sql.includes('"tallystick_v2"._ponder_meta LIMIT')) await stands("tallystick_v2", {});
-        return session.query(sql, values);
-      },
-    };
-    expect(await codeOf(run({ session: beating, startIndexer }))).to.equal("schema_in_use");
+    expect(await codeOf(run({ startIndexer }))).to.equal("schema_in_use");
     expect(started).to.equal(0);
     // One that crashed has left the lock; its heart beats no more.
     await client.query(`UPDATE tallystick_v2._ponder_meta SET value = value || '{"heartbeat_at": 1}'`);
     expect(await run({ startIndexer })).to.include({ switched: true });
     expect(started).to.equal(1);
+  });
+
+  it("does not take what a crash has left for caught up: the next indexer there takes a part of it back", async () => {
+    await indexer("tallystick_v2", {});
+    for (const locked of [true, false]) {
+      await stands("tallystick_v2", { locked });
+      expect(await codeOf(run({ session: opened, withinMs: 1 }))).to.equal("wait_timeout");
+      expect(await live()).to.equal("tallystick_v1");
+    }
+    expect(
+      await switchViews(opened, { live: "tallystick_v1", next: "tallystick_v2" }, views, signal),
+    ).to.equal(false);
   });
 
   it("lets one at a time upgrade, and the next when the first is gone", async () => {
