@@ -5,6 +5,7 @@ import { InvalidInputError } from "tallystick-protocol/errors";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { secondsLeft } from "../../../scripts/upgrade/catchUp.ts";
 import { roomIssues } from "../../../scripts/upgrade/checkRoom.ts";
+import { runUpgrade } from "../../../scripts/upgrade/runUpgrade.ts";
 import { checkSchemaNames, viewNames } from "../../../scripts/upgrade/schemaNames.ts";
 import { switchStatement } from "../../../scripts/upgrade/switchStatement.ts";
 
@@ -38,6 +39,15 @@ describe("scripts/upgrade, without a database", () => {
       expect(refused(name), name).to.equal("--schema");
     for (const name of ["tallystick_v2", "_", "a".repeat(45), "user"])
       expect(refused(name), name).to.equal(undefined);
+  });
+
+  it("refuses such a name before it reads settings or asks a database, whichever option gave it", async () => {
+    const options = { envFile: "/nowhere/.env", port: 1, logs: "", replica: [], within: 1 };
+    const hostile = 'x"; DROP SCHEMA tallystick CASCADE; --';
+    for (const option of ["schema", "views", "abandon", "makeViews"]) {
+      const error = await runUpgrade({ ...options, [option]: hostile }).catch((it) => it);
+      expect(error, option).to.have.property("code", "invalid_schema_name");
+    }
   });
 
   it("takes the names of the other views from those of the live ones", () => {
