@@ -1,6 +1,8 @@
 import { type Event, ponder } from "ponder:registry";
 import { config } from "../../environment.ts";
+import { hubsWarning } from "../../hubsWarning.ts";
 import { authorization, token } from "../../ponder.schema.ts";
+import { logWarning } from "../../ponderProcess.ts";
 import { logEvent } from "../eventLog.ts";
 import { Authorizations } from "./authorizations.ts";
 import { lower, placeOf } from "./place.ts";
@@ -8,6 +10,9 @@ import { lower, placeOf } from "./place.ts";
 const LATEST = "last";
 
 const authorizations = new Authorizations();
+
+const missing = hubsWarning(config);
+if (missing !== null) logWarning({ msg: missing });
 
 /** The log begins with what this node was configured with: its parameters, its token, and the block where it starts to read. */
 ponder.on("Token:setup", async ({ context }) => {

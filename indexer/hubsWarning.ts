@@ -1,0 +1,15 @@
+/** Chains on which strangers draw on the same exchanges, bridges and faucets: Base and Base Sepolia. */
+const PUBLIC_CHAINS = [8453, 84_532];
+
+/** What an operator is told who follows a public chain and names no hub; null when there is nothing to tell. */
+export function hubsWarning(node: {
+  chainId: number;
+  params: { hubs: readonly string[]; hubTransfers: number };
+}): string | null {
+  const { chainId, params } = node;
+  if (!PUBLIC_CHAINS.includes(chainId) || params.hubs.length > 0) return null;
+  return (
+    `HUBS names no exchange, bridge or faucet. Whom such a wallet pays is taken for its own until it has made or received ` +
+    `${params.hubTransfers} transfers. Name those that agents here draw on.`
+  );
+}
