@@ -83,8 +83,24 @@ export const eventLog = onchainTable("event_log", (p) => ({
   json: p.text().notNull(),
 }));
 
-/** One row: the token whose transfers are read. */
-export const token = onchainTable("token", (p) => ({ id: p.text().primaryKey() }));
+/** The number in the log of every tick and of every 256th line, by its position (see src/logLines.ts). */
+export const logLine = onchainTable(
+  "log_line",
+  (p) => ({ id: p.text().primaryKey(), line: p.int8({ mode: "number" }).notNull() }),
+  (table) => ({ byLine: index().on(table.line) }),
+);
+
+/** One row, `last`: how many lines the log has. */
+export const logLength = onchainTable("log_length", (p) => ({
+  id: p.text().primaryKey(),
+  lines: p.int8({ mode: "number" }).notNull(),
+}));
+
+/** One row: the token whose transfers are read, and from which block on. */
+export const token = onchainTable("token", (p) => ({
+  id: p.text().primaryKey(),
+  firstBlock: p.int8({ mode: "number" }).notNull(),
+}));
 
 /** What is told to those who follow the node live, in the order of `position`: which row of which table (see src/timeline.ts). */
 export const timeline = onchainTable("timeline", (p) => ({

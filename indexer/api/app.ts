@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import type { Address } from "tallystick-protocol/address";
 import { measureRoutes, type ObserveRequest } from "tallystick-runtime/http/measureRoutes";
 import type { DatabaseWatch } from "../databaseWatch.ts";
 import { compressJson } from "./compressJson.ts";
@@ -10,6 +11,7 @@ import type { Connection, QueryContext } from "./graphql/context.ts";
 import { graphqlServer } from "./graphql/server.ts";
 import type { InsightsPrice } from "./insights/paywall.ts";
 import { type FollowedLedgers, ledgerEntries } from "./ledgerEntries.ts";
+import { LOG_PATHS } from "./log/routes.ts";
 import { servePages } from "./pages/servePages.ts";
 import { problem, problemResponse } from "./problem.ts";
 import { createRestApi, READING_PATHS } from "./rest/createRestApi.ts";
@@ -61,11 +63,11 @@ export function createApi({
       ),
   });
   const answers = refuseWhileAway(watch);
-  for (const path of ["/graphql", "/v1/search", ...READING_PATHS]) app.use(path, answers);
+  for (const path of ["/graphql", "/v1/search", ...READING_PATHS, ...LOG_PATHS]) app.use(path, answers);
   app.on(["GET", "POST", "OPTIONS"], "/graphql", limit, checkParameters(), ({ req, env }) =>
     graphql.fetch(req.raw, (env ?? {}) as Connection),
   );
-  app.route("/", createRestApi({ db: base.db, version, insightsPrice }));
+  app.route("/", createRestApi({ db: base.db, token: base.node.token as Address, version, insightsPrice }));
   // Before what is forwarded: a node gives what it keeps, also when the ledger's own service is gone.
   app.route("/", ledgerEntries(base.db, ledgers));
   app.route("/", forwardSettlement(settlementUrl));

@@ -10,7 +10,7 @@ const STATEMENTS = 3;
 
 /**
  * Routes that cost other than a point before their answer is known: whether the process is well, which whoever starts it asks;
- * figures of the whole process, searches, pages made anew.
+ * figures of the whole process, searches, pages made anew, pages of the log.
  */
 const PRICES: [path: RegExp, points: number][] = [
   [/^\/(?:health|ready)$/, 0],
@@ -18,6 +18,7 @@ const PRICES: [path: RegExp, points: number][] = [
   [/^\/docs\//, 5],
   [/^\/openapi\.json$/, 5],
   [/^\/v1\/(?:search$|insights\/)/, 2],
+  [/^\/v1\/(?:events|digests)$/, 5],
 ];
 
 /** What each client may ask of this process, which serves an API of its own whether or not others serve beside it. */

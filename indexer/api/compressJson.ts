@@ -4,7 +4,7 @@ import type { MiddlewareHandler } from "hono";
 
 /** About one network packet: below, nothing is gained. */
 const LEAST_BYTES = 1_400;
-const JSON_TYPE = /^application\/(?:[a-z.-]+\+)?json\b/;
+const JSON_TYPE = /^application\/(?:[a-z.-]+\+)?jsonl?\b/;
 
 const compressed = promisify(gzip);
 
@@ -24,7 +24,12 @@ export function compressJson(): MiddlewareHandler {
     const isWorthIt = plain.length >= LEAST_BYTES;
     const headers = new Headers(res.headers);
     headers.delete("content-length");
-    if (isWorthIt) headers.set("content-encoding", "gzip");
+    if (isWorthIt) {
+      headers.set("content-encoding", "gzip");
+      // A strong tag stands for bytes, and these are others (RFC 9110 §8.8.3.3).
+      const tag = headers.get("etag");
+      if (tag?.startsWith('"')) headers.set("etag", `${tag.slice(0, -1)}-gzip"`);
+    }
     const body = isWorthIt ? await compressed(plain, { level: 4 }) : plain;
     context.res = undefined;
     context.res = new Response(body, { status: res.status, headers });

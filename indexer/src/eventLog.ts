@@ -5,6 +5,7 @@ import { remembered } from "tallystick-protocol/signatures/remembered";
 import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
 import { timeline } from "../ponder.schema.ts";
 import { talliesOf } from "./insights.ts";
+import { countLines } from "./logLines.ts";
 import { ponderRows } from "./ponderRows.ts";
 import { positionKey } from "./positionKey.ts";
 import { Derivation } from "./rows/derivation.ts";
@@ -28,7 +29,9 @@ export async function logEvents(
   block: string,
 ): Promise<void> {
   const options = { recover, sha256Hex: sha256HexByNode };
+  if (events.length === 0) return;
   const { together, each } = await derivation.apply(ponderRows(db), events, block, options);
+  await countLines(db, events);
   const moments = events.flatMap((event, index) =>
     momentsOf(each[index] ?? []).map((moment, n) => ({
       position: timelineKey(positionKey(event), n + 1),

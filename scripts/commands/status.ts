@@ -23,7 +23,7 @@ export function registerStatus(program: Command): void {
       [
         facts([
           ["node", options.url],
-          ["chain", `${meta.chainId}, token ${meta.token}`],
+          ["chain", `${meta.chainId}, token ${meta.token.address}`],
           ["indexed to block", meta.indexedBlock],
           ["derived as of", meta.block === 0 ? "nothing yet" : `block ${meta.block}, ${moment(meta.time)}`],
           ["digest", meta.digest],

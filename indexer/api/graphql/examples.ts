@@ -15,7 +15,7 @@ export const examples: Example[] = [
     text: "Where it stands, what it follows, and whether it waits for anything",
     query: `query Node {
   meta {
-    chainId token block time digest indexedBlock paramsVersion
+    chainId token { address firstBlock } block time digest indexedBlock paramsVersion
     ledgers { id origin writer size root }
     blockedAtSegment { ledger from to reason }
   }

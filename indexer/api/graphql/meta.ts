@@ -21,13 +21,33 @@ const BlockedSegmentRef = builder.objectRef<BlockedSegment>("BlockedSegment").im
   }),
 });
 
+const TokenRef = builder.objectRef<{ address: string; firstBlock: number | null }>("Token").implement({
+  description: "The token that hires are paid in.",
+  fields: (t) => ({
+    address: t.field({ type: "Address", resolve: ({ address }) => address }),
+    firstBlock: t.field({
+      type: "SafeInt",
+      nullable: true,
+      description:
+        "The block from which on its transfers are read; null before the first event. What a wallet ever received counts from here.",
+      resolve: ({ firstBlock }) => firstBlock,
+    }),
+  }),
+});
+
 type Meta = { state: Row<"state"> | undefined };
 
 const MetaRef = builder.objectRef<Meta>("Meta").implement({
   description: "Where this node stands.",
   fields: (t) => ({
     chainId: t.field({ type: "SafeInt", resolve: (_, __, { node }) => node.chainId }),
-    token: t.field({ type: "Address", resolve: (_, __, { node }) => node.token }),
+    token: t.field({
+      type: TokenRef,
+      resolve: async (_, __, { db, node }) => {
+        const [row] = await db.select().from(schema.token).limit(1);
+        return { address: node.token, firstBlock: row?.firstBlock ?? null };
+      },
+    }),
     block: t.field({
       type: "SafeInt",
       description: "Block of the last tick: windows, expiries and the digest are as of here.",

@@ -16,6 +16,7 @@ import "./explain.ts";
 import "./params.ts";
 import "./insights.ts";
 import "./meta.ts";
+import "./digest.ts";
 import "./subscription.ts";
 
 /** The executable schema. */

@@ -1,6 +1,6 @@
 // The landing page, live: asks this node's own GraphQL and writes the answers as text, never as markup.
 const OVERVIEW = `{
-  meta { chainId token block time digest indexedBlock paramsVersion
+  meta { chainId block time digest indexedBlock paramsVersion
     ledgers { id origin size root } blockedAtSegment { ledger from to reason } }
   agents(orderBy: RANK, first: 8) { totalCount totalCountIsEstimate nodes { ...Row } }
   hires(first: 8) { totalCount nodes { id time capability priceUsdc outcome weight sellerAddress buyerAddress } }

@@ -1,11 +1,14 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { bodyLimit } from "hono/body-limit";
 import { cors } from "hono/cors";
+import type { Address } from "tallystick-protocol/address";
 import { invalidInputFromZod } from "tallystick-protocol/errors";
 import { AS_OF_HEADER, sayAsOf } from "../asOf.ts";
 import type { Database } from "../database.ts";
 import { type InsightsPrice, insightsPaywall } from "../insights/paywall.ts";
 import { serveInsights } from "../insights/serveInsights.ts";
+import { LINES_HEADER } from "../log/routes.ts";
+import { serveLog } from "../log/serveLog.ts";
 import { NODE_VERSION } from "../nodeVersion.ts";
 import { problem, problemResponse } from "../problem.ts";
 import { clusterLoader } from "../rows/clusters.ts";
@@ -19,6 +22,8 @@ import { search } from "./search.ts";
 
 export type RestDependencies = {
   db: Database;
+  /** Whose transfers the event log has. */
+  token: Address;
   /** Changes whenever the code or configuration that makes answers does. */
   version: string;
   /** What insights cost; null: nothing. */
@@ -35,7 +40,7 @@ const DESCRIPTION =
   "from a chain and from ledgers anchored in it, and can be computed again by anyone. Reads need no key.";
 
 /** The REST routes of SHP §4.5.2, §6 and §9.2, with their description at `/openapi.json`. */
-export function createRestApi({ db, version, insightsPrice = null }: RestDependencies): OpenAPIHono {
+export function createRestApi({ db, token, version, insightsPrice = null }: RestDependencies): OpenAPIHono {
   const app = new OpenAPIHono({
     defaultHook: (result) => {
       return result.success ? undefined : problemResponse(invalidInputFromZod(result.error));
@@ -48,7 +53,7 @@ export function createRestApi({ db, version, insightsPrice = null }: RestDepende
     "/v1/*",
     cors({
       origin: "*",
-      exposeHeaders: ["etag", AS_OF_HEADER, "payment-required", "payment-response"],
+      exposeHeaders: ["etag", AS_OF_HEADER, LINES_HEADER, "payment-required", "payment-response"],
       maxAge: 86_400,
     }),
   );
@@ -81,6 +86,7 @@ export function createRestApi({ db, version, insightsPrice = null }: RestDepende
   );
   app.openapi(routes.paramsRoute, async (context) => context.json(await publishedParams(db), 200));
   serveInsights(app, db);
+  serveLog(app, db, token);
   // A WebSocket is taken over before it gets here.
   app.openapi(routes.streamRoute, () => {
     const response = problem(426, "upgrade_required", "This is a WebSocket: connect with ws:// or wss://.");

@@ -17,7 +17,7 @@ if (missing !== null) logWarning({ msg: missing });
 /** The log begins with what this node was configured with: its parameters, its token, and the block where it starts to read. */
 ponder.on("Token:setup", async ({ context }) => {
   const { timestamp } = await context.client.getBlock({ blockNumber: BigInt(config.startBlock) });
-  await context.db.insert(token).values({ id: config.token });
+  await context.db.insert(token).values({ id: config.token, firstBlock: config.startBlock });
   await logEvent(
     context.db,
     {
@@ -25,6 +25,7 @@ ponder.on("Token:setup", async ({ context }) => {
       time: Number(timestamp),
       log: 0,
       kind: "params",
+      form: "all",
       params: config.params,
       token: { address: config.token, firstBlock: config.startBlock },
     },

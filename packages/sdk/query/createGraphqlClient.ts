@@ -233,7 +233,7 @@ export type FundingGraphAnswer = {
 export type StatusAnswer = {
   meta: {
     chainId: number;
-    token: string;
+    token: { address: string; firstBlock: number | null };
     block: number;
     time: number;
     digest: string | null;
@@ -502,7 +502,10 @@ export function createGraphqlClient(
         `query Status {
   meta {
     chainId
-    token
+    token {
+      address
+      firstBlock
+    }
     block
     time
     digest

@@ -99,7 +99,7 @@ describe("GraphQL", () => {
       derived = result;
       await database.fill(result.store);
       await database.pool.query(
-        "INSERT INTO _ponder_checkpoint VALUES ('1767225900' || lpad('31337', 16, '0') || lpad('77', 16, '0') || repeat('9', 33))",
+        "INSERT INTO _ponder_checkpoint (latest_checkpoint) VALUES ('1767225900' || lpad('31337', 16, '0') || lpad('77', 16, '0') || repeat('9', 33))",
       );
     });
 

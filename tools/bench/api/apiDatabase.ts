@@ -30,7 +30,7 @@ export async function openApiDatabase(url: string, { indexes = false } = {}) {
     for (const table of pgTables) for (const statement of indexesOf(table)) await pool.query(statement);
   };
   if (indexes) await createIndexes();
-  await pool.query("CREATE TABLE _ponder_checkpoint (latest_checkpoint text)");
+  await pool.query("CREATE TABLE _ponder_checkpoint (latest_checkpoint text, finalized_checkpoint text)");
   let statements = 0;
   const sent: { query: string; params: unknown[] }[] = [];
   const logQuery = (query: string, params: unknown[]) => {

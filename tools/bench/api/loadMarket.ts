@@ -74,7 +74,7 @@ export async function loadMarket(
   await pool.query(`
     INSERT INTO state (id, block, time, ticks, trips, params_version, params, root)
     VALUES ('state', 100000, ${NOW}, 1, 0, 1, '{"windowSeconds":${WINDOW}}', '')`);
-  await pool.query("INSERT INTO _ponder_checkpoint VALUES ($1)", [
+  await pool.query("INSERT INTO _ponder_checkpoint (latest_checkpoint) VALUES ($1)", [
     `${NOW}${"31337".padStart(16, "0")}${"100000".padStart(16, "0")}${"9".repeat(33)}`,
   ]);
 }

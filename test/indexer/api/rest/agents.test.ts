@@ -53,7 +53,9 @@ describe("REST", () => {
   describe("over a derived story", () => {
     before(async () => {
       derived = await api.fill(story());
-      await api.database.pool.query("INSERT INTO _ponder_checkpoint VALUES ('17672259000001')");
+      await api.database.pool.query(
+        "INSERT INTO _ponder_checkpoint (latest_checkpoint) VALUES ('17672259000001')",
+      );
     });
 
     it("says of every answer what it is as of, and nothing of a refusal", async () => {

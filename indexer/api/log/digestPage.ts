@@ -1,0 +1,49 @@
+import { sql } from "ponder";
+import type { Database } from "../database.ts";
+import { FINAL_BLOCK } from "./finality.ts";
+
+/** The digest at a tick, and which line of the event log the tick is. */
+export type TickDigest = { block: number; time: number; digest: string; line: number };
+
+export type DigestPage = {
+  digests: TickDigest[];
+  /** The block of the next tick in the range; null: there is none that is final. */
+  next: number | null;
+  /** Whether the page stays as it is: all ticks of the range that will ever be are there, or the next is. */
+  isWhole: boolean;
+};
+
+/** What a block is padded to as the id of a digest. */
+const PADDED = 12;
+
+/** The digests of the final ticks in blocks [from, to]. */
+export async function digestPage(
+  db: Database,
+  { from, to, limit }: { from: number; to?: number | undefined; limit: number },
+): Promise<DigestPage> {
+  const { rows } = await db.execute<{ final: string } & Record<keyof TickDigest, string | null>>(sql`
+    WITH final AS (SELECT ${FINAL_BLOCK} AS block FROM _ponder_checkpoint LIMIT 1),
+    page AS (SELECT id, block, time, digest FROM digest
+      WHERE id >= lpad(${from}::text, ${PADDED}, '0')
+        AND id <= lpad(least((SELECT block FROM final), ${to ?? null}::bigint)::text, ${PADDED}, '0')
+      ORDER BY id LIMIT ${sql.raw(String(limit + 1))})
+    SELECT final.block AS final, page.block, page.time, page.digest,
+      (SELECT line FROM log_line WHERE log_line.id = page.id || '/99999999/0000000000000000') AS line
+    FROM final LEFT JOIN page ON true ORDER BY page.id`);
+  const final = Number(rows[0]?.final ?? 0);
+  const found = rows
+    .filter(({ block }) => block !== null)
+    .map(({ block, time, digest, line }) => ({
+      block: Number(block),
+      time: Number(time),
+      digest: String(digest),
+      line: Number(line),
+    }));
+  const next = found[limit]?.block ?? null;
+  // The block in which the history has come to a stop may still get its tick.
+  return {
+    digests: found.slice(0, limit),
+    next,
+    isWhole: next !== null || (to !== undefined && to < final),
+  };
+}

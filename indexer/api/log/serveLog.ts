@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Address } from "tallystick-protocol/address";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import type { Database } from "../database.ts";
+import { digestPage } from "./digestPage.ts";
+import { eventPage } from "./eventPage.ts";
+import { digestsRoute, eventsRoute, LINES_HEADER } from "./routes.ts";
+
+/** A page that more follows stays as it is; one that more may be added to is old after seconds. */
+const FOREVER = "public, max-age=31536000, immutable";
+const FOR_NOW = "public, max-age=5";
+
+/** Adds the open log: its pages, and the digests to compare with what they derive to. */
+export function serveLog(app: OpenAPIHono, db: Database, token: Address): void {
+  app.openapi(eventsRoute, async ({ req }) => {
+    const { after, limit } = req.valid("query");
+    const { lines, last } = await eventPage(db, token, { after, limit });
+    if (after > last) {
+      const issues = [{ field: "after", message: `must be from 0 to ${last}, the last line that is final` }];
+      throw new InvalidInputError({ code: "not_in_log", issues });
+    }
+    const next = after + lines.length + 1;
+    const body = lines.map((line) => `${line}\n`).join("");
+    return page(req.header("if-none-match"), body, {
+      "content-type": "application/jsonl",
+      "cache-control": next <= last ? FOREVER : FOR_NOW,
+      [LINES_HEADER]: `first=${after + 1}, next=${next}, last=${last}`,
+    });
+  });
+  app.openapi(digestsRoute, async ({ req }) => {
+    const { from, to, limit } = req.valid("query");
+    if (to !== undefined && to < from)
+      throw new InvalidInputError({ issues: [{ field: "to", message: "must not be before from" }] });
+    const { digests, next, isWhole } = await digestPage(db, { from, to, limit });
+    return page(req.header("if-none-match"), JSON.stringify({ digests, next }), {
+      "content-type": "application/json",
+      "cache-control": isWhole ? FOREVER : FOR_NOW,
+    }) as never;
+  });
+}
+
+/** The page under a tag of its bytes; without them for whoever has them. */
+function page(known: string | undefined, body: string, headers: { [name: string]: string }): Response {
+  const hash = createHash("sha256").update(body).digest("hex");
+  const etag = `"${hash}"`;
+  const isKnown = known?.split(",").some((it) => it.includes(hash) || it.trim() === "*");
+  if (isKnown) {
+    const { "content-type": _, ...rest } = headers;
+    return new Response(null, { status: 304, headers: { ...rest, etag } });
+  }
+  return new Response(body, { headers: { ...headers, etag } });
+}
