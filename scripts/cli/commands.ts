@@ -90,8 +90,13 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "derive",
-    summary: "compute agents, clusters and the digest from an event log",
+    summary: "compute agents, clusters and the digest from an event log, or from a node's",
     load: async () => (await import("../commands/derive.ts")).registerDerive,
+  },
+  {
+    name: "compare",
+    summary: "find the first tick at which nodes differ, and the line of the log",
+    load: async () => (await import("../commands/compare.ts")).registerCompare,
   },
   {
     name: "export",

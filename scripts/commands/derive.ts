@@ -1,23 +1,74 @@
 import type { Command } from "commander";
 import { notesOf } from "tallystick-derive/foldLog";
 import { snapshotOf } from "tallystick-derive/snapshot";
+import { httpSetting } from "tallystick-runtime/configuration/settings";
 import { addDeriveOptions, type DeriveOptions } from "../cli/deriveOptions.ts";
+import { parseOption, wholeNumber } from "../cli/parseOption.ts";
 import { deriveLog } from "../eventLog/deriveLog.ts";
 import { readWholeLines } from "../eventLog/readWholeLines.ts";
+import { checkDigests } from "../openLog/checkDigests.ts";
+import { MOST_LINES, nodeLog } from "../openLog/nodeLog.ts";
 
-/** `tallystick derive FILE`: the whole derivation, offline. */
+type Options = DeriveOptions & { from?: string; keep?: string; check?: boolean; mostLines: number };
+
+/** `tallystick derive FILE`: the whole derivation, offline; `--from URL`: of the log that a node gives. */
 export function registerDerive(program: Command): void {
   const command = program
     .command("derive")
     .description("Compute agents, clusters and the digest from an event log, and print them as JSON.")
-    .argument("<file>", "an event log as `tallystick export` writes it, or - for standard input")
+    .argument("[file]", "an event log as `tallystick export` writes it, or - for standard input")
+    .option(
+      "--from <url>",
+      "read the log of the node at this address instead of a file",
+      parseOption("--from", httpSetting),
+    )
+    .option("--keep <file>", "with --from: keep the log here, and go on from what is kept")
+    .option("--check", "with --from: compare the digest at every tick with the node's; exit 1 if any differs")
+    .option(
+      "--most-lines <count>",
+      "with --from: read no longer log than this",
+      wholeNumber("--most-lines"),
+      MOST_LINES,
+    )
     .addHelpText(
       "after",
-      "\nTime moves at the log's ticks only: without any, nothing expires and there is no digest.",
+      "\nTime moves at the log's ticks only: without any, nothing expires and there is no digest.\n" +
+        "A node gives the lines that no reorganization takes back, so its log ends some blocks before it does.",
     );
-  addDeriveOptions(command).action(async (file: string, options: DeriveOptions) => {
-    const derived = await deriveLog(readWholeLines(file), options);
+  addDeriveOptions(command).action(async (file: string | undefined, options: Options) => {
+    const { from, keep, check } = options;
+    if ((file === undefined) === (from === undefined))
+      command.error("error: Give either a file or --from.", { exitCode: 2 });
+    if (from === undefined && (keep !== undefined || check))
+      command.error("error: --keep and --check go with --from.", { exitCode: 2 });
+    const derived =
+      from === undefined
+        ? await deriveLog(readWholeLines(file as string), options)
+        : await deriveNode(from, options);
     for (const note of notesOf(derived)) process.stderr.write(`${note}\n`);
     process.stdout.write(`${JSON.stringify(snapshotOf(derived.store), null, 2)}\n`);
   });
+}
+
+async function deriveNode(url: string, { keep, check, mostLines, ...options }: Options) {
+  const ticks = new Map<number, number>();
+  let read = { kept: 0, fetched: 0 };
+  const texts = nodeLog(url, {
+    keep,
+    most: mostLines,
+    onTick: ({ block, line }) => ticks.set(block, line),
+    onRead: (lines) => {
+      read = lines;
+    },
+  });
+  const derived = await deriveLog(texts, options);
+  process.stderr.write(`read ${read.fetched} lines from ${url}, ${read.kept} were kept\n`);
+  if (check) {
+    const agreed = await checkDigests(url, derived.store, ticks);
+    const { block } = snapshotOf(derived.store).asOf;
+    process.stderr.write(
+      `checked: the digests of ${agreed} ticks are those of ${url}, up to block ${block}\n`,
+    );
+  }
+  return derived;
 }

@@ -1,12 +1,19 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import pg from "pg";
 import { createQueryClient } from "tallystick-sdk/query/createQueryClient";
 import { WebSocket } from "ws";
+import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
 import { startPostgres } from "../../scripts/postgres/startPostgres.ts";
+import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
 import { waitUntil } from "../../scripts/processes/waitUntil.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
@@ -183,6 +190,89 @@ describe("one indexer and two replicas on one Postgres", function () {
     expect(first?.meta)
       .to.have.property("digest")
       .that.matches(/^0x[0-9a-f]{64}$/);
+  });
+
+  it("give the same pages of the log, to the byte and the tag, as far as the log is final", async () => {
+    // Ponder counts a block as final when thirty are above it, and looks every sixty.
+    await chain.mine(65);
+    await indexer.untilTick(await chain.client.getBlockNumber());
+    const snapshot = await openNodeSnapshot({
+      databaseUrl: environment.DATABASE_URL ?? "",
+      databaseSchema: "tallystick_v1",
+    });
+    const exported: string[] = [];
+    for await (const line of snapshot.eventLog()) exported.push(`${line}\n`);
+    await snapshot.close();
+    const pages = [indexer, ...replicas].map(async ({ url }) => {
+      const texts: string[] = [];
+      const headers: string[][] = [];
+      for (let after = 0, last = 1; after < last; ) {
+        const response = await fetch(`${url}/v1/events?after=${after}&limit=20`);
+        texts.push(await response.text());
+        const names = ["etag", "tallystick-lines", "cache-control", "content-encoding"];
+        headers.push(names.map((name) => response.headers.get(name) ?? ""));
+        const [, next, end] = /next=(\d+), last=(\d+)/.exec(headers.at(-1)?.[1] ?? "") ?? [];
+        [after, last] = [Number(next) - 1, Number(end)];
+      }
+      const digests = await (await fetch(`${url}/v1/digests?limit=5000`)).json();
+      return { text: texts.join(""), headers, digests };
+    });
+    const [first, ...others] = await Promise.all(pages);
+    for (const other of others) expect(other).to.deep.equal(first);
+    const lines = first?.text.split("\n").length ?? 0;
+    expect(first?.text).to.equal(exported.slice(0, lines - 1).join(""));
+    // The hire is final; the last blocks are not.
+    expect(first?.text).to.contain('"receipt"');
+    expect(lines).to.be.within(40, exported.length - 29);
+    expect(JSON.parse(exported[0] ?? "")).to.deep.include({
+      form: "all",
+      token: { address: chain.token, firstBlock: 0 },
+    });
+    expect(first?.headers[0]).to.include.members(["public, max-age=31536000, immutable", "gzip"]);
+  });
+
+  it("are checked from outside: what they tell derives to their digests, unless it is changed on its way", async () => {
+    const tallystick = async (args: string[]) => {
+      const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", args), {
+        cwd: repositoryRoot,
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const [[code], out, err] = await Promise.all([
+        once(child, "close"),
+        text(child.stdout),
+        text(child.stderr),
+      ]);
+      return { code: code as number, out, err };
+    };
+    const [one, other] = replicas.map(({ url }) => url) as [string, string];
+    const keep = path.join(folder, "kept.jsonl");
+    // Between the reader and the node: it makes a payment of half a dollar one of six tenths.
+    const liar = createServer((request, response) => {
+      void fetch(`${one}${request.url}`).then(async (answer) => {
+        const lines = answer.headers.get("tallystick-lines");
+        response.writeHead(answer.status, lines === null ? {} : { "tallystick-lines": lines });
+        response.end((await answer.text()).replace('"value":"500000"', '"value":"600000"'));
+      });
+    });
+    await new Promise<void>((listening) => liar.listen(0, "127.0.0.1", listening));
+    const lies = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`;
+    try {
+      const [checked, compared, lied] = await Promise.all([
+        tallystick(["derive", "--from", one, "--keep", keep, "--check"]),
+        tallystick(["compare", one, other, lies]),
+        tallystick(["derive", "--from", lies, "--check"]),
+      ]);
+      expect(checked.code, checked.err).to.equal(0);
+      expect(checked.err).to.match(/checked: the digests of \d+ ticks are those of/);
+      expect(JSON.parse(checked.out).agents[seller.address].last_30d_hire_count).to.equal(1);
+      expect(compared.code, compared.err).to.equal(0);
+      expect(compared.out).to.match(/^3 nodes agree at \d+ ticks, up to block \d+\.$/m);
+      expect({ code: lied.code, out: lied.out }).to.deep.equal({ code: 1, out: "" });
+      expect(lied.err).to.match(/The tick of block \d+, line \d+, is the first that differs/);
+      expect(lied.err).to.contain("digest_differs");
+    } finally {
+      liar.close();
+    }
   });
 
   it("say what the indexer waits for, and when the wait is over", async () => {

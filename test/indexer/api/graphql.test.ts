@@ -4,6 +4,7 @@ import type { Reputation } from "tallystick-derive/reputation";
 import type { Snapshot } from "tallystick-derive/snapshot";
 import { createApi } from "../../../indexer/api/app.ts";
 import type { BlockedSegment } from "../../../indexer/operations.ts";
+import * as schema from "../../../indexer/ponder.schema.ts";
 import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { EventLog, wallet } from "../../derive/eventLog.ts";
@@ -49,7 +50,7 @@ describe("GraphQL", () => {
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
   let app: Hono;
   let blocked: BlockedSegment | null = null;
-  let derived: Snapshot;
+  let derived: Snapshot & Awaited<ReturnType<EventLog["derive"]>>;
 
   before(async function () {
     this.timeout(60_000);
@@ -149,8 +150,9 @@ describe("GraphQL", () => {
     });
 
     it("tells where it stands", async () => {
+      await database.database.insert(schema.token).values({ id: node.token, firstBlock: 17 });
       const { meta } = await ask<{ meta: Record<string, unknown> }>(
-        "{ meta { block time digest indexedBlock chainId token paramsVersion } }",
+        "{ meta { block time digest indexedBlock chainId token { address firstBlock } paramsVersion } }",
       );
       expect(meta).to.deep.equal({
         block: derived.asOf.block,
@@ -158,9 +160,26 @@ describe("GraphQL", () => {
         digest: derived.digest,
         indexedBlock: 77,
         chainId: 31_337,
-        token: node.token,
+        token: { address: node.token, firstBlock: 17 },
         paramsVersion: 1,
       });
+    });
+
+    it("lists the digest of every tick, of some blocks or of all", async () => {
+      type Answer = { digests: { totalCount: number; nodes: Record<string, unknown>[] } };
+      const fields = "totalCount nodes { block time digest paramsVersion }";
+      const all = [...derived.store.rows("digest").values()]
+        .map(({ block, time, digest, paramsVersion }) => ({ block, time, digest, paramsVersion }))
+        .reverse();
+      const { digests } = await ask<Answer>(`{ digests(first: 100) { ${fields} } }`);
+      expect(digests).to.deep.equal({ totalCount: all.length, nodes: all });
+      const at = all[0]?.block ?? 0;
+      const one = await ask<Answer>(`{ digests(from: ${at}, to: ${at}) { ${fields} } }`);
+      expect(one.digests).to.deep.equal({ totalCount: 1, nodes: all.slice(0, 1) });
+      const early = await ask<Answer>(
+        `{ digests(from: 0, to: ${at - 1}, orderDirection: ASC) { ${fields} } }`,
+      );
+      expect(early.digests.nodes).to.deep.equal(all.slice(1).reverse());
     });
 
     it("tells which segment it waits for", async () => {

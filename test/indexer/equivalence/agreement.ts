@@ -5,6 +5,7 @@ import { parseEvent } from "tallystick-derive/parseEvent";
 import type { Reputation } from "tallystick-derive/reputation";
 import { snapshotOf } from "tallystick-derive/snapshot";
 import { type NodeSnapshot, openNodeSnapshot } from "../../../indexer/nodeDatabase.ts";
+import { numberedLines } from "../../../indexer/src/logLines.ts";
 import { compareRows } from "../../../scripts/eventLog/compareRows.ts";
 import { deriveLog } from "../../../scripts/eventLog/deriveLog.ts";
 import { derivedState } from "../../derive/oracle/derivedState.ts";
@@ -37,6 +38,7 @@ export async function expectAgreement(
     const { first } = await compareRows(snapshot, store, 5);
     expect(first, "rows of the node").to.deep.equal([]);
     const derived = snapshotOf(store);
+    await expectNumbered(databaseUrl, lines);
     expect(await answeredAgents(indexer), "agents over GraphQL").to.deep.equal(
       Object.entries(derived.agents).map(([address, it]) => asAnswered(address, it)),
     );
@@ -48,6 +50,20 @@ export async function expectAgreement(
     return { lines, digests: new Map([...store.rows("digest").values()].map((it) => [it.block, it.digest])) };
   } finally {
     await snapshot.close();
+  }
+}
+
+/** Holds the numbers of lines that a node keeps to the lines of its log: pages are found by them. */
+export async function expectNumbered(databaseUrl: string, lines: string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query(`SELECT id, line::int FROM ${SCHEMA}.log_line ORDER BY line`);
+    expect(rows, "numbered lines").to.deep.equal(numberedLines(0, lines.map(parseEvent)));
+    const length = await client.query(`SELECT lines::int FROM ${SCHEMA}.log_length`);
+    expect(length.rows, "length of the log").to.deep.equal([{ lines: lines.length }]);
+  } finally {
+    await client.end();
   }
 }
 

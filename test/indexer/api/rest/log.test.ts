@@ -3,6 +3,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import type { Hono } from "hono";
 import type { DeriveEvent } from "tallystick-derive/events";
+import type { MemoryStore } from "tallystick-derive/memoryStore";
 import { createApi } from "../../../../indexer/api/app.ts";
 import * as schema from "../../../../indexer/ponder.schema.ts";
 import { LINES_APART, numberedLines } from "../../../../indexer/src/logLines.ts";
@@ -41,7 +42,7 @@ describe("the open log", function () {
   after(() => database?.close());
 
   /** Puts a log into the database as a node keeps it, with everything up to a block final. */
-  async function keep(events: readonly DeriveEvent[], final: number, store?: { rows: Function }) {
+  async function keep(events: readonly DeriveEvent[], final: number, store?: MemoryStore) {
     await database.pool.query("TRUNCATE event_log, payment, log_line, digest, _ponder_checkpoint");
     const payments = store === undefined ? [] : [...store.rows("payment").values()];
     const digests = store === undefined ? [] : [...store.rows("digest").values()];

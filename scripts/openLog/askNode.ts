@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { TallystickError } from "tallystick-protocol/errors";
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import { readBytes } from "tallystick-runtime/http/readBytes";
+
+/** Largest answer that is read, in bytes: a page of the log is cut at four MiB, and one line may be longer than that. */
+const MOST_BYTES = 32 << 20;
+
+/** How long an answer may take to its last byte, in milliseconds. */
+const PATIENCE_MS = 60_000;
+
+/** How often a node is asked that is busy or away, and how long it may make us wait in between, in seconds. */
+const ATTEMPTS = 5;
+const LONGEST_WAIT = 60;
+
+/**
+ * What a node answers to a GET. One that is busy is asked again when it says.
+ *
+ * @param path with its query
+ * @throws TallystickError with the code of the node's own answer, or `unreachable`, `bad_answer`
+ */
+export async function askNode(
+  url: string,
+  path: string,
+  signal?: AbortSignal,
+): Promise<{ text: string; headers: Headers }> {
+  for (let attempt = 1; ; attempt++) {
+    const answer = await get(url, path, signal);
+    if (answer.text !== undefined && answer.status === 200)
+      return { text: answer.text, headers: answer.headers };
+    const isBusy = [429, 502, 503, 504].includes(answer.status);
+    if (!isBusy || attempt === ATTEMPTS) throw refused(url, path, answer);
+    const asked = Number(answer.headers.get("retry-after") ?? 1);
+    const seconds = Number.isFinite(asked) ? Math.min(Math.max(asked, 0), LONGEST_WAIT) : 1;
+    await sleep(seconds * 1_000, undefined, signal && { signal });
+  }
+}
+
+type Answer = { status: number; headers: Headers; text: string | undefined };
+
+async function get(url: string, path: string, signal?: AbortSignal): Promise<Answer> {
+  const limit = AbortSignal.timeout(PATIENCE_MS);
+  const both = signal === undefined ? limit : AbortSignal.any([signal, limit]);
+  try {
+    const response = await fetch(`${url.replace(/\/+$/, "")}${path}`, { signal: both, redirect: "error" });
+    const { status, headers } = response;
+    const bytes = await readBytes(response, MOST_BYTES);
+    if (bytes === undefined) throw badAnswer(url, path, `is longer than ${MOST_BYTES} bytes`);
+    return { status, headers, text: asText(bytes) };
+  } catch (cause) {
+    signal?.throwIfAborted();
+    if (cause instanceof TallystickError) throw cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const deeper = cause instanceof Error && cause.cause instanceof Error ? `: ${cause.cause.message}` : "";
+    throw new TallystickError({
+      code: "unreachable",
+      message: `${url} does not answer ${path}: ${reason}${deeper}`,
+      hint: "Is this the address of a node, as a browser would open it? What was kept is kept: run the command again.",
+      cause,
+    });
+  }
+}
+
+/** Undefined for what is no UTF-8. */
+function asText(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function refused(url: string, path: string, { status, text }: Answer): TallystickError {
+  if (text === undefined) return badAnswer(url, path, "is no text");
+  const said = Object(tryForeignJson(text)) as { [name: string]: unknown };
+  const { code, detail } = said;
+  return new TallystickError({
+    code: typeof code === "string" && /^[a-z_]{1,60}$/.test(code) ? code : "http_error",
+    message: `${url} answers ${path} with ${status}${typeof detail === "string" ? `: ${printable(detail, 300)}` : ""}`,
+    hint:
+      status === 404
+        ? "Is it a node of this version? Older ones give no log."
+        : "Run the command again later.",
+  });
+}
+
+/** An answer that no honest node gives. */
+export function badAnswer(url: string, path: string, problem: string): TallystickError {
+  return new TallystickError({
+    code: "bad_answer",
+    message: `What ${url} answers to ${path} ${problem}.`,
+    hint: "The node, or something between it and us, does not tell the log as it is. Ask another.",
+  });
+}
+
+/** A stranger's text in a terminal: what is not plain ASCII is escaped, and a long one is cut. */
+export function printable(text: string, most: number): string {
+  const cut = text.length > most ? `${text.slice(0, most)}…` : text;
+  return cut.replace(
+    /[^\x20-\x7e…]/g,
+    (it) => `\\u${(it.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
+  );
+}

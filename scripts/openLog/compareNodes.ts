@@ -1,0 +1,116 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import { digestsOf, type TickDigest } from "./digestsOf.ts";
+import { readLogPage } from "./followLog.ts";
+
+/** Where a node stands at a tick: null when it has none there. `agreed` is its line of the last tick at which all agree; 0 for none. */
+export type NodeTick = { url: string; tick: TickDigest | null; agreed: number };
+
+/** A line of which two nodes tell different things; null for one that a node does not have. */
+export type LineDifference = { line: number; texts: [url: string, text: string | null][] };
+
+export type NodeComparison = {
+  /** Ticks that all have alike, and the block of the last. */
+  ticks: number;
+  block: number | null;
+  /** The first tick that they have not. */
+  difference: { block: number; nodes: NodeTick[]; line: LineDifference | null } | null;
+};
+
+/**
+ * Compares the digests of nodes, tick by tick where all of them have any: a difference may go away again when its time is
+ * over, so none is skipped. Of the first that differs, the lines of the logs are compared.
+ *
+ * @throws TallystickError `nothing_in_common`, and those of askNode
+ */
+export async function compareNodes(urls: string[], signal?: AbortSignal): Promise<NodeComparison> {
+  const nodes = urls.map((url) => ({
+    url,
+    ticks: digestsOf(url, { signal }),
+    at: null as TickDigest | null,
+  }));
+  const advance = (node: (typeof nodes)[number]) =>
+    node.ticks.next().then(({ value }) => {
+      node.at = value ?? null;
+    });
+  await Promise.all(nodes.map(advance));
+  const first = Math.max(...nodes.map(({ at }) => at?.block ?? Number.POSITIVE_INFINITY));
+  // A node that begins later knows nothing of what was before.
+  for (const node of nodes) while (node.at !== null && node.at.block < first) await advance(node);
+  const agreed = new Map(urls.map((url) => [url, 0]));
+  let ticks = 0;
+  let block: number | null = null;
+  while (nodes.every(({ at }) => at !== null)) {
+    const digests = new Set(nodes.map(({ at }) => `${at?.block} ${at?.time} ${at?.digest}`));
+    if (digests.size > 1) return { ticks, block, difference: await difference(nodes, agreed, signal) };
+    block = nodes[0]?.at?.block ?? null;
+    ticks++;
+    for (const { url, at } of nodes) agreed.set(url, at?.line ?? 0);
+    await Promise.all(nodes.map(advance));
+  }
+  if (ticks === 0) {
+    throw new TallystickError({
+      code: "nothing_in_common",
+      message: "There is no tick that all of these nodes have.",
+      hint: "Only final ticks count. Wait until all have read the same blocks, or look at their parameters (tickBlocks).",
+    });
+  }
+  return { ticks, block, difference: null };
+}
+
+async function difference(
+  nodes: { url: string; at: TickDigest | null }[],
+  agreedLines: Map<string, number>,
+  signal?: AbortSignal,
+): Promise<NodeComparison["difference"]> {
+  const block = Math.min(...nodes.map(({ at }) => at?.block ?? Number.POSITIVE_INFINITY));
+  const found = nodes.map(({ url, at }) => ({
+    url,
+    tick: at?.block === block ? at : null,
+    agreed: agreedLines.get(url) ?? 0,
+  }));
+  const [one] = found;
+  const other = found.find(
+    ({ tick }) => tick?.digest !== one?.tick?.digest || tick?.time !== one?.tick?.time,
+  );
+  if (one === undefined || other === undefined) return { block, nodes: found, line: null };
+  const lineOf = ({ tick, agreed }: NodeTick) => tick?.line ?? agreed + 1;
+  const end = Math.max(lineOf(one), lineOf(other));
+  const begin = Math.min(one.agreed, other.agreed);
+  // Parameters first; then what came since they agreed; then all that was before, of which some may show late.
+  const line =
+    (await firstDifferentLine(one.url, other.url, 0, 1, signal)) ??
+    (one.agreed === other.agreed ? await firstDifferentLine(one.url, other.url, begin, end, signal) : null) ??
+    (await firstDifferentLine(one.url, other.url, 1, end, signal));
+  return { block, nodes: found, line };
+}
+
+/** The first line after line `after` and up to line `end` of which two nodes tell different things. */
+async function firstDifferentLine(
+  one: string,
+  other: string,
+  after: number,
+  end: number,
+  signal?: AbortSignal,
+): Promise<LineDifference | null> {
+  for (let at = after; at < end; ) {
+    const limit = Math.min(5_000, end - at);
+    const [a, b] = await Promise.all(
+      [one, other].map((url) => readLogPage(url, { after: at, limit, signal })),
+    );
+    const most = Math.min(a?.lines.length ?? 0, b?.lines.length ?? 0);
+    for (let n = 0; n < Math.max(most, 1); n++) {
+      const [mine, theirs] = [a?.lines[n] ?? null, b?.lines[n] ?? null];
+      if (mine !== theirs)
+        return {
+          line: at + n + 1,
+          texts: [
+            [one, mine],
+            [other, theirs],
+          ],
+        };
+    }
+    if (most === 0) return null;
+    at += most;
+  }
+  return null;
+}

@@ -1,0 +1,74 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { TallystickError } from "tallystick-protocol/errors";
+
+const CHUNK = 1 << 20;
+const LINE_BREAK = 0x0a;
+
+/** A log in a file that grows by whole pages. */
+export class KeptLog {
+  readonly #file: FileHandle;
+  readonly #name: string;
+  #size: number;
+
+  private constructor(file: FileHandle, name: string, size: number) {
+    this.#file = file;
+    this.#name = name;
+    this.#size = size;
+  }
+
+  /** Opens the file, or makes it. A last line that does not end was being written when something broke, and goes. */
+  static async open(name: string): Promise<KeptLog> {
+    const file = await open(name, "a+").catch((cause) => {
+      throw new TallystickError({
+        code: "unreadable_file",
+        message: `${name} cannot be opened: ${cause instanceof Error ? cause.message : String(cause)}`,
+        hint: "Give --keep the path of a file that may be written.",
+        cause,
+      });
+    });
+    try {
+      const { size } = await file.stat();
+      const whole = await endOfLines(file, size);
+      if (whole < size) await file.truncate(whole);
+      return new KeptLog(file, name, whole);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.#size === 0;
+  }
+
+  /** @throws TallystickError `file_changed` when somebody else writes to it */
+  async append(lines: readonly string[]): Promise<void> {
+    if ((await this.#file.stat()).size !== this.#size) {
+      throw new TallystickError({
+        code: "file_changed",
+        message: `${this.#name} is being written by somebody else.`,
+        hint: "Let only one command at a time keep a log in a file.",
+      });
+    }
+    const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(""));
+    await this.#file.appendFile(bytes);
+    this.#size += bytes.length;
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+}
+
+/** Where the last line break ends; 0 when there is none. */
+async function endOfLines(file: FileHandle, size: number): Promise<number> {
+  const buffer = Buffer.alloc(CHUNK);
+  for (let end = size; end > 0; ) {
+    const start = Math.max(0, end - CHUNK);
+    const { bytesRead } = await file.read(buffer, 0, end - start, start);
+    const at = buffer.subarray(0, bytesRead).lastIndexOf(LINE_BREAK);
+    if (at >= 0) return start + at + 1;
+    end = start;
+  }
+  return 0;
+}

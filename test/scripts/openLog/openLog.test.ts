@@ -1,0 +1,334 @@
+import { appendFile, mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect } from "chai";
+import type { DeriveEvent } from "tallystick-derive/events";
+import type { TallystickError } from "tallystick-protocol/errors";
+import { deriveLog } from "../../../scripts/eventLog/deriveLog.ts";
+import { checkDigests } from "../../../scripts/openLog/checkDigests.ts";
+import { compareNodes } from "../../../scripts/openLog/compareNodes.ts";
+import { type NodeLogOptions, nodeLog } from "../../../scripts/openLog/nodeLog.ts";
+import { EventLog, TOKEN, wallet } from "../../derive/eventLog.ts";
+import { type FakeNode, fakeNode, linesOf, type Told, told } from "./fakeNode.ts";
+
+const [seller, buyer] = [wallet(1), wallet(2)];
+
+/** Ticks with two hires between each, as a node exports them: the first line names the token. */
+function story(ticks: number): EventLog {
+  const log = new EventLog();
+  log.events[0] = {
+    ...log.events[0],
+    form: "all",
+    token: { address: TOKEN, firstBlock: 1 },
+  } as DeriveEvent;
+  for (let n = 0; n < ticks; n++) {
+    log.after(60).hire(seller, buyer);
+    log.after(60).hire(seller, wallet(3 + (n % 5)));
+    log.after(60).tick();
+  }
+  return log;
+}
+
+describe("the log that a node gives", () => {
+  let folder: string;
+  let keep: string;
+  const log = story(40);
+  const texts = log.events.map((event) => `${JSON.stringify(event)}\n`);
+  const nodes: FakeNode[] = [];
+  let node: FakeNode;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), "tallystick-open-log-"));
+    node = await open(log);
+  });
+  beforeEach(async () => {
+    node.on = (_, it) => it;
+    node.asked.length = 0;
+    keep = path.join(folder, "log.jsonl");
+    await rm(keep, { force: true });
+  });
+  after(async () => {
+    await Promise.all(nodes.map((it) => it.close()));
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function open(of: EventLog, events?: DeriveEvent[]): Promise<FakeNode> {
+    const opened = await fakeNode(of, events);
+    nodes.push(opened);
+    return opened;
+  }
+
+  async function derive(options: NodeLogOptions = {}) {
+    const ticks = new Map<number, number>();
+    const onTick = ({ block, line }: { block: number; line: number }) => ticks.set(block, line);
+    const derived = await deriveLog(nodeLog(node.url, { ...options, onTick }), { trustSignatures: true });
+    return { ...derived, ticks };
+  }
+
+  async function check(options: NodeLogOptions = {}): Promise<number> {
+    const { store, ticks } = await derive(options);
+    return checkDigests(node.url, store, ticks);
+  }
+
+  async function failure(work: Promise<unknown>): Promise<TallystickError> {
+    const error = await work.then(
+      () => undefined,
+      (it) => it,
+    );
+    expect(error, "it went well").to.have.property("code");
+    return error as TallystickError;
+  }
+
+  /** Changes what pages of the log tell. */
+  function onPages(change: (lines: string[], page: Told) => Told) {
+    node.on = (asked, page) => (asked.startsWith("/v1/events") ? change(linesOf(page), page) : page);
+  }
+
+  const whole = (lines: string[]) => told(lines, { after: 0, last: lines.length });
+
+  it("derives to the node's digest at every tick, and keeps the very bytes", async () => {
+    expect(await check({ keep })).to.equal(40);
+    expect(await readFile(keep, "utf8")).to.equal(texts.join(""));
+  });
+
+  it("goes on where it stopped, also when it was cut off in the middle of a line", async () => {
+    await writeFile(keep, texts.slice(0, 50).join(""));
+    const read: object[] = [];
+    expect(await check({ keep, onRead: (it) => read.push(it) })).to.equal(40);
+    expect(read).to.deep.equal([{ kept: 50, fetched: texts.length - 50 }]);
+    expect(node.asked.filter((it) => it.startsWith("/v1/events"))).to.deep.equal([
+      "/v1/events?after=49&limit=1",
+      "/v1/events?after=50&limit=5000",
+    ]);
+    await truncate(keep, texts.join("").length - 7);
+    expect(await check({ keep })).to.equal(40);
+    await appendFile(keep, '{"block":');
+    expect(await check({ keep })).to.equal(40);
+    expect(await readFile(keep, "utf8")).to.equal(texts.join(""));
+  });
+
+  it("does not go on with the log of another node, or with one that has become shorter", async () => {
+    const longer = [...texts, JSON.stringify({ block: 9_999, time: 1_999_999_999, kind: "tick" })];
+    await writeFile(keep, `${longer.join("")}\n`);
+    expect((await failure(derive({ keep }))).code).to.equal("other_log");
+    const changed = texts.slice(0, 31);
+    changed[30] = (changed[30] ?? "").replace("{", '{"odd":1,');
+    await writeFile(keep, changed.join(""));
+    const error = await failure(derive({ keep }));
+    expect(error.code).to.equal("other_log");
+    expect(error.message).to.contain("Line 31 of");
+    expect(await readFile(keep, "utf8"), "the file stays as it was").to.equal(changed.join(""));
+  });
+
+  it("names the tick and the lines when one line was changed on its way", async () => {
+    const at = texts.findIndex((line, n) => n > 60 && line.includes('"kind":"transfer"'));
+    const tick = log.events.findIndex(({ kind }, n) => n > at && kind === "tick");
+    const before = log.events.findLastIndex(({ kind }, n) => n < at && kind === "tick");
+    onPages((lines) =>
+      whole(lines.map((line, n) => (n === at ? line.replace('"value":"5', '"value":"6') : line))),
+    );
+    const error = await failure(check());
+    expect(error.code).to.equal("digest_differs");
+    expect(error.message).to.contain(
+      `The tick of block ${log.events[tick]?.block}, line ${tick + 1}, is the first that differs`,
+    );
+    expect(error.message).to.contain(`line ${before + 1}, they agree`);
+    expect(error.hint).to.contain(`lines ${before + 2} to ${tick + 1} first`);
+  });
+
+  it("names the tick when a line was left out and the others were numbered anew", async () => {
+    const at = log.events.findIndex(({ kind }, n) => n > 60 && kind === "record");
+    const tick = log.events.findIndex(({ kind }, n) => n > at && kind === "tick");
+    onPages((lines) => whole(lines.filter((_, n) => n !== at)));
+    const error = await failure(check());
+    expect(error.code).to.equal("digest_differs");
+    expect(error.message).to.contain(`The tick of block ${log.events[tick]?.block}, line ${tick},`);
+  });
+
+  it("names the tick that was left out of the log, or out of the digests", async () => {
+    const at = log.events.findIndex(({ kind }, n) => n > 60 && kind === "tick");
+    const block = log.events[at]?.block;
+    onPages((lines) => whole(lines.filter((_, n) => n !== at)));
+    expect((await failure(check())).message).to.contain(`The tick of block ${block}, line ${at + 1},`);
+    node.on = (asked, page) => {
+      if (!asked.startsWith("/v1/digests")) return page;
+      const { digests } = JSON.parse(page.body);
+      const kept = digests.filter((it: { block: number }) => it.block !== block);
+      return { ...page, body: JSON.stringify({ digests: kept, next: null }) };
+    };
+    const error = await failure(check());
+    expect(error.message)
+      .to.contain(`The tick of block ${block}, line ${at + 1},`)
+      .and.contain("has no tick");
+  });
+
+  const headed = (said: string) => (lines: string[]) => ({
+    ...whole(lines),
+    headers: { "tallystick-lines": said },
+  });
+  const last = texts.length;
+  for (const [what, change, problem] of [
+    ["is cut in a line", (_: string[], it: Told) => ({ ...it, body: it.body.slice(0, -9) }), "is cut off"],
+    [
+      "is cut between lines",
+      (lines: string[], it: Told) => ({ ...it, body: whole(lines.slice(0, 9)).body }),
+      "it has 9 lines",
+    ],
+    [
+      "ends early without a reason",
+      (lines: string[]) => told(lines.slice(0, 9), { after: 0, last }),
+      `ends with line 9, though line ${last} is the last`,
+    ],
+    ["has no lines though there are more", () => told([], { after: 0, last }), "ends with line 0"],
+    ["has other line numbers", headed(`first=2, next=${last + 2}, last=${last + 1}`), "begins with line 2"],
+    ["counts wrongly", headed(`first=1, next=${last}, last=${last}`), `it has ${last} lines`],
+    ["has more than there is", headed(`first=1, next=${last + 1}, last=7`), "says that line 7 is the last"],
+    ["says nothing of itself", headed("first=1"), "does not say which lines"],
+    [
+      "has an empty line",
+      (lines: string[]) => whole([...lines.slice(0, 4), "", ...lines.slice(4)]),
+      "has no event in line 5",
+    ],
+    ["is out of order", (lines: string[]) => whole([...lines.slice(0, 4), ...lines.slice(2)]), "Line 5 "],
+    ["has what is no event", (lines: string[]) => whole([...lines.slice(0, 4), "{}"]), "Line 5 "],
+    [
+      "is not UTF-8",
+      (_: string[], it: Told) => ({ ...it, body: Buffer.from([0xff, 0x0a]) as unknown as string }),
+      "is no text",
+    ],
+  ] as const) {
+    it(`refuses a page that ${what}, and keeps nothing of it`, async () => {
+      onPages(change);
+      const error = await failure(derive({ keep }));
+      expect(error.message).to.contain(problem);
+      expect(await readFile(keep, "utf8")).to.equal("");
+    });
+  }
+
+  it("goes on to the end when a cache tells of an earlier one, and leaves a node that always has more", async () => {
+    const page = (after: number, size: number, end: number) => {
+      const lines = Array.from({ length: size }, (_, n) =>
+        JSON.stringify({ block: 1 + after + n, time: 1_767_225_600 + after + n, kind: "tick" }),
+      );
+      return told(lines, { after, last: end });
+    };
+    const read = async (most?: number) => {
+      let lines = 0;
+      for await (const text of nodeLog(node.url, { most })) lines += text.split("\n").length;
+      return lines;
+    };
+    // The first page was kept by a cache when there were 6,000 lines; now there are 7,000.
+    node.on = (asked) => (asked.includes("after=0&") ? page(0, 5_000, 6_000) : page(5_000, 2_000, 7_000));
+    expect(await read()).to.equal(7_000);
+    node.on = (asked) => {
+      const after = Number(/after=(\d+)/.exec(asked)?.[1]);
+      return page(after, 5_000, after + 5_001);
+    };
+    const error = await failure(read(16_000));
+    expect(error.code).to.equal("log_too_long");
+    expect(error.message).to.contain("20001 lines");
+  });
+
+  it("asks a node again that is busy, and tells what it is refused by one that is not", async () => {
+    let refusals = 2;
+    node.on = (_, page) =>
+      refusals-- > 0 ? { status: 429, headers: { "retry-after": "0" }, body: "{}" } : page;
+    expect(await check()).to.equal(40);
+    refusals = Number.POSITIVE_INFINITY;
+    expect((await failure(derive())).code).to.equal("http_error");
+    node.on = () => ({
+      status: 500,
+      headers: {},
+      body: JSON.stringify({ code: "internal", detail: "\u001b[2J" }),
+    });
+    const error = await failure(derive());
+    expect(error.code).to.equal("internal");
+    expect(error.message).to.contain("\\u001b[2J").and.not.contain("\u001b");
+    node.on = () => ({ status: 302, headers: { location: "http://127.0.0.1:1/" }, body: "" });
+    expect((await failure(derive())).code).to.equal("unreachable");
+  });
+
+  it("reads no digests that cannot be", async () => {
+    const digest = `0x${"ab".repeat(32)}`;
+    const tick = { block: 4, time: 1, digest, line: 4 };
+    for (const body of [
+      "no JSON",
+      { digests: [{ ...tick, digest: "0x1" }], next: null },
+      { digests: [tick, tick], next: null },
+      { digests: [tick, { ...tick, block: 5 }], next: null },
+      { digests: [{ ...tick, block: 1e9 }], next: null },
+      { digests: [], next: 3 },
+      { digests: [tick], next: 4 },
+    ]) {
+      node.on = (asked, page) =>
+        asked.startsWith("/v1/digests")
+          ? { ...page, body: typeof body === "string" ? body : JSON.stringify(body) }
+          : page;
+      const error = await failure(check());
+      // The first tick of the story is in another block, so what can be is told as a difference.
+      expect(error.code, JSON.stringify(body)).to.be.oneOf(["bad_answer", "digest_differs"]);
+    }
+  });
+
+  describe("compared", () => {
+    it("with that of nodes that say the same, also one that begins later or is behind", async () => {
+      const other = await open(log);
+      expect(await compareNodes([node.url, other.url])).to.deep.equal({
+        ticks: 40,
+        block: log.events.at(-1)?.block,
+        difference: null,
+      });
+      const blocks = log.events.filter(({ kind }) => kind === "tick").map(({ block }) => block);
+      other.on = (_, page) => {
+        const { digests } = JSON.parse(page.body);
+        return { ...page, body: JSON.stringify({ digests: digests.slice(3, 30), next: null }) };
+      };
+      expect(await compareNodes([node.url, other.url])).to.deep.equal({
+        ticks: 27,
+        block: blocks[29],
+        difference: null,
+      });
+      other.on = (_, page) => ({ ...page, body: JSON.stringify({ digests: [], next: null }) });
+      expect((await failure(compareNodes([node.url, other.url]))).code).to.equal("nothing_in_common");
+    });
+
+    it("names the first tick that differs and the line, where a line differs", async () => {
+      const at = log.events.findIndex(({ kind }, n) => n > 60 && kind === "transfer");
+      const changed = story(40);
+      // biome-ignore lint/suspicious/noExplicitAny: the value of a transfer
+      (changed.events[at] as any).value = "777";
+      const other = await open(changed);
+      const third = await open(log);
+      const tick = log.events.findIndex(({ kind }, n) => n > at && kind === "tick");
+      const { difference, ticks } = await compareNodes([node.url, third.url, other.url]);
+      expect(difference?.block).to.equal(log.events[tick]?.block);
+      expect(ticks).to.equal(log.events.slice(0, tick).filter(({ kind }) => kind === "tick").length);
+      expect(difference?.line).to.deep.equal({
+        line: at + 1,
+        texts: [
+          [node.url, texts[at]?.trimEnd()],
+          [other.url, JSON.stringify(changed.events[at])],
+        ],
+      });
+    });
+
+    it("names a line before the tick at which it shows, and says so when the logs are alike", async () => {
+      const other = await open(log);
+      const block = log.events.findLast(({ kind }) => kind === "tick")?.block;
+      const lying = (page: Told) =>
+        page.body.replace(/"digest":"0x.{64}("[^{]*)$/, `"digest":"0x${"0".repeat(64)}$1`);
+      other.on = (asked, page) => {
+        if (asked.startsWith("/v1/digests")) return { ...page, body: lying(page) };
+        const after = Number(/after=(\d+)/.exec(asked)?.[1]);
+        const lines = linesOf(page).map((line, n) => (after + n === 11 ? "{}" : line));
+        return { ...page, body: whole(lines).body };
+      };
+      const late = await compareNodes([node.url, other.url]);
+      expect(late.difference?.block).to.equal(block);
+      expect(late.difference?.line?.line).to.equal(12);
+      other.on = (asked, page) => (asked.startsWith("/v1/digests") ? { ...page, body: lying(page) } : page);
+      const silent = await compareNodes([node.url, other.url]);
+      expect(silent.difference).to.include({ block, line: null });
+    });
+  });
+});
