@@ -10,15 +10,14 @@ const STATEMENTS = 3;
 
 /**
  * Routes that cost other than a point before their answer is known: whether the process is well, which whoever starts it asks;
- * figures of the whole process, searches, pages made anew, pages of the log.
+ * figures of the whole process, searches, pages made anew, and the log, whose lines cost more.
  */
 const PRICES: [path: RegExp, points: number][] = [
   [/^\/(?:health|ready)$/, 0],
   [/^\/metrics$/, 20],
   [/^\/docs\//, 5],
   [/^\/openapi\.json$/, 5],
-  [/^\/v1\/(?:search$|insights\/)/, 2],
-  [/^\/v1\/(?:events|digests)$/, 5],
+  [/^\/v1\/(?:(?:search|events|digests)$|insights\/)/, 2],
 ];
 
 /** What each client may ask of this process, which serves an API of its own whether or not others serve beside it. */

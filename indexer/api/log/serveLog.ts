@@ -2,7 +2,9 @@ import { createHash } from "node:crypto";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Address } from "tallystick-protocol/address";
 import { InvalidInputError } from "tallystick-protocol/errors";
+import { admittedOf } from "tallystick-runtime/http/limitClients";
 import type { Database } from "../database.ts";
+import type { Connection } from "../graphql/context.ts";
 import { digestPage } from "./digestPage.ts";
 import { eventPage } from "./eventPage.ts";
 import { digestsRoute, eventsRoute, LINES_HEADER } from "./routes.ts";
@@ -11,11 +13,19 @@ import { digestsRoute, eventsRoute, LINES_HEADER } from "./routes.ts";
 const FOREVER = "public, max-age=31536000, immutable";
 const FOR_NOW = "public, max-age=5";
 
+/** Lines, or digests, that cost a client one point besides what the request does. */
+const LINES_PER_POINT = 100;
+
+function charge(env: unknown, count: number): void {
+  admittedOf((env as Connection | undefined)?.incoming)?.budget.charge(count / LINES_PER_POINT);
+}
+
 /** Adds the open log: its pages, and the digests to compare with what they derive to. */
 export function serveLog(app: OpenAPIHono, db: Database, token: Address): void {
-  app.openapi(eventsRoute, async ({ req }) => {
+  app.openapi(eventsRoute, async ({ req, env }) => {
     const { after, limit } = req.valid("query");
     const { lines, last } = await eventPage(db, token, { after, limit });
+    charge(env, lines.length);
     if (after > last) {
       const issues = [{ field: "after", message: `must be from 0 to ${last}, the last line that is final` }];
       throw new InvalidInputError({ code: "not_in_log", issues });
@@ -28,11 +38,12 @@ export function serveLog(app: OpenAPIHono, db: Database, token: Address): void {
       [LINES_HEADER]: `first=${after + 1}, next=${next}, last=${last}`,
     });
   });
-  app.openapi(digestsRoute, async ({ req }) => {
+  app.openapi(digestsRoute, async ({ req, env }) => {
     const { from, to, limit } = req.valid("query");
     if (to !== undefined && to < from)
       throw new InvalidInputError({ issues: [{ field: "to", message: "must not be before from" }] });
     const { digests, next, isWhole } = await digestPage(db, { from, to, limit });
+    charge(env, digests.length);
     return page(req.header("if-none-match"), JSON.stringify({ digests, next }), {
       "content-type": "application/json",
       "cache-control": isWhole ? FOREVER : FOR_NOW,
