@@ -68,8 +68,10 @@ describe("npm run dev", function () {
     const read = async (place: string) => (await fetch(`${listening}${place}`)).json();
     const agent = `/v1/agents/${wallet(1)}/reputation`;
     expect(await read(agent)).to.include({ last_30d_hire_count_raw: 1 });
-    const query = "/graphql?query={meta{chainId%20token}}";
-    expect(await read(query)).to.deep.include({ data: { meta: { chainId: 31_337, token: TOKEN } } });
+    const query = "/graphql?query={meta{chainId%20token{address}}}";
+    expect(await read(query)).to.deep.include({
+      data: { meta: { chainId: 31_337, token: { address: TOKEN } } },
+    });
     expect((await fetch(`${listening}/v1/ledger/entries?ledger=${LEDGER}`)).status).to.equal(200);
 
     copy.edit(APP, "const app = new Hono();", 'const app = new Hono();\n  console.log("made anew");');
