@@ -65,6 +65,11 @@ export function talliesOf(changes: readonly RowChange[]): TallyChange[] {
   );
 }
 
+/** What several sets add up to. */
+export function sumTallies(tallies: readonly Tally[]): Tally {
+  return tallies.reduce(addTallies, NOTHING);
+}
+
 export function addTallies(a: Tally, b: Tally): Tally {
   return {
     hires: a.hires + b.hires,

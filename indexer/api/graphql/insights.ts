@@ -3,7 +3,7 @@ import { and, gt, inArray, lte, sql } from "ponder";
 import { STATE_ID } from "tallystick-derive/stateId";
 import { TallystickError } from "tallystick-protocol/errors";
 import * as schema from "../../ponder.schema.ts";
-import { addTallies, type Tally } from "../../src/insights.ts";
+import { sumTallies } from "../../src/insights.ts";
 import { figuresOf, type TallyFigures } from "../insights/figures.ts";
 import {
   agentPercentiles,
@@ -263,18 +263,6 @@ async function fortnight(
   return { days: await loader.load(capability), today };
 }
 
-const NOTHING: Tally = {
-  hires: 0,
-  weight: 0,
-  successes: 0,
-  failures: 0,
-  refunds: 0,
-  disputes: 0,
-  volume: 0n,
-  latencies: 0,
-  latencySum: 0n,
-};
-
 function sum(rows: DayRow[]): TallyFigures {
-  return figuresOf(rows.reduce<Tally>((a, b) => addTallies(a, b), NOTHING));
+  return figuresOf(sumTallies(rows));
 }

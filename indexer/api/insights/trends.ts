@@ -1,6 +1,6 @@
 import { and, desc, gt, inArray, lte, sql } from "ponder";
 import * as schema from "../../ponder.schema.ts";
-import { addTallies, type Tally } from "../../src/insights.ts";
+import { sumTallies } from "../../src/insights.ts";
 import type { Database } from "../database.ts";
 import { readCursor, writeCursor } from "../rest/cursor.ts";
 import { lastTick } from "../rows/state.ts";
@@ -51,7 +51,7 @@ export async function capabilityTrends(
   return {
     capabilities: shown.map((row) => {
       const own = days.get(row.capability) ?? [];
-      const sum = (some: DayRow[]) => figuresOf(some.reduce<Tally>((a, b) => addTallies(a, b), NOTHING));
+      const sum = (some: DayRow[]) => figuresOf(sumTallies(some));
       return {
         capability: row.capability,
         window: figuresOf(row),
@@ -64,18 +64,6 @@ export async function capabilityTrends(
 }
 
 type DayRow = typeof schema.capabilityDay.$inferSelect;
-
-const NOTHING: Tally = {
-  hires: 0,
-  weight: 0,
-  successes: 0,
-  failures: 0,
-  refunds: 0,
-  disputes: 0,
-  volume: 0n,
-  latencies: 0,
-  latencySum: 0n,
-};
 
 async function fortnight(
   db: Database,
