@@ -14,6 +14,7 @@ type Kept = { spec: ProcessSpec; pid: number; ended: Promise<void> };
 const ABANDONED_MS = 1_500;
 
 const kept = new Map<string, Kept>();
+const starting = new Set<Promise<number>>();
 const removeAtEnd: string[] = [];
 let closing: Promise<void> | undefined;
 
@@ -102,6 +103,8 @@ async function endsWithin(ended: Promise<void>, ms: number): Promise<boolean> {
  */
 function close(inOrder: boolean): Promise<void> {
   closing ??= (async () => {
+    // What is being started is not kept yet, and nothing starts any more.
+    await Promise.allSettled(starting);
     const all = [...kept.values()].reverse();
     if (inOrder) for (const one of all) await stop(one);
     else await Promise.all(all.map((one) => stop(one, ABANDONED_MS)));
@@ -112,8 +115,11 @@ function close(inOrder: boolean): Promise<void> {
 
 async function answer(request: KeeperRequest): Promise<number | undefined> {
   switch (request.kind) {
-    case "start":
-      return await start(request.spec);
+    case "start": {
+      const started = start(request.spec);
+      starting.add(started);
+      return await started.finally(() => starting.delete(started));
+    }
     case "stop": {
       const one = kept.get(request.name);
       if (one) await stop(one);

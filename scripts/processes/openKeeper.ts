@@ -56,9 +56,9 @@ export async function openKeeper(): Promise<Keeper> {
   child.on("exit", () => {
     // The keeper itself was killed: its work falls to us.
     for (const pid of groups.values()) killGroup(pid);
+    gone.resolve();
     for (const call of waiting.values()) call.reject(new Error("the keeper is gone"));
     opened.reject(new Error("the keeper ended while starting"));
-    gone.resolve();
   });
 
   async function ask(
@@ -108,7 +108,8 @@ export async function openKeeper(): Promise<Keeper> {
     },
     close: async () => {
       if (!child.connected) return;
-      await ask({ kind: "close" });
+      // Its end may be seen before its last word.
+      await Promise.race([gone.promise, ask({ kind: "close" })]);
       hold(child);
       await gone.promise;
     },

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, watch } from "node:fs";
+import { readFileSync, watch } from "node:fs";
 
 /**
  * Passes on what is in a file, and what is appended to it, as it comes.
@@ -9,9 +9,8 @@ import { existsSync, readFileSync, watch } from "node:fs";
 export function followLog(file: string, write: (text: string) => void): () => void {
   let length = 0;
   const read = () => {
-    // Whoever removes the file has no need of its last words.
-    if (!existsSync(file)) return;
-    const bytes = readFileSync(file);
+    const bytes = bytesOf(file);
+    if (bytes === undefined) return;
     if (bytes.length > length) write(bytes.subarray(length).toString("utf8"));
     length = bytes.length;
   };
@@ -21,4 +20,14 @@ export function followLog(file: string, write: (text: string) => void): () => vo
     watcher.close();
     read();
   };
+}
+
+/** Undefined once the file is removed, which may happen at any moment: whoever removes it has no need of its last words. */
+function bytesOf(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
 }

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { TallystickError } from "tallystick-protocol/errors";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
@@ -46,6 +47,21 @@ describe("scripts/processes/openKeeper", () => {
     expect(exits.map(({ name, code, signal }) => ({ name, code, signal }))).to.deep.equal([
       { name: "talker", code: 0, signal: null },
     ]);
+  });
+
+  it("leaves nothing of a process that was being started when it closed", async () => {
+    const pidFile = path.join(folder, "pid");
+    const late = script(
+      "late",
+      `require("node:fs").writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setInterval(() => {}, 1000)`,
+    );
+    // It has a moment before it is told to stop, or the test would end without having seen one.
+    const patient = { ...late, stop: [{ signal: "SIGWINCH" as const, waitMs: 1_000 }] };
+    await Promise.allSettled([keeper.start(patient), keeper.close()]);
+    await untilGone({ pids: existsSync(pidFile) ? [Number(readFileSync(pidFile, "utf8"))] : [] });
+    // Not there yet, and not to come either.
+    await sleep(500);
+    await untilGone({ pids: existsSync(pidFile) ? [Number(readFileSync(pidFile, "utf8"))] : [] });
   });
 
   it("says which program cannot be started", async () => {

@@ -88,7 +88,8 @@ describe("npm run dev", function () {
     await dev.nextLine("stderr", /✔ API/);
     expect(await read(agent)).to.include({ last_30d_hire_count_raw: 42 });
 
-    expect(await dev.end("SIGTERM")).to.equal(143);
+    const { code, words } = await dev.end("SIGTERM");
+    expect(code, words).to.equal(143);
     await untilGone({ pids: [], ports: [Number(new URL(listening).port)] });
   });
 });

@@ -72,7 +72,8 @@ describe("npm run dev:derive", function () {
     expect(fourth.changes).to.deep.equal([{ ...rate, before: 0.5, after: 1 }]);
     expect(fourth.digest.before).to.equal(after.digest);
     expect(fourth.digest.after).to.not.equal(after.digest);
-    expect(await dev.end("SIGTERM")).to.equal(143);
+    const { code, words } = await dev.end("SIGTERM");
+    expect(code, words).to.equal(143);
   });
 
   it("shows people a table of what changed, names a file that is not there, and stops at Ctrl-C", async () => {
@@ -92,6 +93,7 @@ describe("npm run dev:derive", function () {
     expect(await dev.nextLine("stdout", /digest/)).to.match(
       /^\d+ values changed · block \d+ · digest 0x.* → 0x/,
     );
-    expect(await dev.end("SIGINT")).to.equal(130);
+    const { code, words } = await dev.end("SIGINT");
+    expect(code, words).to.equal(130);
   });
 });

@@ -21,8 +21,8 @@ export type Running = {
   nextLine: (stream: "stdout" | "stderr", pattern: RegExp) => Promise<string>;
   /** The exit code, once it has ended. */
   ended: Promise<number | null>;
-  /** Sends the signal, and gives the exit code. */
-  end: (signal: NodeJS.Signals) => Promise<number | null>;
+  /** Sends the signal, and gives the exit code, and what it said on stderr since it was last asked. */
+  end: (signal: NodeJS.Signals) => Promise<{ code: number | null; words: string }>;
 };
 
 /**
@@ -78,7 +78,10 @@ export function copyRooms() {
         },
         end: async (signal) => {
           child.kill(signal);
-          return await ended;
+          const words: string[] = [];
+          for await (const line of said.stderr) words.push(line);
+          const code = await ended;
+          return { code, words: words.join("\n") };
         },
       };
     },
