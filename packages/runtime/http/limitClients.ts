@@ -126,12 +126,16 @@ export function limitClients(server: Server, limits: ClientLimits): void {
         );
     };
     // Whoever ends before it may begin it: it is still done for this client.
-    endTurn = budget.takeTurn(AsyncLocalStorage.bind(begin));
+    const giveBack = budget.takeTurn(AsyncLocalStorage.bind(begin));
     hasWaited = true;
-    if (endTurn === undefined) return refuse(request, response, client, 1, "asks too much at once");
-    if (endsAtOnce) endTurn();
+    if (giveBack === undefined) return refuse(request, response, client, 1, "asks too much at once");
+    // The next of its requests begins after what others have sent meanwhile was looked at. Else requests that end without waiting
+    // for anything are served one after another, however many there are, while everybody else waits.
+    const end = () => void setImmediate(giveBack);
+    endTurn = end;
+    if (endsAtOnce) end();
     response.once("close", () => {
-      endTurn();
+      end();
       const read = socket.bytesRead - (bytesIn.get(socket) ?? 0);
       bytesIn.set(socket, socket.bytesRead);
       budget.charge(
