@@ -1,12 +1,11 @@
 import { Hono } from "hono";
-import { eq } from "ponder";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import { positionOf } from "tallystick-runtime/http/positionOf";
 import type { KeptLines } from "../keptLines.ts";
-import * as schema from "../ponder.schema.ts";
 import type { Database } from "./database.ts";
 import { problem, problemResponse } from "./problem.ts";
+import { followedLedger } from "./rows/ledgers.ts";
 
 /** The ledgers that a node follows, the one it answers for by default first, and their lines. */
 export type FollowedLedgers = { ids: readonly Hex[]; lines: Pick<KeptLines, "read"> };
@@ -55,9 +54,7 @@ export function ledgerEntries(db: Database, { ids, lines }: FollowedLedgers): Ho
 }
 
 async function anchoredHead(db: Database, id: Hex): Promise<{ size: number; root: string }> {
-  const { size, root } = schema.ledger;
-  const rows = await db.select({ size, root }).from(schema.ledger).where(eq(schema.ledger.id, id));
-  return rows[0] ?? { size: 0, root: "" };
+  return (await followedLedger(db, id)) ?? { size: 0, root: "" };
 }
 
 function range(fromText: string | undefined, toText: string | undefined, size: number): [number, number] {

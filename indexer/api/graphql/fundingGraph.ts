@@ -1,11 +1,9 @@
 import DataLoader from "dataloader";
-import { inArray } from "ponder";
-import { tripsBy } from "tallystick-derive/clusters";
 import { parseFundings } from "tallystick-derive/funding/legs";
-import { lastPages, tailItems } from "tallystick-derive/lists";
 import type { Row } from "tallystick-derive/tables";
 import { formatUsdc } from "tallystick-protocol/amount";
-import * as schema from "../../ponder.schema.ts";
+import { clusterOf } from "../rows/clusters.ts";
+import { latestTrips } from "../rows/trips.ts";
 import { AgentRef, toAgent } from "./agent.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
@@ -96,34 +94,9 @@ function tripsOf(funder: string, context: QueryContext): Promise<Row<"trip">[]> 
   const { lists, db, takeRows } = context;
   let loader = lists.get("FundingEdge.signals") as DataLoader<string, Row<"trip">[]> | undefined;
   if (loader === undefined) {
-    loader = new DataLoader(async (funders: readonly string[]) => {
-      const { list, listPage, trip } = schema;
-      const known = await db
-        .select()
-        .from(list)
-        .where(inArray(list.id, funders.map(tripsBy)));
-      const pages = known.flatMap((row) => lastPages(row, MAX_TRIPS));
-      takeRows(known.reduce((sum, { length }) => sum + Math.min(length, MAX_TRIPS), 0));
-      if (known.length === 0) return funders.map(() => []);
-      const full =
-        pages.length === 0 ? [] : await db.select().from(listPage).where(inArray(listPage.id, pages));
-      const itemsOn = new Map(full.map(({ id, items }) => [id, items.split("\n")]));
-      const latestOf = new Map(
-        known.map((row) => {
-          const items = [
-            ...lastPages(row, MAX_TRIPS).flatMap((it) => itemsOn.get(it) ?? []),
-            ...tailItems(row),
-          ];
-          return [row.id, items.slice(-MAX_TRIPS).reverse()];
-        }),
-      );
-      const rows = await db
-        .select()
-        .from(trip)
-        .where(inArray(trip.id, [...latestOf.values()].flat()));
-      const trips = new Map(rows.map((row) => [row.id, row]));
-      return funders.map((it) => latestOf.get(tripsBy(it))?.flatMap((id) => trips.get(id) ?? []) ?? []);
-    });
+    loader = new DataLoader((funders: readonly string[]) =>
+      latestTrips(db, funders, { most: MAX_TRIPS, takeRows }),
+    );
     lists.set("FundingEdge.signals", loader as DataLoader<string, unknown>);
   }
   return loader.load(funder);
@@ -145,10 +118,8 @@ const WalletRef = builder.objectRef<Node>("FundingNode").implement({
     isAgent: t.boolean({ resolve: ({ agent }) => agent !== null }),
     clusterId: t.id({
       nullable: true,
-      resolve: async ({ agent }, _, { load }) => {
-        const first = agent?.ownershipCluster ?? agent?.fingerprintCluster ?? null;
-        return first === null ? null : ((await load.cluster.load(first))?.id ?? null);
-      },
+      resolve: async ({ agent }, _, { load }) =>
+        agent === null ? null : ((await clusterOf(agent, load.cluster))?.id ?? null),
     }),
   }),
 });

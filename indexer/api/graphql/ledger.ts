@@ -1,4 +1,3 @@
-import { and, desc, eq, inArray } from "ponder";
 import type { RecordEvent } from "tallystick-derive/events";
 import type { Row } from "tallystick-derive/tables";
 import { toBase64 } from "tallystick-protocol/base64";
@@ -6,8 +5,9 @@ import { fromHex, type Hex, toHex } from "tallystick-protocol/hex";
 import { verifyInclusion } from "tallystick-protocol/merkle/verifyInclusion";
 import * as schema from "../../ponder.schema.ts";
 import { positionKey } from "../../src/positionKey.ts";
-import { pageKey, storedInclusionProof } from "../../src/segments/storedTree.ts";
-import type { Database } from "../database.ts";
+import { storedInclusionProof } from "../../src/segments/storedTree.ts";
+import { anchorOfSize, treePagesAt } from "../rows/ledgers.ts";
+import type { RowOf } from "../rows/rowsById.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { plainText } from "./errors.ts";
@@ -15,12 +15,12 @@ import { known, listPage, readAlong } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
 import { ReceiptRef } from "./receipt.ts";
 
-type Ledger = typeof schema.ledger.$inferSelect;
-type Anchor = typeof schema.anchor.$inferSelect;
-type Entry = typeof schema.genericEntry.$inferSelect;
+type Ledger = RowOf<"ledger">;
+type Anchor = RowOf<"anchor">;
+type Entry = RowOf<"genericEntry">;
 type Proof = { entry: Entry; leafHash: Hex; hashes: Hex[]; head: Ledger };
 
-const EquivocationRef = builder.objectRef<typeof schema.equivocation.$inferSelect>("Equivocation").implement({
+const EquivocationRef = builder.objectRef<RowOf<"equivocation">>("Equivocation").implement({
   description: "Two words of its writers belong to no one history: nothing more of the ledger is loaded.",
   fields: (t) => ({
     size: t.field({ type: "BigInt", resolve: ({ size }) => size }),
@@ -124,16 +124,7 @@ const ProofRef = builder.objectRef<Proof>("InclusionProof").implement({
       type: CheckpointRef,
       nullable: true,
       description: "The anchor of that root.",
-      resolve: async ({ head }, _, { db }) => {
-        const { anchor } = schema;
-        const [found] = await db
-          .select()
-          .from(anchor)
-          .where(and(eq(anchor.ledger, head.id), eq(anchor.newSize, BigInt(head.size))))
-          .orderBy(desc(anchor.seq))
-          .limit(1);
-        return found ?? null;
-      },
+      resolve: async ({ head }, _, { db }) => (await anchorOfSize(db, head.id, BigInt(head.size))) ?? null,
     }),
   }),
 });
@@ -215,24 +206,11 @@ async function proofOf(entry: Entry, { db, load, takeRows }: QueryContext): Prom
   if (head === null || entry.seq >= head.size) return null;
   const { leafHash, proof } = await storedInclusionProof(entry.seq, head.size, async (places) => {
     takeRows(places.length);
-    return readPages(db, entry.ledger, places);
+    return treePagesAt(db, entry.ledger, places);
   });
   const parts = { leafHash, index: entry.seq, size: head.size, proof, root: fromHex(head.root) };
   if (!verifyInclusion(parts)) throw new Error(`The stored tree of ${entry.ledger} is not its root's.`);
   return { entry, leafHash: toHex(leafHash), hashes: proof.map(toHex), head };
-}
-
-async function readPages(db: Database, ledger: string, places: { height: number; index: number }[]) {
-  const { treePage } = schema;
-  const byKey = new Map(places.map((place) => [pageKey(ledger, place), place]));
-  const rows = await db
-    .select()
-    .from(treePage)
-    .where(inArray(treePage.id, [...byKey.keys()]));
-  return rows.flatMap(({ id, hashes }) => {
-    const place = byKey.get(id);
-    return place === undefined ? [] : [{ ...place, hashes }];
-  });
 }
 
 builder.objectField(ReceiptRef, "entry", (t) =>

@@ -1,36 +1,40 @@
 import DataLoader from "dataloader";
-import type { PgTable } from "drizzle-orm/pg-core";
 import type { Row } from "tallystick-derive/tables";
-import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
 import { byKey } from "../rows/byKey.ts";
 import { type ClusterLoader, clusterLoader, clusterParts } from "../rows/clusters.ts";
 import { eventsAt } from "../rows/events.ts";
 import { pricesOf } from "../rows/prices.ts";
 import { recordsByHash } from "../rows/records.ts";
-import { rowsById } from "../rows/rowsById.ts";
-import { type Place, transferValues } from "./transferValues.ts";
+import { type KeyedTable, type RowOf, rowsById } from "../rows/rowsById.ts";
+import { type Place, transferValues } from "../rows/transferValues.ts";
+
+/** The tables whose rows are looked up by their id. */
+const TABLES = [
+  "state",
+  "agent",
+  "wallet",
+  "escrow",
+  "hire",
+  "receipt",
+  "rating",
+  "payment",
+  "listing",
+  "tierChange",
+  "record",
+  "ledger",
+  "genericEntry",
+  "anchor",
+  "openedLedger",
+  "equivocation",
+] as const satisfies KeyedTable[];
+
+type RowLoaders = { [Name in (typeof TABLES)[number]]: Loader<RowOf<Name>> };
 
 type Loader<Found> = DataLoader<string, Found | null>;
 
 /** Look-ups by key, those of one request together and each key once. */
-export type Loaders = {
-  state: Loader<Row<"state">>;
-  agent: Loader<Row<"agent">>;
-  wallet: Loader<Row<"wallet">>;
-  escrow: Loader<Row<"escrow">>;
-  hire: Loader<Row<"hire">>;
-  receipt: Loader<Row<"receipt">>;
-  rating: Loader<Row<"rating">>;
-  payment: Loader<Row<"payment">>;
-  listing: Loader<Row<"listing">>;
-  tierChange: Loader<Row<"tierChange">>;
-  record: Loader<Row<"record">>;
-  ledger: Loader<typeof schema.ledger.$inferSelect>;
-  genericEntry: Loader<typeof schema.genericEntry.$inferSelect>;
-  anchor: Loader<typeof schema.anchor.$inferSelect>;
-  openedLedger: Loader<typeof schema.openedLedger.$inferSelect>;
-  equivocation: Loader<typeof schema.equivocation.$inferSelect>;
+export type Loaders = RowLoaders & {
   /** The record of an entry hash that was loaded first; the same entry may stand in several ledgers. */
   recordByHash: Loader<Row<"record">>;
   /** The event logged at a position, as JSON text; of the transfers only those that are no payments. */
@@ -46,31 +50,16 @@ export type Loaders = {
 };
 
 export function openLoaders(db: Database): Loaders {
-  const rows = <T extends PgTable>(table: T) =>
-    new DataLoader<string, T["$inferSelect"] | null>((ids) =>
+  const rows = <Name extends KeyedTable>(name: Name): Loader<RowOf<Name>> =>
+    new DataLoader((ids) =>
       byKey(
         ids,
-        (list) => rowsById(db, table, list),
-        (row) => row.id as string,
+        (list) => rowsById(db, name, list),
+        (row) => row.id,
       ),
     );
   return {
-    state: rows(schema.state),
-    agent: rows(schema.agent),
-    wallet: rows(schema.wallet),
-    escrow: rows(schema.escrow),
-    hire: rows(schema.hire),
-    receipt: rows(schema.receipt),
-    rating: rows(schema.rating),
-    payment: rows(schema.payment),
-    listing: rows(schema.listing),
-    tierChange: rows(schema.tierChange),
-    record: rows(schema.record),
-    ledger: rows(schema.ledger),
-    genericEntry: rows(schema.genericEntry),
-    anchor: rows(schema.anchor),
-    openedLedger: rows(schema.openedLedger),
-    equivocation: rows(schema.equivocation),
+    ...(Object.fromEntries(TABLES.map((name) => [name, rows(name)])) as object as RowLoaders),
     recordByHash: new DataLoader((hashes) => recordsByHash(db, hashes)),
     event: new DataLoader((positions) => eventsAt(db, positions)),
     transferValue: new DataLoader((places) => transferValues(db, places), {

@@ -1,9 +1,9 @@
-import { asc, sql } from "ponder";
 import { STATE_ID } from "tallystick-derive/stateId";
 import type { Row } from "tallystick-derive/tables";
 import type { BlockedSegment } from "../../operations.ts";
-import * as schema from "../../ponder.schema.ts";
-import type { Database } from "../database.ts";
+import { indexedBlock } from "../rows/checkpoint.ts";
+import { followedLedgers } from "../rows/ledgers.ts";
+import { firstTokenBlock } from "../rows/token.ts";
 import { builder } from "./builder.ts";
 import { LedgerRef } from "./ledger.ts";
 
@@ -43,10 +43,10 @@ const MetaRef = builder.objectRef<Meta>("Meta").implement({
     chainId: t.field({ type: "SafeInt", resolve: (_, __, { node }) => node.chainId }),
     token: t.field({
       type: TokenRef,
-      resolve: async (_, __, { db, node }) => {
-        const [row] = await db.select().from(schema.token).limit(1);
-        return { address: node.token, firstBlock: row?.firstBlock ?? null };
-      },
+      resolve: async (_, __, { db, node }) => ({
+        address: node.token,
+        firstBlock: await firstTokenBlock(db),
+      }),
     }),
     block: t.field({
       type: "SafeInt",
@@ -71,7 +71,7 @@ const MetaRef = builder.objectRef<Meta>("Meta").implement({
     }),
     ledgers: t.field({
       type: [LedgerRef],
-      resolve: (_, __, { db }) => db.select().from(schema.ledger).orderBy(asc(schema.ledger.id)).limit(1_000),
+      resolve: (_, __, { db }) => followedLedgers(db),
     }),
     blockedAtSegment: t.field({
       type: BlockedSegmentRef,
@@ -80,14 +80,6 @@ const MetaRef = builder.objectRef<Meta>("Meta").implement({
     }),
   }),
 });
-
-/** Ponder's own checkpoint: ten digits of time, sixteen of chain id, sixteen of block number, and more. */
-async function indexedBlock(db: Database): Promise<number> {
-  const { rows } = await db.execute<{ block: string }>(
-    sql`SELECT substr(latest_checkpoint, 27, 16) AS block FROM _ponder_checkpoint LIMIT 1`,
-  );
-  return Number(rows[0]?.block ?? 0);
-}
 
 builder.queryField("meta", (t) =>
   t.field({

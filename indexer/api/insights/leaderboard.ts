@@ -4,8 +4,8 @@ import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
 import { readCursor, writeCursor } from "../rest/cursor.ts";
-import { prepared } from "../rest/prepared.ts";
 import { type ClusterLoader, clusterIsNamed, clusterOf, keepCluster } from "../rows/clusters.ts";
+import { prepared } from "../rows/prepared.ts";
 import { figuresOf, type TallyFigures } from "./figures.ts";
 
 /** An agent's hires in one capability over the window, and how it stands overall. */

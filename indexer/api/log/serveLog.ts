@@ -5,8 +5,8 @@ import { InvalidInputError } from "tallystick-protocol/errors";
 import { admittedOf } from "tallystick-runtime/http/limitClients";
 import type { Database } from "../database.ts";
 import type { Connection } from "../graphql/context.ts";
-import { digestPage } from "./digestPage.ts";
-import { eventPage } from "./eventPage.ts";
+import { digestPage } from "../rows/digests.ts";
+import { eventPage } from "../rows/eventPage.ts";
 import { digestsRoute, eventsRoute, LINES_HEADER } from "./routes.ts";
 
 /** A page that more follows stays as it is; one that more may be added to is old after seconds. */

@@ -5,11 +5,11 @@ import { TallystickError } from "tallystick-protocol/errors";
 import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
 import { type ClusterLoader, clusterIsNamed, clusterOf, keepCluster } from "../rows/clusters.ts";
+import { prepared } from "../rows/prepared.ts";
 import { pricesOf } from "../rows/prices.ts";
 import { lastTick } from "../rows/state.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import { listingJson } from "./listingJson.ts";
-import { prepared } from "./prepared.ts";
 import type { ClusterResponse, ListingsResponse, ReceiptsResponse, ReputationResponse } from "./schemas.ts";
 
 /** Which part of a list is asked for. */

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
-import { sql } from "ponder";
 import type { Database } from "../database.ts";
+import { latestCheckpoint } from "../rows/checkpoint.ts";
 
 /**
  * Answers `304 Not Modified` without reading anything else when the client already has what this block gives. The tag is
@@ -10,7 +10,7 @@ import type { Database } from "../database.ts";
  */
 export function etagByBlock(db: Database, version: string): MiddlewareHandler {
   return async (context, next) => {
-    const tag = `W/"${version}-${await checkpointOf(db)}"`;
+    const tag = `W/"${version}-${await latestCheckpoint(db)}"`;
     const known = context.req.header("if-none-match");
     if (known !== undefined && matches(known, tag)) {
       return new Response(null, { status: 304, headers: { etag: tag, "cache-control": "no-cache" } });
@@ -22,14 +22,6 @@ export function etagByBlock(db: Database, version: string): MiddlewareHandler {
     }
     return undefined;
   };
-}
-
-/** Ponder's checkpoint tells the block's time and number, and the event within it. */
-async function checkpointOf(db: Database): Promise<string> {
-  const { rows } = await db.execute<{ checkpoint: string }>(
-    sql`SELECT latest_checkpoint AS checkpoint FROM _ponder_checkpoint LIMIT 1`,
-  );
-  return rows[0]?.checkpoint ?? "0";
 }
 
 /** `If-None-Match` compares weakly: a list of tags, or `*` (RFC 9110 §13.1.2). */

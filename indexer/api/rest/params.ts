@@ -1,9 +1,7 @@
-import { eq } from "ponder";
 import { fieldNames, publishedFieldOf } from "tallystick-derive/publishedFields";
-import { STATE_ID } from "tallystick-derive/stateId";
 import { TallystickError } from "tallystick-protocol/errors";
-import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
+import { wholeState } from "../rows/state.ts";
 import type { ParamsResponse } from "./schemas.ts";
 import { SEARCH_RANKING } from "./search.ts";
 
@@ -13,7 +11,7 @@ import { SEARCH_RANKING } from "./search.ts";
  * @throws TallystickError `not_ready` before the first event was indexed
  */
 export async function publishedParams(db: Database): Promise<ParamsResponse> {
-  const [state] = await db.select().from(schema.state).where(eq(schema.state.id, STATE_ID));
+  const state = await wholeState(db);
   if (state === undefined) {
     throw new TallystickError({
       code: "not_ready",

@@ -6,9 +6,9 @@ import { parseUsdc } from "tallystick-protocol/amount";
 import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
 import { type ClusterLoader, clusterIsNamed, clusterOf, keepCluster } from "../rows/clusters.ts";
+import { prepared } from "../rows/prepared.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import { offerJson } from "./listingJson.ts";
-import { prepared } from "./prepared.ts";
 import { ANY_PLATFORM_ESCROW, type SearchRequest, type SearchResponse } from "./schemas.ts";
 
 /** The order of results, as it is published. */

@@ -35,7 +35,7 @@ export async function clusterOf(
 async function clusterRoots(db: Database, ids: readonly string[]): Promise<(Row<"cluster"> | null)[]> {
   const known = new Map<string, Row<"cluster">>();
   for (let wanted = [...new Set(ids)].filter(isPossible); wanted.length > 0; ) {
-    const rows = await rowsById(db, schema.cluster, wanted);
+    const rows = await rowsById(db, "cluster", wanted);
     for (const row of rows) known.set(row.id, row);
     wanted = [...new Set(rows.map((row) => row.parent))].filter((id) => !known.has(id));
   }

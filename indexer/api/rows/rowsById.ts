@@ -1,8 +1,19 @@
 import { getTableColumns } from "drizzle-orm";
 import { toSnakeCase } from "drizzle-orm/casing";
-import type { PgTable } from "drizzle-orm/pg-core";
+import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { sql } from "ponder";
+import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
+
+type Tables = typeof schema;
+
+/** The tables whose rows have a key of their own, `id`. */
+export type KeyedTable = {
+  [Name in keyof Tables]: Tables[Name] extends { id: PgColumn } ? Name : never;
+}[keyof Tables];
+
+/** A row of a table, as it is stored. */
+export type RowOf<Name extends keyof Tables> = Tables[Name]["$inferSelect"];
 
 type Raw = Record<string, unknown>;
 
@@ -48,15 +59,20 @@ export function decodeRow<T extends PgTable>(table: T, raw: Raw): T["$inferSelec
   return new Reader(raw) as object as T["$inferSelect"];
 }
 
-/** The rows with these ids. A plain statement: building one column by column takes longer than the database does to answer. */
-export async function rowsById<T extends PgTable>(
+/**
+ * The rows of a table with these ids, in any order; there is none for an id that is not found. A plain statement: building one
+ * column by column takes longer than the database does to answer.
+ */
+export async function rowsById<Name extends KeyedTable>(
   db: Database,
-  table: T,
-  ids: string[],
-): Promise<T["$inferSelect"][]> {
-  const { id } = getTableColumns(table);
+  name: Name,
+  ids: readonly string[],
+): Promise<RowOf<Name>[]> {
+  if (ids.length === 0) return [];
+  // biome-ignore lint/performance/noDynamicNamespaceImportAccess: the table is chosen by name here
+  const table: PgTable & { id: PgColumn } = schema[name];
   const { rows } = await db.execute(
-    sql`SELECT * FROM ${table} WHERE ${id} = ANY (${sql.param(ids)}::text[])`,
+    sql`SELECT * FROM ${table} WHERE ${table.id} = ANY (${sql.param([...ids])}::text[])`,
   );
-  return rows.map((raw) => decodeRow(table, raw as Raw));
+  return rows.map((raw) => decodeRow(table, raw as Raw) as RowOf<Name>);
 }

@@ -1,17 +1,16 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import { eq, sql } from "ponder";
-import { STATE_ID } from "tallystick-derive/stateId";
 import { invalidInputFromZod } from "tallystick-protocol/errors";
 import type { ClientBudget } from "tallystick-runtime/http/clientBudgets";
 import { letGo } from "tallystick-runtime/http/guardServer";
 import { refuseInTime, tooManyRequests } from "tallystick-runtime/http/limitClients";
 import { type WebSocket, WebSocketServer } from "ws";
-import * as schema from "../../ponder.schema.ts";
 import { logWarning } from "../../ponderProcess.ts";
 import type { Database } from "../database.ts";
 import { databaseAway } from "../databaseAway.ts";
 import { problem, problemResponse } from "../problem.ts";
+import { indexedBlock } from "../rows/checkpoint.ts";
+import { stateRow } from "../rows/state.ts";
 import { type StreamMessage, topicOf } from "./messages.ts";
 import { type StreamQuery, streamQuery } from "./streamRequest.ts";
 import { carrySubscriber, type Outlet } from "./subscriber.ts";
@@ -178,16 +177,11 @@ function wanted({ topics, agent }: StreamQuery): (message: StreamMessage) => boo
 
 /** Where the node stands, so that a client knows silence from standstill. */
 async function heartbeat(db: Database, position: string): Promise<string> {
-  const { state } = schema;
-  const [row] = await db.select().from(state).where(eq(state.id, STATE_ID));
-  // Ponder's own checkpoint: ten digits of time, sixteen of chain id, sixteen of block number, and more.
-  const { rows } = await db.execute<{ block: string }>(
-    sql`SELECT substr(latest_checkpoint, 27, 16) AS block FROM _ponder_checkpoint LIMIT 1`,
-  );
+  const row = await stateRow(db);
   return JSON.stringify({
     type: "heartbeat",
     position,
-    indexed_block: Number(rows[0]?.block ?? 0),
+    indexed_block: await indexedBlock(db),
     block: row?.block ?? 0,
     time: row?.time ?? 0,
     digest: row?.digest ?? null,

@@ -1,11 +1,8 @@
-import { inArray } from "ponder";
 import type { Row } from "tallystick-derive/tables";
 import { formatUsdc } from "tallystick-protocol/amount";
-import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
-
-/** A row of the timeline. */
-export type TimelineRow = typeof schema.timeline.$inferSelect;
+import { type KeyedTable, type RowOf, rowsById } from "../rows/rowsById.ts";
+import type { TimelineRow } from "../rows/timeline.ts";
 
 /** A moment as it is sent: `text` is the JSON, made once for all clients. */
 export type StreamMessage = Pick<TimelineRow, "position" | "kind" | "subject" | "agent" | "counterpart"> & {
@@ -29,30 +26,22 @@ export function topicOf({ kind }: Pick<TimelineRow, "kind">): Topic | undefined 
 
 /** The messages of timeline rows, in their order; four look-ups however many they are. A row that is gone is left out. */
 export async function messagesOf(db: Database, rows: TimelineRow[]): Promise<StreamMessage[]> {
-  const ids = (kind: string) => rows.filter((row) => row.kind === kind).map((row) => row.subject);
-  const { hire, rating, tierChange, anchor } = schema;
-  const find = async <Found extends { id: string }>(
-    wanted: string[],
-    select: (ids: string[]) => Promise<Found[]>,
-    json: (row: Found) => object,
-  ): Promise<[string, object][]> =>
-    wanted.length === 0 ? [] : (await select(wanted)).map((row) => [row.id, json(row)]);
-  const [hires, ratings, tierChanges, anchors] = await Promise.all([
-    find(ids("hire"), (list) => db.select().from(hire).where(inArray(hire.id, list)), hireJson),
-    find(ids("rating"), (list) => db.select().from(rating).where(inArray(rating.id, list)), ratingJson),
-    find(
-      ids("tier_change"),
-      (list) => db.select().from(tierChange).where(inArray(tierChange.id, list)),
-      tierChangeJson,
-    ),
-    find(ids("anchor"), (list) => db.select().from(anchor).where(inArray(anchor.id, list)), anchorJson),
-  ]);
-  const data: { [kind: string]: Map<string, object> } = {
-    hire: new Map(hires),
-    rating: new Map(ratings),
-    tier_change: new Map(tierChanges),
-    anchor: new Map(anchors),
+  const find = async <Name extends KeyedTable>(
+    kind: string,
+    table: Name,
+    json: (row: RowOf<Name>) => object,
+  ): Promise<Map<string, object>> => {
+    const ids = rows.filter((row) => row.kind === kind).map(({ subject }) => subject);
+    const found = await rowsById(db, table, ids);
+    return new Map(found.map((row) => [row.id, json(row)]));
   };
+  const [hire, rating, tier_change, anchor] = await Promise.all([
+    find("hire", "hire", hireJson),
+    find("rating", "rating", ratingJson),
+    find("tier_change", "tierChange", tierChangeJson),
+    find("anchor", "anchor", anchorJson),
+  ]);
+  const data: { [kind: string]: Map<string, object> } = { hire, rating, tier_change, anchor };
   return rows.flatMap((row) => {
     const found = data[row.kind]?.get(row.subject);
     if (found === undefined) return [];
@@ -92,7 +81,7 @@ function tierChangeJson(row: Row<"tierChange">) {
   return { agent, from, to, reason, block, time };
 }
 
-function anchorJson(row: typeof schema.anchor.$inferSelect) {
+function anchorJson(row: RowOf<"anchor">) {
   const { ledger, seq, oldSize, newSize, root, block, time, tx } = row;
   return {
     ledger,

@@ -1,7 +1,6 @@
-import { asc, desc, gt } from "ponder";
-import { timeline } from "../../ponder.schema.ts";
 import { logWarning } from "../../ponderProcess.ts";
 import type { Database } from "../database.ts";
+import { latestMoments, momentsAfter } from "../rows/timeline.ts";
 import { messagesOf, type StreamMessage } from "./messages.ts";
 
 /** The blocks up to `position` stand; what came after it was taken back. */
@@ -40,12 +39,8 @@ export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: num
   const head = () => recent.at(-1)?.position ?? floor ?? BEGINNING;
 
   async function begin(): Promise<void> {
-    const latest = await db
-      .select()
-      .from(timeline)
-      .orderBy(desc(timeline.position))
-      .limit(REMEMBERED + 1);
-    const [below, ...rows] = latest.reverse();
+    const latest = await latestMoments(db, REMEMBERED + 1);
+    const [below, ...rows] = latest;
     const full = latest.length > REMEMBERED;
     recent = await messagesOf(db, full || below === undefined ? rows : [below, ...rows]);
     floor = full && below !== undefined ? below.position : BEGINNING;
@@ -55,7 +50,7 @@ export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: num
     if (floor === null) return begin();
     for (;;) {
       const known = recent;
-      const rows = await rowsAfter(db, floor, known.length + BATCH);
+      const rows = await momentsAfter(db, floor, known.length + BATCH);
       const changed = known.findIndex(
         (it, n) => it.position !== rows[n]?.position || it.subject !== rows[n]?.subject,
       );
@@ -98,7 +93,7 @@ export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: num
       if (floor !== null && position >= floor) {
         return recent.filter((it) => it.position > position).slice(0, limit);
       }
-      return messagesOf(db, await rowsAfter(db, position, limit));
+      return messagesOf(db, await momentsAfter(db, position, limit));
     },
     subscribe: (listener) => {
       listeners.add(listener);
@@ -113,13 +108,4 @@ export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: num
       };
     },
   };
-}
-
-async function rowsAfter(db: Database, position: string, limit: number) {
-  return await db
-    .select()
-    .from(timeline)
-    .where(gt(timeline.position, position))
-    .orderBy(asc(timeline.position))
-    .limit(limit);
 }

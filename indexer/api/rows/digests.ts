@@ -1,6 +1,6 @@
 import { sql } from "ponder";
 import type { Database } from "../database.ts";
-import { FINAL_BLOCK } from "./finality.ts";
+import { FINAL_BLOCK } from "./checkpoint.ts";
 
 /** The digest at a tick, and which line of the event log the tick is. */
 export type TickDigest = { block: number; time: number; digest: string; line: number };

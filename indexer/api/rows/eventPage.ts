@@ -4,7 +4,7 @@ import type { Address } from "tallystick-protocol/address";
 import { LINES_APART } from "../../src/logLines.ts";
 import { transferOfPayment } from "../../src/transferOfPayment.ts";
 import type { Database } from "../database.ts";
-import { FINAL_BLOCK, FINAL_END } from "./finality.ts";
+import { FINAL_BLOCK, FINAL_END } from "./checkpoint.ts";
 
 /** Lines of the event log, and the number of the last line that is final; 0 when none is. */
 export type EventPage = { lines: string[]; last: number };

@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { transferValues } from "../../../indexer/api/graphql/transferValues.ts";
-import * as schema from "../../../indexer/ponder.schema.ts";
-import { positionKey } from "../../../indexer/src/positionKey.ts";
-import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
-import { EventLog, wallet } from "../../derive/eventLog.ts";
-import { openApiStory } from "../support/apiStory.ts";
+import { transferValues } from "../../../../indexer/api/rows/transferValues.ts";
+import * as schema from "../../../../indexer/ponder.schema.ts";
+import { positionKey } from "../../../../indexer/src/positionKey.ts";
+import { openApiDatabase } from "../../../../tools/bench/api/apiDatabase.ts";
+import { EventLog, wallet } from "../../../derive/eventLog.ts";
+import { openApiStory } from "../../support/apiStory.ts";
 
 describe("transferValues", () => {
   it("finds a transfer among the payments or in the log, and nothing where another event stands", async () => {

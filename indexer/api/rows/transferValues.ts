@@ -1,8 +1,9 @@
-import { inArray, sql } from "ponder";
+import { sql } from "ponder";
 import type { TransferEvent } from "tallystick-derive/events";
 import * as schema from "../../ponder.schema.ts";
 import { positionKey } from "../../src/positionKey.ts";
 import type { Database } from "../database.ts";
+import { eventsAt } from "./events.ts";
 
 /** The log of a transfer. */
 export type Place = { block: number; log: number };
@@ -10,14 +11,9 @@ export type Place = { block: number; log: number };
 /** What was transferred there, in atomic units; null where there is no transfer. All but a few are payments. */
 export async function transferValues(db: Database, places: readonly Place[]): Promise<(bigint | null)[]> {
   const values = await paymentValues(db, places);
-  const others = places.filter((place) => !values.has(keyOf(place)));
-  if (others.length > 0) {
-    const { eventLog } = schema;
-    const rows = await db
-      .select()
-      .from(eventLog)
-      .where(inArray(eventLog.position, others.map(keyOf)));
-    for (const { position, json } of rows) values.set(position, BigInt(JSON.parse(json).value));
+  const others = places.map(keyOf).filter((key) => !values.has(key));
+  for (const [n, json] of (await eventsAt(db, others)).entries()) {
+    if (json !== null) values.set(others[n] as string, BigInt(JSON.parse(json).value));
   }
   return places.map((place) => values.get(keyOf(place)) ?? null);
 }

@@ -1,0 +1,24 @@
+import { sql } from "ponder";
+import type { Database } from "../database.ts";
+
+/** Ponder's own checkpoint: ten digits of time, sixteen of chain id, sixteen of block number, and more; `0` before the first. */
+export async function latestCheckpoint(db: Database): Promise<string> {
+  const { rows } = await db.execute<{ checkpoint: string }>(
+    sql`SELECT latest_checkpoint AS checkpoint FROM _ponder_checkpoint LIMIT 1`,
+  );
+  return rows[0]?.checkpoint ?? "0";
+}
+
+/** The last block that was indexed; 0 before the first. */
+export async function indexedBlock(db: Database): Promise<number> {
+  return Number((await latestCheckpoint(db)).slice(26, 42));
+}
+
+/**
+ * The last block that no reorganization takes back, as Ponder counts it: of the rows of `_ponder_checkpoint`. Everything up to it
+ * that is there stays; while the history is read, more of that very block may come, always behind.
+ */
+export const FINAL_BLOCK = sql`least(substr(finalized_checkpoint, 27, 16)::bigint, 999999999998)`;
+
+/** Before it, as the log is sorted, stands what is final: the beginning of the block after. */
+export const FINAL_END = sql`lpad((${FINAL_BLOCK} + 1)::text, 12, '0') || '/00000000/0000000000000000'`;

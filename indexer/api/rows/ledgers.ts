@@ -1,0 +1,49 @@
+import { and, asc, desc, eq } from "ponder";
+import * as schema from "../../ponder.schema.ts";
+import { pageKey, type TreePage } from "../../src/segments/storedTree.ts";
+import type { Database } from "../database.ts";
+import { type RowOf, rowsById } from "./rowsById.ts";
+
+/** A node follows far fewer. */
+const MOST_LEDGERS = 1_000;
+
+/** The followed ledgers that something was loaded of, by id; at most a thousand. */
+export async function followedLedgers(db: Database): Promise<RowOf<"ledger">[]> {
+  return await db.select().from(schema.ledger).orderBy(asc(schema.ledger.id)).limit(MOST_LEDGERS);
+}
+
+/** How far a followed ledger is anchored and loaded; undefined before its first entry. */
+export async function followedLedger(db: Database, id: string): Promise<RowOf<"ledger"> | undefined> {
+  const [row] = await rowsById(db, "ledger", [id]);
+  return row;
+}
+
+/** The latest anchor of a ledger that says `size`; undefined when there is none. */
+export async function anchorOfSize(
+  db: Database,
+  ledger: string,
+  size: bigint,
+): Promise<RowOf<"anchor"> | undefined> {
+  const { anchor } = schema;
+  const [row] = await db
+    .select()
+    .from(anchor)
+    .where(and(eq(anchor.ledger, ledger), eq(anchor.newSize, size)))
+    .orderBy(desc(anchor.seq))
+    .limit(1);
+  return row;
+}
+
+/** The stored pages of a ledger's Merkle tree that are at these places, in any order. */
+export async function treePagesAt(
+  db: Database,
+  ledger: string,
+  places: readonly Omit<TreePage, "hashes">[],
+): Promise<TreePage[]> {
+  const placeOf = new Map(places.map((place) => [pageKey(ledger, place), place]));
+  const rows = await rowsById(db, "treePage", [...placeOf.keys()]);
+  return rows.flatMap(({ id, hashes }) => {
+    const place = placeOf.get(id);
+    return place === undefined ? [] : [{ ...place, hashes }];
+  });
+}
