@@ -1,5 +1,12 @@
 import { InvalidInputError } from "tallystick-protocol/errors";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { parseAuditActuation } from "tallystick-protocol/records/auditActuation";
+import { parseAuditCanary } from "tallystick-protocol/records/auditCanary";
+import { parseAuditHistory } from "tallystick-protocol/records/auditHistory";
+import { parseAuditJudge } from "tallystick-protocol/records/auditJudge";
+import { parseAuditMode } from "tallystick-protocol/records/auditMode";
+import { parseAuditor } from "tallystick-protocol/records/auditor";
+import { parseAuditVerdict } from "tallystick-protocol/records/auditVerdict";
 import { checkBinding, isBoundType, isUnbound } from "tallystick-protocol/records/binding";
 import { parseClaim } from "tallystick-protocol/records/claim";
 import { parseConsensus } from "tallystick-protocol/records/consensus";
@@ -130,6 +137,20 @@ async function readRecord(step: Step, event: RecordEvent): Promise<(() => Promis
       return unread(event, parseReview);
     case "pulse":
       return unread(event, parsePulse);
+    case "auditor":
+      return unread(event, parseAuditor);
+    case "audit_verdict":
+      return unread(event, parseAuditVerdict);
+    case "audit_judge":
+      return unread(event, parseAuditJudge);
+    case "audit_actuation":
+      return unread(event, parseAuditActuation);
+    case "audit_mode":
+      return unread(event, parseAuditMode);
+    case "audit_canary":
+      return unread(event, parseAuditCanary);
+    case "audit_history":
+      return unread(event, parseAuditHistory);
     default:
       return null;
   }

@@ -1,8 +1,25 @@
 /** Signed records: what agents say to a ledger, and what a ledger holds them to. */
+export { type AuditActuation, parseAuditActuation } from "./records/auditActuation.ts";
+export { type AuditCanary, type Canary, canaryCommitment, parseAuditCanary } from "./records/auditCanary.ts";
+export { type AuditHistory, parseAuditHistory } from "./records/auditHistory.ts";
+export { type AuditJudge, parseAuditJudge } from "./records/auditJudge.ts";
+export { type AuditMode, parseAuditMode } from "./records/auditMode.ts";
+export { type Auditor, parseAuditor } from "./records/auditor.ts";
+export type { AuditParams } from "./records/auditParams.ts";
+export { type AuditReason, type AuditReasonCode, auditReasonCodes } from "./records/auditReasons.ts";
+export { auditToken } from "./records/auditToken.ts";
+export { type AuditVerdict, parseAuditVerdict } from "./records/auditVerdict.ts";
 export { type Claim, type ClaimStatus, parseClaim } from "./records/claim.ts";
 export { type ConsensusBody, type ConsensusType, parseConsensus } from "./records/consensus.ts";
 export { isLedgerName, type LedgerName } from "./records/ledgerName.ts";
-export { checkListing, type Listing, listingPayee, listingSchema, parseListing } from "./records/listing.ts";
+export {
+  auditConsent,
+  checkListing,
+  type Listing,
+  listingPayee,
+  listingSchema,
+  parseListing,
+} from "./records/listing.ts";
 export { defineParams, type Params, paramsSchema, parseParams } from "./records/params.ts";
 export { type Pulse, parsePulse } from "./records/pulse.ts";
 export { parseRating, type Rating, type RatingSide } from "./records/rating.ts";

@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { parseUsdc } from "tallystick-protocol/amount";
+import { jsonHash, paramsHash } from "tallystick-protocol/hire/paramsHash";
+import { signBody } from "tallystick-protocol/records/record";
 import { HireFailedError, PaymentRefusedError } from "tallystick-sdk/errors";
 import { directScene, LISTING, ORDER, PAID, PRICE, UNTOUCHED } from "./support/directScene.ts";
 import { MEAN, mean, PURSE } from "./support/market.ts";
@@ -108,6 +110,54 @@ describe("a hire in direct mode whose seller misbehaves", () => {
       verification: { all_passed: false, checks: hire.verification.checks },
     });
     expect(await balances()).to.deep.equal(PAID);
+  });
+
+  for (const [what, other] of [
+    ["was asked for other work", "params_hash"],
+    ["did other work", "result_hash"],
+  ] as const) {
+    it(`signs that it ${what}: the hire fails, and the ledger is told`, async () => {
+      const { seller, buyer } = await scene();
+      between(market, seller, async (ask, input, init) => {
+        const response = await ask(input, init);
+        if (!isPaid(init)) return response;
+        return withBody(response, async (answer) => {
+          const { body } = answer.signed_receipt;
+          expect(body.params_hash).to.equal(paramsHash(ORDER.params));
+          expect(body.result_hash).to.equal(jsonHash(answer.result));
+          const signed = { ...body, [other]: jsonHash({ other: 7 }) };
+          const signature = await signBody(signed, { account: seller.wallet.account });
+          return { ...answer, signed_receipt: { ...answer.signed_receipt, body: signed, signature } };
+        });
+      });
+      const hire = await buyer.hire(ORDER);
+      expect(hire.verification).to.deep.include({ all_passed: false });
+      expect(hire.verification.checks).to.include({ receipt_hashes: false });
+      expect(hire.receiptIssues.join()).to.contain(`${other} is `);
+      await buyer.idle();
+      const { size } = (await market.ledger.get("/v1/ledger/latest")).json;
+      const last = await market.ledger.get(`/v1/ledger/entries?from=${size - 1}&to=${size}`);
+      const told = JSON.parse(last.text).payload;
+      expect(told.body).to.deep.include({
+        receipt: hire.receiptHash,
+        verification: { all_passed: false, checks: hire.verification.checks },
+      });
+    });
+  }
+
+  it("makes what has no hash: it does not charge for it", async () => {
+    const seller = await market.openSeller({
+      listings: [{ ...LISTING, capability: "custom.cut" }],
+      handlers: { "custom.cut": async () => ({ text: "\ud83d" }) },
+      schemas: { "custom.cut": { input: { type: "object" }, output: { type: "object" } } },
+    });
+    const buyer = await market.openBuyer({});
+    const verify = () => ({ all_passed: true, checks: {}, details: {} });
+    const order = { ...ORDER, capability: "custom.cut" as typeof MEAN, verify };
+    const error = await rejection(buyer.hire(order));
+    expect(error).to.be.instanceOf(HireFailedError);
+    expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
+    expect(await chain.balanceOf(seller.wallet)).to.equal(0n);
   });
 
   it("finds its own result wanting: it does not charge for it", async () => {

@@ -13,6 +13,12 @@ import type { SignedRecord } from "./record.ts";
 /** Longest endpoint address that a listing may carry, in characters. */
 export const MAX_ENDPOINT_LENGTH = 2048;
 
+/** Where an agent is reached: http or https, without user or password. */
+export const endpointSchema = z
+  .string()
+  .max(MAX_ENDPOINT_LENGTH, `must have at most ${MAX_ENDPOINT_LENGTH} characters`)
+  .refine(isHttpUrl, "must be an http or https address without user or password");
+
 /**
  * The body of a `listing`: a seller's signed advertisement of one capability (SHP §3, §6.2, §7.3.1).
  *
@@ -25,10 +31,7 @@ export const listingSchema = z.looseObject({
   capability: capabilitySchema,
   price_usdc: priceUsdcSchema,
   max_latency_ms: z.int().min(1, "must be at least 1 millisecond"),
-  endpoint: z
-    .string()
-    .max(MAX_ENDPOINT_LENGTH, `must have at most ${MAX_ENDPOINT_LENGTH} characters`)
-    .refine(isHttpUrl, "must be an http or https address without user or password"),
+  endpoint: endpointSchema,
   payment_mode: paymentModeSchema.default("direct"),
   first_call_free: z.boolean().default(false),
   payee: addressSchema.optional(),
@@ -73,6 +76,17 @@ export function parseListing(body: RecordBody): Listing {
 /** Whether the endpoint is reached by TLS, as every published listing's has to be (SHP §10). */
 export function isHttpsEndpoint(listing: Listing): boolean {
   return parseUrl(listing.endpoint)?.protocol === "https:";
+}
+
+const auditConsentSchema = z.strictObject({ operator: addressSchema });
+
+/**
+ * Whose audits the seller agrees to by this listing: `audit: {operator: "0x…"}`. Null for a listing without it, or with any other
+ * form of it, which existing listings may have, and for one that is taken down (SHP §8.3).
+ */
+export function auditConsent(listing: Listing): Address | null {
+  const consent = auditConsentSchema.safeParse(listing.audit);
+  return consent.success && !listing.retired ? consent.data.operator : null;
 }
 
 /** Who is paid: the named payee, else the agent itself. */

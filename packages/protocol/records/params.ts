@@ -3,6 +3,7 @@ import { addressSchema } from "../address.ts";
 import { atomicSchema } from "../amount.ts";
 import { feeScheduleSchema, PUBLISHED_FEES } from "../escrow/feeSchedule.ts";
 import type { RecordBody } from "../json/recordBody.ts";
+import { auditParamsSchema } from "./auditParams.ts";
 import { boundForms } from "./boundForms.ts";
 
 const positive = z.int().positive();
@@ -61,6 +62,9 @@ export const paramsSchema = z.strictObject({
 
   /** What platform escrows may charge; buyers refuse more. */
   escrowFees: feeScheduleSchema.default(() => PUBLISHED_FEES.map((band) => ({ ...band }))),
+
+  /** Audits (SHP §8.3): their operators, rates and terms. */
+  audit: auditParamsSchema.prefault({}),
 
   /** Trust roots: the only ones whose word is taken. */
   operator: addressSchema.nullable().default(null),

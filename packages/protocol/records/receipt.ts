@@ -3,17 +3,13 @@ import { addressSchema } from "../address.ts";
 import { atomicSchema } from "../amount.ts";
 import { capabilitySchema } from "../capabilitySchema.ts";
 import { type InputIssue, InvalidInputError, invalidInputFromZod } from "../errors.ts";
-import { type Hex, isHex, ZERO_HASH } from "../hex.ts";
+import { hash32Schema } from "../hash32Schema.ts";
+import { isHex, ZERO_HASH } from "../hex.ts";
 import type { RecordBody } from "../json/recordBody.ts";
 import type { RecoverPublicKey } from "../signatures/recoverPublicKey.ts";
 import { checkNestedSignature, signatureSchema } from "./nestedSignature.ts";
 import { paymentModeSchema } from "./paymentMode.ts";
 import type { SignedRecord } from "./record.ts";
-
-const hash32Schema = z
-  .string()
-  .regex(/^0x[0-9a-f]{64}$/, "must be 0x and 64 lower-case hex digits")
-  .transform((text) => text as Hex);
 
 /** A `completed_at` is unix seconds or an ISO 8601 instant with its zone, as existing SDKs send it. */
 const completedAtSchema = z
@@ -48,6 +44,7 @@ const checksSchema = z.preprocess(
  * paid (SHP §7.1, §9.1). Keys it does not know are kept: the body is stored as it was signed.
  *
  * `amount_usdc_atomic` is a decimal string of 10^-6 USDC, `latency_ms` milliseconds, `completed_at` unix seconds or ISO.
+ * `params_hash` and `result_hash` are the `jsonHash` of what was asked for and what was delivered: what an audit is held to (SHP §8.3).
  */
 export const receiptSchema = z.looseObject({
   agent_id: addressSchema,
@@ -70,6 +67,8 @@ export const receiptSchema = z.looseObject({
   latency_ms: z.int().min(0).optional(),
   verification_version: z.string().min(1).max(64).optional(),
   payee: addressSchema.optional(),
+  params_hash: hash32Schema.optional(),
+  result_hash: hash32Schema.optional(),
   buyer_signature: signatureSchema.optional(),
 });
 

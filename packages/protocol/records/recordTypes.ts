@@ -43,6 +43,16 @@ export const recordTypes = {
   review: { once: ({ body }) => `review ${body.proposal}` },
   params: { route: { path: "/v1/params", what: "the operator's parameters" } },
   pulse: {},
+  auditor: {},
+  // One word of an auditor for each assignment (SHP §8.3.1).
+  audit_verdict: {
+    once: ({ signer, body }) => `audit_verdict ${signer} ${body.hire} ${body.round} ${body.attempt}`,
+  },
+  audit_judge: { once: ({ signer, body }) => `audit_judge ${signer} ${body.hire} ${body.round}` },
+  audit_actuation: { once: ({ signer, body }) => `audit_actuation ${signer} ${body.hire}` },
+  audit_mode: {},
+  audit_canary: {},
+  audit_history: { once: ({ signer, body }) => `audit_history ${signer} ${body.hire}` },
 } satisfies { [type: string]: TypeOfRecord };
 
 export type RecordType = keyof typeof recordTypes;

@@ -9,7 +9,7 @@ import type { Hiring } from "./hiring.ts";
 import type { JournalEntry } from "./journal.ts";
 import { type Delivery, readDelivery } from "./readAnswer.ts";
 import type { SellerResponse } from "./sellerClient.ts";
-import { verdict, verifyResult } from "./verifyResult.ts";
+import { bothOf, verdict, verifyResult } from "./verifyResult.ts";
 
 /** How long a hire that has its result waits for the release, the refund, or a look at the chain, in milliseconds. */
 export const SETTLE_MS = 10_000;
@@ -39,10 +39,15 @@ export async function judgeDelivery(hiring: Hiring, response: SellerResponse): P
     capability: listing.capability,
     hireId,
     amount: sent?.amount ?? 0n,
+    params: order.params,
   });
-  const verification = delivery
+  const found = delivery
     ? await verifyResult(listing, order.params, delivery.result, { verify: order.verify, schemas }, hireId)
     : verdict("readable", false, "The answer is neither a result nor an answer of the protocol.");
+  // A receipt of other bytes is bad work, whatever the result is worth: an audit would judge those.
+  const otherBytes = delivery?.otherBytes;
+  const verification =
+    otherBytes === undefined ? found : bothOf(found, verdict("receipt_hashes", false, otherBytes));
   return { status: response.status, refused: response.refused?.code, delivery, verification, latencyMs };
 }
 
@@ -83,7 +88,7 @@ export async function concludeHire(hiring: Hiring, judged: Judged): Promise<Hire
     settlementTx: conclusion.tx ?? null,
     escrow: escrow ?? null,
     receipt: delivery.answer?.receipt ?? null,
-    receiptIssues: delivery.receiptIssues,
+    receiptIssues: [...delivery.receiptIssues, ...(delivery.otherBytes ? [delivery.otherBytes] : [])],
     receiptHash: (hasReceipt && delivery.answer?.receipt_hash) || null,
     ratingToken: (hasReceipt && delivery.answer?.rating_token) || null,
     latencyMs,
@@ -156,7 +161,8 @@ async function report(hiring: Hiring, { delivery, verification, latencyMs }: Jud
   if (!delivery?.answer || delivery.receiptIssues.length > 0 || isResumed?.isReported) return;
   const { receipt_hash, signed_receipt } = delivery.answer;
   const receiptHash = receipt_hash ?? null;
-  const isUnsigned = sent === undefined && receiptHash === null && signed_receipt !== undefined;
+  const isUnsigned =
+    sent === undefined && receiptHash === null && signed_receipt !== undefined && !delivery.otherBytes;
   if (!order.telemetry && !isUnsigned) return;
   const { all_passed, checks } = verification;
   await context.reports.add({

@@ -1,6 +1,7 @@
 import type { Address } from "tallystick-protocol/address";
 import { type Hex, isHex, ZERO_HASH } from "tallystick-protocol/hex";
 import { type HireAnswer, hireAnswerSchema } from "tallystick-protocol/hire/hireAnswer";
+import { jsonHash, paramsHash } from "tallystick-protocol/hire/paramsHash";
 import { PROTOCOL } from "tallystick-protocol/hire/protocolVersion";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { checkReceipt } from "tallystick-protocol/records/receipt";
@@ -14,6 +15,8 @@ export type Delivery = {
   answer: HireAnswer | undefined;
   tx: Hex | undefined;
   receiptIssues: string[];
+  /** Why the receipt, though this hire's, is of other params or another result; undefined when it is not. */
+  otherBytes?: string | undefined;
 };
 
 /** What the receipt of a hire has to say. `amount` is atomic units. */
@@ -23,6 +26,8 @@ export type ExpectedReceipt = {
   capability: string;
   hireId: Hex;
   amount: bigint;
+  /** What was asked for. */
+  params: unknown;
 };
 
 /**
@@ -46,7 +51,22 @@ export function readDelivery(response: SellerResponse, expected: ExpectedReceipt
     answer,
     tx: isHex(claimed, 32) && claimed !== ZERO_HASH ? claimed : tx,
     receiptIssues: receiptIssues(answer, expected),
+    otherBytes: hashIssue(answer, expected),
   };
+}
+
+/** A seller that signs other hashes than those of what it delivers would have an audit judge something else (SHP §8.3). */
+function hashIssue({ signed_receipt, result }: HireAnswer, { params }: ExpectedReceipt): string | undefined {
+  const { params_hash, result_hash } = signed_receipt?.body ?? {};
+  try {
+    if (params_hash !== undefined && params_hash !== paramsHash(params))
+      return `params_hash is ${params_hash}, which is not that of what was asked for`;
+    if (result_hash !== undefined && result_hash !== jsonHash(result ?? null, "result"))
+      return `result_hash is ${result_hash}, which is not that of the result`;
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 /** What is wrong with a receipt: replayed from another hire, for another amount, not signed, … */

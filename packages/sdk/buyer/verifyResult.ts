@@ -44,3 +44,12 @@ export function verdict(name: string, passed: boolean, detail?: string): Verific
     details: detail === undefined ? {} : { [name]: detail.slice(0, 300) },
   };
 }
+
+/** Two verifications as one: it passes when both do. */
+export function bothOf(a: Verification, b: Verification): Verification {
+  return {
+    all_passed: a.all_passed && b.all_passed,
+    checks: { ...a.checks, ...b.checks },
+    details: { ...a.details, ...b.details },
+  };
+}

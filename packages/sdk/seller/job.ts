@@ -48,6 +48,8 @@ export type Job = {
   stage: JobStage;
   result?: unknown;
   verification?: Verification;
+  /** Of what was asked for and what was delivered: `jsonHash`, as the receipt says it. */
+  hashes?: { params: Hex; result: Hex };
   /** The payment (direct) or the deposit (escrow). */
   tx?: Hex;
   escrowId?: Hex;

@@ -1,6 +1,7 @@
 import type { Verification } from "tallystick-capabilities/verification";
 import { toWireVerification } from "tallystick-capabilities/verification";
 import { TallystickError } from "tallystick-protocol/errors";
+import { jsonHash, paramsHash } from "tallystick-protocol/hire/paramsHash";
 import { PROTOCOL } from "tallystick-protocol/hire/protocolVersion";
 import type { Listing } from "tallystick-protocol/records/listing";
 import { signRecord } from "tallystick-protocol/records/record";
@@ -155,10 +156,13 @@ function createSteps(
     try {
       const { capability, buyer, hireId } = job;
       const context = { capability, buyer, hireId, signal: late.signal };
+      // Before the handler, which may change them; and what has no hash must fail here, where no money has moved.
+      const params = paramsHash(job.params);
       const result = await Promise.race([(async () => handler(job.params, context))(), isLate]);
       // What is kept is what is sent: the JSON of it, whatever the handler returned.
       const sent = JSON.parse(JSON.stringify(result ?? null)) as unknown;
-      return { result: sent, verification: await verify({ ...job, result: sent }, listing) };
+      const hashes = { params, result: jsonHash(sent, "result") };
+      return { result: sent, hashes, verification: await verify({ ...job, result: sent }, listing) };
     } finally {
       clearTimeout(timer);
     }

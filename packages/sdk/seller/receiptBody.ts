@@ -30,6 +30,8 @@ export function receiptBody(job: Job, listing: Listing, network: PaymentNetwork)
       checks: { ...job.verification?.checks },
     },
     payment_mode: job.mode,
+    // What an audit is held to. In every receipt: a consent that was taken back holds for a while (SHP §8.3).
+    ...(job.hashes && { params_hash: job.hashes.params, result_hash: job.hashes.result }),
     latency_ms: Math.max(0, Math.round(completedAt - job.acceptedAt)),
     ...(provider !== undefined && { escrow_provider: provider }),
     ...(job.escrowId !== undefined && { escrow_id: job.escrowId }),

@@ -14,6 +14,7 @@ import type { SignedRecord } from "tallystick-protocol/records/record";
 import { recordTypeNames } from "tallystick-protocol/records/recordTypes";
 import { parseReview } from "tallystick-protocol/records/review";
 import { parseTelemetry } from "tallystick-protocol/records/telemetry";
+import { auditRules, isAuditRecordType } from "./auditRules.ts";
 import { type LedgerIndex, offerKey } from "./ledgerIndex.ts";
 import { unknownOfListing, unknownOfReceipt } from "./unknownKeys.ts";
 
@@ -51,6 +52,16 @@ export async function checkRecord(record: SignedRecord, context: RuleContext): P
   if (isConsensusType(type)) {
     parseConsensus(body);
     checkConsensus(record, context);
+    return;
+  }
+  if (isAuditRecordType(type)) {
+    const { operator, devMode, now } = context;
+    const { issues, mustBe } = auditRules(
+      { ...record, type },
+      { operator, devMode, latest: now + CLOCK_TOLERANCE },
+    );
+    refuse(issues);
+    if (mustBe !== undefined) requireSigner(record, mustBe.signer, mustBe.who);
     return;
   }
   switch (type) {

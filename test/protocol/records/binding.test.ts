@@ -1,6 +1,13 @@
 import { expect } from "chai";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { parseAuditActuation } from "tallystick-protocol/records/auditActuation";
+import { parseAuditCanary } from "tallystick-protocol/records/auditCanary";
+import { parseAuditHistory } from "tallystick-protocol/records/auditHistory";
+import { parseAuditJudge } from "tallystick-protocol/records/auditJudge";
+import { parseAuditMode } from "tallystick-protocol/records/auditMode";
+import { parseAuditor } from "tallystick-protocol/records/auditor";
+import { parseAuditVerdict } from "tallystick-protocol/records/auditVerdict";
 import { bindBody, checkBinding } from "tallystick-protocol/records/binding";
 import { parseClaim } from "tallystick-protocol/records/claim";
 import { parseConsensus } from "tallystick-protocol/records/consensus";
@@ -35,6 +42,30 @@ const BOUND: { [type: string]: [RecordBody, (body: RecordBody) => unknown] } = {
   params: [{ version: 2 }, parseParams],
   pulse: [{ size: 1, root: `0x${hash}`, verified_at: 1 }, parsePulse],
 };
+const reasons = [{ code: "off_topic", detail: "" }];
+const hire = `0x${hash}`;
+const hashes = { params_hash: hire, result_hash: hire };
+/** The same of types that never had the form of before. */
+const BORN_BOUND: typeof BOUND = {
+  auditor: [
+    {
+      agent_id: address,
+      operator: address,
+      capabilities: [],
+      endpoint: "https://a.example",
+      active: true,
+      issued_at: 0,
+    },
+    parseAuditor,
+  ],
+  audit_verdict: [{ hire, round: 1, attempt: 1, verdict: "pass", reasons, ...hashes }, parseAuditVerdict],
+  audit_judge: [{ hire, round: 1, models: ["m"] }, parseAuditJudge],
+  audit_actuation: [{ hire, decision: "dismiss", reasons }, parseAuditActuation],
+  audit_mode: [{ capability: "text.any", mode: "bootstrap", justification: "why" }, parseAuditMode],
+  audit_canary: [{ commitment: hire }, parseAuditCanary],
+  audit_history: [{ hire }, parseAuditHistory],
+};
+Object.assign(BOUND, BORN_BOUND);
 const FREE: { [type: string]: (body: RecordBody) => unknown } = {
   listing: parseListing,
   receipt: parseReceipt,
@@ -71,7 +102,8 @@ describe("what a record is signed as", () => {
       const more = { ...bindBody(fields, { type, ledger: LEDGER }), note: "x" };
       expect(read(type, more, LEDGER)).to.equal("invalid_input");
       const old = { ...fields, note: "x" };
-      if (type !== "params") expect(() => BOUND[type]?.[1](old), "the form of before").not.to.throw();
+      if (type in BORN_BOUND) expect(() => BOUND[type]?.[1](fields), "no form of before").to.throw();
+      else if (type !== "params") expect(() => BOUND[type]?.[1](old), "the form of before").not.to.throw();
     });
 
     it(`takes a ${type} that says neither or half of it for none`, () => {

@@ -2,6 +2,7 @@ import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import { parsePythonJson } from "tallystick-protocol/json/pythonJson";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { canaryCommitment } from "tallystick-protocol/records/auditCanary";
 import { bindBody, checkBinding, isBoundType } from "tallystick-protocol/records/binding";
 import { checkPayeeSignature } from "tallystick-protocol/records/listing";
 import { checkBuyerSignature } from "tallystick-protocol/records/receipt";
@@ -50,6 +51,12 @@ const listing: RecordBody = {
   issued_at: NOW - 1,
 };
 
+const HIRE = `0x${"fe".repeat(32)}-3`;
+const canaries = {
+  salt: `0x${"5a".repeat(32)}` as Hex,
+  hires: [{ buyer: addressOf(buyer), nonce: "first", truth: "bad" as const }],
+};
+
 /** A body of each type that is settled, and who signs it. */
 const bodies: { [type in RecordType]: { fields: RecordBody; by: typeof agent } } = {
   listing: { fields: listing, by: agent },
@@ -78,6 +85,40 @@ const bodies: { [type in RecordType]: { fields: RecordBody; by: typeof agent } }
   review: { fields: { proposal: RECEIPT, decision: "release", reason: "fine" }, by: buyer },
   params: { fields: { version: 2, minHireAtomic: "2000", operator: addressOf(buyer) }, by: buyer },
   pulse: { fields: { size: 7, root: `0x${RECEIPT}`, verified_at: NOW }, by: buyer },
+  auditor: {
+    fields: {
+      agent_id: addressOf(agent),
+      operator: addressOf(buyer),
+      capabilities: ["text.summarize"],
+      endpoint: "https://auditor.example/hire",
+      active: true,
+      issued_at: NOW,
+    },
+    by: agent,
+  },
+  audit_verdict: {
+    fields: {
+      hire: HIRE,
+      round: 1,
+      attempt: 2,
+      verdict: "fail",
+      reasons: [{ code: "off_topic", detail: "It is of something else." }],
+      params_hash: `0x${"cd".repeat(32)}`,
+      result_hash: `0x${"ef".repeat(32)}`,
+    },
+    by: agent,
+  },
+  audit_judge: { fields: { hire: HIRE, round: 1, models: ["one", "two"] }, by: buyer },
+  audit_actuation: {
+    fields: { hire: HIRE, decision: "rollback", reasons: [{ code: "fabricated", detail: "" }] },
+    by: buyer,
+  },
+  audit_mode: {
+    fields: { capability: "text.summarize", mode: "bootstrap", justification: "A ring was found." },
+    by: buyer,
+  },
+  audit_canary: { fields: { commitment: canaryCommitment(canaries), reveal: canaries }, by: buyer },
+  audit_history: { fields: { hire: HIRE }, by: buyer },
 };
 
 /** What the engine looks up; the ledger knows the one receipt, and nothing that would refuse by itself. */
@@ -113,6 +154,7 @@ const recordRow = (type: RecordType): Verifier => ({
   given: /^(?:$|ledger$)/,
   // What is signed is the body as a whole: a change that leaves it well formed shows in the signature.
   says: [
+    ...(type === "audit_canary" ? [{ at: /^sent\.body\.reveal/, words: /signature|commitment/ }] : []),
     { at: /^sent\.(?:body|signer$)/, words: /signature/ },
     { at: /^sent\.body\.agent_id$/, words: /signer/ },
     { at: /^sent\.body$/, words: /agent_id/ },

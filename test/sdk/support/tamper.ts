@@ -49,7 +49,7 @@ export async function withBody(
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
   change: (body: any) => unknown,
 ): Promise<Response> {
-  const body = change(await response.json());
+  const body = await change(await response.json());
   return Response.json(body, { status: response.status, headers: new Headers(response.headers) });
 }
 

@@ -1,0 +1,22 @@
+import type { RecordBody } from "../json/recordBody.ts";
+import { auditedHireSchema } from "./auditedHireSchema.ts";
+import { boundForm } from "./boundForm.ts";
+
+/**
+ * The body of an `audit_history`: once a capability is mature, its operator has a hire that was challenged before judged
+ * again, so that its own decisions can be compared (SHP §8.3.4.2).
+ */
+const auditHistoryFields = { hire: auditedHireSchema };
+
+const read = boundForm(auditHistoryFields);
+
+export type AuditHistory = ReturnType<typeof read>;
+
+/**
+ * Reads the body of a request to judge a challenged hire again.
+ *
+ * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ */
+export function parseAuditHistory(body: RecordBody): AuditHistory {
+  return read(body);
+}

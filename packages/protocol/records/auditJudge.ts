@@ -1,0 +1,34 @@
+import * as z from "zod";
+import type { RecordBody } from "../json/recordBody.ts";
+import { auditedHireSchema } from "./auditedHireSchema.ts";
+import { auditRoundSchema } from "./auditVerdict.ts";
+import { boundForm } from "./boundForm.ts";
+
+/** Most models that judge together. */
+export const MAX_AUDIT_MODELS = 8;
+
+/**
+ * The body of an `audit_judge`: while a capability is in bootstrap and nobody can be assigned, its operator takes a round of a
+ * hire's audit itself, with the models it names (SHP §8.3.4.2). Shown as `auditor_type: "operator-issued"`.
+ */
+const auditJudgeFields = {
+  hire: auditedHireSchema,
+  round: auditRoundSchema,
+  models: z
+    .array(z.string().min(1, "must not be empty").max(128, "must have at most 128 characters"))
+    .min(1, "must name at least one model")
+    .max(MAX_AUDIT_MODELS, `must have at most ${MAX_AUDIT_MODELS} models`),
+};
+
+const read = boundForm(auditJudgeFields);
+
+export type AuditJudge = ReturnType<typeof read>;
+
+/**
+ * Reads the body of an operator's own assignment.
+ *
+ * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ */
+export function parseAuditJudge(body: RecordBody): AuditJudge {
+  return read(body);
+}

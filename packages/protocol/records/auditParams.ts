@@ -1,0 +1,88 @@
+import * as z from "zod";
+import { addressSchema } from "../address.ts";
+import { atomicSchema } from "../amount.ts";
+import { capabilitySchema } from "../capabilitySchema.ts";
+
+/** Most operators of audits that one node follows, and capabilities with a rate of their own. */
+export const MAX_AUDIT_OPERATORS = 16;
+const MAX_AUDIT_RATES = 512;
+
+const positive = z.int().positive();
+const ppm = z.int().min(0).max(1_000_000, "must not be above 1,000,000: all of them");
+const share = z
+  .strictObject({ numerator: z.int().nonnegative(), denominator: positive })
+  .refine((it) => it.numerator <= it.denominator, { error: "must not be more than 1", path: ["numerator"] });
+const hasAtMost = (most: number) => (record: object) => Object.keys(record).length <= most;
+
+/** A text that is no amount is refused by its own schema. */
+const isAbove = (a: string, b: string) => a.length > b.length || (a.length === b.length && a > b);
+
+/**
+ * How hires are audited (SHP §8.3): by whom, how many, and when a verdict holds. Without operators nothing is. Times are
+ * seconds, amounts decimal strings of atomic units, rates parts per million.
+ */
+export const auditParamsSchema = z.strictObject({
+  /** Operator → the pool that pays its auditors, which is a hub. */
+  operators: z
+    .record(addressSchema, z.strictObject({ pool: addressSchema }))
+    .refine(hasAtMost(MAX_AUDIT_OPERATORS), `must have at most ${MAX_AUDIT_OPERATORS} operators`)
+    .default({}),
+
+  /** How many of a capability's hires are drawn: its own rate, else the common one (SHP §8.3: 1–5 %). */
+  ratePpm: ppm.default(30_000),
+  rates: z
+    .record(capabilitySchema, ppm)
+    .refine(hasAtMost(MAX_AUDIT_RATES), `must have at most ${MAX_AUDIT_RATES} rates`)
+    .default({}),
+  /** How many of a seller's, after one of its hires, or one of its cluster's, was rolled back; and for how long. */
+  elevatedPpm: ppm.default(200_000),
+  elevatedSeconds: positive.default(604_800),
+  /** How many of those that passed are looked at again. */
+  recheckPpm: ppm.default(100_000),
+
+  /** A change of a listing's consent holds from so long after it on. */
+  consentSeconds: positive.default(86_400),
+  /** How long an auditor has for its verdict; how many are asked in a round. */
+  verdictSeconds: positive.default(86_400),
+  maxAttempts: z.int().min(1).max(16).default(3),
+  /** No auditor sees the same buyer and seller twice within so long. */
+  pairSeconds: positive.default(604_800),
+  /** So many assignments in a row without an answer, and an auditor leaves the roster. */
+  maxUnanswered: positive.default(3),
+  /** How long a roster has nobody before its operator may judge itself. */
+  judgeAfterSeconds: positive.default(86_400),
+  /** How long a seller keeps what an auditor may ask for. */
+  disclosureSeconds: positive.default(1_209_600),
+
+  /** Refunds after delivery from this amount on are drawn, the first for a buyer and seller in so long. */
+  contestedMinAtomic: atomicSchema.default("100000"),
+  contestedSeconds: positive.default(604_800),
+
+  /** When a capability is mature (SHP §8.3.4.1). */
+  matureAuditors: positive.default(10),
+  matureClusters: positive.default(3),
+  matureSeconds: positive.default(2_592_000),
+  matureShare: share.default({ numerator: 2, denominator: 5 }),
+  matureShareSeconds: positive.default(604_800),
+
+  /** From so many verdicts on, an auditor that is more often alone than this share leaves the roster, for so long. */
+  minAgreement: positive.default(10),
+  maxDisagreement: share.default({ numerator: 3, denominator: 10 }),
+  removedSeconds: positive.default(2_592_000),
+
+  /** What an audit is worth: by the price of the hire, from `fromAtomic` on; and how many times that the first of a confirmed fail (SHP §8.3.2). */
+  fees: z
+    .array(z.strictObject({ fromAtomic: atomicSchema, feeAtomic: atomicSchema }))
+    .min(1, "must have at least one band")
+    .max(16, "must have at most 16 bands")
+    .refine((bands) => bands[0]?.fromAtomic === "0", "must begin with the band from 0")
+    .refine(
+      (bands) =>
+        bands.every(({ fromAtomic }, n) => n === 0 || isAbove(fromAtomic, bands[n - 1]?.fromAtomic ?? "0")),
+      "must be in ascending order of fromAtomic",
+    )
+    .default(() => [{ fromAtomic: "0", feeAtomic: "5000" }]),
+  bountyMultiplier: z.int().min(1).max(100).default(3),
+});
+
+export type AuditParams = z.infer<typeof auditParamsSchema>;

@@ -1,0 +1,12 @@
+import * as z from "zod";
+
+/**
+ * How audits name a hire: `<tx>-<log>` of its payment, or its escrowId. Both are made by the chain, so nobody can choose one
+ * that is drawn.
+ */
+export const auditedHireSchema = z
+  .string()
+  .regex(
+    /^0x[0-9a-f]{64}(?:-(?:0|[1-9][0-9]{0,8}))?$/,
+    "must be an escrowId, or the hash of a payment's transaction, a hyphen and the number of its log",
+  );
