@@ -1,0 +1,141 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
+
+type Parameters = {
+  source: string;
+  code: string;
+  message: string;
+  hint: string;
+  field?: string;
+  details?: unknown;
+  cause?: unknown;
+};
+
+/** The parent of what a log source fails with. The message names the source, which holds no key. */
+export class LogSourceError extends TallystickError {
+  readonly source: string;
+
+  constructor({ source, message, ...rest }: Parameters) {
+    super({ ...rest, message: `${source}: ${message}` });
+    this.source = source;
+  }
+}
+
+/** No whole answer came, however often it was asked for. */
+export class SourceUnavailableError extends LogSourceError {
+  constructor(source: string, message: string, cause?: unknown) {
+    super({
+      source,
+      code: "source_unavailable",
+      message,
+      hint: "Wait, or read from another source.",
+      cause,
+    });
+  }
+}
+
+/** The time for the call is over. */
+export class DeadlineError extends LogSourceError {
+  constructor(source: string, milliseconds: number) {
+    super({
+      source,
+      code: "source_deadline",
+      message: `it did not answer within ${milliseconds} ms, all retries included`,
+      hint: "Ask for a shorter range or give more time.",
+    });
+  }
+}
+
+/** The source does not do what it was asked for, and will not the next time. */
+export class SourceRefusedError extends LogSourceError {
+  constructor(source: string, message: string, details?: unknown) {
+    super({
+      source,
+      code: "source_refused",
+      message,
+      hint: "Check its address, key and plan, or use another source.",
+      details,
+    });
+  }
+}
+
+/** The source answered what cannot be: of another shape, or what was not asked for. */
+export class BadAnswerError extends LogSourceError {
+  constructor(source: string, field: string, message: string) {
+    super({
+      source,
+      code: "source_bad_answer",
+      message: `${field} ${message}`,
+      field,
+      hint: "Do not read from this source until its operator has found out why.",
+    });
+  }
+}
+
+/** Who answered does not have a block that must be there. */
+export class SourceBehindError extends LogSourceError {
+  constructor(source: string, block: number) {
+    super({
+      source,
+      code: "source_behind",
+      message: `it has no block ${block} yet, so that what it says up to there cannot be believed`,
+      hint: "Wait, or read from another source.",
+      details: { block },
+    });
+  }
+}
+
+/** Who answered has forgotten what the chain logged in the past. */
+export class HistoryMissingError extends LogSourceError {
+  constructor(source: string, block: number, what: string) {
+    super({
+      source,
+      code: "source_history_missing",
+      message: `it does not keep the history back to block ${block}: ${what}`,
+      hint: "Use an archive node or an indexed source for the history.",
+      details: { block },
+    });
+  }
+}
+
+/** The block that was asked for is not on the chain any more, or two reads were of different chains. */
+export class OrphanedBlockError extends LogSourceError {
+  constructor(source: string, block: number, hash: Hex) {
+    super({
+      source,
+      code: "source_orphaned_block",
+      message: `block ${block} with hash ${hash} is not on its chain`,
+      hint: "Read the chain again from a block that is.",
+      details: { block, hash },
+    });
+  }
+}
+
+/** More logs than one call may hold in memory. */
+export class TooManyLogsError extends LogSourceError {
+  constructor(source: string, most: number) {
+    super({
+      source,
+      code: "too_many_logs",
+      message: `there are more than ${most} logs`,
+      hint: "Ask for a shorter range or fewer wallets, or give a limit for each wallet.",
+      details: { most },
+    });
+  }
+}
+
+/** Two sources that must agree do not. */
+export class SourcesDisagreeError extends LogSourceError {
+  readonly other: string;
+
+  constructor(source: string, other: string, message: string, details: unknown) {
+    super({
+      source,
+      code: "sources_disagree",
+      message: `it and ${other} differ: ${message}`,
+      hint: "One of them is wrong. Compare both with a node of your own before going on.",
+      details,
+    });
+    this.other = other;
+  }
+}

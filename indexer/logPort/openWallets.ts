@@ -1,0 +1,48 @@
+import type { Address } from "tallystick-protocol/address";
+import { walletOf } from "./checkLogs.ts";
+import { TooManyLogsError } from "./errors.ts";
+import type { LogQuery, TokenLog } from "./logPort.ts";
+
+/** Logs that one call may gather: about a gigabyte. */
+export const MOST_LOGS = 2_000_000;
+
+/**
+ * Gathers what is read for a query, in any order, and knows which wallets need no more. Ranges have to be begun in ascending order:
+ * then all that came before the last of a wallet's first `limit` logs was asked for while the wallet was still among the open ones.
+ */
+export function openWallets({ kind, wallets }: LogQuery, source: string, limit = Infinity, most = MOST_LOGS) {
+  const counts = new Map<string, number>();
+  const gathered: TokenLog[] = [];
+  let open: Address[] = [...new Set(wallets)];
+
+  return {
+    /** The wallets whose logs are still wanted. */
+    get wallets(): readonly Address[] {
+      return open;
+    },
+    add(logs: readonly TokenLog[]): void {
+      let full = false;
+      for (const log of logs) {
+        const wallet = walletOf(log, kind);
+        const count = (counts.get(wallet) ?? 0) + 1;
+        counts.set(wallet, count);
+        if (count === limit) full = true;
+        gathered.push(log);
+      }
+      if (gathered.length > most) throw new TooManyLogsError(source, most);
+      if (full) open = open.filter((wallet) => (counts.get(wallet) ?? 0) < limit);
+    },
+    /** All that was gathered, without what is above the limit. `sort` has to put it in order. */
+    end(sort: (logs: TokenLog[]) => TokenLog[]): TokenLog[] {
+      const sorted = sort(gathered);
+      if (limit === Infinity) return sorted;
+      const taken = new Map<string, number>();
+      return sorted.filter((log) => {
+        const wallet = walletOf(log, kind);
+        const count = (taken.get(wallet) ?? 0) + 1;
+        taken.set(wallet, count);
+        return count <= limit;
+      });
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import type { Address } from "tallystick-protocol/address";
+import {
+  BadAnswerError,
+  HistoryMissingError,
+  OrphanedBlockError,
+  SourceBehindError,
+  SourceRefusedError,
+} from "../errors.ts";
+import { attemptsOf, type Retries } from "../retries.ts";
+import type { JsonRpc, RpcCall, RpcReply } from "./jsonRpc.ts";
+import { headerOf, type RawHeader } from "./parse.ts";
+import { type RpcFault, refusalOf } from "./refusals.ts";
+
+/** What the parts of one RPC source share. */
+export type RpcContext = {
+  rpc: JsonRpc;
+  source: string;
+  token: Address;
+  firstBlock: number;
+  retries: Retries;
+  /** Calls in one request, at most. */
+  batch: number;
+  concurrency: number;
+};
+
+/** An error that we do not know: it may pass, or mean that we asked for too much. */
+export class UnclearFault extends SourceRefusedError {}
+
+/** Does something again while another node behind the same address may do better. */
+export async function patiently<Result>(
+  { rpc, retries }: Pick<RpcContext, "rpc" | "retries">,
+  method: string,
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const attempts = attemptsOf(retries);
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const isPassing =
+        error instanceof SourceBehindError ||
+        error instanceof OrphanedBlockError ||
+        error instanceof HistoryMissingError ||
+        error instanceof UnclearFault;
+      if (!isPassing) throw error;
+      rpc.count(method, "stale");
+      if (!(await attempts.again(signal))) throw error;
+    }
+  }
+}
+
+/** Sends calls that belong together: in one request where the provider takes batches. */
+export async function together(
+  { rpc, batch }: Pick<RpcContext, "rpc" | "batch">,
+  calls: readonly RpcCall[],
+  signal: AbortSignal,
+): Promise<RpcReply[]> {
+  if (calls.length <= batch) return [...(await rpc.send(calls, signal))];
+  const replies: RpcReply[] = [];
+  for (let n = 0; n < calls.length; n += batch)
+    replies.push(...(await rpc.send(calls.slice(n, n + batch), signal)));
+  return replies;
+}
+
+/** The error that a fault means, where asking for less would not help. */
+export function faultError(
+  { source, firstBlock }: Pick<RpcContext, "source" | "firstBlock">,
+  fault: RpcFault,
+  block: number,
+): Error {
+  const refusal = refusalOf(fault);
+  if (refusal === "behind" || refusal === "unknownBlock") return new SourceBehindError(source, block);
+  if (refusal === "history") return new HistoryMissingError(source, firstBlock, fault.message);
+  return new UnclearFault(source, `it answered error ${fault.code}: ${fault.message}`);
+}
+
+/** @throws when the node does not have the block, or answers another one */
+export function headerFrom(context: RpcContext, reply: RpcReply, block: number): RawHeader {
+  if (reply.fault) throw faultError(context, reply.fault, block);
+  if (reply.result === null) throw new SourceBehindError(context.source, block);
+  const header = headerOf(reply.result, { source: context.source, field: "eth_getBlockByNumber" });
+  if (header.block === block) return header;
+  throw new BadAnswerError(
+    context.source,
+    "eth_getBlockByNumber.number",
+    `must be ${block}, not ${header.block}`,
+  );
+}

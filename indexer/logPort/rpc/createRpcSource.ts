@@ -1,0 +1,152 @@
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
+import { checkLogs } from "../checkLogs.ts";
+import { OrphanedBlockError, SourceRefusedError } from "../errors.ts";
+import type {
+  BlockAt,
+  BlockRange,
+  Call,
+  HistoryRead,
+  HistorySource,
+  LimitedCall,
+  LogPort,
+  LogQuery,
+  SourceRequest,
+  TokenLog,
+} from "../logPort.ts";
+import { openWallets } from "../openWallets.ts";
+import type { Retries } from "../retries.ts";
+import { sourceName } from "../sourceName.ts";
+import { withDeadline } from "../withDeadline.ts";
+import { patiently, type RpcContext } from "./context.ts";
+import { openHistoryCheck } from "./historyCheck.ts";
+import { openJsonRpc } from "./jsonRpc.ts";
+import { openBlockReader } from "./readBlocks.ts";
+import { readFinalized, readHeaders } from "./readHeaders.ts";
+import { type RangeReading, readRange } from "./readRange.ts";
+import { readTransaction } from "./readTransaction.ts";
+import { windowSize } from "./windowSize.ts";
+
+export type RpcSourceOptions = Retries & {
+  /** An HTTP JSON-RPC endpoint. A key in it appears in no message. */
+  url: string;
+  /** Lower case. */
+  token: Address;
+  /** The block in which the token was deployed, or an earlier one. */
+  firstBlock: number;
+  /** Blocks before the latest that count as final. Without it the node's own `finalized`. */
+  finalityBlocks?: number;
+  /** Calls in one request; 1 for a provider that takes no batches. Default 20. */
+  batch?: number;
+  /** Requests under way at once. Default 4. */
+  concurrency?: number;
+  /** Blocks asked for at once to begin with. Default 10,000. */
+  mostBlocks?: number;
+  /** Milliseconds for one request. Default 30,000. */
+  timeoutMs?: number;
+  onRequest?: (request: SourceRequest) => void;
+  fetch?: typeof fetch;
+};
+
+/** Blocks above finality that are read one by one, at most: an hour of Base. */
+const MOST_UNFINALIZED = 2_000;
+
+/** go-ethereum's limit of topics at one position. */
+const MOST_WALLETS = 1_000;
+
+/** Reads the token's logs from the chain's own RPC: final blocks by topics in ranges, those above finality by their hashes. */
+export function createRpcSource(options: RpcSourceOptions): LogPort & HistorySource {
+  const { token, firstBlock, finalityBlocks, batch = 20, concurrency = 4, mostBlocks = 10_000 } = options;
+  const name = sourceName("rpc", options.url);
+  const rpc = openJsonRpc({ ...options, source: name });
+  const context: RpcContext = { rpc, source: name, token, firstBlock, retries: options, batch, concurrency };
+  const history = openHistoryCheck(context);
+  const reading: RangeReading = {
+    context,
+    history,
+    size: windowSize(mostBlocks),
+    mostWallets: { current: MOST_WALLETS },
+  };
+  const readBlocks = openBlockReader(context);
+  let known: BlockAt | null = null;
+
+  /** Never goes back: of two nodes behind one address one may lag. */
+  async function finalized(signal: AbortSignal, atLeast = Infinity): Promise<BlockAt> {
+    if (known !== null && known.block >= atLeast) return known;
+    const now = await readFinalized(context, finalityBlocks, signal);
+    if (known === null || now.block > known.block) known = now;
+    return known;
+  }
+
+  async function readFinal(
+    query: LogQuery,
+    range: BlockRange,
+    limit: number | undefined,
+    signal: AbortSignal,
+  ) {
+    await history.prepare(await finalized(signal, range.to), signal);
+    return readRange(reading, query, range, limit, signal);
+  }
+
+  /** What is above finality, block by block along one chain. */
+  async function readUnfinalized(
+    query: LogQuery,
+    range: BlockRange,
+    signal: AbortSignal,
+  ): Promise<TokenLog[]> {
+    const count = range.to - range.from + 1;
+    if (count > MOST_UNFINALIZED) {
+      throw new SourceRefusedError(name, `${count} blocks above finality are more than ${MOST_UNFINALIZED}`);
+    }
+    const wanted = Array.from({ length: count }, (_, n) => range.from + n);
+    return patiently(context, "eth_getLogs", signal, async () => {
+      const headers = await readHeaders(context, wanted, signal);
+      const below = headers[0];
+      if (known !== null && below?.block === known.block + 1 && below.parentHash !== known.hash) {
+        throw new OrphanedBlockError(name, known.block, known.hash);
+      }
+      const hashes = new Map(headers.map(({ block, hash }) => [block, hash]));
+      return checkLogs(await readBlocks(query, headers, signal), { source: name, query, range, hashes });
+    });
+  }
+
+  async function read<Log extends TokenLog>(query: LogQuery, place: BlockAt | BlockRange, call: LimitedCall) {
+    return withDeadline(call, name, async (signal) => {
+      if (query.wallets.length === 0) return [];
+      const open = openWallets(query, name, call.limit);
+      if ("hash" in place) {
+        open.add(await readBlocks(query, [place], signal));
+      } else if (place.from <= place.to) {
+        const { block: final } = await finalized(signal, place.to);
+        const below = { from: place.from, to: Math.min(place.to, final) };
+        const above = { from: Math.max(place.from, final + 1), to: place.to };
+        if (below.from <= below.to) open.add((await readFinal(query, below, call.limit, signal)).logs);
+        if (above.from <= above.to) {
+          open.add(await readUnfinalized({ ...query, wallets: open.wallets }, above, signal));
+        }
+      }
+      const range = "hash" in place ? { from: place.block, to: place.block } : place;
+      return open.end((logs) => checkLogs(logs, { source: name, query, range })) as Log[];
+    });
+  }
+
+  return {
+    name,
+    transfersTo: (wallets, place, call) => read({ kind: "transfersTo", wallets }, place, call),
+    transfersFrom: (wallets, place, call) => read({ kind: "transfersFrom", wallets }, place, call),
+    authorizationsBy: (wallets, place, call) => read({ kind: "authorizationsBy", wallets }, place, call),
+    transactionLogs: (hash: Hex, asOf, call) =>
+      withDeadline(call, name, async (signal) => {
+        await history.prepare(await finalized(signal, 0), signal);
+        return readTransaction(context, history, hash, asOf, signal);
+      }),
+    headers: (blocks, call) =>
+      withDeadline(call, name, async (signal) => {
+        const headers = await readHeaders(context, blocks, signal);
+        return headers.map(({ block, hash, parentHash, time }) => ({ block, hash, parentHash, time }));
+      }),
+    finalizedHead: (call: Call) => withDeadline(call, name, (signal) => finalized(signal)),
+    history: (query, range, call): Promise<HistoryRead> =>
+      withDeadline(call, name, (signal) => readFinal(query, range, call.limit, signal)),
+  };
+}

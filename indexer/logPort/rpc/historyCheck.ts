@@ -1,0 +1,116 @@
+import type { Hex } from "tallystick-protocol/hex";
+import { HistoryMissingError } from "../errors.ts";
+import type { BlockAt } from "../logPort.ts";
+import { slots } from "../slots.ts";
+import { TRANSFER } from "../tokenLogs.ts";
+import { faultError, headerFrom, patiently, type RpcContext, together, UnclearFault } from "./context.ts";
+import type { RpcCall, RpcReply } from "./jsonRpc.ts";
+import { hexOf, itemsOf, type RawLog, rawLog } from "./parse.ts";
+import { headerCall } from "./readHeaders.ts";
+import { refusalOf } from "./refusals.ts";
+
+/** Blocks looked through at once for the token's first transfer. */
+const STEP = 2_000;
+
+/**
+ * A node that has dropped old logs may answer `[]` for them, which nobody can tell from a wallet that received nothing. So every
+ * request for a range asks also for the token's first transfer, which lies before all that may have been dropped. That it is the first
+ * is believed while the node still knows a transaction of the token's first block.
+ */
+export type HistoryCheck = {
+  /** Finds the token's first transfer, once. */
+  prepare(finalized: BlockAt, signal: AbortSignal): Promise<void>;
+  /** What to ask beside; null while the token has no transfer. */
+  call(): RpcCall | null;
+  /** A transaction that a node with the whole history knows. */
+  transaction(): Hex | null;
+  /** @throws HistoryMissingError unless the answer holds the first transfer */
+  check(reply: RpcReply): void;
+};
+
+export function openHistoryCheck(context: RpcContext): HistoryCheck {
+  const { source, token, firstBlock, rpc } = context;
+  let anchor: RawLog["place"] | null = null;
+  let oldest: Hex | null | undefined;
+  let cursor = firstBlock;
+  let step = STEP;
+  const turn = slots(1);
+
+  const missing = (what: string) => new HistoryMissingError(source, firstBlock, what);
+
+  async function oldestTransaction(signal: AbortSignal): Promise<Hex | null> {
+    const [reply] = await rpc.send([headerCall(firstBlock)] as const, signal);
+    return headerFrom(context, reply, firstBlock).transactions[0] ?? null;
+  }
+
+  /** Looks through the next blocks. */
+  async function search(finalized: BlockAt, signal: AbortSignal): Promise<void> {
+    if (oldest === undefined) oldest = await oldestTransaction(signal);
+    const to = Math.min(finalized.block, cursor + step - 1);
+    const filter = { address: token, topics: [TRANSFER], fromBlock: hexOf(cursor), toBlock: hexOf(to) };
+    const asked: RpcCall[] = [headerCall(to), { method: "eth_getLogs", params: [filter] }];
+    const known = oldest === null ? [] : [{ method: "eth_getTransactionReceipt", params: [oldest] }];
+    const [header, logs, receipt] = await together(context, [...asked, ...known], signal);
+    headerFrom(context, header as RpcReply, to);
+    if (receipt !== undefined && (receipt.fault || receipt.result === null)) {
+      throw missing(`it does not know transaction ${oldest} of the token's first block`);
+    }
+    const { fault, result } = logs as RpcReply;
+    if (fault) {
+      const refusal = refusalOf(fault);
+      if (!["range", "size", "other"].includes(refusal) || step === 1) throw faultError(context, fault, to);
+      step = Math.floor(step / 2);
+      return;
+    }
+    const found = itemsOf(result, { source, field: "eth_getLogs" }).map((item, n) =>
+      rawLog(item, { source, field: `eth_getLogs[${n}]` }),
+    );
+    anchor = found.map(({ place }) => place).sort((a, b) => a.block - b.block || a.log - b.log)[0] ?? null;
+    cursor = to + 1;
+    step = Math.min(STEP * 5, step * 2);
+  }
+
+  /** Where there is a supply there was a transfer. */
+  async function expectNoSupply(finalized: BlockAt, signal: AbortSignal): Promise<void> {
+    const params = [{ to: token, data: "0x18160ddd" }, hexOf(finalized.block)];
+    const [{ fault, result }] = await rpc.send([{ method: "eth_call", params }] as const, signal);
+    if (fault) throw new UnclearFault(source, `totalSupply: error ${fault.code}: ${fault.message}`);
+    if (typeof result === "string" && /[1-9a-f]/.test(result.slice(2))) {
+      throw missing("the token has a supply, but no transfer was found");
+    }
+  }
+
+  async function find(finalized: BlockAt, signal: AbortSignal): Promise<void> {
+    const wasSearched = cursor > finalized.block;
+    while (anchor === null && cursor <= finalized.block) await search(finalized, signal);
+    if (anchor !== null || wasSearched) return;
+    try {
+      await expectNoSupply(finalized, signal);
+    } catch (error) {
+      cursor = firstBlock;
+      throw error;
+    }
+  }
+
+  return {
+    prepare: (finalized, signal) =>
+      turn(() => patiently(context, "eth_getLogs", signal, () => find(finalized, signal))),
+    call: () => {
+      if (anchor === null) return null;
+      const block = hexOf(anchor.block);
+      const filter = { address: token, topics: [TRANSFER], fromBlock: block, toBlock: block };
+      return { method: "eth_getLogs", params: [filter] };
+    },
+    transaction: () => anchor?.tx ?? oldest ?? null,
+    check: ({ fault, result }) => {
+      if (anchor === null) return;
+      if (fault) throw faultError(context, fault, anchor.block);
+      const { log, tx, block } = anchor;
+      const isThere = itemsOf(result, { source, field: "eth_getLogs" }).some((item, n) => {
+        const { place } = rawLog(item, { source, field: `eth_getLogs[${n}]` });
+        return place.log === log && place.tx === tx;
+      });
+      if (!isThere) throw missing(`it leaves out the token's first transfer, in block ${block}`);
+    },
+  };
+}

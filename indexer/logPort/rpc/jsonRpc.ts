@@ -1,0 +1,154 @@
+import { readBytes } from "tallystick-runtime/http/readBytes";
+import { SourceRefusedError, SourceUnavailableError } from "../errors.ts";
+import type { RequestOutcome, SourceRequest } from "../logPort.ts";
+import { attemptsOf, type Retries, retryAfter } from "../retries.ts";
+import { slots } from "../slots.ts";
+import { type RpcFault, refusalOf } from "./refusals.ts";
+
+export type RpcCall = { method: string; params: unknown[] };
+
+/** What a node says to one call. */
+export type RpcReply = { result: unknown; fault?: undefined } | { result?: undefined; fault: RpcFault };
+
+export type JsonRpcOptions = Retries & {
+  url: string;
+  /** The source's name in errors. */
+  source: string;
+  /** HTTP requests under way at once. Default 4. */
+  concurrency?: number;
+  /** Milliseconds for one attempt. Default 30,000. */
+  timeoutMs?: number;
+  /** The longest answer that is read, in bytes. Default 64 MiB. */
+  mostBytes?: number;
+  onRequest?: (request: SourceRequest) => void;
+  fetch?: typeof fetch;
+};
+
+export type JsonRpc = {
+  /**
+   * Sends calls in one request, which one node answers unless whoever stands between takes it apart. Asks again, so often as it may,
+   * when no whole answer comes or the server says that it is asked too often. Other errors are given back.
+   *
+   * @throws SourceUnavailableError, SourceRefusedError (401, 403, 404)
+   */
+  send<Calls extends readonly RpcCall[]>(
+    calls: Calls,
+    signal: AbortSignal,
+  ): Promise<{ [n in keyof Calls]: RpcReply }>;
+  /** Counts an answer that was whole but of no use. */
+  count(method: string, outcome: RequestOutcome): void;
+};
+
+/** An attempt that may do better the next time. */
+class Failed extends Error {
+  readonly outcome: RequestOutcome;
+  readonly waitMs: number | undefined;
+  constructor(outcome: RequestOutcome, message: string, waitMs?: number, cause?: unknown) {
+    super(message, { cause });
+    this.outcome = outcome;
+    this.waitMs = waitMs;
+  }
+}
+
+/** Opens a JSON-RPC endpoint over HTTP. */
+export function openJsonRpc(options: JsonRpcOptions): JsonRpc {
+  const { source, concurrency = 4, timeoutMs = 30_000, mostBytes = 64 << 20 } = options;
+  const slot = slots(concurrency);
+  const count = (method: string, outcome: RequestOutcome) => options.onRequest?.({ source, method, outcome });
+
+  async function attempt(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcReply[]> {
+    const limit = AbortSignal.timeout(timeoutMs);
+    const messages = calls.map((call, id) => ({ jsonrpc: "2.0", id, ...call }));
+    let response: Response;
+    let bytes: Buffer | undefined;
+    try {
+      response = await (options.fetch ?? fetch)(options.url, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(messages.length === 1 ? messages[0] : messages),
+        signal: AbortSignal.any([signal, limit]),
+        redirect: "error",
+      });
+      bytes = await readBytes(response, mostBytes);
+    } catch (error) {
+      signal.throwIfAborted();
+      const message = limit.aborted ? `no whole answer within ${timeoutMs} ms` : "the connection failed";
+      throw new Failed("failed", message, undefined, error);
+    }
+    if (bytes === undefined) return sameFault(calls, -32005, `response larger than ${mostBytes} bytes`);
+    return repliesOf(calls, response, bytes.toString());
+  }
+
+  function repliesOf(calls: readonly RpcCall[], response: Response, text: string): RpcReply[] {
+    const { status, headers } = response;
+    if (status === 429) throw new Failed("limited", "429, too many requests", retryAfter(headers));
+    if ([401, 403, 404].includes(status)) throw new SourceRefusedError(source, `it answered ${status}`);
+    const body = parsed(text);
+    const wait = retryAfter(headers);
+    if (status >= 500 || status === 408) throw new Failed("failed", `it answered ${status}`, wait);
+    if (body === undefined && status === 413)
+      return sameFault(calls, status, "response or request too large");
+    if (body === undefined) throw new Failed("failed", `it answered ${status} with what is no whole JSON`);
+    const replies = inOrder(calls, body);
+    if (replies === undefined) throw new Failed("failed", `it answered ${status} with what is no JSON-RPC`);
+    const limited = replies.find(({ fault }) => fault !== undefined && refusalOf(fault) === "rate");
+    if (limited?.fault) throw new Failed("limited", limited.fault.message, wait);
+    return replies;
+  }
+
+  return {
+    count,
+    async send(calls, signal) {
+      const method = calls[0]?.method ?? "";
+      const attempts = attemptsOf(options);
+      for (;;) {
+        try {
+          const replies = await slot(() => attempt(calls, signal));
+          if (replies.every(({ fault }) => fault === undefined)) count(method, "ok");
+          else count(method, "refused");
+          return replies as { [n in keyof typeof calls]: RpcReply };
+        } catch (error) {
+          if (!(error instanceof Failed)) throw error;
+          count(method, error.outcome);
+          if (await attempts.again(signal, error.waitMs)) continue;
+          throw new SourceUnavailableError(source, `${method}: ${error.message.slice(0, 200)}`, error.cause);
+        }
+      }
+    },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** One reply to each call by its id; undefined when one is missing. An error in place of a batch is everybody's. */
+function inOrder(calls: readonly RpcCall[], body: unknown): RpcReply[] | undefined {
+  const single = replyOf(body);
+  if (!Array.isArray(body)) {
+    if (single?.fault) return calls.map(() => single);
+    return single !== undefined && calls.length === 1 && idOf(body) === 0 ? [single] : undefined;
+  }
+  const byId = new Map(body.map((item) => [idOf(item), replyOf(item)]));
+  const replies = calls.map((_, id) => byId.get(id));
+  return body.length === calls.length && replies.every((it) => it !== undefined) ? replies : undefined;
+}
+
+function replyOf(value: unknown): RpcReply | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { result, error } = value as { result?: unknown; error?: { code?: unknown; message?: unknown } };
+  if (error !== undefined && error !== null) {
+    const { code, message } = error;
+    return { fault: { code: Number(code), message: String(message ?? "no message").slice(0, 500) } };
+  }
+  return result === undefined ? undefined : { result };
+}
+
+const idOf = (value: unknown): unknown => (value as { id?: unknown } | null)?.id;
+
+const sameFault = (calls: readonly RpcCall[], code: number, message: string): RpcReply[] =>
+  calls.map(() => ({ fault: { code, message } }));

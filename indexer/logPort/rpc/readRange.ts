@@ -1,0 +1,188 @@
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
+import { checkLogs } from "../checkLogs.ts";
+import { SourceRefusedError } from "../errors.ts";
+import type { BlockAt, BlockRange, HistoryRead, LogQuery, TokenLog } from "../logPort.ts";
+import { openWallets } from "../openWallets.ts";
+import { KINDS, topicOf } from "../tokenLogs.ts";
+import { faultError, headerFrom, patiently, type RpcContext, UnclearFault } from "./context.ts";
+import type { HistoryCheck } from "./historyCheck.ts";
+import type { RpcCall, RpcReply } from "./jsonRpc.ts";
+import { hexOf, itemsOf, rawLog, tokenLog } from "./parse.ts";
+import { headerCall } from "./readHeaders.ts";
+import { type RpcFault, refusalOf } from "./refusals.ts";
+import type { WindowSize } from "./windowSize.ts";
+
+/** What the windows of one source share and learn. */
+export type RangeReading = {
+  context: RpcContext;
+  history: HistoryCheck;
+  size: WindowSize;
+  /** Wallets in one request: go-ethereum takes 1,000 topics at one position. */
+  mostWallets: { current: number };
+};
+
+type Window = { query: LogQuery; range: BlockRange; signal: AbortSignal };
+
+/** Thrown where less has to be asked for. */
+class Refused extends Error {
+  readonly fault: RpcFault;
+  constructor(fault: RpcFault) {
+    super(fault.message);
+    this.fault = fault;
+  }
+}
+
+/** Reads a range of final blocks by the topics of wallets. */
+export async function readRange(
+  reading: RangeReading,
+  query: LogQuery,
+  range: BlockRange,
+  limit: number | undefined,
+  callSignal: AbortSignal,
+): Promise<HistoryRead> {
+  const { context, size } = reading;
+  const failed = new AbortController();
+  const signal = AbortSignal.any([callSignal, failed.signal]);
+  const open = openWallets(query, context.source, limit);
+  const hashes = new Map<number, Hex>();
+  let end: BlockAt | null = null;
+  let next = range.from;
+
+  const work = async () => {
+    while (next <= range.to && open.wallets.length > 0) {
+      const window = { from: next, to: Math.min(range.to, next + size.blocks - 1) };
+      next = window.to + 1;
+      for (const wallets of chunks(open.wallets, reading)) {
+        const read = await readWindow(reading, { query: { ...query, wallets }, range: window, signal });
+        open.add(read.logs);
+        hashes.set(read.end.block, read.end.hash);
+        if (read.end.block === range.to) end = read.end;
+      }
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: context.concurrency }, work));
+  } catch (error) {
+    // The other windows need not be waited for.
+    failed.abort(error);
+    throw error;
+  }
+  // With all wallets at their limit, the end was not read.
+  end ??= await endOf(context, range.to, signal);
+  return { logs: open.end((logs) => checkLogs(logs, { source: context.source, query, range, hashes })), end };
+}
+
+/** The number of wallets may go down while these are read. */
+function* chunks(wallets: readonly Address[], { mostWallets }: RangeReading): Generator<Address[]> {
+  for (let n = 0; n < wallets.length; ) {
+    const most = mostWallets.current;
+    yield wallets.slice(n, n + most);
+    n += most;
+  }
+}
+
+async function endOf(context: RpcContext, block: number, signal: AbortSignal): Promise<BlockAt> {
+  return patiently(context, "eth_getBlockByNumber", signal, async () => {
+    const [reply] = await context.rpc.send([headerCall(block)] as const, signal);
+    return { block, hash: headerFrom(context, reply, block).hash };
+  });
+}
+
+async function readWindow(reading: RangeReading, window: Window): Promise<HistoryRead> {
+  const { context, size } = reading;
+  const blocks = window.range.to - window.range.from + 1;
+  try {
+    const read = await patiently(context, "eth_getLogs", window.signal, () => ask(reading, window));
+    size.answered(read.logs.length);
+    return read;
+  } catch (error) {
+    const isUnclear = error instanceof UnclearFault;
+    if (!(error instanceof Refused) && !isUnclear) throw error;
+    const refusal = isUnclear ? "other" : refusalOf(error.fault);
+    if (refusal === "range") size.refusedRange(blocks);
+    if (refusal === "size") size.refusedSize(blocks);
+    if (refusal === "wallets") {
+      const half = Math.max(1, Math.floor(window.query.wallets.length / 2));
+      reading.mostWallets.current = Math.min(reading.mostWallets.current, half);
+    }
+    const halves = halvesOf(window, refusal === "wallets");
+    if (halves === null) {
+      throw new SourceRefusedError(context.source, `one block of one wallet is refused: ${error.message}`);
+    }
+    const [first, second] = [await readWindow(reading, halves[0]), await readWindow(reading, halves[1])];
+    // Less was answered, so this is what its words meant.
+    if (refusal === "other") size.refusedRange(blocks);
+    return { logs: first.logs.concat(second.logs), end: second.end };
+  }
+}
+
+/** Half of the blocks each, or where there is one, half of the wallets. */
+function halvesOf(window: Window, byWallets: boolean): [Window, Window] | null {
+  const { query, range } = window;
+  if (range.from < range.to && !byWallets) {
+    const middle = Math.floor((range.from + range.to) / 2);
+    return [
+      { ...window, range: { from: range.from, to: middle } },
+      { ...window, range: { from: middle + 1, to: range.to } },
+    ];
+  }
+  const half = Math.ceil(query.wallets.length / 2);
+  if (half === query.wallets.length) return byWallets ? halvesOf(window, false) : null;
+  return [
+    { ...window, query: { ...query, wallets: query.wallets.slice(0, half) } },
+    { ...window, query: { ...query, wallets: query.wallets.slice(half) } },
+  ];
+}
+
+/** One request: the last header, so that a node that lacks it is not believed, the logs, and what is known to be among them. */
+async function ask(
+  { context, history }: RangeReading,
+  { query, range, signal }: Window,
+): Promise<HistoryRead> {
+  const { rpc, source, token } = context;
+  const check = history.call();
+  const calls = [headerCall(range.to), logsCall(query, range, token), ...(check === null ? [] : [check])];
+  const replies =
+    context.batch >= calls.length ? await rpc.send(calls, signal) : await apart(context, calls, signal);
+  const [head, logs, known] = replies as [RpcReply, RpcReply, RpcReply?];
+  if (logs.fault) {
+    if (["range", "size", "wallets"].includes(refusalOf(logs.fault))) throw new Refused(logs.fault);
+    throw faultError(context, logs.fault, range.to);
+  }
+  const header = headerFrom(context, head, range.to);
+  if (known !== undefined) history.check(known);
+  const read: TokenLog[] = itemsOf(logs.result, { source, field: "eth_getLogs" }).map((item, n) =>
+    tokenLog(rawLog(item, { source, field: `eth_getLogs[${n}]` }), token, query.kind),
+  );
+  const end = { block: header.block, hash: header.hash };
+  checkLogs(read, { source, query, range, hashes: new Map([[end.block, end.hash]]) });
+  return { logs: read, end };
+}
+
+function logsCall({ kind, wallets }: LogQuery, { from, to }: BlockRange, token: Address): RpcCall {
+  const { event, position } = KINDS[kind];
+  const walletTopics = wallets.map(topicOf);
+  const topics = position === 1 ? [event, walletTopics] : [event, null, walletTopics];
+  const filter = { address: token, topics, fromBlock: hexOf(from), toBlock: hexOf(to) };
+  return { method: "eth_getLogs", params: [filter] };
+}
+
+/**
+ * For a provider that takes no batches: each call goes alone, and another node may answer each. So the logs are read twice, and count
+ * when both answers are the same.
+ */
+async function apart(
+  context: RpcContext,
+  calls: readonly RpcCall[],
+  signal: AbortSignal,
+): Promise<RpcReply[]> {
+  const [head, logs, ...rest] = calls as [RpcCall, RpcCall, ...RpcCall[]];
+  const send = async (call: RpcCall) => (await context.rpc.send([call] as const, signal))[0];
+  const replies: RpcReply[] = await Promise.all([send(head), send(logs), ...rest.map(send)]);
+  const again = await send(logs);
+  if (JSON.stringify(again) !== JSON.stringify(replies[1])) {
+    throw new UnclearFault(context.source, "it answered the same eth_getLogs in two ways");
+  }
+  return replies;
+}

@@ -1,0 +1,58 @@
+/** The `error` of a JSON-RPC answer. */
+export type RpcFault = { code: number; message: string };
+
+/**
+ * What a node means by an error:
+ * - `range`: more blocks at once than it ever allows
+ * - `size`: more logs, bytes or work than it does at once, for these blocks
+ * - `wallets`: more topics than it allows
+ * - `rate`: too often
+ * - `behind`: it does not have these blocks yet
+ * - `unknownBlock`: it does not have the block of this hash
+ * - `history`: it does not have these blocks any more
+ * - `other`: what we have not seen
+ */
+export type Refusal = "range" | "size" | "wallets" | "rate" | "behind" | "unknownBlock" | "history" | "other";
+
+/**
+ * Every provider says it in its own words, often under one code for several causes, so that the words decide. Seen at, by project:
+ * Alchemy (-32602 by size with a range that would work, -32600 by blocks on its free plan), Infura (-32005 by results, by time and
+ * for the daily count; -32602 by blocks: issue 237 of INFURA/infura), QuickNode (-32614 under HTTP 413), Ankr and publicnode (-32600,
+ * -32701 by blocks), Base's own endpoint (-32020 by size), dRPC and 1RPC (by blocks); go-ethereum (topics for one position; 4444 for
+ * history, as EIP-4444 has it; -32602 beyond the head: ethereum/execution-apis), reth (`rpc-eth-types`, by blocks and by results,
+ * also under -32602), Erigon (pull requests 18798 and 19721: `--rpc.blockrange.limit`, `--rpc.logs.maxresults`), Nethermind
+ * (receipts not available: issue 12089).
+ *
+ * The first that fits counts: a refusal by size may tell of a range too.
+ */
+const REFUSALS: readonly (readonly [Exclude<Refusal, "other">, RegExp])[] = [
+  [
+    "rate",
+    /rate.?limit|too many requests|compute units|request (count|rate)|requests per|throughput|throttl/,
+  ],
+  [
+    "history",
+    /pruned|history (is )?(un|not )available|missing trie|before .*not available|archive|receipts? not available/,
+  ],
+  ["behind", /beyond .*head|not yet (imported|available)|future block/],
+  ["unknownBlock", /unknown block|header not found|block (meta )?not found|block .*could not be found/],
+  ["wallets", /topics|addresses.* per|too many (addresses|param)|maximum .*param/],
+  [
+    "size",
+    /(than|limit of) [\d,]+ (results|logs)|max(imum)? results|response|too (large|big) (result|respons)|too many (logs|results)|result set|query timeout|timed out|10k logs/,
+  ],
+  ["range", /range|too many blocks|blocks? distance|[\d,]+ blocks/],
+];
+
+/** The codes that say it by themselves: of EIP-4444, and HTTP's for too often. */
+const CODES: ReadonlyMap<number, Refusal> = new Map([
+  [4444, "history"],
+  [429, "rate"],
+]);
+
+export function refusalOf({ code, message }: RpcFault): Refusal {
+  const known = CODES.get(code);
+  if (known !== undefined) return known;
+  const text = message.toLowerCase();
+  return REFUSALS.find(([, pattern]) => pattern.test(text))?.[0] ?? "other";
+}

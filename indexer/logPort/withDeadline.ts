@@ -1,0 +1,35 @@
+import { DeadlineError } from "./errors.ts";
+import type { Call } from "./logPort.ts";
+
+/**
+ * Does something within the time of a call.
+ *
+ * @throws the reason of the call's signal when that ended it, DeadlineError when the time did
+ */
+export async function withDeadline<Result>(
+  { signal, deadlineMs }: Call,
+  source: string,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  signal.throwIfAborted();
+  const controller = new AbortController();
+  const ended = Promise.withResolvers<never>();
+  const end = (reason: unknown) => {
+    controller.abort(reason);
+    ended.reject(reason);
+  };
+  const abort = () => end(signal.reason);
+  const timer = setTimeout(() => end(new DeadlineError(source, deadlineMs)), deadlineMs);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    // It may be waiting for its turn: the reason does not.
+    return await Promise.race([work(controller.signal), ended.promise]);
+  } catch (error) {
+    controller.signal.throwIfAborted();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", abort);
+    ended.promise.catch(() => {});
+  }
+}

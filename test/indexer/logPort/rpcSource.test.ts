@@ -1,0 +1,538 @@
+import { expect } from "chai";
+import type { Address } from "tallystick-protocol/address";
+import type { Call, SourceRequest } from "../../../indexer/logPort/logPort.ts";
+import { createRpcSource, type RpcSourceOptions } from "../../../indexer/logPort/rpc/createRpcSource.ts";
+import { refusalOf } from "../../../indexer/logPort/rpc/refusals.ts";
+import { FakeChain, OTHER_TOKEN, TOKEN, type Written, wallet, ZERO } from "./support/fakeChain.ts";
+import { type Fault, type RpcMessage, type RpcServer, startRpcServer } from "./support/rpcServer.ts";
+
+const [ALICE, BOB, CAROL] = [wallet(1), wallet(2), wallet(3)];
+const never = new AbortController().signal;
+const CALL: Call = { signal: never, deadlineMs: 20_000 };
+
+const pay = (from: Address, to: Address, value = 1n): Written => ({ from, to, value });
+const use = (authorizer: Address, n: number): Written => ({
+  authorizer,
+  nonce: `0x${n.toString(16).padStart(64, "0")}`,
+});
+
+/** A hundred blocks: a mint, then transfers among three wallets, and much that concerns nobody. */
+const story = () =>
+  new FakeChain([
+    [pay(ZERO, ALICE, 1_000n)],
+    ...Array.from({ length: 99 }, (_, n): Written[] => [
+      pay(wallet(100 + n), wallet(200 + n)),
+      ...(n % 3 === 0 ? [use(ALICE, n), pay(ALICE, BOB, 2n)] : []),
+      ...(n % 5 === 0 ? [{ ...pay(BOB, CAROL), token: OTHER_TOKEN }, pay(BOB, CAROL)] : []),
+      ...(n % 7 === 0 ? [pay(CAROL, CAROL)] : []),
+    ]),
+  ]);
+
+const logsCall = (messages: RpcMessage[]) =>
+  messages.find(({ method, params }) => method === "eth_getLogs" && "fromBlock" in (params[0] as object));
+const rangeOf = (message: RpcMessage) => {
+  const { fromBlock, toBlock, topics } = message.params[0] as {
+    fromBlock: string;
+    toBlock: string;
+    topics: unknown[];
+  };
+  const topic = topics
+    .slice(1)
+    .flat()
+    .filter((it) => it !== null);
+  return { blocks: Number(toBlock) - Number(fromBlock) + 1, to: Number(toBlock), wallets: topic.length };
+};
+
+const isByHash = ([first]: unknown[]) => typeof first === "object" && first !== null && "blockHash" in first;
+
+describe("the RPC source of token logs", () => {
+  let server: RpcServer;
+  let waits: number[];
+  let counted: SourceRequest[];
+  const chain = story();
+
+  before(async () => {
+    server = await startRpcServer(chain);
+  });
+  after(() => server.close());
+  beforeEach(() => {
+    server.reset(chain);
+    waits = [];
+    counted = [];
+  });
+
+  const open = (more: Partial<RpcSourceOptions> = {}) =>
+    createRpcSource({
+      url: server.url,
+      token: TOKEN,
+      firstBlock: 0,
+      mostBlocks: 16,
+      sleep: async (milliseconds) => void waits.push(milliseconds),
+      onRequest: (request) => counted.push(request),
+      ...more,
+    });
+  const whole = { from: 0, to: chain.head };
+  const outcomes = (outcome: string) => counted.filter((it) => it.outcome === outcome).length;
+  const failure = async (work: Promise<unknown>) => {
+    const error = await work.then(
+      (value) =>
+        expect.fail(`answered ${JSON.stringify(value, (_, it) => (typeof it === "bigint" ? `${it}` : it))}`),
+      (error) => error,
+    );
+    return error as Error & { code: string; field?: string };
+  };
+
+  it("gives transfers to, transfers from and used authorizations, in order, with their places", async () => {
+    const source = open();
+    const both = [ALICE, BOB];
+    expect(await source.transfersTo(both, whole, CALL)).to.deep.equal(
+      chain.find({ kind: "transfersTo", wallets: both }, whole),
+    );
+    expect(await source.transfersFrom([CAROL], whole, CALL)).to.deep.equal(
+      chain.find({ kind: "transfersFrom", wallets: [CAROL] }, whole),
+    );
+    const used = await source.authorizationsBy([ALICE, CAROL], { from: 10, to: 40 }, CALL);
+    expect(used).to.have.length(10);
+    expect(used).to.deep.equal(
+      chain.find({ kind: "authorizationsBy", wallets: [ALICE] }, { from: 10, to: 40 }),
+    );
+    expect(await source.transfersTo([], whole, CALL)).to.deep.equal([]);
+    expect(await source.transfersTo([BOB, BOB], { from: 5, to: 4 }, CALL)).to.deep.equal([]);
+  });
+
+  it("says that it does not know the time where the node does not tell it with its logs", async () => {
+    server.reset(chain, { tellsTime: false });
+    const [first] = await open().transfersTo([BOB], whole, CALL);
+    expect(first?.time).to.equal(null);
+  });
+
+  it("stops asking for a wallet that has as many as are wanted", async () => {
+    const source = open({ concurrency: 1 });
+    const query = { kind: "transfersTo", wallets: [BOB, CAROL] } as const;
+    const first = await source.transfersTo([BOB, CAROL], whole, { ...CALL, limit: 3 });
+    expect(first).to.deep.equal(chain.find(query, whole, 3));
+    const asked = server.requests
+      .map(logsCall)
+      .filter((it) => it !== undefined)
+      .map(rangeOf)
+      .filter(({ wallets }) => wallets > 0)
+      .map(({ to }) => to);
+    expect(Math.max(...asked)).to.be.below(40);
+  });
+
+  it("reads one block by its hash, whatever became of it, with one request for all kinds", async () => {
+    const source = open();
+    const { hash } = chain.at(15);
+    const at = { block: 15, hash };
+    const range = { from: 15, to: 15 };
+    expect(await source.transfersTo([CAROL], at, CALL)).to.deep.equal(
+      chain.find({ kind: "transfersTo", wallets: [CAROL] }, range),
+    );
+    const asked = server.requests.length;
+    await source.transfersFrom([ALICE, BOB], at, CALL);
+    await source.authorizationsBy([ALICE], at, CALL);
+    expect(server.requests.length).to.equal(asked);
+    expect(asked).to.equal(1);
+  });
+
+  it("reads what is above finality block by block along one chain", async () => {
+    server.reset(chain, { finality: 12 });
+    const source = open();
+    const wallets = [ALICE, BOB, CAROL];
+    expect(await source.transfersTo(wallets, whole, CALL)).to.deep.equal(
+      chain.find({ kind: "transfersTo", wallets }, whole),
+    );
+    const byHash = server.requests.flat().filter(({ params }) => isByHash(params));
+    expect(byHash).to.have.length(12);
+    // The same with a number of blocks for finality, as for Ponder.
+    server.reset(chain, { finality: 0 });
+    await open({ finalityBlocks: 20 }).transfersTo(wallets, whole, CALL);
+    expect(server.requests.flat().filter(({ params }) => isByHash(params))).to.have.length(20);
+  });
+
+  it("gives headers in order, once each", async () => {
+    const headers = await open({ batch: 3 }).headers([9, 3, 4, 4, 50, 8, 7], CALL);
+    expect(headers.map(({ block }) => block)).to.deep.equal([3, 4, 7, 8, 9, 50]);
+    const { block, hash, parentHash, time } = chain.at(50);
+    expect(headers.at(-1)).to.deep.equal({ block, hash, parentHash, time });
+  });
+
+  it("gives what a transaction logged, or null when there is none up to a block", async () => {
+    const source = open();
+    const found = chain
+      .at(17)
+      .logs.find(({ address, topics }) => address === TOKEN && topics[1]?.endsWith(BOB.slice(2)));
+    const logs = await source.transactionLogs(found!.tx, chain.head, CALL);
+    expect(logs?.transfers).to.deep.include(
+      chain.find({ kind: "transfersFrom", wallets: [BOB] }, { from: 17, to: 17 })[0],
+    );
+    expect(logs).to.include({ tx: found!.tx, block: 17, blockHash: chain.at(17).hash });
+    expect(await source.transactionLogs(found!.tx, 16, CALL)).to.equal(null);
+    expect(await source.transactionLogs(`0x${"12".repeat(32)}`, chain.head, CALL)).to.equal(null);
+  });
+
+  describe("when a node refuses", () => {
+    const dialects: { [who: string]: (blocks: number, logs: number) => Fault | undefined } = {
+      Alchemy: (_, logs) =>
+        logs > 6
+          ? { code: -32602, message: "Log response size exceeded. this block range should work: [0x0, 0x3]" }
+          : undefined,
+      "Alchemy's free plan": (blocks) =>
+        blocks > 10
+          ? { code: -32600, message: "You can make eth_getLogs requests with up to a 10 block range." }
+          : undefined,
+      "Infura by results": (_, logs) =>
+        logs > 6 ? { code: -32005, message: "query returned more than 6 results" } : undefined,
+      "Infura by blocks": (blocks) =>
+        blocks > 5 ? { code: -32602, message: `range ${blocks} exceeds limit of 5` } : undefined,
+      QuickNode: (blocks) =>
+        blocks > 5 ? { code: -32614, message: "eth_getLogs is limited to a 5 range" } : undefined,
+      publicnode: (blocks) =>
+        blocks > 7 ? { code: -32701, message: "exceed maximum block range: 7" } : undefined,
+      Ankr: (blocks) => (blocks > 3 ? { code: -32600, message: "block range is too wide" } : undefined),
+      "Base's own": (_, logs) =>
+        logs > 6 ? { code: -32020, message: "backend response too large" } : undefined,
+      "reth by blocks": (blocks) =>
+        blocks > 5 ? { code: -32602, message: "query exceeds max block range 5" } : undefined,
+      "reth by results": (_, logs) =>
+        logs > 6
+          ? { code: -32602, message: "query exceeds max results 6, retry with the range 1-2" }
+          : undefined,
+      Erigon: (blocks) =>
+        blocks > 5
+          ? { code: -32000, message: "query block range exceeds server limit, narrow your filter: 5" }
+          : undefined,
+      "one whose words we do not know": (blocks) =>
+        blocks > 4 ? { code: -32000, message: "nope" } : undefined,
+    };
+    for (const [who, refuse] of Object.entries(dialects)) {
+      it(`reads all the same, as ${who} does`, async () => {
+        server.refuse = (message) => {
+          if (message.method !== "eth_getLogs" || message.params[0] === undefined) return undefined;
+          const { blocks, to } = rangeOf(message);
+          const query = { kind: "transfersTo", wallets: [ALICE, BOB, CAROL] } as const;
+          return refuse(blocks, chain.find(query, { from: to - blocks + 1, to }).length);
+        };
+        const wallets = [ALICE, BOB, CAROL];
+        expect(await open().transfersTo(wallets, whole, CALL)).to.deep.equal(
+          chain.find({ kind: "transfersTo", wallets }, whole),
+        );
+        expect(outcomes("refused")).to.be.above(0);
+        // It learns: most of what it asks for is not refused. What is not understood is tried again first.
+        if (!who.includes("words")) expect(outcomes("ok")).to.be.above(outcomes("refused"));
+      });
+    }
+
+    it("asks for fewer wallets where topics are counted", async () => {
+      server.refuse = (message) =>
+        message.method === "eth_getLogs" && rangeOf(message).wallets > 40
+          ? { code: -32602, message: "exceed max addresses or topics per search position" }
+          : undefined;
+      const wallets = Array.from({ length: 150 }, (_, n) => wallet(150 + n));
+      expect(await open().transfersTo(wallets, whole, CALL)).to.deep.equal(
+        chain.find({ kind: "transfersTo", wallets }, whole),
+      );
+    });
+
+    it("ends when one block of one wallet is refused", async () => {
+      server.refuse = ({ method, params }) =>
+        method === "eth_getLogs" && Number((params[0] as { toBlock: string }).toBlock) >= 60
+          ? { code: -32602, message: "query exceeds max results 0" }
+          : undefined;
+      const error = await failure(open().transfersTo([ALICE], whole, CALL));
+      expect(error.code).to.equal("source_refused");
+      expect(error.message).to.contain("max results 0");
+    });
+
+    it("understands what providers answer", () => {
+      const meant: [string, number, string][] = [
+        ["rate", -32005, "daily request count exceeded, request rate limited"],
+        ["rate", 429, "Your app has exceeded its compute units per second capacity."],
+        ["history", 4444, "pruned history unavailable"],
+        ["history", -32000, "Receipt not available for From block 14319330."],
+        ["behind", -32602, "block range extends beyond current head block"],
+        ["unknownBlock", -32000, "unknown block"],
+        ["size", -32005, "query timeout exceeded. Consider reducing your block range."],
+        ["range", 35, "ranges over 10000 blocks are not supported on freetier"],
+        ["range", -32602, "eth_getLogs is limited to 0 - 50 blocks range"],
+        ["other", -32603, "internal error"],
+      ];
+      for (const [refusal, code, message] of meant)
+        expect(refusalOf({ code, message }), message).to.equal(refusal);
+    });
+  });
+
+  describe("when a server misbehaves for a while", () => {
+    const once = (misbehaviour: NonNullable<ReturnType<RpcServer["behave"]>>, at = [1, 3, 4]) => {
+      server.behave = (_, n) => (at.includes(n) ? misbehaviour : undefined);
+    };
+    const reads = async (more: Partial<RpcSourceOptions> = {}) => {
+      const wallets = [ALICE, BOB, CAROL];
+      expect(await open({ concurrency: 1, ...more }).transfersTo(wallets, whole, CALL)).to.deep.equal(
+        chain.find({ kind: "transfersTo", wallets }, whole),
+      );
+    };
+
+    it("waits as long as a 429 says", async () => {
+      once({ status: 429, headers: { "retry-after": "7" } });
+      await reads();
+      expect(waits).to.deep.equal([7_000, 7_000, 7_000]);
+      expect(outcomes("limited")).to.equal(3);
+    });
+    it("waits until the date that a 503 says, and no longer than a minute", async () => {
+      const date = new Date(1_700_000_000_000);
+      const until = (seconds: number) => new Date(date.getTime() + seconds * 1_000).toUTCString();
+      once({ status: 503, headers: { date: date.toUTCString(), "retry-after": until(3) } }, [1]);
+      await reads();
+      once({ status: 429, headers: { date: date.toUTCString(), "retry-after": until(86_400) } }, [
+        server.requests.length + 1,
+      ]);
+      await reads();
+      expect(waits).to.deep.equal([3_000, 60_000]);
+    });
+    it("is patient with an error of one call that says too often", async () => {
+      once({ fault: () => ({ code: 429, message: "compute units per second" }) });
+      await reads();
+      expect(waits).to.deep.equal([250, 250, 500]);
+    });
+    it("asks again after 500, 502, and a page in HTML with 200", async () => {
+      for (const misbehaviour of [
+        { status: 500 },
+        { status: 502, text: "{}" },
+        { status: 200, text: "<html>" },
+      ]) {
+        server.reset(chain);
+        once(misbehaviour);
+        await reads();
+      }
+      expect(outcomes("failed")).to.equal(9);
+    });
+    it("asks again after an answer that is cut, at any byte", async () => {
+      for (const cutAt of [0, 1, 100, 700]) {
+        server.reset(chain);
+        once({ cutAt });
+        await reads();
+      }
+    });
+    it("asks again after a broken connection", async () => {
+      once({ destroy: true });
+      await reads();
+    });
+    it("asks again after an attempt that takes too long", async () => {
+      once({ hang: true }, [1]);
+      await reads({ timeoutMs: 50 });
+    });
+    it("asks again after a batch with an answer missing, or of another id", async () => {
+      once({ status: 200, text: '[{"jsonrpc":"2.0","id":0,"result":null}]' });
+      await reads();
+      server.reset(chain);
+      once({ status: 200, text: '{"jsonrpc":"2.0","id":7,"result":"0x1"}' });
+      await reads();
+    });
+    it("does not believe a node that lags behind", async () => {
+      server.behave = (_, n) => (n > 1 && n % 2 === 0 ? { node: { head: 30 } } : undefined);
+      await reads();
+      expect(outcomes("stale")).to.be.above(0);
+    });
+    it("does not believe a node that has dropped old logs", async () => {
+      server.behave = (_, n) => (n % 2 === 0 ? { node: { keepsFrom: 50 } } : undefined);
+      await reads();
+      expect(outcomes("stale")).to.be.above(0);
+    });
+    it("does not believe an empty answer for a block by its hash, where the header speaks against it", async () => {
+      const { hash } = chain.at(17);
+      server.behave = (_, n) =>
+        n === 0 ? { edit: ({ method }, it) => (method === "eth_getLogs" ? [] : it) } : undefined;
+      expect(await open().transfersFrom([BOB], { block: 17, hash }, CALL)).to.have.length(1);
+    });
+    it("reads a provider without batches twice, and again where the answers differ", async () => {
+      server.refuse = () => undefined;
+      server.behave = (messages, n) => {
+        if (messages.length > 1)
+          return { status: 400, text: '{"jsonrpc":"2.0","error":{"code":-32600,"message":"no batches"}}' };
+        return n % 4 === 2 ? { node: { head: 20 } } : undefined;
+      };
+      await reads({ batch: 1 });
+    });
+    it("reads the chain again after a reorg between headers and logs", async () => {
+      const forked = chain.fork(95, [[pay(CAROL, BOB)], [], [pay(ALICE, BOB)], [], [], []]);
+      const wallets = [ALICE, BOB, CAROL];
+      // Headers come from the old chain, logs by hash from the new one, which does not know them.
+      server.reset(forked, { finality: 10 });
+      server.behave = (messages) =>
+        messages.some(({ method }) => method === "eth_getBlockByNumber") && outcomes("stale") === 0
+          ? { node: { chain } }
+          : undefined;
+      const to = 100;
+      const read = await open({ concurrency: 1 }).transfersTo(wallets, { from: 91, to }, CALL);
+      expect(read).to.deep.equal(forked.find({ kind: "transfersTo", wallets }, { from: 91, to }));
+      expect(outcomes("stale")).to.be.above(0);
+    });
+  });
+
+  describe("when a server does not get better", () => {
+    it("fails after so many attempts, naming the host and no key", async () => {
+      server.behave = () => ({ status: 503 });
+      const error = await failure(open({ attempts: 3 }).transfersTo([ALICE], whole, CALL));
+      expect(error.code).to.equal("source_unavailable");
+      expect(error.message).to.match(/^rpc:127\.0\.0\.1:\d+: eth_getBlockByNumber: it answered 503/);
+      expect(JSON.stringify(error) + error.message + error.stack).not.to.contain("secret-key");
+      expect(server.requests).to.have.length(3);
+    });
+    it("fails at once when the key is wrong", async () => {
+      server.behave = () => ({ status: 401 });
+      expect((await failure(open().transfersTo([ALICE], whole, CALL))).code).to.equal("source_refused");
+      expect(server.requests).to.have.length(1);
+    });
+    it("ends with its deadline, and with the caller's signal", async () => {
+      server.behave = () => ({ hang: true });
+      const late = await failure(open().transfersTo([ALICE], whole, { ...CALL, deadlineMs: 30 }));
+      expect(late.code).to.equal("source_deadline");
+      const controller = new AbortController();
+      const ended = failure(open().transfersTo([ALICE], whole, { ...CALL, signal: controller.signal }));
+      controller.abort(new Error("the node shuts down"));
+      expect((await ended).message).to.equal("the node shuts down");
+    });
+    it("never believes a node without the history, nor one without the head", async () => {
+      server.reset(chain, { keepsFrom: 1 });
+      expect((await failure(open().transfersTo([ALICE], { from: 60, to: 70 }, CALL))).code).to.equal(
+        "source_history_missing",
+      );
+      server.reset(chain, { keepsFrom: 50 });
+      expect((await failure(open().transfersTo([ALICE], whole, CALL))).code).to.equal(
+        "source_history_missing",
+      );
+      const found = chain.at(2).transactions[0]!;
+      expect((await failure(open().transactionLogs(found, 99, CALL))).code).to.equal(
+        "source_history_missing",
+      );
+      server.reset(chain, { head: 50 });
+      expect((await failure(open().transfersTo([ALICE], whole, CALL))).code).to.equal("source_behind");
+      expect((await failure(open().transactionLogs(found, 99, CALL))).code).to.equal("source_behind");
+      expect((await failure(open().headers([3, 99], CALL))).code).to.equal("source_behind");
+    });
+    it("does not take a token with a supply for one without transfers", async () => {
+      server.behave = () => ({ edit: ({ method }, it) => (method === "eth_getLogs" ? [] : it) });
+      expect((await failure(open().transfersTo([ALICE], whole, CALL))).code).to.equal(
+        "source_history_missing",
+      );
+      // One that has none is read as it is.
+      server.reset(new FakeChain([[], []]));
+      expect(await open().transfersTo([ALICE], { from: 0, to: 2 }, CALL)).to.deep.equal([]);
+    });
+    it("tells a block that was orphaned from one that is not there yet", async () => {
+      const forked = chain.fork(90, [[], [pay(ALICE, BOB)]]);
+      const { hash } = forked.at(92);
+      const orphaned = await failure(open().transfersTo([BOB], { block: 92, hash }, CALL));
+      expect(orphaned.code).to.equal("source_orphaned_block");
+      server.reset(chain, { head: 91 });
+      expect((await failure(open().transfersTo([BOB], { block: 92, hash }, CALL))).code).to.equal(
+        "source_behind",
+      );
+    });
+    it("refuses headers that do not fit together", async () => {
+      const forked = chain.fork(49, [[], [], []]);
+      server.behave = () => ({
+        edit: (_, it) =>
+          (it as { number: string }).number === "0x33"
+            ? { ...(it as object), parentHash: forked.at(50).hash }
+            : it,
+      });
+      expect((await failure(open().headers([50, 51], CALL))).code).to.equal("source_orphaned_block");
+    });
+  });
+
+  describe("does not believe", () => {
+    type Edit = (log: { [field: string]: unknown; topics: string[] }, all: unknown[]) => unknown;
+    const wrong: { [what: string]: [field: RegExp, edit: Edit] } = {
+      "a log of another address": [/address/, (log) => ({ ...log, address: OTHER_TOKEN })],
+      "a log of another event": [
+        /topics\[0\]/,
+        (log) => ({ ...log, topics: [`0x${"11".repeat(32)}`, ...log.topics.slice(1)] }),
+      ],
+      "a log of a wallet not asked for": [
+        /\.to is a wallet/,
+        (log) => ({ ...log, topics: [log.topics[0], log.topics[1], log.topics[1]] }),
+      ],
+      "a log outside of the range": [/\.block must be/, (log) => ({ ...log, blockNumber: "0x3e" })],
+      "a topic that is no address": [
+        /topics\[1\]/,
+        (log) => ({ ...log, topics: [log.topics[0], `0x01${log.topics[1]?.slice(4)}`, log.topics[2]] }),
+      ],
+      "topics that are too few": [/topics must be 3/, (log) => ({ ...log, topics: log.topics.slice(0, 2) })],
+      "topics that are no list": [/topics must be a list/, (log) => ({ ...log, topics: "0x" })],
+      "a value of another size": [/data must be 32 bytes/, (log) => ({ ...log, data: `${log.data}00` })],
+      "a value that is a number": [/data must be 32 bytes/, (log) => ({ ...log, data: 5 })],
+      "a block number that is no quantity": [
+        /blockNumber must be a quantity/,
+        (log) => ({ ...log, blockNumber: 5 }),
+      ],
+      "a block number beyond all numbers": [
+        /blockNumber must be a quantity/,
+        (log) => ({ ...log, blockNumber: `0x${"f".repeat(20)}` }),
+      ],
+      "a log index that is missing": [/logIndex must be a quantity/, ({ logIndex: _, ...log }) => log],
+      "a transaction hash that is short": [
+        /transactionHash must be 32 bytes/,
+        (log) => ({ ...log, transactionHash: "0x12" }),
+      ],
+      "a time that is no time": [/blockTimestamp/, (log) => ({ ...log, blockTimestamp: "now" })],
+      "a log that was removed": [/removed/, (log) => ({ ...log, removed: true })],
+      "a log that is none": [/must be an object/, () => null],
+    };
+    for (const [what, [field, edit]] of Object.entries(wrong)) {
+      it(what, async () => {
+        server.behave = () => ({
+          edit: ({ method, params }, it) => {
+            const asked = params[0] as { topics?: unknown[] };
+            if (method !== "eth_getLogs" || asked.topics?.length === 1) return it;
+            return (it as { [field: string]: unknown; topics: string[] }[]).map((log, n, all) =>
+              n === 0 ? edit(log, all) : log,
+            );
+          },
+        });
+        const error = await failure(open().transfersTo([BOB], { from: 10, to: 30 }, CALL));
+        expect(error.code).to.equal("source_bad_answer");
+        expect(error.message).to.match(field);
+        expect(error.field).to.be.a("string");
+      });
+    }
+    it("a log that comes twice, a list that is none, a header of another block", async () => {
+      const only = (edit: (it: unknown) => unknown, wanted: string) => {
+        server.behave = () => ({
+          edit: ({ method, params }, it) =>
+            method === wanted && (params[0] as { topics?: unknown[] }).topics?.length !== 1 ? edit(it) : it,
+        });
+        return failure(open().transfersTo([BOB], { from: 10, to: 30 }, CALL));
+      };
+      const twice = await only((it) => [...(it as unknown[]), ...(it as unknown[])], "eth_getLogs");
+      expect(twice.message).to.match(/comes twice/);
+      expect((await only(() => ({}), "eth_getLogs")).message).to.match(/must be a list/);
+      const other = await only((it) => ({ ...(it as object), number: "0x5" }), "eth_getBlockByNumber");
+      expect(other.code).to.equal("source_bad_answer");
+    });
+    it("a log of another block in an answer for one block", async () => {
+      const { hash } = chain.at(16);
+      server.behave = () => ({
+        edit: ({ method }, it) =>
+          method === "eth_getLogs" ? (it as object[]).map((log) => ({ ...log, blockNumber: "0x3" })) : it,
+      });
+      expect((await failure(open().transfersTo([CAROL], { block: 16, hash }, CALL))).code).to.equal(
+        "source_bad_answer",
+      );
+    });
+    it("a receipt of another transaction", async () => {
+      const [tx, other] = [chain.at(16).transactions[0]!, chain.at(17).transactions[0]!];
+      server.behave = (messages) =>
+        messages[0]?.method === "eth_getTransactionReceipt"
+          ? {
+              edit: ({ method }, it) =>
+                method === "eth_getTransactionReceipt" ? { ...(it as object), transactionHash: other } : it,
+            }
+          : undefined;
+      expect((await failure(open().transactionLogs(tx, 99, CALL))).message).to.match(
+        /transactionHash must be/,
+      );
+    });
+  });
+});

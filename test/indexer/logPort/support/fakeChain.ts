@@ -1,0 +1,138 @@
+import type { Address } from "tallystick-protocol/address";
+import { type Hex, toHex } from "tallystick-protocol/hex";
+import { keccak256, toBytes } from "viem";
+import { byPlace } from "../../../../indexer/logPort/checkLogs.ts";
+import type { BlockRange, LogQuery, TokenLog } from "../../../../indexer/logPort/logPort.ts";
+import { AUTHORIZATION_USED, KINDS, TRANSFER, topicOf } from "../../../../indexer/logPort/tokenLogs.ts";
+
+export const TOKEN: Address = `0x${"70".repeat(20)}`;
+export const OTHER_TOKEN: Address = `0x${"71".repeat(20)}`;
+export const ZERO: Address = `0x${"00".repeat(20)}`;
+
+export const wallet = (n: number): Address => `0x${"aa".repeat(16)}${n.toString(16).padStart(8, "0")}`;
+const hashOf = (...parts: unknown[]): Hex => keccak256(toBytes(parts.join("/")));
+
+/** What a test writes into a block. */
+export type Written =
+  | { from: Address; to: Address; value: bigint; token?: Address }
+  | { authorizer: Address; nonce: Hex };
+
+export type ChainLog = {
+  address: Address;
+  topics: Hex[];
+  data: Hex;
+  block: number;
+  blockHash: Hex;
+  log: number;
+  tx: Hex;
+  time: number;
+};
+
+export type ChainBlock = {
+  block: number;
+  hash: Hex;
+  parentHash: Hex;
+  time: number;
+  transactions: Hex[];
+  logs: ChainLog[];
+  bloom: Hex;
+};
+
+/** A chain of our own. Block 0 holds the deployment of the token, which logs nothing. Two logs make a transaction. */
+export class FakeChain {
+  readonly blocks: ChainBlock[] = [];
+
+  constructor(blocks: readonly (readonly Written[])[] = [], salt = "") {
+    for (const written of [[], ...blocks]) this.mine(written, salt);
+  }
+
+  get head(): number {
+    return this.blocks.length - 1;
+  }
+
+  mine(written: readonly Written[], salt = ""): ChainBlock {
+    const block = this.blocks.length;
+    const parentHash = this.blocks.at(-1)?.hash ?? hashOf("genesis");
+    const hash = hashOf("block", block, parentHash, salt, written.length);
+    const time = 1_700_000_000 + 2 * block;
+    const first = hashOf("transaction", block, salt);
+    const logs = written.map((it, log): ChainLog => {
+      const tx = log < 2 ? first : hashOf("transaction", block, salt, log >> 1);
+      const isTransfer = "value" in it;
+      const topics = isTransfer
+        ? [TRANSFER, topicOf(it.from), topicOf(it.to)]
+        : [AUTHORIZATION_USED, topicOf(it.authorizer), it.nonce];
+      const data: Hex = isTransfer ? `0x${it.value.toString(16).padStart(64, "0")}` : "0x";
+      const address = (isTransfer && it.token) || TOKEN;
+      return { address, topics, data, block, blockHash: hash, log, tx, time };
+    });
+    const transactions = [...new Set([first, ...logs.map(({ tx }) => tx)])];
+    const made = { block, hash, parentHash, time, transactions, logs, bloom: bloomOf(logs) };
+    this.blocks.push(made);
+    return made;
+  }
+
+  /** The same chain up to a block, and other blocks from there on. */
+  fork(after: number, blocks: readonly (readonly Written[])[]): FakeChain {
+    const other = new FakeChain();
+    other.blocks.splice(0, 1, ...this.blocks.slice(0, after + 1));
+    for (const written of blocks) other.mine(written, "fork");
+    return other;
+  }
+
+  at(block: number): ChainBlock {
+    return this.blocks[block] as ChainBlock;
+  }
+
+  /** The plain filter over the chain: what a port has to give. */
+  find({ kind, wallets }: LogQuery, { from, to }: BlockRange, limit = Infinity): TokenLog[] {
+    const counts = new Map<string, number>();
+    const { event, position } = KINDS[kind];
+    const topics = wallets.map(topicOf);
+    return this.blocks
+      .slice(from, to + 1)
+      .flatMap(({ logs }) => logs)
+      .filter(({ address, topics: [first, ...rest] }) => {
+        const word = rest[position - 1] as Hex;
+        if (address !== TOKEN || first !== event || !topics.includes(word)) return false;
+        counts.set(word, (counts.get(word) ?? 0) + 1);
+        return (counts.get(word) as number) <= limit;
+      })
+      .map(decoded)
+      .sort(byPlace);
+  }
+
+  balanceOf(wallet: Address, at = this.head): bigint {
+    const range = { from: 0, to: at };
+    const sum = (logs: TokenLog[]) =>
+      logs.reduce((total, log) => total + ("value" in log ? log.value : 0n), 0n);
+    const wallets = [wallet];
+    return (
+      sum(this.find({ kind: "transfersTo", wallets }, range)) -
+      sum(this.find({ kind: "transfersFrom", wallets }, range))
+    );
+  }
+}
+
+/** A log as the port gives it. */
+export function decoded({ topics, data, block, blockHash, log, tx, time }: ChainLog): TokenLog {
+  const place = { block, blockHash, time, log, tx };
+  const [event, first, second] = topics as [Hex, Hex, Hex];
+  const address = (topic: Hex): Address => `0x${topic.slice(26)}`;
+  return event === TRANSFER
+    ? { ...place, from: address(first), to: address(second), value: BigInt(data) }
+    : { ...place, authorizer: address(first), nonce: second };
+}
+
+function bloomOf(logs: readonly ChainLog[]): Hex {
+  const bytes = new Uint8Array(256);
+  for (const value of logs.flatMap(({ address, topics }) => [address, ...topics])) {
+    const hash = keccak256(value, "bytes");
+    for (const n of [0, 2, 4]) {
+      const bit = (((hash[n] as number) << 8) | (hash[n + 1] as number)) & 2047;
+      const byte = 255 - (bit >> 3);
+      bytes[byte] = (bytes[byte] as number) | (1 << (bit & 7));
+    }
+  }
+  return toHex(bytes);
+}

@@ -1,0 +1,194 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type ChainLog, FakeChain, TOKEN } from "./fakeChain.ts";
+
+export type RpcMessage = { jsonrpc: string; id: number; method: string; params: unknown[] };
+export type Fault = { code: number; message: string };
+
+/** One of the nodes behind an address. */
+export type FakeNode = {
+  chain: FakeChain;
+  /** Its latest block. */
+  head: number;
+  /** Blocks before its latest that are final. */
+  finality: number;
+  /** It has dropped logs and receipts below this block, and answers `[]` and null for them. */
+  keepsFrom: number;
+  /** Whether its logs tell the time of their block, as newer nodes do. */
+  tellsTime: boolean;
+};
+
+/** How a request is misanswered; undefined: as it should be. */
+export type Misbehaviour = {
+  /** Without `fault` the whole answer, with `headers` and `text`. */
+  status?: number;
+  headers?: { [name: string]: string };
+  text?: string;
+  /** So many bytes of the right answer. */
+  cutAt?: number;
+  destroy?: boolean;
+  hang?: boolean;
+  /** Another node answers. */
+  node?: Partial<FakeNode>;
+  fault?: (message: RpcMessage) => Fault | undefined;
+  edit?: (message: RpcMessage, result: unknown) => unknown;
+};
+
+/** A server of Ethereum's JSON-RPC over a chain of our own, which misbehaves as it is told. */
+export async function startRpcServer(chain: FakeChain = new FakeChain()) {
+  const node: FakeNode = { chain, head: chain.head, finality: 0, keepsFrom: 0, tellsTime: true };
+  const state = {
+    node,
+    /** Every request: its messages. */
+    requests: [] as RpcMessage[][],
+    /** Refuses what a real node refuses; counted as answered. */
+    refuse: (_: RpcMessage): Fault | undefined => undefined,
+    behave: (_: RpcMessage[], __: number): Misbehaviour | undefined => undefined,
+  };
+
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece);
+    const body = JSON.parse(Buffer.concat(pieces).toString());
+    const messages: RpcMessage[] = Array.isArray(body) ? body : [body];
+    state.requests.push(messages);
+    const how: Misbehaviour = state.behave(messages, state.requests.length - 1) ?? {};
+    if (how.hang) return;
+    if (how.destroy) {
+      response.destroy();
+      return;
+    }
+    const head = { "content-type": "application/json" };
+    if (how.status !== undefined && how.fault === undefined) {
+      response.writeHead(how.status, { ...head, ...how.headers }).end(how.text ?? "");
+      return;
+    }
+    const current = { ...state.node, ...how.node };
+    const replies = messages.map((message) => {
+      const fault = how.fault?.(message) ?? state.refuse(message);
+      const { id } = message;
+      if (fault !== undefined) return { jsonrpc: "2.0", id, error: fault };
+      const answer = answerOf(current, message);
+      if ("error" in answer) return { jsonrpc: "2.0", id, ...answer };
+      return { jsonrpc: "2.0", id, result: how.edit ? how.edit(message, answer.result) : answer.result };
+    });
+    // The order of a batch's answers is the server's.
+    const text = JSON.stringify(Array.isArray(body) ? replies.reverse() : replies[0]);
+    if (how.cutAt !== undefined) {
+      response.writeHead(200, head).end(text.slice(0, how.cutAt));
+      return;
+    }
+    response.writeHead(how.status ?? 200, head).end(text);
+  };
+
+  const server = createServer((request, response) => void handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return Object.assign(state, {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/secret-key`,
+    /** Another chain, and nothing misbehaves. */
+    reset: (next: FakeChain, more: Partial<FakeNode> = {}) => {
+      state.node = { chain: next, head: next.head, finality: 0, keepsFrom: 0, tellsTime: true, ...more };
+      state.requests = [];
+      state.refuse = () => undefined;
+      state.behave = () => undefined;
+    },
+    close: () => {
+      server.closeAllConnections();
+      return new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  });
+}
+
+export type RpcServer = Awaited<ReturnType<typeof startRpcServer>>;
+
+const hex = (value: number) => `0x${value.toString(16)}`;
+
+type Answer = { result: unknown } | { error: Fault };
+
+export function answerOf(node: FakeNode, { method, params }: RpcMessage): Answer {
+  const { chain, head, finality, keepsFrom } = node;
+  const [first, second] = params as [string & { [field: string]: unknown }, string];
+  switch (method) {
+    case "eth_getBlockByNumber": {
+      const block =
+        first === "latest" ? head : first === "finalized" ? Math.max(0, head - finality) : Number(first);
+      return { result: block > head ? null : header(node, block) };
+    }
+    case "eth_getBlockByHash": {
+      const found = chain.blocks.find(({ hash, block }) => hash === first && block <= head);
+      return { result: found ? header(node, found.block) : null };
+    }
+    case "eth_getLogs":
+      return logsOf(node, first);
+    case "eth_getTransactionReceipt": {
+      const found = chain.blocks.find(({ transactions }) => transactions.includes(first as never));
+      if (found === undefined || found.block > head || found.block < keepsFrom) return { result: null };
+      const logs = found.logs.filter(({ tx }) => (tx as string) === first).map((log) => rawLog(log, node));
+      const { hash: blockHash, block } = found;
+      return { result: { transactionHash: first, blockHash, blockNumber: hex(block), status: "0x1", logs } };
+    }
+    case "eth_call": {
+      const { to, data } = first as unknown as { to: string; data: string };
+      const at = second as unknown as { blockHash: string };
+      const block =
+        typeof second === "string"
+          ? Number(second)
+          : chain.blocks.findIndex(({ hash }) => hash === at.blockHash);
+      if (to !== TOKEN) return { result: "0x" };
+      const value = data.startsWith("0x70a08231")
+        ? chain.balanceOf(`0x${data.slice(34)}`, block)
+        : supply(chain, block);
+      return { result: `0x${value.toString(16).padStart(64, "0")}` };
+    }
+    default:
+      return { error: { code: -32601, message: `the method ${method} does not exist` } };
+  }
+}
+
+function logsOf(node: FakeNode, filter: { [field: string]: unknown }): Answer {
+  const { chain, head, keepsFrom } = node;
+  const { address, topics, fromBlock, toBlock, blockHash } = filter as {
+    address: string;
+    topics: (string | string[] | null)[];
+    fromBlock: string;
+    toBlock: string;
+    blockHash?: string;
+  };
+  const one = chain.blocks.find(({ hash, block }) => hash === blockHash && block <= head);
+  if (blockHash !== undefined && one === undefined)
+    return { error: { code: -32000, message: "unknown block" } };
+  const [from, to] = one ? [one.block, one.block] : [Number(fromBlock), Number(toBlock)];
+  const result = chain.blocks
+    .slice(Math.max(from, keepsFrom), Math.min(to, head) + 1)
+    .flatMap(({ logs }) => logs)
+    .filter((log) => log.address === address && topics.every((wanted, n) => fits(wanted, log.topics[n])))
+    .map((log) => rawLog(log, node));
+  return { result };
+}
+
+const fits = (wanted: string | string[] | null, topic: string | undefined) =>
+  wanted === null || (topic !== undefined && [wanted].flat().includes(topic));
+
+const header = ({ chain }: FakeNode, block: number) => {
+  const { hash, parentHash, time, transactions, bloom } = chain.at(block);
+  return { number: hex(block), hash, parentHash, timestamp: hex(time), transactions, logsBloom: bloom };
+};
+
+const rawLog = ({ block, log, tx, time, ...rest }: ChainLog, { tellsTime }: FakeNode) => ({
+  ...rest,
+  blockNumber: hex(block),
+  logIndex: hex(log),
+  transactionIndex: hex(log >> 1),
+  transactionHash: tx,
+  removed: false,
+  ...(tellsTime ? { blockTimestamp: hex(time) } : {}),
+});
+
+const supply = (chain: FakeChain, block: number) =>
+  chain.blocks
+    .slice(0, block + 1)
+    .flatMap(({ logs }) => logs)
+    .filter(
+      ({ address, topics }) => address === TOKEN && /^0x0+$/.test(topics[1] as string) && topics.length === 3,
+    )
+    .reduce((sum, { data }) => sum + (data === "0x" ? 0n : BigInt(data)), 0n);
