@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { httpSetting } from "tallystick-runtime/configuration/settings";
+import { compareNodes, type NodeComparison } from "tallystick-sdk/openLog/compareNodes";
+import { printable } from "tallystick-sdk/openLog/printable";
 import { parseOption } from "../cli/parseOption.ts";
-import { printable } from "../openLog/askNode.ts";
-import { compareNodes, type NodeComparison } from "../openLog/compareNodes.ts";
 
 /** Nodes of one comparison. */
 const MOST_NODES = 10;

@@ -1,13 +1,15 @@
 import type { Command } from "commander";
-import { notesOf } from "tallystick-derive/foldLog";
+import { type DerivedLog, notesOf } from "tallystick-derive/foldLog";
 import { snapshotOf } from "tallystick-derive/snapshot";
 import { httpSetting } from "tallystick-runtime/configuration/settings";
+import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
+import { deriveNode } from "tallystick-sdk/openLog/deriveNode";
+import { MOST_LINES } from "tallystick-sdk/openLog/nodeLog";
 import { addDeriveOptions, type DeriveOptions } from "../cli/deriveOptions.ts";
 import { parseOption, wholeNumber } from "../cli/parseOption.ts";
 import { deriveLog } from "../eventLog/deriveLog.ts";
 import { readWholeLines } from "../eventLog/readWholeLines.ts";
-import { checkDigests } from "../openLog/checkDigests.ts";
-import { MOST_LINES, nodeLog } from "../openLog/nodeLog.ts";
+import { KeptLog } from "../openLog/keptLog.ts";
 
 type Options = DeriveOptions & { from?: string; keep?: string; check?: boolean; mostLines: number };
 
@@ -44,31 +46,31 @@ export function registerDerive(program: Command): void {
     const derived =
       from === undefined
         ? await deriveLog(readWholeLines(file as string), options)
-        : await deriveNode(from, options);
+        : await deriveFrom(from, options);
     for (const note of notesOf(derived)) process.stderr.write(`${note}\n`);
     process.stdout.write(`${JSON.stringify(snapshotOf(derived.store), null, 2)}\n`);
   });
 }
 
-async function deriveNode(url: string, { keep, check, mostLines, ...options }: Options) {
-  const ticks = new Map<number, number>();
-  let read = { kept: 0, fetched: 0 };
-  const texts = nodeLog(url, {
-    keep,
-    most: mostLines,
-    onTick: ({ block, line }) => ticks.set(block, line),
-    onRead: (lines) => {
-      read = lines;
-    },
-  });
-  const derived = await deriveLog(texts, options);
-  process.stderr.write(`read ${read.fetched} lines from ${url}, ${read.kept} were kept\n`);
-  if (check) {
-    const agreed = await checkDigests(url, derived.store, ticks);
-    const { block } = snapshotOf(derived.store).asOf;
-    process.stderr.write(
-      `checked: the digests of ${agreed} ticks are those of ${url}, up to block ${block}\n`,
-    );
+async function deriveFrom(url: string, { keep, mostLines, ...options }: Options): Promise<DerivedLog> {
+  const kept = keep === undefined ? undefined : await KeptLog.open(keep);
+  try {
+    const derived = await deriveNode(url, {
+      ...options,
+      keep: kept,
+      most: mostLines,
+      sha256Hex: sha256HexByNode,
+    });
+    const { lines, agreed, store } = derived;
+    process.stderr.write(`read ${lines.fetched} lines from ${url}, ${lines.kept} were kept\n`);
+    if (agreed !== null) {
+      const { block } = snapshotOf(store).asOf;
+      process.stderr.write(
+        `checked: the digests of ${agreed} ticks are those of ${url}, up to block ${block}\n`,
+      );
+    }
+    return derived;
+  } finally {
+    await kept?.close();
   }
-  return derived;
 }

@@ -1,18 +1,21 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { TallystickError } from "tallystick-protocol/errors";
+import type { LogKeep } from "tallystick-sdk/openLog/nodeLog";
+import { readWholeLines } from "../eventLog/readWholeLines.ts";
 
 const CHUNK = 1 << 20;
 const LINE_BREAK = 0x0a;
 
 /** A log in a file that grows by whole pages. */
-export class KeptLog {
+export class KeptLog implements LogKeep {
   readonly #file: FileHandle;
-  readonly #name: string;
+  /** The path that it was opened by. */
+  readonly name: string;
   #size: number;
 
   private constructor(file: FileHandle, name: string, size: number) {
     this.#file = file;
-    this.#name = name;
+    this.name = name;
     this.#size = size;
   }
 
@@ -41,12 +44,16 @@ export class KeptLog {
     return this.#size === 0;
   }
 
+  texts(): AsyncIterable<string> {
+    return readWholeLines(this.name);
+  }
+
   /** @throws TallystickError `file_changed` when somebody else writes to it */
   async append(lines: readonly string[]): Promise<void> {
     if ((await this.#file.stat()).size !== this.#size) {
       throw new TallystickError({
         code: "file_changed",
-        message: `${this.#name} is being written by somebody else.`,
+        message: `${this.name} is being written by somebody else.`,
         hint: "Let only one command at a time keep a log in a file.",
       });
     }

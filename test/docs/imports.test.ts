@@ -8,7 +8,7 @@ const MAY_IMPORT: { [room: string]: string[] } = {
   protocol: [],
   derive: ["protocol"],
   capabilities: ["protocol"],
-  sdk: ["protocol", "capabilities"],
+  sdk: ["protocol", "derive", "capabilities"],
   mcp: ["protocol", "capabilities", "sdk"],
   runtime: ["protocol"],
   settlement: ["protocol", "capabilities", "sdk", "runtime"],

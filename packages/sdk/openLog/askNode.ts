@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { TallystickError } from "tallystick-protocol/errors";
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
-import { readBytes } from "tallystick-runtime/http/readBytes";
+import { abortable } from "../deadline.ts";
+import { AnswerTooLarge, readBytes } from "../readBytes.ts";
+import { printable } from "./printable.ts";
 
 /** Largest answer that is read, in bytes: a page of the log is cut at four MiB, and one line may be longer than that. */
 const MOST_BYTES = 32 << 20;
@@ -32,7 +33,19 @@ export async function askNode(
     if (!isBusy || attempt === ATTEMPTS) throw refused(url, path, answer);
     const asked = Number(answer.headers.get("retry-after") ?? 1);
     const seconds = Number.isFinite(asked) ? Math.min(Math.max(asked, 0), LONGEST_WAIT) : 1;
-    await sleep(seconds * 1_000, undefined, signal && { signal });
+    await pause(seconds * 1_000, signal);
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  try {
+    await (signal === undefined ? over : abortable(over, signal));
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -44,12 +57,10 @@ async function get(url: string, path: string, signal?: AbortSignal): Promise<Ans
   try {
     const response = await fetch(`${url.replace(/\/+$/, "")}${path}`, { signal: both, redirect: "error" });
     const { status, headers } = response;
-    const bytes = await readBytes(response, MOST_BYTES);
-    if (bytes === undefined) throw badAnswer(url, path, `is longer than ${MOST_BYTES} bytes`);
-    return { status, headers, text: asText(bytes) };
+    return { status, headers, text: asText(await readBytes(response, MOST_BYTES, both)) };
   } catch (cause) {
     signal?.throwIfAborted();
-    if (cause instanceof TallystickError) throw cause;
+    if (cause instanceof AnswerTooLarge) throw badAnswer(url, path, `is longer than ${MOST_BYTES} bytes`);
     const reason = cause instanceof Error ? cause.message : String(cause);
     const deeper = cause instanceof Error && cause.cause instanceof Error ? `: ${cause.cause.message}` : "";
     throw new TallystickError({
@@ -91,13 +102,4 @@ export function badAnswer(url: string, path: string, problem: string): Tallystic
     message: `What ${url} answers to ${path} ${problem}.`,
     hint: "The node, or something between it and us, does not tell the log as it is. Ask another.",
   });
-}
-
-/** A stranger's text in a terminal: what is not plain ASCII is escaped, and a long one is cut. */
-export function printable(text: string, most: number): string {
-  const cut = text.length > most ? `${text.slice(0, most)}…` : text;
-  return cut.replace(
-    /[^\x20-\x7e…]/g,
-    (it) => `\\u${(it.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
-  );
 }

@@ -61,11 +61,12 @@ export async function readLogPage(
 export async function* followLog(
   url: string,
   { after, most, signal }: { after: number; most: number; signal?: AbortSignal | undefined },
-): AsyncGenerator<string[]> {
+): AsyncGenerator<LogPage> {
   for (let at = after; ; ) {
-    const { lines, last } = await readLogPage(url, { after: at, signal });
+    const page = await readLogPage(url, { after: at, signal });
+    const { lines, last } = page;
     if (last > most) throw tooLong(url, last, most);
-    if (lines.length > 0) yield lines;
+    if (lines.length > 0) yield page;
     at += lines.length;
     if (at >= last) return;
   }
@@ -75,6 +76,6 @@ function tooLong(url: string, last: number, most: number): TallystickError {
   return new TallystickError({
     code: "log_too_long",
     message: `${url} says that its log has ${last} lines; no more than ${most} are read.`,
-    hint: "If you believe it, give a larger --most-lines.",
+    hint: "If you believe it, allow more (--most-lines).",
   });
 }

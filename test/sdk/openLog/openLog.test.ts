@@ -4,10 +4,10 @@ import path from "node:path";
 import { expect } from "chai";
 import type { DeriveEvent } from "tallystick-derive/events";
 import type { TallystickError } from "tallystick-protocol/errors";
-import { deriveLog } from "../../../scripts/eventLog/deriveLog.ts";
-import { checkDigests } from "../../../scripts/openLog/checkDigests.ts";
-import { compareNodes } from "../../../scripts/openLog/compareNodes.ts";
-import { type NodeLogOptions, nodeLog } from "../../../scripts/openLog/nodeLog.ts";
+import { compareNodes } from "tallystick-sdk/openLog/compareNodes";
+import { type DeriveNodeOptions, deriveNode } from "tallystick-sdk/openLog/deriveNode";
+import { nodeLog } from "tallystick-sdk/openLog/nodeLog";
+import { KeptLog } from "../../../scripts/openLog/keptLog.ts";
 import { EventLog, TOKEN, wallet } from "../../derive/eventLog.ts";
 import { type FakeNode, fakeNode, linesOf, type Told, told } from "./fakeNode.ts";
 
@@ -58,17 +58,18 @@ describe("the log that a node gives", () => {
     return opened;
   }
 
-  async function derive(options: NodeLogOptions = {}) {
-    const ticks = new Map<number, number>();
-    const onTick = ({ block, line }: { block: number; line: number }) => ticks.set(block, line);
-    const derived = await deriveLog(nodeLog(node.url, { ...options, onTick }), { trustSignatures: true });
-    return { ...derived, ticks };
+  type Options = Omit<DeriveNodeOptions, "keep"> & { keep?: string };
+
+  async function derive({ keep: file, ...options }: Options = {}) {
+    const kept = file === undefined ? undefined : await KeptLog.open(file);
+    try {
+      return await deriveNode(node.url, { ...options, keep: kept, trustSignatures: true });
+    } finally {
+      await kept?.close();
+    }
   }
 
-  async function check(options: NodeLogOptions = {}): Promise<number> {
-    const { store, ticks } = await derive(options);
-    return checkDigests(node.url, store, ticks);
-  }
+  const check = async (options: Options = {}) => (await derive({ ...options, check: true })).agreed;
 
   async function failure(work: Promise<unknown>): Promise<TallystickError> {
     const error = await work.then(
@@ -94,8 +95,8 @@ describe("the log that a node gives", () => {
   it("goes on where it stopped, also when it was cut off in the middle of a line", async () => {
     await writeFile(keep, texts.slice(0, 50).join(""));
     const read: object[] = [];
-    expect(await check({ keep, onRead: (it) => read.push(it) })).to.equal(40);
-    expect(read).to.deep.equal([{ kept: 50, fetched: texts.length - 50 }]);
+    expect(await check({ keep, onProgress: (it) => read.push(it) })).to.equal(40);
+    expect(read).to.deep.equal([{ kept: 50, fetched: texts.length - 50, last: texts.length }]);
     expect(node.asked.filter((it) => it.startsWith("/v1/events"))).to.deep.equal([
       "/v1/events?after=49&limit=1",
       "/v1/events?after=50&limit=5000",

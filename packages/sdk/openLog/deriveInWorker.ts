@@ -1,0 +1,56 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import { abortable } from "../deadline.ts";
+import type { DerivedNode, LogJob, LogWord } from "./logWorker.ts";
+import type { LogProgress } from "./nodeLog.ts";
+
+export type DeriveInWorkerOptions = Omit<LogJob, "url"> & {
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: LogProgress) => void) | undefined;
+  /** Starts the worker, for pages that keep its program elsewhere. */
+  startWorker?: () => Worker;
+};
+
+/** A tab has less memory than a process: lines of a log that are read unless somebody asks for more. */
+const MOST_LINES = 2_000_000;
+
+/**
+ * Derives a node's log in a worker of the browser's, so that the page goes on answering meanwhile. Elsewhere use `deriveNode`.
+ * The worker ends with its work, and at once when the signal is aborted.
+ *
+ * @throws TallystickError as `deriveNode` does; `worker_failed` when the worker cannot be loaded or ends; the signal's reason
+ */
+export async function deriveInWorker(
+  url: string,
+  { signal, onProgress, startWorker = startOwnWorker, most = MOST_LINES, ...job }: DeriveInWorkerOptions = {},
+): Promise<DerivedNode> {
+  signal?.throwIfAborted();
+  const worker = startWorker();
+  const derived = new Promise<DerivedNode>((resolve, reject) => {
+    worker.addEventListener("message", ({ data }: { data: LogWord }) => {
+      if (data.kind === "progress") onProgress?.(data.progress);
+      else if (data.kind === "derived") resolve(data.derived);
+      else reject(new TallystickError(data));
+    });
+    worker.addEventListener("error", ({ message }) => reject(workerFailed(message)));
+    worker.addEventListener("messageerror", () => reject(workerFailed("its answer cannot be read")));
+  });
+  try {
+    worker.postMessage({ url, most, ...job } satisfies LogJob);
+    return await (signal === undefined ? derived : abortable(derived, signal));
+  } finally {
+    worker.terminate();
+  }
+}
+
+/** Bundlers look for this very form. */
+function startOwnWorker(): Worker {
+  return new Worker(new URL("./logWorker.js", import.meta.url), { type: "module" });
+}
+
+function workerFailed(message: string | undefined): TallystickError {
+  return new TallystickError({
+    code: "worker_failed",
+    message: `The worker that derives the log has ended: ${message || "its program was not found"}.`,
+    hint: "Give startWorker if the program of the worker is kept elsewhere than beside this one.",
+  });
+}

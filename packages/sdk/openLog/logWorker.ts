@@ -1,0 +1,49 @@
+import { type Snapshot, snapshotOf } from "tallystick-derive/snapshot";
+import { TallystickError } from "tallystick-protocol/errors";
+import { deriveNode } from "./deriveNode.ts";
+import type { LogProgress } from "./nodeLog.ts";
+
+/** What the worker is asked. */
+export type LogJob = {
+  url: string;
+  check?: boolean | undefined;
+  most?: number | undefined;
+  trustSignatures?: boolean | undefined;
+};
+
+/** What a node's log comes to, as it leaves the worker. */
+export type DerivedNode = {
+  snapshot: Snapshot;
+  events: number;
+  lines: LogProgress;
+  /** Ticks whose digests are the node's; null when nobody asked. */
+  agreed: number | null;
+};
+
+/** What the worker says: how far it is, then one of the others. */
+export type LogWord =
+  | { kind: "progress"; progress: LogProgress }
+  | { kind: "derived"; derived: DerivedNode }
+  | { kind: "failed"; code: string; message: string; hint: string | undefined };
+
+/** The program of a browser's worker: derives a node's log for the one job that it is given. */
+const scope = globalThis as unknown as {
+  postMessage: (word: LogWord) => void;
+  addEventListener: (type: "message", listener: (event: { data: LogJob }) => void) => void;
+};
+
+async function derive({ url, ...options }: LogJob): Promise<LogWord> {
+  try {
+    const { store, events, lines, agreed } = await deriveNode(url, {
+      ...options,
+      onProgress: (progress) => scope.postMessage({ kind: "progress", progress }),
+    });
+    return { kind: "derived", derived: { snapshot: snapshotOf(store), events, lines, agreed } };
+  } catch (error) {
+    const { code, hint } =
+      error instanceof TallystickError ? error : { code: "derivation_failed", hint: undefined };
+    return { kind: "failed", code, message: error instanceof Error ? error.message : String(error), hint };
+  }
+}
+
+scope.addEventListener("message", ({ data }) => void derive(data).then((word) => scope.postMessage(word)));

@@ -1,0 +1,76 @@
+import { LogReader } from "tallystick-derive/logReader";
+import { TallystickError } from "tallystick-protocol/errors";
+import { followLog, readLogPage } from "./followLog.ts";
+import { printable } from "./printable.ts";
+
+/** Lines that are read at most unless somebody asks for more: a node says how long its log is. */
+export const MOST_LINES = 20_000_000;
+
+/** A log as far as it was read before: a file, say. */
+export type LogKeep = {
+  /** What people know it by. */
+  name: string;
+  isEmpty: boolean;
+  /** What is kept, whole lines at a time. */
+  texts: () => AsyncIterable<string>;
+  append: (lines: readonly string[]) => Promise<void>;
+};
+
+/** How far the reading is: lines that were kept before, that the node gave, and the last that it says there is. */
+export type LogProgress = { kept: number; fetched: number; last: number };
+
+export type NodeLogOptions = {
+  /** It goes on behind what is kept, and keeps what it reads. */
+  keep?: LogKeep | undefined;
+  most?: number | undefined;
+  signal?: AbortSignal | undefined;
+  /** Told of every tick. */
+  onTick?: ((tick: { block: number; line: number }) => void) | undefined;
+  /** Told after every page. */
+  onProgress?: ((progress: LogProgress) => void) | undefined;
+};
+
+/**
+ * A node's event log, many whole lines at a time. Every line is an event and stands where it may before it is kept or given.
+ *
+ * @throws TallystickError naming the line that is wrong; `other_log` when what is kept is not the log of this node
+ */
+export async function* nodeLog(url: string, options: NodeLogOptions = {}): AsyncGenerator<string> {
+  const { keep, most = MOST_LINES, signal, onTick, onProgress } = options;
+  const reader = new LogReader();
+  let lastLine = "";
+  const check = (line: string) => {
+    const event = reader.read(line);
+    lastLine = line;
+    if (event?.kind === "tick") onTick?.({ block: event.block, line: reader.line });
+  };
+  if (keep?.isEmpty === false) {
+    for await (const text of keep.texts()) {
+      for (const line of text.split("\n")) check(line);
+      yield text;
+    }
+    await expectSameLog(url, { name: keep.name, line: reader.line, text: lastLine, signal });
+  }
+  const before = reader.line;
+  for await (const { lines, last } of followLog(url, { after: before, most, signal })) {
+    for (const line of lines) check(line);
+    await keep?.append(lines);
+    yield lines.join("\n");
+    onProgress?.({ kept: before, fetched: reader.line - before, last });
+  }
+}
+
+async function expectSameLog(
+  url: string,
+  at: { name: string; line: number; text: string; signal: AbortSignal | undefined },
+): Promise<void> {
+  const { name, line, text, signal } = at;
+  const { lines, last } = await readLogPage(url, { after: line - 1, limit: 1, signal });
+  if (lines[0] === text) return;
+  const has = lines[0] === undefined ? `ends with line ${last}` : `has there ${printable(lines[0], 200)}`;
+  throw new TallystickError({
+    code: "other_log",
+    message: `Line ${line} of ${name} is not in the log of ${url}, which ${has}.`,
+    hint: "What is kept is of another node, or of other parameters. Keep this log elsewhere.",
+  });
+}
