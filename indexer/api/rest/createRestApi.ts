@@ -53,7 +53,14 @@ export function createRestApi({ db, token, version, insightsPrice = null }: Rest
     "/v1/*",
     cors({
       origin: "*",
-      exposeHeaders: ["etag", AS_OF_HEADER, LINES_HEADER, "payment-required", "payment-response"],
+      exposeHeaders: [
+        "etag",
+        "retry-after",
+        AS_OF_HEADER,
+        LINES_HEADER,
+        "payment-required",
+        "payment-response",
+      ],
       maxAge: 86_400,
     }),
   );

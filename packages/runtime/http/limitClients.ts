@@ -192,6 +192,7 @@ function answerRefusal(
     "content-length": Buffer.byteLength(body),
     "retry-after": String(seconds),
     "access-control-allow-origin": "*",
+    "access-control-expose-headers": "retry-after",
     // So that what stands behind it in the pipeline costs a new connection.
     ...(!isKept && { connection: "close" }),
   });

@@ -1,5 +1,4 @@
 import { type DerivedLog, type FoldLogOptions, foldLog } from "tallystick-derive/foldLog";
-import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
 import { checkDigests } from "./checkDigests.ts";
 import { type LogProgress, type NodeLogOptions, nodeLog } from "./nodeLog.ts";
 
@@ -36,7 +35,13 @@ export async function deriveNode(url: string, options: DeriveNodeOptions = {}): 
       onProgress?.(progress);
     },
   });
-  const derived = await foldLog(texts, { ...fold, recover: fold.recover ?? (await recoverByWasm()) });
+  const derived = await foldLog(texts, { ...fold, recover: fold.recover ?? (await fastestRecovery()) });
   const agreed = check ? await checkDigests(url, derived.store, ticks, signal) : null;
   return { ...derived, lines, agreed };
+}
+
+/** Heavy for a page, and of no use before a log is derived. */
+async function fastestRecovery() {
+  const { recoverByWasm } = await import("tallystick-protocol/signatures/recoverByWasm");
+  return await recoverByWasm();
 }

@@ -1,5 +1,5 @@
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
-import { z } from "zod";
+import * as z from "zod";
 import { askNode, badAnswer } from "./askNode.ts";
 
 const count = z.int().min(0);

@@ -110,6 +110,7 @@ describe("the API under one client that asks too much", function () {
     // A thousand rows cost fifty points: two fit, and a third on credit.
     expect(served).to.equal(3);
     expect(Number(refused?.headers.get("retry-after"))).to.be.within(1, 242);
+    expect(refused?.headers.get("access-control-expose-headers")).to.equal("retry-after");
     expect(await refused?.json()).to.include({ code: "rate_limited", status: 429 });
     now += Number(refused?.headers.get("retry-after"));
     expect(await statusOf("1.2.3.4", "{ meta { block } }")).to.equal(200);

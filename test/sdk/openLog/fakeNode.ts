@@ -19,6 +19,12 @@ export type FakeNode = {
   close: () => Promise<void>;
 };
 
+/** Pages of everybody's may read it, as the real one's. */
+const CORS = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "tallystick-lines,retry-after",
+};
+
 /** Serves the pages of a log as docs/rest.md says, written once more: what the indexer serves is tested in test/indexer. */
 export async function fakeNode(
   log: EventLog,
@@ -54,7 +60,7 @@ export async function fakeNode(
     const path = request.url ?? "";
     node.asked.push(path);
     const { status, headers, body } = node.on(path, answer(new URL(path, "http://node")));
-    response.writeHead(status, headers);
+    response.writeHead(status, { ...CORS, ...headers });
     response.end(body);
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

@@ -8,26 +8,9 @@ import { compareNodes } from "tallystick-sdk/openLog/compareNodes";
 import { type DeriveNodeOptions, deriveNode } from "tallystick-sdk/openLog/deriveNode";
 import { nodeLog } from "tallystick-sdk/openLog/nodeLog";
 import { KeptLog } from "../../../scripts/openLog/keptLog.ts";
-import { EventLog, TOKEN, wallet } from "../../derive/eventLog.ts";
+import type { EventLog } from "../../derive/eventLog.ts";
 import { type FakeNode, fakeNode, linesOf, type Told, told } from "./fakeNode.ts";
-
-const [seller, buyer] = [wallet(1), wallet(2)];
-
-/** Ticks with two hires between each, as a node exports them: the first line names the token. */
-function story(ticks: number): EventLog {
-  const log = new EventLog();
-  log.events[0] = {
-    ...log.events[0],
-    form: "all",
-    token: { address: TOKEN, firstBlock: 1 },
-  } as DeriveEvent;
-  for (let n = 0; n < ticks; n++) {
-    log.after(60).hire(seller, buyer);
-    log.after(60).hire(seller, wallet(3 + (n % 5)));
-    log.after(60).tick();
-  }
-  return log;
-}
+import { story } from "./story.ts";
 
 describe("the log that a node gives", () => {
   let folder: string;

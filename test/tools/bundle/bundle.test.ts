@@ -1,5 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
@@ -11,9 +10,10 @@ import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { bundleEntries } from "../../../tools/bundle/entries.ts";
 import { type Bundle, measureBundle } from "../../../tools/bundle/measureBundle.ts";
+import { BROWSER_MS, servePage, startBrowser } from "../../support/browser.ts";
 import { account, badOffers, deployment, hire, log, pageInput, samples } from "./pageInput.ts";
 
-const PAGE = path.join(import.meta.dirname, "page.mjs");
+const SCRIPT = path.join(import.meta.dirname, "page.mjs");
 /** What knows languages is heavy, and only these need it. */
 const OF_LANGUAGE = ["audioTranscribe", "textRewrite", "textSummarize", "textTranslate"];
 
@@ -85,19 +85,28 @@ describe("bundles for browsers", function () {
     expect(message).to.contain('Could not resolve "node:');
   });
 
-  describe("in a page, without anything that only Node has", () => {
+  describe("in a page", function () {
+    this.timeout(BROWSER_MS);
     // biome-ignore lint/suspicious/noExplicitAny: what a page said, as JSON.
     let done: any;
     before(async () => {
       // A page that was published anew has not all of its files any more.
       rmSync(bundleOf("buyer").lazy.textTranslate?.file as string);
-      const input = path.join(folder, "input.json");
-      writeFileSync(input, JSON.stringify(await pageInput()));
-      const output = execFileSync(process.execPath, [PAGE, folder, input], {
-        encoding: "utf8",
-        maxBuffer: 64 * 1024 * 1024,
-      });
-      done = JSON.parse(output);
+      copyFileSync(SCRIPT, path.join(folder, "page.mjs"));
+      const browser = await startBrowser();
+      const site = await servePage(folder);
+      try {
+        const page = await browser.newPage();
+        await page.goto(site.url);
+        const output = await page.evaluate(
+          async ([script, input]) => (await import(script)).use(JSON.parse(input)),
+          ["/page.mjs", JSON.stringify(await pageInput())] as const,
+        );
+        done = JSON.parse(output);
+      } finally {
+        await browser.close();
+        await site.close();
+      }
     });
 
     it("show that an entry is in a tree, and that another is not", () => {

@@ -1,18 +1,6 @@
-// A page: imports the bundles of a folder and uses them, without anything that only Node has.
-// Run as `node page.mjs FOLDER INPUT`; prints what came out as one line of JSON.
-import { readFileSync } from "node:fs";
-import { pathToFileURL } from "node:url";
+// The script of a page: imports the bundles beside it and uses them, with what a browser has. `use` gives what came out, as JSON.
 
-const [, , folder, inputFile] = process.argv;
-const input = JSON.parse(readFileSync(inputFile, "utf8"));
-for (const name of ["process", "global", "setImmediate", "clearImmediate"]) delete globalThis[name];
-// Node's own Response cannot do without this one; a bundle has to.
-const { Buffer } = globalThis;
-Object.defineProperty(globalThis, "Buffer", {
-  get: () => (new Error().stack.split("\n")[2].includes(folder) ? undefined : Buffer),
-});
-
-const load = (name) => import(new URL(`${name}/${name}.mjs`, pathToFileURL(`${folder}/`)));
+const load = (name) => import(`/${name}/${name}.mjs`);
 const outcome = (work) =>
   work().then(
     (value) => ({ value }),
@@ -34,7 +22,7 @@ const answered = async (work) => {
   return { ...(await outcome(work)), asked: [...asked] };
 };
 
-async function useInclusion() {
+async function useInclusion(input) {
   const { fromHex, leafHash, verifyInclusion } = await load("inclusion");
   const { leaf, index, size, proof, root } = input.inclusion;
   const holds = (bytes) =>
@@ -48,7 +36,7 @@ async function useInclusion() {
   return [holds(leaf), holds(`${leaf}.`)];
 }
 
-async function useSigner() {
+async function useSigner(input) {
   const { signerOfText } = await load("signer");
   const { text, signature } = input.signer;
   return [signerOfText(text, signature), signerOfText(`${text}.`, signature)];
@@ -72,7 +60,7 @@ function storeWith(values) {
   };
 }
 
-async function useBuyer() {
+async function useBuyer(input) {
   const { createBuyer } = await load("buyer");
   const { address, listing, journal, missing } = input.buyer;
   const account = { address, signMessage: async () => `0x${"1".repeat(130)}` };
@@ -101,7 +89,7 @@ async function useBuyer() {
   };
 }
 
-async function useSeller() {
+async function useSeller(input) {
   const { createSeller } = await load("seller");
   const { address, listings } = input.seller;
   return await outcome(() =>
@@ -115,7 +103,7 @@ async function useSeller() {
   );
 }
 
-async function useEscrow() {
+async function useEscrow(input) {
   const { escrowId } = await load("escrow");
   const { hire, deployment } = input.escrow;
   const [amount, fee, deadline] = [hire.amount, hire.fee, hire.deadline].map(BigInt);
@@ -128,29 +116,29 @@ async function useQuery() {
   return await answered(() => node.search({ capability: "text.translate.en.it" }));
 }
 
-async function useDerive() {
+async function useDerive(input) {
   const { apply, MemoryStore, parseEvent, snapshotOf } = await load("derive");
   const store = new MemoryStore();
   for (const line of input.derive) await apply(store, parseEvent(line), { trustSignatures: true });
   return snapshotOf(store);
 }
 
-async function useVerify() {
+async function useVerify(input) {
   const { verifyOutput } = await load("verify");
   const found = [];
   for (const { id, params, output } of input.verify) found.push(await verifyOutput(id, params, output));
   return found;
 }
 
-console.log(
-  JSON.stringify({
-    inclusion: await useInclusion(),
-    signer: await useSigner(),
-    buyer: await useBuyer(),
-    seller: await useSeller(),
-    escrow: await useEscrow(),
+export async function use(input) {
+  return JSON.stringify({
+    inclusion: await useInclusion(input),
+    signer: await useSigner(input),
+    buyer: await useBuyer(input),
+    seller: await useSeller(input),
+    escrow: await useEscrow(input),
     query: await useQuery(),
-    derive: await useDerive(),
-    verify: await useVerify(),
-  }),
-);
+    derive: await useDerive(input),
+    verify: await useVerify(input),
+  });
+}

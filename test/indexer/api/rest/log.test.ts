@@ -294,6 +294,7 @@ describe("the open log", function () {
     const other = await app.request("/v1/events?limit=21", { headers: { "if-none-match": etag } });
     expect(other.status).to.equal(200);
     const origin = await app.request("/v1/events", { headers: { origin: "https://portal.example" } });
-    expect(origin.headers.get("access-control-expose-headers")).to.contain("tallystick-lines");
+    const exposed = origin.headers.get("access-control-expose-headers");
+    expect(exposed).to.contain("tallystick-lines").and.contain("retry-after");
   });
 });

@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect } from "chai";
+import { build } from "esbuild";
+import type { Browser, Page } from "playwright-core";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+import { BROWSER_MS, servePage, startBrowser } from "../../support/browser.ts";
+import { type FakeNode, fakeNode, linesOf, told } from "./fakeNode.ts";
+import type { Outcome, Task } from "./page.ts";
+import { story } from "./story.ts";
+
+/** 100,000 lines: a first one, and for each tick two for every hire and its own. */
+const [TICKS, HIRES] = [990, 50];
+
+describe("a node's log in a page", function () {
+  this.timeout(BROWSER_MS);
+  this.slow(30_000);
+  let folder: string;
+  let site: Awaited<ReturnType<typeof servePage>>;
+  let browser: Browser;
+  let page: Page;
+  const long = story(TICKS, HIRES);
+  const log = story(40);
+  /** Of the long log, and of the other. */
+  let longNode: FakeNode;
+  let node: FakeNode;
+
+  before(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), "tallystick-page-"));
+    await build({
+      entryPoints: {
+        page: "test/sdk/openLog/page.ts",
+        logWorker: "packages/sdk/openLog/logWorker.ts",
+      },
+      absWorkingDir: repositoryRoot,
+      outdir: folder,
+      bundle: true,
+      format: "esm",
+      platform: "browser",
+      target: "es2022",
+      logLevel: "silent",
+    });
+    site = await servePage(folder);
+    browser = await startBrowser();
+    page = await browser.newPage();
+    await page.goto(site.url);
+    [longNode, node] = [await fakeNode(long), await fakeNode(log)];
+  });
+  beforeEach(() => {
+    node.on = (_, it) => it;
+    node.asked.length = 0;
+  });
+  after(async () => {
+    await browser?.close();
+    await site?.close();
+    await Promise.all([longNode, node].map((it) => it?.close()));
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const derive = (url: string, task: Partial<Task> = {}): Promise<Outcome> =>
+    page.evaluate(async ([script, task]) => (await import(script as string)).derive(task), [
+      "/page.js",
+      { url, trustSignatures: true, abortAfter: 0, ...task },
+    ] as const);
+
+  it("comes to the same state and digest at every tick, of 100,000 lines, while the page goes on", async () => {
+    const lines = long.events.length;
+    expect(lines).to.be.at.least(99_990);
+    const outcome = await derive(longNode.url);
+    expect(outcome).to.have.property("derived");
+    const { derived, progress, beats } = outcome as Extract<Outcome, { derived: unknown }>;
+    const { store: _, ...state } = await long.derive();
+    expect(derived.snapshot).to.deep.equal(JSON.parse(JSON.stringify(state)));
+    expect(derived).to.deep.include({
+      events: lines,
+      lines: { kept: 0, fetched: lines, last: lines },
+      agreed: TICKS,
+    });
+    expect(progress).to.equal(Math.ceil(lines / 5_000));
+    // A page that waited for it would have had none.
+    expect(beats).to.be.above(progress);
+  });
+
+  it("names the tick at which a page of it lies", async () => {
+    const at = log.events.findIndex(({ kind }, n) => n > 60 && kind === "transfer");
+    const tick = log.events.findIndex(({ kind }, n) => n > at && kind === "tick");
+    node.on = (asked, it) =>
+      asked.startsWith("/v1/events?after=0&")
+        ? told(
+            linesOf(it).map((line, n) => (n === at ? line.replace('"value":"5', '"value":"6') : line)),
+            { after: 0, last: log.events.length },
+          )
+        : it;
+    const outcome = await derive(node.url);
+    expect(outcome).to.include({ code: "digest_differs" });
+    expect((outcome as { message: string }).message).to.contain(
+      `The tick of block ${log.events[tick]?.block}, line ${tick + 1}, is the first that differs`,
+    );
+  });
+
+  it("believes no signature that is none", async () => {
+    const outcome = await derive(node.url, { trustSignatures: false });
+    expect(outcome).to.include({ code: "digest_differs" });
+  });
+
+  it("ends when the page has had enough, and asks no more", async () => {
+    longNode.asked.length = 0;
+    expect(await derive(longNode.url, { abortAfter: 2 })).to.deep.equal({
+      code: "enough",
+      message: "enough",
+    });
+    expect(await derive(node.url)).to.have.property("derived");
+    // Of twenty pages; one may have been on its way.
+    expect(longNode.asked).to.have.length.below(5);
+  });
+
+  it("says so when its program is not there", async () => {
+    expect(await derive(node.url, { program: "/none.js" })).to.include({ code: "worker_failed" });
+  });
+});

@@ -1,0 +1,102 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import { promisify } from "node:util";
+import { type Browser, chromium } from "playwright-core";
+
+const run = promisify(execFile);
+
+const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
+
+/** Most time for Debian's mirrors to bring a browser, in milliseconds. */
+const INSTALL_MS = 480_000;
+
+/** Long enough to install a browser and start it. */
+export const BROWSER_MS = INSTALL_MS + 120_000;
+
+/** A browser that asks nobody for anything but what pages ask for. */
+const QUIET = [
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/**
+ * Starts the machine's own Chromium without a window. Where there is none, a machine of Debian's whose root runs the tests gets it
+ * from its packages; CHROMIUM_PATH names one that stands elsewhere.
+ *
+ * @throws Error that says what to install
+ */
+export async function startBrowser(): Promise<Browser> {
+  const executablePath = installed() ?? (await install());
+  const sandbox = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+  return await chromium.launch({ executablePath, args: [...QUIET, ...sandbox] });
+}
+
+function installed(): string | undefined {
+  const named = process.env.CHROMIUM_PATH;
+  if (named !== undefined && named !== "") return named;
+  const folders = (process.env.PATH ?? "").split(path.delimiter);
+  const places = [...NAMES.flatMap((name) => folders.map((folder) => path.join(folder, name))), MAC];
+  return places.find((place) => existsSync(place));
+}
+
+async function install(): Promise<string> {
+  const apt = (...args: string[]) =>
+    run("apt-get", ["-o", "DPkg::Lock::Timeout=300", "-qq", ...args], {
+      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+      timeout: INSTALL_MS,
+    });
+  try {
+    if (process.getuid?.() !== 0) throw new Error("only root can install packages");
+    await apt("update");
+    await apt("install", "-y", "--no-install-recommends", "chromium");
+  } catch (cause) {
+    throw new Error(
+      "These tests run in a browser, and this machine has none. Install Chromium (Debian: apt-get install chromium), or set " +
+        "CHROMIUM_PATH to the program.",
+      { cause },
+    );
+  }
+  const found = installed();
+  if (found === undefined) throw new Error("Debian's package chromium brought no program of that name.");
+  return found;
+}
+
+/** What a page of ours may do: run its own scripts, WebAssembly among them, and ask servers of this machine. */
+const POLICY =
+  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self' http://127.0.0.1:*";
+
+/** Serves scripts below a folder, and an empty page at `/`, under a strict Content-Security-Policy. */
+export async function servePage(folder: string): Promise<{ url: string; close: () => Promise<void> }> {
+  const server = createServer(async ({ url = "/" }, response) => {
+    const { pathname } = new URL(url, "http://page");
+    const head = (type: string) => ({ "content-type": type, "content-security-policy": POLICY });
+    if (pathname === "/") {
+      response.writeHead(200, head("text/html; charset=utf-8")).end("<!doctype html><title>page</title>");
+      return;
+    }
+    try {
+      const script = await readFile(path.join(folder, pathname));
+      response.writeHead(200, head("text/javascript; charset=utf-8")).end(script);
+    } catch {
+      response.writeHead(404, head("text/plain")).end();
+    }
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close: () =>
+      new Promise((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      }),
+  };
+}
