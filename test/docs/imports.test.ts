@@ -69,6 +69,10 @@ function byPlatform(file: string, specifier: string): string[] {
   return Object.values(targets).map((target) => path.join(room, target));
 }
 
+/** The one room of the API that knows the tables, and whoever opens the database for it. */
+const ROWS = "indexer/api/rows/";
+const OPENS = "indexer/api/database.ts";
+
 describe("imports between the rooms", () => {
   it("are read as they are written", () => {
     const text = [
@@ -128,6 +132,22 @@ describe("imports between the rooms", () => {
     expect(wrong).to.deep.equal([]);
     const drawn = files.filter((file) => targetsOf(file).some((target) => COMMANDS.includes(target)));
     expect(drawn).to.deep.equal([]);
+  });
+
+  it("lead to the tables of the API from its rows alone, and from those to none who asks for them", () => {
+    const api = files.filter((file) => file.startsWith("indexer/api/") && file !== OPENS);
+    const isQuery = /^(ponder|drizzle-orm)(\/|$)/;
+    const asks = /\bdb\s*\.\s*\w/;
+    const wrong = api.filter((file) =>
+      file.startsWith(ROWS)
+        ? targetsOf(file).some((it) => /^indexer\/api\/\w+\//.test(it) && !it.startsWith(ROWS))
+        : targetsOf(file).includes("indexer/ponder.schema.ts") ||
+          imports.get(file)?.some((specifier) => isQuery.test(specifier)) ||
+          asks.test(readFileSync(path.join(repositoryRoot, file), "utf8")),
+    );
+    expect(wrong).to.deep.equal([]);
+    const rows = api.filter((file) => targetsOf(file).includes("indexer/ponder.schema.ts"));
+    expect(rows).to.include(`${ROWS}hires.ts`);
   });
 
   it("never come back to where they began", () => {

@@ -1,8 +1,8 @@
 import { MAX_ROWS } from "../../indexer/api/graphql/context.ts";
 import { type Example, examples } from "../../indexer/api/graphql/examples.ts";
 import { LIMITS } from "../../indexer/api/graphql/limits.ts";
-import { MAX_COUNT } from "../../indexer/api/graphql/list.ts";
 import { MAX_PAGE } from "../../indexer/api/graphql/pageArgs.ts";
+import { MAX_COUNT } from "../../indexer/api/rows/list.ts";
 import { fillVariables } from "./fillVariables.ts";
 
 /**

@@ -1,8 +1,6 @@
-import type { PgColumn } from "drizzle-orm/pg-core";
 import type { FieldNode, GraphQLResolveInfo, SelectionSetNode } from "graphql";
 import { camelName, fieldNames, publishedFieldOf, publishedFields } from "tallystick-derive/publishedFields";
 import type { Row } from "tallystick-derive/tables";
-import * as schema from "../../ponder.schema.ts";
 
 type Column = keyof Row<"agent">;
 
@@ -22,7 +20,7 @@ const COLUMNS: { [field: string]: Column[] } = {
  * The columns that a list of agents has to read for what is asked of its nodes; undefined: all. An agent has some fifty, and
  * reading them is most of what a long page costs.
  */
-export function agentColumns(info: GraphQLResolveInfo): PgColumn[] | undefined {
+export function agentColumns(info: GraphQLResolveInfo): Column[] | undefined {
   const wanted = new Set<Column>(["id", "privateListings"]);
   for (const field of nodeFields(info)) {
     const columns = Object.hasOwn(COLUMNS, field) ? COLUMNS[field] : undefined;
@@ -30,7 +28,7 @@ export function agentColumns(info: GraphQLResolveInfo): PgColumn[] | undefined {
     for (const column of columns) wanted.add(column);
   }
   // In one order, so that queries for the same are one statement.
-  return [...wanted].sort().map((column) => schema.agent[column]);
+  return [...wanted].sort();
 }
 
 /** The names of all fields of a connection's nodes, be they under `nodes` or `edges`, and in fragments or not. */

@@ -1,7 +1,5 @@
-import { and, eq, gt, gte, isNull, sql } from "ponder";
 import type { Row } from "tallystick-derive/tables";
-import * as schema from "../../ponder.schema.ts";
-import { memberColumn } from "../rows/clusters.ts";
+import { clusterList, memberList } from "../rows/clusters.ts";
 import { AgentConnection, AgentRef, clusterOf, toAgent } from "./agent.ts";
 import { agentColumns } from "./agentColumns.ts";
 import { builder, OrderDirection } from "./builder.ts";
@@ -35,17 +33,9 @@ export const ClusterRef = builder.objectRef<Row<"cluster">>("Cluster").implement
         type: AgentRef,
         args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: async (cluster, args, context, info) => {
-          const { agent } = schema;
-          const column = memberColumn(cluster);
           const parts = await context.load.clusterParts.load(cluster.id);
-          return listPage(args, context, {
-            table: agent,
-            order: [column, agent.registeredBlock, agent.registeredLog, agent.id],
-            direction: "asc",
-            where: sql`${column} = ANY (${sql.param(parts)}::text[])`,
-            columns: agentColumns(info),
-            toNode: toAgent,
-          });
+          const list = memberList({ kind: cluster.kind, parts });
+          return listPage(args, context, { ...list, columns: agentColumns(info) }, { toNode: toAgent });
         },
       },
       AgentConnection,
@@ -85,22 +75,7 @@ builder.queryFields((t) => ({
       description: "Clusters that were not merged into another, in the order in which they formed.",
       type: ClusterRef,
       args: { orderDirection: t.arg({ type: OrderDirection }), where: t.arg({ type: ClusterFilter }) },
-      resolve: (_, { where, ...args }, context) => {
-        const { cluster } = schema;
-        const { kind, minSize } = where ?? {};
-        return listPage(args, context, {
-          table: cluster,
-          order: [cluster.ordinal, cluster.id],
-          direction: "asc",
-          filter: and(
-            isNull(cluster.mergedInto),
-            gt(cluster.size, 0),
-            kind ? eq(cluster.kind, kind) : undefined,
-            minSize ? gte(cluster.size, minSize) : undefined,
-          ),
-          toNode: (row) => row,
-        });
-      },
+      resolve: (_, { where, ...args }, context) => listPage(args, context, clusterList(where ?? {})),
     },
     ClusterConnection,
   ),

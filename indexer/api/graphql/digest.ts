@@ -1,6 +1,5 @@
-import { and, gte, lte } from "ponder";
 import type { Row } from "tallystick-derive/tables";
-import * as schema from "../../ponder.schema.ts";
+import { digestList } from "../rows/digests.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import { listPage } from "./list.ts";
 
@@ -19,9 +18,6 @@ const DigestConnection = builder.connectionObject(
   { name: "DigestEdge" },
 );
 
-/** A block as the id of its tick's digest. */
-const padded = (block: number) => String(Math.max(0, block)).padStart(12, "0");
-
 builder.queryField("digests", (t) =>
   t.connection(
     {
@@ -33,19 +29,7 @@ builder.queryField("digests", (t) =>
         from: t.arg({ type: "SafeInt" }),
         to: t.arg({ type: "SafeInt" }),
       },
-      resolve: (_, { from, to, ...args }, context) => {
-        const { digest } = schema;
-        return listPage(args, context, {
-          table: digest,
-          where: and(
-            from == null ? undefined : gte(digest.id, padded(from)),
-            to == null ? undefined : lte(digest.id, padded(to)),
-          ),
-          order: [digest.id],
-          direction: "desc",
-          toNode: (it) => it,
-        });
-      },
+      resolve: (_, { from, to, ...args }, context) => listPage(args, context, digestList(from, to)),
     },
     DigestConnection,
   ),

@@ -1,12 +1,11 @@
-import { and, eq } from "ponder";
 import type { Row } from "tallystick-derive/tables";
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import { formatUsdc } from "tallystick-protocol/amount";
-import * as schema from "../../ponder.schema.ts";
+import { escrowList } from "../rows/escrows.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import { plainText } from "./errors.ts";
 import { HireRef } from "./hire.ts";
-import { known, listPage, readAlong } from "./list.ts";
+import { listPage } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
 
 const EscrowStatus = builder.enumType("EscrowStatus", {
@@ -96,20 +95,8 @@ builder.queryFields((t) => ({
       type: EscrowRef,
       args: { orderDirection: t.arg({ type: OrderDirection }), where: t.arg({ type: EscrowFilter }) },
       resolve: (_, { where, ...args }, context) => {
-        const { escrow } = schema;
-        const { seller, buyer, status, provider } = where ?? {};
-        const along = known([escrow.seller, seller], [escrow.buyer, buyer], [escrow.status, status]);
-        return listPage(args, context, {
-          table: escrow,
-          of: readAlong("escrows", along[0], where),
-          order: [escrow.depositedBlock, escrow.id],
-          direction: "desc",
-          filter: and(
-            ...along.slice(1).map(([column, value]) => eq(column, value)),
-            provider ? eq(escrow.provider, plainText(provider, "provider")) : undefined,
-          ),
-          toNode: (row) => row,
-        });
+        if (where?.provider) plainText(where.provider, "provider");
+        return listPage(args, context, escrowList(where ?? {}));
       },
     },
     EscrowConnection,

@@ -1,11 +1,10 @@
-import type { SQL } from "drizzle-orm";
-import { and, eq, gt, isNotNull, ne } from "ponder";
 import type { Counted } from "tallystick-derive/publishedField";
 import { camelName, type FieldName, fieldNames, publishedFieldOf } from "tallystick-derive/publishedFields";
 import { reputationOf } from "tallystick-derive/reputationOf";
 import { STATE_ID } from "tallystick-derive/stateId";
 import type { Row } from "tallystick-derive/tables";
-import * as schema from "../../ponder.schema.ts";
+import { countedHires } from "../rows/hires.ts";
+import { countedRatings } from "../rows/ratings.ts";
 import { type Agent, AgentRef, clusterOf } from "./agent.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
@@ -118,44 +117,14 @@ function windowStart(field: FieldName, state: Row<"state"> | null): number | nul
   return state.time - JSON.parse(state.params)[window];
 }
 
-/** The hires that a figure counts, as one range of the agent's hires by time. */
 function hiresBehind(it: Explained, args: PageArgs, context: QueryContext) {
-  const { side, hires, window } = countedBy(it.field);
-  if (hires === undefined || isPrivate(it)) return null;
-  const { hire } = schema;
-  const from = windowStart(it.field, it.state);
-  const conditions: Record<typeof hires, SQL | undefined> = {
-    all: undefined,
-    rated: ne(hire.outcome, "neutral"),
-    escrow: isNotNull(hire.escrowId),
-    timed: isNotNull(hire.latencyMs),
-    priced: isNotNull(hire.capability),
-  };
-  return listPage(args, context, {
-    table: hire,
-    of: { name: `Explanation.hires ${it.field}`, column: hire[side ?? "seller"], id: it.agent.row.id },
-    order: [hire.time, hire.id],
-    direction: "desc",
-    where: from === null ? undefined : gt(hire.time, from),
-    filter: and(window === "volumeWindowSeconds" ? undefined : eq(hire.inWindow, true), conditions[hires]),
-    toNode: (row) => row,
-  });
+  const counted = countedBy(it.field);
+  if (counted.hires === undefined || isPrivate(it)) return null;
+  return listPage(args, context, countedHires(it.agent.row.id, counted, windowStart(it.field, it.state)));
 }
 
 function ratingsBehind(it: Explained, args: PageArgs, context: QueryContext) {
   const { ratings } = countedBy(it.field);
   if (ratings === undefined || isPrivate(it)) return null;
-  const { rating } = schema;
-  return listPage(args, context, {
-    table: rating,
-    of: { name: `Explanation.ratings ${ratings}`, column: rating.ratee, id: it.agent.row.id },
-    order: [rating.time, rating.id],
-    direction: "desc",
-    filter: and(
-      eq(rating.side, "buyer"),
-      eq(rating.status, "counted"),
-      ratings === "window" ? eq(rating.inWindow, true) : undefined,
-    ),
-    toNode: (row) => row,
-  });
+  return listPage(args, context, countedRatings(it.agent.row.id, ratings));
 }

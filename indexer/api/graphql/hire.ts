@@ -1,11 +1,10 @@
-import { and, eq, gte, lt } from "ponder";
 import type { Row } from "tallystick-derive/tables";
 import { formatUsdc } from "tallystick-protocol/amount";
-import * as schema from "../../ponder.schema.ts";
+import { type HireWhere, hireList, hiresOf } from "../rows/hires.ts";
 import { type Agent, AgentRef, findAgent } from "./agent.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
-import { known, listPage, readAlong } from "./list.ts";
+import { listPage } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
 import type { PageArgs } from "./pageArgs.ts";
 
@@ -104,38 +103,10 @@ const HireFilter = builder.inputType("HireFilter", {
   }),
 });
 
-export type HireWhere = Partial<{
-  seller: string | null;
-  buyer: string | null;
-  capability: string | null;
-  outcome: string | null;
-  evidence: string | null;
-  paidFrom: number | null;
-  paidBefore: number | null;
-}>;
-
 /** Hires, the latest first. */
-export async function hirePage(args: PageArgs, context: QueryContext, where: HireWhere = {}) {
-  const { hire } = schema;
-  const { seller, buyer, capability, outcome, evidence, paidFrom, paidBefore } = where;
-  const along = known([hire.buyer, buyer], [hire.seller, seller], [hire.capability, capability]);
-  return listPage(args, context, {
-    table: hire,
-    of: readAlong("hires", along[0], where),
-    order: [hire.time, hire.id],
-    direction: "desc",
-    where: and(
-      typeof paidFrom === "number" ? gte(hire.time, paidFrom) : undefined,
-      typeof paidBefore === "number" ? lt(hire.time, paidBefore) : undefined,
-    ),
-    filter: and(
-      ...along.slice(1).map(([column, value]) => eq(column, value)),
-      outcome ? eq(hire.outcome, outcome) : undefined,
-      evidence ? eq(hire.evidence, evidence) : undefined,
-    ),
-    coarseCount: (await isPrivate(seller, context)) || (await isPrivate(buyer, context)),
-    toNode: (row) => row,
-  });
+async function hirePage(args: PageArgs, context: QueryContext, where: HireWhere) {
+  const coarseCount = (await isPrivate(where.seller, context)) || (await isPrivate(where.buyer, context));
+  return listPage(args, context, hireList(where), { coarseCount });
 }
 
 async function isPrivate(address: string | null | undefined, { load }: QueryContext): Promise<boolean> {
@@ -143,16 +114,8 @@ async function isPrivate(address: string | null | undefined, { load }: QueryCont
 }
 
 /** An agent's hires on one side, those of all agents of a request read together. */
-function hiresOf({ row }: Agent, side: "seller" | "buyer", args: PageArgs, context: QueryContext) {
-  const { hire } = schema;
-  return listPage(args, context, {
-    table: hire,
-    of: { name: `Agent.hires ${side}`, column: hire[side], id: row.id },
-    order: [hire.time, hire.id],
-    direction: "desc",
-    coarseCount: row.privateListings > 0,
-    toNode: (it) => it,
-  });
+function hiresPage({ row }: Agent, side: "seller" | "buyer", args: PageArgs, context: QueryContext) {
+  return listPage(args, context, hiresOf(row.id, side), { coarseCount: row.privateListings > 0 });
 }
 
 builder.objectFields(AgentRef, (t) => ({
@@ -161,7 +124,7 @@ builder.objectFields(AgentRef, (t) => ({
       description: "Its counted hires as the seller, the latest first.",
       type: HireRef,
       args: { orderDirection: t.arg({ type: OrderDirection }) },
-      resolve: (agent, args, context) => hiresOf(agent, "seller", args, context),
+      resolve: (agent, args, context) => hiresPage(agent, "seller", args, context),
     },
     HireConnection,
   ),
@@ -170,7 +133,7 @@ builder.objectFields(AgentRef, (t) => ({
       description: "Its counted hires as the buyer, the latest first.",
       type: HireRef,
       args: { orderDirection: t.arg({ type: OrderDirection }) },
-      resolve: (agent, args, context) => hiresOf(agent, "buyer", args, context),
+      resolve: (agent, args, context) => hiresPage(agent, "buyer", args, context),
     },
     HireConnection,
   ),

@@ -1,9 +1,6 @@
 import DataLoader from "dataloader";
-import { and, gt, inArray, lte, sql } from "ponder";
 import { STATE_ID } from "tallystick-derive/stateId";
 import { TallystickError } from "tallystick-protocol/errors";
-import * as schema from "../../ponder.schema.ts";
-import { sumTallies } from "../../src/insights.ts";
 import { figuresOf, type TallyFigures } from "../insights/figures.ts";
 import {
   agentPercentiles,
@@ -13,14 +10,15 @@ import {
   type TierFigures,
 } from "../insights/percentiles.ts";
 import { agentSeries, capabilitySeries, type DayFigures, type Series } from "../insights/series.ts";
+import { type Fortnight, fortnights } from "../insights/trends.ts";
+import type { RowOf } from "../rows/rowsById.ts";
+import { capabilityList, leaderList } from "../rows/tallies.ts";
 import { AgentRef, findAgent } from "./agent.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { queryError } from "./errors.ts";
 import { listPage } from "./list.ts";
 
-const DAY = 86_400;
-const WEEK = 7;
 const MOST_DAYS = 366;
 
 const FiguresRef = builder.objectRef<TallyFigures>("HireFigures").implement({
@@ -81,9 +79,7 @@ const PercentilesRef = builder.objectRef<Percentiles>("Percentiles").implement({
   }),
 });
 
-type LeaderRow = typeof schema.capabilityAgent.$inferSelect;
-
-const LeaderRef = builder.objectRef<LeaderRow>("Leader").implement({
+const LeaderRef = builder.objectRef<RowOf<"capabilityAgent">>("Leader").implement({
   fields: (t) => ({
     agent: t.field({
       type: AgentRef,
@@ -99,25 +95,17 @@ const LeaderConnection = builder.connectionObject(
   { name: "LeaderEdge" },
 );
 
-type TrendRow = typeof schema.capabilityTotal.$inferSelect;
-
-const TrendRef = builder.objectRef<TrendRow>("CapabilityTrend").implement({
+const TrendRef = builder.objectRef<RowOf<"capabilityTotal">>("CapabilityTrend").implement({
   fields: (t) => ({
     capability: t.exposeString("capability"),
     window: t.field({ type: FiguresRef, resolve: figuresOf }),
     last7Days: t.field({
       type: FiguresRef,
-      resolve: async ({ capability }, _, context) => {
-        const { days, today } = await fortnight(capability, context);
-        return sum(days.filter(({ day }) => day > today - WEEK));
-      },
+      resolve: async ({ capability }, _, context) => (await fortnightOf(capability, context)).last_7_days,
     }),
     previous7Days: t.field({
       type: FiguresRef,
-      resolve: async ({ capability }, _, context) => {
-        const { days, today } = await fortnight(capability, context);
-        return sum(days.filter(({ day }) => day <= today - WEEK));
-      },
+      resolve: async ({ capability }, _, context) => (await fortnightOf(capability, context)).previous_7_days,
     }),
   }),
 });
@@ -138,18 +126,7 @@ const InsightsRef = builder.objectRef<object>("Insights").implement({
           orderDirection: t.arg({ type: OrderDirection }),
           capability: t.arg({ type: "Capability", required: true }),
         },
-        resolve: (_, { capability, ...args }, context) => {
-          const { capabilityAgent: entry, agent } = schema;
-          return listPage(args, context, {
-            table: entry,
-            of: { name: "Insights.leaderboard", column: entry.capability, id: capability },
-            order: [entry.weight, entry.id],
-            direction: "desc",
-            where: gt(entry.weight, 0),
-            filter: sql`(SELECT ${agent.privateListings} = 0 FROM ${agent} WHERE ${agent.id} = ${entry.agent})`,
-            toNode: (row) => row,
-          });
-        },
+        resolve: (_, { capability, ...args }, context) => listPage(args, context, leaderList(capability)),
       },
       LeaderConnection,
     ),
@@ -158,16 +135,7 @@ const InsightsRef = builder.objectRef<object>("Insights").implement({
         type: TrendRef,
         description: "What agents are hired for, most first by weighted hires in the window.",
         args: { orderDirection: t.arg({ type: OrderDirection }) },
-        resolve: (_, args, context) => {
-          const { capabilityTotal: total } = schema;
-          return listPage(args, context, {
-            table: total,
-            order: [total.weight, total.id],
-            direction: "desc",
-            where: gt(total.weight, 0),
-            toNode: (row) => row,
-          });
-        },
+        resolve: (_, args, context) => listPage(args, context, capabilityList()),
       },
       TrendConnection,
     ),
@@ -237,32 +205,15 @@ function takeDays(days: number | null | undefined, { takeRows }: QueryContext): 
   return asked;
 }
 
-type DayRow = typeof schema.capabilityDay.$inferSelect;
-
-/** A capability's days of the last two weeks; all capabilities of a page are read together. */
-async function fortnight(
-  capability: string,
-  { db, load, lists }: QueryContext,
-): Promise<{ days: DayRow[]; today: number }> {
-  const today = Math.floor(((await load.state.load(STATE_ID))?.time ?? 0) / DAY);
-  let loader = lists.get("CapabilityTrend.days") as DataLoader<string, DayRow[]> | undefined;
+/** A capability's last two weeks; all capabilities of a page are read together. */
+function fortnightOf(capability: string, { db, load, lists }: QueryContext): Promise<Fortnight> {
+  let loader = lists.get("CapabilityTrend.days") as DataLoader<string, Fortnight> | undefined;
   if (loader === undefined) {
     loader = new DataLoader(async (capabilities: readonly string[]) => {
-      const { capabilityDay: row } = schema;
-      const found = await db
-        .select()
-        .from(row)
-        .where(
-          and(inArray(row.capability, [...capabilities]), gt(row.day, today - 2 * WEEK), lte(row.day, today)),
-        );
-      const byCapability = Map.groupBy(found, (it) => it.capability);
-      return capabilities.map((it) => byCapability.get(it) ?? []);
+      const state = await load.state.load(STATE_ID);
+      return fortnights(db, capabilities, state?.time ?? 0);
     });
     lists.set("CapabilityTrend.days", loader as DataLoader<string, unknown>);
   }
-  return { days: await loader.load(capability), today };
-}
-
-function sum(rows: DayRow[]): TallyFigures {
-  return figuresOf(sumTallies(rows));
+  return loader.load(capability);
 }

@@ -3,15 +3,14 @@ import type { Row } from "tallystick-derive/tables";
 import { toBase64 } from "tallystick-protocol/base64";
 import { fromHex, type Hex, toHex } from "tallystick-protocol/hex";
 import { verifyInclusion } from "tallystick-protocol/merkle/verifyInclusion";
-import * as schema from "../../ponder.schema.ts";
 import { positionKey } from "../../src/positionKey.ts";
 import { storedInclusionProof } from "../../src/segments/storedTree.ts";
-import { anchorOfSize, treePagesAt } from "../rows/ledgers.ts";
+import { anchorList, anchorOfSize, treePagesAt } from "../rows/ledgers.ts";
 import type { RowOf } from "../rows/rowsById.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { plainText } from "./errors.ts";
-import { known, listPage, readAlong } from "./list.ts";
+import { listPage } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
 import { ReceiptRef } from "./receipt.ts";
 
@@ -247,17 +246,8 @@ builder.queryFields((t) => ({
       description: "Anchored heads, the latest first: of one ledger, or of all, followed or not.",
       type: CheckpointRef,
       args: { orderDirection: t.arg({ type: OrderDirection }), ledger: t.arg.id() },
-      resolve: (_, { ledger, ...args }, context) => {
-        const { anchor } = schema;
-        const [along] = known([anchor.ledger, ledger && plainText(ledger.toLowerCase(), "ledger")]);
-        return listPage(args, context, {
-          table: anchor,
-          of: readAlong("checkpoints", along, null),
-          order: ledger ? [anchor.seq] : [anchor.block, anchor.log, anchor.id],
-          direction: "desc",
-          toNode: (row) => row,
-        });
-      },
+      resolve: (_, { ledger, ...args }, context) =>
+        listPage(args, context, anchorList(ledger && plainText(ledger.toLowerCase(), "ledger"))),
     },
     CheckpointConnection,
   ),

@@ -1,6 +1,5 @@
-import { eq } from "ponder";
 import type { Row } from "tallystick-derive/tables";
-import * as schema from "../../ponder.schema.ts";
+import { listingsOf } from "../rows/listings.ts";
 import { AgentRef, findAgent } from "./agent.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import { listPage } from "./list.ts";
@@ -45,17 +44,7 @@ builder.objectField(AgentRef, "listings", (t) =>
       type: ListingRef,
       description: "Its live listings.",
       args: { orderDirection: t.arg({ type: OrderDirection }) },
-      resolve: ({ row }, args, context) => {
-        const { listing } = schema;
-        return listPage(args, context, {
-          table: listing,
-          of: { name: "Agent.listings", column: listing.agent, id: row.id },
-          order: [listing.id],
-          direction: "asc",
-          filter: eq(listing.live, true),
-          toNode: (it) => it,
-        });
-      },
+      resolve: ({ row }, args, context) => listPage(args, context, listingsOf(row.id, "live")),
     },
     ListingConnection,
   ),

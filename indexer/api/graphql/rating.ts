@@ -1,5 +1,5 @@
 import type { Row } from "tallystick-derive/tables";
-import * as schema from "../../ponder.schema.ts";
+import { ratingsOf } from "../rows/ratings.ts";
 import { AgentRef } from "./agent.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import { HireRef } from "./hire.ts";
@@ -41,17 +41,8 @@ builder.objectField(AgentRef, "ratings", (t) =>
       description: "Ratings it received, latest first.",
       type: RatingRef,
       args: { orderDirection: t.arg({ type: OrderDirection }) },
-      resolve: ({ row }, args, context) => {
-        const { rating } = schema;
-        return listPage(args, context, {
-          table: rating,
-          of: { name: "Agent.ratings", column: rating.ratee, id: row.id },
-          order: [rating.time, rating.id],
-          direction: "desc",
-          coarseCount: row.privateListings > 0,
-          toNode: (it) => it,
-        });
-      },
+      resolve: ({ row }, args, context) =>
+        listPage(args, context, ratingsOf(row.id), { coarseCount: row.privateListings > 0 }),
     },
     RatingConnection,
   ),

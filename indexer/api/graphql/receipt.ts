@@ -1,7 +1,6 @@
-import { eq } from "ponder";
 import type { Row } from "tallystick-derive/tables";
 import { formatUsdc } from "tallystick-protocol/amount";
-import * as schema from "../../ponder.schema.ts";
+import { receiptsOf } from "../rows/receipts.ts";
 import { AgentRef, findAgent } from "./agent.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import { plainText } from "./errors.ts";
@@ -76,18 +75,8 @@ builder.objectField(AgentRef, "receipts", (t) =>
       description: "Receipts it signed, the latest first, with those that are not counted.",
       type: ReceiptRef,
       args: { orderDirection: t.arg({ type: OrderDirection }), status: t.arg({ type: ReceiptStatus }) },
-      resolve: ({ row }, { status, ...args }, context) => {
-        const { receipt } = schema;
-        return listPage(args, context, {
-          table: receipt,
-          of: { name: `Agent.receipts ${status ?? ""}`, column: receipt.agent, id: row.id },
-          order: [receipt.time, receipt.id],
-          direction: "desc",
-          filter: status ? eq(receipt.status, status) : undefined,
-          coarseCount: row.privateListings > 0,
-          toNode: (it) => it,
-        });
-      },
+      resolve: ({ row }, { status, ...args }, context) =>
+        listPage(args, context, receiptsOf(row.id, status), { coarseCount: row.privateListings > 0 }),
     },
     ReceiptConnection,
   ),

@@ -1,11 +1,9 @@
 import type { Row } from "tallystick-derive/tables";
-import * as schema from "../../ponder.schema.ts";
+import { tierChangeList } from "../rows/tierChanges.ts";
 import { AgentRef, findAgent } from "./agent.ts";
 import { builder, OrderDirection } from "./builder.ts";
-import type { QueryContext } from "./context.ts";
 import { listPage } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
-import type { PageArgs } from "./pageArgs.ts";
 
 export const TierChangeRef = builder.objectRef<Row<"tierChange">>("TierChange").implement({
   interfaces: [NodeRef],
@@ -33,17 +31,6 @@ const TierChangeConnection = builder.connectionObject(
   { name: "TierChangeEdge" },
 );
 
-function tierChangePage(args: PageArgs, context: QueryContext, of?: string) {
-  const { tierChange } = schema;
-  return listPage(args, context, {
-    table: tierChange,
-    ...(of !== undefined && { of: { name: "Agent.tierChanges", column: tierChange.agent, id: of } }),
-    order: [tierChange.block, tierChange.id],
-    direction: "desc",
-    toNode: (it) => it,
-  });
-}
-
 registerNode("TierChange", {
   form: /^0x[0-9a-f]{40}\/[0-9]+$/,
   find: (id, { load }) => load.tierChange.load(id),
@@ -54,7 +41,7 @@ builder.objectField(AgentRef, "tierChanges", (t) =>
     {
       type: TierChangeRef,
       args: { orderDirection: t.arg({ type: OrderDirection }) },
-      resolve: ({ row }, args, context) => tierChangePage(args, context, row.id),
+      resolve: ({ row }, args, context) => listPage(args, context, tierChangeList(row.id)),
     },
     TierChangeConnection,
   ),
@@ -66,7 +53,7 @@ builder.queryField("tierChanges", (t) =>
       description: "Tier changes of one agent, or of all, the latest first.",
       type: TierChangeRef,
       args: { orderDirection: t.arg({ type: OrderDirection }), agent: t.arg({ type: "Address" }) },
-      resolve: (_, { agent, ...args }, context) => tierChangePage(args, context, agent ?? undefined),
+      resolve: (_, { agent, ...args }, context) => listPage(args, context, tierChangeList(agent)),
     },
     TierChangeConnection,
   ),

@@ -1,10 +1,7 @@
-import type { SQLWrapper } from "drizzle-orm";
-import { and, desc, eq, gt, sql } from "ponder";
-import { STATE_ID } from "tallystick-derive/stateId";
 import { formatUsdc } from "tallystick-protocol/amount";
-import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
 import { agentOf } from "../rest/agents.ts";
+import { latestHires, type SampledHire } from "../rows/hires.ts";
 import { privateMetrics, share } from "./figures.ts";
 
 type Spread<T> = { p50: T; p95: T; p99: T };
@@ -29,13 +26,6 @@ export type Percentiles = {
 /** Hires looked at: enough for a 99th percentile, few enough to read at once. */
 export const SAMPLE = 1_000;
 
-type Sampled = {
-  price: bigint;
-  outcome: string;
-  latencyMs: number | null;
-  tier: number | null;
-};
-
 /**
  * Percentiles (nearest rank) of an agent's latest hires in the window, by the trust tier of the buyer.
  *
@@ -44,28 +34,15 @@ type Sampled = {
 export async function agentPercentiles(db: Database, address: string): Promise<Percentiles> {
   const agent = await agentOf(db, address);
   if (agent.privateListings > 0) throw privateMetrics(address);
-  return percentilesOf(await latest(db, eq(schema.hire.seller, address)));
+  return percentilesOf(await latestHires(db, { seller: address }, SAMPLE + 1));
 }
 
 /** The same over all hires for a capability. */
 export async function capabilityPercentiles(db: Database, capability: string): Promise<Percentiles> {
-  return percentilesOf(await latest(db, eq(schema.hire.capability, capability)));
+  return percentilesOf(await latestHires(db, { capability }, SAMPLE + 1));
 }
 
-function latest(db: Database, of: SQLWrapper): Promise<Sampled[]> {
-  const { hire, agent, state } = schema;
-  // Read by time, not by a flag: what is older than the window is not even looked at.
-  const windowStart = sql`(SELECT ${state.time} - (${state.params}::jsonb ->> 'windowSeconds')::bigint FROM ${state} WHERE ${state.id} = ${STATE_ID})`;
-  return db
-    .select({ price: hire.price, outcome: hire.outcome, latencyMs: hire.latencyMs, tier: agent.trustTier })
-    .from(hire)
-    .leftJoin(agent, eq(agent.id, hire.buyer))
-    .where(and(of as never, gt(hire.time, windowStart)))
-    .orderBy(desc(hire.time), desc(hire.id))
-    .limit(SAMPLE + 1);
-}
-
-function percentilesOf(found: Sampled[]): Percentiles {
+function percentilesOf(found: SampledHire[]): Percentiles {
   const sample = found.slice(0, SAMPLE);
   const tiers = Map.groupBy(sample, ({ tier }) => tier ?? 0);
   return {

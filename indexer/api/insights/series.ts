@@ -1,9 +1,8 @@
-import { and, asc, eq, gt, lte } from "ponder";
-import * as schema from "../../ponder.schema.ts";
 import type { Tally } from "../../src/insights.ts";
 import type { Database } from "../database.ts";
 import { agentOf } from "../rest/agents.ts";
 import { lastTick } from "../rows/state.ts";
+import { agentDays, capabilityDays } from "../rows/tallies.ts";
 import { figuresOf, privateMetrics, type TallyFigures } from "./figures.ts";
 
 /** One day's hires, UTC; days without any are left out. */
@@ -21,34 +20,17 @@ const DAY = 86_400;
  * @throws TallystickError `unknown_agent`, `private_metrics`
  */
 export async function agentSeries(db: Database, address: string, days: number): Promise<Series> {
-  const { agentDay } = schema;
   const [agent, { time }] = await Promise.all([agentOf(db, address), lastTick(db)]);
   if (agent.privateListings > 0) throw privateMetrics(address);
   const today = Math.floor(time / DAY);
-  const rows = await db
-    .select()
-    .from(agentDay)
-    .where(and(eq(agentDay.agent, address), gt(agentDay.day, today - days), lte(agentDay.day, today)))
-    .orderBy(asc(agentDay.day));
-  return seriesOf(rows, today, days);
+  return seriesOf(await agentDays(db, address, { after: today - days, to: today }), today, days);
 }
 
 /** A capability's hires, day by day; empty for one that nobody was ever hired for. */
 export async function capabilitySeries(db: Database, capability: string, days: number): Promise<Series> {
-  const { capabilityDay } = schema;
   const { time } = await lastTick(db);
   const today = Math.floor(time / DAY);
-  const rows = await db
-    .select()
-    .from(capabilityDay)
-    .where(
-      and(
-        eq(capabilityDay.capability, capability),
-        gt(capabilityDay.day, today - days),
-        lte(capabilityDay.day, today),
-      ),
-    )
-    .orderBy(asc(capabilityDay.day));
+  const [rows = []] = await capabilityDays(db, [capability], { after: today - days, to: today });
   return seriesOf(rows, today, days);
 }
 

@@ -1,18 +1,15 @@
-import { and, desc, gt, inArray, lte, sql } from "ponder";
-import * as schema from "../../ponder.schema.ts";
 import { sumTallies } from "../../src/insights.ts";
 import type { Database } from "../database.ts";
-import { readCursor, writeCursor } from "../rest/cursor.ts";
+import { pageOf } from "../rest/cursor.ts";
 import { lastTick } from "../rows/state.ts";
+import { capabilityDays, capabilityList } from "../rows/tallies.ts";
 import { figuresOf, type TallyFigures } from "./figures.ts";
 
-/** A capability over the window, this week and the week before. */
-export type Trend = {
-  capability: string;
-  window: TallyFigures;
-  last_7_days: TallyFigures;
-  previous_7_days: TallyFigures;
-};
+/** This week up to the day of the last tick, and the week before. */
+export type Fortnight = { last_7_days: TallyFigures; previous_7_days: TallyFigures };
+
+/** A capability over the window and its fortnight. */
+export type Trend = { capability: string; window: TallyFigures } & Fortnight;
 
 export type Trends = { capabilities: Trend[]; next_cursor: string | null };
 
@@ -22,65 +19,38 @@ const WEEK = 7;
 /** What agents are hired for, most first by weighted hires in the window; each page reads its own fortnight of days. */
 export async function capabilityTrends(
   db: Database,
-  { limit, cursor }: { limit: number; cursor?: string | undefined },
+  page: { limit: number; cursor?: string | undefined },
 ): Promise<Trends> {
-  const { capabilityTotal: total } = schema;
-  const after = cursor === undefined ? undefined : readCursor(cursor, ["number", "text"]);
-  const [rows, { time }] = await Promise.all([
-    db
-      .select()
-      .from(total)
-      .where(
-        and(
-          gt(total.weight, 0),
-          after && sql`(${total.weight}, ${total.id}) < (${after[0]}::bigint, ${after[1]})`,
-        ),
-      )
-      .orderBy(desc(total.weight), desc(total.id))
-      .limit(limit + 1),
+  const [{ shown, next_cursor }, { time }] = await Promise.all([
+    pageOf(db, capabilityList(), page),
     lastTick(db),
   ]);
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  const today = Math.floor(time / DAY);
-  const days = await fortnight(
-    db,
-    shown.map((row) => row.capability),
-    today,
-  );
+  const names = shown.map(({ capability }) => capability);
+  const weeks = await fortnights(db, names, time);
   return {
-    capabilities: shown.map((row) => {
-      const own = days.get(row.capability) ?? [];
-      const sum = (some: DayRow[]) => figuresOf(sumTallies(some));
-      return {
-        capability: row.capability,
-        window: figuresOf(row),
-        last_7_days: sum(own.filter(({ day }) => day > today - WEEK)),
-        previous_7_days: sum(own.filter(({ day }) => day <= today - WEEK)),
-      };
-    }),
-    next_cursor: rows.length > limit && last ? writeCursor([last.weight, last.id]) : null,
+    capabilities: shown.map((row, n) => ({
+      capability: row.capability,
+      window: figuresOf(row),
+      ...(weeks[n] as Fortnight),
+    })),
+    next_cursor,
   };
 }
 
-type DayRow = typeof schema.capabilityDay.$inferSelect;
-
-async function fortnight(
+/**
+ * The last two weeks of capabilities, in their order, read together.
+ *
+ * @param time of the last tick, unix seconds
+ */
+export async function fortnights(
   db: Database,
-  capabilities: string[],
-  today: number,
-): Promise<Map<string, DayRow[]>> {
-  if (capabilities.length === 0) return new Map();
-  const { capabilityDay } = schema;
-  const rows = await db
-    .select()
-    .from(capabilityDay)
-    .where(
-      and(
-        inArray(capabilityDay.capability, capabilities),
-        gt(capabilityDay.day, today - 2 * WEEK),
-        lte(capabilityDay.day, today),
-      ),
-    );
-  return Map.groupBy(rows, (row) => row.capability);
+  capabilities: readonly string[],
+  time: number,
+): Promise<Fortnight[]> {
+  const today = Math.floor(time / DAY);
+  const found = await capabilityDays(db, capabilities, { after: today - 2 * WEEK, to: today });
+  return found.map((days) => ({
+    last_7_days: figuresOf(sumTallies(days.filter(({ day }) => day > today - WEEK))),
+    previous_7_days: figuresOf(sumTallies(days.filter(({ day }) => day <= today - WEEK))),
+  }));
 }

@@ -1,19 +1,23 @@
-import { and, asc, desc, eq, gt, inArray, sql } from "ponder";
 import { reputationOf } from "tallystick-derive/reputationOf";
 import type { Row } from "tallystick-derive/tables";
 import { TallystickError } from "tallystick-protocol/errors";
-import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
-import { type ClusterLoader, clusterIsNamed, clusterOf, keepCluster } from "../rows/clusters.ts";
-import { prepared } from "../rows/prepared.ts";
+import { agentWithCluster } from "../rows/agents.ts";
+import {
+  type ClusterLoader,
+  clusterOf,
+  keepCluster,
+  type MemberPlace,
+  membersAfter,
+} from "../rows/clusters.ts";
+import { listingsOf } from "../rows/listings.ts";
 import { pricesOf } from "../rows/prices.ts";
+import { receiptsOf } from "../rows/receipts.ts";
+import { rowsById } from "../rows/rowsById.ts";
 import { lastTick } from "../rows/state.ts";
-import { readCursor, writeCursor } from "./cursor.ts";
+import { cutPage, type Page, pageOf, readCursor } from "./cursor.ts";
 import { listingJson } from "./listingJson.ts";
 import type { ClusterResponse, ListingsResponse, ReceiptsResponse, ReputationResponse } from "./schemas.ts";
-
-/** Which part of a list is asked for. */
-export type Page = { limit: number; cursor?: string | undefined };
 
 /**
  * The row of an agent.
@@ -26,16 +30,7 @@ export async function agentOf(
   address: string,
   clusters?: ClusterLoader,
 ): Promise<Row<"agent">> {
-  const { agent, cluster } = schema;
-  const statement = prepared(db, "agent", () =>
-    db
-      .select({ agent, cluster })
-      .from(agent)
-      .leftJoin(cluster, clusterIsNamed)
-      .where(eq(agent.id, sql.placeholder("address")))
-      .prepare("agent"),
-  );
-  const [found] = await statement.execute({ address });
+  const found = await agentWithCluster(db, address);
   if (found === undefined) throw unknownAgent(address);
   if (clusters !== undefined) keepCluster(clusters, found.cluster);
   return found.agent;
@@ -78,114 +73,41 @@ export async function cluster(
     return { ...own, cluster_id: null, cluster_size: 1, co_members: [], next_cursor: null };
   }
   // The agent itself may be among them.
-  const members = await membersOf(db, found, page, page.limit + 2);
-  const others = members.filter(({ id }) => id !== address);
-  const shown = others.slice(0, page.limit);
-  const last = shown.at(-1);
+  const after = page.cursor === undefined ? undefined : readCursor(page.cursor, ["number", "number", "text"]);
+  const members = await membersAfter(db, found, after as MemberPlace | undefined, page.limit + 2);
+  const others = members.filter(([, , id]) => id !== address);
+  const { shown, next_cursor } = cutPage(others, page.limit, (place) => place);
   return {
     ...own,
     cluster_id: found.id,
     cluster_size: found.size,
-    co_members: shown.map(({ id }) => id),
-    next_cursor:
-      others.length > page.limit && last
-        ? writeCursor([last.registered_block, last.registered_log, last.id])
-        : null,
+    co_members: shown.map(([, , id]) => id),
+    next_cursor,
   };
-}
-
-type Member = { id: string; registered_block: number; registered_log: number };
-
-/**
- * Members of a cluster in the order of their registration. An agent's row names the cluster it joined first, so this reads
- * the first few of each cluster that was merged into this one.
- */
-async function membersOf(
-  db: Database,
-  { id, kind }: Row<"cluster">,
-  { cursor }: Page,
-  limit: number,
-): Promise<Member[]> {
-  const { agent, cluster } = schema;
-  const joined = kind === "ownership" ? agent.ownershipCluster : agent.fingerprintCluster;
-  const [block, log, after] =
-    cursor === undefined ? [-1, -1, ""] : readCursor(cursor, ["number", "number", "text"]);
-  const { rows } = await db.execute<{ id: string; registered_block: string; registered_log: string }>(sql`
-    WITH RECURSIVE merged AS (
-      SELECT ${id}::text AS id
-      UNION ALL SELECT c.id FROM ${cluster} c JOIN merged ON c.merged_into = merged.id
-    )
-    SELECT member.* FROM merged CROSS JOIN LATERAL (
-      SELECT ${agent.id}, ${agent.registeredBlock}, ${agent.registeredLog} FROM ${agent}
-      WHERE ${joined} = merged.id
-        AND (${agent.registeredBlock}, ${agent.registeredLog}, ${agent.id}) > (${block}::bigint, ${log}::bigint, ${after})
-      ORDER BY ${agent.registeredBlock}, ${agent.registeredLog}, ${agent.id} LIMIT ${limit}
-    ) member
-    ORDER BY registered_block, registered_log, id LIMIT ${limit}`);
-  return rows.map((row) => ({
-    id: row.id,
-    registered_block: Number(row.registered_block),
-    registered_log: Number(row.registered_log),
-  }));
 }
 
 /** All listings an agent ever published, by capability and payment mode; retired ones too. */
 export async function listings(db: Database, address: string, page: Page): Promise<ListingsResponse> {
-  const { listing } = schema;
-  const [after = ""] = page.cursor === undefined ? [] : readCursor(page.cursor, ["text"]);
-  const [rows] = await Promise.all([
-    db
-      .select()
-      .from(listing)
-      .where(and(eq(listing.agent, address), gt(listing.id, String(after))))
-      .orderBy(asc(listing.id))
-      .limit(page.limit + 1),
+  const [{ shown, next_cursor }] = await Promise.all([
+    pageOf(db, listingsOf(address, "all"), page),
     agentOf(db, address),
   ]);
-  const shown = rows.slice(0, page.limit);
-  const last = shown.at(-1);
-  return {
-    agent_id: address,
-    listings: shown.map(listingJson),
-    next_cursor: rows.length > page.limit && last ? writeCursor([last.id]) : null,
-  };
+  return { agent_id: address, listings: shown.map(listingJson), next_cursor };
 }
 
 /** The receipts an agent signed as the seller, the latest first, with what they counted as. */
 export async function receipts(db: Database, address: string, page: Page): Promise<ReceiptsResponse> {
-  const { receipt } = schema;
-  const after = page.cursor === undefined ? undefined : readCursor(page.cursor, ["number", "text"]);
-  const [rows] = await Promise.all([
-    db
-      .select()
-      .from(receipt)
-      .where(
-        and(
-          eq(receipt.agent, address),
-          after && sql`(${receipt.time}, ${receipt.id}) < (${after[0]}::bigint, ${after[1]})`,
-        ),
-      )
-      .orderBy(desc(receipt.time), desc(receipt.id))
-      .limit(page.limit + 1),
+  const [{ shown, next_cursor }] = await Promise.all([
+    pageOf(db, receiptsOf(address), page),
     agentOf(db, address),
   ]);
-  const shown = rows.slice(0, page.limit);
-  const hires = await hiresById(
-    db,
-    shown.flatMap(({ hire }) => (hire === null ? [] : [hire])),
-  );
-  const last = shown.at(-1);
+  const ids = shown.flatMap(({ hire }) => (hire === null ? [] : [hire]));
+  const hires = new Map((await rowsById(db, "hire", ids)).map((hire) => [hire.id, hire]));
   return {
     agent_id: address,
     receipts: shown.map((row) => receiptJson(row, row.hire === null ? undefined : hires.get(row.hire))),
-    next_cursor: rows.length > page.limit && last ? writeCursor([last.time, last.id]) : null,
+    next_cursor,
   };
-}
-
-async function hiresById(db: Database, ids: string[]): Promise<Map<string, Row<"hire">>> {
-  if (ids.length === 0) return new Map();
-  const rows = await db.select().from(schema.hire).where(inArray(schema.hire.id, ids));
-  return new Map(rows.map((row) => [row.id, row]));
 }
 
 function receiptJson(

@@ -1,8 +1,50 @@
 import { InvalidInputError } from "tallystick-protocol/errors";
 import { type Place, type PlaceKind, placeIn, writePlace } from "../cursor.ts";
+import type { Database } from "../database.ts";
+import { placeKinds, type RowList, readPage } from "../rows/list.ts";
+
+/** Which part of a list is asked for: rows after a cursor. */
+export type Page = { limit: number; cursor?: string | undefined };
+
+/** The rows of a page, and the cursor to go on from; null at the end. */
+export type Cut<Found> = { shown: Found[]; next_cursor: string | null };
+
+/**
+ * A page of a list of rows.
+ *
+ * @throws InvalidInputError `invalid_cursor`
+ */
+export async function pageOf<Found>(
+  db: Database,
+  list: RowList<Found>,
+  { limit, cursor }: Page,
+): Promise<Cut<Found>> {
+  // Whole numbers are numbers in these cursors.
+  const kinds = placeKinds(list).map((kind) => (kind === "bigint" ? "number" : kind));
+  const after = cursor === undefined ? null : readCursor(cursor, kinds);
+  const part = { size: limit, backward: false, after };
+  const { rows, end, more } = await readPage({ db, lists: new Map() }, list, part);
+  const placeOf = (key: string): Place =>
+    (JSON.parse(key) as string[]).map((value, n) => (kinds[n] === "number" ? Number(value) : value));
+  return {
+    shown: rows.map(({ row }) => row),
+    next_cursor: more && end ? writeCursor(placeOf(end.key)) : null,
+  };
+}
+
+/** A page of rows of which one more than `limit` was asked for. */
+export function cutPage<Found>(
+  rows: readonly Found[],
+  limit: number,
+  placeOf: (row: Found) => Place,
+): Cut<Found> {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return { shown, next_cursor: rows.length > limit && last ? writeCursor(placeOf(last)) : null };
+}
 
 /** A place as the cursor that follows it. */
-export function writeCursor(place: Place): string {
+function writeCursor(place: Place): string {
   return writePlace(JSON.stringify(place));
 }
 

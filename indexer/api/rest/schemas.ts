@@ -6,12 +6,10 @@ import { addressSchema } from "tallystick-protocol/address";
 import { priceUsdcSchema } from "tallystick-protocol/amount";
 import { capabilitySchema } from "tallystick-protocol/capabilitySchema";
 import { paymentModeSchema } from "tallystick-protocol/records/paymentMode";
+import { ANY_PLATFORM_ESCROW } from "../rows/listings.ts";
 
 // What the REST routes take and give, in the shapes of SHP. Requests are checked against these, and /openapi.json is made of
 // them, so the description cannot drift from what is served.
-
-/** Any platform escrow, whoever runs it (SHP §6.1). */
-export const ANY_PLATFORM_ESCROW = "platform_escrow:*";
 
 export const MAX_LIMIT = 100;
 

@@ -1,15 +1,12 @@
-import type { SQL } from "drizzle-orm";
-import { and, asc, eq, sql } from "ponder";
 import { publishedField } from "tallystick-derive/reputationOf";
 import type { Row } from "tallystick-derive/tables";
 import { parseUsdc } from "tallystick-protocol/amount";
-import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
-import { type ClusterLoader, clusterIsNamed, clusterOf, keepCluster } from "../rows/clusters.ts";
-import { prepared } from "../rows/prepared.ts";
-import { readCursor, writeCursor } from "./cursor.ts";
+import { type ClusterLoader, clusterOf, keepCluster } from "../rows/clusters.ts";
+import { type ListingFilter, type ListingPlace, listingsThatPass, type Match } from "../rows/listings.ts";
+import { cutPage, readCursor } from "./cursor.ts";
 import { offerJson } from "./listingJson.ts";
-import { ANY_PLATFORM_ESCROW, type SearchRequest, type SearchResponse } from "./schemas.ts";
+import type { SearchRequest, SearchResponse } from "./schemas.ts";
 
 /** The order of results, as it is published. */
 export const SEARCH_RANKING = [
@@ -19,8 +16,6 @@ export const SEARCH_RANKING = [
   "price_usdc, lowest first",
   "agent_id, capability and payment_mode, ascending",
 ];
-
-type Match = { listing: Row<"listing">; agent: Row<"agent">; cluster: Row<"cluster"> | null };
 
 /** Listings read at once after a first page that had too few matches. */
 const BATCH = 200;
@@ -34,100 +29,37 @@ export async function search(
   clusters: ClusterLoader,
   request: SearchRequest,
 ): Promise<SearchResponse> {
+  const filter = filterOf(request);
   const matches: Match[] = [];
   let after = request.cursor ? placeAfter(request.cursor) : undefined;
   let wanted = request.limit + 1;
   for (;;) {
-    const rows = await listingsAfter(db, request, after, wanted);
+    const rows = await listingsThatPass(db, filter, after, wanted);
     matches.push(...rows.filter(({ agent }) => passes(agent, request)));
     const last = rows.at(-1);
     if (matches.length > request.limit || rows.length < wanted || last === undefined) break;
     after = placeOf(last.listing);
     wanted = BATCH;
   }
-  const page = matches.slice(0, request.limit);
-  for (const { cluster } of page) keepCluster(clusters, cluster);
-  const last = page.at(-1);
-  return {
-    agents: await Promise.all(page.map((match) => resultOf(match, clusters))),
-    next_cursor: matches.length > request.limit && last ? writeCursor(placeOf(last.listing)) : null,
-  };
+  const { shown, next_cursor } = cutPage(matches, request.limit, ({ listing }) => placeOf(listing));
+  for (const { cluster } of shown) keepCluster(clusters, cluster);
+  return { agents: await Promise.all(shown.map((match) => resultOf(match, clusters))), next_cursor };
 }
 
-type Values = { [name: string]: string | number | boolean | null };
-
-function listingsAfter(
-  db: Database,
-  request: SearchRequest,
-  after: ListingPlace | undefined,
-  limit: number,
-): Promise<Match[]> {
-  return statement(db, limit, after !== undefined).execute({
-    ...valuesOf(request),
-    ...(after !== undefined && { rank: after[0], price: after[1], id: after[2] }),
-  });
-}
-
-/** What a filter compares with; null lets everything pass. */
-function valuesOf(request: SearchRequest): Values {
-  const { max_price_usdc: price, payment_mode: mode, min_verification_version: version } = request;
+function filterOf(request: SearchRequest): ListingFilter {
+  const { max_price_usdc: price, min_verification_version: version } = request;
   const { min_success_rate: rate, min_avg_stars: stars } = request;
   return {
     capability: request.capability,
     maxPrice: price ? parseUsdc(price, "max_price_usdc").toString() : null,
     maxLatency: request.max_latency_ms ?? null,
     minTier: request.min_trust_tier ?? null,
-    mode: mode && mode !== ANY_PLATFORM_ESCROW ? mode : null,
-    anyEscrow: mode === ANY_PLATFORM_ESCROW ? true : null,
+    mode: request.payment_mode ?? null,
     minVersion: version ? Number(version.slice(1)) : null,
     clarification: request.clarification_supported ?? null,
     minPercent: rate === null || rate === undefined ? null : Math.floor(rate * 100),
     minTenths: stars === null || stars === undefined ? null : Math.floor(stars * 10),
   };
-}
-
-type Statement = { execute: (values: Values) => Promise<Match[]> };
-
-/**
- * The search as a statement that each connection plans once. One for each limit, because a plan for any limit would be a
- * plan for reading far more.
- */
-function statement(db: Database, limit: number, hasCursor: boolean): Statement {
-  const name = `search_${limit}${hasCursor ? "_after" : ""}`;
-  return prepared(db, name, () => prepare(db, name, limit, hasCursor));
-}
-
-function prepare(db: Database, name: string, limit: number, hasCursor: boolean): Statement {
-  const { listing, agent, cluster } = schema;
-  const given = (value: string, type: string, filter: (value: SQL) => SQL) => {
-    const placeholder = sql`${sql.placeholder(value)}::${sql.raw(type)}`;
-    return sql`(${placeholder} IS NULL OR ${filter(placeholder)})`;
-  };
-  const after = sql`(${sql.placeholder("rank")}::bigint, ${sql.placeholder("price")}::numeric(78), ${sql.placeholder("id")}::text)`;
-  return db
-    .select({ listing, agent, cluster })
-    .from(listing)
-    .innerJoin(agent, eq(agent.id, listing.agent))
-    .leftJoin(cluster, clusterIsNamed)
-    .where(
-      and(
-        eq(listing.capability, sql.placeholder("capability")),
-        eq(listing.live, true),
-        given("maxPrice", "numeric(78)", (most) => sql`${listing.price} <= ${most}`),
-        given("maxLatency", "bigint", (most) => sql`${listing.maxLatencyMs} <= ${most}`),
-        given("minTier", "bigint", (least) => sql`${listing.trustTier} >= ${least}`),
-        given("mode", "text", (mode) => sql`${listing.paymentMode} = ${mode}`),
-        given("anyEscrow", "boolean", () => sql`${listing.paymentMode} LIKE 'platform\\_escrow:%'`),
-        given("minVersion", "bigint", (least) => sql`${listing.verificationRank} >= ${least}`),
-        given("clarification", "boolean", (wanted) => sql`${listing.clarificationSupported} = ${wanted}`),
-        given("minPercent", "bigint", (least) => sql`${listing.successPercent} >= ${least}`),
-        given("minTenths", "bigint", (least) => sql`${listing.starTenths} >= ${least}`),
-        hasCursor ? sql`(${listing.rank}, ${listing.price}, ${listing.id}) > ${after}` : undefined,
-      ),
-    )
-    .orderBy(asc(listing.rank), asc(listing.price), asc(listing.id))
-    .limit(limit)
-    .prepare(name) as Statement;
 }
 
 /** A rate that is null passes no minimum, not even 0. */
@@ -144,8 +76,6 @@ function reaches(
   const value = publishedField(agent, rate);
   return value !== null && value >= least;
 }
-
-type ListingPlace = [rank: number, price: string, id: string];
 
 function placeOf({ rank, price, id }: Row<"listing">): ListingPlace {
   return [rank, price.toString(), id];

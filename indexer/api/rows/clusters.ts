@@ -1,9 +1,11 @@
 import DataLoader from "dataloader";
-import { sql } from "ponder";
+import type { SQL } from "drizzle-orm";
+import { and, eq, gt, gte, isNull, sql } from "ponder";
 import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
 import { isPossible } from "./byKey.ts";
+import type { RowList } from "./list.ts";
 import { rowsById } from "./rowsById.ts";
 
 /** Finds the cluster that an id stands for now, many at once. */
@@ -61,6 +63,77 @@ export async function clusterParts(db: Database, ids: readonly string[]): Promis
 }
 
 /** The column that names the cluster an agent joined first. */
-export function memberColumn({ kind }: Pick<Row<"cluster">, "kind">) {
+function memberColumn({ kind }: Pick<Row<"cluster">, "kind">) {
   return kind === "ownership" ? schema.agent.ownershipCluster : schema.agent.fingerprintCluster;
+}
+
+/** A cluster as {@link clusterParts} found it: its own id and those of all that were merged into it. */
+export type WholeCluster = Pick<Row<"cluster">, "kind"> & { parts: readonly string[] };
+
+/** That an agent is in a cluster. */
+export function isMember({ kind, parts }: WholeCluster): SQL {
+  return sql`${memberColumn({ kind })} = ANY (${sql.param([...parts])}::text[])`;
+}
+
+/** The agents in a cluster, by the cluster they joined first, then in the order in which they registered. */
+export function memberList(cluster: WholeCluster): RowList<Row<"agent">> {
+  const { agent } = schema;
+  return {
+    table: agent,
+    order: [memberColumn(cluster), agent.registeredBlock, agent.registeredLog, agent.id],
+    direction: "asc",
+    where: isMember(cluster),
+  };
+}
+
+/** Clusters that were not merged into another, in the order in which they formed. */
+export function clusterList({
+  kind,
+  minSize,
+}: {
+  kind?: string | null;
+  minSize?: number | null;
+}): RowList<Row<"cluster">> {
+  const { cluster } = schema;
+  return {
+    table: cluster,
+    order: [cluster.ordinal, cluster.id],
+    direction: "asc",
+    filter: and(
+      isNull(cluster.mergedInto),
+      gt(cluster.size, 0),
+      kind ? eq(cluster.kind, kind) : undefined,
+      minSize ? gte(cluster.size, minSize) : undefined,
+    ),
+  };
+}
+
+/** Where a member of a cluster stands: the block and the log of its registration, and its address. */
+export type MemberPlace = [block: number, log: number, address: string];
+
+/**
+ * The first `limit` members of a cluster after a place, in the order of their registration. An agent's row names the cluster it
+ * joined first, so this reads the first few of each cluster that was merged into this one.
+ */
+export async function membersAfter(
+  db: Database,
+  { id, kind }: Pick<Row<"cluster">, "id" | "kind">,
+  after: MemberPlace | undefined,
+  limit: number,
+): Promise<MemberPlace[]> {
+  const { agent, cluster } = schema;
+  const [block, log, address] = after ?? [-1, -1, ""];
+  const { rows } = await db.execute<{ id: string; registered_block: string; registered_log: string }>(sql`
+    WITH RECURSIVE merged AS (
+      SELECT ${id}::text AS id
+      UNION ALL SELECT c.id FROM ${cluster} c JOIN merged ON c.merged_into = merged.id
+    )
+    SELECT member.* FROM merged CROSS JOIN LATERAL (
+      SELECT ${agent.id}, ${agent.registeredBlock}, ${agent.registeredLog} FROM ${agent}
+      WHERE ${memberColumn({ kind })} = merged.id
+        AND (${agent.registeredBlock}, ${agent.registeredLog}, ${agent.id}) > (${block}::bigint, ${log}::bigint, ${address})
+      ORDER BY ${agent.registeredBlock}, ${agent.registeredLog}, ${agent.id} LIMIT ${limit}
+    ) member
+    ORDER BY registered_block, registered_log, id LIMIT ${limit}`);
+  return rows.map((row) => [Number(row.registered_block), Number(row.registered_log), row.id]);
 }

@@ -1,6 +1,9 @@
-import { sql } from "ponder";
+import { and, gte, lte, sql } from "ponder";
+import type { Row } from "tallystick-derive/tables";
+import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
 import { FINAL_BLOCK } from "./checkpoint.ts";
+import type { RowList } from "./list.ts";
 
 /** The digest at a tick, and which line of the event log the tick is. */
 export type TickDigest = { block: number; time: number; digest: string; line: number };
@@ -15,6 +18,23 @@ export type DigestPage = {
 
 /** What a block is padded to as the id of a digest. */
 const PADDED = 12;
+
+/** A block as the id of its tick's digest. */
+const padded = (block: number) => String(Math.max(0, block)).padStart(PADDED, "0");
+
+/** The digests of the ticks in blocks [from, to], the latest first; those above finality may be taken back. */
+export function digestList(from?: number | null, to?: number | null): RowList<Row<"digest">> {
+  const { digest } = schema;
+  return {
+    table: digest,
+    where: and(
+      from == null ? undefined : gte(digest.id, padded(from)),
+      to == null ? undefined : lte(digest.id, padded(to)),
+    ),
+    order: [digest.id],
+    direction: "desc",
+  };
+}
 
 /** The digests of the final ticks in blocks [from, to]. */
 export async function digestPage(

@@ -2,6 +2,7 @@ import { and, asc, desc, eq } from "ponder";
 import * as schema from "../../ponder.schema.ts";
 import { pageKey, type TreePage } from "../../src/segments/storedTree.ts";
 import type { Database } from "../database.ts";
+import { known, type RowList, readAlong } from "./list.ts";
 import { type RowOf, rowsById } from "./rowsById.ts";
 
 /** A node follows far fewer. */
@@ -32,6 +33,18 @@ export async function anchorOfSize(
     .orderBy(desc(anchor.seq))
     .limit(1);
   return row;
+}
+
+/** Anchored heads, the latest first: of one ledger, or of all, followed or not. */
+export function anchorList(ledger?: string | null): RowList<RowOf<"anchor">> {
+  const { anchor } = schema;
+  const [along] = known([anchor.ledger, ledger]);
+  return {
+    table: anchor,
+    of: readAlong("anchors", along, null),
+    order: along === undefined ? [anchor.block, anchor.log, anchor.id] : [anchor.seq],
+    direction: "desc",
+  };
 }
 
 /** The stored pages of a ledger's Merkle tree that are at these places, in any order. */

@@ -205,6 +205,14 @@ describe("REST", () => {
       expect(pages).to.deep.equal(receipts);
     });
 
+    it("goes on from the cursors that older versions gave", async () => {
+      const all = await api.get<ReceiptsResponse>(`/v1/agents/${busy}/receipts`);
+      const { time, receipt_hash } = all.receipts[3] ?? {};
+      const cursor = Buffer.from(JSON.stringify([time, receipt_hash])).toString("base64url");
+      const first = await api.get<ReceiptsResponse>(`/v1/agents/${busy}/receipts?limit=4`);
+      expect(first.next_cursor).to.equal(cursor);
+    });
+
     it("refuses pages that are too large, and cursors of other lists", async () => {
       const { next_cursor } = await api.get<ListingsResponse>(`/v1/agents/${busy}/listings?limit=1`);
       for (const query of ["limit=0", "limit=101", "limit=x"]) {

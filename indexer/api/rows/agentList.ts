@@ -1,0 +1,134 @@
+import type { SQL } from "drizzle-orm";
+import { and, eq, gte, isNotNull, lte, or, sql } from "ponder";
+import { standingOf } from "tallystick-derive/standing";
+import type { Row } from "tallystick-derive/tables";
+import * as schema from "../../ponder.schema.ts";
+import { publishedFigures } from "../../src/publishedFigures.ts";
+import { isMember, type WholeCluster } from "./clusters.ts";
+import type { OrderKey, RowList } from "./list.ts";
+import { paysBy } from "./listings.ts";
+
+/**
+ * What agents must meet, all of it. Price (atomic units), latency and payment mode must hold for one live listing, of the
+ * capability if there is one. A rate that is null reaches no minimum.
+ */
+export type AgentWhere = Partial<{
+  capability: string | null;
+  minTrustTier: number | null;
+  minSuccessRate: number | null;
+  minAvgStars: number | null;
+  maxPriceUsdc: bigint | null;
+  maxLatencyMs: number | null;
+  /** Exactly this one, or any platform escrow (see {@link paysBy}). */
+  paymentMode: string | null;
+  /** In any cluster, or in none. */
+  clustered: boolean | null;
+  /** In this one; nobody is in one that is unknown. */
+  cluster: WholeCluster | "unknown" | undefined;
+}>;
+
+/** Figures are the published ones: buckets for agents with private metrics. Those without one come last. */
+export type AgentOrder = "registered" | "newest" | "rank" | keyof typeof publishedFigures;
+
+const { agent, listing } = schema;
+const figure = (name: keyof typeof publishedFigures): OrderKey => ({
+  expression: publishedFigures[name](agent),
+  type: "numeric",
+});
+
+const ORDERS: Record<AgentOrder, Pick<RowList<unknown>, "order" | "direction">> = {
+  registered: { order: [agent.registeredBlock, agent.registeredLog, agent.id], direction: "asc" },
+  newest: { order: [agent.registeredBlock, agent.registeredLog, agent.id], direction: "desc" },
+  rank: { order: [agent.rank, agent.id], direction: "asc" },
+  successRate: { order: [figure("successRate"), agent.id], direction: "desc" },
+  hires: { order: [figure("hires"), agent.id], direction: "desc" },
+  volume: { order: [figure("volume"), agent.id], direction: "desc" },
+  stars: { order: [figure("stars"), agent.id], direction: "desc" },
+};
+
+/** Without an order the list is read along the most telling filter, so that its pages are full. */
+function naturalOrder(where: AgentWhere): AgentOrder {
+  if (known(where.capability) || where.cluster) return "registered";
+  if (known(where.minTrustTier)) return "rank";
+  if (known(where.minSuccessRate)) return "successRate";
+  return known(where.minAvgStars) ? "stars" : "registered";
+}
+
+/** Agents that meet every condition, in an order that an index gives. */
+export function agentList(
+  where: AgentWhere,
+  orderBy: AgentOrder = naturalOrder(where),
+): RowList<Row<"agent">> {
+  const list = { table: agent, ...ORDERS[orderBy] };
+  const conditions = agentConditions(where);
+  const found = candidates(where);
+  // The candidates are few, so all their rows may be looked at, and a page is full while there are enough.
+  if (found !== undefined) return { ...list, where: and(found, ...Object.values(conditions)) };
+  const { [orderBy]: along, ...others } = conditions;
+  return { ...list, where: along, filter: and(...Object.values(others)) };
+}
+
+/** The agents of a capability or of a cluster: found first, by their ids, whatever the planner thinks of the rest. */
+function candidates(where: AgentWhere): SQL | undefined {
+  const { capability } = where;
+  const offers = listingConditions(where);
+  const members = where.cluster && (where.cluster === "unknown" ? sql`false` : isMember(where.cluster));
+  if (known(capability)) {
+    const sellers = sql`${agent.id} = ANY (ARRAY(SELECT ${listing.agent} FROM ${listing} WHERE ${and(eq(listing.capability, capability), eq(listing.live, true), offers)}))`;
+    return and(sellers, members);
+  }
+  return members && and(ids(members), offers && someListing(offers));
+}
+
+const ids = (condition: SQL) =>
+  sql`${agent.id} = ANY (ARRAY(SELECT ${agent.id} FROM ${agent} WHERE ${condition}))`;
+
+/** What an agent's own row must say, by the order that reads along it. */
+function agentConditions(where: AgentWhere): Partial<Record<AgentOrder | "clustered" | "offers", SQL>> {
+  const { minTrustTier, minSuccessRate, minAvgStars, clustered } = where;
+  const least = (name: "successRate" | "stars", value: number) =>
+    and(sql`${publishedFigures[name](agent)} >= ${Math.max(0, value)}::numeric`) as SQL;
+  const inCluster = or(isNotNull(agent.ownershipCluster), isNotNull(agent.fingerprintCluster)) as SQL;
+  const offers = known(where.capability) || where.cluster ? undefined : listingConditions(where);
+  return {
+    ...(known(minTrustTier) && { rank: reachesTier(minTrustTier) }),
+    ...(known(minSuccessRate) && { successRate: least("successRate", minSuccessRate) }),
+    ...(known(minAvgStars) && { stars: least("stars", minAvgStars) }),
+    ...(known(clustered) && { clustered: clustered ? inCluster : sql`NOT (${inCluster})` }),
+    ...(offers && { offers: someListing(offers) }),
+  };
+}
+
+/** The rank of an agent of that tier without a hire. */
+function worstRankOf(trustTier: number): number {
+  const none = {
+    ratedWeight: "0",
+    successWeight: "0",
+    windowWeight: "0",
+    avgStars: null,
+    privateListings: 0,
+  };
+  return standingOf({ trustTier, ...none }).rank;
+}
+
+/** The rank begins with the tier: the second condition is the same, in words that the index of ranks understands. */
+function reachesTier(least: number): SQL {
+  return and(gte(agent.trustTier, least), lte(agent.rank, worstRankOf(least))) as SQL;
+}
+
+/** One look-up for each agent; an EXISTS may be answered by reading all listings of all agents. */
+function someListing(offers: SQL): SQL {
+  return sql`(SELECT true FROM ${listing} WHERE ${and(eq(listing.agent, agent.id), eq(listing.live, true), offers)} LIMIT 1)`;
+}
+
+function listingConditions({ maxPriceUsdc, maxLatencyMs, paymentMode }: AgentWhere): SQL | undefined {
+  return and(
+    known(maxPriceUsdc) ? sql`${listing.price} <= ${String(maxPriceUsdc)}::numeric` : undefined,
+    known(maxLatencyMs) ? lte(listing.maxLatencyMs, maxLatencyMs) : undefined,
+    known(paymentMode) ? paysBy(paymentMode) : undefined,
+  );
+}
+
+function known<T>(value: T | null | undefined): value is T {
+  return value !== null && value !== undefined;
+}

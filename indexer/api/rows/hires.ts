@@ -1,0 +1,91 @@
+import type { SQL } from "drizzle-orm";
+import { and, desc, eq, gt, gte, isNotNull, lt, ne, sql } from "ponder";
+import type { Counted } from "tallystick-derive/publishedField";
+import { STATE_ID } from "tallystick-derive/stateId";
+import type { Row } from "tallystick-derive/tables";
+import * as schema from "../../ponder.schema.ts";
+import type { Database } from "../database.ts";
+import { known, type RowList, readAlong } from "./list.ts";
+
+/** Which hires; times are unix seconds, `paidFrom` inclusive, `paidBefore` exclusive. */
+export type HireWhere = Partial<
+  Record<"seller" | "buyer" | "capability" | "outcome" | "evidence", string | null> &
+    Record<"paidFrom" | "paidBefore", number | null>
+>;
+
+const { hire, agent, state } = schema;
+const latestFirst = { table: hire, order: [hire.time, hire.id], direction: "desc" } as const;
+
+/** Hires that meet every condition, the latest first; read along the buyer, the seller or the capability. */
+export function hireList(where: HireWhere): RowList<Row<"hire">> {
+  const { seller, buyer, capability, outcome, evidence, paidFrom, paidBefore } = where;
+  const along = known([hire.buyer, buyer], [hire.seller, seller], [hire.capability, capability]);
+  return {
+    ...latestFirst,
+    of: readAlong("hires", along[0], where),
+    where: and(
+      typeof paidFrom === "number" ? gte(hire.time, paidFrom) : undefined,
+      typeof paidBefore === "number" ? lt(hire.time, paidBefore) : undefined,
+    ),
+    filter: and(
+      ...along.slice(1).map(([column, value]) => eq(column, value)),
+      outcome ? eq(hire.outcome, outcome) : undefined,
+      evidence ? eq(hire.evidence, evidence) : undefined,
+    ),
+  };
+}
+
+/** An agent's hires on one side, the latest first. */
+export function hiresOf(address: string, side: "seller" | "buyer"): RowList<Row<"hire">> {
+  return { ...latestFirst, of: { name: `hires of ${side}`, column: hire[side], id: address } };
+}
+
+/**
+ * The hires that a figure of an agent counts, the latest first: one range of its hires by time.
+ *
+ * @param since unix seconds, exclusive; null where time does not matter
+ */
+export function countedHires(
+  address: string,
+  { side = "seller", hires = "all", window }: Counted,
+  since: number | null,
+): RowList<Row<"hire">> {
+  const conditions: Record<typeof hires, SQL | undefined> = {
+    all: undefined,
+    rated: ne(hire.outcome, "neutral"),
+    escrow: isNotNull(hire.escrowId),
+    timed: isNotNull(hire.latencyMs),
+    priced: isNotNull(hire.capability),
+  };
+  return {
+    ...latestFirst,
+    of: { name: `hires counted ${side} ${hires} ${window} ${since}`, column: hire[side], id: address },
+    where: since === null ? undefined : gt(hire.time, since),
+    filter: and(window === "volumeWindowSeconds" ? undefined : eq(hire.inWindow, true), conditions[hires]),
+  };
+}
+
+/** What a hire cost and how it went, and the trust tier that its buyer has today; null when that is no agent. */
+export type SampledHire = Pick<Row<"hire">, "price" | "outcome" | "latencyMs"> & { tier: number | null };
+
+/** The latest `limit` hires in the window from a seller, or for a capability. */
+export async function latestHires(
+  db: Database,
+  of: { seller: string } | { capability: string },
+  limit: number,
+): Promise<SampledHire[]> {
+  // Read by time, not by a flag: what is older than the window is not even looked at.
+  const windowStart = sql`(SELECT ${state.time} - (${state.params}::jsonb ->> 'windowSeconds')::bigint FROM ${state} WHERE ${state.id} = ${STATE_ID})`;
+  return await db
+    .select({ price: hire.price, outcome: hire.outcome, latencyMs: hire.latencyMs, tier: agent.trustTier })
+    .from(hire)
+    .leftJoin(agent, eq(agent.id, hire.buyer))
+    .where(
+      and(
+        "seller" in of ? eq(hire.seller, of.seller) : eq(hire.capability, of.capability),
+        gt(hire.time, windowStart),
+      ),
+    )
+    .orderBy(desc(hire.time), desc(hire.id))
+    .limit(limit);
+}

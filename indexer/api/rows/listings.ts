@@ -1,0 +1,109 @@
+import type { SQL } from "drizzle-orm";
+import { and, asc, eq, sql } from "ponder";
+import type { Row } from "tallystick-derive/tables";
+import * as schema from "../../ponder.schema.ts";
+import type { Database } from "../database.ts";
+import { clusterIsNamed } from "./clusters.ts";
+import type { RowList } from "./list.ts";
+import { prepared } from "./prepared.ts";
+
+/** Any platform escrow, whoever runs it (SHP §6.1). */
+export const ANY_PLATFORM_ESCROW = "platform_escrow:*";
+
+const { listing, agent, cluster } = schema;
+const isPlatformEscrow = sql`${listing.paymentMode} LIKE 'platform\\_escrow:%'`;
+
+/** That a listing is paid by a mode, or by {@link ANY_PLATFORM_ESCROW}. */
+export function paysBy(mode: string): SQL {
+  return mode === ANY_PLATFORM_ESCROW ? isPlatformEscrow : eq(listing.paymentMode, mode);
+}
+
+/** An agent's listings by capability and payment mode: those that are live, or all that it ever published. */
+export function listingsOf(address: string, which: "live" | "all"): RowList<Row<"listing">> {
+  return {
+    table: listing,
+    of: { name: `listings of ${which}`, column: listing.agent, id: address },
+    order: [listing.id],
+    direction: "asc",
+    filter: which === "live" ? eq(listing.live, true) : undefined,
+  };
+}
+
+/** A live listing, its agent, and the cluster that the agent named first. */
+export type Match = { listing: Row<"listing">; agent: Row<"agent">; cluster: Row<"cluster"> | null };
+
+/** What a listing must meet; null lets everything pass. Prices are atomic units, rates are cut to whole percent and tenths. */
+export type ListingFilter = {
+  capability: string;
+  maxPrice: string | null;
+  maxLatency: number | null;
+  minTier: number | null;
+  mode: string | null;
+  minVersion: number | null;
+  clarification: boolean | null;
+  minPercent: number | null;
+  minTenths: number | null;
+};
+
+/** Where a listing stands in the published order; the price in atomic units. */
+export type ListingPlace = [rank: number, price: string, id: string];
+
+/** The first `limit` live listings after a place, in the published order, that pass a filter: read from one index. */
+export function listingsThatPass(
+  db: Database,
+  { mode, ...filter }: ListingFilter,
+  after: ListingPlace | undefined,
+  limit: number,
+): Promise<Match[]> {
+  return statement(db, limit, after !== undefined).execute({
+    ...filter,
+    mode: mode === ANY_PLATFORM_ESCROW ? null : mode,
+    anyEscrow: mode === ANY_PLATFORM_ESCROW ? true : null,
+    ...(after !== undefined && { rank: after[0], price: after[1], id: after[2] }),
+  });
+}
+
+type Statement = {
+  execute: (values: { [name: string]: string | number | boolean | null }) => Promise<Match[]>;
+};
+
+/**
+ * The search as a statement that each connection plans once. One for each limit, because a plan for any limit would be a
+ * plan for reading far more.
+ */
+function statement(db: Database, limit: number, hasCursor: boolean): Statement {
+  const name = `search_${limit}${hasCursor ? "_after" : ""}`;
+  return prepared(db, name, () => prepare(db, name, limit, hasCursor));
+}
+
+function prepare(db: Database, name: string, limit: number, hasCursor: boolean): Statement {
+  const given = (value: string, type: string, filter: (value: SQL) => SQL) => {
+    const placeholder = sql`${sql.placeholder(value)}::${sql.raw(type)}`;
+    return sql`(${placeholder} IS NULL OR ${filter(placeholder)})`;
+  };
+  const after = sql`(${sql.placeholder("rank")}::bigint, ${sql.placeholder("price")}::numeric(78), ${sql.placeholder("id")}::text)`;
+  return db
+    .select({ listing, agent, cluster })
+    .from(listing)
+    .innerJoin(agent, eq(agent.id, listing.agent))
+    .leftJoin(cluster, clusterIsNamed)
+    .where(
+      and(
+        eq(listing.capability, sql.placeholder("capability")),
+        eq(listing.live, true),
+        given("maxPrice", "numeric(78)", (most) => sql`${listing.price} <= ${most}`),
+        given("maxLatency", "bigint", (most) => sql`${listing.maxLatencyMs} <= ${most}`),
+        given("minTier", "bigint", (least) => sql`${listing.trustTier} >= ${least}`),
+        given("mode", "text", (mode) => sql`${listing.paymentMode} = ${mode}`),
+        given("anyEscrow", "boolean", () => isPlatformEscrow),
+        given("minVersion", "bigint", (least) => sql`${listing.verificationRank} >= ${least}`),
+        given("clarification", "boolean", (wanted) => sql`${listing.clarificationSupported} = ${wanted}`),
+        given("minPercent", "bigint", (least) => sql`${listing.successPercent} >= ${least}`),
+        given("minTenths", "bigint", (least) => sql`${listing.starTenths} >= ${least}`),
+        hasCursor ? sql`(${listing.rank}, ${listing.price}, ${listing.id}) > ${after}` : undefined,
+      ),
+    )
+    .orderBy(asc(listing.rank), asc(listing.price), asc(listing.id))
+    .limit(limit)
+    .prepare(name) as Statement;
+}

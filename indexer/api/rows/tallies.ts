@@ -1,0 +1,107 @@
+import { and, asc, desc, eq, gt, inArray, lte, sql } from "ponder";
+import type { Row } from "tallystick-derive/tables";
+import * as schema from "../../ponder.schema.ts";
+import type { Database } from "../database.ts";
+import { clusterIsNamed } from "./clusters.ts";
+import type { RowList } from "./list.ts";
+import { prepared } from "./prepared.ts";
+import type { RowOf } from "./rowsById.ts";
+
+const { agent, agentDay, capabilityDay, cluster } = schema;
+const { capabilityAgent: entry, capabilityTotal: total } = schema;
+
+/** Days since 1970, UTC: from the one after `after` up to `to`. */
+export type Days = { after: number; to: number };
+
+/** The days on which an agent was ever hired, the first first. */
+export async function agentDays(
+  db: Database,
+  address: string,
+  { after, to }: Days,
+): Promise<RowOf<"agentDay">[]> {
+  return await db
+    .select()
+    .from(agentDay)
+    .where(and(eq(agentDay.agent, address), gt(agentDay.day, after), lte(agentDay.day, to)))
+    .orderBy(asc(agentDay.day));
+}
+
+/** The days on which somebody was ever hired for each capability, the first first, in the order of the capabilities. */
+export async function capabilityDays(
+  db: Database,
+  capabilities: readonly string[],
+  { after, to }: Days,
+): Promise<RowOf<"capabilityDay">[][]> {
+  if (capabilities.length === 0) return [];
+  const { capability, day } = capabilityDay;
+  const rows = await db
+    .select()
+    .from(capabilityDay)
+    .where(and(inArray(capability, [...capabilities]), gt(day, after), lte(day, to)))
+    .orderBy(asc(day));
+  const found = Map.groupBy(rows, (row) => row.capability);
+  return capabilities.map((name) => found.get(name) ?? []);
+}
+
+/** What somebody is hired for in the window, most first by weighted hires. */
+export function capabilityList(): RowList<RowOf<"capabilityTotal">> {
+  return { table: total, order: [total.weight, total.id], direction: "desc", where: gt(total.weight, 0) };
+}
+
+/** Who is hired for a capability in the window, most first by weighted hires; without agents that have private metrics. */
+export function leaderList(capability: string): RowList<RowOf<"capabilityAgent">> {
+  return {
+    table: entry,
+    of: { name: "leaders of", column: entry.capability, id: capability },
+    order: [entry.weight, entry.id],
+    direction: "desc",
+    where: gt(entry.weight, 0),
+    filter: sql`(SELECT ${agent.privateListings} = 0 FROM ${agent} WHERE ${agent.id} = ${entry.agent})`,
+  };
+}
+
+/** One of {@link leaderList}, with its agent and the cluster that the agent named first. */
+export type Leading = {
+  entry: RowOf<"capabilityAgent">;
+  agent: Row<"agent">;
+  cluster: Row<"cluster"> | null;
+};
+
+/** The first `limit` of {@link leaderList} after a place, with what else is told of them. */
+export function leadersAfter(
+  db: Database,
+  capability: string,
+  after: [weight: number, id: string] | undefined,
+  limit: number,
+): Promise<Leading[]> {
+  return statement(db, limit, after !== undefined).execute({
+    capability,
+    ...(after !== undefined && { weight: after[0], id: after[1] }),
+  });
+}
+
+type Statement = { execute: (values: Record<string, unknown>) => Promise<Leading[]> };
+
+/** Prepared for each limit, as a search is. */
+function statement(db: Database, limit: number, hasCursor: boolean): Statement {
+  const name = `leaderboard_${limit}${hasCursor ? "_after" : ""}`;
+  const after = sql`(${sql.placeholder("weight")}::bigint, ${sql.placeholder("id")}::text)`;
+  const make = () =>
+    db
+      .select({ entry, agent, cluster })
+      .from(entry)
+      .innerJoin(agent, eq(agent.id, entry.agent))
+      .leftJoin(cluster, clusterIsNamed)
+      .where(
+        and(
+          eq(entry.capability, sql.placeholder("capability")),
+          gt(entry.weight, 0),
+          eq(agent.privateListings, 0),
+          hasCursor ? sql`(${entry.weight}, ${entry.id}) < ${after}` : undefined,
+        ),
+      )
+      .orderBy(desc(entry.weight), desc(entry.id))
+      .limit(limit)
+      .prepare(name) as Statement;
+  return prepared(db, name, make);
+}
