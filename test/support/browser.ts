@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { type Browser, chromium } from "playwright-core";
 
@@ -14,6 +15,9 @@ const MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
 
 /** Most time for Debian's mirrors to bring a browser, in milliseconds. */
 const INSTALL_MS = 480_000;
+
+const ATTEMPTS = 10;
+const RETRY_MS = 3_000;
 
 /** Long enough to install a browser and start it. */
 export const BROWSER_MS = INSTALL_MS + 120_000;
@@ -37,7 +41,15 @@ const QUIET = [
 export async function startBrowser(): Promise<Browser> {
   const executablePath = installed() ?? (await install());
   const sandbox = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-  return await chromium.launch({ executablePath, args: [...QUIET, ...sandbox] });
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await chromium.launch({ executablePath, args: [...QUIET, ...sandbox] });
+    } catch (error) {
+      // Another test may be installing it: the program is there before what it needs.
+      if (attempt === ATTEMPTS) throw error;
+      await sleep(RETRY_MS);
+    }
+  }
 }
 
 function installed(): string | undefined {
@@ -56,8 +68,10 @@ async function install(): Promise<string> {
     });
   try {
     if (process.getuid?.() !== 0) throw new Error("only root can install packages");
-    await apt("update");
-    await apt("install", "-y", "--no-install-recommends", "chromium");
+    await inTurn(async () => {
+      await apt("update");
+      await apt("install", "-y", "--no-install-recommends", "chromium");
+    });
   } catch (cause) {
     throw new Error(
       "These tests run in a browser, and this machine has none. Install Chromium (Debian: apt-get install chromium), or set " +
@@ -68,6 +82,18 @@ async function install(): Promise<string> {
   const found = installed();
   if (found === undefined) throw new Error("Debian's package chromium brought no program of that name.");
   return found;
+}
+
+/** Another test may be installing it: apt does not wait for the lists that another one fetches. */
+async function inTurn(work: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; installed() === undefined; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+      await sleep(RETRY_MS);
+    }
+  }
 }
 
 /** What a page of ours may do: run its own scripts, WebAssembly among them, and ask servers of this machine. */
