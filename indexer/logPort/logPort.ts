@@ -86,7 +86,7 @@ export type LogPort = {
 export type HistorySource = Pick<LogPort, "name"> & {
   /** The last block that this source can tell and that is final. */
   finalizedHead(call: Call): Promise<BlockAt>;
-  /** Logs of a range whose blocks are all final. `end` is the last block of the range. */
+  /** Logs of a range whose blocks are all final. */
   history(query: LogQuery, range: BlockRange, call: LimitedCall): Promise<HistoryRead>;
 };
 
@@ -97,7 +97,8 @@ export type LogKind = "transfersTo" | "transfersFrom" | "authorizationsBy";
 
 export type TokenLog = TokenTransfer | UsedAuthorization;
 
-export type HistoryRead = { logs: TokenLog[]; end: BlockAt };
+/** `end` is the last block that was read: that of the range, or one before it when all wallets had enough. Null: none was. */
+export type HistoryRead = { logs: TokenLog[]; end: BlockAt | null };
 
 /** What became of one request, for counting. */
 export type SourceRequest = {

@@ -57,7 +57,7 @@ export async function readRange(
         const read = await readWindow(reading, { query: { ...query, wallets }, range: window, signal });
         open.add(read.logs);
         hashes.set(read.end.block, read.end.hash);
-        if (read.end.block === range.to) end = read.end;
+        if (end === null || read.end.block > end.block) end = read.end;
       }
     }
   };
@@ -68,8 +68,6 @@ export async function readRange(
     failed.abort(error);
     throw error;
   }
-  // With all wallets at their limit, the end was not read.
-  end ??= await endOf(context, range.to, signal);
   return { logs: open.end((logs) => checkLogs(logs, { source: context.source, query, range, hashes })), end };
 }
 
@@ -82,14 +80,9 @@ function* chunks(wallets: readonly Address[], { mostWallets }: RangeReading): Ge
   }
 }
 
-async function endOf(context: RpcContext, block: number, signal: AbortSignal): Promise<BlockAt> {
-  return patiently(context, "eth_getBlockByNumber", signal, async () => {
-    const [reply] = await context.rpc.send([headerCall(block)] as const, signal);
-    return { block, hash: headerFrom(context, reply, block).hash };
-  });
-}
+type WindowRead = { logs: TokenLog[]; end: BlockAt };
 
-async function readWindow(reading: RangeReading, window: Window): Promise<HistoryRead> {
+async function readWindow(reading: RangeReading, window: Window): Promise<WindowRead> {
   const { context, size } = reading;
   const blocks = window.range.to - window.range.from + 1;
   try {
@@ -139,7 +132,7 @@ function halvesOf(window: Window, byWallets: boolean): [Window, Window] | null {
 async function ask(
   { context, history }: RangeReading,
   { query, range, signal }: Window,
-): Promise<HistoryRead> {
+): Promise<WindowRead> {
   const { rpc, source, token } = context;
   const check = history.call();
   const calls = [headerCall(range.to), logsCall(query, range, token), ...(check === null ? [] : [check])];

@@ -64,6 +64,7 @@ export async function startRpcServer(chain: FakeChain = new FakeChain()) {
       return;
     }
     const current = { ...state.node, ...how.node };
+    current.head = Math.min(current.head, current.chain.head);
     const replies = messages.map((message) => {
       const fault = how.fault?.(message) ?? state.refuse(message);
       const { id } = message;

@@ -1,0 +1,70 @@
+import type { Address } from "tallystick-protocol/address";
+import { checkLogs } from "../checkLogs.ts";
+import { OrphanedBlockError } from "../errors.ts";
+import type { BlockAt, HistorySource, SourceRequest } from "../logPort.ts";
+import { openWallets } from "../openWallets.ts";
+import type { Retries } from "../retries.ts";
+import { sourceName } from "../sourceName.ts";
+import { withDeadline } from "../withDeadline.ts";
+import { readFinalizedHead } from "./readFinalizedHead.ts";
+import { readStreams, type StreamReading } from "./readStreams.ts";
+
+export type PortalSourceOptions = Retries & {
+  /** A dataset of a portal: `https://portal.sqd.dev/datasets/base-mainnet`. */
+  url: string;
+  /** Lower case. */
+  token: Address;
+  /** Sent as a bearer token; without it nothing is. */
+  apiKey?: string;
+  /** Wallets in one request. Default 3,000: a portal takes bodies of 256 KiB, and a wallet is 69 bytes. */
+  walletsPerRequest?: number;
+  /** The longest line, one block with its logs, in bytes. Default 16 MiB. */
+  mostLineBytes?: number;
+  /** So much of one answer is read before the next is asked for, in bytes. Default 256 MiB. */
+  mostAnswerBytes?: number;
+  /** Milliseconds for one request with its answer. Default 300,000. */
+  timeoutMs?: number;
+  onRequest?: (request: SourceRequest) => void;
+  fetch?: typeof fetch;
+};
+
+const WALLETS_PER_REQUEST = 3_000;
+
+/**
+ * Reads final history from a portal of SQD over HTTP: one line of JSON for a block. A stream always has the first and the last block
+ * that it covers, with logs or without, and may end before the range does; then the next request goes on behind its last line.
+ */
+export function createPortalSource(options: PortalSourceOptions): HistorySource {
+  const { url, token, apiKey, mostLineBytes = 16 << 20, mostAnswerBytes = 256 << 20 } = options;
+  const { timeoutMs = 300_000, walletsPerRequest = WALLETS_PER_REQUEST } = options;
+  const name = sourceName("portal", url);
+  const reading: StreamReading = {
+    endpoint: { url, source: name, apiKey, fetch: options.fetch ?? fetch },
+    token,
+    retries: options,
+    limits: { mostLineBytes, mostAnswerBytes },
+    timeoutMs,
+    count: (method, outcome) => options.onRequest?.({ source: name, method, outcome }),
+  };
+
+  return {
+    name,
+    finalizedHead: (call) => withDeadline(call, name, (signal) => readFinalizedHead(reading, signal)),
+    history: (query, range, call) =>
+      withDeadline(call, name, async (signal) => {
+        const all = openWallets(query, name);
+        const { wallets } = all;
+        let end: BlockAt | null = null;
+        for (let n = 0; n < wallets.length; n += walletsPerRequest) {
+          const some = { ...query, wallets: wallets.slice(n, n + walletsPerRequest) };
+          const read = await readStreams(reading, some, range, call.limit, signal);
+          all.add(read.logs);
+          if (end !== null && end.block === read.end?.block && end.hash !== read.end.hash) {
+            throw new OrphanedBlockError(name, end.block, end.hash);
+          }
+          if (end === null || (read.end !== null && read.end.block > end.block)) end = read.end;
+        }
+        return { logs: all.end((logs) => checkLogs(logs, { source: name, query, range })), end };
+      }),
+  };
+}

@@ -1,0 +1,80 @@
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
+import { BadAnswerError } from "../errors.ts";
+import type { BlockAt, LogKind, TokenLog } from "../logPort.ts";
+import {
+  authorizationOf,
+  KINDS,
+  type Spot,
+  shown,
+  TRANSFER,
+  topicsOf,
+  transferOf,
+  word,
+} from "../tokenLogs.ts";
+
+/** One line of a stream: a block, and those of its logs that were asked for. */
+export type PortalBlock = BlockAt & { logs: TokenLog[] };
+
+/** The fields that {@link parseBlock} reads. A portal refuses fields that it does not know. */
+export const FIELDS = {
+  block: { number: true, hash: true, timestamp: true },
+  log: { logIndex: true, transactionHash: true, address: true, topics: true, data: true },
+} as const;
+
+/** @throws BadAnswerError, also for JSON that is none */
+export function parseBlock(line: string, source: string, token: Address, kind: LogKind): PortalBlock {
+  const { header, logs = [] } = object(parse(line, source), { source, field: "line" });
+  const fields = object(header, { source, field: "header" });
+  const block = natural(fields.number, { source, field: "header.number" });
+  const hash = word(fields.hash, { source, field: "header.hash" });
+  const time = natural(fields.timestamp, { source, field: "header.timestamp" });
+  if (!Array.isArray(logs)) throw new BadAnswerError(source, "logs", `must be a list, not ${shown(logs)}`);
+  const place = { block, blockHash: hash, time };
+  return {
+    block,
+    hash,
+    logs: logs.map((log, n) => logOf(log, place, token, kind, { source, field: `logs[${n}]` })),
+  };
+}
+
+type BlockPlace = { block: number; blockHash: Hex; time: number };
+
+function logOf(value: unknown, block: BlockPlace, token: Address, kind: LogKind, at: Spot): TokenLog {
+  const spot = (name: string) => ({ ...at, field: `${at.field}.${name}` });
+  const log = object(value, at);
+  const address = typeof log.address === "string" ? log.address.toLowerCase() : log.address;
+  if (address !== token) {
+    throw new BadAnswerError(
+      at.source,
+      `${at.field}.address`,
+      `must be the token, not ${shown(log.address)}`,
+    );
+  }
+  const place = {
+    ...block,
+    log: natural(log.logIndex, spot("logIndex")),
+    tx: word(log.transactionHash, spot("transactionHash")),
+  };
+  const decode = KINDS[kind].event === TRANSFER ? transferOf : authorizationOf;
+  return decode(place, topicsOf(log.topics, at), log.data, at);
+}
+
+function parse(line: string, source: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new BadAnswerError(source, "line", `must be JSON, not ${shown(line)}`);
+  }
+}
+
+function object(value: unknown, { source, field }: Spot): { [key: string]: unknown } {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  throw new BadAnswerError(source, field, `must be an object, not ${shown(value)}`);
+}
+
+/** A number that the portal writes as such. */
+export function natural(value: unknown, { source, field }: Spot): number {
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  throw new BadAnswerError(source, field, `must be a whole number, not ${shown(value)}`);
+}
