@@ -1,11 +1,12 @@
+import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import { BadAnswerError, OrphanedBlockError } from "./errors.ts";
 import type { BlockRange, LogQuery, TokenLog } from "./logPort.ts";
 import { KINDS } from "./tokenLogs.ts";
 
 /** The wallet for which a log was asked. */
-export const walletOf = (log: TokenLog, kind: LogQuery["kind"]): string =>
-  (log as unknown as { [field: string]: string })[KINDS[kind].wallet] as string;
+export const walletOf = (log: TokenLog, kind: LogQuery["kind"]): Address =>
+  (log as unknown as { [field: string]: Address })[KINDS[kind].wallet] as Address;
 
 /**
  * Sorts logs by their place, and checks that they are what was asked for.

@@ -90,6 +90,12 @@ export type HistorySource = Pick<LogPort, "name"> & {
   history(query: LogQuery, range: BlockRange, call: LimitedCall): Promise<HistoryRead>;
 };
 
+/** Where balances of the token are read. */
+export type BalanceSource = Pick<HistorySource, "name" | "finalizedHead"> & {
+  /** Balances in atomic units at one block, in the order of the wallets. */
+  balances(wallets: readonly Address[], at: BlockAt, call: Call): Promise<bigint[]>;
+};
+
 /** Which logs: of one kind, of these wallets at one place in them. */
 export type LogQuery = { kind: LogKind; wallets: readonly Address[] };
 

@@ -3,6 +3,7 @@ import type { Hex } from "tallystick-protocol/hex";
 import { checkLogs } from "../checkLogs.ts";
 import { OrphanedBlockError, SourceRefusedError } from "../errors.ts";
 import type {
+  BalanceSource,
   BlockAt,
   BlockRange,
   Call,
@@ -21,6 +22,7 @@ import { withDeadline } from "../withDeadline.ts";
 import { patiently, type RpcContext } from "./context.ts";
 import { openHistoryCheck } from "./historyCheck.ts";
 import { openJsonRpc } from "./jsonRpc.ts";
+import { readBalances } from "./readBalances.ts";
 import { openBlockReader } from "./readBlocks.ts";
 import { readFinalized, readHeaders } from "./readHeaders.ts";
 import { type RangeReading, readRange } from "./readRange.ts";
@@ -55,7 +57,7 @@ const MOST_UNFINALIZED = 2_000;
 const MOST_WALLETS = 1_000;
 
 /** Reads the token's logs from the chain's own RPC: final blocks by topics in ranges, those above finality by their hashes. */
-export function createRpcSource(options: RpcSourceOptions): LogPort & HistorySource {
+export function createRpcSource(options: RpcSourceOptions): LogPort & HistorySource & BalanceSource {
   const { token, firstBlock, finalityBlocks, batch = 20, concurrency = 4, mostBlocks = 10_000 } = options;
   const name = sourceName("rpc", options.url);
   const rpc = openJsonRpc({ ...options, source: name });
@@ -146,6 +148,8 @@ export function createRpcSource(options: RpcSourceOptions): LogPort & HistorySou
         return headers.map(({ block, hash, parentHash, time }) => ({ block, hash, parentHash, time }));
       }),
     finalizedHead: (call: Call) => withDeadline(call, name, (signal) => finalized(signal)),
+    balances: (wallets, at, call) =>
+      withDeadline(call, name, (signal) => readBalances(context, wallets, at, signal)),
     history: (query, range, call): Promise<HistoryRead> =>
       withDeadline(call, name, (signal) => readFinal(query, range, call.limit, signal)),
   };

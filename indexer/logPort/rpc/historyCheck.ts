@@ -9,8 +9,8 @@ import { hexOf, itemsOf, type RawLog, rawLog } from "./parse.ts";
 import { headerCall } from "./readHeaders.ts";
 import { refusalOf } from "./refusals.ts";
 
-/** Blocks looked through at once for the token's first transfer. */
-const STEP = 2_000;
+/** Blocks looked through at once for the token's first transfer: few to begin with, as it may be among many. */
+const [FIRST_STEP, MOST_STEP] = [16, 10_000];
 
 /**
  * A node that has dropped old logs may answer `[]` for them, which nobody can tell from a wallet that received nothing. So every
@@ -33,7 +33,7 @@ export function openHistoryCheck(context: RpcContext): HistoryCheck {
   let anchor: RawLog["place"] | null = null;
   let oldest: Hex | null | undefined;
   let cursor = firstBlock;
-  let step = STEP;
+  let step = FIRST_STEP;
   const turn = slots(1);
 
   const missing = (what: string) => new HistoryMissingError(source, firstBlock, what);
@@ -67,7 +67,7 @@ export function openHistoryCheck(context: RpcContext): HistoryCheck {
     );
     anchor = found.map(({ place }) => place).sort((a, b) => a.block - b.block || a.log - b.log)[0] ?? null;
     cursor = to + 1;
-    step = Math.min(STEP * 5, step * 2);
+    step = Math.min(MOST_STEP, step * 4);
   }
 
   /** Where there is a supply there was a transfer. */

@@ -159,16 +159,14 @@ function logsOf(node: FakeNode, filter: { [field: string]: unknown }): Answer {
   if (blockHash !== undefined && one === undefined)
     return { error: { code: -32000, message: "unknown block" } };
   const [from, to] = one ? [one.block, one.block] : [Number(fromBlock), Number(toBlock)];
+  const wanted = topics.map((it) => (it === null ? null : new Set([it].flat())));
   const result = chain.blocks
     .slice(Math.max(from, keepsFrom), Math.min(to, head) + 1)
     .flatMap(({ logs }) => logs)
-    .filter((log) => log.address === address && topics.every((wanted, n) => fits(wanted, log.topics[n])))
+    .filter((log) => log.address === address && wanted.every((it, n) => it?.has(log.topics[n] ?? "") ?? true))
     .map((log) => rawLog(log, node));
   return { result };
 }
-
-const fits = (wanted: string | string[] | null, topic: string | undefined) =>
-  wanted === null || (topic !== undefined && [wanted].flat().includes(topic));
 
 const header = ({ chain }: FakeNode, block: number) => {
   const { hash, parentHash, time, transactions, bloom } = chain.at(block);

@@ -1,0 +1,45 @@
+import type { Address } from "tallystick-protocol/address";
+import { HistoryMissingError } from "../errors.ts";
+import type { BlockAt } from "../logPort.ts";
+import { topicOf, word } from "../tokenLogs.ts";
+import { faultError, patiently, type RpcContext } from "./context.ts";
+import type { RpcCall } from "./jsonRpc.ts";
+import { refusalOf } from "./refusals.ts";
+
+/** The selector of `balanceOf(address)` (ERC-20). */
+const BALANCE_OF = "0x70a08231";
+
+/** Balances at one block, by its hash (EIP-1898), in the order of the wallets. */
+export async function readBalances(
+  context: RpcContext,
+  wallets: readonly Address[],
+  { block, hash }: BlockAt,
+  signal: AbortSignal,
+): Promise<bigint[]> {
+  const { source, token, rpc } = context;
+  const balances: bigint[] = [];
+  for (let n = 0; n < wallets.length; n += context.batch) {
+    const calls = wallets.slice(n, n + context.batch).map((wallet): RpcCall => {
+      const data = `${BALANCE_OF}${topicOf(wallet).slice(2)}`;
+      return {
+        method: "eth_call",
+        params: [
+          { to: token, data },
+          { blockHash: hash, requireCanonical: true },
+        ],
+      };
+    });
+    const read = await patiently(context, "eth_call", signal, async () => {
+      const replies = await rpc.send(calls, signal);
+      return replies.map(({ fault, result }) => {
+        if (fault && refusalOf(fault) === "history") {
+          throw new HistoryMissingError(source, block, `it has no state there, ${fault.message}`);
+        }
+        if (fault) throw faultError(context, fault, block);
+        return BigInt(word(result, { source, field: "eth_call" }));
+      });
+    });
+    balances.push(...read);
+  }
+  return balances;
+}
