@@ -106,6 +106,15 @@ export async function findAgent(address: string, { load }: QueryContext): Promis
   return row === null ? null : toAgent(row);
 }
 
+/** A field with the agent at an address that its parent names; null when nothing made that one. */
+export function agentAt<Parent>(address: (parent: Parent) => string) {
+  return {
+    type: AgentRef,
+    nullable: true,
+    resolve: (parent: Parent, _: unknown, context: QueryContext) => findAgent(address(parent), context),
+  } as const;
+}
+
 registerNode("Agent", {
   form: /^0x[0-9a-fA-F]{40}$/,
   find: (id, context) => findAgent(id.toLowerCase(), context),

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type DataLoader from "dataloader";
 import { admittedOf } from "tallystick-runtime/http/limitClients";
 import type { Operations } from "../../operations.ts";
 import type { Database } from "../database.ts";
+import type { Batches } from "../rows/batched.ts";
 import type { TimelineFeed } from "../stream/timelineFeed.ts";
 import { queryError } from "./errors.ts";
 import type { Followers } from "./followers.ts";
@@ -29,8 +29,8 @@ export type QueryContext = ServerContext & {
   /** Takes points from what this client may ask. */
   charge: (points: number) => void;
   load: Loaders;
-  /** The lists of this request that belong to one of many objects, by field and arguments. */
-  lists: Map<string, DataLoader<string, unknown>>;
+  /** The lists of this request that belong to one of many objects, and whatever else is read together. */
+  batches: Batches;
   /** Takes rows from what one request may ask for. */
   takeRows: (count: number) => void;
   /** Begins as a new request would, for the next event of a subscription. */
@@ -53,7 +53,7 @@ export function queryContext(base: ServerContext, connection: Connection = {}): 
     connection,
     charge: (points) => budget?.charge(points),
     load: openLoaders(base.db),
-    lists: new Map(),
+    batches: new Map(),
     takeRows: (count) => {
       rows += count;
       budget?.charge(count / ROWS_PER_POINT);
@@ -67,7 +67,7 @@ export function queryContext(base: ServerContext, connection: Connection = {}): 
     renew: () => {
       rows = 0;
       context.load = openLoaders(base.db);
-      context.lists = new Map();
+      context.batches = new Map();
     },
     expire: () => {
       rows = Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
-import DataLoader from "dataloader";
 import { parseFundings } from "tallystick-derive/funding/legs";
 import type { Row } from "tallystick-derive/tables";
 import { formatUsdc } from "tallystick-protocol/amount";
+import { batched } from "../rows/batched.ts";
 import { clusterOf } from "../rows/clusters.ts";
 import { latestTrips } from "../rows/trips.ts";
 import { AgentRef, toAgent } from "./agent.ts";
@@ -90,16 +90,10 @@ async function reasonOf({ from, kind }: Edge, { load }: QueryContext) {
 }
 
 /** The latest trips of a funder; all funders of a request are read together. */
-function tripsOf(funder: string, context: QueryContext): Promise<Row<"trip">[]> {
-  const { lists, db, takeRows } = context;
-  let loader = lists.get("FundingEdge.signals") as DataLoader<string, Row<"trip">[]> | undefined;
-  if (loader === undefined) {
-    loader = new DataLoader((funders: readonly string[]) =>
-      latestTrips(db, funders, { most: MAX_TRIPS, takeRows }),
-    );
-    lists.set("FundingEdge.signals", loader as DataLoader<string, unknown>);
-  }
-  return loader.load(funder);
+function tripsOf(funder: string, { batches, db, takeRows }: QueryContext): Promise<Row<"trip">[]> {
+  return batched(batches, "FundingEdge.signals", funder, (funders) =>
+    latestTrips(db, funders, { most: MAX_TRIPS, takeRows }),
+  );
 }
 
 const WalletRef = builder.objectRef<Node>("FundingNode").implement({

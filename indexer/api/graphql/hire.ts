@@ -1,7 +1,8 @@
 import type { Row } from "tallystick-derive/tables";
 import { formatUsdc } from "tallystick-protocol/amount";
 import { type HireWhere, hireList, hiresOf } from "../rows/hires.ts";
-import { type Agent, AgentRef, findAgent } from "./agent.ts";
+import { weightOf } from "../weightOf.ts";
+import { type Agent, AgentRef, agentAt } from "./agent.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { listPage } from "./list.ts";
@@ -32,16 +33,8 @@ export const HireRef = builder.objectRef<Row<"hire">>("Hire").implement({
     hireId: t.exposeString("hireId", { description: "The id that buyer and seller gave it." }),
     sellerAddress: t.field({ type: "Address", resolve: ({ seller }) => seller }),
     buyerAddress: t.field({ type: "Address", resolve: ({ buyer }) => buyer }),
-    seller: t.field({
-      type: AgentRef,
-      nullable: true,
-      resolve: ({ seller }, _, context) => findAgent(seller, context),
-    }),
-    buyer: t.field({
-      type: AgentRef,
-      nullable: true,
-      resolve: ({ buyer }, _, context) => findAgent(buyer, context),
-    }),
+    seller: t.field(agentAt(({ seller }) => seller)),
+    buyer: t.field(agentAt(({ buyer }) => buyer)),
     capability: t.exposeString("capability", { nullable: true }),
     paymentMode: t.exposeString("paymentMode"),
     priceUsdc: t.field({
@@ -65,7 +58,7 @@ export const HireRef = builder.objectRef<Row<"hire">>("Hire").implement({
       description:
         "Size of the cluster that buyer and seller shared when it was counted, else 1; the hire weighs 1 over this.",
     }),
-    weight: t.float({ resolve: ({ clusterSize }) => Math.round(1e9 / clusterSize) / 1e9 }),
+    weight: t.float({ resolve: weightOf }),
     latencyMs: t.field({ type: "SafeInt", nullable: true, resolve: ({ latencyMs }) => latencyMs }),
     time: t.field({
       type: "SafeInt",

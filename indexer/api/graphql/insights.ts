@@ -1,4 +1,3 @@
-import DataLoader from "dataloader";
 import { STATE_ID } from "tallystick-derive/stateId";
 import { TallystickError } from "tallystick-protocol/errors";
 import { figuresOf, type TallyFigures } from "../insights/figures.ts";
@@ -11,9 +10,10 @@ import {
 } from "../insights/percentiles.ts";
 import { agentSeries, capabilitySeries, type DayFigures, type Series } from "../insights/series.ts";
 import { type Fortnight, fortnights } from "../insights/trends.ts";
+import { batched } from "../rows/batched.ts";
 import type { RowOf } from "../rows/rowsById.ts";
 import { capabilityList, leaderList } from "../rows/tallies.ts";
-import { AgentRef, findAgent } from "./agent.ts";
+import { agentAt } from "./agent.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { queryError } from "./errors.ts";
@@ -81,11 +81,7 @@ const PercentilesRef = builder.objectRef<Percentiles>("Percentiles").implement({
 
 const LeaderRef = builder.objectRef<RowOf<"capabilityAgent">>("Leader").implement({
   fields: (t) => ({
-    agent: t.field({
-      type: AgentRef,
-      nullable: true,
-      resolve: (it, _, context) => findAgent(it.agent, context),
-    }),
+    agent: t.field(agentAt(({ agent }) => agent)),
     inCapability: t.field({ type: FiguresRef, description: "Over the window.", resolve: figuresOf }),
   }),
 });
@@ -206,14 +202,9 @@ function takeDays(days: number | null | undefined, { takeRows }: QueryContext): 
 }
 
 /** A capability's last two weeks; all capabilities of a page are read together. */
-function fortnightOf(capability: string, { db, load, lists }: QueryContext): Promise<Fortnight> {
-  let loader = lists.get("CapabilityTrend.days") as DataLoader<string, Fortnight> | undefined;
-  if (loader === undefined) {
-    loader = new DataLoader(async (capabilities: readonly string[]) => {
-      const state = await load.state.load(STATE_ID);
-      return fortnights(db, capabilities, state?.time ?? 0);
-    });
-    lists.set("CapabilityTrend.days", loader as DataLoader<string, unknown>);
-  }
-  return loader.load(capability);
+function fortnightOf(capability: string, { batches, db, load }: QueryContext): Promise<Fortnight> {
+  return batched(batches, "CapabilityTrend.days", capability, async (capabilities) => {
+    const state = await load.state.load(STATE_ID);
+    return fortnights(db, capabilities, state?.time ?? 0);
+  });
 }

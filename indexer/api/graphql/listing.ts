@@ -1,6 +1,6 @@
 import type { Row } from "tallystick-derive/tables";
 import { listingsOf } from "../rows/listings.ts";
-import { AgentRef, findAgent } from "./agent.ts";
+import { AgentRef, agentAt } from "./agent.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import { listPage } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
@@ -13,11 +13,7 @@ const ListingRef = builder.objectRef<Row<"listing">>("Listing").implement({
     capability: t.exposeString("capability"),
     paymentMode: t.exposeString("paymentMode"),
     agentAddress: t.field({ type: "Address", resolve: (it) => it.agent }),
-    agent: t.field({
-      type: AgentRef,
-      nullable: true,
-      resolve: (it, _, context) => findAgent(it.agent, context),
-    }),
+    agent: t.field(agentAt(({ agent }) => agent)),
     priceUsdc: t.field({ type: "Usdc", resolve: (it) => it.priceUsdc }),
     maxLatencyMs: t.field({ type: "SafeInt", resolve: (it) => it.maxLatencyMs }),
     endpoint: t.exposeString("endpoint"),

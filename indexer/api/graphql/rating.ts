@@ -1,5 +1,6 @@
 import type { Row } from "tallystick-derive/tables";
 import { ratingsOf } from "../rows/ratings.ts";
+import { weightOf } from "../weightOf.ts";
 import { AgentRef } from "./agent.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import { HireRef } from "./hire.ts";
@@ -25,7 +26,7 @@ export const RatingRef = builder.objectRef<Row<"rating">>("Rating").implement({
       nullable: true,
       resolve: ({ hire }, _, { load }) => (hire === null ? null : load.hire.load(hire)),
     }),
-    weight: t.float({ resolve: ({ clusterSize }) => Math.round(1e9 / clusterSize) / 1e9 }),
+    weight: t.float({ resolve: weightOf }),
     time: t.field({ type: "SafeInt", resolve: (it) => it.time }),
   }),
 });

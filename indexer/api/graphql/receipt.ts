@@ -1,7 +1,7 @@
 import type { Row } from "tallystick-derive/tables";
 import { formatUsdc } from "tallystick-protocol/amount";
 import { receiptsOf } from "../rows/receipts.ts";
-import { AgentRef, findAgent } from "./agent.ts";
+import { AgentRef, agentAt } from "./agent.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import { plainText } from "./errors.ts";
 import { EscrowRef } from "./escrow.ts";
@@ -27,16 +27,8 @@ export const ReceiptRef = builder.objectRef<Row<"receipt">>("Receipt").implement
     hash: t.exposeString("id", { description: "Hash of its ledger entry." }),
     sellerAddress: t.field({ type: "Address", resolve: ({ agent }) => agent }),
     buyerAddress: t.field({ type: "Address", resolve: ({ buyer }) => buyer }),
-    seller: t.field({
-      type: AgentRef,
-      nullable: true,
-      resolve: ({ agent }, _, context) => findAgent(agent, context),
-    }),
-    buyer: t.field({
-      type: AgentRef,
-      nullable: true,
-      resolve: ({ buyer }, _, context) => findAgent(buyer, context),
-    }),
+    seller: t.field(agentAt(({ agent }) => agent)),
+    buyer: t.field(agentAt(({ buyer }) => buyer)),
     payee: t.field({ type: "Address", resolve: ({ payee }) => payee }),
     capability: t.exposeString("capability"),
     hireId: t.exposeString("hireId"),

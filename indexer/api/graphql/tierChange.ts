@@ -1,6 +1,6 @@
 import type { Row } from "tallystick-derive/tables";
 import { tierChangeList } from "../rows/tierChanges.ts";
-import { AgentRef, findAgent } from "./agent.ts";
+import { AgentRef, agentAt } from "./agent.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import { listPage } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
@@ -11,11 +11,7 @@ export const TierChangeRef = builder.objectRef<Row<"tierChange">>("TierChange").
   fields: (t) => ({
     id: t.exposeID("id"),
     agentAddress: t.field({ type: "Address", resolve: (it) => it.agent }),
-    agent: t.field({
-      type: AgentRef,
-      nullable: true,
-      resolve: (it, _, context) => findAgent(it.agent, context),
-    }),
+    agent: t.field(agentAt(({ agent }) => agent)),
     from: t.exposeInt("from"),
     to: t.exposeInt("to"),
     reason: t.exposeString("reason"),

@@ -1,6 +1,8 @@
 import { formatUsdc } from "tallystick-protocol/amount";
 import { TallystickError } from "tallystick-protocol/errors";
 import { MICRO, type Tally } from "../../src/insights.ts";
+import type { Database } from "../database.ts";
+import { agentOf } from "../rest/agents.ts";
 
 /** A tally as it is told. Rates and averages are null when there is nothing to divide by, and not dampened. */
 export type TallyFigures = {
@@ -37,9 +39,14 @@ export function share(part: number, whole: number): number | null {
   return whole === 0 ? null : Math.round((part / whole) * 1e9) / 1e9;
 }
 
-/** An agent that asks for coarse metrics only is in no finer ones. */
-export function privateMetrics(address: string): TallystickError {
-  return new TallystickError({
+/**
+ * An agent that asks for coarse metrics only is in no finer ones.
+ *
+ * @throws TallystickError `unknown_agent`, `private_metrics`
+ */
+export async function checkMetricsArePublic(db: Database, address: string): Promise<void> {
+  if ((await agentOf(db, address)).privateListings === 0) return;
+  throw new TallystickError({
     code: "private_metrics",
     message: `${address} publishes coarse metrics only (private_metrics).`,
     hint: "Its buckets are at /v1/agents/{id}/reputation.",

@@ -1,6 +1,6 @@
 import { publishedField } from "tallystick-derive/reputationOf";
 import type { Database } from "../database.ts";
-import { cutPage, readCursor } from "../rest/cursor.ts";
+import { cutPage, type Page, readCursor } from "../rest/cursor.ts";
 import { type ClusterLoader, clusterOf, keepCluster } from "../rows/clusters.ts";
 import { leadersAfter } from "../rows/tallies.ts";
 import { figuresOf, type TallyFigures } from "./figures.ts";
@@ -25,7 +25,7 @@ export async function leaderboard(
   db: Database,
   clusters: ClusterLoader,
   capability: string,
-  { limit, cursor }: { limit: number; cursor?: string | undefined },
+  { limit, cursor }: Page,
 ): Promise<Leaderboard> {
   const after = cursor === undefined ? undefined : readCursor(cursor, ["number", "text"]);
   const rows = await leadersAfter(db, capability, after as [number, string] | undefined, limit + 1);

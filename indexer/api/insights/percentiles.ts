@@ -1,8 +1,7 @@
 import { formatUsdc } from "tallystick-protocol/amount";
 import type { Database } from "../database.ts";
-import { agentOf } from "../rest/agents.ts";
 import { latestHires, type SampledHire } from "../rows/hires.ts";
-import { privateMetrics, share } from "./figures.ts";
+import { checkMetricsArePublic, share } from "./figures.ts";
 
 type Spread<T> = { p50: T; p95: T; p99: T };
 
@@ -32,8 +31,7 @@ export const SAMPLE = 1_000;
  * @throws TallystickError `unknown_agent`, `private_metrics`
  */
 export async function agentPercentiles(db: Database, address: string): Promise<Percentiles> {
-  const agent = await agentOf(db, address);
-  if (agent.privateListings > 0) throw privateMetrics(address);
+  await checkMetricsArePublic(db, address);
   return percentilesOf(await latestHires(db, { seller: address }, SAMPLE + 1));
 }
 

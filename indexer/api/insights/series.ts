@@ -1,9 +1,8 @@
 import type { Tally } from "../../src/insights.ts";
 import type { Database } from "../database.ts";
-import { agentOf } from "../rest/agents.ts";
 import { lastTick } from "../rows/state.ts";
 import { agentDays, capabilityDays } from "../rows/tallies.ts";
-import { figuresOf, privateMetrics, type TallyFigures } from "./figures.ts";
+import { checkMetricsArePublic, figuresOf, type TallyFigures } from "./figures.ts";
 
 /** One day's hires, UTC; days without any are left out. */
 export type DayFigures = { day: string } & TallyFigures;
@@ -20,8 +19,7 @@ const DAY = 86_400;
  * @throws TallystickError `unknown_agent`, `private_metrics`
  */
 export async function agentSeries(db: Database, address: string, days: number): Promise<Series> {
-  const [agent, { time }] = await Promise.all([agentOf(db, address), lastTick(db)]);
-  if (agent.privateListings > 0) throw privateMetrics(address);
+  const [{ time }] = await Promise.all([lastTick(db), checkMetricsArePublic(db, address)]);
   const today = Math.floor(time / DAY);
   return seriesOf(await agentDays(db, address, { after: today - days, to: today }), today, days);
 }

@@ -1,6 +1,6 @@
 import { sumTallies } from "../../src/insights.ts";
 import type { Database } from "../database.ts";
-import { pageOf } from "../rest/cursor.ts";
+import { type Page, pageOf } from "../rest/cursor.ts";
 import { lastTick } from "../rows/state.ts";
 import { capabilityDays, capabilityList } from "../rows/tallies.ts";
 import { figuresOf, type TallyFigures } from "./figures.ts";
@@ -17,10 +17,7 @@ const DAY = 86_400;
 const WEEK = 7;
 
 /** What agents are hired for, most first by weighted hires in the window; each page reads its own fortnight of days. */
-export async function capabilityTrends(
-  db: Database,
-  page: { limit: number; cursor?: string | undefined },
-): Promise<Trends> {
+export async function capabilityTrends(db: Database, page: Page): Promise<Trends> {
   const [{ shown, next_cursor }, { time }] = await Promise.all([
     pageOf(db, capabilityList(), page),
     lastTick(db),

@@ -15,6 +15,7 @@ import { pricesOf } from "../rows/prices.ts";
 import { receiptsOf } from "../rows/receipts.ts";
 import { rowsById } from "../rows/rowsById.ts";
 import { lastTick } from "../rows/state.ts";
+import { weightOf } from "../weightOf.ts";
 import { cutPage, type Page, pageOf, readCursor } from "./cursor.ts";
 import { listingJson } from "./listingJson.ts";
 import type { ClusterResponse, ListingsResponse, ReceiptsResponse, ReputationResponse } from "./schemas.ts";
@@ -140,7 +141,7 @@ function receiptJson(
             evidence: hire.evidence,
             dispute: hire.dispute,
             dispute_source: hire.disputeSource,
-            weight: Math.round(1e9 / hire.clusterSize) / 1e9,
+            weight: weightOf(hire),
             time: hire.time,
           },
   };

@@ -23,7 +23,7 @@ export async function pageOf<Found>(
   const kinds = placeKinds(list).map((kind) => (kind === "bigint" ? "number" : kind));
   const after = cursor === undefined ? null : readCursor(cursor, kinds);
   const part = { size: limit, backward: false, after };
-  const { rows, end, more } = await readPage({ db, lists: new Map() }, list, part);
+  const { rows, end, more } = await readPage({ db, batches: new Map() }, list, part);
   const placeOf = (key: string): Place =>
     (JSON.parse(key) as string[]).map((value, n) => (kinds[n] === "number" ? Number(value) : value));
   return {

@@ -48,16 +48,22 @@ async function clusterRoots(db: Database, ids: readonly string[]): Promise<(Row<
   return ids.map(rootOf);
 }
 
+/** The ids of clusters, each with those of all that were merged into it, as the rows (`root`, `id`) of `merged`. */
+function withMerged(ids: readonly string[]): SQL {
+  const { cluster } = schema;
+  return sql`WITH RECURSIVE merged AS (
+    SELECT id AS root, id FROM unnest(${sql.param([...ids])}::text[]) AS asked (id)
+    UNION ALL
+    SELECT merged.root, part.id FROM merged
+      CROSS JOIN LATERAL (SELECT ${cluster.id} FROM ${cluster} WHERE ${cluster.mergedInto} = merged.id OFFSET 0) AS part
+  )`;
+}
+
 /** An agent names the cluster it joined first; merges are followed here, instead of rewriting every member. */
 export async function clusterParts(db: Database, ids: readonly string[]): Promise<string[][]> {
-  const { cluster } = schema;
-  const { rows } = await db.execute<{ root: string; ids: string[] }>(sql`
-    WITH RECURSIVE merged AS (
-      SELECT id AS root, id FROM unnest(${sql.param([...ids])}::text[]) AS asked (id)
-      UNION ALL
-      SELECT merged.root, part.id FROM merged
-        CROSS JOIN LATERAL (SELECT ${cluster.id} FROM ${cluster} WHERE ${cluster.mergedInto} = merged.id OFFSET 0) AS part
-    ) SELECT root, array_agg(id ORDER BY id) AS ids FROM merged GROUP BY root`);
+  const { rows } = await db.execute<{ root: string; ids: string[] }>(
+    sql`${withMerged(ids)} SELECT root, array_agg(id ORDER BY id) AS ids FROM merged GROUP BY root`,
+  );
   const parts = new Map(rows.map((row) => [row.root, row.ids]));
   return ids.map((id) => parts.get(id) ?? [id]);
 }
@@ -121,13 +127,10 @@ export async function membersAfter(
   after: MemberPlace | undefined,
   limit: number,
 ): Promise<MemberPlace[]> {
-  const { agent, cluster } = schema;
+  const { agent } = schema;
   const [block, log, address] = after ?? [-1, -1, ""];
   const { rows } = await db.execute<{ id: string; registered_block: string; registered_log: string }>(sql`
-    WITH RECURSIVE merged AS (
-      SELECT ${id}::text AS id
-      UNION ALL SELECT c.id FROM ${cluster} c JOIN merged ON c.merged_into = merged.id
-    )
+    ${withMerged([id])}
     SELECT member.* FROM merged CROSS JOIN LATERAL (
       SELECT ${agent.id}, ${agent.registeredBlock}, ${agent.registeredLog} FROM ${agent}
       WHERE ${memberColumn({ kind })} = merged.id

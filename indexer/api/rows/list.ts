@@ -1,9 +1,9 @@
-import DataLoader from "dataloader";
 import { getTableColumns, type SQL } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { sql } from "ponder";
 import type { Place, PlaceKind } from "../cursor.ts";
 import type { Database } from "../database.ts";
+import { type Batches, batched } from "./batched.ts";
 import { decodeRow } from "./rowsById.ts";
 
 /** How a value that a list is ordered by is written in a place. */
@@ -48,7 +48,7 @@ export type ListPage<Found> = {
 };
 
 /** What a request reads its lists with: those of one name together. */
-export type ListReader = { db: Database; lists: Map<string, DataLoader<string, unknown>> };
+export type ListReader = { db: Database; batches: Batches };
 
 /** Rows looked at for each row that a page may have. */
 const SCAN = 10;
@@ -108,13 +108,18 @@ async function readRows<Found>(
     const { rows } = await reader.db.execute<RawRow>(select);
     return inOrder(rows).map((raw) => decode(table, raw));
   }
-  return await batch(reader, `${of.name} ${JSON.stringify([part, direction])}`, of.id, async (parents) => {
-    const { rows } = await reader.db.execute<RawRow & { parent: string }>(
-      sql`SELECT parents.parent, page.* FROM unnest(${sql.param([...parents])}::text[]) AS parents (parent) CROSS JOIN LATERAL (${select}) AS page`,
-    );
-    const byParent = Map.groupBy(rows, ({ parent }) => parent);
-    return parents.map((parent) => inOrder(byParent.get(parent) ?? []).map((raw) => decode(table, raw)));
-  });
+  return await batched(
+    reader.batches,
+    `${of.name} ${JSON.stringify([part, direction])}`,
+    of.id,
+    async (parents) => {
+      const { rows } = await reader.db.execute<RawRow & { parent: string }>(
+        sql`SELECT parents.parent, page.* FROM unnest(${sql.param([...parents])}::text[]) AS parents (parent) CROSS JOIN LATERAL (${select}) AS page`,
+      );
+      const byParent = Map.groupBy(rows, ({ parent }) => parent);
+      return parents.map((parent) => inOrder(byParent.get(parent) ?? []).map((raw) => decode(table, raw)));
+    },
+  );
 }
 
 function inOrder(rows: RawRow[]): RawRow[] {
@@ -174,7 +179,7 @@ export async function countRows<Found>(
     const { rows } = await reader.db.execute<Counts>(count);
     return known(rows[0] as Counts);
   }
-  return await batch(reader, `${of.name} count`, of.id, async (parents) => {
+  return await batched(reader.batches, `${of.name} count`, of.id, async (parents) => {
     const { rows } = await reader.db.execute<Counts & { parent: string }>(
       sql`SELECT parents.parent, counts.* FROM unnest(${sql.param([...parents])}::text[]) AS parents (parent) CROSS JOIN LATERAL (${count}) AS counts`,
     );
@@ -200,21 +205,6 @@ export async function estimateRows<Found>(
 function meeting(conditions: (SQL | undefined)[]): SQL {
   const all = conditions.filter((it) => it !== undefined).map((it) => sql`(${it})`);
   return all.length === 0 ? sql`` : sql` WHERE ${sql.join(all, sql` AND `)}`;
-}
-
-/** Everything asked for under one name in one tick of the event loop is read together. */
-function batch<Found>(
-  { lists }: ListReader,
-  name: string,
-  parent: string,
-  read: (parents: readonly string[]) => Promise<Found[]>,
-): Promise<Found> {
-  let loader = lists.get(name) as DataLoader<string, Found> | undefined;
-  if (loader === undefined) {
-    loader = new DataLoader<string, Found>(read);
-    lists.set(name, loader as DataLoader<string, unknown>);
-  }
-  return loader.load(parent);
 }
 
 /** `keep` is false of the `last` row looked at when it does not meet the filter. */

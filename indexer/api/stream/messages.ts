@@ -3,6 +3,7 @@ import { formatUsdc } from "tallystick-protocol/amount";
 import type { Database } from "../database.ts";
 import { type KeyedTable, type RowOf, rowsById } from "../rows/rowsById.ts";
 import type { TimelineRow } from "../rows/timeline.ts";
+import { weightOf } from "../weightOf.ts";
 
 /** A moment as it is sent: `text` is the JSON, made once for all clients. */
 export type StreamMessage = Pick<TimelineRow, "position" | "kind" | "subject" | "agent" | "counterpart"> & {
@@ -63,7 +64,7 @@ function hireJson(row: Row<"hire">) {
     outcome: row.outcome,
     evidence: row.evidence,
     dispute: row.dispute,
-    weight: Math.round(1e9 / row.clusterSize) / 1e9,
+    weight: weightOf(row),
     latency_ms: row.latencyMs,
     time: row.time,
     tx: row.tx,
