@@ -1,0 +1,386 @@
+import { expect } from "chai";
+import { readAction } from "tallystick-protocol/actions/action";
+import { readActionRules } from "tallystick-protocol/actions/actionRules";
+import { judgeAction } from "tallystick-protocol/actions/judgeAction";
+import { InvalidInputError } from "tallystick-protocol/errors";
+
+const [seller, other, usdc] = ["a1", "a2", "a3"].map((it) => `0x${it.repeat(20)}`) as [
+  string,
+  string,
+  string,
+];
+const cwd = "/srv/app";
+
+const terminal = (args: string[], more: object = {}) => ({
+  type: "terminal",
+  program: "tool",
+  args,
+  cwd,
+  ...more,
+});
+const allowTool = (more: object) => ({
+  id: "a",
+  allow: true,
+  type: "terminal",
+  program: "tool",
+  cwd,
+  ...more,
+});
+const forbidTool = (more: object) => ({ id: "f", allow: false, type: "terminal", program: "tool", ...more });
+const write = (path: string, more: object = {}) => ({
+  type: "file_write",
+  path,
+  mode: "create",
+  bytes: 10,
+  sha256: "0".repeat(64),
+  ...more,
+});
+const writes = (allow: boolean, more: object = {}) => ({
+  id: allow ? "a" : "f",
+  allow,
+  type: "file_write",
+  path: { within: "/srv/docs" },
+  ...more,
+});
+const remove = (path: string, recursive = false) => ({ type: "deletion", path, recursive });
+const removes = (allow: boolean, more: object = {}) => ({
+  id: allow ? "a" : "f",
+  allow,
+  type: "deletion",
+  path: { within: "/srv/build" },
+  ...more,
+});
+const pay = (amount: string, more: object = {}) => ({
+  type: "payment",
+  to: seller,
+  amount_usdc: amount,
+  network: "eip155:8453",
+  token: usdc,
+  ...more,
+});
+const pays = (more: object = {}) => ({
+  id: "a",
+  allow: true,
+  type: "payment",
+  to: [seller],
+  max_usdc: "2.5",
+  token: usdc,
+  ...more,
+});
+const payFrom = (max: string | undefined, more: object = {}) => ({
+  id: "f",
+  allow: false,
+  type: "payment",
+  ...(max !== undefined && { max_usdc: max }),
+  ...more,
+});
+
+/** Whether the rule is what decides. */
+function meets(rule: { id: string }, action: unknown): boolean {
+  return judgeAction(readActionRules({ version: 1, rules: [rule] }), readAction(action)).rule === rule.id;
+}
+
+type Row = [rule: { id: string }, meets: unknown[], misses: unknown[]];
+
+const text3 = allowTool({ args: [{ text: { max_length: 3 } }] });
+const number = allowTool({ args: [{ integer: { min: -5, max: 20 } }] });
+
+const clauses: { [clause: string]: Row[] } = {
+  "text of an argument": [
+    [
+      text3,
+      ["a", "abc", "a=b", "a%"].map((it) => terminal([it])),
+      ["", "abcd", "=a", "@a", "%a", "-a", "--"].map((it) => terminal([it])),
+    ],
+  ],
+  "a whole number": [
+    [
+      number,
+      ["-5", "-1", "0", "7", "20"].map((it) => terminal([it])),
+      ["-6", "21", "07", "+1", "1.0", "1e1", "", "-", "-0", "x1", "1x", "9".repeat(16)].map((it) =>
+        terminal([it]),
+      ),
+    ],
+    [
+      allowTool({ args: [{ integer: { min: 0, max: 999_999_999_999_999 } }] }),
+      [terminal(["999999999999999"]), terminal(["100"])],
+      [terminal(["1000000000000000"])],
+    ],
+  ],
+  "one of a list": [
+    [
+      allowTool({ args: [{ one_of: ["run", "-v"] }, "test"] }),
+      [terminal(["run", "test"]), terminal(["-v", "test"])],
+      [
+        terminal(["run"]),
+        terminal(["test", "run"]),
+        terminal(["Run", "test"]),
+        terminal(["run", "test", "x"]),
+      ],
+    ],
+  ],
+  "a path": [
+    [
+      allowTool({ args: [{ within: "/srv/data" }] }),
+      [terminal(["/srv/data"]), terminal(["/srv/data/a"])],
+      [terminal(["/srv/data2"]), terminal(["/srv/data/../x"]), terminal(["/srv"]), terminal(["srv/data"])],
+    ],
+  ],
+  "arguments behind the others": [
+    [
+      allowTool({ args: ["x"], rest: { each: { text: { max_length: 2 } }, max: 2 } }),
+      [terminal(["x"]), terminal(["x", "a"]), terminal(["x", "a", "b"])],
+      [
+        terminal([]),
+        terminal(["x", "a", "b", "c"]),
+        terminal(["x", "abc", "b"]),
+        terminal(["x", "a", "abc"]),
+      ],
+    ],
+    [allowTool({ args: ["x"] }), [terminal(["x"])], [terminal(["x", "y"]), terminal([])]],
+  ],
+  variables: [
+    [
+      allowTool({ args: [], env: { CI: "1" } }),
+      [terminal([]), terminal([], { env: {} }), terminal([], { env: { CI: "1" } })],
+      [terminal([], { env: { CI: "2" } }), terminal([], { env: { CI: "1", PATH: "/x" } })],
+    ],
+    [allowTool({ args: [] }), [terminal([])], [terminal([], { env: { toString: "1" } })]],
+  ],
+  "a program that is forbidden": [
+    [
+      forbidTool({}),
+      [
+        terminal([]),
+        terminal(["x"]),
+        terminal([], { program: "/usr/bin/tool" }),
+        terminal([], { program: "TOOL" }),
+      ],
+      [terminal([], { program: "tools" }), terminal([], { program: "/tool/other" })],
+    ],
+    [
+      forbidTool({ program: "/usr/bin/tool" }),
+      [terminal([]), terminal([], { program: "/opt/tool" })],
+      [terminal([], { program: "bin" })],
+    ],
+    [
+      forbidTool({ args: ["Push", { one_of: ["main", "dev"] }] }),
+      [terminal(["push", "MAIN"]), terminal(["push", "dev", "--force"])],
+      [terminal(["push"]), terminal(["pull", "main"]), terminal(["push", "x"]), terminal(["main", "push"])],
+    ],
+    [
+      forbidTool({ args: [{ within: "/srv/keep" }] }),
+      [terminal(["/srv/keep"]), terminal(["/srv/KEEP/a"])],
+      [terminal([]), terminal(["/srv/kept"])],
+    ],
+    [
+      forbidTool({ args: [{ integer: { min: 1, max: 9 } }] }),
+      [terminal(["9"])],
+      [terminal(["10"]), terminal([])],
+    ],
+  ],
+  "a file that is written": [
+    [
+      writes(true, { modes: ["create", "append"], max_bytes: 10, endings: [".md", ".txt"] }),
+      [write("/srv/docs/a.md"), write("/srv/docs/b/a.txt", { mode: "append", bytes: 0 })],
+      [
+        write("/srv/docs/a.md", { mode: "overwrite" }),
+        write("/srv/docs/a.md", { bytes: 11 }),
+        write("/srv/docs/a.js"),
+        write("/srv/docs/a.MD"),
+        write("/srv/docs2/a.md"),
+      ],
+    ],
+    [writes(true), [write("/srv/docs/a", { bytes: 1e12 })], [write("/srv/docs"), write("/srv/a")]],
+    // What is forbidden is forbidden to whatever looks like it, and to what is larger.
+    [
+      writes(false, { max_bytes: 10, endings: [".md", ".txt"] }),
+      [write("/srv/docs/a.md", { bytes: 11 }), write("/srv/DOCS/a.MD", { bytes: 11 })],
+      [write("/srv/docs/a.md", { bytes: 10 }), write("/srv/docs/a.js", { bytes: 11 })],
+    ],
+    [writes(false), [write("/srv/docs"), write("/srv/docs/a")], [write("/srv/a")]],
+  ],
+  "what is deleted": [
+    [
+      removes(true),
+      [remove("/srv/build/a")],
+      [remove("/srv/build/a", true), remove("/srv/build"), remove("/srv/a")],
+    ],
+    [removes(true, { recursive: false }), [remove("/srv/build/a")], [remove("/srv/build/a", true)]],
+    [
+      removes(true, { recursive: true }),
+      [remove("/srv/build/a"), remove("/srv/build/a", true)],
+      [remove("/srv/build", true)],
+    ],
+    [
+      removes(false),
+      [
+        remove("/srv/build"),
+        remove("/srv/build/a"),
+        remove("/srv/BUILD/a"),
+        remove("/srv", true),
+        remove("/", true),
+      ],
+      [remove("/srv"), remove("/srv/other", true)],
+    ],
+    [
+      removes(false, { recursive: true }),
+      [remove("/srv/build/a", true), remove("/srv", true)],
+      [remove("/srv/build/a")],
+    ],
+    [
+      removes(false, { recursive: false }),
+      [remove("/srv/build/a")],
+      [remove("/srv/build/a", true), remove("/srv", true)],
+    ],
+  ],
+  "a payment": [
+    [
+      pays(),
+      [pay("2.5"), pay("0.000001"), pay("1", { network: "eip155:1" })],
+      [pay("2.500001"), pay("0"), pay("1", { to: other }), pay("1", { token: other })],
+    ],
+    [pays({ network: "eip155:8453" }), [pay("1")], [pay("1", { network: "eip155:1" })]],
+    [payFrom("2.5"), [pay("2.500001"), pay("9", { to: other })], [pay("2.5"), pay("0")]],
+    [payFrom(undefined, { to: [other] }), [pay("0", { to: other }), pay("1", { to: other })], [pay("1")]],
+    [payFrom(undefined, { network: "eip155:1" }), [pay("1", { network: "eip155:1" })], [pay("1")]],
+    [payFrom(undefined, { token: other }), [pay("1", { token: other })], [pay("1")]],
+    [payFrom(undefined), [pay("1")], []],
+  ],
+};
+
+describe("the clauses of an action's rules", () => {
+  for (const [clause, rows] of Object.entries(clauses)) {
+    it(`mean for ${clause} what they say, and nothing beside it`, () => {
+      for (const [rule, met, missed] of rows) {
+        for (const action of met)
+          expect(meets(rule, action), JSON.stringify({ rule, action })).to.equal(true);
+        for (const action of missed)
+          expect(wouldMeet(rule, action), JSON.stringify({ rule, action })).to.equal(false);
+      }
+    });
+  }
+
+  it("are of one kind of action each", () => {
+    const rules = [
+      allowTool({ args: [] }),
+      { ...writes(true), id: "w" },
+      { ...removes(true), id: "d" },
+      { ...pays(), id: "p" },
+    ];
+    for (const [action, rule] of [
+      [terminal([]), "a"],
+      [write("/srv/docs/a"), "w"],
+      [remove("/srv/build/a"), "d"],
+      [pay("1"), "p"],
+    ] as const)
+      for (const order of [rules, rules.toReversed()])
+        expect(judgeAction(readActionRules({ version: 1, rules: order }), readAction(action)).rule).to.equal(
+          rule,
+        );
+    for (const rule of [forbidTool({}), { ...payFrom(undefined) }])
+      expect(meets(rule, remove("/srv/build/a")), JSON.stringify(rule)).to.equal(false);
+  });
+
+  it("say why, in the rule's own words or in general ones", () => {
+    const judge = (rule: object) =>
+      judgeAction(readActionRules({ version: 7, rules: [rule] }), readAction(terminal([])));
+    expect(judge(forbidTool({})).reason).to.equal("This is forbidden (rule f, version 7).");
+    expect(judge(forbidTool({ reason: "Never" })).reason).to.equal("Never (rule f, version 7).");
+    expect(judge(allowTool({ args: [] }))).to.deep.equal({
+      proceed: true,
+      reason: "This is allowed (rule a, version 7).",
+      rule: "a",
+    });
+    expect(judge(allowTool({ args: [], reason: "Every day" })).reason).to.equal(
+      "Every day (rule a, version 7).",
+    );
+  });
+});
+
+/** As the service decides: what is no action meets no rule. */
+function wouldMeet(rule: { id: string }, action: unknown): boolean {
+  try {
+    return meets(rule, action);
+  } catch (error) {
+    expect(error).to.be.instanceOf(InvalidInputError).with.property("code", "invalid_action");
+    return false;
+  }
+}
+
+describe("rules and actions that are refused", () => {
+  const complaint = (read: () => unknown): { code: string; issues: object[] } => {
+    try {
+      read();
+    } catch (error) {
+      const { code, issues } = error as InvalidInputError;
+      return { code, issues };
+    }
+    throw new Error("nothing was refused");
+  };
+  const rule = (more: object) => complaint(() => readActionRules({ version: 1, rules: [more] }));
+  const id = (message: string) => ({
+    code: "invalid_rules",
+    issues: [{ field: "action_rules.rules.0.id", message }],
+  });
+
+  it("are named by field, with what is wrong", () => {
+    expect(rule({ ...allowTool({}) })).to.deep.equal(id("must list the arguments it allows"));
+    expect(rule({ ...allowTool({ args: [] }), cwd: undefined })).to.deep.equal(
+      id("must say in which folder"),
+    );
+    for (const name of ["bash", "/bin/BASH", "python3.12"])
+      expect(rule(allowTool({ program: name, args: [{ one_of: ["x"] }] })).issues[0]).to.deep.equal({
+        field: "action_rules.rules.0.id",
+        message: `must write out every argument of ${name.split("/").at(-1)?.toLowerCase()}, which runs what it is given`,
+      });
+    const pay = id("must name who may be paid, how much and in which token");
+    for (const name of ["to", "max_usdc", "token"])
+      expect(rule({ ...pays(), [name]: undefined })).to.deep.equal(pay);
+    for (const all of [writes, removes])
+      expect(rule({ ...all(true), path: { within: "/" } })).to.deep.equal(
+        id("must not allow the whole file system"),
+      );
+    expect(
+      complaint(() => readActionRules({ version: 1, rules: [forbidTool({}), forbidTool({})] })).issues,
+    ).to.deep.equal([{ field: "action_rules.rules.1.id", message: "must be unique" }]);
+    for (const forbid of [forbidTool({}), writes(false, { path: { within: "/" } }), payFrom(undefined)])
+      expect(() => readActionRules({ version: 1, rules: [forbid] })).not.to.throw();
+  });
+
+  const path = (value: string) => complaint(() => readAction(remove(value))).issues;
+  for (const [value, message] of [
+    ["srv/a", "must begin at the root: /"],
+    ["/srv//a", "must have no empty segment and no slash at its end"],
+    ["/srv/a/", "must have no empty segment and no slash at its end"],
+    ["/srv/../a", "must have no . or .. in it"],
+    ["/srv/.../a", "must have no . or .. in it"],
+    ["/srv/a./b", "must have no segment that ends in a space or dot"],
+    ["/srv/a$b", "must not have $ in it, which other programs read as something else"],
+    ["/proc/1/root", "must not go through /proc, /dev, /sys or /run, where other files can be reached"],
+    ["/Dev/null", "must not go through /proc, /dev, /sys or /run, where other files can be reached"],
+    [`/${"a".repeat(4096)}`, "must have at most 4096 characters"],
+    ["/srv/a\u0007", "must have no control or invisible characters"],
+    ["/srv/a\u00a0b", "must have no spaces but the plain one"],
+    ["/srv/\ufb01le", "must be written in plain letters (Unicode NFKC)"],
+    ["/srv/p\u0430yroll", "must not mix alphabets within a word"],
+  ] as const)
+    it(`say of the path ${JSON.stringify(value.slice(0, 20))} that it ${message}`, () => {
+      expect(path(value)).to.deep.equal([{ field: "action.path", message }]);
+    });
+
+  it("may not set what every object has, nor name a program by a path that has two spellings", () => {
+    const env = JSON.parse('{"__proto__":"1"}');
+    expect(complaint(() => readAction(terminal([], { env })))).to.deep.equal({
+      code: "invalid_action",
+      issues: [{ field: "action.env", message: "must not have __proto__" }],
+    });
+    expect(complaint(() => readAction(terminal([], { program: "/usr/../bin/x" }))).issues).to.deep.equal([
+      { field: "action.program", message: "must have no . or .. in it" },
+    ]);
+    expect(complaint(() => readAction(terminal(["a\u0000"]))).issues).to.deep.equal([
+      { field: "action.args.0", message: "must have no control or invisible characters" },
+    ]);
+    expect(complaint(() => readAction(null)).code).to.equal("invalid_action");
+  });
+});
