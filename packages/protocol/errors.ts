@@ -16,9 +16,9 @@ export type TallystickErrorParameters = {
 /** The parent of every error this project throws on purpose: a `code` for programs, a `hint` for people. */
 export class TallystickError extends Error {
   readonly code: string;
-  readonly hint?: string;
-  readonly field?: string;
-  readonly details?: unknown;
+  declare readonly hint?: string;
+  declare readonly field?: string;
+  declare readonly details?: unknown;
 
   constructor(parameters: TallystickErrorParameters) {
     super(parameters.message, parameters.cause === undefined ? undefined : { cause: parameters.cause });

@@ -44,6 +44,43 @@ describe("a stranger's JSON", () => {
     expect(codeOf('[1,"a,[,",{}]', { maxValues: 4 })).to.equal("json_too_many_values");
   });
 
+  it("is as deep as what is open at one place, not as all that was", () => {
+    const flat = `[${Array.from({ length: 20 }, () => '[{"a":[]}]').join(",")}]`;
+    expect(codeOf(flat, { maxDepth: 4 })).to.equal("read");
+    expect(codeOf(flat, { maxDepth: 3 })).to.equal("json_too_deep");
+    // What stands behind a string is seen, however the string ends.
+    for (const text of ['"\\\\"', '"\\""', '"\\\\\\""', '""', '"a\\\\\\\\"']) {
+      expect(JSON.parse(text)).to.be.a("string");
+      expect(codeOf(`[${text},[]]`, { maxDepth: 1 }), text).to.equal("json_too_deep");
+      expect(codeOf(`[${text},1,2]`, { maxValues: 4 }), text).to.equal("read");
+      expect(codeOf(`[${text},1,2]`, { maxValues: 3 }), text).to.equal("json_too_many_values");
+    }
+  });
+
+  it("is refused in words, with the parser's own as the cause", () => {
+    const said = (text: string, limits?: object): object => {
+      try {
+        readForeignJson(text, limits);
+      } catch (error) {
+        const { issues, cause } = error as ForeignJsonError;
+        return { issues, cause: (cause as Error | undefined)?.name };
+      }
+      return {};
+    };
+    const because = (message: string, cause?: string) => ({ issues: [{ field: "", message }], cause });
+    expect(said("{", {})).to.deep.equal(because("is no JSON", "SyntaxError"));
+    expect(said("[]", { maxLength: 1 })).to.deep.equal(because("is longer than 1 characters"));
+    expect(said("[[]]", { maxDepth: 1 })).to.deep.equal(because("is nested deeper than 1 levels"));
+    expect(said("[1,2]", { maxValues: 2 })).to.deep.equal(because("has more than 2 values in it"));
+    let own: unknown;
+    try {
+      readForeignJson("[]", { maxLength: 1 });
+    } catch (error) {
+      own = error;
+    }
+    expect(Object.hasOwn(own as object, "cause")).to.equal(false);
+  });
+
   it("is refused at depths at which JSON.stringify throws, by default", () => {
     expect(codeOf("[".repeat(1_000_000))).to.equal("json_too_deep");
     expect(codeOf('{"a":'.repeat(100_000))).to.equal("json_too_deep");

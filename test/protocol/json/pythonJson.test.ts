@@ -143,6 +143,51 @@ describe("Python's JSON", () => {
       .with.property("offset", 14);
   });
 
+  for (const [text, reason, offset] of [
+    ["", "expected a value: the text ends", 0],
+    ["/", "expected a value", 0],
+    [":", "expected a value", 0],
+    ["trux", "expected a value", 0],
+    ["1 x", "text after the end of the value", 2],
+    ['{"a" 1}', "expected ':'", 5],
+    ['{"a": 1 2}', "expected ',' or '}'", 8],
+    ["{1", "expected a key in double quotes", 1],
+    ["[1 2]", "expected ',' or ']'", 3],
+    ["[1", "expected ',' or ']': the text ends", 2],
+    ['"ab', "unterminated string: the text ends", 3],
+    ['"a\nb"', "control character in a string", 2],
+    ['"a\\xb"', "unknown escape", 3],
+    ['"\\u12G4"', "expected four hex digits after \\u", 5],
+    ['"\\u12g4"', "expected four hex digits after \\u", 5],
+    ['"\\u12@4"', "expected four hex digits after \\u", 5],
+    ['"\\u12`4"', "expected four hex digits after \\u", 5],
+    ['"\\u12/4"', "expected four hex digits after \\u", 5],
+    ['"\\u12:4"', "expected four hex digits after \\u", 5],
+    ["-", "expected a digit: the text ends", 1],
+    ["1.x", "expected a digit", 2],
+    ["1e+", "expected a digit: the text ends", 3],
+    ["[-1e999]", "a float beyond the range of a double", 1],
+    ["1".repeat(4301), "an integer of more than 4300 digits", 0],
+    ["[".repeat(129), "nesting deeper than 128", 128],
+  ] as const) {
+    it(`says of ${JSON.stringify(text.slice(0, 12))}: ${reason}`, () => {
+      expect(() => parsePythonJson(text))
+        .to.throw(JsonSyntaxError, `${reason} at offset ${offset}`)
+        .that.includes({ offset, code: "malformed_json" });
+    });
+  }
+
+  it("takes hex digits of either case, and an own __proto__ that can be changed like any other", () => {
+    expect(parsePythonJson('"\\u00aF\\u00Fa\\u0Aa9"')).to.equal("\u00af\u00fa\u0aa9");
+    const value = parsePythonJson('{"__proto__": 1, "a": 2}') as { [key: string]: unknown };
+    for (const name of ["__proto__", "a"])
+      expect(Object.getOwnPropertyDescriptor(value, name)).to.deep.include({
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
+  });
+
   it("takes a lower limit of nesting", () => {
     expect(() => parsePythonJson("[[1]]", { maxDepth: 2 })).not.to.throw();
     expect(() => parsePythonJson("[[[1]]]", { maxDepth: 2 })).to.throw(
