@@ -63,6 +63,20 @@ export const rating = deriveTable("rating", (table) => ({
 export const starDay = deriveTable("starDay");
 export const telemetry = deriveTable("telemetry");
 export const claim = deriveTable("claim");
+export const audit = deriveTable("audit", (table) => ({
+  byDraw: index().on(table.drawnBlock, table.id),
+  bySeller: index().on(table.seller, table.eligibleBlock, table.id),
+}));
+export const auditQueue = deriveTable("auditQueue");
+export const auditAssignment = deriveTable("auditAssignment", (table) => ({
+  byAuditor: index().on(table.auditor, table.block, table.id),
+}));
+export const auditPair = deriveTable("auditPair");
+export const auditor = deriveTable("auditor", (table) => ({ byAgent: index().on(table.agent) }));
+export const roster = deriveTable("roster");
+export const rosterPlace = deriveTable("rosterPlace");
+export const rosterMember = deriveTable("rosterMember");
+export const disclosure = deriveTable("disclosure");
 export const cluster = deriveTable("cluster", (table) => ({
   byOrdinal: index().on(table.ordinal),
   byMerge: index().on(table.mergedInto),

@@ -6,9 +6,9 @@ import type { Step } from "./step.ts";
 
 /**
  * What can fall due: a hire leaves the 24-hour or the 30-day window, a rating the latter, a receipt has waited long enough for its payment, a
- * presumed hire payment for its receipt.
+ * presumed hire payment for its receipt, a hire for what its seller says of it, an audit for its verdict.
  */
-export type AgendaKind = "day" | "window" | "rating" | "receipt" | "payment";
+export type AgendaKind = "day" | "window" | "rating" | "receipt" | "payment" | "disclosure" | "verdict";
 
 /**
  * Puts `kind what` on the agenda, to be run by the first tick with time ≥ `due`.

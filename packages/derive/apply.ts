@@ -1,5 +1,8 @@
 import { runAgenda } from "./agenda.ts";
 import { saveAgents } from "./agentRow.ts";
+import { disclosureWaited } from "./audits/eligibility.ts";
+import { tickAudits } from "./audits/tickAudits.ts";
+import { verdictDue } from "./audits/verdicts.ts";
 import { digestTick, noteTouched } from "./digest.ts";
 import {
   escrowDelivered,
@@ -75,7 +78,7 @@ function dispatch(step: Step, event: DeriveEvent): Answer<void> {
 }
 
 /** Time moves: what is due leaves its window or stops waiting. */
-async function ticked(step: Step, { block, time }: TickEvent): Promise<void> {
+async function ticked(step: Step, { block, time, hash }: TickEvent): Promise<void> {
   await step.store.update("state", STATE_ID, { block, time });
   await runAgenda(step, time, (kind, [id = "", ...words]) => {
     switch (kind) {
@@ -89,6 +92,11 @@ async function ticked(step: Step, { block, time }: TickEvent): Promise<void> {
         return receiptWaited(step, id);
       case "payment":
         return presumptionEnds(step, id, words.join(" "));
+      case "disclosure":
+        return disclosureWaited(step, id);
+      case "verdict":
+        return verdictDue(step, id);
     }
   });
+  await tickAudits(step, hash);
 }

@@ -1,4 +1,5 @@
 import { ensureAgent } from "./agents.ts";
+import { awaitDisclosure, hireReceipted } from "./audits/eligibility.ts";
 import type {
   EscrowDelivered,
   EscrowDeposited,
@@ -102,6 +103,11 @@ export async function attachReceipt(step: Step, receipt: Row<"receipt">): Promis
     return;
   }
   await updateEscrow(step, escrow.id, { receipt: receipt.id });
+  await hireReceipted(
+    step,
+    { ...escrow, paymentMode: modeOf(escrow), paidAt: escrow.depositedTime },
+    receipt,
+  );
   if (escrow.hire === null) {
     await countIfDue(step, escrow.id);
     return;
@@ -130,7 +136,7 @@ async function countIfDue(step: Step, id: string): Promise<void> {
     buyer: escrow.buyer,
     hireId: receipt?.hireId ?? escrow.hireId,
     capability: receipt?.capability ?? null,
-    paymentMode: `platform_escrow:${escrow.provider}`,
+    paymentMode: modeOf(escrow),
     amount: escrow.amount,
     latencyMs: receipt === null ? null : await latencyOf(step, receipt),
     time: escrow.settledTime,
@@ -141,6 +147,11 @@ async function countIfDue(step: Step, id: string): Promise<void> {
   if (!counted) return;
   await updateEscrow(step, id, { hire: escrow.id });
   if (receipt !== null) await receiptCounted(step, receipt, escrow.id);
+  await awaitDisclosure(step, { id: escrow.id, seller: escrow.seller, time: escrow.settledTime });
+}
+
+function modeOf({ provider }: Row<"escrow">): string {
+  return `platform_escrow:${provider}`;
 }
 
 /** The attached receipt, unless its hire was counted by another payment since. */

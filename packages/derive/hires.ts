@@ -159,7 +159,7 @@ async function changeWindow(step: Step, hire: Row<"hire">, by: 1 | -1): Promise<
     refundedWeight: grow(seller.refundedWeight, inEscrow && hire.refunded),
     auditDisputedWeight: grow(seller.auditDisputedWeight, hire.disputeSource === "audit"),
   });
-  if (hire.capability !== null) await changePrices(step, hire.seller, hire.capability, hire.amount, by);
+  if (hire.capability !== null) await changePrices(step, hire, hire.capability, by);
   if (hire.latencyMs !== null) await changeLatencies(step, hire.seller, hire.latencyMs, by);
   await (by === 1 ? addCustom : removeCustom)(step, hire.buyer, hire.seller);
 
@@ -175,14 +175,14 @@ async function changeWindow(step: Step, hire: Row<"hire">, by: 1 | -1): Promise<
 /** The distinct capabilities in the window, each with the median of what was paid for it (SHP §9.2). */
 async function changePrices(
   step: Step,
-  seller: string,
+  { seller, amount: price, outcome }: Row<"hire">,
   capability: string,
-  price: bigint,
   by: 1 | -1,
 ): Promise<void> {
   const id = `${seller}/${capability}`;
   const row = await step.store.get("capability", id);
   const windowHires = (row?.windowHires ?? 0) + by;
+  const windowSuccesses = (row?.windowSuccesses ?? 0) + (outcome === "success" ? by : 0);
   await (by === 1 ? addNumber : removeNumber)(step.store, `price/${id}`, price);
   const median = windowHires === 0 ? null : await medianOf(step.store, `price/${id}`, windowHires);
   const medianPrice = median === null ? null : formatRational(median);
@@ -193,12 +193,13 @@ async function changePrices(
       agent: seller,
       capability,
       windowHires,
+      windowSuccesses,
       medianPrice,
       before,
     });
     await updateAgent(step, seller, { lastCapability: capability });
   } else {
-    await step.store.update("capability", id, { windowHires, medianPrice });
+    await step.store.update("capability", id, { windowHires, windowSuccesses, medianPrice });
   }
   const appears = by === 1 && windowHires === 1;
   const vanishes = by === -1 && windowHires === 0;

@@ -1,8 +1,9 @@
 import { parseUsdc } from "tallystick-protocol/amount";
 import { canonicalBody, type RecordBody } from "tallystick-protocol/json/recordBody";
-import type { Listing } from "tallystick-protocol/records/listing";
+import { auditConsent, type Listing } from "tallystick-protocol/records/listing";
 import { agentRow, changeAgent, updateAgent } from "./agentRow.ts";
 import { ensureAgent } from "./agents.ts";
+import { noteConsent } from "./audits/consents.ts";
 import { updateFingerprint } from "./fingerprint/membership.ts";
 import { append, itemsOf } from "./lists.ts";
 import { type Standing, standingOf } from "./standing.ts";
@@ -37,6 +38,7 @@ export async function listingSettled(step: Step, facts: ListingFacts): Promise<v
     await append(step.store, listingsOf(body.agent_id), listing.id);
   } else if (listing.issuedAt < current.issuedAt) return;
   else await step.store.update("listing", listing.id, listing);
+  await noteConsent(step, listing, auditConsent(body));
 
   const { liveListings, privateListings } = await agentRow(step, body.agent_id);
   await updateAgent(step, body.agent_id, {

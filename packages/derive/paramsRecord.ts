@@ -17,14 +17,15 @@ export async function paramsSettled(step: Step, params: Params): Promise<void> {
   });
   await noteWidened(step, params);
   await markRoots(step, params);
-  for (const hub of step.params.hubs) {
-    if (params.hubs.includes(hub)) continue;
+  const [before, hubs] = [hubsOf(step.params), hubsOf(params)];
+  for (const hub of before) {
+    if (hubs.includes(hub)) continue;
     await unmarkHub(step, hub);
     await noteTakenBack(step, hub);
   }
   const apart = new Set<string>();
-  for (const hub of params.hubs) {
-    if (step.params.hubs.includes(hub)) continue;
+  for (const hub of hubs) {
+    if (before.includes(hub)) continue;
     const { left, members } = await dropTrips(step, hub);
     for (const member of members) apart.add(member);
     await rememberTrips(step, left);
@@ -34,7 +35,13 @@ export async function paramsSettled(step: Step, params: Params): Promise<void> {
 }
 
 /** Notes which wallets the parameters name as hubs and escrows. */
-export async function markRoots(step: Step, { hubs, escrows }: Params): Promise<void> {
-  for (const hub of hubs) await markWallet(step, hub, "hub");
-  for (const escrow of Object.keys(escrows)) await markWallet(step, escrow, "escrow");
+export async function markRoots(step: Step, params: Params): Promise<void> {
+  for (const hub of hubsOf(params)) await markWallet(step, hub, "hub");
+  for (const escrow of Object.keys(params.escrows)) await markWallet(step, escrow, "escrow");
+}
+
+/** The published hubs, and the pools that auditors are paid from: what a pool pays funds nobody and buys nothing. */
+function hubsOf({ hubs, audit }: Params): string[] {
+  const pools = Object.values(audit.operators).map(({ pool }) => pool);
+  return [...new Set<string>([...hubs, ...pools])];
 }

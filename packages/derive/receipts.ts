@@ -3,6 +3,9 @@ import type { Receipt } from "tallystick-protocol/records/receipt";
 import { schedule } from "./agenda.ts";
 import { findAgent, updateAgent } from "./agentRow.ts";
 import { freeHiresOf } from "./agents.ts";
+import { auditRow } from "./audits/auditRow.ts";
+import { noteDisclosure } from "./audits/disclosures.ts";
+import { failEquivocal } from "./audits/outcomes.ts";
 import { attachReceipt } from "./escrows.ts";
 import { append, listLength } from "./lists.ts";
 import { countDirectHire, findPayment, hasConsent, keyOfPayment, MAX_ALIKE } from "./payments.ts";
@@ -17,6 +20,8 @@ export type ReceiptFacts = { hash: string; body: Receipt; completedAt: number; b
 export async function receiptSettled(step: Step, facts: ReceiptFacts): Promise<void> {
   const receipt = rowOf(step, facts);
   await step.store.insert("receipt", receipt);
+  for (const hire of await noteDisclosure(step, receipt))
+    await failEquivocal(step, await auditRow(step, hire));
   if (receipt.escrowId === null && receipt.amount < BigInt(step.params.minHireAtomic)) {
     await countFreeHire(step, receipt);
   } else if (receipt.escrowId !== null) {
@@ -84,6 +89,8 @@ function rowOf(step: Step, { hash, body, completedAt, buyerSigned }: ReceiptFact
     allPassed: body.verification.all_passed,
     latencyMs: body.latency_ms ?? null,
     buyerSigned,
+    paramsHash: body.params_hash ?? null,
+    resultHash: body.result_hash ?? null,
     time: step.at.time,
     status: "pending",
     hire: null,

@@ -5,8 +5,6 @@ import { parseAuditCanary } from "tallystick-protocol/records/auditCanary";
 import { parseAuditHistory } from "tallystick-protocol/records/auditHistory";
 import { parseAuditJudge } from "tallystick-protocol/records/auditJudge";
 import { parseAuditMode } from "tallystick-protocol/records/auditMode";
-import { parseAuditor } from "tallystick-protocol/records/auditor";
-import { parseAuditVerdict } from "tallystick-protocol/records/auditVerdict";
 import { checkBinding, isBoundType, isUnbound } from "tallystick-protocol/records/binding";
 import { parseClaim } from "tallystick-protocol/records/claim";
 import { parseConsensus } from "tallystick-protocol/records/consensus";
@@ -18,6 +16,7 @@ import { checkBuyerSignature, checkReceipt, completedAtSeconds } from "tallystic
 import { isSignedBy } from "tallystick-protocol/records/record";
 import { parseReview } from "tallystick-protocol/records/review";
 import { parseTelemetry } from "tallystick-protocol/records/telemetry";
+import { type Reading, readAuditor, readVerdict } from "./audits/readAuditRecord.ts";
 import { claimSettled } from "./claims.ts";
 import type { RecordEvent } from "./events.ts";
 import { listingId, listingSettled, listingsOf } from "./listings.ts";
@@ -138,9 +137,9 @@ async function readRecord(step: Step, event: RecordEvent): Promise<(() => Promis
     case "pulse":
       return unread(event, parsePulse);
     case "auditor":
-      return unread(event, parseAuditor);
+      return required(await readAuditor(step, event));
     case "audit_verdict":
-      return unread(event, parseAuditVerdict);
+      return required(await readVerdict(step, event));
     case "audit_judge":
       return unread(event, parseAuditJudge);
     case "audit_actuation":
@@ -189,6 +188,12 @@ async function noteForm(step: Step, { type, body, ledger, seq }: RecordEvent): P
 
 async function hasBoundRecords(step: Step, ledger: string): Promise<boolean> {
   return (await step.store.get("boundLedger", ledger)) !== null;
+}
+
+/** What a record of audits does. */
+function required(reading: Reading): () => Promise<void> {
+  if (typeof reading === "string") throw new InvalidRecord(reading);
+  return reading;
 }
 
 /** Of what means nothing to reputation only the form is checked; before there was one, it was not. */

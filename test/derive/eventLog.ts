@@ -171,8 +171,9 @@ export class EventLog {
     return this.push({ kind: "escrow.timedOut", escrowId, delivered });
   }
 
-  tick(): this {
-    this.events.push({ block: this.block, time: this.time, kind: "tick" });
+  /** @param hash the block's; a tick without one draws nothing */
+  tick(hash?: Hex): this {
+    this.events.push({ block: this.block, time: this.time, kind: "tick", ...(hash && { hash }) });
     return this.after(0);
   }
 

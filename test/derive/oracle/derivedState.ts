@@ -1,5 +1,6 @@
 import type { MemoryStore } from "tallystick-derive/memoryStore";
 import type { Snapshot } from "tallystick-derive/snapshot";
+import type { Row } from "tallystick-derive/tables";
 import type { ExpectedState } from "./oracle.ts";
 
 /** What was derived, as the oracle tells it. */
@@ -15,5 +16,26 @@ export function derivedState({ agents, clusters }: Snapshot, store: MemoryStore)
       }),
     ),
     clusters,
+    audits: Object.fromEntries([...store.rows("audit").values()].map((it) => [it.id, auditOf(store, it)])),
+    auditors: Object.fromEntries(
+      [...store.rows("auditor").values()].map(({ id, isActive, unanswered, removedFor }) => [
+        id,
+        { isActive, unanswered, removedFor },
+      ]),
+    ),
+  };
+}
+
+function auditOf(store: MemoryStore, it: Row<"audit">): ExpectedState["audits"][string] {
+  const all = [...store.rows("auditAssignment").values()].filter(({ hire }) => hire === it.id);
+  return {
+    ...{ operator: it.operator, capability: it.capability, seller: it.seller, buyer: it.buyer },
+    ...{ receipt: it.receipt, isDisclosed: it.isDisclosed, ppm: it.ppm, cause: it.cause },
+    ...{ status: it.status, reason: it.reason, round: it.round, attempt: it.attempt },
+    ...{ verdicts: it.verdicts, eligibleBlock: it.eligibleBlock, drawnBlock: it.drawnBlock },
+    closedTime: it.closedTime,
+    asked: all.map(({ round, attempt, auditor, time, passedOver, verdict }) => {
+      return { round, attempt, auditor, time, passedOver, verdict };
+    }),
   };
 }

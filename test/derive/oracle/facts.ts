@@ -1,4 +1,5 @@
 import type { Params } from "tallystick-protocol/records/params";
+import type { Audits } from "./audits.ts";
 
 /** What the oracle notes while it reads a log: everything, in plain arrays. */
 export type Position = { index: number; block: number; log: number; time: number };
@@ -36,6 +37,7 @@ export type Escrow = {
   seller: string;
   arbiter: string;
   amount: bigint;
+  depositedTime: number;
   delivered: boolean;
   outcome: "held" | "released" | "refunded" | "timed_out";
   toSeller: bigint;
@@ -59,6 +61,10 @@ export type Receipt = {
   allPassed: boolean;
   latency: number | null;
   buyerSigned: boolean;
+  hashes: (string | null)[];
+  /** Whether it was looked at when it met its payment; and whether its hashes are held against its seller's other words. */
+  wasSeen: boolean;
+  isHeld: boolean;
   time: number;
   waitsUntil: number;
   /** Whether it had to wait for its payment when it came. */
@@ -68,6 +74,10 @@ export type Receipt = {
 };
 
 export type Hire = {
+  id: string;
+  receipt: Receipt | null;
+  /** Whether it was looked at when it was counted. */
+  wasSeen: boolean;
   seller: string;
   buyer: string;
   capability: string | null;
@@ -145,6 +155,9 @@ export type Facts = {
   /** `agent/payee` → block and log of the consent. */
   consents: Map<string, { block: number; log: number }>;
   claims: Map<string, string>;
+  /** Whose human each agent says it is, in small letters, unless nobody's. */
+  handles: Map<string, string>;
+  audits: Audits;
   agents: Map<string, Agent>;
   hubs: Set<string>;
   escrowContracts: Set<string>;

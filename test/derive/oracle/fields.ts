@@ -108,7 +108,8 @@ export function tierOf(facts: Facts, address: string, current: number): number {
   const capabilities = new Set(sold.flatMap((it) => it.capability ?? [])).size;
   const without = facts.claims.get(address) === "verified" ? 1 : 0;
   if (current === 2) return rateHolds ? 2 : without;
-  return rateHolds && successes >= 10n * UNIT && capabilities >= 3 ? 2 : without;
+  const { tier2MinSuccesses: most, tier2MinCapabilities: breadth } = facts.params;
+  return rateHolds && successes >= BigInt(most) * UNIT && capabilities >= breadth ? 2 : without;
 }
 
 function medians(sold: Hire[]): { [capability: string]: string } {

@@ -12,6 +12,8 @@ export function countDirect(facts: Facts, receipt: Receipt, it: Transfer, at: Pl
   const passed = receipt.buyerSigned ? receipt.allPassed : (heard?.allPassed ?? receipt.allPassed);
   const hire = count(facts, at, {
     ...blank,
+    id: `${it.tx}-${it.log}`,
+    receipt,
     seller: receipt.agent,
     buyer: receipt.buyer,
     capability: receipt.capability,
@@ -26,6 +28,7 @@ export function countDirect(facts: Facts, receipt: Receipt, it: Transfer, at: Pl
 }
 
 const blank = {
+  wasSeen: false,
   escrow: null,
   refunded: false,
   byAudit: false,
@@ -45,6 +48,7 @@ export function attach(facts: Facts, receipt: Receipt, at: Place): void {
       return;
     }
     escrow.hire.capability = receipt.capability;
+    escrow.hire.receipt = receipt;
     escrow.hire.latency = facts.telemetry.get(receipt.hash)?.latency ?? receipt.latency;
     close(facts, receipt, escrow.hire);
   }
@@ -65,6 +69,9 @@ export function countEscrow(facts: Facts, id: string, at: Place): void {
   const byThird =
     outcome === "refunded" && escrow.refundedBy !== escrow.buyer && escrow.refundedBy !== escrow.seller;
   escrow.hire = count(facts, at, {
+    id: escrow.id,
+    receipt,
+    wasSeen: false,
     seller: escrow.seller,
     buyer: escrow.buyer,
     capability: receipt?.capability ?? null,

@@ -1,11 +1,12 @@
 import type { DeriveEvent } from "tallystick-derive/events";
 import { defineParams } from "tallystick-protocol/records/params";
 import { register } from "./agents.ts";
+import { findEligible, noAudits, tellAudits, tickAudits } from "./audits.ts";
 import { rootOf } from "./clusters.ts";
 import type { Cluster, Facts } from "./facts.ts";
 import { type Expected, fieldsOf, tierOf } from "./fields.ts";
 import { attach, countEscrow, escrowOf } from "./hires.ts";
-import { readRecord } from "./records.ts";
+import { hubsOf, readRecord } from "./records.ts";
 import { endPresumptions, readTransfer } from "./transfers.ts";
 
 /** A cluster that ever was; members are told of those that were merged into no other. */
@@ -14,7 +15,7 @@ export type ExpectedCluster = { kind: string; merged_into: string | null; size: 
 export type ExpectedState = {
   agents: { [address: string]: Expected };
   clusters: { [id: string]: ExpectedCluster };
-};
+} & ReturnType<typeof tellAudits>;
 
 /**
  * The derivation once more, slow and obvious: reads the log into plain arrays, looks through all of them at every event,
@@ -38,6 +39,8 @@ export function oracle(log: DeriveEvent[]): ExpectedState {
     boundLedgers: new Set(),
     consents: new Map(),
     claims: new Map(),
+    handles: new Map(),
+    audits: noAudits(),
     agents: new Map(),
     hubs: new Set(),
     escrowContracts: new Set(),
@@ -56,6 +59,7 @@ export function oracle(log: DeriveEvent[]): ExpectedState {
       seq: event.kind === "record" ? event.seq : null,
     };
     read(facts, event);
+    findEligible(facts, event);
     for (const [address, agent] of facts.agents) agent.tier = tierOf(facts, address, agent.tier);
   }
   return {
@@ -63,6 +67,7 @@ export function oracle(log: DeriveEvent[]): ExpectedState {
       [...facts.agents.keys()].map((address) => [address, fieldsOf(facts, address)]),
     ),
     clusters: Object.fromEntries(facts.clusters.map((it) => [it.id, tell(facts, it)])),
+    ...tellAudits(facts),
   };
 }
 
@@ -76,7 +81,7 @@ function read(facts: Facts, event: DeriveEvent): void {
   switch (event.kind) {
     case "params":
       facts.params = event.params;
-      facts.hubs = new Set(event.params.hubs);
+      facts.hubs = hubsOf(event.params);
       return;
     case "transfer":
       readTransfer(facts, event);
@@ -90,6 +95,7 @@ function read(facts: Facts, event: DeriveEvent): void {
         seller: event.seller,
         arbiter: event.arbiter,
         amount: BigInt(event.amount),
+        depositedTime: event.time,
         delivered: false,
         outcome: "held",
         toSeller: 0n,
@@ -123,7 +129,8 @@ function read(facts: Facts, event: DeriveEvent): void {
     case "record":
       readRecord(facts, event);
       return;
-    case "tick":
+    case "tick": {
+      const before = facts.asOf;
       facts.asOf = event.time;
       for (const receipt of facts.receipts) {
         const waits = receipt.escrowId !== null && facts.escrows.get(receipt.escrowId)?.receipt === receipt;
@@ -131,5 +138,7 @@ function read(facts: Facts, event: DeriveEvent): void {
           receipt.status = "unmatched";
       }
       endPresumptions(facts);
+      tickAudits(facts, event, before);
+    }
   }
 }

@@ -2,11 +2,12 @@ import type { RecordEvent } from "tallystick-derive/events";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import { parseClaim } from "tallystick-protocol/records/claim";
 import { parseListing } from "tallystick-protocol/records/listing";
-import { parseParams } from "tallystick-protocol/records/params";
+import { type Params, parseParams } from "tallystick-protocol/records/params";
 import { parseRating } from "tallystick-protocol/records/rating";
 import { parseReceipt } from "tallystick-protocol/records/receipt";
 import { parseTelemetry } from "tallystick-protocol/records/telemetry";
 import { register } from "./agents.ts";
+import { noteListing, readAuditor, readVerdict } from "./audits.ts";
 import { dropTrips } from "./clusters.ts";
 import type { Facts, Receipt } from "./facts.ts";
 import { noteAlike, tokensOf } from "./fingerprints.ts";
@@ -73,10 +74,24 @@ function readMeant(facts: Facts, event: RecordEvent): void {
       return;
     }
     case "claim": {
-      const { agent_id, state } = parseClaim(event.body);
-      if (facts.params.claimAttestors.includes(event.signer)) facts.claims.set(agent_id, state);
+      const { agent_id, state, x_handle } = parseClaim(event.body);
+      if (!facts.params.claimAttestors.includes(event.signer)) return;
+      facts.claims.set(agent_id, state);
+      if (state === "unclaimed") facts.handles.delete(agent_id);
+      else facts.handles.set(agent_id, x_handle.toLowerCase());
+      return;
     }
+    case "auditor":
+      readAuditor(facts, event);
+      return;
+    case "audit_verdict":
+      readVerdict(facts, event);
   }
+}
+
+/** With the pools that pay auditors. */
+export function hubsOf({ hubs, audit }: Params): Set<string> {
+  return new Set([...hubs, ...Object.values(audit.operators).map((it) => it.pool)]);
 }
 
 function readParams(facts: Facts, event: RecordEvent): void {
@@ -89,9 +104,10 @@ function readParams(facts: Facts, event: RecordEvent): void {
     params.fundingSpanSeconds > old.fundingSpanSeconds ||
     params.deployBatchBlocks > old.deployBatchBlocks;
   if (isWider) facts.widened.push({ time: event.time, block: event.block });
-  for (const hub of facts.hubs) if (!params.hubs.some((it) => it === hub)) facts.hubsOnce.add(hub);
-  dropTrips(facts, (it) => it !== null && !facts.hubs.has(it) && params.hubs.some((hub) => hub === it));
-  facts.hubs = new Set(params.hubs);
+  const hubs = hubsOf(params);
+  for (const hub of facts.hubs) if (!hubs.has(hub)) facts.hubsOnce.add(hub);
+  dropTrips(facts, (it) => it !== null && !facts.hubs.has(it) && hubs.has(it));
+  facts.hubs = hubs;
   for (const hire of facts.hires)
     if (hire.leavesWindow > facts.asOf && sharedSize(facts, hire.buyer, hire.seller) === 1) hire.size = 1;
 }
@@ -126,6 +142,7 @@ function readListing(facts: Facts, event: RecordEvent): void {
     private: body.private_metrics,
     issuedAt,
   };
+  noteListing(facts, event, { capability, mode, audit: body.audit, retired: body.retired });
   const before = tokensOf(facts, event.signer);
   if (at >= 0) facts.listings[at] = listing;
   else facts.listings.push(listing);
@@ -151,6 +168,13 @@ function readReceipt(facts: Facts, event: RecordEvent): void {
     allPassed: body.verification.all_passed,
     latency: body.latency_ms ?? null,
     buyerSigned: body.buyer_signature !== undefined,
+    hashes: [body.params_hash ?? null, body.result_hash ?? null],
+    wasSeen: false,
+    isHeld:
+      Object.keys(facts.params.audit.operators).length > 0 &&
+      facts.audits.consents.some((it) => it.agent === body.agent_id) &&
+      body.params_hash !== undefined &&
+      body.result_hash !== undefined,
     time: event.time,
     waitsUntil: event.time + facts.params.reconcileSeconds,
     waited: false,

@@ -1,0 +1,41 @@
+import type { Step } from "../step.ts";
+import type { Row } from "../tables.ts";
+
+/**
+ * Where an audit stands. `eligible`: it may be drawn; `assigning`: a tick has to find an auditor; `assigned`: one was asked;
+ * `rechecking`: passed, and a tick decides whether it is looked at again; the others are ends.
+ */
+export type AuditStatus =
+  | "eligible"
+  | "assigning"
+  | "assigned"
+  | "rechecking"
+  | "passed"
+  | "failed"
+  | "inconclusive"
+  | "abandoned";
+
+export async function auditRow(step: Step, hire: string): Promise<Row<"audit">> {
+  const audit = await step.store.get("audit", hire);
+  if (audit === null) throw new Error(`The hire ${hire} was never eligible for an audit.`);
+  return audit;
+}
+
+export async function changeAudit(
+  step: Step,
+  audit: Row<"audit">,
+  change: Partial<Omit<Row<"audit">, "id">>,
+): Promise<Row<"audit">> {
+  await step.store.update("audit", audit.id, change);
+  return { ...audit, ...change };
+}
+
+/** Whether an operator's audits are followed now; those of one that left end as `abandoned`. */
+export function isOperator({ params }: Step, operator: string): boolean {
+  return Object.hasOwn(params.audit.operators, operator);
+}
+
+/** Whether this node follows any audits at all. */
+export function hasAudits({ params }: Step): boolean {
+  return Object.keys(params.audit.operators).length > 0;
+}

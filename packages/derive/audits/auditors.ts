@@ -1,0 +1,70 @@
+import type { Auditor } from "tallystick-protocol/records/auditor";
+import type { Step } from "../step.ts";
+import type { Row } from "../tables.ts";
+import { joinRoster, leaveRoster, rosterOf } from "./rosters.ts";
+
+/**
+ * An agent offers an operator to audit these capabilities, or takes it back. A new offer brings one back that was taken out. Who
+ * may be assigned is looked at when somebody is: being on a roster asks for nothing.
+ */
+export async function auditorSettled(step: Step, offer: Auditor): Promise<void> {
+  const { agent_id: agent, operator } = offer;
+  const known = await findAuditor(step, operator, agent);
+  const capabilities = offer.active ? offer.capabilities : [];
+  await takeOut(
+    step,
+    known,
+    known === null ? [] : capabilitiesOf(known).filter((it) => !capabilities.includes(it)),
+  );
+  const row = {
+    agent,
+    operator,
+    capabilities: capabilities.join(","),
+    host: new URL(offer.endpoint).hostname,
+    endpoint: offer.endpoint,
+    isActive: offer.active,
+    issuedAt: offer.issued_at,
+    time: step.at.time,
+    unanswered: 0,
+    removedFor: null,
+  };
+  const id = auditorId(operator, agent);
+  if (known === null) await step.store.insert("auditor", { id, assigned: 0, answered: 0, ...row });
+  else await step.store.update("auditor", id, row);
+  for (const capability of capabilities) await joinRoster(step, rosterOf(operator, capability), agent);
+}
+
+/** Takes an auditor out of all rosters of its operator, until it offers itself again. */
+export async function removeAuditor(step: Step, auditor: Row<"auditor">, reason: string): Promise<void> {
+  await takeOut(step, auditor, capabilitiesOf(auditor));
+  await step.store.update("auditor", auditor.id, { isActive: false, removedFor: reason });
+}
+
+export async function findAuditor(
+  step: Step,
+  operator: string,
+  agent: string,
+): Promise<Row<"auditor"> | null> {
+  return step.store.get("auditor", auditorId(operator, agent));
+}
+
+/** The same as it must be there: who was assigned once. */
+export async function auditorRow(step: Step, operator: string, agent: string): Promise<Row<"auditor">> {
+  const row = await findAuditor(step, operator, agent);
+  if (row === null) throw new Error(`${agent} is no auditor of ${operator}.`);
+  return row;
+}
+
+function auditorId(operator: string, agent: string): string {
+  return `${operator}/${agent}`;
+}
+
+function capabilitiesOf({ capabilities }: Row<"auditor">): string[] {
+  return capabilities === "" ? [] : capabilities.split(",");
+}
+
+async function takeOut(step: Step, auditor: Row<"auditor"> | null, capabilities: string[]): Promise<void> {
+  if (auditor === null) return;
+  for (const capability of capabilities)
+    await leaveRoster(step, rosterOf(auditor.operator, capability), auditor.agent);
+}

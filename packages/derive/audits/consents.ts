@@ -1,0 +1,69 @@
+import { append, itemOf, itemsOf, lastItem, listLength } from "../lists.ts";
+import type { Step } from "../step.ts";
+import type { Store } from "../store.ts";
+
+/**
+ * Whose audits a listing agrees to, from when on: numbered rows `<seconds> <operator>`, a hyphen for nobody. They are in order, so
+ * that what held at a payment is found by halving. A change holds `consentSeconds` after its listing: who is about to sell
+ * bad work cannot step out of the audits for one hire.
+ */
+const NOBODY = "-";
+
+/** Notes what a listing says of audits; it is a change when the listing said something else before. */
+export async function noteConsent(
+  step: Step,
+  { id, agent }: { id: string; agent: string },
+  operator: string | null,
+): Promise<void> {
+  const last = await lastItem(step.store, consentsOf(id));
+  const [since = 0, current] = last === null ? [0, NOBODY] : parse(last);
+  const next = operator ?? NOBODY;
+  if (next === current) return;
+  if (last === null) await append(step.store, consentingOf(agent), id);
+  // Never before the change before it, also when less waiting is asked for since.
+  const from = Math.max(since, step.at.time + step.params.audit.consentSeconds);
+  await append(step.store, consentsOf(id), `${from} ${next}`);
+}
+
+/** Whether a seller ever agreed to audits, by whichever listing. */
+export async function everConsented(store: Store, seller: string): Promise<boolean> {
+  return (await listLength(store, consentingOf(seller))) > 0;
+}
+
+/** Whose audits a listing agreed to at a time, or null. */
+export async function consentAt(store: Store, listing: string, time: number): Promise<string | null> {
+  const list = consentsOf(listing);
+  let [low, high] = [0, await listLength(store, list)];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const [since] = parse((await itemOf(store, list, middle)) ?? "");
+    if (since <= time) low = middle + 1;
+    else high = middle;
+  }
+  const found = low === 0 ? null : await itemOf(store, list, low - 1);
+  const operator = found === null ? NOBODY : parse(found)[1];
+  return operator === NOBODY ? null : operator;
+}
+
+/** Whose audits any of a seller's listings agreed to at a time: of the first that did. */
+export async function anyConsentAt(store: Store, seller: string, time: number): Promise<string | null> {
+  for await (const listing of itemsOf(store, consentingOf(seller))) {
+    const operator = await consentAt(store, listing, time);
+    if (operator !== null) return operator;
+  }
+  return null;
+}
+
+function parse(item: string): [since: number, operator: string] {
+  const [since = "", operator = NOBODY] = item.split(" ");
+  return [Number(since), operator];
+}
+
+function consentsOf(listing: string): string {
+  return `consents/${listing}`;
+}
+
+/** The list of a seller's listings that ever agreed. */
+function consentingOf(seller: string): string {
+  return `consenting/${seller}`;
+}

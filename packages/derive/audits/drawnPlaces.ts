@@ -1,0 +1,24 @@
+import type { Sha256Hex } from "../sha256Hex.ts";
+
+const MILLION = 1_000_000n;
+
+/**
+ * The first 64 bits of the SHA-256 of words with a space between them: what nobody could know before the block whose hash is
+ * among the words.
+ */
+export function drawNumber(sha256Hex: Sha256Hex, words: readonly (string | number)[]): bigint {
+  return BigInt(`0x${sha256Hex(words.join(" "), "utf8").slice(0, 16)}`);
+}
+
+/**
+ * Which of `count` things in a row are drawn at a rate in parts per million: i is, when ⌊((i+1)·ppm + u)/10⁶⌋ > ⌊(i·ppm + u)/10⁶⌋
+ * with u = number mod 10⁶. Each is drawn with the same chance, and their number is the rate's share to within one. It costs as
+ * much as what is drawn.
+ */
+export function* drawnPlaces(count: number, ppm: number, number: bigint): Generator<number> {
+  if (ppm === 0) return;
+  const u = number % MILLION;
+  const rate = BigInt(ppm);
+  const drawn = (BigInt(count) * rate + u) / MILLION;
+  for (let k = 1n; k <= drawn; k++) yield Number((k * MILLION - u + rate - 1n) / rate) - 1;
+}

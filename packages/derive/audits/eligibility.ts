@@ -1,0 +1,132 @@
+import { schedule } from "../agenda.ts";
+import { listingsOf } from "../listings.ts";
+import { itemsOf } from "../lists.ts";
+import type { Step } from "../step.ts";
+import type { Row } from "../tables.ts";
+import { isHubOrEscrow } from "../wallets.ts";
+import { hasAudits, isOperator } from "./auditRow.ts";
+import { anyConsentAt, consentAt, everConsented } from "./consents.ts";
+import { isEquivocal } from "./disclosures.ts";
+import { failEquivocal } from "./outcomes.ts";
+import { enqueue } from "./queues.ts";
+
+/** A hire as it is known when its receipt and its payment are; `paidAt`: when the buyer paid or deposited. */
+export type PaidHire = Pick<Row<"audit">, "id" | "seller" | "buyer" | "amount"> & {
+  paymentMode: string;
+  paidAt: number;
+};
+
+/**
+ * A receipt was joined to its payment or deposit: with both hashes and a consent the hire is eligible from here on, counted
+ * or not, so that the money of a held escrow can still go back (SHP §8.3.1).
+ */
+export async function hireReceipted(step: Step, hire: PaidHire, receipt: Row<"receipt">): Promise<void> {
+  if (!hasAudits(step) || !(await everConsented(step.store, hire.seller))) return;
+  const consent = await consentOf(step, hire, receipt.capability);
+  if (consent === null) return;
+  if (consent.isListed && !isSaid(receipt)) return;
+  await becomeEligible(step, hire, { ...consent, receipt });
+}
+
+/** A hire was counted: if it says by then nothing of what was done, its silence is eligible too, after the waiting time. */
+export async function awaitDisclosure(
+  step: Step,
+  { id, seller, time }: Pick<Row<"hire">, "id" | "seller" | "time">,
+): Promise<void> {
+  if (!hasAudits(step) || !(await everConsented(step.store, seller))) return;
+  if ((await step.store.get("audit", id)) !== null) return;
+  const due = Math.max(time + step.params.reconcileSeconds, step.state.time + 1);
+  await schedule(step, due, "disclosure", id);
+}
+
+/** The waiting time is over. */
+export async function disclosureWaited(step: Step, id: string): Promise<void> {
+  if (!hasAudits(step) || (await step.store.get("audit", id)) !== null) return;
+  const hire = await step.store.get("hire", id);
+  if (hire === null) throw new Error(`There is no hire ${id}.`);
+  const receipt = hire.receipt === null ? null : await step.store.get("receipt", hire.receipt);
+  if (receipt !== null && isSaid(receipt)) return;
+  const escrow = hire.escrowId === null ? null : await step.store.get("escrow", hire.escrowId);
+  const paid = { ...hire, paidAt: escrow?.depositedTime ?? hire.time };
+  const consent = await consentOf(step, paid, hire.capability);
+  if (consent === null) return;
+  await becomeEligible(step, paid, { ...consent, receipt, isListed: false });
+}
+
+function isSaid({ paramsHash, resultHash }: Row<"receipt">): boolean {
+  return paramsHash !== null && resultHash !== null;
+}
+
+type Consent = { operator: string; isListed: boolean; version: string };
+
+/**
+ * Whose audits the seller agreed to for this hire: by the listing of its capability and payment mode; where it lists no such
+ * capability, by any of its listings, since else a name of its own making would be a way out.
+ */
+async function consentOf(
+  step: Step,
+  { seller, paymentMode, paidAt }: PaidHire,
+  capability: string | null,
+): Promise<Consent | null> {
+  const listing =
+    capability === null ? null : await step.store.get("listing", `${seller}/${capability}/${paymentMode}`);
+  const isListed = listing !== null;
+  if (!isListed && capability !== null && (await listsOtherwise(step, seller, capability))) return null;
+  const operator = isListed
+    ? await consentAt(step.store, listing.id, paidAt)
+    : await anyConsentAt(step.store, seller, paidAt);
+  if (operator === null || !isOperator(step, operator)) return null;
+  return { operator, isListed, version: listing?.verificationVersion ?? "v0" };
+}
+
+/** Whether a seller lists a capability in another payment mode. */
+async function listsOtherwise(step: Step, seller: string, capability: string): Promise<boolean> {
+  for await (const id of itemsOf(step.store, listingsOf(seller)))
+    if (id.startsWith(`${seller}/${capability}/`)) return true;
+  return false;
+}
+
+async function becomeEligible(
+  step: Step,
+  { id, seller, buyer, amount }: PaidHire,
+  { operator, isListed, version, receipt }: Consent & { receipt: Row<"receipt"> | null },
+): Promise<void> {
+  if ((await step.store.get("audit", id)) !== null || amount < BigInt(step.params.minHireAtomic)) return;
+  // A pool is a hub: nothing that it buys is a hire.
+  if ((await isHubOrEscrow(step, buyer)) || (await isHubOrEscrow(step, seller))) return;
+  const capability = receipt?.capability ?? null;
+  const ppm = rateOf(step, capability);
+  const audit: Row<"audit"> = {
+    id,
+    operator,
+    capability,
+    verificationVersion: version,
+    seller,
+    buyer,
+    amount,
+    receipt: receipt?.id ?? null,
+    paramsHash: receipt?.paramsHash ?? null,
+    resultHash: receipt?.resultHash ?? null,
+    isDisclosed: isListed,
+    ppm,
+    cause: "sample",
+    status: "eligible",
+    reason: null,
+    round: 0,
+    attempt: 0,
+    verdicts: "",
+    eligibleBlock: step.at.block,
+    eligibleTime: step.at.time,
+    drawnBlock: null,
+    drawnTime: null,
+    closedTime: null,
+  };
+  await step.store.insert("audit", audit);
+  if (receipt !== null && (await isEquivocal(step, receipt, id))) await failEquivocal(step, audit);
+  else await enqueue(step, "sample", { hire: id, operator, ppm });
+}
+
+/** The rate in force, in parts per million: the capability's own, else the common one. */
+function rateOf({ params: { audit } }: Step, capability: string | null): number {
+  return (capability === null ? undefined : audit.rates[capability]) ?? audit.ratePpm;
+}

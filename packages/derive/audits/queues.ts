@@ -1,0 +1,86 @@
+import { append, itemOf, itemsOf } from "../lists.ts";
+import type { Step } from "../step.ts";
+import type { Row } from "../tables.ts";
+import { drawNumber, drawnPlaces } from "./drawnPlaces.ts";
+
+/** What is drawn: hires that became eligible, or audits that passed, to be looked at again. */
+export type QueueKind = "sample" | "recheck";
+
+/** Puts a hire where the next tick draws it or not, at the rate of now. */
+export async function enqueue(
+  step: Step,
+  kind: QueueKind,
+  { hire, operator, ppm }: { hire: string; operator: string; ppm: number },
+): Promise<void> {
+  const id = `${kind}/${operator}/${ppm}`;
+  const { block } = step.at;
+  const row = await step.store.get("auditQueue", id);
+  await append(step.store, itemsIn(id), hire);
+  if (row === null) {
+    const queue = { id, start: 0, length: 1, before: 0, block, touched: step.state.ticks };
+    await step.store.insert("auditQueue", queue);
+    return append(step.store, queuesAt(step.state.ticks), id);
+  }
+  const before = row.block === block ? row.before : row.length;
+  await step.store.update("auditQueue", id, { length: row.length + 1, before, block });
+  await touch(step, row, step.state.ticks);
+}
+
+/**
+ * Draws at a tick. Who stands in a queue since the tick's own block is drawn at the next one: that block's maker may have put it
+ * there knowing its hash. A tick without a hash draws nothing, and all wait for the next.
+ */
+export async function drawQueues(
+  step: Step,
+  hash: string | undefined,
+  take: (kind: QueueKind, hire: string, isDrawn: boolean) => Promise<void>,
+): Promise<void> {
+  for await (const id of itemsOf(step.store, queuesAt(step.state.ticks))) {
+    const queue = await step.store.get("auditQueue", id);
+    if (queue === null) continue;
+    const end =
+      hash === undefined ? queue.start : queue.block === step.at.block ? queue.before : queue.length;
+    if (hash !== undefined) await drawQueue(step, queue, hash, end, take);
+    if (end < queue.length) await touch(step, queue, step.state.ticks + 1);
+  }
+}
+
+async function drawQueue(
+  step: Step,
+  { id, start }: Row<"auditQueue">,
+  hash: string,
+  end: number,
+  take: (kind: QueueKind, hire: string, isDrawn: boolean) => Promise<void>,
+): Promise<void> {
+  const [kind, operator = "", ppm = ""] = id.split("/") as [QueueKind, string, string];
+  await step.store.update("auditQueue", id, { start: end });
+  const number = drawNumber(step.sha256Hex, [`tallystick/audit/${kind}/v1`, hash, operator, ppm]);
+  const drawn = drawnPlaces(end - start, Number(ppm), number);
+  // Of a sample only what is drawn is looked at; of those that passed the others have to be closed.
+  if (kind === "sample") {
+    for (const place of drawn) await take(kind, await hireAt(step, id, start + place), true);
+    return;
+  }
+  const places = new Set(drawn);
+  for (let n = start; n < end; n++) await take(kind, await hireAt(step, id, n), places.has(n - start));
+}
+
+async function hireAt(step: Step, queue: string, n: number): Promise<string> {
+  const hire = await itemOf(step.store, itemsIn(queue), n);
+  if (hire === null) throw new Error(`The queue ${queue} lacks its item ${n}.`);
+  return hire;
+}
+
+async function touch(step: Step, { id, touched }: Row<"auditQueue">, tick: number): Promise<void> {
+  if (touched === tick) return;
+  await step.store.update("auditQueue", id, { touched: tick });
+  await append(step.store, queuesAt(tick), id);
+}
+
+function itemsIn(queue: string): string {
+  return `queued/${queue}`;
+}
+
+function queuesAt(tick: number): string {
+  return `auditQueues/${tick}`;
+}

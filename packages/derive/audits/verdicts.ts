@@ -1,0 +1,63 @@
+import type { AuditVerdict } from "tallystick-protocol/records/auditVerdict";
+import type { Step } from "../step.ts";
+import type { Row } from "../tables.ts";
+import { assignmentId, awaitAuditor, endAttempt } from "./assignments.ts";
+import { auditorRow } from "./auditors.ts";
+import { isOperator } from "./auditRow.ts";
+import { auditAbandoned, roundDecided, roundExhausted } from "./outcomes.ts";
+
+/**
+ * Why a verdict counts for nothing, or the assignment it answers. It counts until somebody else is assigned, or the round is over.
+ */
+export async function assignmentFor(
+  step: Step,
+  signer: string,
+  { hire, round, attempt, params_hash, result_hash }: AuditVerdict,
+): Promise<Row<"auditAssignment"> | string> {
+  const audit = await step.store.get("audit", hire);
+  const assignment = await step.store.get("auditAssignment", assignmentId(hire, round, attempt));
+  if (audit === null || assignment === null) return `nobody was assigned round ${round}, attempt ${attempt}`;
+  if (assignment.auditor !== signer) return `signer must be the auditor, ${assignment.auditor}`;
+  if (assignment.verdict !== null) return "its auditor gave a verdict before";
+  const isOpen = audit.status === "assigned" || audit.status === "assigning";
+  if (!isOpen || audit.round !== round || audit.attempt !== attempt) return "the assignment is over";
+  if (!isOperator(step, audit.operator)) return `${audit.operator} is no operator of audits`;
+  if (audit.paramsHash !== params_hash) return `body.params_hash must be the receipt's, ${audit.paramsHash}`;
+  if (audit.resultHash !== result_hash) return `body.result_hash must be the receipt's, ${audit.resultHash}`;
+  return assignment;
+}
+
+/** An assigned auditor's word. */
+export async function verdictSettled(
+  step: Step,
+  assignment: Row<"auditAssignment">,
+  { verdict, reasons, record }: { verdict: AuditVerdict["verdict"]; reasons: string; record: string },
+): Promise<void> {
+  const { hire, operator, auditor } = assignment;
+  const verdictTime = step.at.time;
+  await step.store.update("auditAssignment", assignment.id, { verdict, reasons, record, verdictTime });
+  const row = await auditorRow(step, operator, auditor);
+  await step.store.update("auditor", row.id, { unanswered: 0, answered: row.answered + 1 });
+  const audit = (await step.store.get("audit", hire)) as Row<"audit">;
+  if (verdict !== "inconclusive") return roundDecided(step, audit, verdict);
+  if (audit.status === "assigned") await nextAttempt(step, audit);
+}
+
+/** The time for a verdict is over: from now on somebody else is looked for, and until there is one the verdict still counts. */
+export async function verdictDue(step: Step, id: string): Promise<void> {
+  const assignment = (await step.store.get("auditAssignment", id)) as Row<"auditAssignment">;
+  const audit = (await step.store.get("audit", assignment.hire)) as Row<"audit">;
+  const isCurrent = audit.round === assignment.round && audit.attempt === assignment.attempt;
+  if (audit.status !== "assigned" || !isCurrent) return;
+  if (!isOperator(step, audit.operator)) return auditAbandoned(step, audit);
+  await nextAttempt(step, audit);
+}
+
+async function nextAttempt(step: Step, audit: Row<"audit">): Promise<void> {
+  if (audit.attempt < step.params.audit.maxAttempts) {
+    await awaitAuditor(step, audit);
+    return;
+  }
+  await endAttempt(step, audit);
+  await roundExhausted(step, audit);
+}

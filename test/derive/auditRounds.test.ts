@@ -1,0 +1,254 @@
+import { expect } from "chai";
+import type { MemoryStore } from "tallystick-derive/memoryStore";
+import type { Address } from "tallystick-protocol/address";
+import {
+  AUDITED,
+  BUYER,
+  HASHES,
+  OTHER_HASHES,
+  offer,
+  only,
+  SELLER,
+  say,
+  scene,
+  tickHash,
+} from "./auditScene.ts";
+import { DAY, type EventLog, wallet } from "./eventLog.ts";
+
+/** A hire that is drawn and assigned at the next tick. */
+function drawn(log: EventLog): EventLog {
+  log.hire(SELLER, BUYER, HASHES);
+  return log.after(60).tick(tickHash(1_000));
+}
+
+const statusOf = async (log: EventLog) => (await only(log)).audit.status;
+const reasonOf = (store: MemoryStore, hash: string) =>
+  [...store.rows("record").values()].find((it) => it.hash === hash)?.reason;
+
+describe("the rounds of an audit", () => {
+  const cases: [words: string[], status: string, rounds: number][] = [
+    [["pass"], "passed", 1],
+    [["fail", "fail"], "failed", 2],
+    [["fail", "pass", "pass"], "passed", 3],
+    [["fail", "pass", "fail"], "failed", 3],
+    [["inconclusive", "inconclusive", "inconclusive"], "inconclusive", 1],
+    [["inconclusive", "pass"], "passed", 1],
+    [["fail", "inconclusive", "inconclusive", "inconclusive"], "inconclusive", 2],
+  ];
+  for (const [words, status, rounds] of cases) {
+    it(`end as ${status} after ${words.join(", ")}`, async () => {
+      const log = drawn(scene({ auditors: 8 }));
+      for (const [n, word] of words.entries()) {
+        await say(log, word);
+        log.after(60).tick(tickHash(2_000 + n));
+      }
+      const { audit, asked } = await only(log);
+      expect([audit.status, audit.round]).to.deep.equal([status, rounds]);
+      expect(asked.map((it) => it.verdict)).to.deep.equal(words);
+      expect(new Set(asked.map((it) => it.auditor)).size).to.equal(words.length);
+    });
+  }
+
+  it("are two when what passed is drawn to be looked at again", async () => {
+    for (const [second, status] of [
+      [["pass"], "passed"],
+      [["fail", "fail"], "failed"],
+    ] as const) {
+      const log = drawn(scene({ auditors: 8, audit: { recheckPpm: 1_000_000 } }));
+      await say(log, "pass");
+      expect(await statusOf(log)).to.equal("rechecking");
+      log.after(60).tick(tickHash(3));
+      for (const word of second) {
+        await say(log, word);
+        log.after(60).tick(tickHash(4));
+      }
+      expect(await statusOf(log)).to.equal(status);
+    }
+  });
+
+  it("end as abandoned when their operator leaves the parameters", async () => {
+    const log = drawn(scene());
+    await say(log, "fail");
+    log.record("params", wallet(20), { version: 2, operator: wallet(20) });
+    log.after(60).tick(tickHash(5));
+    expect(await statusOf(log)).to.equal("abandoned");
+  });
+});
+
+describe("a verdict", () => {
+  it("counts late, until somebody else is assigned", async () => {
+    for (const [seconds, hash, counts] of [
+      [DAY - 61, tickHash(6), true],
+      [DAY, undefined, true],
+      [DAY, tickHash(6), false],
+    ] as const) {
+      const log = drawn(scene());
+      const { last } = await only(log);
+      log.after(seconds).tick(hash);
+      await say(log, "pass", { attempt: 1 });
+      const event = log.events.at(-1);
+      if (event?.kind === "record") event.signer = last.auditor as Address;
+      expect(await statusOf(log)).to.equal(counts ? "rechecking" : "assigned");
+    }
+  });
+
+  it("is the assigned auditor's own, once, of this round and attempt, and of the receipt's bytes", async () => {
+    const log = drawn(scene());
+    const faults = [
+      await say(log, "fail", { round: 2 }),
+      await say(log, "fail", { attempt: 2 }),
+      await say(log, "fail", { hire: `0x${"00".repeat(32)}` }),
+      await say(log, "fail", { params_hash: OTHER_HASHES.result_hash }),
+      await say(log, "fail", { result_hash: OTHER_HASHES.result_hash }),
+    ];
+    const { audit } = await only(log);
+    faults.push(
+      log.record("audit_verdict", SELLER, {
+        ...{ hire: audit.id, round: 1, attempt: 1, verdict: "pass", ...HASHES },
+        reasons: [{ code: "other", detail: "" }],
+      }),
+    );
+    const good = await say(log, "fail");
+    faults.push(await say(log, "pass"));
+    const { store, last } = await only(log);
+    expect([last.verdict, last.record, last.reasons]).to.deep.equal(["fail", good, "other"]);
+    expect(faults.map((hash) => reasonOf(store, hash)?.replaceAll(/0x[0-9a-f]+/g, "…"))).to.deep.equal([
+      "nobody was assigned round 2, attempt 1",
+      "nobody was assigned round 1, attempt 2",
+      "nobody was assigned round 1, attempt 1",
+      "body.params_hash must be the receipt's, …",
+      "body.result_hash must be the receipt's, …",
+      "signer must be the auditor, …",
+      "its auditor gave a verdict before",
+    ]);
+  });
+});
+
+describe("who audits", () => {
+  const askedOf = async (log: EventLog) => (await only(log)).asked.map((it) => it.auditor);
+
+  it("is in Tier 2, with a success in the capability", async () => {
+    const log = scene({ auditors: 0 });
+    offer(log, wallet(50));
+    log.hire(wallet(51), wallet(99), { capability: "text.summarize" });
+    offer(log, wallet(51));
+    drawn(log);
+    const { store, audit, asked } = await only(log);
+    expect([audit.status, asked.length]).to.deep.equal(["assigning", 0]);
+    expect(store.rows("agent").get(wallet(51))?.trustTier).to.equal(2);
+    log.hire(wallet(51), wallet(99));
+    log.after(60).tick(tickHash(7));
+    expect(await askedOf(log)).to.deep.equal([wallet(51)]);
+  });
+
+  it("is neither buyer nor seller, nor in a cluster with either", async () => {
+    for (const side of [SELLER, BUYER]) {
+      const log = scene({ auditors: 1 });
+      for (const it of [side, wallet(100), wallet(60), wallet(61)]) {
+        log.after(1).listing(it, `custom.${it}`);
+        log.transfer(wallet(70), it, 900_000_000);
+      }
+      log.hire(SELLER, wallet(99));
+      offer(log, SELLER);
+      drawn(log);
+      expect(await statusOf(log)).to.equal("assigning");
+    }
+  });
+
+  for (const [seconds, asked] of [
+    [7 * DAY - 1, 1],
+    [7 * DAY, 2],
+  ] as const) {
+    it(`has ${asked === 1 ? "seen" : "not seen"} this buyer and seller ${seconds} seconds ago`, async () => {
+      const log = drawn(scene({ auditors: 1, audit: { verdictSeconds: 30 * DAY } }));
+      await say(log, "pass");
+      log.hire(SELLER, BUYER, HASHES);
+      log.after(seconds).tick(tickHash(8));
+      const { store } = await log.derive();
+      expect(store.rows("auditAssignment").size).to.equal(asked);
+    });
+  }
+
+  it("confirms a fail only when no cluster, handle or host joins it to the first", async () => {
+    const joined: { [what: string]: (log: EventLog) => void } = {
+      cluster: (log) => {
+        for (const it of [wallet(100), wallet(101), wallet(60), wallet(61)]) {
+          log.after(1).listing(it, `custom.${it}`);
+          log.transfer(wallet(70), it, 900_000_000);
+        }
+      },
+      handle: (log) => {
+        for (const [at, x_handle] of [
+          [100, "Ada"],
+          [101, "ada"],
+        ] as const)
+          log.record("claim", wallet(20), {
+            ...{ agent_id: wallet(at), x_handle, verification_hash: "a".repeat(64), state: "verified" },
+          });
+      },
+      host: (log) => {
+        for (const at of [100, 101])
+          offer(log, wallet(at), { endpoint: `https://same.example:${at}/x`, issued_at: 2 });
+      },
+      nothing: () => {},
+    };
+    for (const [what, join] of Object.entries(joined)) {
+      const log = scene({ auditors: 2 });
+      join(log);
+      drawn(log);
+      await say(log, "fail");
+      log.after(60).tick(tickHash(9));
+      expect(await statusOf(log), what).to.equal(what === "nothing" ? "assigned" : "assigning");
+      offer(log, wallet(102));
+      log.hire(wallet(102), wallet(99));
+      log.after(60).tick(tickHash(10));
+      expect(await statusOf(log), what).to.equal("assigned");
+    }
+  });
+
+  it("leaves the roster after three assignments in a row without a word, until it offers itself again", async () => {
+    for (const speaks of [false, true]) {
+      const log = scene({ auditors: 1, audit: { maxAttempts: 1 } });
+      for (let n = 0; n < 4; n++) {
+        log.hire(SELLER, wallet(200 + n), HASHES);
+        log.after(60).tick(tickHash(20 + n));
+        if (speaks && n === 1) {
+          const { asked } = await only(log);
+          const { hire } = asked.at(-1) ?? {};
+          log.record("audit_verdict", wallet(100), {
+            ...{ hire: hire ?? "", round: 1, attempt: 1, verdict: "pass", ...HASHES },
+            reasons: [{ code: "other", detail: "" }],
+          });
+        }
+        log.after(DAY).tick();
+      }
+      const { store } = await log.derive();
+      const row = store.rows("auditor").get(`${AUDITED}/${wallet(100)}`);
+      expect(store.rows("auditAssignment").size).to.equal(speaks ? 4 : 3);
+      expect([row?.isActive, row?.removedFor]).to.deep.equal(speaks ? [true, null] : [false, "unanswered"]);
+      if (speaks) continue;
+      offer(log, wallet(100), { issued_at: 1 });
+      log.after(60).tick(tickHash(30));
+      expect((await log.derive()).store.rows("auditAssignment").size, "an old offer").to.equal(3);
+      offer(log, wallet(100), { issued_at: 2 });
+      log.after(60).tick(tickHash(31));
+      expect((await log.derive()).store.rows("auditAssignment").size).to.equal(4);
+    }
+  });
+
+  it("is published with the clusters of all three, and with why others were passed over", async () => {
+    const log = scene({ auditors: 1 });
+    offer(log, wallet(50));
+    for (let n = 0; n < 6; n++) {
+      log.hire(SELLER, wallet(200 + n), HASHES);
+      log.after(60).tick(tickHash(40 + n));
+    }
+    const { asked } = await only(log);
+    expect(asked.length).to.equal(6);
+    for (const it of asked) {
+      expect(Object.keys(JSON.parse(it.clusters))).to.include.members([wallet(100), SELLER]);
+      expect(it.auditorType).to.equal("auditor");
+    }
+    expect(asked.flatMap((it) => it.passedOver.split(",")).filter((it) => it !== "")).to.include("tier");
+  });
+});

@@ -1,0 +1,239 @@
+import { expect } from "chai";
+import { apply } from "tallystick-derive/apply";
+import { drawNumber, drawnPlaces } from "tallystick-derive/audits/drawnPlaces";
+import { sha256HexByNoble } from "tallystick-derive/sha256Hex";
+import type { Store } from "tallystick-derive/store";
+import type { Hex } from "tallystick-protocol/hex";
+import type { RecordBody, RecordJson } from "tallystick-protocol/json/recordBody";
+import {
+  AUDITED,
+  auditsIn,
+  BUYER,
+  HASHES,
+  OTHER_HASHES,
+  only,
+  POOL,
+  SELLER,
+  scene,
+  tickHash,
+} from "./auditScene.ts";
+import { DAY, EventLog, OTHER_LEDGER, wallet } from "./eventLog.ts";
+
+describe("which hires are drawn", () => {
+  const number = drawNumber(sha256HexByNoble, ["any", "words"]);
+
+  it("are none at 0 ppm, all at 1,000,000, all but at most one at 999,999, and at most one at 1", () => {
+    for (const count of [0, 1, 2, 999]) {
+      const drawn = (ppm: number, u: bigint) => [...drawnPlaces(count, ppm, u)];
+      for (const u of [0n, 1n, 500_000n, 999_999n, number]) {
+        expect(drawn(0, u)).to.deep.equal([]);
+        expect(drawn(1_000_000, u)).to.deep.equal(Array.from({ length: count }, (_, n) => n));
+        expect(drawn(999_999, u).length).to.be.within(Math.max(0, count - 1), count);
+        expect(drawn(1, u).length).to.be.within(0, 1);
+      }
+      expect(drawn(1, 999_999n)).to.deep.equal(count === 0 ? [] : [0]);
+      expect(drawn(999_999, 0n)).to.deep.equal(Array.from({ length: count }, (_, n) => n).slice(1));
+    }
+  });
+
+  it("are those of the formula, place by place, and as many as the rate says to within one", () => {
+    for (const [count, ppm, u] of [
+      [100, 30_000, number],
+      [1_000, 333_333, 999_999n],
+      [10, 999_998, 7n],
+      [100_000, 30_000, 123_456n],
+    ] as const) {
+      const share = (n: number) => (BigInt(n) * BigInt(ppm) + (u % 1_000_000n)) / 1_000_000n;
+      const slow = Array.from({ length: count }, (_, n) => n).filter((n) => share(n + 1) > share(n));
+      const drawn = [...drawnPlaces(count, ppm, u)];
+      expect(drawn).to.deep.equal(slow);
+      expect(Math.abs(drawn.length - (count * ppm) / 1_000_000)).to.be.below(1);
+    }
+  });
+});
+
+describe("a listing's consent to audits", () => {
+  for (const [seconds, holds] of [
+    [DAY - 1, false],
+    [DAY, true],
+  ] as const) {
+    it(`${holds ? "holds" : "does not hold"} ${seconds} seconds after it was given`, async () => {
+      const log = new EventLog({ audit: { operators: { [AUDITED]: { pool: POOL } } } });
+      log.listing(SELLER, "text.translate", { audit: { operator: AUDITED } });
+      log.after(seconds).hire(SELLER, BUYER, HASHES);
+      expect(auditsIn((await log.derive()).store).statuses).to.deep.equal(holds ? ["eligible"] : []);
+    });
+
+    it(`${holds ? "is over" : "still holds"} ${seconds} seconds after it was taken back`, async () => {
+      const retired = { issued_at: 2, retired: true, audit: { operator: AUDITED } };
+      for (const back of [{ issued_at: 2 }, retired] as RecordBody[]) {
+        const log = scene();
+        log.listing(SELLER, "text.translate", back);
+        log.after(seconds).hire(SELLER, BUYER, HASHES);
+        expect(auditsIn((await log.derive()).store).statuses).to.deep.equal(holds ? [] : ["eligible"]);
+      }
+    });
+  }
+
+  it("is read where the buyer paid, not where the receipt comes", async () => {
+    const log = scene();
+    const id = log.deposit(SELLER, BUYER);
+    const tx = log.transfer(BUYER, SELLER, 500_000, { authorized: true });
+    log.listing(SELLER, "text.translate", { issued_at: 2 });
+    log.after(DAY).receipt(SELLER, BUYER, { tx, ...HASHES });
+    log.receipt(SELLER, BUYER, { escrow_id: id, ...HASHES });
+    expect(auditsIn((await log.derive()).store).audits.map(({ id: hire }) => hire)).to.deep.equal([
+      `${tx}-2`,
+    ]);
+  });
+
+  it("in any other form is none, nor is one to an operator that the parameters do not name", async () => {
+    const forms: RecordJson[] = [
+      AUDITED,
+      { operator: AUDITED, more: 1 },
+      { operator: wallet(9) },
+      [],
+      null,
+      true,
+    ];
+    for (const audit of forms) {
+      const log = scene();
+      log.listing(SELLER, "text.summarize", { audit });
+      log.after(DAY).hire(SELLER, BUYER, { capability: "text.summarize", ...HASHES });
+      expect(auditsIn((await log.derive()).store).statuses, JSON.stringify(audit)).to.deep.equal([]);
+    }
+  });
+});
+
+describe("a hire that may be audited", () => {
+  it("is known before its escrow is settled, and when its receipt comes after", async () => {
+    for (const order of ["receipt first", "receipt last"]) {
+      const log = scene();
+      log.listing(SELLER, "text.translate", {
+        payment_mode: "platform_escrow:swarmwage-partnered",
+        audit: { operator: AUDITED },
+      });
+      const id = log.after(DAY).deposit(SELLER, BUYER);
+      if (order === "receipt last") log.after(60).delivered(id).released(id);
+      log.after(60).receipt(SELLER, BUYER, { escrow_id: id, ...HASHES });
+      log.after(1).tick(tickHash(2));
+      const { audit } = await only(log);
+      expect([audit.id, audit.status], order).to.deep.equal([id, "assigned"]);
+    }
+  });
+
+  it("of a seller that says nothing of its work may be drawn after the waiting time, and has failed", async () => {
+    for (const [more, isEligible] of [
+      [{}, true],
+      [{ params_hash: HASHES.params_hash }, true],
+      [HASHES, true],
+    ] as const) {
+      const log = scene();
+      log.hire(SELLER, BUYER, more as RecordBody);
+      const early = log.after(DAY - 1).tick(tickHash(2));
+      const before = auditsIn((await early.derive()).store);
+      expect(before.audits.length).to.equal(more === HASHES ? 1 : 0);
+      log.after(1).tick(tickHash(3));
+      expect(auditsIn((await log.derive()).store).audits.length).to.equal(isEligible ? 1 : 0);
+      log.after(1).tick(tickHash(4));
+      const { audit } = await only(log);
+      expect([audit.status, audit.reason]).to.deep.equal(
+        more === HASHES ? ["assigned", null] : ["failed", "undisclosed"],
+      );
+    }
+  });
+
+  it("under a name that the seller does not list fails like silence", async () => {
+    const log = scene();
+    log.hire(SELLER, BUYER, { capability: "text.something", ...HASHES });
+    log.after(1).tick(tickHash(2));
+    const { audit } = await only(log);
+    expect([audit.status, audit.reason]).to.deep.equal(["failed", "undisclosed"]);
+  });
+
+  it("fails, drawn or not, once its seller signs other hashes for it, in whichever ledger", async () => {
+    for (const ratePpm of [0, 1_000_000]) {
+      const log = scene({ audit: { ratePpm } });
+      log.hire(SELLER, BUYER, { hire_id: "one", ...HASHES });
+      log.after(1).tick(tickHash(2));
+      const body = {
+        ...(log.events.findLast((it) => it.kind === "record")?.body as RecordBody),
+        ...OTHER_HASHES,
+      };
+      log.said("receipt", SELLER, body, OTHER_LEDGER);
+      const { audit } = await only(log);
+      expect([audit.status, audit.reason, audit.cause]).to.deep.equal([
+        "failed",
+        "equivocation",
+        ratePpm === 0 ? "rules" : "sample",
+      ]);
+    }
+  });
+
+  it("is none that a pool buys, nor one too small to count", async () => {
+    const log = scene();
+    log.hire(SELLER, POOL, HASHES);
+    log.hire(SELLER, BUYER, { ...HASHES, amount: 999 });
+    expect(auditsIn((await log.derive()).store).statuses).to.deep.equal([]);
+  });
+});
+
+describe("a tick", () => {
+  it("without a hash draws nothing, and nobody is forgotten by it", async () => {
+    const log = scene();
+    log.hire(SELLER, BUYER, HASHES);
+    log.after(1).tick();
+    expect(auditsIn((await log.derive()).store).statuses).to.deep.equal(["eligible"]);
+    log.after(1).tick(tickHash(2));
+    expect(auditsIn((await log.derive()).store).statuses).to.deep.equal(["assigned"]);
+  });
+
+  it("does not draw from its own block: whoever makes it knows its hash", async () => {
+    const log = scene();
+    log.hire(SELLER, BUYER, HASHES);
+    log.tick(tickHash(2));
+    expect(auditsIn((await log.derive()).store).statuses).to.deep.equal(["eligible"]);
+    log.tick(tickHash(3));
+    expect(auditsIn((await log.derive()).store).statuses).to.deep.equal(["assigned"]);
+  });
+
+  it("of another chain draws others: applied again with another hash, the rows are those of that one alone", async () => {
+    const log = scene({ audit: { ratePpm: 500_000 }, auditors: 5 });
+    for (let n = 0; n < 40; n++) log.hire(SELLER, wallet(200 + n), HASHES);
+    const start = log.events.length;
+    log.after(1);
+    const rowsWith = async (hash: Hex) => {
+      log.events.length = start;
+      log.events.push({ block: log.block, time: log.time, kind: "tick", hash });
+      return auditsIn((await log.derive()).store);
+    };
+    const drawn = new Set<string>();
+    for (let n = 5; n < 13; n++) {
+      const { statuses } = await rowsWith(tickHash(n));
+      expect((await rowsWith(tickHash(n))).statuses).to.deep.equal(statuses);
+      expect(statuses.filter((it) => it !== "eligible").length).to.equal(20);
+      drawn.add(statuses.join());
+    }
+    expect(drawn.size, "the odd ones or the even ones").to.equal(2);
+  });
+
+  it("looks at what it draws alone, however many hires stand there", async () => {
+    const log = scene({ audit: { ratePpm: 10_000 } });
+    for (let n = 0; n < 1_000; n++) log.hire(SELLER, BUYER, HASHES);
+    log.after(1);
+    const { store } = await log.derive();
+    const reads: string[] = [];
+    const counting: Store = {
+      get: (table, id) => {
+        if (table === "audit") reads.push(id);
+        return store.get(table, id);
+      },
+      insert: (table, row) => store.insert(table, row),
+      update: (table, id, change) => store.update(table, id, change),
+    };
+    await apply(counting, { block: log.block, time: log.time, kind: "tick", hash: tickHash(9) });
+    const drawn = auditsIn(store).audits.filter((it) => it.drawnBlock !== null);
+    expect(drawn.length).to.equal(10);
+    expect(new Set(reads).size).to.equal(10);
+  });
+});

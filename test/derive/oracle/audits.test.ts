@@ -1,0 +1,41 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { auditLog, auditSteps } from "./auditLog.ts";
+import { derivedState } from "./derivedState.ts";
+import { oracle } from "./oracle.ts";
+
+/** How many generated logs with audits; more with AUDIT_RUNS. */
+const RUNS = Number(process.env.AUDIT_RUNS ?? 60);
+
+describe("audits, derived and by the oracle", () => {
+  it("agree on every draw, every assignment, every verdict and every end, for any log", async () => {
+    const seen = new Map<string, number>();
+    const note = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1);
+    await fc.assert(
+      fc.asyncProperty(auditSteps, async (steps) => {
+        const log = await auditLog(steps);
+        const { store, ...snapshot } = await log.derive();
+        expect(derivedState(snapshot, store)).to.deep.equal(oracle(log.events));
+        for (const it of store.rows("audit").values()) {
+          note(it.status);
+          note(`round ${it.round}`);
+          if (it.reason !== null) note(it.reason);
+        }
+        for (const it of store.rows("auditAssignment").values())
+          for (const bar of it.passedOver.split(",")) note(`passed over: ${bar}`);
+        for (const it of store.rows("auditor").values()) if (it.removedFor !== null) note(it.removedFor);
+      }),
+      { numRuns: RUNS },
+    );
+    if (process.env.AUDIT_RUNS !== undefined) console.log(Object.fromEntries([...seen].sort()));
+    // What none of many logs reach was not compared.
+    if (RUNS >= 1_000) expect([...seen.keys()]).to.include.members(EXPECTED);
+  }).timeout(0);
+});
+
+const EXPECTED = [
+  ...["eligible", "assigning", "assigned", "rechecking", "passed", "failed", "inconclusive", "abandoned"],
+  ...["undisclosed", "equivocation", "unanswered"],
+  ...["round 1", "round 2", "round 3"],
+  ...["tier", "capability", "cluster", "pair", "akin", "party"].map((bar) => `passed over: ${bar}`),
+];
