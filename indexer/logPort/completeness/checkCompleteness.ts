@@ -2,6 +2,7 @@ import type { Address } from "tallystick-protocol/address";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import { walletOf } from "../checkLogs.ts";
+import { TooManyLogsError } from "../errors.ts";
 import type { BalanceSource, BlockAt, BlockRange, Call, LogPort, TokenTransfer } from "../logPort.ts";
 import { sampleOf } from "./sampleOf.ts";
 
@@ -66,8 +67,8 @@ export type CompletenessOptions = {
   ) => Promise<ReadonlyMap<Address, Flow>>;
 };
 
-/** Wallets read at once: so many hubs stay below what one call may gather. */
-const GROUP = 100;
+/** Wallets read at once: what one request of an RPC takes. */
+const GROUP = 1_000;
 
 /**
  * Holds the transfers of some wallets against their balances at a final block. What adds up in spite of a gap is not seen: transfers of
@@ -88,10 +89,25 @@ export async function checkCompleteness(options: CompletenessOptions, call: Call
   for (const [last, wallets] of starts) {
     if (last >= at.block) continue;
     for (let n = 0; n < wallets.length; n += GROUP) {
-      await checkGroup(options, wallets.slice(n, n + GROUP), { from: last + 1, to: at.block }, result, call);
+      const range = { from: last + 1, to: at.block };
+      await checkOrHalve(options, wallets.slice(n, n + GROUP), range, result, call);
     }
   }
   return result;
+}
+
+/** Where wallets have more transfers together than one call may gather, half of them are read at a time. */
+async function checkOrHalve(
+  ...[options, wallets, range, result, call]: Parameters<typeof checkGroup>
+): Promise<void> {
+  try {
+    await checkGroup(options, wallets, range, result, call);
+  } catch (error) {
+    if (!(error instanceof TooManyLogsError) || wallets.length === 1) throw error;
+    const half = Math.ceil(wallets.length / 2);
+    await checkOrHalve(options, wallets.slice(0, half), range, result, call);
+    await checkOrHalve(options, wallets.slice(half), range, result, call);
+  }
 }
 
 async function checkGroup(

@@ -8,6 +8,7 @@ import {
   type Verified,
 } from "../../../indexer/logPort/completeness/checkCompleteness.ts";
 import { sampleOf } from "../../../indexer/logPort/completeness/sampleOf.ts";
+import { TooManyLogsError } from "../../../indexer/logPort/errors.ts";
 import type { Call, LogPort, TokenTransfer } from "../../../indexer/logPort/logPort.ts";
 import { createRpcSource } from "../../../indexer/logPort/rpc/createRpcSource.ts";
 import { FakeChain, TOKEN, type Written, wallet, ZERO } from "./support/fakeChain.ts";
@@ -193,6 +194,21 @@ describe("the completeness of transfers", () => {
     kept.set(poor, { count: 1, sum: kept.get(poor)!.sum - 5n });
     const { gaps } = await checkCompleteness(options({ received, rounds: 1 }), CALL);
     expect(gaps.map(({ wallet, difference }) => [wallet, difference])).to.deep.equal([[poor, 5n]]);
+  });
+
+  it("reads fewer wallets at a time where they have too many transfers together", async () => {
+    const source = rpc();
+    const sizes: number[] = [];
+    const port: LogPort = {
+      ...source,
+      transfersTo: async (wallets, ...asked) => {
+        sizes.push(wallets.length);
+        if (wallets.length > 40) throw new TooManyLogsError(source.name, 1);
+        return source.transfersTo(wallets, ...asked);
+      },
+    };
+    const { checked, gaps } = await checkCompleteness(options({ port, rounds: 1 }), CALL);
+    expect([checked.length, gaps.length, sizes]).to.deep.equal([120, 0, [120, 60, 30, 30, 60, 30, 30]]);
   });
 
   it("asks balances of the block by its hash, and says when the node has no state there", async () => {

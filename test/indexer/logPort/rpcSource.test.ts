@@ -346,13 +346,20 @@ describe("the RPC source of token logs", () => {
       expect(await open().transfersFrom([BOB], { block: 17, hash }, CALL)).to.have.length(1);
     });
     it("reads a provider without batches twice, and again where the answers differ", async () => {
-      server.refuse = () => undefined;
-      server.behave = (messages, n) => {
-        if (messages.length > 1)
+      const asked = new Set<string>();
+      server.behave = (messages) => {
+        if (messages.length > 1) {
           return { status: 400, text: '{"jsonrpc":"2.0","error":{"code":-32600,"message":"no batches"}}' };
-        return n % 4 === 2 ? { node: { head: 20 } } : undefined;
+        }
+        // Another node answers each call: that of the logs lags behind when it is asked for the first time.
+        const [{ method, params }] = messages as [RpcMessage];
+        const filter = JSON.stringify(params);
+        const isFirst = method === "eth_getLogs" && !asked.has(filter) && filter.includes(ALICE.slice(2));
+        asked.add(filter);
+        return isFirst ? { node: { head: 20 } } : undefined;
       };
       await reads({ batch: 1 });
+      expect(outcomes("stale")).to.be.above(0);
     });
     it("reads the chain again after a reorg between headers and logs", async () => {
       const forked = chain.fork(95, [[pay(CAROL, BOB)], [], [pay(ALICE, BOB)], [], [], []]);
@@ -429,6 +436,17 @@ describe("the RPC source of token logs", () => {
       expect((await failure(open().transfersTo([BOB], { block: 92, hash }, CALL))).code).to.equal(
         "source_behind",
       );
+    });
+    it("refuses a chain above finality that does not begin at the final block", async () => {
+      const forked = chain.fork(
+        80,
+        Array.from({ length: 20 }, () => [pay(ALICE, BOB)]),
+      );
+      server.reset(chain, { finality: 10 });
+      server.behave = (messages) =>
+        messages.some(({ params }) => params[0] === "finalized") ? undefined : { node: { chain: forked } };
+      const error = await failure(open().transfersTo([BOB], { from: 91, to: 100 }, CALL));
+      expect(error.code).to.equal("source_orphaned_block");
     });
     it("refuses headers that do not fit together", async () => {
       const forked = chain.fork(49, [[], [], []]);
