@@ -1,5 +1,5 @@
 import type { Row } from "tallystick-derive/tables";
-import type { RowChange } from "./rows/transaction.ts";
+import type { RowChange } from "tallystick-derive/transaction";
 
 /** Weights in sums: millionths of a hire. */
 export const MICRO = 1_000_000;

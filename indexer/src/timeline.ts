@@ -1,5 +1,5 @@
 import type { Row } from "tallystick-derive/tables";
-import type { RowChange } from "./rows/transaction.ts";
+import type { RowChange } from "tallystick-derive/transaction";
 
 /** What happened, for those who follow a node live: the row it is about, and the agents that it concerns. */
 export type Moment = {

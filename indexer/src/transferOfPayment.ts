@@ -1,8 +1,8 @@
 import type { DeriveEvent, TransferEvent } from "tallystick-derive/events";
 import type { Row } from "tallystick-derive/tables";
+import type { RowChange } from "tallystick-derive/transaction";
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
-import type { RowChange } from "./rows/transaction.ts";
 
 /** The payment that a transfer became, which most do: null for one that cannot be a hire's, and for any other event. */
 export function paymentOfTransfer(event: DeriveEvent, changes: readonly RowChange[]): Row<"payment"> | null {

@@ -4,10 +4,10 @@ import { STATE_ID } from "tallystick-derive/stateId";
 import type { ApplyOptions } from "tallystick-derive/step";
 import type { Answer, Store } from "tallystick-derive/store";
 import type { Row, TableName } from "tallystick-derive/tables";
+import { type RowChange, Transaction } from "tallystick-derive/transaction";
 import { positionKey } from "../positionKey.ts";
 import { paymentOfTransfer } from "../transferOfPayment.ts";
 import { KnownRows } from "./knownRows.ts";
-import { type RowChange, Transaction } from "./transaction.ts";
 
 /** What the derivation needs of a database, by table and primary key. */
 export type RowDatabase = {

@@ -1,6 +1,6 @@
 import { type Row, type TableName, tables } from "tallystick-derive/tables";
+import type { RowChange } from "tallystick-derive/transaction";
 import { BloomFilter } from "./bloomFilter.ts";
-import type { RowChange } from "./transaction.ts";
 
 /** Bits of the filter: 16 MiB, enough for ten million rows. */
 const LOG2_BITS = 27;

@@ -1,7 +1,7 @@
 import { apply } from "tallystick-derive/apply";
 import type { DeriveEvent } from "tallystick-derive/events";
 import type { MemoryStore } from "tallystick-derive/memoryStore";
-import { type RowChange, Transaction } from "../../../indexer/src/rows/transaction.ts";
+import { type RowChange, Transaction } from "tallystick-derive/transaction";
 
 /** Applies an event to rows in memory as a node does to its database, and tells what it changed. */
 export async function changesOf(store: MemoryStore, event: DeriveEvent): Promise<readonly RowChange[]> {

@@ -1,5 +1,5 @@
-import { type Answer, after, type Store } from "tallystick-derive/store";
-import type { Row, TableName } from "tallystick-derive/tables";
+import { type Answer, after, type Store } from "./store.ts";
+import type { Row, TableName } from "./tables.ts";
 
 /** What an event did to one row: `before` is null for a new one. */
 export type RowChange<T extends TableName = TableName> = { table: T; before: Row<T> | null; after: Row<T> };
