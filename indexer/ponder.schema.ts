@@ -7,6 +7,8 @@ import { publishedFigures } from "./src/publishedFigures.ts";
 
 export const state = deriveTable("state");
 export const wallet = deriveTable("wallet");
+export const inflow = deriveTable("inflow");
+export const transferCount = deriveTable("transferCount");
 export const agent = deriveTable("agent", (table) => ({
   byRegistration: index().on(table.registeredBlock, table.registeredLog, table.id),
   byOwnership: index().on(table.ownershipCluster, table.registeredBlock, table.registeredLog, table.id),

@@ -3,6 +3,7 @@ import { emptyRow } from "./emptyRow.ts";
 import { evaluateFundings } from "./funding/fundings.ts";
 import { joinAsFunder } from "./funding/trips.ts";
 import { listLength } from "./lists.ts";
+import { watch } from "./relevant/inflow.ts";
 import { standingOf } from "./standing.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
@@ -39,10 +40,16 @@ export async function ensureAgent(step: Step, address: string): Promise<Row<"age
     claimStatus: (await step.store.get("claim", address))?.status ?? "unclaimed",
     freeHires: await listLength(step.store, freeHiresOf(address)),
   });
+  await watch(step, address);
   // Fundings that came before the registration count from now on, with the times at which they came.
   await evaluateFundings(step, address);
   await joinAsFunder(step, address);
   return agentRow(step, address);
+}
+
+/** Whether an address is an agent or can become one: hubs and escrows cannot. */
+export async function mayBeAgent(step: Step, address: string): Promise<boolean> {
+  return (await findAgent(step, address)) !== null || !(await isHubOrEscrow(step, address));
 }
 
 /** The list of an address's free hires as a seller, kept also while it is not an agent yet. */

@@ -19,6 +19,8 @@ import { markRoots } from "./paramsRecord.ts";
 import { leaveStars } from "./ratings.ts";
 import { receiptWaited } from "./receipts.ts";
 import { recordSettled } from "./records.ts";
+import { historyTold } from "./relevant/historyTold.ts";
+import { countTold } from "./relevant/senders.ts";
 import { STATE_ID } from "./stateId.ts";
 import { type ApplyOptions, openStep, type Step } from "./step.ts";
 import { type Answer, after, forEach, type Store } from "./store.ts";
@@ -60,6 +62,10 @@ function dispatch(step: Step, event: DeriveEvent): Answer<void> {
       return markRoots(step, event.params);
     case "transfer":
       return transferred(step, event);
+    case "history":
+      return historyTold(step, event);
+    case "count":
+      return countTold(step, event);
     case "escrow.deposited":
       return escrowDeposited(step, event);
     case "escrow.delivered":

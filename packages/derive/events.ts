@@ -5,11 +5,13 @@ import type { Params } from "tallystick-protocol/records/params";
 
 /**
  * The event log: all that the derivation reads, one JSON object a line, in the order block, log, seq; a block's tick is
- * its last. Amounts are decimal strings of atomic units, addresses lower case, times unix seconds of the block.
+ * its last. What an event needs of the past (`history`, `count`) stands right before it. Amounts are decimal strings of atomic units, addresses lower case, times unix seconds of the block.
  */
 export type DeriveEvent =
   | ParamsEvent
   | TransferEvent
+  | HistoryEvent
+  | CountEvent
   | EscrowDeposited
   | EscrowDelivered
   | EscrowReleased
@@ -23,6 +25,9 @@ type OnChain<Kind extends string> = { block: number; time: number; log: number; 
 /** The token that a log is about, and the first block of which its transfers were read. */
 export type LogToken = { address: Address; firstBlock: number };
 
+/** Which transfers a log has: all of the token, or those that matter; all when it does not say. */
+export type LogForm = "all" | "relevant";
+
 /**
  * The first line of an exported log, and of no other: the parameters the node was configured with, and the token. Without it
  * the default parameters hold, and whoever reads the log has to know the token.
@@ -30,19 +35,28 @@ export type LogToken = { address: Address; firstBlock: number };
 export type ParamsEvent = OnChain<"params"> & {
   params: Params;
   token?: LogToken;
-  /** Which transfers the log has: all of the token, or those that matter. */
-  form?: "all" | "relevant";
+  form?: LogForm;
 };
 
-export type TransferEvent = OnChain<"transfer"> & {
-  token: Address;
-  from: Address;
-  to: Address;
-  value: string;
-  tx: Hex;
-  /** The log just before it is `AuthorizationUsed` by `from` (EIP-3009). */
-  authorized: boolean;
-};
+type Transfer = { token: Address; from: Address; to: Address; value: string; tx: Hex };
+
+export type TransferEvent = OnChain<"transfer"> &
+  Transfer & {
+    /**
+     * The log just before it is `AuthorizationUsed` by `from` (EIP-3009). A relevant log tells it of transfers to a wallet with a live
+     * listing and of those that a receipt waits for; it is false of others, and nothing asks.
+     */
+    authorized: boolean;
+  };
+
+/**
+ * Of a relevant log: a transfer of the past that the next event needs, at its own position. Without `authorized` it tells what reached
+ * its receiver before that was watched; with it, what may be the payment that a receipt names.
+ */
+export type HistoryEvent = OnChain<"history"> & Transfer & { authorized?: boolean };
+
+/** Of a relevant log: where the transfer is that made `transfers` of all that left a wallet (`out`), or reached it (`in`). */
+export type CountEvent = OnChain<"count"> & { wallet: Address; side: "in" | "out"; transfers: number };
 
 export type EscrowDeposited = OnChain<"escrow.deposited"> & {
   provider: string;
@@ -91,6 +105,13 @@ export type RecordEvent = OnChain<"record"> & {
 
 /** `hash`: of the block, so that whoever keeps a log can tell of which chain it is. Logs made by hand need none. */
 export type TickEvent = { block: number; time: number; kind: "tick"; hash?: Hex };
+
+/** What tells of the past: it stands before the event that needs it, out of order. */
+export type PastEvent = HistoryEvent | CountEvent;
+
+export function isPast(event: DeriveEvent): event is PastEvent {
+  return event.kind === "history" || event.kind === "count";
+}
 
 /** Where an event stands; a tick has neither log nor seq. */
 export type Position = { block: number; time: number; log: number | null; seq: number | null };

@@ -40,7 +40,7 @@ export async function foldLog(
       const event = reader.read(line);
       if (event === undefined) continue;
       if (atBlock !== undefined && event.block > atBlock) return derived;
-      if (event.kind === "transfer" && event.token !== reader.token) {
+      if ("token" in event && event.kind !== "params" && event.token !== reader.token) {
         noteOther(derived, event.token);
         continue;
       }

@@ -1,6 +1,6 @@
 import { schedule } from "./agenda.ts";
 import { agentRow, updateAgent } from "./agentRow.ts";
-import { ensureAgent } from "./agents.ts";
+import { ensureAgent, mayBeAgent } from "./agents.ts";
 import { sharedClusterSize } from "./clusters.ts";
 import { append, itemsOf } from "./lists.ts";
 import { addNumber, removeNumber } from "./orderedSet.ts";
@@ -42,8 +42,9 @@ export type HireFacts = Outcome &
  * cluster at this position (SHP §4.5.3, §9.2). False, and nothing is counted, when a side can never be an agent.
  */
 export async function countHire(step: Step, facts: HireFacts): Promise<boolean> {
-  if ((await ensureAgent(step, facts.seller)) === null) return false;
-  if ((await ensureAgent(step, facts.buyer)) === null) return false;
+  if (!(await mayHire(step, facts))) return false;
+  await ensureAgent(step, facts.seller);
+  await ensureAgent(step, facts.buyer);
   const clusterSize = await sharedClusterSize(step, facts.buyer, facts.seller);
   const { windowSeconds, volumeWindowSeconds } = step.params;
   const hire: Row<"hire"> = {
@@ -63,6 +64,14 @@ export async function countHire(step: Step, facts: HireFacts): Promise<boolean> 
     await schedule(step, hire.time + windowSeconds, "window", hire.id);
   }
   return true;
+}
+
+/** Whether both sides of a hire are agents or can become some: else it is none, and neither side becomes one by it. */
+export async function mayHire(
+  step: Step,
+  { seller, buyer }: Pick<HireFacts, "seller" | "buyer">,
+): Promise<boolean> {
+  return (await mayBeAgent(step, seller)) && (await mayBeAgent(step, buyer));
 }
 
 /** A hire is 24 hours old: what it was worth leaves its seller's volume. */

@@ -6,6 +6,7 @@ import { ensureAgent } from "./agents.ts";
 import { noteConsent } from "./audits/consents.ts";
 import { updateFingerprint } from "./fingerprint/membership.ts";
 import { append, itemsOf } from "./lists.ts";
+import { watch } from "./relevant/inflow.ts";
 import { type Standing, standingOf } from "./standing.ts";
 import type { Step } from "./step.ts";
 import { type Answer, after } from "./store.ts";
@@ -98,6 +99,7 @@ async function agreePayee(step: Step, agent: string, payee: string): Promise<voi
   const id = `${agent}/${payee}`;
   if ((await step.store.get("payee", id)) !== null) return;
   await step.store.insert("payee", { id, block: step.at.block, log: step.at.log ?? 0 });
+  await watch(step, payee);
 }
 
 function rowOf(step: Step, { hash, seq, body }: ListingFacts, agent: Row<"agent">): Row<"listing"> {

@@ -1,6 +1,6 @@
 import type { Address } from "tallystick-protocol/address";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
-import type { DeriveEvent, ParamsEvent } from "./events.ts";
+import { type DeriveEvent, isPast, type LogForm, type ParamsEvent, type PastEvent } from "./events.ts";
 import { parseEvent } from "./parseEvent.ts";
 
 /**
@@ -9,7 +9,10 @@ import { parseEvent } from "./parseEvent.ts";
  */
 export class LogReader {
   #line = 0;
-  #last: DeriveEvent | undefined;
+  #last: OrderedEvent | undefined;
+  #form: LogForm = "all";
+  /** The latest of what was told of the past since the last event in order. */
+  #past: { line: number; block: number; log: number; time: number } | undefined;
   #token: Address | undefined;
   #firstBlock = 0;
 
@@ -33,21 +36,52 @@ export class LogReader {
     if (text.trim() === "") return undefined;
     const event = parseLine(text, line);
     const last = this.#last;
+    if (isPast(event)) {
+      this.#checkTransfer(event);
+      this.#takePast(event);
+      return event;
+    }
     if (event.kind === "params") {
       if (last !== undefined) throw notFirst(line);
       this.#takeToken(event);
+      this.#form = event.form ?? "all";
     }
     if (last !== undefined) {
       if (!isBefore(last, event)) throw outOfOrder(line);
       if (event.time < last.time) throw timeRunsBack(line, last.time, event.time);
     }
-    if (event.kind === "transfer") {
-      if (this.#token === undefined) throw unknownToken(line);
-      if (event.token === this.#token && event.block < this.#firstBlock)
-        throw beforeFirstBlock(line, event.block, this.#firstBlock);
-    }
+    this.#checkPast(event);
+    this.#checkTransfer(event);
     this.#last = event;
     return event;
+  }
+
+  /** Notes a line that tells of the past: it is of another place than its own. */
+  #takePast({ kind, block, log, time: ownTime }: PastEvent): void {
+    if (this.#form === "all") throw pastInAll(this.#line, kind);
+    const past = this.#past;
+    const time = Math.max(ownTime, past?.time ?? 0);
+    const isLatest = past === undefined || past.block < block || (past.block === block && past.log < log);
+    this.#past = isLatest ? { line: this.#line, block, log, time } : { ...past, time };
+  }
+
+  /** What an event needs of the past is from before it. */
+  #checkPast(event: OrderedEvent): void {
+    const past = this.#past;
+    if (past === undefined) return;
+    if (past.block > event.block || (past.block === event.block && past.log >= logOf(event))) {
+      throw pastTooLate(past.line, this.#line);
+    }
+    if (event.time < past.time) throw timeRunsBack(this.#line, past.time, event.time);
+    this.#past = undefined;
+  }
+
+  #checkTransfer(event: DeriveEvent): void {
+    const { kind, block } = event;
+    if (kind !== "transfer" && kind !== "history" && kind !== "count") return;
+    if (this.#token === undefined) throw unknownToken(this.#line);
+    const isOfToken = kind === "count" || event.token === this.#token;
+    if (isOfToken && block < this.#firstBlock) throw beforeFirstBlock(this.#line, block, this.#firstBlock);
   }
 
   /** The token that the log is about, as far as is known. */
@@ -80,6 +114,9 @@ export class LogReader {
   }
 }
 
+/** What stands in the order of the log. */
+type OrderedEvent = Exclude<DeriveEvent, PastEvent>;
+
 function parseLine(text: string, line: number): DeriveEvent {
   try {
     return parseEvent(text);
@@ -96,7 +133,7 @@ function parseLine(text: string, line: number): DeriveEvent {
 }
 
 /** Order: block, log, seq; a block's tick is its last event. */
-function isBefore(a: DeriveEvent, b: DeriveEvent): boolean {
+function isBefore(a: OrderedEvent, b: OrderedEvent): boolean {
   if (a.block !== b.block) return a.block < b.block;
   const [logA, logB] = [logOf(a), logOf(b)];
   if (logA !== logB) return logA < logB;
@@ -105,7 +142,7 @@ function isBefore(a: DeriveEvent, b: DeriveEvent): boolean {
   return a.kind === "params" && b.kind !== "params";
 }
 
-function logOf(event: DeriveEvent): number {
+function logOf(event: OrderedEvent): number {
   return event.kind === "tick" ? Number.POSITIVE_INFINITY : event.log;
 }
 
@@ -125,6 +162,22 @@ function outOfOrder(line: number): TallystickError {
   });
 }
 
+function pastInAll(line: number, kind: string): TallystickError {
+  return new TallystickError({
+    code: "history_in_all",
+    message: `Line ${line} is of kind ${kind}, which a log of all transfers has none of.`,
+    hint: "By its first line the log has every transfer at its place. One that has those that matter says form: relevant there.",
+  });
+}
+
+function pastTooLate(line: number, event: number): TallystickError {
+  return new TallystickError({
+    code: "history_too_late",
+    message: `Line ${line} is to tell what was before line ${event}, but its own position is not before that.`,
+    hint: "Lines of kind history and count stand right before the event that needs them, and tell of positions before its own.",
+  });
+}
+
 function timeRunsBack(line: number, before: number, after: number): TallystickError {
   return new TallystickError({
     code: "time_runs_back",
@@ -136,7 +189,7 @@ function timeRunsBack(line: number, before: number, after: number): TallystickEr
 function unknownToken(line: number): TallystickError {
   return new TallystickError({
     code: "token_unknown",
-    message: `Line ${line} is a transfer, and nothing says which token the log is about.`,
+    message: `Line ${line} is about a transfer, and nothing says which token the log is about.`,
     hint: "The first line of an exported log names the token. For a log without one: --token 0x…",
   });
 }
@@ -144,7 +197,7 @@ function unknownToken(line: number): TallystickError {
 function beforeFirstBlock(line: number, block: number, first: number): TallystickError {
   return new TallystickError({
     code: "transfer_before_first_block",
-    message: `Line ${line} is a transfer of block ${block}, but by its first line the log begins with block ${first}.`,
+    message: `Line ${line} is of block ${block}, but by its first line the log begins with block ${first}.`,
     hint: "The log was edited, or put together from two; export it again.",
   });
 }

@@ -2,6 +2,8 @@ import type { Params } from "tallystick-protocol/records/params";
 import { dropTrips } from "./clusters.ts";
 import { forgetTrips, noteTakenBack, noteWidened, rememberTrips } from "./funding/trips.ts";
 import { undampen } from "./hires.ts";
+import { isRelevant } from "./relevant/isRelevant.ts";
+import { noteParams } from "./relevant/until.ts";
 import { STATE_ID } from "./stateId.ts";
 import type { Step } from "./step.ts";
 import { markWallet, unmarkHub } from "./wallets.ts";
@@ -11,6 +13,7 @@ import { markWallet, unmarkHub } from "./wallets.ts";
  * that weighed less only for them weigh 1.
  */
 export async function paramsSettled(step: Step, params: Params): Promise<void> {
+  if (isRelevant(step)) await noteParams(step);
   await step.store.update("state", STATE_ID, {
     params: JSON.stringify(params),
     paramsVersion: params.version,

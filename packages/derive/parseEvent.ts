@@ -20,23 +20,32 @@ const isToken = (value: unknown) =>
   isAddress((value as { address?: unknown }).address) &&
   isCount((value as { firstBlock?: unknown }).firstBlock);
 const isForm = (value: unknown) => value === "all" || value === "relevant";
+const isSide = (value: unknown) => value === "in" || value === "out";
 const orAbsent = (holds: (value: unknown) => boolean) => (value: unknown) =>
   value === undefined || holds(value);
 
 const position: Fields = { block: isCount, time: isCount };
 const onChain: Fields = { ...position, log: isCount };
 
+const transfer: Fields = {
+  ...onChain,
+  token: isAddress,
+  from: isAddress,
+  to: isAddress,
+  value: isAmount,
+  tx: isHash,
+};
+
 /** The fields each kind must have; others are ignored. */
 const kinds: { [kind: string]: Fields } = {
   params: { ...onChain, params: isObject, token: orAbsent(isToken), form: orAbsent(isForm) },
-  transfer: {
+  transfer: { ...transfer, authorized: isFlag },
+  history: { ...transfer, authorized: orAbsent(isFlag) },
+  count: {
     ...onChain,
-    token: isAddress,
-    from: isAddress,
-    to: isAddress,
-    value: isAmount,
-    tx: isHash,
-    authorized: isFlag,
+    wallet: isAddress,
+    side: isSide,
+    transfers: (value) => isCount(value) && value !== 0,
   },
   "escrow.deposited": {
     ...onChain,
@@ -71,6 +80,9 @@ const kinds: { [kind: string]: Fields } = {
   tick: { ...position, hash: orAbsent(isHash) },
 };
 
+/** What to say of a field of few values. */
+const CHOICES: { [name: string]: string } = { form: "must be all or relevant", side: "must be in or out" };
+
 /** The same as pairs: a log has many lines. */
 const checks = new Map(Object.entries(kinds).map(([kind, fields]) => [kind, Object.entries(fields)]));
 
@@ -91,7 +103,8 @@ export function parseEvent(line: string): DeriveEvent {
   const fields = typeof values.kind === "string" ? checks.get(values.kind) : undefined;
   if (fields === undefined) throw invalid("kind", `must be one of ${Object.keys(kinds).join(", ")}`);
   for (const [name, holds] of fields) {
-    if (!holds(values[name])) throw invalid(name, `is missing or malformed in a ${values.kind} event`);
+    if (holds(values[name])) continue;
+    throw invalid(name, CHOICES[name] ?? `is missing or malformed in a ${values.kind} event`);
   }
   if (values.kind !== "params") return values as DeriveEvent;
   const params = paramsSchema.safeParse(values.params);

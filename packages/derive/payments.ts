@@ -1,8 +1,12 @@
+import { ZERO_HASH } from "tallystick-protocol/hex";
 import { paidForHire } from "./funding/fundings.ts";
-import { countHire } from "./hires.ts";
+import { directHireId } from "./hireId.ts";
+import { countHire, mayHire } from "./hires.ts";
 import { directOutcome } from "./outcome.ts";
+import { isBefore, type Place, placeOf } from "./place.ts";
 import { receiptCounted } from "./receiptCounted.ts";
 import { hireKeyTaken } from "./receiptRow.ts";
+import { isRelevant } from "./relevant/isRelevant.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
 import { latencyOf } from "./telemetry.ts";
@@ -26,19 +30,46 @@ export function keyOfPayment({ txHash, buyer, payee, amount }: Row<"receipt">): 
  */
 export const MAX_ALIKE = 100;
 
-/** Keeps a transfer that a receipt may claim; null for one that has too many before it that are alike. */
+/**
+ * Keeps a transfer that a receipt may claim, those that are alike in the order of their logs; null for one that has too many before it,
+ * or that is kept already.
+ */
 export async function addPayment(
   step: Step,
   key: string,
   payment: Omit<Row<"payment">, "id">,
 ): Promise<Row<"payment"> | null> {
-  const first = `${key}/0`;
-  const isFirst = (await step.store.get("payment", first)) === null;
-  const n = isFirst ? 0 : await countPayments(step, key);
-  if (n >= MAX_ALIKE) return null;
-  const row = { id: isFirst ? first : `${key}/${n}`, ...payment };
+  const { count, last } = await knownPayments(step, key);
+  if (count >= MAX_ALIKE || (last !== null && last.log >= payment.log)) return null;
+  const row = { id: `${key}/${count}`, ...payment };
   await step.store.insert("payment", row);
   return row;
+}
+
+/** How many payments have this key, and the last of them. */
+async function knownPayments(
+  step: Step,
+  key: string,
+): Promise<{ count: number; last: Row<"payment"> | null }> {
+  if ((await step.store.get("payment", `${key}/0`)) === null) return { count: 0, last: null };
+  const count = await countPayments(step, key);
+  return { count, last: await step.store.get("payment", `${key}/${count - 1}`) };
+}
+
+/**
+ * Asks for the transfers before a place that this transaction, these sides and this amount have in common, but for those that are
+ * known: a receipt may claim one.
+ */
+export async function askPayments(
+  step: Step,
+  { tx, from, to, value }: { tx: string; from: string; to: string; value: bigint },
+  before: Place,
+): Promise<void> {
+  const { count, last } = await knownPayments(step, paymentKey(tx, from, to, value));
+  if (tx === ZERO_HASH || count >= MAX_ALIKE) return;
+  const after = last === null ? null : placeOf(last);
+  const limit = MAX_ALIKE - count;
+  step.ask({ kind: "payments", tx, from, to, value, after, before: placeOf(before), limit });
 }
 
 /** How many payments have this key, at least one, in few looks also when one transaction holds thousands: by doubling, then halving. */
@@ -57,6 +88,10 @@ async function countPayments(step: Step, key: string): Promise<number> {
 /** The first payment that the receipt may claim, or null. */
 export async function findPayment(step: Step, receipt: Row<"receipt">): Promise<Row<"payment"> | null> {
   const key = keyOfPayment(receipt);
+  if (isRelevant(step) && (await hasConsent(step, receipt))) {
+    const { txHash: tx, buyer: from, payee: to, amount: value } = receipt;
+    await askPayments(step, { tx, from, to, value }, { block: step.at.block, log: step.at.log ?? 0 });
+  }
   for (let n = 0; ; n++) {
     const payment = await step.store.get("payment", `${key}/${n}`);
     if (payment === null) return null;
@@ -80,7 +115,7 @@ export async function mayClaim(
   if (receipt.payee === receipt.agent) return true;
   const consent = await step.store.get("payee", `${receipt.agent}/${receipt.payee}`);
   if (consent === null) return false;
-  return consent.block < payment.block || (consent.block === payment.block && consent.log < payment.log);
+  return isBefore(consent, payment);
 }
 
 /** Whether a receipt made a hire of this payment: one log pays for one hire. */
@@ -88,9 +123,8 @@ async function isClaimed(step: Step, payment: Row<"payment">): Promise<boolean> 
   return (await step.store.get("hire", hireIdOf(payment))) !== null;
 }
 
-/** `<tx>-<log>`. */
 function hireIdOf({ id, log }: Row<"payment">): string {
-  return `${id.slice(0, id.indexOf("/"))}-${log}`;
+  return directHireId(id.slice(0, id.indexOf("/")), log);
 }
 
 /** Whether the payee that a receipt names has ever agreed to be paid for its agent. */
@@ -108,10 +142,14 @@ export async function countDirectHire(
     await step.store.update("receipt", receipt.id, { status: "duplicate" });
     return false;
   }
-  // First of all: registering the sides below must not take it for funding.
+  if (!(await mayHire(step, { seller: receipt.agent, buyer: receipt.buyer }))) {
+    await step.store.update("receipt", receipt.id, { status: "unmatched" });
+    return false;
+  }
+  // Before the sides are registered, which must not take it for funding.
   await paidForHire(step, payment);
   const id = hireIdOf(payment);
-  const counted = await countHire(step, {
+  await countHire(step, {
     ...directOutcome(receipt, await step.store.get("telemetry", receipt.id)),
     id,
     seller: receipt.agent,
@@ -126,7 +164,6 @@ export async function countDirectHire(
     escrowId: null,
     receipt: receipt.id,
   });
-  if (counted) await receiptCounted(step, receipt, id);
-  else await step.store.update("receipt", receipt.id, { status: "unmatched" });
-  return counted;
+  await receiptCounted(step, receipt, id);
+  return true;
 }

@@ -10,6 +10,7 @@ import { attachReceipt } from "./escrows.ts";
 import { append, listLength } from "./lists.ts";
 import { countDirectHire, findPayment, hasConsent, keyOfPayment, MAX_ALIKE } from "./payments.ts";
 import { receiptRow, waitingFor, waitingForPayment } from "./receiptRow.ts";
+import { watch } from "./relevant/inflow.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
 
@@ -39,6 +40,7 @@ export async function receiptSettled(step: Step, facts: ReceiptFacts): Promise<v
 async function awaitPayment(step: Step, receipt: Row<"receipt">): Promise<void> {
   const waiting = waitingForPayment(keyOfPayment(receipt));
   const mayWait = (await hasConsent(step, receipt)) && (await listLength(step.store, waiting)) < MAX_ALIKE;
+  if (mayWait) await watch(step, receipt.payee);
   await waitIfPending(step, receipt, mayWait ? waiting : null);
 }
 

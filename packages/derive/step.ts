@@ -3,6 +3,7 @@ import { type RecoverPublicKey, recoverByNoble } from "tallystick-protocol/signa
 import { BUCKET_SECONDS } from "./agendaBuckets.ts";
 import { type DeriveEvent, type Position, positionOf } from "./events.ts";
 import type { OpenAgent, OpenWallet } from "./openRows.ts";
+import type { Ask } from "./relevant/reads.ts";
 import { type Sha256Hex, sha256HexByNoble } from "./sha256Hex.ts";
 import { STATE_ID } from "./stateId.ts";
 import { type Answer, after, type Store } from "./store.ts";
@@ -16,17 +17,22 @@ export type ApplyOptions = {
   recover?: RecoverPublicKey;
   /** How rows are hashed; in plain JavaScript unless given. */
   sha256Hex?: Sha256Hex;
+  /** Who is asked for what a relevant log lacks, while it is made; one that is read has all. */
+  ask?: Ask;
 };
 
 /** One event being applied: where we stand, what holds, and which rows it has touched so far. */
 export type Step = {
   readonly store: Store;
   readonly at: Position;
+  /** Whether this is the first line: what it says holds from the first block. */
+  readonly isFirst: boolean;
   readonly params: Params;
   readonly state: Row<"state">;
   readonly trustSignatures: boolean;
   readonly recover: RecoverPublicKey;
   readonly sha256Hex: Sha256Hex;
+  readonly ask: Ask;
   /** The agents read so far, written at the end (see `agentRow.ts`). */
   readonly agents: Map<string, OpenAgent>;
   /** The wallets, likewise (see `wallets.ts`). */
@@ -40,21 +46,32 @@ export type Step = {
 export function openStep(
   store: Store,
   event: DeriveEvent,
-  { trustSignatures = false, recover = recoverByNoble, sha256Hex = sha256HexByNoble }: ApplyOptions = {},
+  {
+    trustSignatures = false,
+    recover = recoverByNoble,
+    sha256Hex = sha256HexByNoble,
+    ask = hasAll,
+  }: ApplyOptions = {},
 ): Answer<Step> {
   return after(stateAt(store, event), (state) => ({
     store,
     at: positionOf(event),
+    isFirst: event.kind === "params",
     params: parseParams(state.params),
     state,
     trustSignatures,
     recover,
     sha256Hex,
+    ask,
     agents: new Map(),
     wallets: new Map(),
     touchedAgents: new Set(),
     touchedClusters: new Set(),
   }));
+}
+
+function hasAll(): boolean {
+  return true;
 }
 
 function stateAt(store: Store, event: DeriveEvent): Answer<Row<"state">> {
@@ -76,6 +93,7 @@ function initialState(event: DeriveEvent): Row<"state"> {
     trips: 0,
     paramsVersion: params.version,
     params: JSON.stringify(params),
+    form: (event.kind === "params" ? event.form : undefined) ?? "all",
     root: "",
     digest: null,
   };

@@ -19,6 +19,8 @@ export const tables = {
     trips: "number",
     paramsVersion: "number",
     params: "text",
+    /** `all` or `relevant`: which transfers the log has. */
+    form: "text",
     /** Root of the digest tree and the digest of the last tick, 64 hex characters. */
     root: "text",
     digest: "text?",
@@ -35,6 +37,22 @@ export const tables = {
     /** The funding transfers it received, and those that may turn out to be some, a line each (see `funding/legs.ts`). */
     fundings: "text",
   },
+  /**
+   * Of a relevant log: the transfers that reached a wallet before it was watched, as far as they were told, up to that at `block` and
+   * `log`; and from which position on it is watched, so that its transfers are in the log.
+   */
+  inflow: {
+    id: "text",
+    received: "bigint",
+    incoming: "number",
+    block: "number",
+    log: "number",
+    fundings: "text",
+    watchedBlock: "number?",
+    watchedLog: "number?",
+  },
+  /** Of a relevant log, `<wallet>/<in or out>/<n>`: where its n-th transfer is. */
+  transferCount: { id: "text", block: "number", log: "number" },
   agent: {
     id: "text",
     registeredBlock: "number",
@@ -450,37 +468,24 @@ export const tables = {
   },
 } as const satisfies Record<string, Record<string, ColumnKind>>;
 
-export type ColumnKind =
-  | "text"
-  | "text?"
-  | "number"
-  | "number?"
-  | "bigint"
-  | "bigint?"
-  | "boolean"
-  | "boolean?";
+type Values = {
+  text: string;
+  "text?": string | null;
+  number: number;
+  "number?": number | null;
+  bigint: bigint;
+  "bigint?": bigint | null;
+  boolean: boolean;
+  "boolean?": boolean | null;
+};
 
-type Value<K extends ColumnKind> = K extends "text"
-  ? string
-  : K extends "text?"
-    ? string | null
-    : K extends "number"
-      ? number
-      : K extends "number?"
-        ? number | null
-        : K extends "bigint"
-          ? bigint
-          : K extends "bigint?"
-            ? bigint | null
-            : K extends "boolean"
-              ? boolean
-              : boolean | null;
+export type ColumnKind = keyof Values;
 
 export type TableName = keyof typeof tables;
 
 /** A row of `T`: every column present, nullable ones null. */
 export type Row<T extends TableName> = {
   -readonly [C in keyof (typeof tables)[T]]: (typeof tables)[T][C] extends ColumnKind
-    ? Value<(typeof tables)[T][C]>
+    ? Values[(typeof tables)[T][C]]
     : never;
 };

@@ -2,10 +2,13 @@ import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import { schedule } from "./agenda.ts";
 import { findAgent } from "./agentRow.ts";
 import type { TransferEvent } from "./events.ts";
-import { addFundingTransfer, isFundingSize, presumePayment } from "./funding/fundings.ts";
+import { addFundingTransfer, presumePayment } from "./funding/fundings.ts";
+import { isFundingSize } from "./funding/isFundingSize.ts";
 import { itemsOf, listLength } from "./lists.ts";
-import { addPayment, countDirectHire, mayClaim, paymentKey } from "./payments.ts";
+import { addPayment, askPayments, countDirectHire, mayClaim, paymentKey } from "./payments.ts";
 import { receiptRow, waitingForPayment } from "./receiptRow.ts";
+import { askInflow, inflowOf, isWatched } from "./relevant/inflow.ts";
+import { isRelevant } from "./relevant/isRelevant.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
 import { changeWallet, findWallet, isHubOrEscrow } from "./wallets.ts";
@@ -15,55 +18,77 @@ import { changeWallet, findWallet, isHubOrEscrow } from "./wallets.ts";
  * wallet with a live listing is presumed a hire payment until it has waited `reconcileSeconds` for its receipt.
  */
 export async function transferred(step: Step, event: TransferEvent): Promise<void> {
+  // What reached a wallet before it is watched is told when that is needed; here it would count twice.
+  if (isRelevant(step) && !(await isWatched(step, event.to, event))) return;
   const value = BigInt(event.value);
-  const isBusy = await countTransfer(step, event);
-  const before = await findWallet(step, event.to);
-  const { kind, received } = await changeWallet(step, event.to, {
-    received: (before?.received ?? 0n) + value,
-  });
+  const { kind, received, isBusy } = await (isRelevant(step) ? countWatched : countTransfer)(
+    step,
+    event,
+    value,
+  );
   if (kind !== null || event.from === ZERO_ADDRESS || (await isHubOrEscrow(step, event.from))) return;
 
-  const funds = !isBusy && isFundingSize(step, value, received);
-  const presumed = event.authorized && (await hasLiveListing(step, event.to));
-  let payment: Row<"payment"> | null = null;
-  const key = paymentKey(event.tx, event.from, event.to, value);
-  if (value >= BigInt(step.params.minHireAtomic)) {
-    payment = await addPayment(step, key, {
-      block: event.block,
-      time: event.time,
-      log: event.log,
-      from: event.from,
-      to: event.to,
-      value,
-      authorized: event.authorized,
-    });
+  const mayPay = value >= BigInt(step.params.minHireAtomic);
+  const isListed = mayPay && (await hasLiveListing(step, event.to));
+  if (isRelevant(step) && isListed) step.ask({ kind: "authorization" });
+  if (mayPay && (await claimOnArrival(step, event, value))) return;
+  if (isBusy || !isFundingSize(step.params, value, received)) return;
+  if (isListed && event.authorized) {
+    // One second more: it is decided by the first tick that is later than the whole waiting time.
+    const due = event.time + step.params.reconcileSeconds + 1;
+    return schedule(step, due, "payment", await presumePayment(step, event.to, legOf(event)));
   }
-  if (payment !== null) {
-    const waiting = waitingForPayment(key);
-    const isAwaited = (await listLength(step.store, waiting)) > 0;
-    if (isAwaited && (await claimByWaitingReceipt(step, waiting, payment))) return;
-    if (funds && presumed) {
-      // One second more: it is decided by the first tick that is later than the whole waiting time.
-      const due = event.time + step.params.reconcileSeconds + 1;
-      return schedule(step, due, "payment", await presumePayment(step, event.to, legOf(event)));
-    }
-  }
-  if (funds) await addFundingTransfer(step, event.to, legOf(event), payment !== null);
+  await addFundingTransfer(step, event.to, legOf(event), mayPay);
 }
 
+type Counted = Pick<Row<"wallet">, "kind" | "received"> & { isBusy: boolean };
+
 /**
- * Counts a transfer on both sides.
- *
- * @returns whether `hubTransfers` had left its sender, or reached its receiver, before it: then it funds nobody. Such a wallet stays
- *   what it is in all else: an agent, a buyer, a seller
+ * Counts a transfer on both sides. `isBusy`: `hubTransfers` had left its sender, or reached its receiver, before it; then it funds nobody.
+ * Such a wallet stays what it is in all else: an agent, a buyer, a seller.
  */
-async function countTransfer(step: Step, { from, to }: TransferEvent): Promise<boolean> {
-  const incoming = (await findWallet(step, to))?.incoming ?? 0;
+async function countTransfer(step: Step, { from, to }: TransferEvent, value: bigint): Promise<Counted> {
+  const before = await findWallet(step, to);
+  const incoming = before?.incoming ?? 0;
   // Nobody is funded from there, and every mint would change its row.
   const outgoing = from === ZERO_ADDRESS ? 0 : ((await findWallet(step, from))?.outgoing ?? 0);
-  await changeWallet(step, to, { incoming: incoming + 1 });
+  const { kind, received } = await changeWallet(step, to, {
+    incoming: incoming + 1,
+    received: (before?.received ?? 0n) + value,
+  });
   if (from !== ZERO_ADDRESS) await changeWallet(step, from, { outgoing: outgoing + 1 });
-  return Math.max(incoming, outgoing) >= step.params.hubTransfers;
+  return { kind, received, isBusy: Math.max(incoming, outgoing) >= step.params.hubTransfers };
+}
+
+/** The same in a relevant log, on the side of the receiver: what left the sender is looked for when it matters. */
+async function countWatched(step: Step, event: TransferEvent, value: bigint): Promise<Counted> {
+  const { to } = event;
+  const told = await inflowOf(step, to);
+  const before = await findWallet(step, to);
+  const live = before?.incoming ?? 0;
+  const isBusy = live + (told?.incoming ?? 0) >= step.params.hubTransfers;
+  if (!isBusy) await askInflow(step, to, event);
+  const { kind, received } = await changeWallet(step, to, {
+    incoming: live + 1,
+    received: (before?.received ?? 0n) + value,
+  });
+  return { kind, received: received + (told?.received ?? 0n), isBusy };
+}
+
+/** Keeps a transfer that may pay for a hire, and counts that hire if a receipt waits for it. */
+async function claimOnArrival(step: Step, event: TransferEvent, value: bigint): Promise<boolean> {
+  const { block, time, log, from, to, tx, authorized } = event;
+  const key = paymentKey(tx, from, to, value);
+  const waiting = waitingForPayment(key);
+  const isAwaited = (await listLength(step.store, waiting)) > 0;
+  if (isRelevant(step)) {
+    // A receipt that comes later names its transaction, which tells of it then.
+    if (!isAwaited) return false;
+    step.ask({ kind: "authorization" });
+    await askPayments(step, { tx, from, to, value }, event);
+  }
+  const payment = await addPayment(step, key, { block, time, log, from, to, value, authorized });
+  return payment !== null && isAwaited && claimByWaitingReceipt(step, waiting, payment);
 }
 
 async function claimByWaitingReceipt(step: Step, waiting: string, payment: Row<"payment">): Promise<boolean> {

@@ -1,5 +1,7 @@
 import { emptyRow } from "./emptyRow.ts";
 import type { OpenWallet } from "./openRows.ts";
+import { isRelevant } from "./relevant/isRelevant.ts";
+import { noteKind } from "./relevant/until.ts";
 import type { Step } from "./step.ts";
 import { type Answer, after } from "./store.ts";
 import type { Row } from "./tables.ts";
@@ -43,12 +45,23 @@ export function isHubOrEscrow(step: Step, address: string): Answer<boolean> {
 
 /** Notes what a wallet is. An escrow is one for good, whatever is published of it. */
 export async function markWallet(step: Step, address: string, kind: "hub" | "escrow"): Promise<void> {
-  const known = (await findWallet(step, address))?.kind;
-  if (known !== "escrow" && known !== kind) await changeWallet(step, address, { kind });
+  const known = (await findWallet(step, address))?.kind ?? null;
+  if (known !== "escrow" && known !== kind) await changeKind(step, address, known, kind);
 }
 
 export async function unmarkHub(step: Step, address: string): Promise<void> {
-  if ((await findWallet(step, address))?.kind === "hub") await changeWallet(step, address, { kind: null });
+  const known = (await findWallet(step, address))?.kind ?? null;
+  if (known === "hub") await changeKind(step, address, known, null);
+}
+
+async function changeKind(
+  step: Step,
+  address: string,
+  from: string | null,
+  to: string | null,
+): Promise<void> {
+  if (isRelevant(step) && !step.isFirst) await noteKind(step, address, from);
+  await changeWallet(step, address, { kind: to });
 }
 
 function openWallet(step: Step, address: string): Answer<OpenWallet> {

@@ -235,4 +235,38 @@ describe("edges of the derivation", () => {
       expect(clusters[cluster_id ?? ""]?.kind).to.equal("fingerprint");
     }
   });
+
+  it("a hire with a hub is none: it makes nobody an agent and uses nothing up", async () => {
+    const [operator, seller, buyer] = [wallet(9), wallet(1), wallet(2)];
+    for (const hub of [seller, buyer]) {
+      const log = new EventLog({ operator });
+      const tx = log.transfer(buyer, seller, 500_000, { authorized: true });
+      log.record("params", operator, { version: 2, operator, hubs: [hub] });
+      log.receipt(seller, buyer, { tx });
+      const { agents, store } = await log.derive();
+      expect(agents).to.deep.equal({});
+      expect([...store.rows("receipt").values()].map((it) => it.status)).to.deep.equal(["unmatched"]);
+      log.record("params", operator, { version: 3, operator });
+      log.receipt(seller, buyer, { tx });
+      expect((await log.derive()).agents[seller]?.last_30d_hire_count).to.equal(1);
+    }
+  });
+
+  it("an authorized payment to a listed seller is presumed one also after a hundred alike", async () => {
+    const log = new EventLog({ fundingShare: { numerator: 0, denominator: 1 } });
+    const four = [1, 2, 3, 4].map(wallet);
+    for (const agent of four) log.after(1, 300).listing(agent, "text.translate");
+    for (const agent of four) {
+      const tx = log.hash();
+      for (let n = 0; n < 101; n++) log.transfer(wallet(50), agent, 100_000, { authorized: true, tx });
+    }
+    const sizes = async () =>
+      Object.values((await log.derive()).clusters).flatMap((it) =>
+        it.kind === "ownership" ? [it.size] : [],
+      );
+    log.after(60).tick();
+    expect(await sizes()).to.deep.equal([]);
+    log.after(DAY + 1).tick();
+    expect(await sizes()).to.deep.equal([4]);
+  });
 });

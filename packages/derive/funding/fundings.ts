@@ -1,4 +1,8 @@
 import { agentRow, findAgent } from "../agentRow.ts";
+import { isBefore } from "../place.ts";
+import { askInflow, inflowOf } from "../relevant/inflow.ts";
+import { isRelevant } from "../relevant/isRelevant.ts";
+import { hasSentTooMany } from "../relevant/senders.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { changeWallet, findWallet } from "../wallets.ts";
@@ -6,19 +10,6 @@ import { formatLeg, type Leg, type LegKind, parseFundings } from "./legs.ts";
 import { recordFunding } from "./trips.ts";
 
 const FUNDS: { [kind in LegKind]: boolean } = { plain: true, claimable: true, paid: false, presumed: false };
-
-/**
- * Whether a transfer of `value`, the latest of all that make up `received`, is large enough to fund its receiver: at least
- * `minFundingAtomic`, and at least `fundingShare` of all it ever received. So dust binds nobody, and every wallet has few
- * funders, which bounds the search below.
- */
-export function isFundingSize(step: Step, value: bigint, received: bigint): boolean {
-  const { minFundingAtomic, fundingShare } = step.params;
-  return (
-    value >= BigInt(minFundingAtomic) &&
-    value * BigInt(fundingShare.denominator) >= received * BigInt(fundingShare.numerator)
-  );
-}
 
 /**
  * Notes a funding transfer into `wallet` and, if that is an agent, evaluates the paths that end with it.
@@ -68,12 +59,22 @@ async function addLine(step: Step, wallet: string, line: string): Promise<void> 
 
 /** Puts `to` in the place of a line, or takes it out; false when there is none. */
 async function changeLine(step: Step, wallet: string, from: string, to: string | null): Promise<boolean> {
-  const lines = (await findWallet(step, wallet))?.fundings.split("\n") ?? [];
+  const fundings = replaceLine((await findWallet(step, wallet))?.fundings, from, to);
+  if (fundings !== null) {
+    await changeWallet(step, wallet, { fundings });
+    return true;
+  }
+  const told = isRelevant(step) ? replaceLine((await inflowOf(step, wallet))?.fundings, from, to) : null;
+  if (told !== null) await step.store.update("inflow", wallet, { fundings: told });
+  return told !== null;
+}
+
+function replaceLine(fundings: string | undefined, from: string, to: string | null): string | null {
+  const lines = fundings?.split("\n") ?? [];
   const at = lines.indexOf(from);
-  if (at < 0) return false;
+  if (at < 0) return null;
   lines.splice(at, 1, ...(to === null ? [] : [to]));
-  await changeWallet(step, wallet, { fundings: lines.join("\n") });
-  return true;
+  return lines.join("\n");
 }
 
 /** Evaluates every funding transfer that an agent received, on its registration. */
@@ -97,23 +98,22 @@ async function collectFunders(
   intermediaries: number,
   funders: Set<string>,
 ): Promise<void> {
+  if (isRelevant(step) && (await hasSentTooMany(step, leg))) return;
   funders.add(leg.from);
   if (intermediaries === 0 || (await wasAgentAt(step, leg.from, leg))) return;
+  if (isRelevant(step)) await askInflow(step, leg.from, leg);
   for (const earlier of await fundingsInto(step, leg.from)) {
     if (isBefore(earlier, leg)) await collectFunders(step, earlier, intermediaries - 1, funders);
   }
 }
 
 async function fundingsInto(step: Step, wallet: string): Promise<Leg[]> {
-  const row = await findWallet(step, wallet);
-  return row === null ? [] : parseFundings(row.fundings).filter(({ kind }) => FUNDS[kind]);
+  const told = isRelevant(step) ? ((await inflowOf(step, wallet))?.fundings ?? "") : "";
+  const live = (await findWallet(step, wallet))?.fundings ?? "";
+  return [...parseFundings(told), ...parseFundings(live)].filter(({ kind }) => FUNDS[kind]);
 }
 
 async function wasAgentAt(step: Step, address: string, leg: Leg): Promise<boolean> {
   const agent = await findAgent(step, address);
   return agent !== null && isBefore({ block: agent.registeredBlock, log: agent.registeredLog }, leg);
-}
-
-function isBefore(a: { block: number; log: number }, b: { block: number; log: number }): boolean {
-  return a.block < b.block || (a.block === b.block && a.log < b.log);
 }

@@ -1,10 +1,15 @@
 import type { Facts, Place } from "./facts.ts";
 import { noteRegistered } from "./fundings.ts";
 
+/** Hubs and escrows become no agents; who is one stays one. */
+export function mayRegister(facts: Facts, address: string): boolean {
+  return facts.agents.has(address) || !(facts.hubs.has(address) || facts.escrowContracts.has(address));
+}
+
 /** Makes an address an agent from here on; false for hubs and escrows, which never are. */
 export function register(facts: Facts, address: string, at: Place): boolean {
   if (facts.agents.has(address)) return true;
-  if (facts.hubs.has(address) || facts.escrowContracts.has(address)) return false;
+  if (!mayRegister(facts, address)) return false;
   const { block, time, log } = at;
   facts.agents.set(address, { index: facts.now, block, time, log, tier: 0 });
   noteRegistered(facts, address);

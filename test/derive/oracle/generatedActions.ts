@@ -191,6 +191,60 @@ export type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 /** An action, after so many seconds and blocks: none of either when there are no blocks. */
 export const step = fc.record({ wait, blocks: fc.constantFrom(0, 0, 1, 1, 1, 60, 256), action });
 
+/** Wallets 1–12 as above, 20–34 pass money on, 35–39 come late: they list, or are paid, after it all. */
+const anyone = fc.integer({ min: 1, max: 39 }).map(wallet);
+
+const chain = fc.record({
+  do: fc.constant("chain" as const),
+  from: fc.oneof(funder, anyone),
+  first: fc.constantFrom(1, 2, 3, 8, 35),
+  size: fc.integer({ min: 1, max: 5 }),
+  /** The first of the wallets that it goes through, one of them or one for each receiver. */
+  through: fc.array(fc.constantFrom(20, 25, 30), { maxLength: 4 }),
+  apart: fc.boolean(),
+  slow: fc.boolean(),
+});
+
+const busy = fc.record({
+  do: fc.constant("busy" as const),
+  wallet: anyone,
+  out: fc.boolean(),
+  count: fc.constantFrom(1, 2, 3, 7, 8, 9, 21),
+  value: fc.constantFrom(0, 1, 500_000),
+});
+
+const pay = fc.record({
+  do: fc.constant("pay" as const),
+  seller: anyone,
+  buyer: anyone,
+  payee: fc.option(anyone),
+  amount: fc.constantFrom(1_000, 250_000, 90_000_000),
+  authorized: fc.boolean(),
+  signed: fc.boolean(),
+  consent: fc.constantFrom("before", "between", "never"),
+  order: fc.constantFrom("payment first", "receipt first"),
+  apart: fc.constantFrom(0, 60, DAY / 2, DAY + 1),
+  copies: fc.constantFrom(1, 1, 2, 3),
+  receipts: fc.constantFrom(1, 1, 2),
+});
+
+const distantAction = fc.oneof(
+  { weight: 6, arbitrary: action },
+  { weight: 4, arbitrary: chain },
+  { weight: 1, arbitrary: busy },
+  { weight: 3, arbitrary: pay },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("enter" as const), agent: anyone }) },
+);
+
+export type DistantAction = typeof distantAction extends fc.Arbitrary<infer T> ? T : never;
+
+/** Like `step`, with money that comes over several wallets, wallets with many transfers, and payments to payees. */
+export const distantStep = fc.record({
+  wait,
+  blocks: fc.constantFrom(0, 1, 1, 1, 60, 256),
+  action: distantAction,
+});
+
 /** Who funds, who is funded, and by how many at once, so that there are many clusters, some of which meet. */
 const treasury = fc.integer({ min: 30, max: 34 }).map(wallet);
 /** The agents that are there from the beginning; wallets 13–20 may come later, as may who funds them. */

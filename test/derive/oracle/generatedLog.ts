@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Address } from "tallystick-protocol/address";
+import { type Address, ZERO_ADDRESS } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { EventLog, wallet } from "../eventLog.ts";
@@ -9,6 +9,8 @@ import {
   ATTESTOR,
   CLUSTERED,
   clusterStep,
+  type DistantAction,
+  distantStep,
   OPERATOR,
   step,
 } from "./generatedActions.ts";
@@ -26,19 +28,53 @@ export const clusterLog = fc
   .array(clusterStep, { minLength: 6, maxLength: 40 })
   .map((steps) => logOf(steps, CLUSTERED));
 
-function logOf(steps: { wait: number; blocks: number; action: Action }[], listed: Address[] = []): EventLog {
-  const log = new EventLog({ operator: OPERATOR, claimAttestors: [ATTESTOR], auditArbiters: [ARBITER] });
+/** Logs in which money comes from far off, late and by the thousand; between any two events `noise` transfers that concern nobody. */
+export function distantLogOf(length: { minLength: number; maxLength: number }, noise: number) {
+  const hubTransfers = fc.constantFrom(3, 8, 20, 10_000);
+  return fc
+    .tuple(fc.array(distantStep, length), hubTransfers, fc.nat())
+    .map(([steps, count, seed]) =>
+      logOf(steps, [], { hubTransfers: count }, (log) => addNoise(log, noise, seed + log.events.length)),
+    );
+}
+
+/** Transfers between strangers, a few from those whom the log is about, and into wallets that pass money on. */
+function addNoise(log: EventLog, count: number, seed: number): void {
+  let state = seed;
+  const next = (below: number) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  const stranger = () => wallet(1_000 + next(500));
+  for (let n = 0; n < count; n++) {
+    const odd = next(200);
+    const from = odd === 0 ? wallet(1 + next(34)) : stranger();
+    const to = odd === 1 ? wallet(20 + next(15)) : stranger();
+    log.transfer(from, to, next(1_000_000), { authorized: odd % 2 === 0 });
+  }
+}
+
+function logOf(
+  steps: { wait: number; blocks: number; action: Action | DistantAction }[],
+  listed: Address[] = [],
+  params: Params = {},
+  between: (log: EventLog) => void = () => {},
+): EventLog {
+  const roots = { operator: OPERATOR, claimAttestors: [ATTESTOR], auditArbiters: [ARBITER] };
+  const log = new EventLog({ ...roots, ...params });
   for (const agent of listed) log.after(60, 300).listing(agent, "text.translate");
   const build = new Builder(log);
   for (const { wait: seconds, blocks, action: it } of steps) {
     // A new block has a later time, and only a new block has.
     if (blocks > 0) log.after(seconds, blocks);
+    between(log);
     build.add(it);
   }
   log.after(1).tick();
   return log;
 }
 
+type Params = ConstructorParameters<typeof EventLog>[0];
 type Receipt = { hash: string; seller: Address; buyer: Address };
 type Held = { id: Hex; seller: Address; buyer: Address; delivered: boolean; settled: boolean };
 
@@ -56,9 +92,51 @@ class Builder {
     this.#txs = Array.from({ length: 6 }, () => log.hash());
   }
 
-  add(it: Action): void {
+  add(it: Action | DistantAction): void {
     const log = this.#log;
     switch (it.do) {
+      case "chain":
+        this.#rings += 1;
+        // Every leg is larger than what its receiver had before, whoever sent that.
+        for (let n = it.first; n < it.first + it.size; n++) {
+          const way = [it.from, ...it.through.map((step) => wallet(step + (it.apart ? n : 0))), wallet(n)];
+          for (const [leg, to] of way.slice(1).entries()) {
+            log.transfer(way[leg] ?? to, to, 100_000_000 * 2 ** this.#rings + leg);
+            if (it.slow) log.after(60);
+          }
+        }
+        return;
+      case "busy":
+        for (let n = 0; n < it.count; n++) {
+          if (it.out) log.transfer(it.wallet, wallet(1_000 + n), n);
+          else log.transfer(n % 5 === 0 ? ZERO_ADDRESS : wallet(1_000 + n), it.wallet, it.value);
+        }
+        return;
+      case "pay": {
+        const { seller, buyer, authorized, signed, consent, order, copies } = it;
+        const payee = it.payee ?? seller;
+        if (seller === buyer || payee === buyer) return;
+        const tx = log.hash();
+        const agree = () =>
+          log.listing(seller, "data.lookup", { payee, payee_signature: "0x02", issued_at: log.block });
+        const pay = () => {
+          for (let n = 0; n < copies; n++) log.transfer(buyer, payee, it.amount, { authorized, tx });
+        };
+        const tell = () =>
+          log.receipt(seller, buyer, {
+            tx,
+            amount: it.amount,
+            ...(payee === seller ? {} : { payee }),
+            ...(signed ? { buyer_signature: "0x02" } : {}),
+          });
+        if (consent === "before" && payee !== seller) agree();
+        if (order === "payment first") pay();
+        if (it.apart) log.after(it.apart);
+        if (consent === "between" && payee !== seller) agree();
+        for (let n = 0; n < it.receipts; n++) tell();
+        if (order === "receipt first") pay();
+        return;
+      }
       case "fund": {
         const { authorized } = it;
         log.transfer(it.from, it.to, 10_000 * it.cents, { authorized, tx: this.#txs[it.tx] ?? log.hash() });

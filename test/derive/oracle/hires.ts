@@ -1,10 +1,14 @@
-import { register } from "./agents.ts";
+import { mayRegister, register } from "./agents.ts";
 import type { Facts, Hire, Place, Receipt, Transfer } from "./facts.ts";
 import { sharedSize } from "./groups.ts";
 
 export function countDirect(facts: Facts, receipt: Receipt, it: Transfer, at: Place): void {
   if (isTaken(facts, receipt)) {
     receipt.status = "duplicate";
+    return;
+  }
+  if (!mayRegister(facts, receipt.agent) || !mayRegister(facts, receipt.buyer)) {
+    receipt.status = "unmatched";
     return;
   }
   it.claimed = true;
@@ -94,7 +98,9 @@ function count(
   at: Place,
   hire: Omit<Hire, "size" | "leavesWindow" | "leavesDay">,
 ): Hire | null {
-  if (!register(facts, hire.seller, at) || !register(facts, hire.buyer, at)) return null;
+  if (!mayRegister(facts, hire.seller) || !mayRegister(facts, hire.buyer)) return null;
+  register(facts, hire.seller, at);
+  register(facts, hire.buyer, at);
   const counted = {
     ...hire,
     size: sharedSize(facts, hire.buyer, hire.seller),

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { DAY, EventLog, wallet } from "../eventLog.ts";
 import { derivedState } from "./derivedState.ts";
-import { clusterLog, generatedLog } from "./generatedLog.ts";
+import { clusterLog, distantLogOf, generatedLog } from "./generatedLog.ts";
 import { oracle } from "./oracle.ts";
 
 /** How many generated logs; more with DERIVE_RUNS. */
@@ -30,6 +30,11 @@ describe("the derivation and the oracle", () => {
     expect((await log.derive()).clusters).to.deep.equal({});
     await expectAgreement(log);
   });
+
+  it("agree when money comes from far off, to payees, and over wallets with many transfers", async () => {
+    const log = distantLogOf({ minLength: 5, maxLength: 50 }, 1);
+    await fc.assert(fc.asyncProperty(log, expectAgreement), { numRuns: Math.ceil(RUNS / 10) });
+  }).timeout(0);
 
   it("agree when clusters meet and come apart all the time", async () => {
     await fc.assert(fc.asyncProperty(clusterLog, expectAgreement), { numRuns: Math.ceil(RUNS / 5) });

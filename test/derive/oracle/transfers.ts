@@ -15,6 +15,7 @@ export function readTransfer(facts: Facts, event: Extract<DeriveEvent, { kind: "
     ) >= facts.params.hubTransfers;
   const before = facts.transfers.filter((it) => it.to === event.to).reduce((sum, it) => sum + it.value, 0n);
   const value = BigInt(event.value);
+  const isWorthAHire = value >= BigInt(facts.params.minHireAtomic);
   const alike = facts.transfers.filter(
     (it) =>
       it.mayBePayment &&
@@ -38,10 +39,10 @@ export function readTransfer(facts: Facts, event: Extract<DeriveEvent, { kind: "
     receivedSoFar: before + value,
     large: !isBusy && isLarge(facts, value, before + value),
     presumedUntil:
-      event.authorized && facts.listings.some((it) => it.agent === event.to && it.live)
+      event.authorized && isWorthAHire && facts.listings.some((it) => it.agent === event.to && it.live)
         ? event.time + facts.params.reconcileSeconds
         : null,
-    mayBePayment: value >= BigInt(facts.params.minHireAtomic) && alike.length < 100,
+    mayBePayment: isWorthAHire && alike.length < 100,
     claimed: false,
     decided: false,
     plain: null,
@@ -52,7 +53,7 @@ export function readTransfer(facts: Facts, event: Extract<DeriveEvent, { kind: "
     if (receipt.status === "pending" && pays(facts, transfer, receipt))
       countDirect(facts, receipt, transfer, event);
   }
-  const waits = transfer.presumedUntil !== null && transfer.mayBePayment;
+  const waits = transfer.presumedUntil !== null;
   if (!transfer.claimed && !waits) becomePlain(facts, transfer);
 }
 

@@ -1,0 +1,75 @@
+import { apply } from "../apply.ts";
+import type { DeriveEvent, PastEvent, TransferEvent } from "../events.ts";
+import type { ApplyOptions } from "../step.ts";
+import type { Answer, Store } from "../store.ts";
+import { Transaction } from "../transaction.ts";
+import { Answered, eachOnce } from "./answered.ts";
+import { isWatched } from "./inflow.ts";
+import { linesOf } from "./linesOf.ts";
+import type { Read } from "./reads.ts";
+
+/**
+ * Reads the chain: for each of the reads, in their order, the transfers that it asks for, in the order of the chain, at least. `event`
+ * is the one that needs them. For `authorization` that is the event itself, with `authorized` as it is.
+ */
+export type ReadPast = (reads: readonly Read[], event: DeriveEvent) => Answer<readonly TransferEvent[][]>;
+
+/** Legs are at most five, and each needs two looks behind it; receipts and their sides a few more. */
+const MOST_ROUNDS = 100;
+
+/**
+ * Applies one event of the chain to the rows of a relevant log, after what it needs of the past. The event is tried, what it asked for
+ * is read and told, and it is tried again, until it lacks nothing; only then anything is written to `store`.
+ *
+ * @param event of the whole chain, later than any before it
+ * @returns the lines that the log gets, in order; none for a transfer that concerns nobody
+ */
+export async function applyRelevant(
+  store: Store,
+  event: DeriveEvent,
+  read: ReadPast,
+  options: ApplyOptions = {},
+): Promise<DeriveEvent[]> {
+  if (event.kind === "transfer" && !(await isWatched({ store }, event.to, event))) return [];
+  const rows = new Transaction(store);
+  const told = new Map<string, PastEvent>();
+  const answered = new Answered();
+  let tried = event.kind === "transfer" ? { ...event, authorized: false } : event;
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const attempt = new Transaction(rows);
+    const asked: Read[] = [];
+    const ask = (it: Read) => answered.has(it) || asked.push(it) === 0;
+    await apply(attempt, tried, { ...options, ask });
+    if (asked.length === 0) {
+      await attempt.commitTo(rows);
+      await rows.commitTo(store);
+      return [...inOrder(told), tried];
+    }
+    const reads = eachOnce(asked);
+    const answers = await read(reads, tried);
+    for (const [n, it] of reads.entries()) {
+      const transfers = answers[n] ?? [];
+      for (const line of linesOf(it, transfers)) {
+        told.set(placeKey(line), line);
+        await apply(rows, line, options);
+      }
+      if (it.kind === "authorization" && tried.kind === "transfer") {
+        tried = { ...tried, authorized: transfers.some((one) => one.authorized) };
+      }
+      answered.add(it);
+    }
+  }
+  throw new Error(`What the event of block ${event.block} needs of the past has no end.`);
+}
+
+/** Sorts by place; of one place what reached a wallet comes first, then what a receipt may claim, then counts. */
+function placeKey(line: PastEvent): string {
+  const { block, log, kind } = line;
+  const rank =
+    kind === "count" ? `2 ${line.side} ${line.transfers}` : line.authorized === undefined ? "0" : "1";
+  return [String(block).padStart(16, "0"), String(log).padStart(16, "0"), rank].join(" ");
+}
+
+function inOrder(told: ReadonlyMap<string, PastEvent>): PastEvent[] {
+  return [...told].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line);
+}

@@ -1,0 +1,92 @@
+import { emptyRow } from "../emptyRow.ts";
+import type { HistoryEvent } from "../events.ts";
+import { isFundingSize } from "../funding/isFundingSize.ts";
+import { formatLeg } from "../funding/legs.ts";
+import { directHireId } from "../hireId.ts";
+import { isBefore, type Place, placeOf } from "../place.ts";
+import type { Step } from "../step.ts";
+import type { Row } from "../tables.ts";
+import { isOrdinaryAt, mostHubTransfers, paramsAt } from "./asOf.ts";
+import { isRelevant } from "./isRelevant.ts";
+import { countId } from "./senders.ts";
+
+/** Whether a transfer to a wallet is in the log at its place: the wallet was watched before it. */
+export async function isWatched(
+  { store }: Pick<Step, "store">,
+  wallet: string,
+  place: Place,
+): Promise<boolean> {
+  const watched = watchedFrom(await store.get("inflow", wallet));
+  return watched !== null && isBefore(watched, place);
+}
+
+/** What reaches a wallet is in a relevant log from here on, and what reached it before is told now. */
+export async function watch(step: Step, wallet: string): Promise<void> {
+  if (!isRelevant(step)) return;
+  const inflow = await inflowOf(step, wallet);
+  if (watchedFrom(inflow) !== null) return;
+  const at = { block: step.at.block, log: step.at.log ?? 0 };
+  await askInflow(step, wallet, at);
+  const watched = { watchedBlock: at.block, watchedLog: at.log };
+  if (inflow === null) await step.store.insert("inflow", { ...emptyInflow(wallet), ...watched });
+  else await step.store.update("inflow", wallet, watched);
+}
+
+/**
+ * Asks for what reached a wallet before a place, as far as it can matter: what comes after `hubTransfers` others funds nobody. Of a
+ * wallet that is watched only what was left out then, and `hubTransfers` has become more since, can be missing.
+ */
+export async function askInflow(step: Step, wallet: string, before: Place): Promise<void> {
+  const inflow = await inflowOf(step, wallet);
+  const known = inflow?.incoming ?? 0;
+  const limit = (await mostHubTransfers(step)) - known;
+  if (limit <= 0) return;
+  const watched = watchedFrom(inflow);
+  const isCut = (await step.store.get("transferCount", countId(wallet, "in", known))) !== null;
+  if (watched !== null && !isCut) return;
+  const end = watched !== null && isBefore(watched, before) ? watched : before;
+  const after = known === 0 || inflow === null ? null : placeOf(inflow);
+  if (after !== null && !isBefore(after, end)) return;
+  step.ask({ kind: "transfersTo", wallet, known, after, before: placeOf(end), limit });
+}
+
+/** A transfer of the past that reached a wallet: it is judged by what held then. What was told before, or is in the log, changes nothing. */
+export async function inflowTold(step: Step, event: HistoryEvent): Promise<void> {
+  const { to, block, log } = event;
+  const known = await inflowOf(step, to);
+  const { received: before, incoming, fundings, ...last } = known ?? emptyInflow(to);
+  if (incoming > 0 && !isBefore(last, event)) return;
+  const watched = watchedFrom(known);
+  if (watched !== null && !isBefore(event, watched)) return;
+  const value = BigInt(event.value);
+  const received = before + value;
+  const params = await paramsAt(step, event);
+  const funds =
+    incoming < params.hubTransfers &&
+    isFundingSize(params, value, received) &&
+    (await isOrdinaryAt(step, event)) &&
+    (await step.store.get("hire", directHireId(event.tx, log))) === null;
+  const line = formatLeg(event, value >= BigInt(params.minHireAtomic) ? "claimable" : "plain");
+  const change = {
+    received,
+    incoming: incoming + 1,
+    block,
+    log,
+    fundings: !funds ? fundings : fundings === "" ? line : `${fundings}\n${line}`,
+  };
+  if (known === null) await step.store.insert("inflow", { ...emptyInflow(to), ...change });
+  else await step.store.update("inflow", to, change);
+}
+
+export async function inflowOf(step: Step, wallet: string): Promise<Row<"inflow"> | null> {
+  return step.store.get("inflow", wallet);
+}
+
+function emptyInflow(id: string): Row<"inflow"> {
+  return { ...emptyRow("inflow"), id, fundings: "" };
+}
+
+function watchedFrom(inflow: Row<"inflow"> | null): Place | null {
+  const { watchedBlock = null, watchedLog = null } = inflow ?? {};
+  return watchedBlock === null || watchedLog === null ? null : { block: watchedBlock, log: watchedLog };
+}

@@ -1,0 +1,67 @@
+import type { Address } from "tallystick-protocol/address";
+import type { PastEvent, TransferEvent } from "../events.ts";
+import { paymentKey } from "../payments.ts";
+import { isBefore, type Place } from "../place.ts";
+import type { PaymentsRead, Read, TransfersFromRead, TransfersToRead } from "./reads.ts";
+
+/**
+ * What a relevant log says of what was read.
+ *
+ * @param transfers in the order of the chain, at least those that were asked for: what is too much is left out
+ */
+export function linesOf(read: Read, transfers: readonly TransferEvent[]): PastEvent[] {
+  switch (read.kind) {
+    case "transfersTo":
+      return inflowLines(read, transfers);
+    case "transfersFrom":
+      return outflowLines(read, transfers);
+    case "payments":
+      return paymentLines(read, transfers);
+    case "authorization":
+      return [];
+  }
+}
+
+function inflowLines(
+  { wallet, known, after, before, limit }: TransfersToRead,
+  transfers: readonly TransferEvent[],
+): PastEvent[] {
+  const found = transfers.filter((it) => it.to === wallet && isBetween(it, after, before)).slice(0, limit);
+  const lines: PastEvent[] = found.map(({ authorized: _, ...it }) => ({ ...it, kind: "history" }));
+  const last = found[limit - 1];
+  return last === undefined ? lines : [...lines, countLine(last, wallet, "in", known + limit)];
+}
+
+function outflowLines(
+  { wallet, before, limit }: TransfersFromRead,
+  transfers: readonly TransferEvent[],
+): PastEvent[] {
+  const last = transfers.filter((it) => it.from === wallet && isBetween(it, null, before))[limit - 1];
+  return last === undefined ? [] : [countLine(last, wallet, "out", limit)];
+}
+
+function paymentLines(
+  { tx, from, to, value, after, before, limit }: PaymentsRead,
+  transfers: readonly TransferEvent[],
+): PastEvent[] {
+  const key = paymentKey(tx, from, to, value);
+  return transfers
+    .filter(
+      (it) => paymentKey(it.tx, it.from, it.to, BigInt(it.value)) === key && isBetween(it, after, before),
+    )
+    .slice(0, limit)
+    .map((it) => ({ ...it, kind: "history" }));
+}
+
+function countLine(
+  { block, time, log }: TransferEvent,
+  wallet: string,
+  side: "in" | "out",
+  transfers: number,
+): PastEvent {
+  return { block, time, log, kind: "count", wallet: wallet as Address, side, transfers };
+}
+
+function isBetween(place: Place, after: Place | null, before: Place): boolean {
+  return (after === null || isBefore(after, place)) && isBefore(place, before);
+}

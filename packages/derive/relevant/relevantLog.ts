@@ -1,0 +1,34 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import type { DeriveEvent } from "../events.ts";
+import { MemoryStore } from "../memoryStore.ts";
+import type { ApplyOptions } from "../step.ts";
+import { applyRelevant } from "./applyRelevant.ts";
+import { pastOf } from "./pastOf.ts";
+
+/**
+ * Makes of a log of all transfers the one of those that matter, line by line. Both derive to the same digest at every tick.
+ *
+ * @param log of the form `all`, with its parameters as the first line
+ * @throws TallystickError when it is not
+ */
+export async function* relevantLog(
+  log: readonly DeriveEvent[],
+  options: ApplyOptions = {},
+): AsyncGenerator<DeriveEvent> {
+  const [first] = log;
+  if (first?.kind !== "params" || first.form === "relevant") {
+    throw new TallystickError({
+      code: "not_all",
+      message: "The log does not begin with the parameters of a log of all transfers.",
+      hint: "A relevant log is made of one that has every transfer; its first line has the kind params, and no other form than all.",
+    });
+  }
+  const store = new MemoryStore();
+  const read = pastOf(log);
+  const token = first.token?.address;
+  for (const event of log) {
+    if (event.kind === "transfer" && token !== undefined && event.token !== token) continue;
+    const known: DeriveEvent = event.kind === "params" ? { ...event, form: "relevant" } : event;
+    yield* await applyRelevant(store, known, read, options);
+  }
+}

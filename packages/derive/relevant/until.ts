@@ -1,0 +1,59 @@
+import { append, itemsOf, listLength } from "../lists.ts";
+import { isBefore, type Place } from "../place.ts";
+import type { Step } from "../step.ts";
+
+// What holds no more is kept with until where it held, so that a transfer that is told later can be judged by it. What the first line
+// says holds from the first block.
+
+/** Notes until where the parameters held that new ones replace. */
+export function noteParams(step: Step): Promise<void> {
+  return noteUntil(step, PARAMS, JSON.stringify(step.params));
+}
+
+/** The parameters that held at a place, as JSON; null when they hold still. */
+export function paramsUntil(step: Step, place: Place): Promise<string | null> {
+  return heldAt(step, PARAMS, place);
+}
+
+/** All parameters that hold no more, as JSON. */
+export async function* formerParams({ store }: Step): AsyncGenerator<string> {
+  if ((await listLength(store, PARAMS)) === 0) return;
+  for await (const item of itemsOf(store, PARAMS)) yield readUntil(item).what;
+}
+
+/** Notes until where a wallet was what it is no more: `hub`, `escrow` or nothing of these. */
+export function noteKind(step: Step, wallet: string, kind: string | null): Promise<void> {
+  return noteUntil(step, kindsOf(wallet), kind ?? NEITHER);
+}
+
+/** Whether a wallet was a hub or an escrow at a place; null when it is still what it was then. */
+export async function wasKindUntil(step: Step, wallet: string, place: Place): Promise<boolean | null> {
+  const kind = await heldAt(step, kindsOf(wallet), place);
+  return kind === null ? null : kind !== NEITHER;
+}
+
+const PARAMS = "until/params";
+const NEITHER = "-";
+
+function kindsOf(wallet: string): string {
+  return `until/${wallet}`;
+}
+
+function noteUntil({ store, at }: Step, list: string, what: string): Promise<void> {
+  return append(store, list, `${at.block} ${at.log ?? 0} ${what}`);
+}
+
+/** What ended first after a place held there; null when it holds still. */
+async function heldAt({ store }: Step, list: string, place: Place): Promise<string | null> {
+  if ((await listLength(store, list)) === 0) return null;
+  for await (const item of itemsOf(store, list)) {
+    const { until, what } = readUntil(item);
+    if (isBefore(place, until)) return what;
+  }
+  return null;
+}
+
+function readUntil(item: string): { until: Place; what: string } {
+  const [block, log, ...what] = item.split(" ");
+  return { until: { block: Number(block), log: Number(log) }, what: what.join(" ") };
+}

@@ -1,0 +1,61 @@
+import { expect } from "chai";
+import { apply } from "tallystick-derive/apply";
+import type { DeriveEvent } from "tallystick-derive/events";
+import { LogReader } from "tallystick-derive/logReader";
+import { MemoryStore } from "tallystick-derive/memoryStore";
+import { relevantLog } from "tallystick-derive/relevant/relevantLog";
+import { snapshotOf } from "tallystick-derive/snapshot";
+import { type TableName, tables } from "tallystick-derive/tables";
+import { type EventLog, TOKEN } from "../eventLog.ts";
+
+/** What the two forms of a log may know differently: what reached whom, and what is kept to look it up. */
+const OWN = new Set<TableName>([
+  "state",
+  "wallet",
+  "inflow",
+  "transferCount",
+  "payment",
+  "list",
+  "listPage",
+  "orderIndex",
+]);
+
+/** Derives a log as whoever reads a file of it does. */
+export async function derive(events: readonly DeriveEvent[]): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  const reader = new LogReader(TOKEN);
+  for (const event of events) {
+    const read = reader.read(JSON.stringify(event));
+    if (read !== undefined) await apply(store, read, { trustSignatures: true });
+  }
+  return store;
+}
+
+/** The relevant log of a log that has all transfers. */
+export async function relevant({ events }: Pick<EventLog, "events">): Promise<DeriveEvent[]> {
+  const lines: DeriveEvent[] = [];
+  for await (const line of relevantLog(events, { trustSignatures: true })) lines.push(line);
+  return lines;
+}
+
+/**
+ * Holds what is derived from the two forms of a log to one another: the digest of every tick, every row that says anything of anybody,
+ * and every field of every agent at the end.
+ */
+export async function expectSame(log: EventLog): Promise<void> {
+  const all = await derive(log.events);
+  const few = await derive(await relevant(log));
+  expect(rowsOf(few)).to.deep.equal(rowsOf(all));
+  expect(snapshotOf(few)).to.deep.equal(snapshotOf(all));
+}
+
+function rowsOf(store: MemoryStore) {
+  return Object.fromEntries(
+    (Object.keys(tables) as TableName[]).map((table) => {
+      const rows = [...store.rows(table).entries()].filter(
+        ([id]) => !OWN.has(table) || /^(funded|registeredAt)/.test(id),
+      );
+      return [table, Object.fromEntries(rows)];
+    }),
+  );
+}
