@@ -218,6 +218,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../../tools/commands/soakIndex.ts")).registerSoakIndex,
   },
   {
+    name: "soak-relevant",
+    summary: "derive generated logs in both forms, and hold them to one another",
+    hidden: true,
+    load: async () => (await import("../../tools/commands/soakRelevant.ts")).registerSoakRelevant,
+  },
+  {
     name: "bench-hire",
     summary: "measure what hire() adds to the seller's own time",
     hidden: true,
