@@ -1,8 +1,9 @@
 import { availableParallelism } from "node:os";
 import { styleText } from "node:util";
 import { closeOf, type Results } from "./testing/closeOf.ts";
-import { runStep, type StepResult } from "./testing/runStep.ts";
-import { chosenTests, preparations, sideBySide, type TestStep } from "./testing/steps.ts";
+import { runInLanes } from "./testing/runInLanes.ts";
+import { runStep } from "./testing/runStep.ts";
+import { allSteps, chosenTests, type TestStep } from "./testing/steps.ts";
 
 /** What to run; without files and grep everything. */
 export type RunAllTestsParameters = { files?: string[]; grep?: string };
@@ -12,7 +13,7 @@ const LANES = Math.min(2, availableParallelism());
 
 /**
  * Runs every check and test of the repository, each with its output visible, and closes with one line that counts
- * them: `N passed, N failed`. A check (lint, build, types) counts one. The folders of test/ run two at a time.
+ * them: `N passed, N failed`. A check (lint, build, types) counts one. Two run at a time.
  *
  * @returns the exit code: 0 only when nothing failed and every runner ran at least one test
  */
@@ -23,12 +24,22 @@ export async function runAllTests({ files = [], grep }: RunAllTestsParameters = 
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
 
   const results: Results = [];
+  const run = (steps: TestStep[], lanes: number) => {
+    const width = Math.max(...steps.map(({ name }) => name.length));
+    return runInLanes(steps, {
+      lanes,
+      signal: stop.signal,
+      results,
+      run: (step) => {
+        heading(step.name);
+        const prefix = lanes > 1 ? `${styleText("dim", step.name.padEnd(width))}  ` : undefined;
+        return runStep(step, stop.signal, prefix);
+      },
+    });
+  };
   if (chosen) {
-    await runInLanes([chosenTests({ files, ...(grep !== undefined && { grep }) })], 1, stop.signal, results);
-  } else {
-    await runInLanes(preparations, 1, stop.signal, results);
-    await runInLanes(sideBySide(), LANES, stop.signal, results);
-  }
+    await run([chosenTests({ files, ...(grep !== undefined && { grep }) })], 1);
+  } else await run(allSteps(), LANES);
   if (stop.signal.aborted) {
     process.stdout.write(`\nstopped by ${stop.signal.reason}\n`);
     return 130;
@@ -37,39 +48,6 @@ export async function runAllTests({ files = [], grep }: RunAllTestsParameters = 
   process.stdout.write(closeOf(results));
   return results.some(({ result }) => result.failed > 0) ? 1 : 0;
 }
-
-async function runInLanes(
-  steps: TestStep[],
-  lanes: number,
-  stop: AbortSignal,
-  results: Results,
-): Promise<void> {
-  const waiting = [...steps];
-  const width = Math.max(...steps.map((step) => step.name.length));
-  const lane = async () => {
-    for (let step = waiting.shift(); step && !stop.aborted; step = waiting.shift()) {
-      if (
-        step.needsBuild &&
-        results.some(({ step: done, result }) => done.name === "build" && result.failed > 0)
-      ) {
-        results.push({ step, result: NOT_BUILT });
-        continue;
-      }
-      heading(step.name);
-      const prefix = lanes > 1 ? `${styleText("dim", step.name.padEnd(width))}  ` : undefined;
-      results.push({ step, result: await runStep(step, stop, prefix) });
-    }
-  };
-  await Promise.all(Array.from({ length: lanes }, lane));
-}
-
-const NOT_BUILT: StepResult = {
-  passed: 0,
-  failed: 1,
-  skipped: 0,
-  ms: 0,
-  note: "not run: the contracts do not build",
-};
 
 function heading(name: string): void {
   process.stdout.write(

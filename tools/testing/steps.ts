@@ -15,11 +15,14 @@ export type TestStep = {
 
 const builtIn = { lint: "node_modules/@biomejs/biome/bin/biome", types: "node_modules/typescript/bin/tsc" };
 
-/** What comes before the tests, one after the other: each of these uses every core by itself. */
-export const preparations: TestStep[] = [
+/** The step that others may need. */
+export const BUILD = "build";
+
+/** What everything else waits for, or is about. */
+const preparations: TestStep[] = [
   { name: "lint and format", args: [builtIn.lint, "check", "."], counts: false, needsBuild: false },
   {
-    name: "build",
+    name: BUILD,
     args: ["node_modules/hardhat/dist/src/cli.js", "build"],
     counts: false,
     needsBuild: false,
@@ -38,8 +41,8 @@ export const preparations: TestStep[] = [
   },
 ];
 
-/** The steps that may run side by side: the types, and the tests of each folder of test */
-export function sideBySide(): TestStep[] {
+/** Every step, in the order in which they are begun: those that need no contracts run while the contracts build. */
+export function allSteps(): TestStep[] {
   const types = { name: "types", args: [builtIn.types, "--noEmit"], counts: false, needsBuild: true };
   const tests = testFolders().flatMap((folder) => {
     const apart = APART[folder];
@@ -52,7 +55,7 @@ export function sideBySide(): TestStep[] {
       ...apart.map((room) => mochaStep(`test/${folder}/${room}`, [`test/${folder}/${room}/**/*.test.ts`])),
     ];
   });
-  return [...tests, types];
+  return [...preparations, ...tests, types];
 }
 
 /** The TypeScript tests of the files or globs given, by one mocha. */
@@ -72,6 +75,9 @@ const APART: Record<string, string[]> = {
   tools: ["proofs"],
 };
 
+/** Folders whose tests neither deploy nor read a contract. */
+const WITHOUT_CONTRACTS = ["capabilities", "derive", "docs", "protocol"].map((folder) => `test/${folder}`);
+
 function testFolders(): string[] {
   const rank = (folder: string) =>
     LONGEST_FIRST.includes(folder) ? LONGEST_FIRST.indexOf(folder) : LONGEST_FIRST.length;
@@ -89,5 +95,6 @@ function mochaStep(name: string, files: string[], grep?: string): TestStep {
   const mocha = ["--import", "./tools/testing/endWithParent.ts", "node_modules/mocha/lib/cli/cli.js"];
   mocha.push("--reporter", "./tools/testing/countingReporter.ts");
   if (grep !== undefined) mocha.push("--fgrep", grep);
-  return { name, args: ["--import", "tsx", ...mocha, ...files], counts: true, needsBuild: true };
+  const needsBuild = !WITHOUT_CONTRACTS.includes(name);
+  return { name, args: ["--import", "tsx", ...mocha, ...files], counts: true, needsBuild };
 }

@@ -2,13 +2,11 @@ import { readdirSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
-import { sideBySide } from "../../../tools/testing/steps.ts";
+import { allSteps } from "../../../tools/testing/steps.ts";
 
 describe("tools/testing/steps", () => {
   it("runs every test file in exactly one step", () => {
-    const globs = sideBySide().flatMap(({ args }) =>
-      args.filter((argument) => argument.endsWith(".test.ts")),
-    );
+    const globs = allSteps().flatMap(({ args }) => args.filter((argument) => argument.endsWith(".test.ts")));
     const files = readdirSync(path.join(repositoryRoot, "test"), { recursive: true })
       .map((file) => `test/${String(file)}`)
       .filter((file) => file.endsWith(".test.ts"));
@@ -23,7 +21,7 @@ describe("tools/testing/steps", () => {
   });
 
   it("names no step twice", () => {
-    const names = sideBySide().map(({ name }) => name);
+    const names = allSteps().map(({ name }) => name);
     expect(new Set(names).size).to.equal(names.length);
   });
 });

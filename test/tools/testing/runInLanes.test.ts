@@ -1,0 +1,72 @@
+import { expect } from "chai";
+import type { Results } from "../../../tools/testing/closeOf.ts";
+import { runInLanes } from "../../../tools/testing/runInLanes.ts";
+import type { StepResult } from "../../../tools/testing/runStep.ts";
+import { BUILD, type TestStep } from "../../../tools/testing/steps.ts";
+
+const step = (name: string, needsBuild = true): TestStep => ({ name, args: [], counts: true, needsBuild });
+const passed: StepResult = { passed: 1, failed: 0, skipped: 0, ms: 1 };
+const failed: StepResult = { passed: 0, failed: 1, skipped: 0, ms: 1 };
+
+describe("tools/testing/runInLanes", () => {
+  /** Steps that end when they are told to. */
+  function open(steps: TestStep[], lanes: number) {
+    const running = new Map<string, (result: StepResult) => void>();
+    const begun: string[] = [];
+    const results: Results = [];
+    const stop = new AbortController();
+    const all = runInLanes(steps, {
+      lanes,
+      signal: stop.signal,
+      results,
+      run: ({ name }) => {
+        begun.push(name);
+        return new Promise((resolve) => running.set(name, resolve));
+      },
+    });
+    const settle = () => new Promise((resolve) => setImmediate(resolve));
+    const end = async (name: string, result = passed) => {
+      running.get(name)?.(result);
+      await settle();
+    };
+    const ended = () => results.map(({ step: { name }, result }) => [name, result.failed]);
+    return { begun, end, ended, all, stop, settle };
+  }
+
+  it("lets what needs no build run while the contracts build, and the rest in its order behind it", async () => {
+    const steps = [step(BUILD, false), step("a"), step("free", false), step("b"), step("types")];
+    const { begun, end, ended, all, settle } = open(steps, 2);
+    await settle();
+    expect(begun).to.deep.equal([BUILD, "free"]);
+    await end("free");
+    expect(begun, "nothing else may begin yet").to.deep.equal([BUILD, "free"]);
+    await end(BUILD);
+    expect(begun).to.deep.equal([BUILD, "free", "a", "b"]);
+    await end("b");
+    await end("types");
+    await end("a");
+    await all;
+    expect(ended().map(([name]) => name)).to.deep.equal(["free", BUILD, "b", "types", "a"]);
+  });
+
+  it("fails what needs the contracts when they do not build, and nothing else", async () => {
+    const { begun, end, ended, all, settle } = open([step(BUILD, false), step("a"), step("free", false)], 2);
+    await settle();
+    await end(BUILD, failed);
+    await end("free");
+    await all;
+    expect(begun).to.deep.equal([BUILD, "free"]);
+    expect(Object.fromEntries(ended())).to.deep.equal({ [BUILD]: 1, a: 1, free: 0 });
+  });
+
+  it("waits for no build where there is none, and begins nothing once it was stopped", async () => {
+    const { begun, end, all, stop, settle } = open([step("a"), step("b"), step("c")], 1);
+    await settle();
+    expect(begun).to.deep.equal(["a"]);
+    await end("a");
+    stop.abort();
+    await end("b");
+    await all;
+    expect(begun).to.deep.equal(["a", "b"]);
+  });
+});
