@@ -1,18 +1,20 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import pg from "pg";
 import { createQueryClient } from "tallystick-sdk/query/createQueryClient";
 import { WebSocket } from "ws";
 import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
 import { startPostgres } from "../../scripts/postgres/startPostgres.ts";
+import { freePort, isPortFree } from "../../scripts/processes/freePort.ts";
 import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
 import { waitUntil } from "../../scripts/processes/waitUntil.ts";
@@ -21,6 +23,7 @@ import { followEvents } from "./support/followEvents.ts";
 import { type IndexerProcess, startIndexer } from "./support/indexerProcess.ts";
 import { type LocalChain, newWallet, PROVIDER, startLocalChain } from "./support/localChain.ts";
 import { openOnChain, TestLedger } from "./support/testLedger.ts";
+import { startUpgrade } from "./support/upgradeProcess.ts";
 
 type Message = { type: string; position: string; data?: Record<string, unknown> };
 
@@ -50,6 +53,9 @@ describe("one indexer and two replicas on one Postgres", function () {
   let onChain: Awaited<ReturnType<typeof openOnChain>>;
   const sockets: WebSocket[] = [];
   const subscriptions = new AbortController();
+  let envFile: string;
+  const upgrades: ChildProcess[] = [];
+  const over = new AbortController();
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "tallystick-replicas-"));
@@ -69,6 +75,9 @@ describe("one indexer and two replicas on one Postgres", function () {
       LEDGERS: `${onChain.id}=${published}`,
       TICK_BLOCKS: "1",
     };
+    envFile = path.join(folder, ".env");
+    const settings = Object.entries({ ...environment, START_BLOCK: "0", POLLING_INTERVAL_MS: "100" });
+    await writeFile(envFile, settings.map(([name, value]) => `${name}=${value}\n`).join(""));
     await chain.fuel(buyer);
     await chain.mint(buyer, 100_000_000n);
     indexer = await startIndexer(keeper, folder, environment);
@@ -80,8 +89,10 @@ describe("one indexer and two replicas on one Postgres", function () {
     );
   });
   after(async () => {
+    over.abort();
     subscriptions.abort();
     for (const socket of sockets) socket.terminate();
+    for (const child of upgrades) child.kill("SIGKILL");
     await keeper?.close();
     await rm(folder, { recursive: true, force: true });
   });
@@ -303,32 +314,94 @@ describe("one indexer and two replicas on one Postgres", function () {
     }
   });
 
-  it("go over to the tables of another indexer between two requests", async () => {
-    const next = await startIndexer(
-      keeper,
-      folder,
-      { ...environment, DATABASE_SCHEMA: "tallystick_v2" },
-      "next",
-    );
-    const { digest } = await next.untilTick(await chain.client.getBlockNumber());
-    const ask = async ({ query }: IndexerProcess) => {
-      const text = `{ meta { digest } agents { nodes { id hires { nodes { id } } cluster { id } } } }`;
-      const { meta, agents } = await query<{ meta: { digest: string }; agents: { nodes: object[] } }>(text);
-      expect(agents.nodes).to.have.length(2);
-      return meta.digest;
-    };
-    for (const replica of replicas) {
-      await replica.until("the digest of the next", async () => (await ask(replica)) === digest);
-    }
+  const upgrade = (...args: string[]) => {
+    const started = startUpgrade(["--env-file", envFile, "--logs", folder, ...args]);
+    upgrades.push(started.child);
+    return started;
+  };
+
+  const ask = async ({ query }: Pick<IndexerProcess, "query">) => {
+    const text = `{ meta { digest } agents { nodes { id hires { nodes { id } } cluster { id } } } }`;
+    const { meta, agents } = await query<{ meta: { digest: string }; agents: { nodes: object[] } }>(text);
+    expect(agents.nodes).to.have.length(2);
+    return meta.digest;
+  };
+
+  /** SQL: Ponder's checkpoint, moved by some blocks. */
+  const checkpoint = (blocks: number) =>
+    `overlay(latest_checkpoint placing lpad((substr(latest_checkpoint, 27, 16)::int8 + ${blocks})::text, 16, '0') from 27)`;
+
+  it("stay with what they have when an upgrade is killed, stopped, or for nothing", async () => {
+    const port = String(await freePort());
+    const before = await Promise.all(replicas.map(ask));
+    // The old indexer seems to be a thousand blocks further, so the new one cannot catch up.
+    await run(`UPDATE tallystick_v1._ponder_checkpoint SET latest_checkpoint = ${checkpoint(1_000)}`);
+    const killed = upgrade("--schema", "tallystick_v2", "--port", port, "--force");
+    expect(await killed.until("catching-up", false))
+      .to.have.property("behind")
+      .that.is.at.least(1_000);
+    killed.child.kill("SIGKILL");
+    await killed.exit;
+    await waitUntil(() => isPortFree(Number(port)), { what: "its indexer to end", withinMs: 30_000 });
+    await run(`UPDATE tallystick_v1._ponder_checkpoint SET latest_checkpoint = ${checkpoint(-1_000)}`);
+    expect(await Promise.all(replicas.map(ask))).to.deep.equal(before);
+
+    const same = upgrade("--schema", "tallystick_v2", "--port", port);
+    expect(await same.exit).to.equal(1);
+    expect(same.said()).to.contain("same_build").and.contain("--abandon tallystick_v2");
+    expect(await same.until("stopped")).to.include({ live: "tallystick_v1", left: "tallystick_v2" });
+    const waiting = upgrade("--schema", "tallystick_v3", "--follow-only");
+    await waiting.until("situation");
+    waiting.child.kill("SIGINT");
+    expect(await waiting.exit).to.equal(130);
+    expect(await waiting.until("stopped")).to.include({ live: "tallystick_v1", left: null });
+    expect(await Promise.all(replicas.map(ask))).to.deep.equal(before);
+  });
+
+  it("go over to the tables of another indexer between two requests, by one command", async () => {
+    const port = await freePort();
+    const args = ["--schema", "tallystick_v2", "--port", String(port), "--force"];
+    const asking = replicas.flatMap(({ url }) => ["--replica", url]);
     // All the while they are asked, and answer.
-    const asked = replicas.map((replica) =>
-      replica.until("tables with the next block", async () => (await ask(replica)) !== digest),
-    );
-    await run(switchTo("tallystick_v2"));
-    await run("DROP SCHEMA tallystick_before, tallystick_v1 CASCADE");
+    const faults: unknown[] = [];
+    const asked = replicas.map(async (replica) => {
+      for (; !over.signal.aborted; await sleep(100)) {
+        // A refusal without a reason of GraphQL's is for too many requests, or a machine that is too busy.
+        await ask(replica).catch((error) => error.message === "" || faults.push(error));
+      }
+    });
+    const upgraded = upgrade(...args, ...asking);
+    expect(await upgraded.until("digests")).to.have.property("old", await ask(replicas[0] as IndexerProcess));
+    expect(await upgraded.until("replicas")).to.have.property("readers", replicas.length);
+    expect(await upgraded.until("done")).to.include({
+      live: "tallystick_v2",
+      old: "tallystick_v1",
+      indexed: true,
+    });
+    // They read what the new indexer writes.
+    const [first] = replicas as [IndexerProcess, ...IndexerProcess[]];
+    const digest = await ask(first);
     await chain.mine();
-    const { digest: last } = await next.untilTick(await chain.client.getBlockNumber());
+    await first.until("tables with the next block", async () => (await ask(first)) !== digest);
+    for (const replica of replicas)
+      await replica.until("the digest of the first", async () => (await ask(replica)) === (await ask(first)));
+    upgraded.child.kill("SIGKILL");
+    await upgraded.exit;
+    await waitUntil(() => isPortFree(port), { what: "its indexer to end", withinMs: 30_000 });
+
+    const again = upgrade(...args, ...asking);
+    expect(await again.exit).to.equal(0);
+    expect(await again.until("done")).to.include({
+      live: "tallystick_v2",
+      switched: false,
+      old: "tallystick_v1",
+    });
+    const dropping = upgrade("--drop-old");
+    expect(await dropping.exit, dropping.said()).to.equal(0);
+    expect((await dropping.until("drop-old")).dropped).to.deep.equal(["tallystick_v1", "tallystick_before"]);
+    over.abort();
     await Promise.all(asked);
-    for (const replica of replicas) expect(await ask(replica)).to.equal(last);
+    expect(faults).to.deep.equal([]);
+    for (const replica of replicas) expect(await ask(replica)).to.equal(await ask(first));
   });
 });
