@@ -8,15 +8,27 @@ import type { UpgradeReport } from "./upgradeReport.ts";
 export type Schemas = { live: string; next: string };
 
 /** How far the new one is. */
-export type Distance = { block: number; liveBlock: number; behind: number; etaSeconds: number | null };
+export type Distance = {
+  block: number;
+  liveBlock: number;
+  behind: number;
+  etaSeconds: number | null;
+  missing: Missing | null;
+};
+
+/** What the new one has not yet, the first thing first: a sign of life, the end of the history, blocks, the last tick. */
+export type Missing = "heartbeat" | "history" | "blocks" | "tick";
 
 const EVERY_MS = 500;
 /** An indexer whose heart has not beaten for so long is taken for ended; Ponder's beats every ten seconds. */
 const SILENT_MS = 2 * HEARTBEAT_MS;
 
-/** Whether answers would not fall back: somebody writes to it, history read through, no block and no tick behind. */
-export function hasCaughtUp(live: IndexerState, next: IndexerState): boolean {
-  return next.isLocked && next.isReady && next.block >= live.block && next.tick >= live.tick;
+/** What is missing until answers would not fall back; null when nothing is. */
+export function missingOf(live: IndexerState, next: IndexerState | undefined): Missing | null {
+  if (!next?.isLocked) return "heartbeat";
+  if (!next.isReady) return "history";
+  if (next.block < live.block) return "blocks";
+  return next.tick < live.tick ? "tick" : null;
 }
 
 /**
@@ -24,7 +36,7 @@ export function hasCaughtUp(live: IndexerState, next: IndexerState): boolean {
  * up, and the next one to start there takes a part of it back first.
  *
  * @param parameters.lastBeat the heartbeat in the new schema before the upgrade began
- * @throws TallystickError `indexer_ended` when nobody indexes into the new schema any more; `wait_timeout`
+ * @throws TallystickError `indexer_ended` when nobody indexes into the new schema any more; `indexer_without_lock`; `wait_timeout`
  */
 export async function catchUp(
   { query }: UpgradeSession,
@@ -40,27 +52,33 @@ export async function catchUp(
   const { withinMs, signal, silentMs = SILENT_MS, lastBeat, tell } = parameters;
   const began = performance.now();
   let first: number | undefined;
-  let beat = { at: lastBeat, seen: began };
+  let beat = lastBeat;
+  let silent = 0;
   let isAlive = false;
+  let wasLocked = true;
   return lookAgain(
     async () => {
       const after = await readIndexer(query, next);
       const before = await readIndexer(query, live);
       if (before === undefined) throw gone(live);
-      const now = performance.now();
-      if (after !== undefined && after.heartbeatAt !== beat.at) {
-        beat = { at: after.heartbeatAt, seen: now };
+      // Counted by looks: while the database is away no heart can beat there.
+      silent += EVERY_MS;
+      if (after !== undefined && after.heartbeatAt !== beat) {
+        if (!after.isLocked && !wasLocked && after.block > 0) throw withoutLock(next);
+        beat = after.heartbeatAt;
+        silent = 0;
         isAlive ||= after.isLocked;
       }
-      if (isAlive && after !== undefined && hasCaughtUp(before, after))
-        return { block: after.block, liveBlock: before.block, behind: 0, etaSeconds: 0 };
-      if ((isAlive && after?.isLocked === false) || now - beat.seen > silentMs) throw ended(next);
+      wasLocked = after?.isLocked ?? true;
+      const missing = isAlive ? missingOf(before, after) : "heartbeat";
       const block = after?.block ?? 0;
+      if (missing === null) return { block, liveBlock: before.block, behind: 0, etaSeconds: 0, missing };
+      if ((isAlive && after?.isLocked === false) || silent > silentMs) throw ended(next);
       const behind = Math.max(0, before.block - block);
       // Before the first block of its own it has come nowhere, and nothing can be said about its pace.
       if (block > 0) first ??= behind;
-      const etaSeconds = secondsLeft({ first, behind, elapsedMs: now - began });
-      const distance = { block, liveBlock: before.block, behind, etaSeconds };
+      const etaSeconds = secondsLeft({ first, behind, elapsedMs: performance.now() - began });
+      const distance = { block, liveBlock: before.block, behind, etaSeconds, missing };
       tell(describe(distance), distance);
       return undefined;
     },
@@ -82,12 +100,14 @@ export function secondsLeft({
   return Math.ceil((behind * elapsedMs) / (first - behind) / 1000);
 }
 
-function describe({ block, behind, etaSeconds }: Distance): string {
+function describe({ block, behind, etaSeconds, missing }: Distance): string {
   if (block === 0) return "no block yet";
   const left = etaSeconds === null ? "" : `, about ${duration(etaSeconds)} left`;
-  return behind === 0
-    ? `block ${block}, the last tick is missing`
-    : `block ${block}, ${behind} behind${left}`;
+  if (behind > 0) return `block ${block}, ${behind} behind${left}`;
+  if (missing === "heartbeat") return `block ${block}, no sign of life of its indexer yet`;
+  return missing === "history"
+    ? `block ${block}, the end of the history is missing`
+    : `block ${block}, the last tick is missing`;
 }
 
 function duration(seconds: number): string {
@@ -100,6 +120,14 @@ function ended(schema: string): TallystickError {
     code: "indexer_ended",
     message: `Nobody indexes into ${schema} any more.`,
     hint: "Its log says why it ended. Start it again, then the upgrade: it goes on where it was.",
+  });
+}
+
+function withoutLock(schema: string): TallystickError {
+  return new TallystickError({
+    code: "indexer_without_lock",
+    message: `An indexer writes to ${schema} without the lock of its tables: it was started after one that ended before its first block.`,
+    hint: "Nothing was switched. Start that indexer again, so that it takes the lock, then the upgrade: it goes on where it was.",
   });
 }
 

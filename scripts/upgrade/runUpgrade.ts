@@ -16,6 +16,7 @@ import { requireFreePorts } from "../start/requireFreePorts.ts";
 import { urlOf } from "../start/urlOf.ts";
 import { dropOld, dropSchema } from "./dropSchema.ts";
 import { contentOf, isHeld, liveSchema, readIndexer } from "./indexerState.ts";
+import { lookAgain } from "./lookAgain.ts";
 import { makeViews } from "./makeViews.ts";
 import { openUpgradeSession, type UpgradeSession } from "./openUpgradeSession.ts";
 import { indexerSchemas } from "./readersOf.ts";
@@ -160,10 +161,26 @@ async function startIndexer({ options, node, shutdown }: Run, keeper: Keeper, sc
   await startService(keeper, service, shutdown.signal);
 }
 
-/** After a failure or Ctrl-C: what answers was not touched. */
+/** After a failure or Ctrl-C: what answers was not touched, unless the word that it was got lost on its way. */
 async function sayWhatIsLeft({ session, report, views }: Run, next: string): Promise<void> {
-  const live = await liveSchema(session.query, views.live).catch(() => undefined);
-  if (live === undefined || live === next) return;
+  const found = await liveSchema(session.query, views.live).then(
+    (live) => ({ live }),
+    () => undefined,
+  );
+  if (found?.live === next) {
+    report.note(
+      `${views.live} reads ${next}, which nobody indexes into from here any more: start \`tallystick indexer --schema ${next}\` or the node.`,
+      { step: "stopped", live: next, left: null },
+    );
+  } else if (found === undefined) {
+    report.note("The database cannot be asked what it has. Run the same again: it goes on where it was.", {
+      step: "stopped",
+      live: null,
+      left: null,
+    });
+  }
+  if (found?.live === undefined || found.live === next) return;
+  const { live } = found;
   const there = await contentOf(session.query, next).catch(() => undefined);
   const left = there === undefined ? null : next;
   report.note(
@@ -172,16 +189,25 @@ async function sayWhatIsLeft({ session, report, views }: Run, next: string): Pro
   );
 }
 
-async function sayWhatRemains(
-  { session, report, node, options, views }: Run,
-  upgraded: Upgraded,
-): Promise<void> {
-  const { next, switched } = upgraded;
-  const old = await liveSchema(session.query, views.before);
-  const others = (await indexerSchemas(session.query)).filter((it) => it !== next && it !== old);
+/** What the database has after a switch; undefined when it is away. That is no reason to end the indexer that replicas read now. */
+async function lookAround({ session, views }: Run, next: string) {
+  const look = async () => {
+    const old = await liveSchema(session.query, views.before);
+    const others = (await indexerSchemas(session.query)).filter((it) => it !== next && it !== old);
+    const state = await readIndexer(session.query, next);
+    return { old, others, isIndexed: state !== undefined && isHeld(state, Date.now()) };
+  };
+  const { signal } = new AbortController();
+  return lookAgain(look, { what: "the database", withinMs: 60_000, everyMs: 500, signal }).catch(
+    () => undefined,
+  );
+}
+
+async function sayWhatRemains(run: Run, { next, switched }: Upgraded): Promise<void> {
+  const { report, node, options } = run;
+  const found = await lookAround(run, next);
+  const { old, others = [], isIndexed = null } = found ?? {};
   const runsHere = switched && !options.followOnly;
-  const state = await readIndexer(session.query, next);
-  const isIndexed = state !== undefined && isHeld(state, Date.now());
   const todo = [
     `Set DATABASE_SCHEMA=${next} in .env, so that the next start goes on there.`,
     ...(runsHere
@@ -189,9 +215,10 @@ async function sayWhatRemains(
           `The new indexer runs as long as this command, on ${urlOf(node.indexerHost, node.indexerPort)}. To hand it over, stop this by Ctrl-C and start \`tallystick indexer --schema ${next}\` or the node: replicas answer meanwhile.`,
         ]
       : []),
-    ...(isIndexed
-      ? []
-      : [`Nobody indexes into ${next} now. Start \`tallystick indexer --schema ${next}\` or the node.`]),
+    ...(found === undefined ? ["The database is away, so what else it has is not known."] : []),
+    ...(isIndexed === false
+      ? [`Nobody indexes into ${next} now. Start \`tallystick indexer --schema ${next}\` or the node.`]
+      : []),
     ...(old === undefined
       ? []
       : [`${old} is kept. Stop its indexer, then: \`tallystick upgrade --drop-old\`.`]),

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { TallystickError } from "tallystick-protocol/errors";
-import { hasCaughtUp, type Schemas } from "./catchUp.ts";
+import { missingOf, type Schemas } from "./catchUp.ts";
 import { contentOf, liveSchema, readIndexer } from "./indexerState.ts";
 import { lookAgain } from "./lookAgain.ts";
 import type { UpgradeSession } from "./openUpgradeSession.ts";
@@ -40,6 +40,7 @@ export async function clearWay(
  *
  * @param schemas without `live`, the views are made for the first time
  * @returns false when the new indexer has fallen back meanwhile; then nothing was switched
+ * @throws TallystickError `switched_meanwhile` when the views read other tables than when this run began
  */
 export async function switchViews(
   { transaction }: UpgradeSession,
@@ -50,8 +51,11 @@ export async function switchViews(
   return lookAgain(
     () =>
       transaction(async (query) => {
+        const now = await liveSchema(query, views.live);
         // It was done, and the connection broke before we heard of it.
-        if ((await liveSchema(query, views.live)) === next) return { switched: true };
+        if (now === next) return { switched: true };
+        // While our connection was lost, so was our place.
+        if (now !== live) throw switchedMeanwhile(views.live, now);
         if (live !== undefined && !(await isReadyNow(query, { live, next }))) return { switched: false };
         await query(switchStatement(next, views));
         return { switched: true };
@@ -62,7 +66,15 @@ export async function switchViews(
 
 async function isReadyNow(query: UpgradeSession["query"], { live, next }: Schemas): Promise<boolean> {
   const [before, after] = [await readIndexer(query, live), await readIndexer(query, next)];
-  return before !== undefined && after !== undefined && hasCaughtUp(before, after);
+  return before !== undefined && missingOf(before, after) === null;
+}
+
+function switchedMeanwhile(views: string, now: string | undefined): TallystickError {
+  return new TallystickError({
+    code: "switched_meanwhile",
+    message: `Somebody else has switched ${views} meanwhile: it reads ${now ?? "no indexer's tables"}.`,
+    hint: "This run switched nothing. Look who did, then run it again.",
+  });
 }
 
 /** What is not only views is never renamed or dropped. */

@@ -69,10 +69,11 @@ export async function upgrade(parameters: UpgradeParameters): Promise<Upgraded> 
         return { detail: `writes to ${next}`, fields: { schema: next }, value: undefined };
       });
     await untilIndexerIsThere(parameters, schemas);
+    const deadline = performance.now() + withinMs;
     do {
       await report.step("catching-up", async (tell) => {
         const distance = await catchUp(session, schemas, {
-          withinMs,
+          withinMs: deadline - performance.now(),
           signal,
           silentMs: patience.silentMs,
           lastBeat,
@@ -145,13 +146,13 @@ function checkBuild(live: IndexerState, next: IndexerState, schema: string, forc
 
 /** After a crash a schema stays locked for a while; one that somebody writes to all the time is not ours to start another for. */
 async function untilFree({ session, signal }: UpgradeParameters, schema: string): Promise<void> {
-  const first = await readIndexer(session.query, schema);
-  if (first === undefined) return;
+  let first: number | undefined;
   await lookAgain(
     async () => {
       const state = await readIndexer(session.query, schema);
       if (state === undefined || !isHeld(state, Date.now())) return true;
-      if (state.heartbeatAt === first.heartbeatAt) return undefined;
+      first ??= state.heartbeatAt;
+      if (state.heartbeatAt === first) return undefined;
       throw new TallystickError({
         code: "schema_in_use",
         message: `An indexer runs already that writes to ${schema}.`,
@@ -165,13 +166,18 @@ async function untilFree({ session, signal }: UpgradeParameters, schema: string)
 /** The indexer's own start takes a while, also one that somebody else starts just now. */
 async function untilIndexerIsThere(parameters: UpgradeParameters, { live, next }: Schemas): Promise<void> {
   const { session, signal, force, startIndexer } = parameters;
-  const after = await lookAgain(() => readIndexer(session.query, next), {
-    what: `an indexer that writes to ${next}${startIndexer ? "" : ` (tallystick indexer --schema ${next})`}`,
-    withinMs: 180_000,
-    everyMs: 250,
-    signal,
-  });
-  const before = await readIndexer(session.query, live);
+  const { before, after } = await lookAgain(
+    async () => {
+      const after = await readIndexer(session.query, next);
+      return after && { after, before: await readIndexer(session.query, live) };
+    },
+    {
+      what: `an indexer that writes to ${next}${startIndexer ? "" : ` (tallystick indexer --schema ${next})`}`,
+      withinMs: 180_000,
+      everyMs: 250,
+      signal,
+    },
+  );
   if (before !== undefined) checkBuild(before, after, next, force);
 }
 

@@ -5,6 +5,7 @@ import { authorization, token } from "../../ponder.schema.ts";
 import { logWarning } from "../../ponderProcess.ts";
 import { logEvent } from "../eventLog.ts";
 import { Authorizations } from "./authorizations.ts";
+import { holdSchema } from "./holdSchema.ts";
 import { lower, placeOf } from "./place.ts";
 
 const LATEST = "last";
@@ -16,6 +17,7 @@ if (missing !== null) logWarning({ msg: missing });
 
 /** The log begins with what this node was configured with: its parameters, its token, and the block where it starts to read. */
 ponder.on("Token:setup", async ({ context }) => {
+  await holdSchema(context.db);
   const { timestamp } = await context.client.getBlock({ blockNumber: BigInt(config.startBlock) });
   await context.db.insert(token).values({ id: config.token, firstBlock: config.startBlock });
   await logEvent(

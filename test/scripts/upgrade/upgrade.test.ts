@@ -10,15 +10,8 @@ import { openUpgradeSession, type UpgradeSession } from "../../../scripts/upgrad
 import { viewNames } from "../../../scripts/upgrade/schemaNames.ts";
 import { clearWay, switchViews } from "../../../scripts/upgrade/switchViews.ts";
 import { type UpgradeParameters, upgrade } from "../../../scripts/upgrade/upgrade.ts";
-import type { UpgradeReport } from "../../../scripts/upgrade/upgradeReport.ts";
-
-type Standing = {
-  build?: string;
-  block?: number;
-  ready?: boolean;
-  locked?: boolean;
-  digests?: Record<number, string>;
-};
+import { keepReports } from "./support/keepReports.ts";
+import { type Standing, writeIndexer, writeStanding } from "./support/writtenIndexers.ts";
 
 /** The steps of an upgrade on a real Postgres; the rows that indexers keep there are written by the test. */
 describe("scripts/upgrade", function () {
@@ -65,69 +58,10 @@ describe("scripts/upgrade", function () {
     return opened.query(sql, values);
   };
 
-  /** What an indexer leaves in its schema, as far as an upgrade reads it. */
-  async function indexer(schema: string, standing: Standing): Promise<void> {
-    await client.query(`CREATE SCHEMA ${schema};
-      CREATE TABLE ${schema}._ponder_meta (key text PRIMARY KEY, value jsonb);
-      CREATE TABLE ${schema}._ponder_checkpoint (chain_name text PRIMARY KEY, chain_id int8, latest_checkpoint text);
-      CREATE TABLE ${schema}.state (id text PRIMARY KEY, block int8, digest text);
-      CREATE TABLE ${schema}.digest (id text PRIMARY KEY, block int8, digest text);
-      CREATE TABLE ${schema}._reorg__state (id text)`);
-    await stands(schema, standing);
-  }
+  const indexer = (schema: string, standing: Standing) => writeIndexer(client, schema, standing);
+  const stands = (schema: string, standing: Standing) => writeStanding(client, schema, standing);
 
-  async function stands(schema: string, standing: Standing): Promise<void> {
-    const {
-      build = schema,
-      block = 20,
-      ready = true,
-      locked = true,
-      digests = { 10: "0xa", 20: "0xb" },
-    } = standing;
-    const meta = {
-      build_id: build,
-      is_ready: Number(ready),
-      is_locked: Number(locked),
-      heartbeat_at: locked ? Date.now() : 0,
-      table_names: ["state", "digest"],
-    };
-    const last = Math.max(...Object.keys(digests).map(Number));
-    await client.query("BEGIN");
-    await client.query(
-      `INSERT INTO ${schema}._ponder_meta VALUES ('app', $1) ON CONFLICT (key) DO UPDATE SET value = $1`,
-      [meta],
-    );
-    await client.query(
-      `INSERT INTO ${schema}._ponder_checkpoint VALUES ('main', 1, $1) ON CONFLICT (chain_name) DO UPDATE SET latest_checkpoint = $1`,
-      [`${"1".repeat(10)}${"0".repeat(15)}1${String(block).padStart(16, "0")}${"9".repeat(33)}`],
-    );
-    await client.query(`TRUNCATE ${schema}.digest, ${schema}.state`);
-    for (const [at, digest] of Object.entries(digests))
-      await client.query(`INSERT INTO ${schema}.digest VALUES ($1, $2, $3)`, [
-        at.padStart(12, "0"),
-        at,
-        digest,
-      ]);
-    await client.query(`INSERT INTO ${schema}.state VALUES ('state', $1, $2)`, [last, digests[last]]);
-    await client.query("COMMIT");
-  }
-
-  const told: { step: string; fields: object }[] = [];
-  /** A report that keeps what it is told, and lets a test do something meanwhile. */
-  function report(onTell: (step: string) => void = () => {}): UpgradeReport {
-    told.length = 0;
-    return {
-      note: (_text, fields) => void told.push({ step: "note", fields }),
-      step: async (step, work) => {
-        const { fields, value } = await work((_text, fields) => {
-          told.push({ step, fields });
-          onTell(step);
-        });
-        told.push({ step, fields });
-        return value;
-      },
-    };
-  }
+  const { told, report } = keepReports();
 
   function run(more: Partial<UpgradeParameters> = {}) {
     return upgrade({
@@ -277,6 +211,65 @@ describe("scripts/upgrade", function () {
     ).to.equal(false);
   });
 
+  it("says it of an indexer that writes without the lock, instead of waiting for the lock", async () => {
+    await indexer("tallystick_v2", { locked: false });
+    const beat = () =>
+      void client.query(
+        `UPDATE tallystick_v2._ponder_meta SET value = value || jsonb_build_object('heartbeat_at', (value->>'heartbeat_at')::int8 + 1)`,
+      );
+    expect(await codeOf(run({ report: report(beat) }))).to.equal("indexer_without_lock");
+    expect(told.find(({ step }) => step === "catching-up")?.fields).to.include({ missing: "heartbeat" });
+    expect(await live()).to.equal("tallystick_v1");
+  });
+
+  it("never lets answers fall back: not by one block of a chain that goes on, nor when the old indexer starts again", async () => {
+    await indexer("tallystick_v2", { block: 19, digests: { 10: "0xa" } });
+    let block = 20;
+    const onTell = () => {
+      block++;
+      void stands("tallystick_v1", { block }).then(() => stands("tallystick_v2", { block: block - 1 }));
+    };
+    expect(await codeOf(run({ report: report(onTell), withinMs: 1_200 }))).to.equal("wait_timeout");
+    expect(told.at(-1)?.fields).to.include({ missing: "blocks" });
+    expect(await live()).to.equal("tallystick_v1");
+    // Ponder takes the last blocks back at a start; the chain's head stands still.
+    const startAgain = () => void stands("tallystick_v1", { ready: false, digests: { 10: "0xa" } });
+    await stands("tallystick_v2", { ready: false });
+    const ready = report(() => {
+      startAgain();
+      void stands("tallystick_v2", {});
+    });
+    expect(await run({ report: ready })).to.include({ switched: true });
+    expect(told.find(({ step }) => step === "digests")?.fields).to.include({ block: 10 });
+  });
+
+  it("ends when the tables of either are dropped meanwhile", async () => {
+    await indexer("tallystick_v2", { ready: false });
+    const drop = (schema: string) =>
+      report(() => void client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`));
+    expect(await codeOf(run({ report: drop("tallystick_v2"), patience: { silentMs: 500 } }))).to.equal(
+      "indexer_ended",
+    );
+    await indexer("tallystick_v2", { ready: false });
+    expect(await codeOf(run({ report: drop("tallystick_v1") }))).to.equal("live_schema_gone");
+  });
+
+  it("does not take a heart for still while the database is away", async () => {
+    await indexer("tallystick_v2", { ready: false });
+    let looks = 0;
+    const away = {
+      ...opened,
+      query: async (sql: string, values?: unknown[]) => {
+        if (values?.[0] === '"tallystick_v2"._ponder_meta') looks++;
+        // Two before anything is waited for, and the first of the wait.
+        if (looks > 3 && looks <= 7) throw Object.assign(new Error("away"), { code: "ECONNREFUSED" });
+        if (looks === 9) await stands("tallystick_v2", {});
+        return opened.query(sql, values);
+      },
+    };
+    expect(await run({ session: away, patience: { silentMs: 1_000 } })).to.include({ switched: true });
+  });
+
   it("lets one at a time upgrade, and the next when the first is gone", async () => {
     expect(await codeOf(openUpgradeSession({ databaseUrl, views: views.live }))).to.equal("upgrade_running");
     // Other views of the same database are another matter.
@@ -337,6 +330,13 @@ describe("scripts/upgrade", function () {
     ).to.equal(false);
     expect(await live()).to.equal("tallystick_v1");
     expect(await contentOf(session.query, views.next)).to.equal(undefined);
+  });
+
+  it("does not switch what somebody else has switched while the connection was lost", async () => {
+    await indexer("tallystick_v2", {});
+    const stale = { live: "tallystick_v0", next: "tallystick_v2" };
+    expect(await codeOf(switchViews(session, stale, views, signal))).to.equal("switched_meanwhile");
+    expect(await live()).to.equal("tallystick_v1");
   });
 
   it("renames and drops nothing but views in place of views", async () => {

@@ -1,0 +1,58 @@
+import type pg from "pg";
+
+/** Where an indexer stands, as far as an upgrade looks. */
+export type Standing = {
+  build?: string;
+  block?: number;
+  ready?: boolean;
+  locked?: boolean;
+  digests?: Record<number, string>;
+};
+
+/** What an indexer leaves in its schema, as far as an upgrade reads it. */
+export async function writeIndexer(client: pg.Client, schema: string, standing: Standing): Promise<void> {
+  await client.query(`CREATE SCHEMA ${schema};
+      CREATE TABLE ${schema}._ponder_meta (key text PRIMARY KEY, value jsonb);
+      CREATE TABLE ${schema}._ponder_checkpoint (chain_name text PRIMARY KEY, chain_id int8, latest_checkpoint text);
+      CREATE TABLE ${schema}.state (id text PRIMARY KEY, block int8, digest text);
+      CREATE TABLE ${schema}.digest (id text PRIMARY KEY, block int8, digest text);
+      CREATE TABLE ${schema}._reorg__state (id text)`);
+  await writeStanding(client, schema, standing);
+}
+
+/** Where it stands now, in one transaction. */
+export async function writeStanding(client: pg.Client, schema: string, standing: Standing): Promise<void> {
+  const {
+    build = schema,
+    block = 20,
+    ready = true,
+    locked = true,
+    digests = { 10: "0xa", 20: "0xb" },
+  } = standing;
+  const meta = {
+    build_id: build,
+    is_ready: Number(ready),
+    is_locked: Number(locked),
+    heartbeat_at: locked ? Date.now() : 0,
+    table_names: ["state", "digest"],
+  };
+  const last = Math.max(...Object.keys(digests).map(Number));
+  await client.query("BEGIN");
+  await client.query(
+    `INSERT INTO ${schema}._ponder_meta VALUES ('app', $1) ON CONFLICT (key) DO UPDATE SET value = $1`,
+    [meta],
+  );
+  await client.query(
+    `INSERT INTO ${schema}._ponder_checkpoint VALUES ('main', 1, $1) ON CONFLICT (chain_name) DO UPDATE SET latest_checkpoint = $1`,
+    [`${"1".repeat(10)}${"0".repeat(15)}1${String(block).padStart(16, "0")}${"9".repeat(33)}`],
+  );
+  await client.query(`TRUNCATE ${schema}.digest, ${schema}.state`);
+  for (const [at, digest] of Object.entries(digests))
+    await client.query(`INSERT INTO ${schema}.digest VALUES ($1, $2, $3)`, [
+      at.padStart(12, "0"),
+      at,
+      digest,
+    ]);
+  await client.query(`INSERT INTO ${schema}.state VALUES ('state', $1, $2)`, [last, digests[last]]);
+  await client.query("COMMIT");
+}
