@@ -1,13 +1,17 @@
 import { expect } from "chai";
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import { parseUsdc } from "tallystick-protocol/amount";
 import { escrowFee } from "tallystick-protocol/escrow/feeSchedule";
 import { memoryBudget } from "tallystick-sdk/budget/budget";
+import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
 import { HireFailedError, NoSellerError, PaymentRefusedError } from "tallystick-sdk/errors";
 import { createEscrowCalls } from "tallystick-sdk/escrow/escrowCalls";
 import { type EscrowRelay, walletRelay } from "tallystick-sdk/escrow/escrowRelay";
 import { escrowMode } from "tallystick-sdk/seller/escrowMode";
 import type { Handler } from "tallystick-sdk/seller/handlers";
+import type { SettlementMode } from "tallystick-sdk/seller/job";
 import { fileStore } from "tallystick-sdk/store/fileStore";
+import { http } from "viem";
 import { type Market, MEAN, mean, openMarket, PURSE } from "./support/market.ts";
 import { newWallet, PROVIDER, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
 import { between, isPaid, rejection, withTerms } from "./support/tamper.ts";
@@ -36,11 +40,13 @@ describe("a hire in escrow mode", () => {
   });
   afterEach(() => market.close());
 
+  type SceneChanges = { sellerRelay?: EscrowRelay; wrap?: (mode: SettlementMode) => SettlementMode };
+
   /** The wall clock, moved on with the chain's. */
   let ahead = 0;
   const now = () => Date.now() + ahead * 1000;
 
-  const scene = async (handler: Handler<typeof MEAN> = mean, changes: { sellerRelay?: EscrowRelay } = {}) => {
+  const scene = async (handler: Handler<typeof MEAN> = mean, changes: SceneChanges = {}) => {
     const wallet = newWallet();
     const mode = escrowMode({
       account: wallet.account,
@@ -54,7 +60,7 @@ describe("a hire in escrow mode", () => {
       account: wallet.account,
       listings: [LISTING],
       handlers: { [MEAN]: handler },
-      modes: { [MODE]: mode },
+      modes: { [MODE]: changes.wrap?.(mode) ?? mode },
       now,
     });
     const allowed = { escrow: chain.escrow, relay, feeRecipient: treasury.address };
@@ -234,6 +240,48 @@ describe("a hire in escrow mode", () => {
       expect(second.error).to.include({ code: "call_refused", reason: "WrongStatus" });
       expect(await balances()).to.deep.equal(RELEASED);
     });
+  });
+
+  describe("when the seller cannot ask the chain, the buyer hears that it is no fault of its own, and when to come back", () => {
+    const sender = () =>
+      createTransactionSender({
+        account: newWallet().account,
+        chainId: chain.network.chainId,
+        rpc: http("http://127.0.0.1:1/secret-key", { retryCount: 0 }),
+      });
+    const away = () => {
+      const deployment = { chainId: chain.network.chainId, escrow: chain.escrow };
+      return walletRelay(createEscrowCalls({ sender: sender(), deployment }));
+    };
+    /** A mode of somebody's own that asks the chain before it takes a hire. */
+    const unguarded = (mode: SettlementMode): SettlementMode => ({
+      ...mode,
+      check: async () => {
+        await sender().send({ address: chain.escrow, abi: hireEscrowAbi, functionName: "unpause", args: [] });
+        throw new Error("the chain answers");
+      },
+    });
+    const cases: { [when: string]: () => SceneChanges } = {
+      "before the hire is taken": () => ({ sellerRelay: away() }),
+      "for the deposit": () => ({ sellerRelay: { ...relay, deposit: away().deposit } }),
+      "in a mode of somebody's own": () => ({ wrap: unguarded }),
+    };
+    for (const [when, changes] of Object.entries(cases)) {
+      it(when, async () => {
+        const { seller, buyer, balances } = await scene(mean, changes());
+        const answers: Response[] = [];
+        between(market, seller, async (...[ask, input, init]) => {
+          if (isPaid(init)) answers.push(await ask(input, init));
+          return answers[0]?.clone() ?? ask(input, init);
+        });
+        const error = await rejection(buyer.hire({ ...ORDER, mode: MODE }));
+        expect(error).to.have.nested.property("words.code", "chain_unreachable");
+        expect(answers[0]?.status).to.equal(503);
+        expect(answers[0]?.headers.get("retry-after")).to.match(/^[1-9]/);
+        expect(await answers[0]?.text()).not.to.contain("secret-key");
+        expect(await balances()).to.deep.equal(UNTOUCHED);
+      });
+    }
   });
 
   describe("when the buyer misbehaves", () => {

@@ -190,7 +190,7 @@ async function unlessUnreachable<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (cause) {
     throw new HireRefusedError({
-      status: 502,
+      status: 503,
       code: "chain_unreachable",
       message: "The escrow cannot be read at the moment.",
       hint: "Send the same request again later.",

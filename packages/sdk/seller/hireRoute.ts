@@ -134,6 +134,17 @@ function replayed(): PaymentInvalidError {
   });
 }
 
+/** Of a job that failed; any other failure is the payment's, 402. */
+const STATUS_OF_FAILURE = new Map([
+  ["too_late", 504],
+  ["handler_failed", 500],
+  ["own_verification_failed", 500],
+  // The deposit could not be brought to the chain, by no fault of the buyer's.
+  ["chain_unreachable", 503],
+  ["relay_refused", 503],
+  ["transaction_reverted", 503],
+]);
+
 /** The answer of a job that has ended, or cannot go on for now. */
 export function answerJob(job: Job, network: PaymentNetwork): Response {
   if (job.stage === "completed") {
@@ -144,9 +155,8 @@ export function answerJob(job: Job, network: PaymentNetwork): Response {
     code: "settlement_pending",
     message: "The work is done, but nobody knows yet whether the payment arrived.",
   };
-  const isLate = code === "too_late" || job.failure === undefined;
   throw new HireRefusedError({
-    status: isLate ? 504 : ["handler_failed", "own_verification_failed"].includes(code) ? 500 : 402,
+    status: job.failure === undefined ? 504 : (STATUS_OF_FAILURE.get(code) ?? 402),
     code,
     message,
     details: { job_id: job.id },

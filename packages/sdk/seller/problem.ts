@@ -2,9 +2,12 @@ import {
   internalProblem,
   PROBLEM_MEDIA_TYPE,
   type Problem,
+  problem,
   problemOf,
   type StatusByCode,
 } from "tallystick-protocol/problem";
+import { BaseError } from "viem";
+import { ChainError } from "../errors.ts";
 import { HireRefusedError } from "./sellerErrors.ts";
 
 /** What the protocol says of requests that a seller cannot serve as they are. */
@@ -18,6 +21,9 @@ const STATUS_BY_CODE: StatusByCode = {
   budget_token_refused: 403,
 };
 
+/** When to come back after a 503, in seconds: what is away or full for a moment. */
+const RETRY_AFTER = "5";
+
 /**
  * The answer to a request that failed: `application/problem+json` with a `code` (RFC 9457). What the caller was not
  * meant to see is logged and told as `internal`.
@@ -26,17 +32,25 @@ export function problemResponse(
   error: unknown,
   log: (sentence: string, details?: { [key: string]: unknown }) => void,
 ): Response {
-  const told = toldOf(error);
-  if (told === undefined) {
-    log("A request failed.", {
+  const isOfChain = error instanceof ChainError || error instanceof BaseError;
+  const told = isOfChain ? chainAway(error) : toldOf(error);
+  if (told === undefined || isOfChain) {
+    log(isOfChain ? "The chain could not be asked." : "A request failed.", {
       error: error instanceof Error ? (error.stack ?? error.message) : String(error),
     });
   }
-  const problem = told ?? internalProblem();
-  return new Response(JSON.stringify(problem), {
-    status: problem.status,
-    // A Headers, because early servers of Hono lose what is set on it later when it is made from an object.
-    headers: new Headers({ "content-type": PROBLEM_MEDIA_TYPE, "cache-control": "no-store" }),
+  const answer = told ?? internalProblem();
+  // A Headers, because early servers of Hono lose what is set on it later when it is made from an object.
+  const headers = new Headers({ "content-type": PROBLEM_MEDIA_TYPE, "cache-control": "no-store" });
+  if (answer.status === 503) headers.set("retry-after", RETRY_AFTER);
+  return new Response(JSON.stringify(answer), { status: answer.status, headers });
+}
+
+/** No fault of whoever asks, and over in a while. The error's own words may name the provider's address, with its key. */
+function chainAway(error: ChainError | BaseError): Problem {
+  const code = error instanceof ChainError ? error.code : "chain_unreachable";
+  return problem(503, code, "The chain cannot be asked at the moment.", {
+    hint: "Send the same request again later.",
   });
 }
 
