@@ -105,12 +105,19 @@ export class SellerRefusedError extends TallystickError {
   }
 }
 
-/** A transaction was not carried out. `reason` is the contract's error name when it gave one. */
+/**
+ * A transaction was not carried out. `reason` is the contract's error name when it gave one. `neverSent`: it did not leave this
+ * process, so it can cost nothing later; without it nobody knows.
+ */
 export class ChainError extends TallystickError {
   readonly reason?: string;
+  readonly neverSent: boolean;
 
-  constructor(parameters: TallystickErrorParameters & { reason?: string | undefined }) {
+  constructor(
+    parameters: TallystickErrorParameters & { reason?: string | undefined; neverSent?: boolean | undefined },
+  ) {
     super(parameters);
+    this.neverSent = parameters.neverSent ?? false;
     if (parameters.reason !== undefined) this.reason = parameters.reason;
   }
 }

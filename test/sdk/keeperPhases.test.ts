@@ -8,7 +8,7 @@ import { createEscrowCalls, type EscrowCalls } from "tallystick-sdk/escrow/escro
 import { createKeeper, type Keeper, type KeeperParameters } from "tallystick-sdk/escrow/keeper";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { decodeFunctionData, http, parseTransaction } from "viem";
-import { type KeeperWorld, openKeeperWorld } from "../../tools/bench/keeper/keeperWorld.ts";
+import { type KeeperWorld, openKeeperWorld, WORD } from "../../tools/bench/keeper/keeperWorld.ts";
 import { openRpcProxy, type RpcProxy, type RpcRequest } from "./support/rpcProxy.ts";
 import { newWallet, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
 
@@ -102,6 +102,40 @@ describe("the parts of a keeper's round", function () {
       });
     }
   }
+
+  it("charge a wallet for what may have been sent, and not for what a provider that is away kept from being sent", async () => {
+    const wallet = await world.wallet();
+    const { hire } = await world.heldBy(wallet.address);
+    const keeper = open({ gasPerWallet: 2_000_000 });
+    await keeper.release(hire, WORD);
+    const noted = async () => {
+      const { owed = 0, atRisk = 0 } = (await store.get(`release/${calls.idOf(hire)}`)) as {
+        owed?: number;
+        atRisk?: number;
+      };
+      return { owed, atRisk };
+    };
+    const fail = (method: string) => {
+      rpc.sabotage = (request) =>
+        request.method === method
+          ? { jsonrpc: "2.0", id: request.id, error: { code: -32_603, message: "away" } }
+          : undefined;
+    };
+    for (const method of ["eth_getTransactionCount", "eth_getBlockByNumber", "eth_getTransactionCount"]) {
+      fail(method);
+      expect((await keeper.round()).failed, method).to.include("releases");
+      expect(await noted(), method).to.deep.equal({ owed: 0, atRisk: 0 });
+    }
+    fail("eth_sendRawTransaction");
+    for (const times of [0, 1]) {
+      expect((await keeper.round()).failed).to.deep.equal(["releases"]);
+      expect(await noted()).to.deep.equal({ owed: times * 150_000, atRisk: 150_000 });
+    }
+    rpc.sabotage = () => undefined;
+    await keeper.round();
+    expect(await world.statusOf(hire)).to.equal("released");
+    await keeper.close();
+  });
 
   it("are over at their deadline, whatever hangs, and what hangs is not sent a second time meanwhile", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -5,6 +5,7 @@ import {
   createPublicClient,
   createWalletClient,
   defineChain,
+  encodeFunctionData,
   type Hex,
   http,
   type LocalAccount,
@@ -47,6 +48,9 @@ export type TransactionSenderParameters = {
   sendMs?: number;
 };
 
+/** What is known of one: whether it has left, and whether it must not leave any more. */
+type Attempt = { isSent: boolean; isOver: boolean };
+
 /**
  * An account that sends transactions for others: a facilitator, a relay, a keeper.
  *
@@ -66,22 +70,29 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
   const wallet = createWalletClient({ account, chain, transport });
   let queue: Promise<unknown> = Promise.resolve();
 
-  async function sendNow(call: ContractCall): Promise<Hex> {
+  async function sendNow(call: ContractCall, attempt: Attempt): Promise<Hex> {
     try {
       // A quarter more: what a payment costs depends on balances that may have changed by then.
       const gas = call.gas ?? ((await client.estimateContractGas({ ...call, account })) * 5n) / 4n;
       const nonce = await client.getTransactionCount({ address: account.address, blockTag: "pending" });
-      return await wallet.writeContract({ ...call, gas, nonce });
+      const data = encodeFunctionData(call);
+      const request = await wallet.prepareTransactionRequest({ to: call.address, data, gas, nonce });
+      const serializedTransaction = await wallet.signTransaction(request);
+      if (attempt.isOver) throw new Error("nobody waits for it any more");
+      attempt.isSent = true;
+      return await wallet.sendRawTransaction({ serializedTransaction });
     } catch (cause) {
-      throw chainError(call, cause);
+      throw chainError(call, cause, !attempt.isSent);
     }
   }
 
   const send = (call: ContractCall): Promise<Hex> => {
+    const attempt: Attempt = { isSent: false, isOver: false };
     const sent = queue.then(async () => {
-      const hash = await within(sendNow(call), sendMs);
+      const hash = await within(sendNow(call, attempt), sendMs);
       if (hash !== undefined) return hash;
-      throw chainError(call, new Error(`the RPC did not answer within ${sendMs} ms`));
+      attempt.isOver = true;
+      throw chainError(call, new Error(`the RPC did not answer within ${sendMs} ms`), !attempt.isSent);
     });
     queue = sent.catch(() => {});
     return sent;
@@ -105,7 +116,7 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
   };
 }
 
-function chainError(call: ContractCall, cause: unknown): ChainError {
+function chainError(call: ContractCall, cause: unknown, neverSent: boolean): ChainError {
   const reverted =
     cause instanceof BaseError
       ? cause.walk((error) => error instanceof ContractFunctionRevertedError)
@@ -115,8 +126,9 @@ function chainError(call: ContractCall, cause: unknown): ChainError {
   return new ChainError({
     code: reverted ? "call_refused" : "chain_unreachable",
     message: `${call.functionName}: ${reason ?? short}`,
-    hint: reverted ? "Nothing was sent." : "Nobody knows whether it was sent: read the state again.",
+    hint: neverSent ? "Nothing was sent." : "Nobody knows whether it was sent: read the state again.",
     reason,
+    neverSent,
     cause,
   });
 }

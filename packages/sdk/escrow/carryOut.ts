@@ -31,7 +31,7 @@ export type Carrier = ReturnType<typeof createCarrier>;
 export function createCarrier(parameters: CarryOutParameters) {
   const { book, batches, maxBatch, now } = parameters;
   const outcomes = createOutcomes(parameters);
-  const { setAside, finish, onFailure } = outcomes;
+  const { setAside, finish, onFailure, unnote } = outcomes;
   const { heldOf, goodOf } = createScreening(parameters.calls, outcomes);
 
   async function carryOut(
@@ -81,9 +81,14 @@ export function createCarrier(parameters: CarryOutParameters) {
   async function send(items: Instruction[], gasEach: bigint, done: (count: number) => void): Promise<void> {
     // Noted before it is sent: a keeper that is killed in between knows of it.
     for (const it of items) if (it.reservation) await book.put(it);
-    const { tried, failed, gasUsed } = await batches.send(items, gasEach).catch((error: unknown) => {
-      // It may be mined yet.
-      for (const it of items) it.owed += it.reservation?.gas ?? 0;
+    const { tried, failed, gasUsed } = await batches.send(items, gasEach).catch(async (error: unknown) => {
+      const isSure = error instanceof ChainError && error.neverSent;
+      for (const it of items) {
+        if (it.reservation === undefined) continue;
+        if (isSure) await unnote(it);
+        // It may be mined yet.
+        else it.owed += it.reservation.gas;
+      }
       throw error;
     });
     const failures = new Map(failed.map((failure) => [failure.index, failure]));

@@ -38,6 +38,13 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
     return it.reservation !== undefined;
   }
 
+  /** It was noted and never sent: a keeper that is killed now must not count it as an attempt. */
+  async function unnote(it: Instruction): Promise<void> {
+    it.reservation?.giveBack();
+    it.reservation = undefined;
+    await book.put(it);
+  }
+
   function sayDropped({ key, signer }: Instruction, reason: string): void {
     log("An instruction is dropped.", { key, signer, reason });
   }
@@ -89,5 +96,5 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
     if (it.looks >= MOST_LOOKS) await drop(it, reason);
   }
 
-  return { setAside, finish, sayDropped, onFailure, onNo, lookLater };
+  return { setAside, unnote, finish, sayDropped, onFailure, onNo, lookLater };
 }
