@@ -13,11 +13,14 @@ import { digestsRoute, eventsRoute, LINES_HEADER } from "./routes.ts";
 const FOREVER = "public, max-age=31536000, immutable";
 const FOR_NOW = "public, max-age=5";
 
-/** Lines, or digests, that cost a client one point besides what the request does. */
+/** Lines, or digests, that cost a client one point besides what the request does; or so many bytes of them, if that is more. */
 const LINES_PER_POINT = 100;
+const BYTES_PER_POINT = 64 * 1024;
 
-function charge(env: unknown, count: number): void {
-  admittedOf((env as Connection | undefined)?.incoming)?.budget.charge(count / LINES_PER_POINT);
+/** What is read and hashed costs the same whether much of it is sent, as gzip makes it, or nothing to whoever has it. */
+function charge(env: unknown, lines: number, body: string): void {
+  const points = Math.max(lines / LINES_PER_POINT, Buffer.byteLength(body) / BYTES_PER_POINT);
+  admittedOf((env as Connection | undefined)?.incoming)?.budget.charge(points);
 }
 
 /** Adds the open log: its pages, and the digests to compare with what they derive to. */
@@ -25,13 +28,13 @@ export function serveLog(app: OpenAPIHono, db: Database, token: Address): void {
   app.openapi(eventsRoute, async ({ req, env }) => {
     const { after, limit } = req.valid("query");
     const { lines, last } = await eventPage(db, token, { after, limit });
-    charge(env, lines.length);
+    const body = lines.map((line) => `${line}\n`).join("");
+    charge(env, lines.length, body);
     if (after > last) {
       const issues = [{ field: "after", message: `must be from 0 to ${last}, the last line that is final` }];
       throw new InvalidInputError({ code: "not_in_log", issues });
     }
     const next = after + lines.length + 1;
-    const body = lines.map((line) => `${line}\n`).join("");
     return page(req.header("if-none-match"), body, {
       "content-type": "application/jsonl",
       "cache-control": next <= last ? FOREVER : FOR_NOW,
@@ -43,8 +46,9 @@ export function serveLog(app: OpenAPIHono, db: Database, token: Address): void {
     if (to !== undefined && to < from)
       throw new InvalidInputError({ issues: [{ field: "to", message: "must not be before from" }] });
     const { digests, next, isWhole } = await digestPage(db, { from, to, limit });
-    charge(env, digests.length);
-    return page(req.header("if-none-match"), JSON.stringify({ digests, next }), {
+    const body = JSON.stringify({ digests, next });
+    charge(env, digests.length, body);
+    return page(req.header("if-none-match"), body, {
       "content-type": "application/json",
       "cache-control": isWhole ? FOREVER : FOR_NOW,
     }) as never;

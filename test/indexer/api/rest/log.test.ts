@@ -249,17 +249,22 @@ describe("the open log", function () {
     });
   });
 
-  it("costs a client by the lines that it is given", async () => {
+  it("costs a client by the lines that it is given, and by their bytes where they are long", async () => {
     const log = new EventLog();
     for (let n = 0; n < 3_000; n++) log.after(60).tick();
+    // Gzip makes next to nothing of them.
+    for (let n = 0; n < 65; n++)
+      log.after(1).record("listing", `0x${"01".repeat(20)}`, { description: "a".repeat(60_000) });
     await keep(log.events, log.block);
     const server = createAdaptorServer({ fetch: app.fetch }) as Server;
     const limits = { pointsPerSecond: 0.001, burst: 60, atOnce: 2, waiting: 10, streams: 1 };
     limitClients(server, { budgets: new ClientBudgets(limits, () => 0), trustedProxies: 1 });
     await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-    const statusOf = async (client: string, limit: number) => {
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/events?limit=${limit}`;
-      const response = await fetch(url, { headers: { "x-forwarded-for": client } });
+    const statusOf = async (client: string, limit: number, after = 0, known = '""') => {
+      const { port } = server.address() as AddressInfo;
+      const response = await fetch(`http://127.0.0.1:${port}/v1/events?limit=${limit}&after=${after}`, {
+        headers: { "x-forwarded-for": client, "if-none-match": known },
+      });
       await response.arrayBuffer();
       return response.status;
     };
@@ -267,6 +272,14 @@ describe("the open log", function () {
       const long = [await statusOf("1.2.3.4", 3_000), await statusOf("1.2.3.4", 3_000)];
       expect([...long, await statusOf("1.2.3.4", 3_000)]).to.deep.equal([200, 200, 429]);
       for (let n = 0; n < 20; n++) expect(await statusOf("5.6.7.8", 1)).to.equal(200);
+      expect([await statusOf("9.0.0.1", 65, 3_000), await statusOf("9.0.0.1", 65, 3_000)]).to.deep.equal([
+        200, 429,
+      ]);
+      const toldAgain = [
+        await statusOf("9.0.0.2", 65, 3_000, "*"),
+        await statusOf("9.0.0.2", 65, 3_000, "*"),
+      ];
+      expect(toldAgain).to.deep.equal([304, 429]);
     } finally {
       server.closeAllConnections();
       server.close();
