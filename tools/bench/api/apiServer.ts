@@ -11,7 +11,7 @@ import { openReadDatabase } from "../../../indexer/readDatabase.ts";
 
 // The API as a process of its own, over a database that somebody filled, protected as a node's is. argv: database URL, then as
 // JSON the limits of one client (as in the configuration; without them there are none), and how many proxies it believes. For every
-// line on its input it prints how many seconds of a processor it has used.
+// line on its input it prints how many seconds of a processor it has used; when its input ends, whoever started it is gone.
 
 const [databaseUrl = "", limitsText, proxies = "0"] = process.argv.slice(2);
 const { db } = openReadDatabase({ databaseUrl, databaseSchema: "public" });
@@ -33,7 +33,9 @@ protectServer(server, {
 server.listen(0, "127.0.0.1", () => {
   process.stdout.write(`${JSON.stringify({ port: (server.address() as AddressInfo).port })}\n`);
 });
-createInterface({ input: process.stdin }).on("line", () => {
-  const { user, system } = process.cpuUsage();
-  process.stdout.write(`${(user + system) / 1e6}\n`);
-});
+createInterface({ input: process.stdin })
+  .on("line", () => {
+    const { user, system } = process.cpuUsage();
+    process.stdout.write(`${(user + system) / 1e6}\n`);
+  })
+  .on("close", () => process.exit());
