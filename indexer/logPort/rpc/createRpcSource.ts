@@ -46,6 +46,8 @@ export type RpcSourceOptions = Retries & {
   mostBlocks?: number;
   /** Milliseconds for one request. Default 30,000. */
   timeoutMs?: number;
+  /** The longest answer that is read, in bytes; a longer one counts as refused by its size. Default 64 MiB. */
+  mostBytes?: number;
   onRequest?: (request: SourceRequest) => void;
   fetch?: typeof fetch;
 };

@@ -51,16 +51,16 @@ export function openHistoryCheck(context: RpcContext): HistoryCheck {
     const asked: RpcCall[] = [headerCall(to), { method: "eth_getLogs", params: [filter] }];
     const known = oldest === null ? [] : [{ method: "eth_getTransactionReceipt", params: [oldest] }];
     const [header, logs, receipt] = await together(context, [...asked, ...known], signal);
-    headerFrom(context, header as RpcReply, to);
-    if (receipt !== undefined && (receipt.fault || receipt.result === null)) {
-      throw missing(`it does not know transaction ${oldest} of the token's first block`);
-    }
     const { fault, result } = logs as RpcReply;
     if (fault) {
       const refusal = refusalOf(fault);
       if (!["range", "size", "other"].includes(refusal) || step === 1) throw faultError(context, fault, to);
       step = Math.floor(step / 2);
       return;
+    }
+    headerFrom(context, header as RpcReply, to);
+    if (receipt !== undefined && (receipt.fault || receipt.result === null)) {
+      throw missing(`it does not know transaction ${oldest} of the token's first block`);
     }
     const found = itemsOf(result, { source, field: "eth_getLogs" }).map((item, n) =>
       rawLog(item, { source, field: `eth_getLogs[${n}]` }),

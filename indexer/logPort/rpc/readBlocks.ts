@@ -92,6 +92,14 @@ export function openBlockReader(context: RpcContext) {
     if (unknown.length > 0) {
       const asked = unknown.flatMap(calls);
       const replies = await together(context, asked, signal);
+      const isTooMuch = replies.some(({ fault }) => fault !== undefined && refusalOf(fault) === "size");
+      if (isTooMuch && blocks.length > 1) {
+        const half = Math.ceil(blocks.length / 2);
+        return [
+          ...(await readGroup(blocks.slice(0, half), signal)),
+          ...(await readGroup(blocks.slice(half), signal)),
+        ];
+      }
       for (const [n, at] of unknown.entries()) {
         const logs = await read(at, replies[2 * n] as RpcReply, replies[2 * n + 1] as RpcReply, signal);
         fresh.set(at.hash, logs);

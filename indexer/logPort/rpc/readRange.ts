@@ -128,6 +128,9 @@ function halvesOf(window: Window, byWallets: boolean): [Window, Window] | null {
   ];
 }
 
+/** Servers that cut their answers without a word do so at such numbers. Read in halves, it shows whether there were more. */
+const isRound = (count: number): boolean => count > 0 && count % 1_000 === 0;
+
 /** One request: the last header, so that a node that lacks it is not believed, the logs, and what is known to be among them. */
 async function ask(
   { context, history }: RangeReading,
@@ -148,6 +151,9 @@ async function ask(
   const read: TokenLog[] = itemsOf(logs.result, { source, field: "eth_getLogs" }).map((item, n) =>
     tokenLog(rawLog(item, { source, field: `eth_getLogs[${n}]` }), token, query.kind),
   );
+  if (isRound(read.length) && range.from < range.to) {
+    throw new Refused({ code: -32005, message: `response of ${read.length} logs, as many as a cut one has` });
+  }
   const end = { block: header.block, hash: header.hash };
   checkLogs(read, { source, query, range, hashes: new Map([[end.block, end.hash]]) });
   return { logs: read, end };

@@ -234,6 +234,30 @@ describe("the RPC source of token logs", () => {
       );
     });
 
+    it("asks for less where an answer is longer than is read", async () => {
+      const wallets = [ALICE, BOB, CAROL];
+      for (const finality of [0, 100]) {
+        server.reset(chain, { finality });
+        const before = outcomes("refused");
+        const source = open({ mostBytes: finality === 0 ? 6_000 : 20_000 });
+        expect(await source.transfersTo(wallets, whole, CALL)).to.deep.equal(
+          chain.find({ kind: "transfersTo", wallets }, whole),
+        );
+        expect(outcomes("refused")).to.be.above(before);
+      }
+    });
+
+    it("does not believe as many logs as a server gives that cuts its answers without a word", async () => {
+      const many = new FakeChain(
+        Array.from({ length: 90 }, () => Array.from({ length: 50 }, () => pay(ZERO, BOB))),
+      );
+      server.reset(many);
+      server.behave = () => ({ edit: (_, it) => (Array.isArray(it) ? it.slice(0, 1_000) : it) });
+      const range = { from: 0, to: 90 };
+      const read = await open({ mostBlocks: 10_000 }).transfersTo([BOB], range, CALL);
+      expect(read).to.deep.equal(many.find({ kind: "transfersTo", wallets: [BOB] }, range));
+    });
+
     it("ends when one block of one wallet is refused", async () => {
       server.refuse = ({ method, params }) =>
         method === "eth_getLogs" && Number((params[0] as { toBlock: string }).toBlock) >= 60
