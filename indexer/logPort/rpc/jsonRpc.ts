@@ -29,7 +29,7 @@ export type JsonRpc = {
    * Sends calls in one request, which one node answers unless whoever stands between takes it apart. Asks again, so often as it may,
    * when no whole answer comes or the server says that it is asked too often. Other errors are given back.
    *
-   * @throws SourceUnavailableError, SourceRefusedError (401, 403, 404)
+   * @throws SourceUnavailableError, SourceRefusedError (401, 403, 404, or too large a batch)
    */
   send<Calls extends readonly RpcCall[]>(
     calls: Calls,
@@ -91,6 +91,14 @@ export function openJsonRpc(options: JsonRpcOptions): JsonRpc {
     if (body === undefined) throw new Failed("failed", `it answered ${status} with what is no whole JSON`);
     const replies = inOrder(calls, body);
     if (replies === undefined) throw new Failed("failed", `it answered ${status} with what is no JSON-RPC`);
+    const batched = replies.find(({ fault }) => calls.length > 1 && /batch/i.test(fault?.message ?? ""));
+    if (batched?.fault) {
+      const { message } = batched.fault;
+      throw new SourceRefusedError(
+        source,
+        `it refuses ${calls.length} calls in one batch, set fewer: ${message}`,
+      );
+    }
     const limited = replies.find(({ fault }) => fault !== undefined && refusalOf(fault) === "rate");
     if (limited?.fault) throw new Failed("limited", limited.fault.message, wait);
     return replies;

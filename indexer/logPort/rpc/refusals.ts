@@ -39,7 +39,7 @@ const REFUSALS: readonly (readonly [Exclude<Refusal, "other">, RegExp])[] = [
   ["wallets", /topics|addresses.* per|too many (addresses|param)|maximum .*param/],
   [
     "size",
-    /(than|limit of) [\d,]+ (results|logs)|max(imum)? results|response|too (large|big) (result|respons)|too many (logs|results)|result set|query timeout|timed out|10k logs/,
+    /(than|limit of) [\d,]+ (results|logs)|max(imum)? results|response.*(size|large|big|exceed|greater|logs)|too (large|big) (result|respons)|too many (logs|results)|result set|query timeout|timed out|10k logs/,
   ],
   ["range", /range|too many blocks|blocks? distance|[\d,]+ blocks/],
 ];

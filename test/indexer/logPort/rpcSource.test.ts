@@ -280,6 +280,7 @@ describe("the RPC source of token logs", () => {
         ["range", 35, "ranges over 10000 blocks are not supported on freetier"],
         ["range", -32602, "eth_getLogs is limited to 0 - 50 blocks range"],
         ["other", -32603, "internal error"],
+        ["other", -32603, "failed to get a response from upstream"],
       ];
       for (const [refusal, code, message] of meant)
         expect(refusalOf({ code, message }), message).to.equal(refusal);
@@ -413,6 +414,13 @@ describe("the RPC source of token logs", () => {
     it("fails at once when the key is wrong", async () => {
       server.behave = () => ({ status: 401 });
       expect((await failure(open().transfersTo([ALICE], whole, CALL))).code).to.equal("source_refused");
+      expect(server.requests).to.have.length(1);
+    });
+    it("fails at once when it sends more calls in a batch than the provider takes", async () => {
+      server.refuse = () => ({ code: -32600, message: "Batch of more than 2 requests is not allowed" });
+      const error = await failure(open().headers([1, 2, 3], CALL));
+      expect(error.code).to.equal("source_refused");
+      expect(error.message).to.contain("3 calls in one batch, set fewer");
       expect(server.requests).to.have.length(1);
     });
     it("ends with its deadline, and with the caller's signal", async () => {
