@@ -1,12 +1,15 @@
 /** The derivation: an event log in, rows and their digest out. */
 export { apply } from "./apply.ts";
 export type {
+  CountEvent,
   DeriveEvent,
   EscrowDelivered,
   EscrowDeposited,
   EscrowRefunded,
   EscrowReleased,
   EscrowTimedOut,
+  HistoryEvent,
+  LogForm,
   LogToken,
   ParamsEvent,
   Position,
@@ -16,6 +19,9 @@ export type {
 } from "./events.ts";
 export { MemoryStore } from "./memoryStore.ts";
 export { parseEvent } from "./parseEvent.ts";
+export { applyRelevant, type ReadPast } from "./relevant/applyRelevant.ts";
+export type { Read } from "./relevant/reads.ts";
+export { relevantLog } from "./relevant/relevantLog.ts";
 export type { Reputation } from "./reputation.ts";
 export { type OwnField, publishedField, reputationOf } from "./reputationOf.ts";
 export { type Snapshot, snapshotOf } from "./snapshot.ts";

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { DeriveEvent } from "tallystick-derive/events";
+import { auditLog, auditSteps } from "../oracle/auditLog.ts";
 import { distantLogOf, generatedLog } from "../oracle/generatedLog.ts";
 import { expectSame, relevant } from "./agreement.ts";
 
@@ -16,6 +17,11 @@ describe("a log of the transfers that matter", () => {
 
   it("gives it for the logs that the oracle is held to", async () => {
     await fc.assert(fc.asyncProperty(generatedLog, expectSame), { numRuns: RUNS, ...SEED });
+  }).timeout(0);
+
+  it("gives it for logs with audits", async () => {
+    const same = fc.asyncProperty(auditSteps, async (steps) => expectSame(await auditLog(steps)));
+    await fc.assert(same, { numRuns: Math.ceil(RUNS / 8), ...SEED });
   }).timeout(0);
 
   it("leaves out most of a log in which 99 of 100 transfers concern nobody", async () => {
