@@ -17,8 +17,8 @@ const CAPABILITIES = ["text.translate", "code.review"] as const;
 
 const seller = fc.integer({ min: 1, max: 3 }).map(wallet);
 const buyer = fc.oneof(
-  { weight: 4, arbitrary: fc.integer({ min: 4, max: 6 }).map(wallet) },
-  { weight: 2, arbitrary: fc.constantFrom(wallet(7), wallet(8), wallet(24), wallet(2)) },
+  { weight: 3, arbitrary: fc.integer({ min: 4, max: 6 }).map(wallet) },
+  { weight: 3, arbitrary: fc.constantFrom(wallet(7), wallet(8), wallet(24), wallet(2)) },
 );
 const auditor = fc.constantFrom(...AUDITORS);
 const operator = fc.constantFrom(ONE, ONE, ONE, OTHER);
@@ -77,8 +77,8 @@ const action = fc.oneof(
       do: fc.constant("offer" as const),
       auditor,
       operator,
-      capabilities: fc.subarray([...CAPABILITIES]),
-      active: fc.boolean(),
+      capabilities: fc.constantFrom([...CAPABILITIES], [...CAPABILITIES], [CAPABILITIES[0]], []),
+      active: fc.constantFrom(true, true, true, false),
       host: fc.nat({ max: 3 }),
       back: fc.boolean(),
     }),
@@ -107,11 +107,11 @@ const action = fc.oneof(
     }),
   },
   {
-    weight: 8,
+    weight: 16,
     arbitrary: fc.record({
       do: fc.constant("rounds" as const),
       hashes: fc.nat(),
-      verdicts: fc.array(fc.constantFrom("pass", "fail", "fail", "inconclusive", null), {
+      verdicts: fc.array(fc.constantFrom("pass", "fail", "fail", "fail", "inconclusive", null), {
         minLength: 2,
         maxLength: 5,
       }),
@@ -126,10 +126,10 @@ const action = fc.oneof(
     }),
   },
   {
-    weight: 4,
+    weight: 7,
     arbitrary: fc.record({
       do: fc.constant("ring" as const),
-      first: fc.integer({ min: 1, max: 11 }),
+      first: fc.constantFrom(4, 5, 6, 7, 9),
       funder: fc.integer({ min: 30, max: 33 }).map(wallet),
     }),
   },
@@ -179,8 +179,8 @@ export const auditSteps = fc.record({
     pairSeconds: fc.constantFrom(1, HOUR, 7 * DAY),
   }),
   steps: fc.array(fc.record({ wait, blocks: fc.constantFrom(0, 1, 1, 1, 300), action }), {
-    minLength: 8,
-    maxLength: 60,
+    minLength: 12,
+    maxLength: 50,
   }),
 });
 
@@ -217,6 +217,11 @@ export async function auditLog({ rates, steps }: AuditSteps): Promise<EventLog> 
     });
   }
   log.after(DAY).tick();
+  for (const at of [1, 2, 3])
+    await build.add({
+      ...{ do: "hire", seller: wallet(at), buyer: wallet(3 + at), capability: "text.translate" },
+      ...{ hashes: "both", atomic: 500_000, count: 1 },
+    });
   for (const { wait: seconds, blocks, action: it } of steps) {
     if (blocks > 0) log.after(seconds, blocks);
     await build.add(it);

@@ -34,7 +34,7 @@ describe("audits, derived and by the oracle", () => {
 });
 
 const EXPECTED = [
-  ...["eligible", "assigning", "assigned", "rechecking", "passed", "failed", "inconclusive", "abandoned"],
+  ...["eligible", "assigning", "assigned", "passed", "failed", "inconclusive", "abandoned"],
   ...["undisclosed", "equivocation", "unanswered"],
   ...["round 1", "round 2", "round 3"],
   ...["tier", "capability", "cluster", "pair", "akin", "party"].map((bar) => `passed over: ${bar}`),

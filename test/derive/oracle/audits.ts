@@ -445,10 +445,11 @@ function assign(facts: Facts, event: TickEvent, hash: string, audit: Audit): boo
   const attempt = audit.attempt + 1;
   const roster = rosterOf(facts, audit.operator, audit.capability ?? "");
   const over: string[] = [];
+  const bars = new Map(roster.map((it) => [it, barTo(facts, event.time, audit, it)]));
   for (let k = 0; k < 64 && roster.length > 0; k++) {
     const number = drawNumber("tallystick/audit/auditor/v1", hash, audit.hire, round, attempt, k);
     const auditor = roster[Number(number % BigInt(roster.length))] as string;
-    const bar = barTo(facts, event.time, audit, auditor);
+    const bar = bars.get(auditor) ?? null;
     if (bar !== null) {
       over.push(bar);
       continue;
