@@ -5,10 +5,18 @@ import { STATE_ID } from "./stateId.ts";
 import type { Step } from "./step.ts";
 
 /**
- * What can fall due: a hire leaves the 24-hour or the 30-day window, a rating the latter, a receipt has waited long enough for its payment, a
+ * What can fall due: a hire leaves the 24-hour or the 30-day window, a rating or an audit the latter, a receipt has waited long enough for its payment, a
  * presumed hire payment for its receipt, a hire for what its seller says of it, an audit for its verdict.
  */
-export type AgendaKind = "day" | "window" | "rating" | "receipt" | "payment" | "disclosure" | "verdict";
+export type AgendaKind =
+  | "day"
+  | "window"
+  | "rating"
+  | "receipt"
+  | "payment"
+  | "disclosure"
+  | "verdict"
+  | "audit";
 
 /**
  * Puts `kind what` on the agenda, to be run by the first tick with time ≥ `due`.

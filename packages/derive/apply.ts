@@ -1,5 +1,6 @@
 import { runAgenda } from "./agenda.ts";
 import { saveAgents } from "./agentRow.ts";
+import { leaveAudits } from "./audits/effects.ts";
 import { disclosureWaited } from "./audits/eligibility.ts";
 import { tickAudits } from "./audits/tickAudits.ts";
 import { verdictDue } from "./audits/verdicts.ts";
@@ -102,6 +103,8 @@ async function ticked(step: Step, { block, time, hash }: TickEvent): Promise<voi
         return disclosureWaited(step, id);
       case "verdict":
         return verdictDue(step, id);
+      case "audit":
+        return leaveAudits(step, id, words.join(" "));
     }
   });
   await tickAudits(step, hash);

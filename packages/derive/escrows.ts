@@ -1,4 +1,5 @@
 import { ensureAgent } from "./agents.ts";
+import { auditedOutcome } from "./audits/effects.ts";
 import { awaitDisclosure, hireReceipted } from "./audits/eligibility.ts";
 import type {
   EscrowDelivered,
@@ -130,7 +131,7 @@ async function countIfDue(step: Step, id: string): Promise<void> {
   if (receipt === null && !escrow.delivered) return;
 
   const counted = await countHire(step, {
-    ...escrowOutcome(step, escrow),
+    ...(await auditedOutcome(step, id, escrowOutcome(step, escrow))),
     id: escrow.id,
     seller: escrow.seller,
     buyer: escrow.buyer,

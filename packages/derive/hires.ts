@@ -93,7 +93,10 @@ export async function amendHire(
   step: Step,
   id: string,
   change: Partial<
-    Pick<Row<"hire">, "receipt" | "hireId" | "capability" | "latencyMs" | "outcome" | "evidence">
+    Pick<
+      Row<"hire">,
+      "receipt" | "hireId" | "capability" | "latencyMs" | "outcome" | "evidence" | "dispute" | "disputeSource"
+    >
   >,
 ): Promise<void> {
   const hire = await hireRow(step, id);

@@ -191,13 +191,18 @@ export const publishedFields = {
   }),
   audit_pass_rate: field({
     type: "rate",
-    description: "Passed of audited; null until verdicts are recorded.",
-    formula: "audits passed / audits",
+    description: "Passed of audited; null until an audit was passed, or its operator rolled a hire back.",
+    formula:
+      "audits passed / (audits passed + failed audits that were rolled back), `windowSeconds` from either on",
     section: "SHP §8.3",
     source: ["audit"],
-    cadence: ON_ANCHOR,
-    columns: [],
-    value: () => null,
+    cadence: ON_TICK,
+    bucket: "tenths",
+    columns: ["auditsPassed", "auditsRolledBack"],
+    value: ({ agent }) =>
+      share(BigInt(agent.auditsPassed), BigInt(agent.auditsPassed + agent.auditsRolledBack)),
+    numerator: (it) => String(it.auditsPassed),
+    denominator: (it) => String(it.auditsPassed + it.auditsRolledBack),
   }),
   refund_rate: field({
     type: "rate",

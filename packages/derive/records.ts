@@ -1,6 +1,5 @@
 import { InvalidInputError } from "tallystick-protocol/errors";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
-import { parseAuditActuation } from "tallystick-protocol/records/auditActuation";
 import { parseAuditCanary } from "tallystick-protocol/records/auditCanary";
 import { parseAuditHistory } from "tallystick-protocol/records/auditHistory";
 import { parseAuditJudge } from "tallystick-protocol/records/auditJudge";
@@ -16,7 +15,7 @@ import { checkBuyerSignature, checkReceipt, completedAtSeconds } from "tallystic
 import { isSignedBy } from "tallystick-protocol/records/record";
 import { parseReview } from "tallystick-protocol/records/review";
 import { parseTelemetry } from "tallystick-protocol/records/telemetry";
-import { type Reading, readAuditor, readVerdict } from "./audits/readAuditRecord.ts";
+import { type Reading, readActuation, readAuditor, readVerdict } from "./audits/readAuditRecord.ts";
 import { claimSettled } from "./claims.ts";
 import type { RecordEvent } from "./events.ts";
 import { listingId, listingSettled, listingsOf } from "./listings.ts";
@@ -143,7 +142,7 @@ async function readRecord(step: Step, event: RecordEvent): Promise<(() => Promis
     case "audit_judge":
       return unread(event, parseAuditJudge);
     case "audit_actuation":
-      return unread(event, parseAuditActuation);
+      return required(await readActuation(step, event));
     case "audit_mode":
       return unread(event, parseAuditMode);
     case "audit_canary":

@@ -82,6 +82,9 @@ export const tables = {
     refundedWeight: "text",
     /** Of failures that an audit found. */
     auditDisputedWeight: "text",
+    /** Audits of its hires in the window that it passed, and those that failed and were rolled back. */
+    auditsPassed: "number",
+    auditsRolledBack: "number",
     /** Hires in the window whose latency is known, and statistics of it in milliseconds. */
     latencies: "number",
     latencySum: "bigint",
@@ -283,7 +286,7 @@ export const tables = {
     disputeSource: "text?",
     silentTimeout: "boolean",
     refundAfterDelivery: "boolean",
-    /** `escrow`, `buyer` or `seller`: whose word the outcome rests on. */
+    /** `audit`, `escrow`, `buyer` or `seller`: whose word the outcome rests on. */
     evidence: "text",
     /** The weight is 1/clusterSize, fixed when the hire was counted but for a hub that is published late. */
     clusterSize: "number",
@@ -353,6 +356,11 @@ export const tables = {
     drawnBlock: "number?",
     drawnTime: "number?",
     closedTime: "number?",
+    /** What the operator made of a hire that failed, in bootstrap: `rollback` or `dismiss`, and by which record. */
+    decision: "text?",
+    decisionRecord: "text?",
+    /** Whether it is in its seller's `audit_pass_rate`: `passed`, `rolledBack`, or null. */
+    counted: "text?",
   },
   /** What waits to be drawn, `<kind>/<operator>/<ppm>`: from `start` on, `before` being its length before `block`. */
   auditQueue: {

@@ -16,7 +16,9 @@ export async function telemetrySettled(
   await step.store.insert("telemetry", telemetry);
   const hire = receipt.hire === null ? null : await step.store.get("hire", receipt.hire);
   if (hire === null || receipt.status !== "counted") return;
-  const { outcome, evidence } = hire.escrowId === null ? directOutcome(receipt, telemetry) : hire;
+  // What an escrow or an audit decided stands; only the latency is news.
+  const isDecided = hire.escrowId !== null || hire.evidence === "audit";
+  const { outcome, evidence } = isDecided ? hire : directOutcome(receipt, telemetry);
   await amendHire(step, hire.id, { outcome, evidence, latencyMs: measured.latencyMs ?? hire.latencyMs });
 }
 

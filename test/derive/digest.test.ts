@@ -61,6 +61,8 @@ const anyAgent = fc
       escrowBought: count,
       silentTimeouts: count,
       refundsAfterDelivery: count,
+      auditsPassed: count,
+      auditsRolledBack: count,
       trustTier: fc.nat(2),
     }),
     texts: fc.record({

@@ -19,7 +19,15 @@ export const HireOutcome = builder.enumType("HireOutcome", {
 
 const HireEvidence = builder.enumType("HireEvidence", {
   description: "Whose word the outcome rests on.",
-  values: { ESCROW: { value: "escrow" }, BUYER: { value: "buyer" }, SELLER: { value: "seller" } } as const,
+  values: {
+    AUDIT: {
+      value: "audit",
+      description: "An audit found it bad, and it was rolled back: that outranks all else.",
+    },
+    ESCROW: { value: "escrow" },
+    BUYER: { value: "buyer" },
+    SELLER: { value: "seller" },
+  } as const,
 });
 
 export const HireRef = builder.objectRef<Row<"hire">>("Hire").implement({

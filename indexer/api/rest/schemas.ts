@@ -232,7 +232,7 @@ export const receiptsResponse = z
               outcome: z.string().openapi({ description: "success, failure or neutral" }),
               evidence: z
                 .string()
-                .openapi({ description: "Whose word it rests on: escrow, buyer or seller" }),
+                .openapi({ description: "Whose word it rests on: audit, escrow, buyer or seller" }),
               dispute: z.boolean(),
               dispute_source: z.string().nullable(),
               weight: z.number(),

@@ -120,6 +120,9 @@ async function becomeEligible(
     drawnBlock: null,
     drawnTime: null,
     closedTime: null,
+    decision: null,
+    decisionRecord: null,
+    counted: null,
   };
   await step.store.insert("audit", audit);
   if (receipt !== null && (await isEquivocal(step, receipt, id))) await failEquivocal(step, audit);

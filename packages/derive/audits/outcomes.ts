@@ -2,6 +2,7 @@ import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { awaitAuditor } from "./assignments.ts";
 import { type AuditStatus, changeAudit } from "./auditRow.ts";
+import { countAudit, uncountAudit } from "./effects.ts";
 import { enqueue } from "./queues.ts";
 
 /**
@@ -60,5 +61,8 @@ async function end(
   status: AuditStatus,
   reason: string | null = null,
 ): Promise<void> {
-  await changeAudit(step, audit, { status, reason, closedTime: step.at.time });
+  // Signed twice, a hire that had passed has not.
+  const open = await uncountAudit(step, audit);
+  const ended = await changeAudit(step, open, { status, reason, closedTime: step.at.time });
+  if (status === "passed") await countAudit(step, ended, "passed");
 }

@@ -15,7 +15,7 @@ export type AgentFilter = {
 export type HireFilter = {
   buyer?: string | null;
   capability?: string | null;
-  evidence?: "BUYER" | "ESCROW" | "SELLER" | null;
+  evidence?: "AUDIT" | "BUYER" | "ESCROW" | "SELLER" | null;
   outcome?: "FAILURE" | "NEUTRAL" | "SUCCESS" | null;
   paidBefore?: number | null;
   paidFrom?: number | null;
@@ -74,7 +74,7 @@ export type AgentAnswer = {
         capability: string | null;
         priceUsdc: string;
         outcome: "FAILURE" | "NEUTRAL" | "SUCCESS";
-        evidence: "BUYER" | "ESCROW" | "SELLER";
+        evidence: "AUDIT" | "BUYER" | "ESCROW" | "SELLER";
         weight: number;
         latencyMs: number | null;
         time: number;
@@ -122,7 +122,7 @@ export type HireAnswer = {
     priceUsdc: string;
     amountUsdc: string;
     outcome: "FAILURE" | "NEUTRAL" | "SUCCESS";
-    evidence: "BUYER" | "ESCROW" | "SELLER";
+    evidence: "AUDIT" | "BUYER" | "ESCROW" | "SELLER";
     refunded: boolean;
     dispute: boolean;
     disputeSource: string | null;
@@ -152,7 +152,7 @@ export type HiresAnswer = {
       capability: string | null;
       priceUsdc: string;
       outcome: "FAILURE" | "NEUTRAL" | "SUCCESS";
-      evidence: "BUYER" | "ESCROW" | "SELLER";
+      evidence: "AUDIT" | "BUYER" | "ESCROW" | "SELLER";
       weight: number;
       time: number;
     }[];

@@ -38,7 +38,7 @@ export type PublishedFields = {
   cluster_size: number;
   /** Why it is in its clusters. (list of texts) */
   signals_tripped: string[];
-  /** Passed of audited; null until verdicts are recorded. (share, 0 to 1) */
+  /** Passed of audited; null until an audit was passed, or its operator rolled a hire back. (share, 0 to 1) */
   audit_pass_rate: number | null;
   /** Refunded share of its hires over platform escrow. (share, 0 to 1) */
   refund_rate: number | null;

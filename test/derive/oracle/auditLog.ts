@@ -118,6 +118,15 @@ const action = fc.oneof(
     }),
   },
   {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant("decide" as const),
+      pick: fc.nat(),
+      decision: fc.constantFrom("rollback", "rollback", "dismiss"),
+      isForeign: fc.constantFrom(false, false, false, true),
+    }),
+  },
+  {
     weight: 2,
     arbitrary: fc.record({
       do: fc.constant("claim" as const),
@@ -282,7 +291,7 @@ class AuditBuilder {
         log.record("auditor", it.auditor, {
           agent_id: it.auditor,
           operator: it.operator,
-          capabilities: it.capabilities,
+          capabilities: [...it.capabilities],
           endpoint: `https://host-${it.host}.example:8443/hire`,
           active: it.active,
           issued_at: it.back ? this.#issued : ++this.#issued,
@@ -296,6 +305,9 @@ class AuditBuilder {
           log.after(verdict === null ? DAY : 60).tick(hashOf(it.hashes + n));
           if (verdict !== null) await this.verdict({ do: "verdict", pick: 1, verdict, fault: null });
         }
+        return;
+      case "decide":
+        await this.decide(it);
         return;
       case "claim":
         log.record("claim", ATTESTOR, {
@@ -336,7 +348,11 @@ class AuditBuilder {
     const hire_id = `audited-${++this.#serial}`;
     const said = this.hashes(it.hashes);
     const body = { hire_id, capability: it.capability, ...said };
-    this.#log.hire(it.seller, it.buyer, { ...body, amount: it.atomic, buyer_signature: "0x02" });
+    this.#log.hire(it.seller, it.buyer, {
+      ...body,
+      amount: it.atomic,
+      ...(it.count === 1 && { buyer_signature: "0x02" }),
+    });
     this.#receipts.push({ seller: it.seller, buyer: it.buyer, body });
   }
 
@@ -361,11 +377,34 @@ class AuditBuilder {
     if (order.includes("receipt")) this.#receipts.push({ seller: by, buyer: to, body });
   }
 
+  private async derive(): Promise<void> {
+    for (const event of this.#log.events.slice(this.#applied))
+      await apply(this.#store, parseEvent(JSON.stringify(event)), { trustSignatures: true });
+    this.#applied = this.#log.events.length;
+  }
+
+  private async decide({ pick, decision, isForeign }: Extract<Action, { do: "decide" }>): Promise<void> {
+    await this.derive();
+    const all = [...this.#store.rows("audit").values()];
+    const failed = all.filter(({ status }) => status === "failed" || pick % 11 === 0);
+    const audit = failed[pick % failed.length];
+    if (audit === undefined) return;
+    const operator = isForeign ? OTHER : (audit.operator as Address);
+    const reasons = [{ code: "other", detail: "" }];
+    this.#log.record("audit_actuation", operator, { hire: audit.id, decision, reasons });
+    // What its buyer says after.
+    const { receipt, buyer: by } = audit;
+    if (receipt !== null && pick % 3 === 0)
+      this.#log.record("telemetry", by as Address, {
+        receipt,
+        latency_ms: pick % 500,
+        verification: { all_passed: true },
+      });
+  }
+
   private async verdict({ pick, verdict, fault }: Extract<Action, { do: "verdict" }>): Promise<void> {
     const log = this.#log;
-    for (const event of log.events.slice(this.#applied))
-      await apply(this.#store, parseEvent(JSON.stringify(event)), { trustSignatures: true });
-    this.#applied = log.events.length;
+    await this.derive();
     const asked = [...this.#store.rows("auditAssignment").values()].filter(
       (it) => it.verdict === null || pick % 7 === 0,
     );

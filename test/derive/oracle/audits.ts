@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
 import type { RecordEvent, TickEvent } from "tallystick-derive/events";
+import { parseAuditActuation } from "tallystick-protocol/records/auditActuation";
 import { parseAuditor } from "tallystick-protocol/records/auditor";
 import { parseAuditVerdict } from "tallystick-protocol/records/auditVerdict";
 import type { Escrow, Facts, Hire, Receipt } from "./facts.ts";
 import { inWindow } from "./fields.ts";
 import { components, fingerprintGroups, ownershipGroups, sharedSize } from "./groups.ts";
+import { rollBack } from "./hires.ts";
 
 /** What the oracle notes of audits, in plain arrays. */
 export type Audits = {
@@ -58,6 +60,9 @@ export type Audit = {
   block: number;
   drawn: number | null;
   closed: number | null;
+  decision: string | null;
+  /** Since when it counts as passed or rolled back, and until when. */
+  counts: { as: "passed" | "rolledBack"; until: number } | null;
   asked: Asked[];
 };
 
@@ -179,7 +184,7 @@ export function findEligible(facts: Facts, event: { block: number; time: number;
     const { agent, hireId } = audit.receipt;
     if (!contradicts(facts, agent, hireId)) continue;
     if (audit.status === "eligible") audit.cause = "rules";
-    close(event.time, audit, "failed", "equivocation");
+    close(facts, event.time, audit, "failed", "equivocation");
   }
 }
 
@@ -235,12 +240,14 @@ function admit(
     block: event.block,
     drawn: null,
     closed: null,
+    decision: null,
+    counts: null,
     asked: [],
   };
   all.push(audit);
   if (receipt !== null && contradicts(facts, receipt.agent, receipt.hireId)) {
     audit.cause = "rules";
-    close(event.time, audit, "failed", "equivocation");
+    close(facts, event.time, audit, "failed", "equivocation");
   } else queue(facts, event.block, "sample", ppm, audit);
 }
 
@@ -252,10 +259,26 @@ function queue(facts: Facts, block: number, kind: "sample" | "recheck", ppm: num
   else known.items.push({ audit, block });
 }
 
-function close(time: number, audit: Audit, status: string, reason: string | null = null): void {
+function close(facts: Facts, time: number, audit: Audit, status: string, reason: string | null = null): void {
   audit.status = status;
   audit.reason = reason;
   audit.closed = time;
+  const until = Math.max(time + facts.params.windowSeconds, facts.asOf + 1);
+  audit.counts = status === "passed" ? { as: "passed", until } : null;
+}
+
+/** The operator's decision on a hire that failed. */
+export function readActuation(facts: Facts, event: RecordEvent): void {
+  const { hire: id, decision } = parseAuditActuation(event.body);
+  const audit = facts.audits.all.find((it) => it.hire === id);
+  if (audit === undefined || audit.status !== "failed" || audit.decision !== null) return;
+  if (audit.operator !== event.signer || !followed(facts, audit.operator)) return;
+  audit.decision = decision;
+  if (decision === "dismiss") return;
+  const until = Math.max(event.time + facts.params.windowSeconds, facts.asOf + 1);
+  audit.counts = { as: "rolledBack", until };
+  const hire = facts.hires.find((it) => it.id === id);
+  if (hire !== undefined) rollBack(hire);
 }
 
 export function readAuditor(facts: Facts, event: RecordEvent): void {
@@ -333,7 +356,7 @@ function decide(
   const fails = [...audit.words].filter((it) => it === "f").length;
   const passes = audit.words.length - fails;
   if (fails === 2 || passes === 2) {
-    close(time, audit, fails === 2 ? "failed" : "passed");
+    close(facts, time, audit, fails === 2 ? "failed" : "passed");
   } else if (audit.words === "p") {
     audit.status = "rechecking";
     queue(facts, block, "recheck", facts.params.audit.recheckPpm, audit);
@@ -355,7 +378,7 @@ function wait(facts: Facts, audit: Audit): void {
 function next(facts: Facts, time: number, audit: Audit): void {
   if (audit.attempt >= facts.params.audit.maxAttempts) {
     miss(facts, audit);
-    close(time, audit, "inconclusive");
+    close(facts, time, audit, "inconclusive");
     return;
   }
   wait(facts, audit);
@@ -385,14 +408,14 @@ export function tickAudits(facts: Facts, event: TickEvent, before: number): void
   for (const { audit, round, attempt } of overdue.toSorted((a, b) => step(a) - step(b))) {
     if (audit.status !== "assigned" || audit.round !== round || audit.attempt !== attempt) continue;
     if (followed(facts, audit.operator)) next(facts, event.time, audit);
-    else close(event.time, audit, "abandoned");
+    else close(facts, event.time, audit, "abandoned");
   }
   if (event.hash !== undefined) drawAll(facts, event, event.hash);
   const waiting = new Set(audits.waiting);
   audits.waiting = [];
   for (const audit of waiting) {
     if (audit.status !== "assigning") continue;
-    if (!followed(facts, audit.operator)) close(event.time, audit, "abandoned");
+    if (!followed(facts, audit.operator)) close(facts, event.time, audit, "abandoned");
     else if (event.hash === undefined || !assign(facts, event, event.hash, audit)) audits.waiting.push(audit);
   }
 }
@@ -429,15 +452,15 @@ function draw(facts: Facts, event: TickEvent, kind: string, audit: Audit, isDraw
   const isFollowed = followed(facts, audit.operator);
   if (kind === "recheck") {
     if (audit.status !== "rechecking") return;
-    if (!isFollowed) close(event.time, audit, "abandoned");
+    if (!isFollowed) close(facts, event.time, audit, "abandoned");
     else if (isDrawn) newRound(facts, audit);
-    else close(event.time, audit, "passed");
+    else close(facts, event.time, audit, "passed");
     return;
   }
   if (!isDrawn || audit.status !== "eligible" || !isFollowed) return;
   audit.drawn = event.block;
   if (audit.isDisclosed) newRound(facts, audit);
-  else close(event.time, audit, "failed", "undisclosed");
+  else close(facts, event.time, audit, "failed", "undisclosed");
 }
 
 function assign(facts: Facts, event: TickEvent, hash: string, audit: Audit): boolean {
@@ -507,6 +530,7 @@ export function tellAudits({ audits }: Facts) {
           ...{ operator: it.operator, capability: it.capability, seller: it.seller, buyer: it.buyer },
           ...{ receipt: it.receipt?.hash ?? null, isDisclosed: it.isDisclosed, ppm: it.ppm, cause: it.cause },
           ...{ status: it.status, reason: it.reason, round: it.round, attempt: it.attempt },
+          decision: it.decision,
           ...{ verdicts: it.words, eligibleBlock: it.block, drawnBlock: it.drawn, closedTime: it.closed },
           asked: it.asked.map(({ round, attempt, auditor, time, over, verdict }) => {
             return { round, attempt, auditor, time, passedOver: over.join(), verdict };

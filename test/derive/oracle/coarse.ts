@@ -24,6 +24,7 @@ const HALVES = [0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5];
 export function coarse(exact: Expected): Partial<Expected> {
   return {
     success_rate: reached(exact.success_rate, TENTHS),
+    audit_pass_rate: reached(exact.audit_pass_rate, TENTHS),
     refund_rate: reached(exact.refund_rate, TENTHS),
     dispute_rate: reached(exact.dispute_rate, TENTHS),
     silent_timeout_rate: reached(exact.silent_timeout_rate, TENTHS),

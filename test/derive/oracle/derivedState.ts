@@ -33,6 +33,7 @@ function auditOf(store: MemoryStore, it: Row<"audit">): ExpectedState["audits"][
     ...{ receipt: it.receipt, isDisclosed: it.isDisclosed, ppm: it.ppm, cause: it.cause },
     ...{ status: it.status, reason: it.reason, round: it.round, attempt: it.attempt },
     ...{ verdicts: it.verdicts, eligibleBlock: it.eligibleBlock, drawnBlock: it.drawnBlock },
+    decision: it.decision,
     closedTime: it.closedTime,
     asked: all.map(({ round, attempt, auditor, time, passedOver, verdict }) => {
       return { round, attempt, auditor, time, passedOver, verdict };

@@ -78,6 +78,8 @@ export type Hire = {
   receipt: Receipt | null;
   /** Whether it was looked at when it was counted. */
   wasSeen: boolean;
+  /** What an audit decided stands, whatever a buyer says after. */
+  isRolledBack: boolean;
   seller: string;
   buyer: string;
   capability: string | null;

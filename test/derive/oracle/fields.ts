@@ -82,7 +82,10 @@ export function fieldsOf(facts: Facts, address: string): Expected {
     cluster_size: cluster?.size ?? 1,
     cluster: cluster === null ? null : [...cluster].sort(),
     signals_tripped: signalsOf(facts, address),
-    audit_pass_rate: null,
+    audit_pass_rate: rate(
+      BigInt(auditsOf(facts, address, "passed")),
+      BigInt(auditsOf(facts, address, "passed") + auditsOf(facts, address, "rolledBack")),
+    ),
     refund_rate: rate(weight(inEscrow.filter((it) => it.refunded)), weight(inEscrow)),
     dispute_rate: rate(weight(sold.filter((it) => it.byAudit)), weight(sold)),
     claim_status: facts.claims.get(address) ?? "unclaimed",
@@ -149,4 +152,11 @@ function averageStars(
     return (weightOf({ size: it.size ?? 1 }) * BigInt(numerator) ** age * scale) / BigInt(denominator) ** age;
   });
   return rate(sum(weights.map((it, n) => it * BigInt(ratings[n]?.stars ?? 0))), sum(weights));
+}
+
+/** How many audits of a seller count as this now. */
+function auditsOf(facts: Facts, seller: string, as: "passed" | "rolledBack"): number {
+  return facts.audits.all.filter(
+    (it) => it.seller === seller && it.counts?.as === as && facts.asOf < it.counts.until,
+  ).length;
 }

@@ -33,6 +33,7 @@ export function countDirect(facts: Facts, receipt: Receipt, it: Transfer, at: Pl
 
 const blank = {
   wasSeen: false,
+  isRolledBack: false,
   escrow: null,
   refunded: false,
   byAudit: false,
@@ -76,6 +77,7 @@ export function countEscrow(facts: Facts, id: string, at: Place): void {
     id: escrow.id,
     receipt,
     wasSeen: false,
+    isRolledBack: false,
     seller: escrow.seller,
     buyer: escrow.buyer,
     capability: receipt?.capability ?? null,
@@ -108,6 +110,7 @@ function count(
     leavesDay: hire.time + facts.params.volumeWindowSeconds,
   };
   facts.hires.push(counted);
+  if (facts.audits.all.some((it) => it.hire === hire.id && it.decision === "rollback")) rollBack(counted);
   return counted;
 }
 
@@ -131,4 +134,11 @@ export function escrowOf(facts: Facts, id: string) {
   const escrow = facts.escrows.get(id);
   if (escrow === undefined) throw new Error(`no escrow ${id}`);
   return escrow;
+}
+
+/** An audit found the work bad. */
+export function rollBack(hire: Hire): void {
+  hire.outcome = "failure";
+  hire.byAudit = true;
+  hire.isRolledBack = true;
 }

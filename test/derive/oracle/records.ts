@@ -7,7 +7,7 @@ import { parseRating } from "tallystick-protocol/records/rating";
 import { parseReceipt } from "tallystick-protocol/records/receipt";
 import { parseTelemetry } from "tallystick-protocol/records/telemetry";
 import { register } from "./agents.ts";
-import { noteListing, readAuditor, readVerdict } from "./audits.ts";
+import { noteListing, readActuation, readAuditor, readVerdict } from "./audits.ts";
 import { dropTrips } from "./clusters.ts";
 import type { Facts, Receipt } from "./facts.ts";
 import { noteAlike, tokensOf } from "./fingerprints.ts";
@@ -68,7 +68,8 @@ function readMeant(facts: Facts, event: RecordEvent): void {
       facts.telemetry.set(receipt.hash, { latency, allPassed });
       if (receipt.hire === null) return;
       receipt.hire.latency = latency ?? receipt.hire.latency;
-      if (receipt.hire.escrow === null && !receipt.buyerSigned && allPassed !== null) {
+      const isOpen = receipt.hire.escrow === null && !receipt.hire.isRolledBack;
+      if (isOpen && !receipt.buyerSigned && allPassed !== null) {
         receipt.hire.outcome = allPassed ? "success" : "failure";
       }
       return;
@@ -83,6 +84,9 @@ function readMeant(facts: Facts, event: RecordEvent): void {
     }
     case "auditor":
       readAuditor(facts, event);
+      return;
+    case "audit_actuation":
+      readActuation(facts, event);
       return;
     case "audit_verdict":
       readVerdict(facts, event);
