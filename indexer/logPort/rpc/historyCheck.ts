@@ -5,6 +5,7 @@ import { slots } from "../slots.ts";
 import { TRANSFER } from "../tokenLogs.ts";
 import { faultError, headerFrom, patiently, type RpcContext, together, UnclearFault } from "./context.ts";
 import type { RpcCall, RpcReply } from "./jsonRpc.ts";
+import { oldestTransaction } from "./oldestTransaction.ts";
 import { hexOf, itemsOf, type RawLog, rawLog } from "./parse.ts";
 import { headerCall } from "./readHeaders.ts";
 import { refusalOf } from "./refusals.ts";
@@ -31,21 +32,16 @@ export type HistoryCheck = {
 export function openHistoryCheck(context: RpcContext): HistoryCheck {
   const { source, token, firstBlock, rpc } = context;
   let anchor: RawLog["place"] | null = null;
-  let oldest: Hex | null | undefined;
+  let oldest: Hex | null = null;
   let cursor = firstBlock;
   let step = FIRST_STEP;
   const turn = slots(1);
 
   const missing = (what: string) => new HistoryMissingError(source, firstBlock, what);
 
-  async function oldestTransaction(signal: AbortSignal): Promise<Hex | null> {
-    const [reply] = await rpc.send([headerCall(firstBlock)] as const, signal);
-    return headerFrom(context, reply, firstBlock).transactions[0] ?? null;
-  }
-
   /** Looks through the next blocks. */
   async function search(finalized: BlockAt, signal: AbortSignal): Promise<void> {
-    if (oldest === undefined) oldest = await oldestTransaction(signal);
+    oldest ??= await oldestTransaction(context, finalized.block, signal);
     const to = Math.min(finalized.block, cursor + step - 1);
     const filter = { address: token, topics: [TRANSFER], fromBlock: hexOf(cursor), toBlock: hexOf(to) };
     const asked: RpcCall[] = [headerCall(to), { method: "eth_getLogs", params: [filter] }];
@@ -101,7 +97,7 @@ export function openHistoryCheck(context: RpcContext): HistoryCheck {
       const filter = { address: token, topics: [TRANSFER], fromBlock: block, toBlock: block };
       return { method: "eth_getLogs", params: [filter] };
     },
-    transaction: () => anchor?.tx ?? oldest ?? null,
+    transaction: () => anchor?.tx ?? oldest,
     check: ({ fault, result }) => {
       if (anchor === null) return;
       if (fault) throw faultError(context, fault, anchor.block);

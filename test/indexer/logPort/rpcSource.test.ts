@@ -450,6 +450,20 @@ describe("the RPC source of token logs", () => {
       expect((await failure(open().transactionLogs(found, 99, CALL))).code).to.equal("source_behind");
       expect((await failure(open().headers([3, 99], CALL))).code).to.equal("source_behind");
     });
+    it("finds that the history is missing also when the chain begins with empty blocks", async () => {
+      const emptied = (_: RpcMessage, it: unknown) => {
+        const header = it as { number?: string } | null;
+        return Number(header?.number) < 30 ? { ...header, transactions: [] } : it;
+      };
+      const whole = { from: 30, to: 100 };
+      server.reset(chain);
+      server.behave = () => ({ edit: emptied });
+      expect(await open().transfersTo([BOB], whole, CALL)).to.deep.equal(
+        chain.find({ kind: "transfersTo", wallets: [BOB] }, whole),
+      );
+      server.behave = () => ({ edit: emptied, node: { keepsFrom: 50 } });
+      expect((await failure(open().transfersTo([BOB], whole, CALL))).code).to.equal("source_history_missing");
+    });
     it("does not take a token with a supply for one without transfers", async () => {
       server.behave = () => ({ edit: ({ method }, it) => (method === "eth_getLogs" ? [] : it) });
       expect((await failure(open().transfersTo([ALICE], whole, CALL))).code).to.equal(
