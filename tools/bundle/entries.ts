@@ -17,8 +17,8 @@ export const bundleEntries: readonly BundleEntry[] = [
   { name: "seller", source: 'export * from "tallystick-sdk/seller";', most: 242_000 },
   { name: "escrow", source: 'export * from "tallystick-sdk/escrow";', most: 187_000 },
   { name: "query", source: 'export * from "tallystick-sdk/query";', most: 3_500 },
-  { name: "derive", source: 'export * from "tallystick-derive";', most: 77_000 },
-  { name: "openLog", source: 'export * from "tallystick-sdk/openLog";', most: 83_000 },
+  { name: "derive", source: 'export * from "tallystick-derive";', most: 87_000 },
+  { name: "openLog", source: 'export * from "tallystick-sdk/openLog";', most: 91_000 },
   {
     name: "inclusion",
     source: `export { fromHex, toHex } from "tallystick-protocol";
