@@ -184,11 +184,13 @@ async function untilIndexerIsThere(parameters: UpgradeParameters, { live, next }
 /** The switch is done: what is found here changes nothing about it. */
 async function checkReplicas(parameters: UpgradeParameters, { live, next }: Schemas): Promise<unknown> {
   const { session, report, views, replicas, signal, patience } = parameters;
+  const look = <T>(work: () => Promise<T>) =>
+    lookAgain(work, { what: "the database", withinMs: 60_000, everyMs: 500, signal });
   try {
     await report.step("replicas", async () => {
       const { replicasMs: withinMs } = patience ?? {};
       const answers = await askReplicas(session, { next, views }, replicas, { signal, withinMs });
-      const readers = await readersOf(session.query, views);
+      const readers = await look(() => readersOf(session.query, views));
       return {
         detail: `${answers.map(({ url, block }) => `${url} answers as of block ${block}`).join(", ")}; ${readers} read through ${views}`,
         fields: { answers, readers },
@@ -196,9 +198,11 @@ async function checkReplicas(parameters: UpgradeParameters, { live, next }: Sche
       };
     });
     if (live === next) return undefined;
-    const state = await readIndexer(session.query, live);
-    const own = state && isHeld(state, Date.now()) ? 1 : 0;
-    const direct = (await readersOf(session.query, live)) - own;
+    const direct = await look(async () => {
+      const state = await readIndexer(session.query, live);
+      const own = state && isHeld(state, Date.now()) ? 1 : 0;
+      return (await readersOf(session.query, live)) - own;
+    });
     if (direct > 0)
       report.note(
         `note: ${direct} more processes read the tables of ${live} themselves; start them again with DATABASE_SCHEMA=${views}`,
