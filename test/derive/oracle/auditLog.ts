@@ -214,8 +214,9 @@ export async function auditLog({ rates, steps }: AuditSteps): Promise<EventLog> 
     log.listing(wallet(at), "code.review", mode);
   }
   for (const [n, agent] of AUDITORS.entries()) {
-    if (n < 6) for (const it of CAPABILITIES) log.hire(agent, wallet(40), { capability: it });
-    if (n === 6) log.hire(agent, wallet(40), { capability: "data.extract" });
+    // Each by a buyer of its own: one that pays several is taken for their common owner.
+    if (n < 6) for (const it of CAPABILITIES) log.hire(agent, wallet(40 + n), { capability: it });
+    if (n === 6) log.hire(agent, wallet(40 + n), { capability: "data.extract" });
     log.record("auditor", agent, {
       agent_id: agent,
       operator: n === 5 ? OTHER : ONE,
