@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { emptyRow } from "tallystick-derive/emptyRow";
 import { standingOf } from "tallystick-derive/standing";
 
 export type MarketSize = { agents: number; hires: number; clusters: number; largestSeller: number };
@@ -129,6 +130,14 @@ async function insertAgents(pool: pg.Pool, { agents, clusters }: MarketSize): Pr
   }
 }
 
+/** What an agent has of every column that says nothing yet, whichever come to be. */
+const untouched = Object.fromEntries(
+  Object.entries(emptyRow("agent")).map(([name, value]) => [
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    typeof value === "bigint" ? String(value) : value,
+  ]),
+);
+
 /** As the derivation keeps it, in the database's column names. */
 function agentRow(n: number, cluster: string, sums: Sums | undefined): object {
   const twelfths = (count: number | null | undefined) => (count ? `${count}/12` : "0");
@@ -142,19 +151,15 @@ function agentRow(n: number, cluster: string, sums: Sums | undefined): object {
   };
   const standing = standingOf(figures);
   return {
+    ...untouched,
     id: address(n),
     registered_block: n,
     registered_time: NOW - WINDOW,
-    registered_log: 0,
     live_listings: 1,
-    private_listings: 0,
     claim_status: n % 4 === 0 ? "verified" : "unclaimed",
     trust_tier: figures.trustTier,
-    tier_changes: 0,
     ownership_cluster: cluster,
-    fingerprint_place: 0,
     signals_tripped: "funding_origin",
-    free_hires: 0,
     window_hires: sums?.hires ?? 0,
     window_weight: figures.windowWeight,
     rated_weight: figures.ratedWeight,
@@ -169,18 +174,12 @@ function agentRow(n: number, cluster: string, sums: Sums | undefined): object {
     latency_p99: sums?.p99 ?? null,
     avg_stars: figures.avgStars,
     total_ratings: n % 3 === 0 ? 0 : 5,
-    first_star_day: 0,
     day_volume: sums ? `${sums.volume}/12` : "0",
     capabilities: sums ? 1 : 0,
     distinct_buyers: sums?.buyers ?? 0,
     bought: 10,
-    escrow_bought: 0,
-    silent_timeouts: 0,
-    refunds_after_delivery: 0,
-    sellers: 0,
     rank: standing.rank,
     success_percent: standing.successPercent,
     star_tenths: standing.starTenths,
-    touched: 0,
   };
 }
