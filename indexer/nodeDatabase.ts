@@ -1,6 +1,7 @@
 import { toSnakeCase } from "drizzle-orm/casing";
 import pg from "pg";
-import { type ColumnKind, type Row, type TableName, tables } from "tallystick-derive/tables";
+import type { ColumnKind } from "tallystick-derive/columnKind";
+import { type Row, type TableName, tables } from "tallystick-derive/tables";
 import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import { type LoggedLine, mergedLog } from "./src/mergedLog.ts";

@@ -5,7 +5,8 @@ import {
   type PgColumnsBuilders,
   type PgTableExtraConfig,
 } from "ponder";
-import { type ColumnKind, type TableName, tables } from "tallystick-derive/tables";
+import type { ColumnKind } from "tallystick-derive/columnKind";
+import { type TableName, tables } from "tallystick-derive/tables";
 
 /** How each kind of column of the derivation is stored. `int8` in number mode holds every safe integer. */
 const builders = {

@@ -1,4 +1,5 @@
-import { type ColumnKind, type Row, type TableName, tables } from "./tables.ts";
+import type { ColumnKind } from "./columnKind.ts";
+import { type Row, type TableName, tables } from "./tables.ts";
 
 /** The columns of a table for which its kind says how they begin: all but texts, whose beginning is one of their own. */
 type Empty<T extends TableName> = {

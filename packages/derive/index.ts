@@ -1,5 +1,6 @@
 /** The derivation: an event log in, rows and their digest out. */
 export { apply } from "./apply.ts";
+export type { ColumnKind } from "./columnKind.ts";
 export type {
   CountEvent,
   DeriveEvent,
@@ -28,4 +29,4 @@ export { type Snapshot, snapshotOf } from "./snapshot.ts";
 export { STATE_ID } from "./stateId.ts";
 export type { ApplyOptions } from "./step.ts";
 export type { Answer, Store } from "./store.ts";
-export { type ColumnKind, type Row, type TableName, tables } from "./tables.ts";
+export { type Row, type TableName, tables } from "./tables.ts";

@@ -1,6 +1,7 @@
 import { expect } from "chai";
+import type { ColumnKind } from "tallystick-derive/columnKind";
 import type { MemoryStore } from "tallystick-derive/memoryStore";
-import { type ColumnKind, type Row, type TableName, tables } from "tallystick-derive/tables";
+import { type Row, type TableName, tables } from "tallystick-derive/tables";
 import type { NodeSnapshot } from "../../../indexer/nodeDatabase.ts";
 import { compareRows } from "../../../scripts/eventLog/compareRows.ts";
 

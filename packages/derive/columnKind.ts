@@ -1,0 +1,13 @@
+/** What the kinds of columns hold. */
+export type ColumnValues = {
+  text: string;
+  "text?": string | null;
+  number: number;
+  "number?": number | null;
+  bigint: bigint;
+  "bigint?": bigint | null;
+  boolean: boolean;
+  "boolean?": boolean | null;
+};
+
+export type ColumnKind = keyof ColumnValues;
