@@ -64,6 +64,22 @@ describe("scripts/processes/openKeeper", () => {
     await untilGone({ pids: existsSync(pidFile) ? [Number(readFileSync(pidFile, "utf8"))] : [] });
   });
 
+  it("is closed when it ends before it can say so, and nothing is left", async () => {
+    const pidsFile = path.join(folder, "pids");
+    const stubborn = script(
+      "stubborn",
+      `process.on("SIGTERM", () => {}); setInterval(() => {}, 1000);
+      require("node:fs").writeFileSync(${JSON.stringify(pidsFile)}, [process.ppid, process.pid].join(" "))`,
+    );
+    const isReady = async () => existsSync(pidsFile) && readFileSync(pidsFile, "utf8").includes(" ");
+    await startService(keeper, { ...stubborn, isReady, stop: [{ signal: "SIGTERM", waitMs: 60_000 }] });
+    const [keeperPid = 0, pid = 0] = readFileSync(pidsFile, "utf8").split(" ").map(Number);
+    const closed = keeper.close();
+    process.kill(keeperPid, "SIGKILL");
+    await closed;
+    await untilGone({ pids: [keeperPid, pid] });
+  });
+
   it("says which program cannot be started", async () => {
     const missing = { ...script("ghost", ""), command: "/nonexistent/program" };
     const error = await keeper.start(missing).catch((e: unknown) => e);
