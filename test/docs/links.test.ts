@@ -1,27 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
-import { Marked } from "marked";
 import { renderDocument } from "../../indexer/api/pages/renderDocument.ts";
 import { servePages } from "../../indexer/api/pages/servePages.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
-
-const documents = [
-  "README.md",
-  "CONTRIBUTING.md",
-  ...readdirSync(path.join(repositoryRoot, "docs"), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".md"))
-    .map((name) => path.join("docs", name)),
-].filter((name) => existsSync(path.join(repositoryRoot, name)));
-
-/** Every link of a document, as it is written. */
-function linksOf(markdown: string): string[] {
-  const links: string[] = [];
-  const marked = new Marked();
-  marked.use({ walkTokens: (token) => void (token.type === "link" && links.push(token.href)) });
-  marked.parse(markdown, { async: false });
-  return links;
-}
+import { documents, partsOf, textOf } from "./support/documents.ts";
 
 const idsOf = (html: string) => [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
 const isOutside = (href: string) => /^[a-z]+:/.test(href);
@@ -29,8 +12,7 @@ const isOutside = (href: string) => /^[a-z]+:/.test(href);
 describe("the links of the documents", () => {
   for (const name of documents) {
     it(`of ${name} lead to what is there, and to headings that are there`, () => {
-      const text = readFileSync(path.join(repositoryRoot, name), "utf8");
-      for (const href of linksOf(text).filter((it) => !isOutside(it))) {
+      for (const href of partsOf(textOf(name)).links.filter((it) => !isOutside(it))) {
         const [file = "", heading] = href.split("#");
         const target = file === "" ? name : path.join(path.dirname(name), file);
         expect(existsSync(path.join(repositoryRoot, target)), `${name}: ${href}`).to.equal(true);

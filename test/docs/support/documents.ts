@@ -1,0 +1,31 @@
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { Marked } from "marked";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+
+/** What people read: the first pages, `docs/`, and the README of each room. Paths from the repository's root. */
+export const documents: readonly string[] = [
+  ...globSync("{docs,packages,services,indexer,contracts,scripts,tools,test}/**/*.md", {
+    cwd: repositoryRoot,
+    exclude: (name) => path.basename(name) === "node_modules",
+  }),
+  ...globSync("*.md", { cwd: repositoryRoot }),
+].sort();
+
+/** The text of a document. */
+export const textOf = (name: string): string => readFileSync(path.join(repositoryRoot, name), "utf8");
+
+/** What a document says as code within a sentence or a table, and what it links to. */
+export function partsOf(markdown: string): { codes: string[]; links: string[] } {
+  const codes: string[] = [];
+  const links: string[] = [];
+  const marked = new Marked();
+  marked.use({
+    walkTokens: (token) => {
+      if (token.type === "codespan") codes.push(token.text);
+      if (token.type === "link") links.push(token.href);
+    },
+  });
+  marked.parse(markdown, { async: false });
+  return { codes, links };
+}
