@@ -9,12 +9,21 @@ const ROOMS = "packages|services|indexer|contracts|scripts|tools|test|docs|deplo
 const FROM_ROOT = new RegExp(`^(?:${ROOMS})(?:/[\\w.*-]+)+/?$`);
 /** The name of a source, or its path from the document's own room. */
 const SOURCE = /^[\w.*/-]+\.(?:ts|sol|mjs)$/;
+/** A folder of the room whose README names it. */
+const FOLDER = /^[\w-]+(?:\/[\w-]+)*\/$/;
 /** `NAME.ts`, `TABLE.ts`, `<chainId>`: the reader fills them in. */
 const BLANK = /\b[A-Z]{4,}\b(?!\.md)|</;
 
 /** What a document names as a path, without what only looks like one. */
-const pathsIn = (markdown: string): string[] =>
-  partsOf(markdown).codes.filter((code) => !BLANK.test(code) && (FROM_ROOT.test(code) || SOURCE.test(code)));
+const pathsIn = (markdown: string, isOfRoom: boolean): string[] =>
+  partsOf(markdown).codes.filter(
+    (code) =>
+      !BLANK.test(code) && (FROM_ROOT.test(code) || SOURCE.test(code) || (isOfRoom && FOLDER.test(code))),
+  );
+
+/** Whether a document is the README of a room; it names what stands beside it. That of a published package is for who installs it. */
+const isOfRoom = (document: string): boolean =>
+  document.includes("/") && !/^(docs|packages\/(?!runtime))\//.test(document);
 
 const files = globSync(
   "{*,.ci/*,.github/**,{packages,services,indexer,contracts,scripts,tools,test,docs,deploy}/**}",
@@ -28,10 +37,12 @@ const known = new Set(files);
 const names = new Set(files.map((file) => path.basename(file)));
 
 function isThere(named: string, document: string): boolean {
-  if (named.includes("*")) return files.some((file) => path.matchesGlob(file, named));
+  const beside = path.join(path.dirname(document), named);
+  if (named.includes("*"))
+    return files.some((file) => [named, beside].some((it) => path.matchesGlob(file, it)));
   const bare = named.replace(/\/$/, "");
-  if (known.has(bare) || known.has(path.join(path.dirname(document), bare))) return true;
-  if (FROM_ROOT.test(named)) return false;
+  if (known.has(bare) || known.has(beside.replace(/\/$/, ""))) return true;
+  if (FROM_ROOT.test(named) || FOLDER.test(named)) return false;
   return bare.includes("/") ? files.some((file) => file.endsWith(`/${bare}`)) : names.has(bare);
 }
 
@@ -39,15 +50,21 @@ describe("the files and folders that the documents name", () => {
   it("are told from other code", () => {
     const text =
       "`docs/rest.md` `indexer/api/` `a.test.ts` `rest/list.ts` `NAME.ts` `npm test` `text/plain` `a.b` `docs/x.md#y`";
-    expect(pathsIn(text)).to.deep.equal(["docs/rest.md", "indexer/api/", "a.test.ts", "rest/list.ts"]);
+    const found = ["docs/rest.md", "indexer/api/", "a.test.ts", "rest/list.ts"];
+    expect(pathsIn(text, false)).to.deep.equal(found);
+    expect(pathsIn("`rows/` `docs/rest.md`", true)).to.deep.equal(["rows/", "docs/rest.md"]);
     expect(isThere("indexer/api/", "README.md")).to.equal(true);
     expect(isThere("indexer/gone/", "README.md")).to.equal(false);
+    expect(isThere("logPort/", "indexer/README.md")).to.equal(true);
+    expect(isThere("gone/", "indexer/README.md")).to.equal(false);
     expect(isThere("links.test.ts", "README.md")).to.equal(true);
     expect(isThere("gone.test.ts", "README.md")).to.equal(false);
   });
 
   it("are there", () => {
-    const named = documents.flatMap((name) => pathsIn(textOf(name)).map((it) => [name, it] as const));
+    const named = documents.flatMap((name) =>
+      pathsIn(textOf(name), isOfRoom(name)).map((it) => [name, it] as const),
+    );
     expect(named).to.have.length.above(150);
     const gone = named.filter(([name, it]) => !isThere(it, name)).map(([name, it]) => `${name}: ${it}`);
     expect(gone).to.deep.equal([]);
