@@ -21,9 +21,9 @@ const pathsIn = (markdown: string, isOfRoom: boolean): string[] =>
       !BLANK.test(code) && (FROM_ROOT.test(code) || SOURCE.test(code) || (isOfRoom && FOLDER.test(code))),
   );
 
-/** Whether a document is the README of a room; it names what stands beside it. That of a published package is for who installs it. */
+/** Whether a document is the README of a room: it names what stands beside it. That of a published package is for who installs it. */
 const isOfRoom = (document: string): boolean =>
-  document.includes("/") && !/^(docs|packages\/(?!runtime))\//.test(document);
+  document.includes("/") && !/^(docs|packages\/(?!runtime))\b/.test(document);
 
 const files = globSync(
   "{*,.ci/*,.github/**,{packages,services,indexer,contracts,scripts,tools,test,docs,deploy}/**}",
