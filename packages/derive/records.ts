@@ -1,5 +1,6 @@
 import { InvalidInputError } from "tallystick-protocol/errors";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { parseAttestation } from "tallystick-protocol/records/attestation";
 import { parseAuditCanary } from "tallystick-protocol/records/auditCanary";
 import { parseAuditHistory } from "tallystick-protocol/records/auditHistory";
 import { parseAuditJudge } from "tallystick-protocol/records/auditJudge";
@@ -7,6 +8,7 @@ import { parseAuditMode } from "tallystick-protocol/records/auditMode";
 import { checkBinding, isBoundType, isUnbound } from "tallystick-protocol/records/binding";
 import { parseClaim } from "tallystick-protocol/records/claim";
 import { parseConsensus } from "tallystick-protocol/records/consensus";
+import { parseEndorsement } from "tallystick-protocol/records/endorsement";
 import { checkListing, checkPayeeSignature, type Listing } from "tallystick-protocol/records/listing";
 import { parseParams } from "tallystick-protocol/records/params";
 import { parsePulse } from "tallystick-protocol/records/pulse";
@@ -14,7 +16,12 @@ import { parseRating } from "tallystick-protocol/records/rating";
 import { checkBuyerSignature, checkReceipt, completedAtSeconds } from "tallystick-protocol/records/receipt";
 import { isSignedBy } from "tallystick-protocol/records/record";
 import { parseReview } from "tallystick-protocol/records/review";
+import { parseSla } from "tallystick-protocol/records/sla";
+import { parseSlaDispute } from "tallystick-protocol/records/slaDispute";
+import { parseSlaPayment } from "tallystick-protocol/records/slaPayment";
+import { parseSlaRuling } from "tallystick-protocol/records/slaRuling";
 import { parseTelemetry } from "tallystick-protocol/records/telemetry";
+import { parseUptime } from "tallystick-protocol/records/uptime";
 import { type Reading, readActuation, readAuditor, readVerdict } from "./audits/readAuditRecord.ts";
 import { claimSettled } from "./claims.ts";
 import type { RecordEvent } from "./events.ts";
@@ -127,32 +134,36 @@ async function readRecord(step: Step, event: RecordEvent): Promise<(() => Promis
       }
       return () => paramsSettled(step, params);
     }
-    case "stake":
-    case "verify":
-    case "contest":
-      return unread(event, parseConsensus);
-    case "review":
-      return unread(event, parseReview);
-    case "pulse":
-      return unread(event, parsePulse);
     case "auditor":
       return required(await readAuditor(step, event));
     case "audit_verdict":
       return required(await readVerdict(step, event));
-    case "audit_judge":
-      return unread(event, parseAuditJudge);
     case "audit_actuation":
       return required(await readActuation(step, event));
-    case "audit_mode":
-      return unread(event, parseAuditMode);
-    case "audit_canary":
-      return unread(event, parseAuditCanary);
-    case "audit_history":
-      return unread(event, parseAuditHistory);
     default:
-      return null;
+      return unread(event);
   }
 }
+
+/** What means nothing to reputation, and how it is read. */
+const UNREAD: { [type: string]: ((body: RecordBody) => unknown) | undefined } = {
+  stake: parseConsensus,
+  verify: parseConsensus,
+  contest: parseConsensus,
+  review: parseReview,
+  pulse: parsePulse,
+  audit_judge: parseAuditJudge,
+  audit_mode: parseAuditMode,
+  audit_canary: parseAuditCanary,
+  audit_history: parseAuditHistory,
+  attestation: parseAttestation,
+  uptime: parseUptime,
+  endorsement: parseEndorsement,
+  sla: parseSla,
+  sla_dispute: parseSlaDispute,
+  sla_ruling: parseSlaRuling,
+  sla_payment: parseSlaPayment,
+};
 
 /** The published parameters say which ledgers may carry which types; without any, every ledger of the log is followed. */
 function checkLedger({ params }: Step, event: RecordEvent): void {
@@ -196,8 +207,8 @@ function required(reading: Reading): () => Promise<void> {
 }
 
 /** Of what means nothing to reputation only the form is checked; before there was one, it was not. */
-function unread({ body }: RecordEvent, parse: (body: RecordBody) => unknown): null {
-  if (!isUnbound(body)) parse(body);
+function unread({ type, body }: RecordEvent): null {
+  if (Object.hasOwn(UNREAD, type) && !isUnbound(body)) UNREAD[type]?.(body);
   return null;
 }
 

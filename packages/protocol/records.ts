@@ -1,4 +1,5 @@
 /** Signed records: what agents say to a ledger, and what a ledger holds them to. */
+export { type Attestation, parseAttestation, type TestRun } from "./records/attestation.ts";
 export { type AuditActuation, parseAuditActuation } from "./records/auditActuation.ts";
 export { type AuditCanary, type Canary, canaryCommitment, parseAuditCanary } from "./records/auditCanary.ts";
 export { type AuditHistory, parseAuditHistory } from "./records/auditHistory.ts";
@@ -9,8 +10,10 @@ export type { AuditParams } from "./records/auditParams.ts";
 export { type AuditReason, type AuditReasonCode, auditReasonCodes } from "./records/auditReasons.ts";
 export { auditToken } from "./records/auditToken.ts";
 export { type AuditVerdict, parseAuditVerdict } from "./records/auditVerdict.ts";
+export { breachId } from "./records/breachId.ts";
 export { type Claim, type ClaimStatus, parseClaim } from "./records/claim.ts";
 export { type ConsensusBody, type ConsensusType, parseConsensus } from "./records/consensus.ts";
+export { checkEndorsedSignature, type Endorsement, parseEndorsement } from "./records/endorsement.ts";
 export { isLedgerName, type LedgerName } from "./records/ledgerName.ts";
 export {
   auditConsent,
@@ -36,4 +39,10 @@ export {
   signRecord,
 } from "./records/record.ts";
 export { parseReview, type Review } from "./records/review.ts";
+export { parseSla, type Sla, type SlaGuarantee, type SlaPenalty } from "./records/sla.ts";
+export { parseSlaDispute, type SlaDispute } from "./records/slaDispute.ts";
+export { parseSlaPayment, type SlaPayment } from "./records/slaPayment.ts";
+export { parseSlaRuling, type SlaRuling, slaExcuses } from "./records/slaRuling.ts";
+export type { StewardParams } from "./records/stewardParams.ts";
 export { parseTelemetry, type Telemetry } from "./records/telemetry.ts";
+export { parseUptime, type Uptime } from "./records/uptime.ts";

@@ -5,6 +5,7 @@ import { feeScheduleSchema, PUBLISHED_FEES } from "../escrow/feeSchedule.ts";
 import type { RecordBody } from "../json/recordBody.ts";
 import { auditParamsSchema } from "./auditParams.ts";
 import { boundForms } from "./boundForms.ts";
+import { stewardParamsSchema } from "./stewardParams.ts";
 
 const positive = z.int().positive();
 const share = z
@@ -65,6 +66,9 @@ export const paramsSchema = z.strictObject({
 
   /** Audits (SHP §8.3): their operators, rates and terms. */
   audit: auditParamsSchema.prefault({}),
+
+  /** The trust score and SLAs (STEWARD): who attests, probes and rules. */
+  steward: stewardParamsSchema.prefault({}),
 
   /** Trust roots: the only ones whose word is taken. */
   operator: addressSchema.nullable().default(null),

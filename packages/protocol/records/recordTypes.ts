@@ -53,6 +53,14 @@ export const recordTypes = {
   audit_mode: {},
   audit_canary: {},
   audit_history: { once: ({ signer, body }) => `audit_history ${signer} ${body.hire}` },
+  attestation: {},
+  // What a prober saw in an hour; hosts beyond one record are in further parts.
+  uptime: { once: ({ signer, body }) => `uptime ${signer} ${body.hour} ${body.part}` },
+  endorsement: {},
+  sla: {},
+  sla_dispute: { once: ({ body }) => `sla_dispute ${body.breach}` },
+  sla_ruling: {},
+  sla_payment: { once: ({ body }) => `sla_payment ${body.tx_hash} ${body.log_index}` },
 } satisfies { [type: string]: TypeOfRecord };
 
 export type RecordType = keyof typeof recordTypes;

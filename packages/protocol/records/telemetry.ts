@@ -3,6 +3,11 @@ import type { RecordBody } from "../json/recordBody.ts";
 import { boundForms } from "./boundForms.ts";
 import { entryHashSchema } from "./entryHashSchema.ts";
 
+/** What went wrong with a hire, by its buyer. `client_error`: the buyer's own request was at fault (STEWARD). */
+export const failureSchema = z.enum(["client_error", "timeout", "internal_error", "partial_failure"], {
+  error: 'must be "client_error", "timeout", "internal_error" or "partial_failure"',
+});
+
 /**
  * The body of a `telemetry`: what the buyer measured and verified of a hire (SHP §8.1, §9.2). `receipt` is the entry hash
  * of the receipt, whose buyer has to sign; `latency_ms` is from request to response.
@@ -13,6 +18,7 @@ const telemetryFields = {
   verification: z
     .strictObject({ all_passed: z.boolean(), checks: z.record(z.string(), z.boolean()).optional() })
     .optional(),
+  failure: failureSchema.optional(),
 };
 
 const read = boundForms(
@@ -20,6 +26,11 @@ const read = boundForms(
   z.looseObject({
     ...telemetryFields,
     verification: z.looseObject({ all_passed: z.boolean() }).optional(),
+    // In the form of before it was a key that nobody read.
+    failure: z
+      .unknown()
+      .transform(() => undefined)
+      .optional(),
   }),
 );
 

@@ -16,6 +16,7 @@ import { parseReview } from "tallystick-protocol/records/review";
 import { parseTelemetry } from "tallystick-protocol/records/telemetry";
 import { auditRules, isAuditRecordType } from "./auditRules.ts";
 import { type LedgerIndex, offerKey } from "./ledgerIndex.ts";
+import { isStewardRecordType, stewardIssues } from "./stewardRules.ts";
 import { unknownOfListing, unknownOfReceipt } from "./unknownKeys.ts";
 
 /** What the rules of records look at besides the record. */
@@ -62,6 +63,10 @@ export async function checkRecord(record: SignedRecord, context: RuleContext): P
     );
     refuse(issues);
     if (mustBe !== undefined) requireSigner(record, mustBe.signer, mustBe.who);
+    return;
+  }
+  if (isStewardRecordType(type)) {
+    refuse(stewardIssues({ ...record, type }, context.now + CLOCK_TOLERANCE));
     return;
   }
   switch (type) {

@@ -30,7 +30,7 @@ const BESIDE_RATING = ["rating_token", "comment"];
  * Signed records: `POST /v1/listings`, `/v1/receipts`, `/v1/rate`, `/telemetry` (SHP §6, §9), `/v1/stake`,
  * `/v1/verify`, `/v1/contest` (swarm.at §11), the operator's `/v1/params`, and `/v1/records`, which takes `{type, body,
  * signature, signer?}` of every type that has no route of its own: an attestor's `claim`, the operator's `pulse`, what
- * audits are made of (SHP §8.3).
+ * audits are made of (SHP §8.3), and those of the trust score and SLAs (STEWARD).
  *
  * All take `{body, signature, signer?}`; listings and receipts also the body with its `signature` inside, as existing
  * Swarmwage SDKs send it. The others sign `type` and `ledger` inside the body: 400 `unbound`, `other_type` or

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { parseAttestation } from "tallystick-protocol/records/attestation";
 import { parseAuditActuation } from "tallystick-protocol/records/auditActuation";
 import { parseAuditCanary } from "tallystick-protocol/records/auditCanary";
 import { parseAuditHistory } from "tallystick-protocol/records/auditHistory";
@@ -11,6 +12,7 @@ import { parseAuditVerdict } from "tallystick-protocol/records/auditVerdict";
 import { bindBody, checkBinding } from "tallystick-protocol/records/binding";
 import { parseClaim } from "tallystick-protocol/records/claim";
 import { parseConsensus } from "tallystick-protocol/records/consensus";
+import { parseEndorsement } from "tallystick-protocol/records/endorsement";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { parseListing } from "tallystick-protocol/records/listing";
 import { parseParams } from "tallystick-protocol/records/params";
@@ -19,7 +21,12 @@ import { parseRating } from "tallystick-protocol/records/rating";
 import { parseReceipt } from "tallystick-protocol/records/receipt";
 import { isSignedBy, signRecord } from "tallystick-protocol/records/record";
 import { parseReview } from "tallystick-protocol/records/review";
+import { parseSla } from "tallystick-protocol/records/sla";
+import { parseSlaDispute } from "tallystick-protocol/records/slaDispute";
+import { parseSlaPayment } from "tallystick-protocol/records/slaPayment";
+import { parseSlaRuling } from "tallystick-protocol/records/slaRuling";
 import { parseTelemetry } from "tallystick-protocol/records/telemetry";
+import { parseUptime } from "tallystick-protocol/records/uptime";
 import { generatePrivateKey } from "viem/accounts";
 
 const LEDGER: LedgerName = `0x${"1e".repeat(32)}`;
@@ -45,6 +52,9 @@ const BOUND: { [type: string]: [RecordBody, (body: RecordBody) => unknown] } = {
 const reasons = [{ code: "off_topic", detail: "" }];
 const hire = `0x${hash}`;
 const hashes = { params_hash: hire, result_hash: hire };
+const other = `0x${"bb".repeat(20)}`;
+const breach = `brch_${"0".repeat(26)}`;
+const testRun = { passing: 1, total: 1, flaky: 0, report_hash: hire, outcomes_hash: hire };
 /** The same of types that never had the form of before. */
 const BORN_BOUND: typeof BOUND = {
   auditor: [
@@ -64,6 +74,19 @@ const BORN_BOUND: typeof BOUND = {
   audit_mode: [{ capability: "text.any", mode: "bootstrap", justification: "why" }, parseAuditMode],
   audit_canary: [{ commitment: hire }, parseAuditCanary],
   audit_history: [{ hire }, parseAuditHistory],
+  attestation: [
+    { agent_id: address, version: "1", commit: "ab".repeat(20), runs: [testRun], ran_at: 0 },
+    parseAttestation,
+  ],
+  uptime: [{ hour: 1, region: "eu", part: 0, hosts: { "a.example:443": [3, 1] }, served: {} }, parseUptime],
+  endorsement: [{ endorser: address, agent_id: other, issued_at: 0, revoked: true }, parseEndorsement],
+  sla: [{ agent_id: address, version: "1", guarantees: [], issued_at: 0 }, parseSla],
+  sla_dispute: [
+    { breach, agent_id: address, claim: "no", evidence: [], requested_remedy: "remove_penalty" },
+    parseSlaDispute,
+  ],
+  sla_ruling: [{ breach, ruling: "upheld", reasons: "why" }, parseSlaRuling],
+  sla_payment: [{ breach, buyer: address, tx_hash: hire, log_index: 0 }, parseSlaPayment],
 };
 Object.assign(BOUND, BORN_BOUND);
 const FREE: { [type: string]: (body: RecordBody) => unknown } = {

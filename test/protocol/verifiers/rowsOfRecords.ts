@@ -57,6 +57,9 @@ const canaries = {
   hires: [{ buyer: addressOf(buyer), nonce: "first", truth: "bad" as const }],
 };
 
+const BREACH = `brch_${"0".repeat(26)}`;
+const reports = { report_hash: `0x${"cd".repeat(32)}`, outcomes_hash: `0x${"ef".repeat(32)}` };
+
 /** A body of each type that is settled, and who signs it. */
 const bodies: { [type in RecordType]: { fields: RecordBody; by: typeof agent } } = {
   listing: { fields: listing, by: agent },
@@ -119,6 +122,68 @@ const bodies: { [type in RecordType]: { fields: RecordBody; by: typeof agent } }
   },
   audit_canary: { fields: { commitment: canaryCommitment(canaries), reveal: canaries }, by: buyer },
   audit_history: { fields: { hire: HIRE }, by: buyer },
+  attestation: {
+    fields: {
+      agent_id: addressOf(agent),
+      version: "4.0.0",
+      commit: "ab".repeat(20),
+      runs: ["1", "2"].map((seed) => ({ seed, passing: 3, total: 4, flaky: 1, ...reports })),
+      ran_at: NOW,
+    },
+    by: agent,
+  },
+  uptime: {
+    fields: {
+      hour: Math.floor(NOW / 3600) - 1,
+      region: "eu",
+      part: 0,
+      hosts: { "seller.example:443": [4095, 3] },
+      served: { [addressOf(agent)]: ["seller.example:443"] },
+    },
+    by: buyer,
+  },
+  endorsement: {
+    fields: {
+      endorser: addressOf(buyer),
+      agent_id: addressOf(agent),
+      capability: "text.summarize",
+      issued_at: NOW,
+    },
+    by: buyer,
+  },
+  sla: {
+    fields: {
+      agent_id: addressOf(agent),
+      version: "1.0.0",
+      guarantees: [
+        {
+          metric: "latency_p99",
+          target: "5000",
+          unit: "milliseconds",
+          measurement_window: "7 days",
+          breach_threshold: "7500",
+          penalty: { type: "trust_score_reduction", amount: "0.05" },
+        },
+      ],
+      issued_at: NOW,
+    },
+    by: agent,
+  },
+  sla_dispute: {
+    fields: {
+      breach: BREACH,
+      agent_id: addressOf(agent),
+      claim: "The registry was away.",
+      evidence: ["https://status.example/1"],
+      requested_remedy: "remove_penalty",
+    },
+    by: agent,
+  },
+  sla_ruling: { fields: { breach: BREACH, ruling: "upheld", reasons: "It was not." }, by: buyer },
+  sla_payment: {
+    fields: { breach: BREACH, buyer: addressOf(buyer), tx_hash: `0x${"cd".repeat(32)}`, log_index: 3 },
+    by: agent,
+  },
 };
 
 /** What the engine looks up; the ledger knows the one receipt, and nothing that would refuse by itself. */
@@ -134,6 +199,12 @@ const context: RuleContext = {
   receiptOf: async (hash) => (hash === RECEIPT ? receipt : undefined),
 };
 
+/** Of an endorsement, with the endorsed agent's own signature in it. */
+async function withConsent(body: RecordBody): Promise<RecordBody> {
+  if (body.type !== "endorsement") return body;
+  return { ...body, agent_signature: await signBody(body, { account: agent }) };
+}
+
 const NOBODY_NAMED = "then it is the body's agent, or whoever's key it was";
 
 /** A record on its way through the settlement: read, bound to its ledger, held to its type's rules, its signature checked. */
@@ -141,7 +212,7 @@ const recordRow = (type: RecordType): Verifier => ({
   name: `a signed ${type}`,
   input: async () => {
     const { fields, by } = bodies[type];
-    const body = bindBody(fields, { type, ledger: LEDGER });
+    const body = await withConsent(bindBody(fields, { type, ledger: LEDGER }));
     const signature = await signBody(body, { account: by });
     return { sent: { type, body, signer: addressOf(by), signature }, ledger: LEDGER };
   },
@@ -155,7 +226,7 @@ const recordRow = (type: RecordType): Verifier => ({
   // What is signed is the body as a whole: a change that leaves it well formed shows in the signature.
   says: [
     ...(type === "audit_canary" ? [{ at: /^sent\.body\.reveal/, words: /signature|commitment/ }] : []),
-    { at: /^sent\.(?:body|signer$)/, words: /signature/ },
+    { at: /^sent\.(?:body|signer$)/, words: /signature|signer/ },
     { at: /^sent\.body\.agent_id$/, words: /signer/ },
     { at: /^sent\.body$/, words: /agent_id/ },
     { at: /^sent$/, words: /another|JSON object/ },
@@ -165,7 +236,9 @@ const recordRow = (type: RecordType): Verifier => ({
       at: /^sent\.type missing/,
       why: "the address that it is sent to says the type; what is signed says it too",
     },
-    ...(type === "claim" ? [] : [{ at: /^sent\.signer (?:missing|null)/, why: NOBODY_NAMED }]),
+    ...(type === "claim" || type === "endorsement"
+      ? []
+      : [{ at: /^sent\.signer (?:missing|null)/, why: NOBODY_NAMED }]),
     ...(isBoundType(type)
       ? []
       : [{ at: /^ledger/, why: "listings and receipts count once, wherever they stand" }]),

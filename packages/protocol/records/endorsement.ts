@@ -1,0 +1,44 @@
+import * as z from "zod";
+import { type Address, addressSchema } from "../address.ts";
+import { capabilitySchema } from "../capabilitySchema.ts";
+import type { RecordBody } from "../json/recordBody.ts";
+import type { RecoverPublicKey } from "../signatures/recoverPublicKey.ts";
+import { boundForm } from "./boundForm.ts";
+import { checkNestedSignature, signatureSchema } from "./nestedSignature.ts";
+
+/**
+ * The body of an `endorsement`: one agent's word for another, of one capability or as a whole (STEWARD). Of one endorser, agent and
+ * capability the highest `issued_at` (unix seconds) holds; `revoked` takes it back. `agent_signature` is the endorsed agent's consent,
+ * EIP-191 over the body without it, which names the endorser: nobody is endorsed into a worse average. Taking back needs none.
+ */
+const endorsementFields = {
+  endorser: addressSchema,
+  agent_id: addressSchema,
+  capability: capabilitySchema.optional(),
+  statement: z.string().max(500, "must have at most 500 characters").optional(),
+  revoked: z.boolean().optional(),
+  issued_at: z.int().min(0, "must be unix seconds"),
+  agent_signature: signatureSchema.optional(),
+};
+
+const read = boundForm(endorsementFields);
+
+export type Endorsement = ReturnType<typeof read>;
+
+/**
+ * Reads the body of an endorsement.
+ *
+ * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ */
+export function parseEndorsement(body: RecordBody): Endorsement {
+  return read(body);
+}
+
+/** Whether the endorsed agent signed the body, `agent_signature` left out. */
+export function checkEndorsedSignature(
+  body: RecordBody,
+  agent: Address,
+  recover?: RecoverPublicKey,
+): boolean {
+  return checkNestedSignature(body, "agent_signature", agent, recover);
+}

@@ -1,0 +1,27 @@
+import * as z from "zod";
+import { addressSchema } from "../address.ts";
+import { hash32Schema } from "../hash32Schema.ts";
+import type { RecordBody } from "../json/recordBody.ts";
+import { boundForm } from "./boundForm.ts";
+import { breachIdSchema } from "./breachId.ts";
+
+/** The body of an `sla_payment`: the agent says which transfer pays a buyer what a breach owes it (STEWARD). */
+const slaPaymentFields = {
+  breach: breachIdSchema,
+  buyer: addressSchema,
+  tx_hash: hash32Schema,
+  log_index: z.int().min(0, "must not be negative"),
+};
+
+const read = boundForm(slaPaymentFields);
+
+export type SlaPayment = ReturnType<typeof read>;
+
+/**
+ * Reads the body of a payment of what a breach owes.
+ *
+ * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ */
+export function parseSlaPayment(body: RecordBody): SlaPayment {
+  return read(body);
+}

@@ -1,0 +1,70 @@
+import * as z from "zod";
+import { addressSchema } from "../address.ts";
+import type { RecordBody } from "../json/recordBody.ts";
+import { boundForm } from "./boundForm.ts";
+
+/** Most hosts, and most agents, of one record; most hosts that serve an agent; most parts of an hour's report. */
+export const MAX_PROBED_HOSTS = 1_000;
+export const MAX_HOSTS_OF_AGENT = 16;
+const MAX_PARTS = 1_024;
+
+/** Slots of five minutes in an hour. */
+export const SLOTS_PER_HOUR = 12;
+
+const hostSchema = z
+  .string()
+  .max(261, "must have at most 261 characters")
+  .regex(
+    /^(?:[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\]):[1-9][0-9]{0,4}$/,
+    "must be host:port in lower case, the port always named",
+  );
+
+/** The first slot of the hour is the lowest bit. */
+const slotsSchema = z.int().min(0).max(0xfff, "must have 12 bits: one for each five minutes of the hour");
+
+/** In which slots a prober looked, and in which of those it found the host down. */
+const observationSchema = z
+  .tuple([slotsSchema, slotsSchema])
+  .refine(([looked, down]) => (down & ~looked) === 0, "must be down only in slots in which it looked");
+
+const hasAtMost = (most: number) => (record: object) => Object.keys(record).length <= most;
+
+/**
+ * The body of an `uptime`: what a prober of `params.steward.probers` saw in one hour (STEWARD). `hour` is unix seconds / 3600;
+ * hosts beyond one record go into further parts. Of one prober, hour and host the first record counts.
+ */
+const uptimeFields = {
+  hour: z.int().min(0).max(10_000_000, "must be the number of an hour: unix seconds / 3600"),
+  region: z.string().regex(/^[a-z0-9-]{1,32}$/, "must be lower-case letters, digits and hyphens, at most 32"),
+  part: z
+    .int()
+    .min(0)
+    .max(MAX_PARTS - 1, `must be less than ${MAX_PARTS}`),
+  hosts: z
+    .record(hostSchema, observationSchema)
+    .refine(hasAtMost(MAX_PROBED_HOSTS), `must have at most ${MAX_PROBED_HOSTS} hosts`),
+  /** Whose terms a host answered with: agent → hosts whose 402 pays it or its payee. Told once a day. */
+  served: z
+    .record(
+      addressSchema,
+      z
+        .array(hostSchema)
+        .min(1, "must have at least one host")
+        .max(MAX_HOSTS_OF_AGENT, `must have at most ${MAX_HOSTS_OF_AGENT} hosts`)
+        .refine((all) => new Set(all).size === all.length, "must not name a host twice"),
+    )
+    .refine(hasAtMost(MAX_PROBED_HOSTS), `must have at most ${MAX_PROBED_HOSTS} agents`),
+};
+
+const read = boundForm(uptimeFields);
+
+export type Uptime = ReturnType<typeof read>;
+
+/**
+ * Reads the body of a prober's report.
+ *
+ * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ */
+export function parseUptime(body: RecordBody): Uptime {
+  return read(body);
+}
