@@ -147,6 +147,11 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/example.ts")).registerExample,
   },
   {
+    name: "audit-pool",
+    summary: "simulate audits: who is caught, who is wronged, what it costs",
+    load: async () => (await import("../commands/auditPool.ts")).registerAuditPool,
+  },
+  {
     name: "keys",
     summary: "give out and take back the API keys of settlement",
     settings: ["KEYS_FILE", "LEDGER_DIR"],

@@ -1,0 +1,71 @@
+import { feesOf } from "./feesOf.ts";
+import type { Market, PoolAudit } from "./market.ts";
+import { PoolModel } from "./poolModel.ts";
+import { seededChance, seedOf } from "./seededChance.ts";
+
+/** How many hires a seller of garbage sold until one of them was a confirmed fail; null: more than were looked at. */
+export type Caught = { median: number | null; ninety: number | null };
+
+export type PoolFigures = {
+  /** By the share of garbage, in the order it was asked for. */
+  caught: Caught[];
+  /** Confirmed fails in 1,000 audits of good work. */
+  falseChallenges: number;
+  /** What 1,000 hires of a good seller cost the pool, in atomic units. */
+  costAtomic: bigint;
+};
+
+export type SimulateParameters = {
+  market: Market;
+  /** The shares of garbage, from 0 to 1. */
+  garbage: readonly number[];
+  seed: number;
+  /** How many sellers of each share of garbage. */
+  sellers: number;
+  /** How many hires of one are looked at, at most. */
+  mostHires: number;
+  /** How many hires of a good seller. */
+  goodHires: number;
+};
+
+/** What a market comes to. The same parameters give the same figures. */
+export function simulatePool(parameters: SimulateParameters): PoolFigures {
+  const { garbage } = parameters;
+  return { caught: garbage.map((share) => catchSellers(parameters, share)), ...judgeGoodWork(parameters) };
+}
+
+function catchSellers({ market, seed, sellers, mostHires }: SimulateParameters, share: number): Caught {
+  const counts: number[] = [];
+  for (let n = 0; n < sellers; n++) {
+    const chance = seededChance(market, share, seedOf(seed, "garbage", share, n));
+    let isCaught = false;
+    const model = new PoolModel(market, chance, ({ isGarbage, status }) => {
+      if (isGarbage && status === "failed") isCaught = true;
+    });
+    while (!isCaught && model.hires < mostHires) model.advance();
+    counts.push(isCaught ? model.hires : Number.POSITIVE_INFINITY);
+  }
+  counts.sort((a, b) => a - b);
+  return { median: quantile(counts, 50), ninety: quantile(counts, 90) };
+}
+
+/** The least of sorted numbers that so many of a hundred do not exceed. */
+function quantile(sorted: number[], percent: number): number | null {
+  const found = sorted[Math.ceil((sorted.length * percent) / 100) - 1];
+  return found === undefined || found === Number.POSITIVE_INFINITY ? null : found;
+}
+
+function judgeGoodWork({ market, seed, goodHires }: SimulateParameters) {
+  let [ended, failed, cost] = [0, 0, 0n];
+  const note = (audit: PoolAudit): void => {
+    ended++;
+    if (audit.status === "failed") failed++;
+    cost += feesOf(audit, market);
+  };
+  const model = new PoolModel(market, seededChance(market, 0, seedOf(seed, "good")), note);
+  while (model.hires < goodHires) model.advance();
+  return {
+    falseChallenges: ended === 0 ? 0 : (failed * 1_000) / ended,
+    costAtomic: (cost * 1_000n) / BigInt(Math.max(1, model.hires)),
+  };
+}
