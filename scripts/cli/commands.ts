@@ -142,6 +142,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/keeper.ts")).registerKeeper,
   },
   {
+    name: "attest",
+    summary: "sign what an agent's tests came to, from JUnit XML",
+    settings: [...ASKING, "TALLYSTICK_PRIVATE_KEY", "TALLYSTICK_LEDGER"],
+    load: async () => (await import("../commands/attest.ts")).registerAttest,
+  },
+  {
     name: "example",
     summary: "run an example of the SDK against a node",
     load: async () => (await import("../commands/example.ts")).registerExample,

@@ -1,0 +1,72 @@
+import { XMLParser, XMLValidator } from "fast-xml-parser";
+import { JunitError } from "./junitError.ts";
+
+/** How deep elements may nest: `describe` in `describe` becomes a testsuite in a testsuite. */
+const MAX_DEPTH = 32;
+
+/** An element of a document. Attributes and text are as they stand there, entities and all. */
+export type XmlElement = {
+  name: string;
+  attributes: ReadonlyMap<string, string>;
+  children: XmlElement[];
+};
+
+/** A node as the parser gives it: its one key but `:@` is its name. */
+type Node = { [name: string]: unknown };
+
+/**
+ * Reads a document and gives its root. Nothing in it is expanded or fetched: a document type is refused, which is where
+ * entities are defined, and the five of XML stay as they are written.
+ *
+ * @throws JunitError when it is no whole document, nests too deeply, or has a document type
+ */
+export function parseXml(text: string, file: string): XmlElement {
+  if (hasDocumentType(text)) {
+    throw new JunitError(file, "has a document type, which no test runner writes and which may define entities");
+  }
+  // The parser repairs what it can; a report that was cut off has to be refused.
+  const valid = XMLValidator.validate(text);
+  if (valid !== true) throw new JunitError(file, `is no whole XML document (line ${valid.err.line})`);
+  let nodes: Node[];
+  try {
+    nodes = new XMLParser({
+      preserveOrder: true,
+      ignoreAttributes: false,
+      attributeNamePrefix: "",
+      processEntities: false,
+      parseTagValue: false,
+      ignoreDeclaration: true,
+      ignorePiTags: true,
+      maxNestedTags: MAX_DEPTH,
+    }).parse(text);
+  } catch (cause) {
+    throw new JunitError(file, `is not read: ${(cause as Error).message.slice(0, 200)}`);
+  }
+  const roots = elementsOf(nodes);
+  const [root] = roots;
+  if (root === undefined || roots.length > 1) throw new JunitError(file, "must have one root element");
+  return root;
+}
+
+function elementsOf(nodes: Node[]): XmlElement[] {
+  return nodes.flatMap((node) => {
+    const name = Object.keys(node).find((key) => key !== ":@");
+    if (name === undefined || name === "#text") return [];
+    const attributes = new Map(Object.entries((node[":@"] ?? {}) as { [name: string]: string }));
+    const children = node[name];
+    return [{ name, attributes, children: Array.isArray(children) ? elementsOf(children) : [] }];
+  });
+}
+
+/** Whether a document type stands before the root; what tests printed may well have one further down. */
+function hasDocumentType(text: string): boolean {
+  let at = 0;
+  for (;;) {
+    while (at < text.length && text.charCodeAt(at) <= 0x20) at++;
+    const end = text.startsWith("<?", at) ? "?>" : text.startsWith("<!--", at) ? "-->" : undefined;
+    if (end === undefined) return text.startsWith("<!", at);
+    const found = text.indexOf(end, at);
+    if (found < 0) return false;
+    at = found + end.length;
+  }
+}

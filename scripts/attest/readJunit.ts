@@ -1,0 +1,96 @@
+import { JunitError } from "./junitError.ts";
+import { parseXml, type XmlElement } from "./parseXml.ts";
+
+/** Most tests of one run. */
+const MAX_TESTS = 200_000;
+
+/** What became of a test in one run. */
+export type TestOutcome = {
+  result: "passed" | "failed" | "skipped";
+  /** It passed and failed within this run: a runner that tries again writes both. */
+  isFlaky: boolean;
+  /** How often it asserted something; undefined when the runner does not write that. */
+  assertions: number | undefined;
+};
+
+/** A run of tests as its report has it. */
+export type JunitRun = {
+  /** By what tells a test from others: its suite, class and name, as they stand in the file. */
+  tests: ReadonlyMap<string, TestOutcome>;
+  /** What the runner says it shuffled by, as RSpec does; most do not say. */
+  seed: string | undefined;
+};
+
+const FAILED = ["failure", "error", "rerunFailure", "rerunError"];
+const FLAKY = ["flakyFailure", "flakyError"];
+
+/**
+ * Reads a report in the form that JUnit began and no two runners write alike: mocha's `xunit`, Node's `junit`, pytest,
+ * gotestsum, vitest, RSpec, PHPUnit, Surefire. Counted are the tests themselves; the sums that a report states are not believed.
+ *
+ * A name that comes several times is one test: of a runner that tries again, or of a part that failed after the test. It
+ * passed if each of them did.
+ *
+ * @param file its name, for errors
+ * @throws JunitError
+ */
+export function readJunit(text: string, file: string): JunitRun {
+  const root = parseXml(text, file);
+  if (root.name !== "testsuites" && root.name !== "testsuite") {
+    throw new JunitError(file, `begins with <${root.name.slice(0, 40)}>, not with <testsuites> or <testsuite>`);
+  }
+  const tests = new Map<string, TestOutcome>();
+  const seeds = new Set<string>();
+  readSuite(root, [], { file, tests, seeds });
+  if (seeds.size > 1) throw new JunitError(file, "names several seeds; split it into one report a run");
+  return { tests, seed: [...seeds][0] };
+}
+
+type Reading = { file: string; tests: Map<string, TestOutcome>; seeds: Set<string> };
+
+function readSuite(suite: XmlElement, path: readonly string[], reading: Reading): void {
+  const here = [...path, suite.attributes.get("name") ?? ""];
+  for (const child of suite.children) {
+    if (child.name === "testsuite") readSuite(child, here, reading);
+    else if (child.name === "testcase") readTest(child, here, reading);
+    else if (child.name === "properties") readSeed(child, reading.seeds);
+  }
+}
+
+function readTest(test: XmlElement, path: readonly string[], { file, tests }: Reading): void {
+  const { attributes } = test;
+  const name = attributes.get("name");
+  if (name === undefined) throw new JunitError(file, "has a test without a name");
+  const key = JSON.stringify([...path, attributes.get("classname") ?? "", name]);
+  const outcome = outcomeOf(test, file);
+  const before = tests.get(key);
+  tests.set(key, before === undefined ? outcome : together(before, outcome));
+  if (tests.size > MAX_TESTS) throw new JunitError(file, `has more than ${MAX_TESTS} tests`);
+}
+
+function outcomeOf(test: XmlElement, file: string): TestOutcome {
+  const has = (names: readonly string[]) => test.children.some(({ name }) => names.includes(name));
+  // A test that is said to be unfinished and fails has both elements.
+  const result = has(FAILED) ? "failed" : has(["skipped"]) ? "skipped" : "passed";
+  const written = test.attributes.get("assertions");
+  if (written !== undefined && !/^\d{1,9}$/.test(written)) {
+    throw new JunitError(file, "has a test whose assertions are no whole number");
+  }
+  return { result, isFlaky: has(FLAKY), assertions: written === undefined ? undefined : Number(written) };
+}
+
+function together(one: TestOutcome, other: TestOutcome): TestOutcome {
+  const results = [one.result, other.result];
+  const result = results.includes("failed") ? "failed" : results.includes("skipped") ? "skipped" : "passed";
+  const isFlaky = one.isFlaky || other.isFlaky || (result === "failed" && results.includes("passed"));
+  const counts = [one.assertions, other.assertions].filter((count) => count !== undefined);
+  // One part that asserts nothing makes a test that does not.
+  return { result, isFlaky, assertions: counts.length < 2 ? undefined : Math.min(...counts) };
+}
+
+function readSeed(properties: XmlElement, seeds: Set<string>): void {
+  for (const { name, attributes } of properties.children) {
+    const seed = attributes.get("value");
+    if (name === "property" && attributes.get("name") === "seed" && seed !== undefined) seeds.add(seed);
+  }
+}

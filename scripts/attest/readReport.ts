@@ -1,0 +1,59 @@
+import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
+import { JunitError } from "./junitError.ts";
+import { type JunitRun, readJunit } from "./readJunit.ts";
+
+/** Largest report that is read, in bytes. One test takes some hundred; what tests print takes the rest. */
+export const MAX_REPORT_BYTES = 32 * 1024 * 1024;
+
+/** A run with what makes its file recognizable. */
+export type Report = JunitRun & {
+  file: string;
+  /** SHA-256 of the file's bytes, 64 hex digits. */
+  hash: string;
+  /** When the file was written, unix seconds. */
+  writtenAt: number;
+};
+
+/**
+ * Reads a report from a file, no more of it than {@link MAX_REPORT_BYTES}.
+ *
+ * @throws JunitError
+ */
+export async function readReport(file: string): Promise<Report> {
+  const { bytes, writtenAt } = await readFileBytes(file);
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new JunitError(file, "is not UTF-8");
+  }
+  const hash = createHash("sha256").update(bytes).digest("hex");
+  return { file, hash, writtenAt, ...readJunit(text, file) };
+}
+
+async function readFileBytes(file: string): Promise<{ bytes: Uint8Array; writtenAt: number }> {
+  const handle = await open(file, "r").catch((cause: NodeJS.ErrnoException) => {
+    throw new JunitError(file, cause.code === "ENOENT" ? "is not there" : `cannot be opened (${cause.code})`);
+  });
+  try {
+    const { size, mtimeMs } = await handle.stat();
+    // What says 0 may be a pipe or a device, which can go on for ever.
+    const bytes = Buffer.alloc(Math.min(size || MAX_REPORT_BYTES, MAX_REPORT_BYTES) + 1);
+    let length = 0;
+    for (;;) {
+      const { bytesRead } = await handle.read(bytes, length, bytes.length - length);
+      length += bytesRead;
+      if (bytesRead === 0 || length === bytes.length) break;
+    }
+    if (size > MAX_REPORT_BYTES || length > MAX_REPORT_BYTES) {
+      throw new JunitError(file, `has more than ${MAX_REPORT_BYTES} bytes`, "Leave out what the tests print.");
+    }
+    return { bytes: bytes.subarray(0, length), writtenAt: Math.floor(mtimeMs / 1000) };
+  } catch (cause) {
+    if (cause instanceof JunitError) throw cause;
+    throw new JunitError(file, `cannot be read (${(cause as NodeJS.ErrnoException).code})`);
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,199 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { truncateSync, utimesSync, writeFileSync } from "node:fs";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { serve } from "@hono/node-server";
+import { expect } from "chai";
+import { parseAttestation, type TestRun } from "tallystick-protocol/records/attestation";
+import { isSignedBy } from "tallystick-protocol/records/record";
+import { countRuns } from "../../../scripts/attest/countRuns.ts";
+import { makeAttestation } from "../../../scripts/attest/makeAttestation.ts";
+import { readJunit } from "../../../scripts/attest/readJunit.ts";
+import { MAX_REPORT_BYTES, readReport } from "../../../scripts/attest/readReport.ts";
+import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
+import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+import { temporaryFolder } from "../../settlement/support/temporaryFolder.ts";
+import { NOW, openTestService, type TestService } from "../../settlement/support/testService.ts";
+
+const COMMIT = "c0ffee".padEnd(40, "0");
+const AGENT = `0x${"ab".repeat(20)}`;
+const terms = { agentId: AGENT, version: "1.2.0", commit: COMMIT, ranAt: NOW - 60 };
+
+type Told = { [name: string]: "passed" | "failed" | "skipped" | "absent" };
+
+/** What a promise is rejected with. */
+const rejection = (work: Promise<unknown>): Promise<Error> =>
+  work.then(
+    () => new Error("nothing was wrong"),
+    (error: Error) => error,
+  );
+
+/** A run's report; `assertions` is written to each test, if at all. */
+function xml(told: Told, assertions?: { [name: string]: number }): string {
+  const tests = Object.entries(told).flatMap(([name, result]) => {
+    if (result === "absent") return [];
+    const child = result === "failed" ? "<failure/>" : result === "skipped" ? "<skipped/>" : "";
+    const written = assertions === undefined ? "" : ` assertions="${assertions[name] ?? 1}"`;
+    return [`<testcase classname="t" name="${name}"${written}>${child}</testcase>`];
+  });
+  return `<testsuite name="s">${tests.join("")}</testsuite>`;
+}
+
+const count = (...runs: string[]) =>
+  countRuns(runs.map((run) => readJunit(run, "a").tests)).map(({ outcomes: _, ...counts }) => counts);
+
+describe("the counts of an attestation", () => {
+  it("take no test for passing that came out otherwise in another run, was skipped, or was not there", () => {
+    const one = xml({ a: "passed", b: "passed", c: "failed", d: "skipped", e: "passed" });
+    const two = xml({ a: "passed", b: "failed", c: "failed", d: "skipped", e: "absent" });
+    const wanted = { passing: 1, total: 5, flaky: 2 };
+    expect(count(one, two)).to.deep.equal([wanted, wanted]);
+    expect(count(one)).to.deep.equal([{ passing: 3, total: 5, flaky: 0 }]);
+  });
+
+  it("take none for passing that asserts nothing, and count it once, where that is written", () => {
+    const told: Told = { a: "passed", b: "passed", c: "failed", d: "skipped" };
+    const empty = { b: 0, c: 0, d: 0 };
+    expect(count(xml(told, empty))).to.deep.equal([
+      { passing: 1, total: 4, flaky: 0, without_assertions: 2 },
+    ]);
+    const flaky = count(xml(told, empty), xml({ ...told, b: "failed" }, empty));
+    const wanted = { passing: 1, total: 4, flaky: 1, without_assertions: 1 };
+    expect(flaky).to.deep.equal([wanted, wanted]);
+    // One test without the count is enough not to know.
+    const partly = xml(told, empty).replace(' assertions="1"', "");
+    expect(count(partly)[0]).to.not.have.property("without_assertions");
+  });
+
+  it("have one hash of outcomes exactly if two runs agree test by test", () => {
+    const outcomes = (told: Told) => countRuns([readJunit(xml(told), "a").tests])[0]?.outcomes;
+    const told: Told = { a: "passed", b: "failed", c: "skipped" };
+    expect(outcomes({ c: "skipped", b: "failed", a: "passed" })).to.equal(outcomes(told));
+    for (const other of ["passed", "skipped", "absent"] as const)
+      expect(outcomes({ ...told, b: other })).to.not.equal(outcomes(told));
+  });
+});
+
+describe("tallystick attest", function () {
+  this.timeout(60_000);
+  const folder = temporaryFolder();
+  let server: Server;
+  let service: TestService;
+  let url: string;
+
+  const write = (name: string, content: string): string => {
+    const file = path.join(folder.path, name);
+    writeFileSync(file, content);
+    utimesSync(file, NOW - 60, NOW - 60);
+    return file;
+  };
+
+  before(async () => {
+    service = await openTestService(path.join(folder.path, "ledger"));
+    server = serve({ fetch: service.app.fetch, hostname: "127.0.0.1", port: 0 }) as Server;
+    await once(server, "listening");
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+
+  after(async () => {
+    server.close();
+    await service.close();
+  });
+
+  async function attest(environment: { [name: string]: string }, ...args: string[]) {
+    const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", ["attest", "--url", url, ...args]), {
+      cwd: repositoryRoot,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...childEnvironment(), NO_COLOR: "1", TALLYSTICK_PRIVATE_KEY: "", ...environment },
+    });
+    const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+    return { code, out, err };
+  }
+
+  it("posts what two runs came to, signed by the agent, and the ledger has it once", async () => {
+    const told: Told = { a: "passed", b: "passed", c: "skipped" };
+    const one = write("one.xml", xml(told));
+    const two = write("two.xml", `${xml({ ...told, b: "failed" })}\n`);
+    const key = `0x${"11".repeat(32)}`;
+    const seeded = ["--junit", one, "--seed", "1", "--junit", two, "--seed", "2"];
+    const about = ["--commit", COMMIT.toUpperCase(), "--agent-version", "1.2.0"];
+    const environment = { TALLYSTICK_PRIVATE_KEY: key, TALLYSTICK_LEDGER: "local" };
+    const posted = await attest(environment, ...seeded, ...about, "--post", "--json");
+    expect(posted).to.deep.include({ code: 0, err: "" });
+    const { type, body, signer, signature, notes, settled } = JSON.parse(posted.out);
+    expect({ type, signer }).to.deep.equal({ type: "attestation", signer: body.agent_id });
+    expect(isSignedBy(body, signature, signer)).to.equal(true);
+    const { runs, ran_at: ranAt, commit } = parseAttestation(body);
+    expect({ ranAt, commit }).to.deep.equal({ ranAt: NOW - 60, commit: COMMIT });
+    const wanted = { passing: 1, total: 3, flaky: 1 };
+    expect(runs.map(({ report_hash: _, outcomes_hash: __, ...run }: TestRun) => run)).to.deep.equal([
+      { seed: "1", ...wanted },
+      { seed: "2", ...wanted },
+    ]);
+    expect(notes).to.have.length(1).and.to.match(/assert/);
+
+    const again = await attest(environment, ...seeded, ...about, "--post");
+    expect(again.out).to.contain("1 of 3 pass, 1 flaky, seed 2").and.contain(settled.hash);
+    expect((await service.get("/v1/ledger/latest")).json.hash).to.equal(settled.hash);
+  });
+
+  it("shows what would be signed without a key, and says what is absent", async () => {
+    const one = write("only.xml", xml({ a: "passed" }));
+    const { code, out } = await attest(
+      {},
+      ...["--junit", one, "--commit", COMMIT, "--agent", AGENT, "--agent-version", "1", "--dry-run"],
+    );
+    expect(code).to.equal(0);
+    expect(out)
+      .to.contain("no seed")
+      .and.contain("count as 0")
+      .and.contain("Nothing was signed")
+      .and.match(/assert/);
+  });
+
+  it("says which runs count: two seeds, or two without one that agree", async () => {
+    const told: Told = { a: "passed", b: "failed" };
+    const report = async (name: string, content: string) => ({ report: await readReport(write(name, content)) });
+    const [one, same, other] = [
+      await report("1.xml", xml(told)),
+      await report("2.xml", `${xml(told)}\n`),
+      await report("3.xml", xml({ ...told, b: "passed" })),
+    ] as const;
+    const isWorthless = (...given: Parameters<typeof makeAttestation>[1]) =>
+      makeAttestation(terms, given).notes.some((note) => note.includes("count as 0"));
+    expect(isWorthless(one)).to.equal(true);
+    expect(isWorthless(one, same)).to.equal(false);
+    expect(isWorthless(one, other)).to.equal(true);
+    expect(isWorthless({ ...one, seed: "1" }, { ...other, seed: "1" })).to.equal(true);
+    expect(isWorthless({ ...one, seed: "1" }, { ...other, seed: "2" })).to.equal(false);
+    expect(() => makeAttestation(terms, [one, one])).to.throw("the same report again");
+    expect(() => makeAttestation({ ...terms, commit: "main" }, [one, same])).to.throw("commit");
+  });
+
+  it("refuses a seed that contradicts its report", async () => {
+    const content = xml({ a: "passed" }).replace("<testcase", '<properties><property name="seed" value="7"/></properties><testcase');
+    const report = await readReport(write("seeded.xml", content));
+    expect(() => makeAttestation(terms, [{ report, seed: "8" }])).to.throw("says 7");
+    expect(makeAttestation(terms, [{ report }]).body.runs).to.have.nested.property("[0].seed", "7");
+  });
+
+  it("reads no more of a file than it may have, and says what is wrong with one that it cannot read", async () => {
+    const huge = write("huge.xml", "<testsuite>");
+    truncateSync(huge, 100 * 1024 * 1024);
+    for (const [file, message] of [
+      [huge, `more than ${MAX_REPORT_BYTES}`],
+      ["/dev/zero", `more than ${MAX_REPORT_BYTES}`],
+      [path.join(folder.path, "none.xml"), "is not there"],
+      [folder.path, "cannot be read"],
+      [write("latin.xml", ""), "no whole XML"],
+    ] as const)
+      expect(await rejection(readReport(file)), file).to.have.property("message").that.contains(message);
+    const latin = write("latin1.xml", "");
+    writeFileSync(latin, Buffer.from([0x3c, 0x61, 0xe4, 0x2f, 0x3e]));
+    expect((await rejection(readReport(latin))).message).to.contain("UTF-8");
+  });
+});
