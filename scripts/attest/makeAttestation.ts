@@ -72,7 +72,10 @@ function notesOn(runs: readonly Run[]): string[] {
   const hasTwoSeeds = new Set(seeds.filter((seed) => seed !== undefined)).size > 1;
   const unseeded = runs.filter(({ seed }) => seed === undefined).map((run) => run.outcomes_hash);
   const notes = [
-    [seeds.includes(undefined), "A run has no seed: its runner does not write one, and --seed was not given."],
+    [
+      seeds.includes(undefined),
+      "A run has no seed: its runner does not write one, and --seed was not given.",
+    ],
     [
       runs.some((run) => run.without_assertions === undefined),
       "How often tests assert is not in every report, so those that assert nothing are not told apart.",

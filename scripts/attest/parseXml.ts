@@ -22,7 +22,10 @@ type Node = { [name: string]: unknown };
  */
 export function parseXml(text: string, file: string): XmlElement {
   if (hasDocumentType(text)) {
-    throw new JunitError(file, "has a document type, which no test runner writes and which may define entities");
+    throw new JunitError(
+      file,
+      "has a document type, which no test runner writes and which may define entities",
+    );
   }
   // The parser repairs what it can; a report that was cut off has to be refused.
   const valid = XMLValidator.validate(text);

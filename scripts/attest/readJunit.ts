@@ -37,7 +37,10 @@ const FLAKY = ["flakyFailure", "flakyError"];
 export function readJunit(text: string, file: string): JunitRun {
   const root = parseXml(text, file);
   if (root.name !== "testsuites" && root.name !== "testsuite") {
-    throw new JunitError(file, `begins with <${root.name.slice(0, 40)}>, not with <testsuites> or <testsuite>`);
+    throw new JunitError(
+      file,
+      `begins with <${root.name.slice(0, 40)}>, not with <testsuites> or <testsuite>`,
+    );
   }
   const tests = new Map<string, TestOutcome>();
   const seeds = new Set<string>();

@@ -47,7 +47,11 @@ async function readFileBytes(file: string): Promise<{ bytes: Uint8Array; written
       if (bytesRead === 0 || length === bytes.length) break;
     }
     if (size > MAX_REPORT_BYTES || length > MAX_REPORT_BYTES) {
-      throw new JunitError(file, `has more than ${MAX_REPORT_BYTES} bytes`, "Leave out what the tests print.");
+      throw new JunitError(
+        file,
+        `has more than ${MAX_REPORT_BYTES} bytes`,
+        "Leave out what the tests print.",
+      );
     }
     return { bytes: bytes.subarray(0, length), writtenAt: Math.floor(mtimeMs / 1000) };
   } catch (cause) {

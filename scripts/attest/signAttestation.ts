@@ -61,7 +61,10 @@ export async function signAttestation(
   const { agent: agentId = account?.address.toLowerCase() } = options;
   if (agentId === undefined) refuse("--agent", "is required without TALLYSTICK_PRIVATE_KEY");
   const ranAt = options.ranAt ?? Math.max(...reports.map(({ report }) => report.writtenAt));
-  const { body, notes } = makeAttestation({ ...options, agentId, ranAt }, reports);
+  const { body, notes } = makeAttestation(
+    { ...options, version: options.agentVersion, agentId, ranAt },
+    reports,
+  );
   if (options.dryRun) return { record: { type: "attestation", body }, notes };
   if (account === undefined) refuse("TALLYSTICK_PRIVATE_KEY", "is required to sign; --dry-run needs none");
 

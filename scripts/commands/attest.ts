@@ -44,13 +44,19 @@ export function registerAttest(program: Command): void {
         return reports;
       })
       .option("--seed <seed>", "by which the run of the report before it was shuffled", seedOf(reports))
-      .requiredOption("--commit <sha>", "what was tested: 40 or 64 hex digits", (sha: string) => sha.toLowerCase())
+      .requiredOption("--commit <sha>", "what was tested: 40 or 64 hex digits", (sha: string) =>
+        sha.toLowerCase(),
+      )
       .option("--agent <address>", "whose tests (default: the signer's own)", parseOption("--agent", agentId))
       .requiredOption("--agent-version <version>", "the agent's version")
       .option("--alias <name>", "the name by which people call the agent")
       .option("--coverage-tool <name>", "what measured coverage, if anything did")
       .option("--ci-url <url>", "where the run can be looked at")
-      .option("--ran-at <time>", "when (default: when the newest report was written)", parseOption("--ran-at", moment))
+      .option(
+        "--ran-at <time>",
+        "when (default: when the newest report was written)",
+        parseOption("--ran-at", moment),
+      )
       .option("--post", "send it to the node's settlement")
       .addOption(new Option("--dry-run", "show what would be signed; needs no key").conflicts("post")),
   ).action(attest);

@@ -86,7 +86,9 @@ describe("a JUnit report", () => {
   });
 
   it("expands no entity and fetches none, whoever defines it", () => {
-    const laughs = Array.from({ length: 9 }, (_, n) => `<!ENTITY l${n + 1} "${`&l${n};`.repeat(10)}">`).join("");
+    const laughs = Array.from({ length: 9 }, (_, n) => `<!ENTITY l${n + 1} "${`&l${n};`.repeat(10)}">`).join(
+      "",
+    );
     for (const type of [
       `<!DOCTYPE t [<!ENTITY l0 "ha">${laughs}]>`,
       '<!DOCTYPE t SYSTEM "http://127.0.0.1:9/evil.dtd">',
@@ -106,7 +108,9 @@ describe("a JUnit report", () => {
     expect(readJunit(text, "a").tests).to.have.property("size", 1);
     for (const name of ["__proto__", "constructor", "prototype"]) {
       expect(refused(`<testsuite><${name} polluted="1"/></testsuite>`)).to.contain("not read");
-      expect(refused(`<testsuite><testcase name="a" ${name}="polluted"/></testsuite>`)).to.contain("not read");
+      expect(refused(`<testsuite><testcase name="a" ${name}="polluted"/></testsuite>`)).to.contain(
+        "not read",
+      );
     }
     expect(({} as { polluted?: unknown }).polluted).to.equal(undefined);
   });
@@ -114,8 +118,8 @@ describe("a JUnit report", () => {
   it("is refused when it nests without end, and read in seconds when it is long", function () {
     this.timeout(30_000);
     expect(refused(`${"<testsuite>".repeat(5_000)}${"</testsuite>".repeat(5_000)}`)).to.contain("nested");
-    for (const text of ["<!--", "<![CDATA[", "<?a ", "<a ", "<", '<a b="<', "&#x3C;"].map((it) =>
-      `<testsuite>${it.repeat(50_000)}</testsuite>`,
+    for (const text of ["<!--", "<![CDATA[", "<?a ", "<a ", "<", '<a b="<', "&#x3C;"].map(
+      (it) => `<testsuite>${it.repeat(50_000)}</testsuite>`,
     )) {
       const begun = process.cpuUsage();
       try {
