@@ -1,4 +1,5 @@
 import { index, onchainTable, type PgColumnsBuilders } from "ponder";
+import { auditStanding, countedSeller } from "./src/auditStanding.ts";
 import { deriveTable } from "./src/deriveTable.ts";
 import { publishedFigures } from "./src/publishedFigures.ts";
 
@@ -41,7 +42,10 @@ export const escrow = deriveTable("escrow", (table) => ({
   byStatus: index().on(table.status, table.depositedBlock, table.id),
 }));
 export const boundLedger = deriveTable("boundLedger");
-export const record = deriveTable("record", (table) => ({ byHash: index().on(table.hash) }));
+export const record = deriveTable("record", (table) => ({
+  byHash: index().on(table.hash),
+  byType: index().on(table.type, table.block, table.log, table.seq),
+}));
 export const receipt = deriveTable("receipt", (table) => ({
   byAgent: index().on(table.agent, table.time, table.id),
 }));
@@ -67,14 +71,22 @@ export const telemetry = deriveTable("telemetry");
 export const claim = deriveTable("claim");
 export const audit = deriveTable("audit", (table) => ({
   byDraw: index().on(table.drawnBlock, table.id),
+  byEligibility: index().on(table.eligibleBlock, table.id),
   bySeller: index().on(table.seller, table.eligibleBlock, table.id),
+  byStanding: index("audit_standing_index").on(auditStanding(table), table.eligibleBlock, table.id),
+  byCounted: index("audit_counted_index").on(countedSeller(table), table.eligibleBlock, table.id),
 }));
 export const auditQueue = deriveTable("auditQueue");
 export const auditAssignment = deriveTable("auditAssignment", (table) => ({
   byAuditor: index().on(table.auditor, table.block, table.id),
+  byBlock: index().on(table.block, table.id),
+  byHire: index().on(table.hire, table.round, table.attempt),
 }));
 export const auditPair = deriveTable("auditPair");
-export const auditor = deriveTable("auditor", (table) => ({ byAgent: index().on(table.agent) }));
+export const auditor = deriveTable("auditor", (table) => ({
+  byAgent: index().on(table.agent, table.id),
+  byOperator: index().on(table.operator, table.id),
+}));
 export const roster = deriveTable("roster");
 export const rosterPlace = deriveTable("rosterPlace");
 export const rosterMember = deriveTable("rosterMember");

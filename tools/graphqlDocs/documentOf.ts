@@ -46,6 +46,17 @@ answer, ${LIMITS.milliseconds / 1000} seconds. No batches. Every refusal has an 
 **Subscriptions** are server-sent events: \`hireCounted\` and \`tierChanged\`, with filters. Each event has a \`position\`; give it as \`after\`
 to go on, on this node or on another on the same database. \`reorg: true\` says that what came after \`position\` was taken back.
 
+**Audits** (SHP §8.3; [specification](specification.md) section 11). These names stay; processes of operators and auditors lean on them.
+
+| who | asks |
+|---|---|
+| an auditor: what it is to judge now | \`auditAssignments(where: {auditor, open: true}) { nodes { auditedHire round attempt assignedAt due audit { … } } }\` |
+| an operator: what waits for its decision | \`audits(where: {operator, status: CHALLENGED})\`, and of each \`rounds { attempts { verdict reasons { code detail } } }\` |
+| an operator: what nobody is asked about yet | \`audits(where: {operator, status: ASSIGNING})\`; \`ASSIGNED\`: who is asked, and until when |
+| both: what a hire is | of an audit \`auditedHire\` (as records name it), \`sellerAddress\`, \`listing { endpoint }\`, \`capability\`, \`paramsHash\`, \`resultHash\` |
+| anybody: why this hire, and why this auditor | of an audit \`draw { tickHash words number }\`, of an assignment \`tickHash passedOver clusters\`; \`tallystick audits verify\` computes both again |
+| anybody: who decided what | \`auditActuations { nodes { auditedHire decision reasons { code detail } } }\`, \`auditors(where: {operator, capability, active})\` |
+
 What follows was asked of the node that \`npm run demo -- --keep\` leaves running, and answered by it.`;
 }
 

@@ -3,9 +3,11 @@ import { camelName, type FieldName, fieldNames, publishedFieldOf } from "tallyst
 import { reputationOf } from "tallystick-derive/reputationOf";
 import { STATE_ID } from "tallystick-derive/stateId";
 import type { Row } from "tallystick-derive/tables";
+import { countedAudits } from "../rows/audits.ts";
 import { countedHires } from "../rows/hires.ts";
 import { countedRatings } from "../rows/ratings.ts";
 import { type Agent, AgentRef, clusterOf } from "./agent.ts";
+import { AuditConnection, AuditRef } from "./audit.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { HireConnection, HireRef } from "./hire.ts";
@@ -85,6 +87,16 @@ const ExplanationRef = builder.objectRef<Explained>("Explanation").implement({
       },
       HireConnection,
     ),
+    audits: t.connection(
+      {
+        type: AuditRef,
+        nullable: true,
+        description: "The audits it is made of, the latest first.",
+        args: { orderDirection: t.arg({ type: OrderDirection }) },
+        resolve: (it, args, context) => auditsBehind(it, args, context),
+      },
+      AuditConnection,
+    ),
     ratings: t.connection(
       {
         type: RatingRef,
@@ -127,4 +139,9 @@ function ratingsBehind(it: Explained, args: PageArgs, context: QueryContext) {
   const { ratings } = countedBy(it.field);
   if (ratings === undefined || isPrivate(it)) return null;
   return listPage(args, context, countedRatings(it.agent.row.id, ratings));
+}
+
+function auditsBehind(it: Explained, args: PageArgs, context: QueryContext) {
+  if (it.field !== "audit_pass_rate" || isPrivate(it)) return null;
+  return listPage(args, context, countedAudits(it.agent.row.id));
 }

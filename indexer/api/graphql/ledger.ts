@@ -1,9 +1,7 @@
-import type { RecordEvent } from "tallystick-derive/events";
 import type { Row } from "tallystick-derive/tables";
 import { toBase64 } from "tallystick-protocol/base64";
 import { fromHex, type Hex, toHex } from "tallystick-protocol/hex";
 import { verifyInclusion } from "tallystick-protocol/merkle/verifyInclusion";
-import { positionKey } from "../../src/positionKey.ts";
 import { storedInclusionProof } from "../../src/segments/storedTree.ts";
 import { anchorList, anchorOfSize, treePagesAt } from "../rows/ledgers.ts";
 import type { RowOf } from "../rows/rowsById.ts";
@@ -13,6 +11,7 @@ import { plainText } from "./errors.ts";
 import { listPage } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
 import { ReceiptRef } from "./receipt.ts";
+import { recordEvent } from "./recordEvent.ts";
 
 type Ledger = RowOf<"ledger">;
 type Anchor = RowOf<"anchor">;
@@ -142,26 +141,16 @@ const RecordRef = builder.objectRef<Row<"record">>("LedgerRecord").implement({
       type: "JSON",
       nullable: true,
       description: "As it was signed.",
-      resolve: async (record, _, context) => (await eventOf(record, context))?.body ?? null,
+      resolve: async (record, _, context) => (await recordEvent(record, context))?.body ?? null,
     }),
     signature: t.string({
       nullable: true,
-      resolve: async (record, _, context) => (await eventOf(record, context))?.signature ?? null,
+      resolve: async (record, _, context) => (await recordEvent(record, context))?.signature ?? null,
     }),
   }),
 });
 
-async function eventOf(
-  { block, log, seq }: Row<"record">,
-  { load, takeRows }: QueryContext,
-): Promise<RecordEvent | null> {
-  // A body may have 64 KiB.
-  takeRows(10);
-  const json = await load.event.load(positionKey({ kind: "record", block, log, seq } as RecordEvent));
-  return json === null ? null : JSON.parse(json);
-}
-
-function entryOf({ id, ledger, seq, hash, type }: Row<"record">): Entry {
+export function entryOf({ id, ledger, seq, hash, type }: Row<"record">): Entry {
   // The derivation takes a record without a type for one whose type is empty.
   return { id, ledger, seq, hash, type: type === "" ? null : type };
 }

@@ -5,7 +5,7 @@ import { builder, OrderDirection } from "./builder.ts";
 import { listPage } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
 
-const ListingRef = builder.objectRef<Row<"listing">>("Listing").implement({
+export const ListingRef = builder.objectRef<Row<"listing">>("Listing").implement({
   interfaces: [NodeRef],
   description: "What a seller offers, as it last published it.",
   fields: (t) => ({

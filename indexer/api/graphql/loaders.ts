@@ -1,6 +1,7 @@
 import DataLoader from "dataloader";
 import type { Row } from "tallystick-derive/tables";
 import type { Database } from "../database.ts";
+import { assignmentsOf } from "../rows/audits.ts";
 import { byKey } from "../rows/byKey.ts";
 import { type ClusterLoader, clusterLoader, clusterParts } from "../rows/clusters.ts";
 import { eventsAt } from "../rows/events.ts";
@@ -27,6 +28,11 @@ const TABLES = [
   "anchor",
   "openedLedger",
   "equivocation",
+  "audit",
+  "auditAssignment",
+  "auditor",
+  "roster",
+  "rosterMember",
 ] as const satisfies KeyedTable[];
 
 type RowLoaders = { [Name in (typeof TABLES)[number]]: Loader<RowOf<Name>> };
@@ -45,6 +51,8 @@ export type Loaders = RowLoaders & {
   cluster: ClusterLoader;
   /** Ids of a cluster and of all that were merged into it. */
   clusterParts: DataLoader<string, string[]>;
+  /** Who was asked about a hire, in order. */
+  assignments: DataLoader<string, Row<"auditAssignment">[]>;
   /** The capabilities an agent was hired for in the window, with their prices. */
   prices: DataLoader<string, Row<"capability">[]>;
 };
@@ -67,6 +75,7 @@ export function openLoaders(db: Database): Loaders {
     }),
     cluster: clusterLoader(db),
     clusterParts: new DataLoader((ids) => clusterParts(db, ids)),
+    assignments: new DataLoader((hires) => assignmentsOf(db, hires)),
     prices: new DataLoader((agents) => pricesOf(db, agents)),
   };
 }

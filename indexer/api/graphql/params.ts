@@ -1,9 +1,32 @@
-import { STATE_ID } from "tallystick-derive/stateId";
 import { formatUsdc } from "tallystick-protocol/amount";
-import { type Params, paramsSchema } from "tallystick-protocol/records/params";
+import type { AuditParams } from "tallystick-protocol/records/auditParams";
+import type { Params } from "tallystick-protocol/records/params";
 import { builder } from "./builder.ts";
+import { paramsInForce } from "./paramsInForce.ts";
 
 type Fraction = { numerator: number; denominator: number };
+
+/** The parameters of audits that are whole numbers. */
+const AUDIT_NUMBERS = [
+  "elevatedPpm",
+  "elevatedSeconds",
+  "recheckPpm",
+  "consentSeconds",
+  "verdictSeconds",
+  "maxAttempts",
+  "pairSeconds",
+  "maxUnanswered",
+  "judgeAfterSeconds",
+  "disclosureSeconds",
+  "contestedSeconds",
+  "matureAuditors",
+  "matureClusters",
+  "matureSeconds",
+  "matureShareSeconds",
+  "minAgreement",
+  "removedSeconds",
+  "bountyMultiplier",
+] as const satisfies (keyof AuditParams)[];
 
 const FractionRef = builder.objectRef<Fraction>("Fraction").implement({
   description: "An exact share.",
@@ -24,6 +47,61 @@ const LedgerRootRef = builder.objectRef<{ id: string; types: string[] }>("Ledger
   fields: (t) => ({
     id: t.exposeID("id"),
     recordTypes: t.exposeStringList("types", { description: "The only ones that are listened to there." }),
+  }),
+});
+
+const AuditOperatorRef = builder.objectRef<{ address: string; pool: string }>("AuditOperator").implement({
+  fields: (t) => ({
+    address: t.field({ type: "Address", resolve: ({ address }) => address }),
+    pool: t.field({
+      type: "Address",
+      description: "What pays its auditors: a hub.",
+      resolve: ({ pool }) => pool,
+    }),
+  }),
+});
+
+const AuditRateRef = builder.objectRef<{ capability: string; ppm: number }>("AuditRate").implement({
+  fields: (t) => ({ capability: t.exposeString("capability"), ppm: t.exposeInt("ppm") }),
+});
+
+type AuditFee = AuditParams["fees"][number];
+
+const AuditFeeRef = builder.objectRef<AuditFee>("AuditFee").implement({
+  fields: (t) => ({
+    fromUsdc: t.field({
+      type: "Usdc",
+      description: "Price of a hire from which on it holds.",
+      resolve: ({ fromAtomic }) => formatUsdc(BigInt(fromAtomic)),
+    }),
+    feeUsdc: t.field({ type: "Usdc", resolve: ({ feeAtomic }) => formatUsdc(BigInt(feeAtomic)) }),
+  }),
+});
+
+const AuditParamsRef = builder.objectRef<AuditParams>("AuditParams").implement({
+  description:
+    "How hires are audited: by whom, how many, and when a verdict holds. Without operators none are.",
+  fields: (t) => ({
+    operators: t.field({
+      type: [AuditOperatorRef],
+      resolve: ({ operators }) => Object.entries(operators).map(([address, { pool }]) => ({ address, pool })),
+    }),
+    ratePpm: t.exposeInt("ratePpm", { description: "Of each million hires so many are drawn." }),
+    rates: t.field({
+      type: [AuditRateRef],
+      description: "Of capabilities that have a rate of their own.",
+      resolve: ({ rates }) => Object.entries(rates).map(([capability, ppm]) => ({ capability, ppm })),
+    }),
+    ...Object.fromEntries(
+      AUDIT_NUMBERS.map((name) => [name, t.field({ type: "SafeInt", resolve: (it) => it[name] })]),
+    ),
+    contestedMinUsdc: t.field({
+      type: "Usdc",
+      resolve: ({ contestedMinAtomic }) => formatUsdc(BigInt(contestedMinAtomic)),
+    }),
+    matureShare: t.field({ type: FractionRef, resolve: ({ matureShare }) => matureShare }),
+    maxDisagreement: t.field({ type: FractionRef, resolve: ({ maxDisagreement }) => maxDisagreement }),
+    fees: t.field({ type: [AuditFeeRef], resolve: ({ fees }) => fees }),
   }),
 });
 
@@ -53,6 +131,7 @@ const ParamsRef = builder.objectRef<Params>("Params").implement({
     tier2RequiresClaim: t.exposeBoolean("tier2RequiresClaim"),
     starDecay: t.field({ type: FractionRef, resolve: (it) => it.starDecay }),
     tickBlocks: t.field({ type: "SafeInt", resolve: (it) => it.tickBlocks }),
+    audit: t.field({ type: AuditParamsRef, resolve: (it) => it.audit }),
     operator: t.field({ type: "Address", nullable: true, resolve: (it) => it.operator }),
     claimAttestors: t.field({ type: ["Address"], resolve: (it) => it.claimAttestors }),
     auditArbiters: t.field({ type: ["Address"], resolve: (it) => it.auditArbiters }),
@@ -79,9 +158,6 @@ builder.queryField("params", (t) =>
     type: ParamsRef,
     nullable: true,
     description: "Null before anything was indexed.",
-    resolve: async (_, __, { load }) => {
-      const state = await load.state.load(STATE_ID);
-      return state === null ? null : paramsSchema.parse(JSON.parse(state.params));
-    },
+    resolve: (_, __, context) => paramsInForce(context),
   }),
 );

@@ -27,9 +27,10 @@ export type RowList<Found> = {
   /**
    * The list belongs to one of many objects, by this column; all lists of one name and request are read by one statement, so
    * the name tells `where` and `filter` too. For one value it is worth it as well: the planner does not know the value, and
-   * so cannot think of it as so frequent that it might as well read along another index and meet it by and by.
+   * so cannot think of it as so frequent that it might as well read along another index and meet it by and by. Instead of a
+   * column an expression that an index has.
    */
-  of?: { name: string; column: PgColumn; id: string } | undefined;
+  of?: { name: string; column: PgColumn | SQL; id: string } | undefined;
   /** Those that are read of each row; all without. Only for lists without `of`. */
   columns?: readonly (keyof Found & string)[] | undefined;
 };

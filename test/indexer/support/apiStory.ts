@@ -138,8 +138,8 @@ async function start() {
 
 type Api = Awaited<ReturnType<typeof openApiDatabase>>;
 
-async function fillEventLog(
-  { database }: Api,
+export async function fillEventLog(
+  { database }: Pick<Api, "database">,
   log: EventLog,
   { store }: Awaited<ReturnType<EventLog["derive"]>>,
 ): Promise<void> {

@@ -1,0 +1,302 @@
+import { drawNumber } from "tallystick-derive/audits/drawnPlaces";
+import { sha256HexByNoble } from "tallystick-derive/sha256Hex";
+import type { Row } from "tallystick-derive/tables";
+import { formatUsdc } from "tallystick-protocol/amount";
+import { auditList } from "../rows/audits.ts";
+import { AgentRef, agentAt } from "./agent.ts";
+import { AuditAssignmentRef, AuditVerdict, tickHash } from "./auditAssignment.ts";
+import { builder, OrderDirection } from "./builder.ts";
+import type { QueryContext } from "./context.ts";
+import { plainText } from "./errors.ts";
+import { HireRef } from "./hire.ts";
+import { listPage } from "./list.ts";
+import { ListingRef } from "./listing.ts";
+import { NodeRef, registerNode } from "./node.ts";
+import { ReceiptRef } from "./receipt.ts";
+
+type Audit = Row<"audit">;
+type Assignment = Row<"auditAssignment">;
+
+export const AuditStatus = builder.enumType("AuditStatus", {
+  values: {
+    ELIGIBLE: { value: "eligible", description: "It may be drawn." },
+    ASSIGNING: { value: "assigning", description: "Drawn; the ticks look for an auditor." },
+    ASSIGNED: { value: "assigned", description: "Somebody is asked." },
+    RECHECKING: { value: "rechecking", description: "Passed; a tick decides whether it is looked at again." },
+    PASSED: { value: "passed" },
+    CHALLENGED: { value: "challenged", description: "It failed, and waits for its operator's decision." },
+    ROLLED_BACK: { value: "rollback", description: "It failed, and the hire counts as a failure." },
+    DISMISSED: { value: "dismiss", description: "It failed, and its operator left the hire as it was." },
+    INCONCLUSIVE: { value: "inconclusive", description: "Nobody who was asked came to a verdict." },
+    ABANDONED: { value: "abandoned", description: "Its operator is none any more." },
+  } as const,
+});
+
+const AuditCause = builder.enumType("AuditCause", {
+  values: {
+    SAMPLE: { value: "sample", description: "Drawn at the rate." },
+    RULES: { value: "rules", description: "For what its own receipts show." },
+  } as const,
+});
+
+const AuditOrder = builder.enumType("AuditOrder", {
+  values: {
+    ELIGIBLE: { value: "eligible", description: "By when the hire became eligible." },
+    DRAWN: { value: "drawn", description: "By when it was drawn; those that were not are left out." },
+  } as const,
+});
+
+type Draw = { block: number; time: number; hash: string | null; words: string | null };
+
+const AuditDrawRef = builder.objectRef<Draw>("AuditDraw").implement({
+  description: "What a hire was drawn by: nobody knew it when the hire was made.",
+  fields: (t) => ({
+    block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
+    time: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
+    tickHash: t.string({ nullable: true, description: "Hash of that block.", resolve: ({ hash }) => hash }),
+    words: t.exposeString("words", { nullable: true, description: "Whose SHA-256 gives the number." }),
+    number: t.int({
+      nullable: true,
+      description:
+        "u, the first 64 bits of that mod 1,000,000. Hire i of the list was drawn because ⌊((i+1)·ppm + u)/10⁶⌋ > ⌊(i·ppm + u)/10⁶⌋; " +
+        "`tallystick audits verify` finds i.",
+      resolve: ({ words }) =>
+        words === null ? null : Number(drawNumber(sha256HexByNoble, words.split(" ")) % 1_000_000n),
+    }),
+  }),
+});
+
+type Round = { round: number; verdict: "pass" | "fail" | null; attempts: Assignment[] };
+
+const AuditRoundRef = builder.objectRef<Round>("AuditRound").implement({
+  fields: (t) => ({
+    round: t.exposeInt("round"),
+    verdict: t.field({
+      type: AuditVerdict,
+      nullable: true,
+      description: "What it came to; null while it is open, or when it came to nothing.",
+      resolve: ({ verdict }) => verdict,
+    }),
+    attempts: t.field({ type: [AuditAssignmentRef], resolve: ({ attempts }) => attempts }),
+  }),
+});
+
+export const AuditRef = builder.objectRef<Audit>("Audit").implement({
+  interfaces: [NodeRef],
+  description:
+    "A hire that may be audited, drawn by the hash of a block, and what auditors found (SHP §8.3). docs/specification.md section 11.",
+  fields: (t) => ({
+    id: t.id({ description: "`<auditedHire>-audit`.", resolve: ({ id }) => `${id}-audit` }),
+    auditedHire: t.exposeID("id", {
+      description: "As records of audits name the hire: its payment's `<tx>-<log>`, or its escrow's id.",
+    }),
+    operator: t.field({ type: "Address", resolve: ({ operator }) => operator }),
+    capability: t.exposeString("capability", { nullable: true }),
+    verificationVersion: t.exposeString("verificationVersion"),
+    sellerAddress: t.field({ type: "Address", resolve: ({ seller }) => seller }),
+    buyerAddress: t.field({ type: "Address", resolve: ({ buyer }) => buyer }),
+    seller: t.field(agentAt(({ seller }) => seller)),
+    buyer: t.field(agentAt(({ buyer }) => buyer)),
+    amountUsdc: t.field({ type: "Usdc", resolve: ({ amount }) => formatUsdc(amount) }),
+    status: t.field({ type: AuditStatus, resolve: standingOf }),
+    reason: t.exposeString("reason", {
+      nullable: true,
+      description: "Why it failed by the rules alone: `undisclosed` or `equivocation`.",
+    }),
+    cause: t.field({ type: AuditCause, resolve: ({ cause }) => cause as "sample" }),
+    ratePpm: t.exposeInt("ppm", { description: "The rate at which it is drawn, in parts per million." }),
+    isDisclosed: t.exposeBoolean("isDisclosed", {
+      description: "Its seller signed what was asked for and delivered, for a capability that it lists.",
+    }),
+    paramsHash: t.exposeString("paramsHash", { nullable: true }),
+    resultHash: t.exposeString("resultHash", { nullable: true }),
+    receiptHash: t.exposeString("receipt", { nullable: true }),
+    receipt: t.field({
+      type: ReceiptRef,
+      nullable: true,
+      resolve: ({ receipt }, _, { load }) => (receipt === null ? null : load.receipt.load(receipt)),
+    }),
+    hire: t.field({
+      type: HireRef,
+      nullable: true,
+      description: "Null while it is not counted.",
+      resolve: ({ id }, _, { load }) => load.hire.load(id),
+    }),
+    listing: t.field({
+      type: ListingRef,
+      nullable: true,
+      description:
+        "What its seller offers for that capability and payment mode now: its endpoint is asked for the work.",
+      resolve: (audit, _, context) => listingOf(audit, context),
+    }),
+    round: t.exposeInt("round", { description: "The round that it is in; 0 before the first." }),
+    attempt: t.exposeInt("attempt"),
+    rounds: t.field({
+      type: [AuditRoundRef],
+      resolve: (audit, _, context) => roundsOf(audit, context),
+    }),
+    eligibleBlock: t.field({ type: "SafeInt", resolve: (it) => it.eligibleBlock }),
+    eligibleTime: t.field({ type: "SafeInt", resolve: (it) => it.eligibleTime }),
+    draw: t.field({
+      type: AuditDrawRef,
+      nullable: true,
+      description: "Null of one that was not drawn.",
+      resolve: (audit, _, context) => drawOf(audit, context),
+    }),
+    closedTime: t.field({ type: "SafeInt", nullable: true, resolve: (it) => it.closedTime }),
+    decisionRecord: t.exposeString("decisionRecord", {
+      nullable: true,
+      description: "Hash of the ledger entry with the operator's decision.",
+    }),
+    isCounted: t.boolean({
+      description: "It is in its seller's `auditPassRate` now.",
+      resolve: ({ counted }) => counted !== null,
+    }),
+  }),
+});
+
+/** Its status, and what became of one that failed: as `auditStanding` says it of rows. */
+function standingOf({ status, decision }: Audit) {
+  return (status === "failed" ? (decision ?? "challenged") : status) as "challenged";
+}
+
+async function drawOf(
+  { drawnBlock, drawnTime, operator, ppm }: Audit,
+  context: QueryContext,
+): Promise<Draw | null> {
+  if (drawnBlock === null) return null;
+  const hash = await tickHash(drawnBlock, context);
+  const words = hash === null ? null : `tallystick/audit/sample/v1 ${hash} ${operator} ${ppm}`;
+  return { block: drawnBlock, time: drawnTime ?? 0, hash, words };
+}
+
+async function roundsOf({ id, verdicts }: Audit, { load, takeRows }: QueryContext): Promise<Round[]> {
+  takeRows(5);
+  const byRound = Map.groupBy(await load.assignments.load(id), ({ round }) => round);
+  const verdictOf = { p: "pass", f: "fail" } as const;
+  return [...byRound].map(([round, attempts]) => ({
+    round,
+    verdict: verdictOf[verdicts[round - 1] as "p"] ?? null,
+    attempts,
+  }));
+}
+
+async function listingOf({ id, seller, capability }: Audit, { load }: QueryContext) {
+  if (capability === null) return null;
+  const mode = (await load.hire.load(id))?.paymentMode;
+  const escrow = mode === undefined ? await load.escrow.load(id) : null;
+  if (mode === undefined && escrow === null) return null;
+  return load.listing.load(`${seller}/${capability}/${mode ?? `platform_escrow:${escrow?.provider}`}`);
+}
+
+export const AuditConnection = builder.connectionObject(
+  { type: AuditRef, name: "AuditConnection" },
+  { name: "AuditEdge" },
+);
+
+/** An audit by its own id, or by the hire's as records name it or as GraphQL gives it. */
+const findAudit = (id: string, { load }: QueryContext) => load.audit.load(id.replace(/-(audit|hire)$/, ""));
+
+registerNode("Audit", { form: /^0x[0-9a-f]{64}(-[0-9]+)?-audit$/, find: findAudit });
+
+const AuditFilter = builder.inputType("AuditFilter", {
+  fields: (t) => ({
+    operator: t.field({ type: "Address" }),
+    seller: t.field({ type: "Address" }),
+    auditor: t.field({
+      type: "Address",
+      description:
+        "Whom it was assigned to at any time: list `auditAssignments` of it instead of many audits.",
+    }),
+    capability: t.field({ type: "Capability" }),
+    status: t.field({ type: AuditStatus }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  audit: t.field({
+    type: AuditRef,
+    nullable: true,
+    args: {
+      id: t.arg.id({
+        required: true,
+        description: "As `Audit.id` gives it, or the id of its hire or escrow.",
+      }),
+    },
+    resolve: (_, { id }, context) => findAudit(plainText(id, "id"), context),
+  }),
+  audits: t.connection(
+    {
+      description:
+        "Hires that may be or were audited, the latest first. A page narrowed by several filters may be short (see agents).",
+      type: AuditRef,
+      args: {
+        orderDirection: t.arg({ type: OrderDirection }),
+        orderBy: t.arg({ type: AuditOrder }),
+        where: t.arg({ type: AuditFilter }),
+      },
+      resolve: (_, { where, orderBy, ...args }, context) => {
+        const { status, ...others } = where ?? {};
+        return listPage(args, context, auditList({ ...others, standing: status }, orderBy ?? "eligible"));
+      },
+    },
+    AuditConnection,
+  ),
+}));
+
+builder.objectField(AgentRef, "audits", (t) =>
+  t.connection(
+    {
+      description: "Its hires as the seller that may be or were audited, the latest first.",
+      type: AuditRef,
+      args: { orderDirection: t.arg({ type: OrderDirection }), status: t.arg({ type: AuditStatus }) },
+      resolve: ({ row }, { status, ...args }, context) =>
+        listPage(args, context, auditList({ seller: row.id, standing: status }, "eligible"), {
+          coarseCount: row.privateListings > 0,
+        }),
+    },
+    AuditConnection,
+  ),
+);
+
+builder.objectField(AuditAssignmentRef, "audit", (t) =>
+  t.field({
+    type: AuditRef,
+    nullable: true,
+    resolve: ({ hire }, _, { load }) => load.audit.load(hire),
+  }),
+);
+
+builder.objectField(HireRef, "audit", (t) =>
+  t.field({
+    type: AuditRef,
+    nullable: true,
+    description: "Null of a hire that nobody may audit.",
+    resolve: ({ id }, _, { load }) => load.audit.load(id),
+  }),
+);
+
+/** The audit of the hire that a receipt was joined to, if this receipt is the one that counts there. */
+async function auditOfReceipt({ id, hire, escrowId }: Row<"receipt">, { load }: QueryContext) {
+  const hireId = hire ?? escrowId;
+  const audit = hireId === null ? null : await load.audit.load(hireId);
+  return audit?.receipt === id ? audit : null;
+}
+
+builder.objectFields(ReceiptRef, (t) => ({
+  paramsHash: t.exposeString("paramsHash", { nullable: true, description: "Of what was asked for." }),
+  resultHash: t.exposeString("resultHash", { nullable: true, description: "Of what was delivered." }),
+  audit: t.field({
+    type: AuditRef,
+    nullable: true,
+    description: "Null of one that nobody may audit.",
+    resolve: (receipt, _, context) => auditOfReceipt(receipt, context),
+  }),
+  challenged: t.boolean({
+    description: "An audit of it failed, and waits for its operator's decision (SHP §8.3.4.2).",
+    resolve: async (receipt, _, context) => {
+      const audit = await auditOfReceipt(receipt, context);
+      return audit !== null && standingOf(audit) === "challenged";
+    },
+  }),
+}));

@@ -1,0 +1,169 @@
+import type { TickEvent } from "tallystick-derive/events";
+import type { Row } from "tallystick-derive/tables";
+import type { AuditReason } from "tallystick-protocol/records/auditReasons";
+import { positionKey } from "../../src/positionKey.ts";
+import { assignmentList } from "../rows/audits.ts";
+import { AgentRef, agentAt } from "./agent.ts";
+import { builder, OrderDirection } from "./builder.ts";
+import type { QueryContext } from "./context.ts";
+import { listPage } from "./list.ts";
+import { NodeRef, registerNode } from "./node.ts";
+import { paramsInForce } from "./paramsInForce.ts";
+import { recordEvent } from "./recordEvent.ts";
+
+type Assignment = Row<"auditAssignment">;
+
+export const AuditVerdict = builder.enumType("AuditVerdict", {
+  values: {
+    PASS: { value: "pass" },
+    FAIL: { value: "fail" },
+    INCONCLUSIVE: { value: "inconclusive", description: "Its auditor could not tell: another is asked." },
+  } as const,
+});
+
+const AuditorType = builder.enumType("AuditorType", {
+  values: {
+    AUDITOR: { value: "auditor", description: "Drawn from the roster." },
+    OPERATOR_ISSUED: {
+      value: "operator-issued",
+      description: "The operator's own judge, while the roster has nobody (SHP §8.3.4.2).",
+    },
+  } as const,
+});
+
+export const AuditReasonRef = builder.objectRef<AuditReason>("AuditReason").implement({
+  description: "Why somebody decided so: a code of the published list, and words of their own.",
+  fields: (t) => ({ code: t.exposeString("code"), detail: t.exposeString("detail") }),
+});
+
+const AgentClustersRef = builder
+  .objectRef<{ address: string; clusters: string[] }>("AgentClusters")
+  .implement({
+    fields: (t) => ({
+      address: t.field({ type: "Address", resolve: ({ address }) => address }),
+      clusters: t.exposeStringList("clusters", { description: "Ids of its clusters at that time." }),
+    }),
+  });
+
+/** The hash of the block of a tick; null of a tick before they were logged. */
+export async function tickHash(block: number, { load }: QueryContext): Promise<string | null> {
+  const json = await load.event.load(positionKey({ kind: "tick", block, time: 0 }));
+  return json === null ? null : ((JSON.parse(json) as TickEvent).hash ?? null);
+}
+
+export const AuditAssignmentRef = builder.objectRef<Assignment>("AuditAssignment").implement({
+  interfaces: [NodeRef],
+  description: "Somebody who was asked to audit a hire, drawn by the hash of a block, and what it said.",
+  fields: (t) => ({
+    id: t.exposeID("id", { description: "`<auditedHire>/<round>/<attempt>`." }),
+    auditedHire: t.exposeID("hire", { description: "As records of audits name the hire." }),
+    round: t.exposeInt("round"),
+    attempt: t.exposeInt("attempt"),
+    operator: t.field({ type: "Address", resolve: ({ operator }) => operator }),
+    auditorAddress: t.field({ type: "Address", resolve: ({ auditor }) => auditor }),
+    auditor: t.field(agentAt(({ auditor }) => auditor)),
+    auditorType: t.field({ type: AuditorType, resolve: (it) => it.auditorType as "auditor" }),
+    endpointHost: t.exposeString("host", { description: "Of its endpoint at that time." }),
+    assignedBlock: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
+    assignedAt: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
+    due: t.field({
+      type: "SafeInt",
+      nullable: true,
+      description:
+        "From the first tick then, by the parameters of now, another is looked for; until one is found its verdict still counts.",
+      resolve: async ({ time }, _, context) => {
+        const params = await paramsInForce(context);
+        return params && time + params.audit.verdictSeconds;
+      },
+    }),
+    tickHash: t.string({
+      nullable: true,
+      description:
+        'Hash of the block by which it was drawn: probe k looked at place u64(SHA-256("tallystick/audit/auditor/v1 HASH HIRE ROUND ATTEMPT k")) mod the roster\'s size.',
+      resolve: ({ block }, _, context) => tickHash(block, context),
+    }),
+    passedOver: t.stringList({
+      description:
+        "Why those whom the first probes found could not be asked, in order: party, tier, capability, cluster, pair, earlier or akin.",
+      resolve: ({ passedOver }) => (passedOver === "" ? [] : passedOver.split(",")),
+    }),
+    clusters: t.field({
+      type: [AgentClustersRef],
+      description: "Those of auditor, buyer and seller at that time.",
+      resolve: ({ clusters }) =>
+        Object.entries(JSON.parse(clusters) as { [agent: string]: string[] }).map(([address, ids]) => ({
+          address,
+          clusters: ids,
+        })),
+    }),
+    verdict: t.field({
+      type: AuditVerdict,
+      nullable: true,
+      resolve: ({ verdict }) => verdict as "pass" | null,
+    }),
+    verdictTime: t.field({ type: "SafeInt", nullable: true, resolve: ({ verdictTime }) => verdictTime }),
+    reasonCodes: t.stringList({ resolve: ({ reasons }) => reasons?.split(",") ?? [] }),
+    reasons: t.field({
+      type: [AuditReasonRef],
+      description: "With the auditor's own words: a stranger's text.",
+      resolve: async ({ record }, _, context) => {
+        if (record === null) return [];
+        const row = await context.load.recordByHash.load(record);
+        const event = row && (await recordEvent(row, context));
+        return (event?.body.reasons ?? []) as AuditReason[];
+      },
+    }),
+    verdictRecord: t.exposeString("record", {
+      nullable: true,
+      description: "Hash of the ledger entry with its verdict.",
+    }),
+  }),
+});
+
+export const AuditAssignmentConnection = builder.connectionObject(
+  { type: AuditAssignmentRef, name: "AuditAssignmentConnection" },
+  { name: "AuditAssignmentEdge" },
+);
+
+registerNode("AuditAssignment", {
+  form: /^0x[0-9a-f]{64}(-[0-9]+)?\/[0-9]+\/[0-9]+$/,
+  find: (id, { load }) => load.auditAssignment.load(id),
+});
+
+const AuditAssignmentFilter = builder.inputType("AuditAssignmentFilter", {
+  fields: (t) => ({
+    auditor: t.field({ type: "Address" }),
+    operator: t.field({ type: "Address" }),
+    open: t.boolean({ description: "Asked now, without a verdict; or all others." }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  auditAssignments: t.connection(
+    {
+      description:
+        "Who was asked to audit what, the latest first. With an auditor and `open: true`: what it is to judge now. " +
+        "A page narrowed by several filters may be short (see agents).",
+      type: AuditAssignmentRef,
+      args: {
+        orderDirection: t.arg({ type: OrderDirection }),
+        where: t.arg({ type: AuditAssignmentFilter }),
+      },
+      resolve: (_, { where, ...args }, context) => listPage(args, context, assignmentList(where ?? {})),
+    },
+    AuditAssignmentConnection,
+  ),
+}));
+
+builder.objectField(AgentRef, "auditAssignments", (t) =>
+  t.connection(
+    {
+      description: "What it was asked to audit, the latest first.",
+      type: AuditAssignmentRef,
+      args: { orderDirection: t.arg({ type: OrderDirection }), open: t.arg.boolean() },
+      resolve: ({ row }, { open, ...args }, context) =>
+        listPage(args, context, assignmentList({ auditor: row.id, open: open ?? null })),
+    },
+    AuditAssignmentConnection,
+  ),
+);

@@ -1,0 +1,26 @@
+import { and, eq, sql } from "ponder";
+import type { Row } from "tallystick-derive/tables";
+import { auditor } from "../../ponder.schema.ts";
+import { known, type RowList, readAlong } from "./list.ts";
+
+/** Which offers of auditors; `active`: on rosters now. */
+export type AuditorWhere = Partial<Record<"agent" | "operator" | "capability", string | null>> & {
+  active?: boolean | null;
+};
+
+/** What agents offer operators to audit, by operator and agent; read along either. */
+export function auditorList(where: AuditorWhere): RowList<Row<"auditor">> {
+  const { agent, operator, capability, active } = where;
+  const along = known([auditor.agent, agent], [auditor.operator, operator]);
+  return {
+    table: auditor,
+    of: readAlong("auditors", along[0], where),
+    order: [auditor.id],
+    direction: "asc",
+    filter: and(
+      ...along.slice(1).map(([column, value]) => eq(column, value)),
+      capability ? sql`${capability} = ANY (string_to_array(${auditor.capabilities}, ','))` : undefined,
+      typeof active === "boolean" ? eq(auditor.isActive, active) : undefined,
+    ),
+  };
+}

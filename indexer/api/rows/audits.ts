@@ -1,0 +1,103 @@
+import { and, eq, isNotNull, sql } from "ponder";
+import type { Row } from "tallystick-derive/tables";
+import * as schema from "../../ponder.schema.ts";
+import { auditStanding, countedSeller } from "../../src/auditStanding.ts";
+import type { Database } from "../database.ts";
+import { known, type RowList, readAlong } from "./list.ts";
+import { decodeRow } from "./rowsById.ts";
+
+/** Which audits; `standing` as `auditStanding` says it. */
+export type AuditWhere = Partial<
+  Record<"operator" | "seller" | "auditor" | "capability" | "standing", string | null>
+>;
+
+const { audit, auditAssignment } = schema;
+const STANDING = auditStanding(audit);
+
+/**
+ * Audits that meet every condition, the latest first: by when their hires became eligible, read along the seller or the standing;
+ * or those that were drawn, by when.
+ */
+export function auditList(where: AuditWhere, by: "eligible" | "drawn"): RowList<Row<"audit">> {
+  const { operator, seller, auditor, capability, standing } = where;
+  const others = and(
+    operator ? eq(audit.operator, operator) : undefined,
+    capability ? eq(audit.capability, capability) : undefined,
+    auditor
+      ? sql`EXISTS (SELECT 1 FROM ${auditAssignment} WHERE ${auditAssignment.hire} = ${audit.id} AND ${auditAssignment.auditor} = ${auditor})`
+      : undefined,
+  );
+  const isSeller = seller ? eq(audit.seller, seller) : undefined;
+  const stands = standing ? sql`${STANDING} = ${standing}` : undefined;
+  if (by === "drawn") {
+    return {
+      table: audit,
+      order: [audit.drawnBlock, audit.id],
+      direction: "desc",
+      where: isNotNull(audit.drawnBlock),
+      filter: and(isSeller, stands, others),
+    };
+  }
+  const list = {
+    table: audit,
+    order: [audit.eligibleBlock, audit.id],
+    direction: "desc",
+  } as const;
+  if (seller) {
+    const of = readAlong("audits", [audit.seller, seller], where);
+    return { ...list, of, filter: and(stands, others) };
+  }
+  if (!standing) return { ...list, filter: others };
+  const name = `audits that stand ${JSON.stringify({ ...where, standing: null })}`;
+  return { ...list, of: { name, column: STANDING, id: standing }, filter: others };
+}
+
+/** The audits that are in a seller's `audit_pass_rate`, the latest first. */
+export function countedAudits(seller: string): RowList<Row<"audit">> {
+  return {
+    table: audit,
+    of: { name: "audits counted", column: countedSeller(audit), id: seller },
+    order: [audit.eligibleBlock, audit.id],
+    direction: "desc",
+  };
+}
+
+/** Which assignments; `open`: whose auditor is asked now and has said nothing. */
+export type AssignmentWhere = Partial<Record<"auditor" | "operator", string | null>> & {
+  open?: boolean | null;
+};
+
+/** Assignments that meet every condition, the latest first; read along the auditor. */
+export function assignmentList(where: AssignmentWhere): RowList<Row<"auditAssignment">> {
+  const { auditor, operator, open } = where;
+  const [along] = known([auditAssignment.auditor, auditor]);
+  const isOpen = sql`(${auditAssignment.verdict} IS NULL AND EXISTS (SELECT 1 FROM ${audit} WHERE ${audit.id} = ${auditAssignment.hire}
+    AND ${audit.status} IN ('assigned', 'assigning') AND ${audit.round} = ${auditAssignment.round} AND ${audit.attempt} = ${auditAssignment.attempt}))`;
+  return {
+    table: auditAssignment,
+    of: readAlong("assignments", along, where),
+    order: [auditAssignment.block, auditAssignment.id],
+    direction: "desc",
+    filter: and(
+      operator ? eq(auditAssignment.operator, operator) : undefined,
+      open === null || open === undefined ? undefined : open ? isOpen : sql`NOT ${isOpen}`,
+    ),
+  };
+}
+
+/** Records name at most 16 rounds of 16 attempts. */
+const MOST_ASSIGNMENTS = 256;
+
+/** Who was asked about each hire, in order of rounds and attempts. */
+export async function assignmentsOf(
+  db: Database,
+  hires: readonly string[],
+): Promise<Row<"auditAssignment">[][]> {
+  const { rows } = await db.execute<{ hire: string }>(
+    sql`SELECT page.* FROM unnest(${sql.param([...hires])}::text[]) AS asked (id) CROSS JOIN LATERAL (
+      SELECT * FROM ${auditAssignment} WHERE ${auditAssignment.hire} = asked.id
+      ORDER BY ${auditAssignment.round}, ${auditAssignment.attempt} LIMIT ${sql.raw(String(MOST_ASSIGNMENTS))}) AS page`,
+  );
+  const byHire = Map.groupBy(rows, ({ hire }) => hire);
+  return hires.map((hire) => (byHire.get(hire) ?? []).map((row) => decodeRow(auditAssignment, row)));
+}

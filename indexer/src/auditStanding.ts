@@ -1,0 +1,14 @@
+import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
+
+/**
+ * Where an audit stands, as one word over its row: its status, and what its operator made of one that failed, `challenged` until
+ * then. The index in ponder.schema.ts and the queries use the same expression, or the index would not be found.
+ */
+export function auditStanding({ status, decision }: { [column in "status" | "decision"]: SQLWrapper }): SQL {
+  return sql`(CASE WHEN ${status} = 'failed' THEN coalesce(${decision}, 'challenged') ELSE ${status} END)`;
+}
+
+/** The seller of an audit that is in its `audit_pass_rate`, else null: what such audits are listed along. */
+export function countedSeller({ counted, seller }: { [column in "counted" | "seller"]: SQLWrapper }): SQL {
+  return sql`(CASE WHEN ${counted} IS NOT NULL THEN ${seller} END)`;
+}

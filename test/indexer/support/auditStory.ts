@@ -1,0 +1,136 @@
+import type { Hono } from "hono";
+import type { Row } from "tallystick-derive/tables";
+import type { Address } from "tallystick-protocol/address";
+import { createApi } from "../../../indexer/api/app.ts";
+import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
+import { AUDITED, HASHES, SELLER, scene, tickHash } from "../../derive/auditScene.ts";
+import { DAY, type EventLog, wallet } from "../../derive/eventLog.ts";
+import { fillEventLog, node, openApiStory } from "./apiStory.ts";
+
+/** A ledger entry for each kind of end that an audit may have, by the name of its hire. */
+export type AuditedHires = Record<
+  | "rolledBack"
+  | "dismissed"
+  | "challenged"
+  | "passed"
+  | "undisclosed"
+  | "assigned"
+  | "secondRound"
+  | "assigning"
+  | "eligible",
+  string
+>;
+
+type Hires = Partial<AuditedHires>;
+
+const MODE = { payment_mode: "platform_escrow:swarmwage-partnered" };
+
+/** A seller whose hires are all drawn, and audited to every end; 9 auditors of it, one of them gone. */
+export async function auditedMarket(): Promise<{ log: EventLog; hires: AuditedHires }> {
+  const log = scene({ auditors: 9 });
+  log.listing(SELLER, "text.translate", { ...MODE, audit: { operator: AUDITED } });
+  log.after(DAY);
+  const hires: Hires = {};
+  let ticks = 1_000;
+  const tick = () => log.after(60).tick(tickHash(ticks++));
+  let buyers = 1_000;
+  const hire = async (name: keyof AuditedHires) => {
+    log.hire(SELLER, wallet(buyers++), HASHES);
+    const { store } = await log.derive();
+    hires[name] = [...store.rows("audit").keys()].at(-1) as string;
+  };
+  const answer = async (name: keyof AuditedHires, verdict: string) => {
+    const { store } = await log.derive();
+    const asked = [...store.rows("auditAssignment").values()].filter((it) => it.hire === hires[name]);
+    const { auditor, hire, round, attempt } = asked.at(-1) as Row<"auditAssignment">;
+    const reasons = [
+      { code: verdict === "pass" ? "meets_request" : "fabricated", detail: `${name}: "ü" {}` },
+    ];
+    log.record("audit_verdict", auditor as Address, { hire, round, attempt, verdict, reasons, ...HASHES });
+  };
+  const decide = (name: keyof AuditedHires, decision: string) =>
+    log.record("audit_actuation", AUDITED, {
+      hire: hires[name] as string,
+      decision,
+      reasons: [{ code: "fabricated", detail: "Seen by eye." }],
+    });
+
+  for (const name of ["rolledBack", "dismissed", "challenged", "passed"] as const) {
+    await hire(name);
+    tick();
+    await answer(name, name === "passed" ? "pass" : "fail");
+    tick();
+    if (name !== "passed") await answer(name, "fail");
+    tick();
+  }
+  decide("rolledBack", "rollback");
+  decide("dismissed", "dismiss");
+  // A second decision counts for nothing.
+  decide("dismissed", "rollback");
+  // Receipted without hashes: silence.
+  log.hire(SELLER, wallet(buyers++));
+  log.after(DAY + 60);
+  tick();
+  hires.undisclosed = [...(await log.derive()).store.rows("audit").keys()].at(-1) as string;
+  tick();
+  await hire("assigned");
+  tick();
+  await hire("secondRound");
+  tick();
+  await answer("secondRound", "fail");
+  tick();
+  // Held in escrow; and a listing whose capability nobody audits.
+  log.listing(SELLER, "code.review", { audit: { operator: AUDITED } });
+  const escrow = log.deposit(SELLER, wallet(buyers++));
+  log.receipt(SELLER, wallet(buyers - 1), { escrow_id: escrow, ...HASHES, capability: "text.translate" });
+  tick();
+  log.record("auditor", wallet(100), {
+    ...{ agent_id: wallet(100), operator: AUDITED, capabilities: ["text.translate"] },
+    ...{ endpoint: "https://auditor-0.example", active: false, issued_at: 2 },
+  });
+  log.after(DAY);
+  log.hire(SELLER, wallet(buyers++), { ...HASHES, capability: "code.review" });
+  const { store } = await log.derive();
+  hires.assigning = [...store.rows("audit").keys()].at(-1) as string;
+  tick();
+  await hire("eligible");
+  return { log, hires: hires as AuditedHires };
+}
+
+export type AuditStory = Awaited<ReturnType<typeof start>>;
+
+let running: Promise<AuditStory> | undefined;
+
+/** The audited market in a database of its own of the Postgres that the tests of the API share. */
+export function openAuditStory(): Promise<AuditStory> {
+  running ??= start();
+  return running;
+}
+
+after(async () => {
+  const story = await running?.catch(() => undefined);
+  await story?.database.close();
+});
+
+async function start() {
+  const { postgres } = await openApiStory();
+  const database = await openApiDatabase(await postgres.createDatabase("audits"), { indexes: true });
+  const { log, hires } = await auditedMarket();
+  const derived = await log.derive();
+  await database.fill(derived.store);
+  await fillEventLog(database, log, derived);
+  await database.pool.query("ANALYZE");
+  const operations = { readBlocked: async () => null };
+  const app: Hono = createApi({ db: database.db, operations, node, settlementUrl: null });
+  const ask = async <Data>(query: string, variables: object = {}): Promise<Data> => {
+    const response = await app.request("/graphql", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ query, variables }),
+    });
+    const body = (await response.json()) as { data: Data; errors?: unknown };
+    if (body.errors !== undefined) throw new Error(JSON.stringify(body.errors));
+    return body.data;
+  };
+  return { postgres, database, app, log, hires, store: derived.store, ask };
+}
