@@ -15,11 +15,14 @@ import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
 import { type Hex, toHex } from "tallystick-protocol/hex";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
+import { compareRows } from "../../scripts/eventLog/compareRows.ts";
+import { deriveLog } from "../../scripts/eventLog/deriveLog.ts";
 import { type PostgresServer, startPostgres } from "../../scripts/postgres/startPostgres.ts";
 import { childEnvironment } from "../../scripts/processes/childEnvironment.ts";
 import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { openAuditsOnChain, type Told } from "./support/auditOnChain.ts";
 import { indexedTables } from "./support/indexedTables.ts";
 import { type IndexerProcess, startIndexer } from "./support/indexerProcess.ts";
 import { type LocalChain, newWallet, PROVIDER, startLocalChain, zeroHash } from "./support/localChain.ts";
@@ -51,6 +54,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
   let databaseUrl: string;
 
   const [buyer, seller, writer, stranger] = [newWallet(), newWallet(), newWallet(), newWallet()];
+  const operator = newWallet();
   const ledger = new TestLedger();
   let onChain: Awaited<ReturnType<typeof openOnChain>>;
   /** Where the node reads the ledger; what stands there is up to each test. */
@@ -72,6 +76,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       ANCHORED_LEDGER: chain.anchoredLedger,
       LEDGERS: `${onChain.id}=${published}`,
       TICK_BLOCKS: "1",
+      OPERATOR: operator.address,
     };
   });
   after(async () => {
@@ -437,6 +442,57 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
           ...(payload.type === "settlement" && { record: null }),
           ...(isListing && { record: { signer: payload.signer, valid: payload.signer === seller.address } }),
         });
+      }
+    });
+
+    it("audits a hire: consented, drawn, drawn anew when that tick is reorganized away, failed twice, rolled back", async () => {
+      const audits = await openAuditsOnChain({
+        chain,
+        ledger,
+        ledgerId: onChain.id,
+        anchor: publishAndAnchor,
+        operator,
+      });
+      const { params } = await (await fetch(`${indexer.url}/v1/params`)).json();
+      await audits.prepare(params);
+      const hire = await audits.hire();
+      const toldAt = async (what: string, isSo: (it: NonNullable<Told>) => boolean) => {
+        await caughtUp();
+        return indexer.until(what, async () => {
+          const it = await audits.told(indexer, hire);
+          return it !== null && isSo(it) && it;
+        });
+      };
+      expect((await toldAt("the hire to be eligible", () => true)).status).to.equal("ELIGIBLE");
+
+      const before = await chain.client.snapshot();
+      await chain.mine();
+      const orphaned = await toldAt("an auditor", ({ status }) => status === "ASSIGNED");
+      await chain.client.revert({ id: before });
+      await chain.client.increaseTime({ seconds: 60 });
+      await chain.mine(2);
+      const drawn = await toldAt(
+        "the draw of the chain that stands",
+        ({ status, draw }) => status === "ASSIGNED" && draw?.tickHash !== orphaned.draw?.tickHash,
+      );
+      expect(drawn.draw?.block).to.equal(orphaned.draw?.block);
+
+      await audits.answer(drawn, hire, "fail");
+      await chain.mine();
+      const second = await toldAt("a second auditor", ({ rounds }) => rounds.length === 2);
+      await audits.answer(second, hire, "fail");
+      await toldAt("a challenge", ({ status }) => status === "CHALLENGED");
+      await audits.rollBack(hire);
+      const ended = await toldAt("the rollback", ({ status }) => status === "ROLLED_BACK");
+      expect(ended).to.deep.include({ hire: { outcome: "FAILURE", evidence: "AUDIT" } });
+
+      const snapshot = await openNodeSnapshot({ databaseUrl, databaseSchema: "tallystick" });
+      try {
+        const { store } = await deriveLog(snapshot.eventLog());
+        expect((await compareRows(snapshot, store, 5)).first).to.deep.equal([]);
+        await audits.expectTold(ended, [...store.rows("auditAssignment").values()]);
+      } finally {
+        await snapshot.close();
       }
     });
 
