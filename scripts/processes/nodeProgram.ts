@@ -27,8 +27,8 @@ export function nodeProgram(file: string, args: string[] = []): string[] {
  * The same for a program that ends with this process, however that ends; for those that a keeper cannot start, because
  * something is done to the process itself. `env` and `stdio` are to be given to `spawn` as well.
  */
-export function leashedProgram(file: string) {
-  const watch = pathToFileURL(`${repositoryRoot}/scripts/processes/leashed.ts`).href;
+export function programEndingWithParent(file: string) {
+  const watch = pathToFileURL(`${repositoryRoot}/scripts/processes/endWithParent.ts`).href;
   return {
     args: [...readTypeScript, "--import", watch, `${repositoryRoot}/${file}`],
     env: { TALLYSTICK_LIFELINE: "3" },

@@ -33,7 +33,7 @@ const preparations: TestStep[] = [
       "--import",
       "tsx",
       "--import",
-      "./tools/testing/endWithParent.ts",
+      "./scripts/processes/endWithParent.ts",
       "tools/testing/solidityTests.ts",
     ],
     counts: true,
@@ -92,7 +92,7 @@ function holdsTests(folder: string): boolean {
 }
 
 function mochaStep(name: string, files: string[], grep?: string): TestStep {
-  const mocha = ["--import", "./tools/testing/endWithParent.ts", "node_modules/mocha/lib/cli/cli.js"];
+  const mocha = ["--import", "./scripts/processes/endWithParent.ts", "node_modules/mocha/lib/cli/cli.js"];
   mocha.push("--reporter", "./tools/testing/countingReporter.ts");
   if (grep !== undefined) mocha.push("--fgrep", grep);
   const needsBuild = !WITHOUT_CONTRACTS.includes(name);

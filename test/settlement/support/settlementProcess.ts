@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { compiledOnce, leashedProgram } from "../../../scripts/processes/nodeProgram.ts";
+import { compiledOnce, programEndingWithParent } from "../../../scripts/processes/nodeProgram.ts";
 
 export type RunningSettlement = {
   child: ChildProcess;
@@ -51,7 +51,7 @@ export function launchSettlement(
   environment: { [name: string]: string },
   under: string[] = [],
 ): ChildProcess {
-  const { args: program, env, stdio } = leashedProgram("services/settlement/main.ts");
+  const { args: program, env, stdio } = programEndingWithParent("services/settlement/main.ts");
   const [command = "", ...args] = [...under, process.execPath, ...program];
   return spawn(command, args, {
     env: {

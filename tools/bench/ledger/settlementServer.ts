@@ -2,7 +2,7 @@ import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_p
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { compiledOnce, leashedProgram } from "../../../scripts/processes/nodeProgram.ts";
+import { compiledOnce, programEndingWithParent } from "../../../scripts/processes/nodeProgram.ts";
 
 /** A settlement process of its own, on a free port. */
 export type SettlementServer = { child: ChildProcess; port: number; size: number; kill: () => Promise<void> };
@@ -12,7 +12,7 @@ export const BENCH_KEY = "bench-key";
 
 /** Starts a settlement process on a folder and waits until it listens. */
 export async function startSettlement(ledgerDir: string): Promise<SettlementServer> {
-  const { args, env, stdio } = leashedProgram("services/settlement/main.ts");
+  const { args, env, stdio } = programEndingWithParent("services/settlement/main.ts");
   const child = spawn(process.execPath, args, {
     env: {
       ...env,
