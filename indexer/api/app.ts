@@ -3,6 +3,7 @@ import { bodyLimit } from "hono/body-limit";
 import type { Address } from "tallystick-protocol/address";
 import { measureRoutes, type ObserveRequest } from "tallystick-runtime/http/measureRoutes";
 import type { DatabaseWatch } from "../databaseWatch.ts";
+import { ACTUATION_LOG_PATH } from "./audits/routes.ts";
 import { compressJson } from "./compressJson.ts";
 import { refuseWhileAway } from "./databaseAway.ts";
 import { forwardSettlement } from "./forwardSettlement.ts";
@@ -63,7 +64,8 @@ export function createApi({
       ),
   });
   const answers = refuseWhileAway(watch);
-  for (const path of ["/graphql", "/v1/search", ...READING_PATHS, ...LOG_PATHS]) app.use(path, answers);
+  for (const path of ["/graphql", "/v1/search", ...READING_PATHS, ...LOG_PATHS, ACTUATION_LOG_PATH])
+    app.use(path, answers);
   app.on(["GET", "POST", "OPTIONS"], "/graphql", limit, checkParameters(), ({ req, env }) =>
     graphql.fetch(req.raw, (env ?? {}) as Connection),
   );

@@ -11,6 +11,7 @@ export const COME_AGAIN = 5;
 const STATUS_BY_CODE: StatusByCode = {
   private_metrics: 403,
   unknown_agent: 404,
+  unknown_audit: 404,
   not_ready: 503,
 };
 

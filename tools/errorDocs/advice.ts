@@ -114,6 +114,9 @@ export const advice: { readonly [code: string]: { means?: string; do?: string } 
   too_many_clients: { do: "Come back after the seconds in Retry-After, or use another replica." },
   unbound: { means: "The signed body lacks its type and its ledger." },
   unknown_agent: { do: "Check the address. The node may not have indexed the agent yet." },
+  unknown_audit: {
+    do: "Check the id: `<tx>-<log>` of the payment, or the escrow's. Its seller may have agreed to no audits, or the node may not have indexed it yet.",
+  },
   unknown_escrow: {
     do: "Check the id. The node may not follow this contract, or may not have indexed it yet.",
   },

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Address } from "tallystick-protocol/address";
 import { InvalidInputError } from "tallystick-protocol/errors";
@@ -7,11 +6,8 @@ import type { Database } from "../database.ts";
 import type { Connection } from "../graphql/context.ts";
 import { digestPage } from "../rows/digests.ts";
 import { eventPage } from "../rows/eventPage.ts";
+import { FOR_NOW, FOREVER, finalPage } from "./finalPage.ts";
 import { digestsRoute, eventsRoute, LINES_HEADER } from "./routes.ts";
-
-/** A page that more follows stays as it is; one that more may be added to is old after seconds. */
-const FOREVER = "public, max-age=31536000, immutable";
-const FOR_NOW = "public, max-age=5";
 
 /** Lines, or digests, that cost a client one point besides what the request does; or so many bytes of them, if that is more. */
 const LINES_PER_POINT = 100;
@@ -35,7 +31,7 @@ export function serveLog(app: OpenAPIHono, db: Database, token: Address): void {
       throw new InvalidInputError({ code: "not_in_log", issues });
     }
     const next = after + lines.length + 1;
-    return page(req.header("if-none-match"), body, {
+    return finalPage(req.header("if-none-match"), body, {
       "content-type": "application/jsonl",
       "cache-control": next <= last ? FOREVER : FOR_NOW,
       [LINES_HEADER]: `first=${after + 1}, next=${next}, last=${last}`,
@@ -48,21 +44,9 @@ export function serveLog(app: OpenAPIHono, db: Database, token: Address): void {
     const { digests, next, isWhole } = await digestPage(db, { from, to, limit });
     const body = JSON.stringify({ digests, next });
     charge(env, digests.length, body);
-    return page(req.header("if-none-match"), body, {
+    return finalPage(req.header("if-none-match"), body, {
       "content-type": "application/json",
       "cache-control": isWhole ? FOREVER : FOR_NOW,
     }) as never;
   });
-}
-
-/** The page under a tag of its bytes; without them for whoever has them. */
-function page(known: string | undefined, body: string, headers: { [name: string]: string }): Response {
-  const hash = createHash("sha256").update(body).digest("hex");
-  const etag = `"${hash}"`;
-  const isKnown = known?.split(",").some((it) => it.includes(hash) || it.trim() === "*");
-  if (isKnown) {
-    const { "content-type": _, ...rest } = headers;
-    return new Response(null, { status: 304, headers: { ...rest, etag } });
-  }
-  return new Response(body, { headers: { ...headers, etag } });
 }

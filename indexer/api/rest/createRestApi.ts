@@ -4,6 +4,7 @@ import { cors } from "hono/cors";
 import type { Address } from "tallystick-protocol/address";
 import { invalidInputFromZod } from "tallystick-protocol/errors";
 import { AS_OF_HEADER, sayAsOf } from "../asOf.ts";
+import { serveAudits } from "../audits/serveAudits.ts";
 import type { Database } from "../database.ts";
 import { type InsightsPrice, insightsPaywall } from "../insights/paywall.ts";
 import { serveInsights } from "../insights/serveInsights.ts";
@@ -31,7 +32,7 @@ export type RestDependencies = {
 };
 
 /** Where the rows are read: answers carry a tag and say as of when they are, and are refused while the database is away. */
-export const READING_PATHS = ["/v1/agents/:id/:part", "/v1/params", "/v1/insights/*"];
+export const READING_PATHS = ["/v1/agents/:id/:part", "/v1/params", "/v1/insights/*", "/v1/audits/:hire"];
 
 const MAX_BODY_BYTES = 16 * 1024;
 
@@ -93,6 +94,7 @@ export function createRestApi({ db, token, version, insightsPrice = null }: Rest
   );
   app.openapi(routes.paramsRoute, async (context) => context.json(await publishedParams(db), 200));
   serveInsights(app, db);
+  serveAudits(app, db);
   serveLog(app, db, token);
   // A WebSocket is taken over before it gets here.
   app.openapi(routes.streamRoute, () => {

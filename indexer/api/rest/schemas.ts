@@ -50,7 +50,7 @@ export const pageQuery = z.object({
   cursor: cursor.optional(),
 });
 
-const nextCursor = z
+export const nextCursor = z
   .string()
   .nullable()
   .openapi({ description: "Give it as `cursor` for the next page; null: this was the last" });

@@ -1,8 +1,9 @@
-import { eq, inArray } from "ponder";
+import { eq, inArray, sql } from "ponder";
 import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
 import { byKey } from "./byKey.ts";
+import { FINAL_BLOCK } from "./checkpoint.ts";
 import type { RowList } from "./list.ts";
 
 /** The records of entry hashes, each the one that was loaded first: the same entry may stand in several ledgers. */
@@ -18,14 +19,16 @@ export function recordsByHash(db: Database, hashes: readonly string[]): Promise<
   );
 }
 
-/** The records of a type that count, in the order in which they were loaded, the latest first. */
-export function validRecords(type: string): RowList<Row<"record">> {
+/** The records of a type that count, in the order in which they were loaded, the latest first; `final`: of final blocks alone. */
+export function validRecords(type: string, { final = false } = {}): RowList<Row<"record">> {
   const { record } = schema;
+  const isFinal = sql`${record.block} <= (SELECT ${FINAL_BLOCK} FROM _ponder_checkpoint LIMIT 1)`;
   return {
     table: record,
-    of: { name: "valid records", column: record.type, id: type },
+    of: { name: `valid records ${final}`, column: record.type, id: type },
     order: [record.block, record.log, record.seq],
     direction: "desc",
+    where: final ? isFinal : undefined,
     filter: eq(record.status, "valid"),
   };
 }
