@@ -90,6 +90,18 @@ export const auditor = deriveTable("auditor", (table) => ({
 export const roster = deriveTable("roster");
 export const rosterPlace = deriveTable("rosterPlace");
 export const rosterMember = deriveTable("rosterMember");
+export const auditMode = deriveTable("auditMode");
+export const auditModeChange = deriveTable("auditModeChange", (table) => ({
+  byBlock: index().on(table.block, table.id),
+}));
+export const auditShare = deriveTable("auditShare");
+export const auditOperator = deriveTable("auditOperator");
+export const auditPeriod = deriveTable("auditPeriod");
+export const auditorError = deriveTable("auditorError");
+export const elevation = deriveTable("elevation");
+export const contestedPair = deriveTable("contestedPair");
+export const canaryList = deriveTable("canaryList");
+export const canary = deriveTable("canary");
 export const disclosure = deriveTable("disclosure");
 export const cluster = deriveTable("cluster", (table) => ({
   byOrdinal: index().on(table.ordinal),

@@ -6,7 +6,8 @@ import type { Step } from "./step.ts";
 
 /**
  * What can fall due: a hire leaves the 24-hour or the 30-day window, a rating or an audit the latter, a receipt has waited long enough for its payment, a
- * presumed hire payment for its receipt, a hire for what its seller says of it, an audit for its verdict.
+ * presumed hire payment for its receipt, a hire for what its seller says of it, an audit for its verdict;
+ * a verdict is too old for its auditor's share.
  */
 export type AgendaKind =
   | "day"
@@ -16,7 +17,8 @@ export type AgendaKind =
   | "payment"
   | "disclosure"
   | "verdict"
-  | "audit";
+  | "audit"
+  | "share";
 
 /**
  * Puts `kind what` on the agenda, to be run by the first tick with time ≥ `due`.

@@ -2,6 +2,7 @@ import { runAgenda } from "./agenda.ts";
 import { saveAgents } from "./agentRow.ts";
 import { leaveAudits } from "./audits/effects.ts";
 import { disclosureWaited } from "./audits/eligibility.ts";
+import { leaveShare } from "./audits/modes.ts";
 import { tickAudits } from "./audits/tickAudits.ts";
 import { verdictDue } from "./audits/verdicts.ts";
 import { digestTick, noteTouched } from "./digest.ts";
@@ -105,6 +106,8 @@ async function ticked(step: Step, { block, time, hash }: TickEvent): Promise<voi
         return verdictDue(step, id);
       case "audit":
         return leaveAudits(step, id, words.join(" "));
+      case "share":
+        return leaveShare(step, id, words.join(" "));
     }
   });
   await tickAudits(step, hash);

@@ -44,6 +44,7 @@ export async function escrowDeposited(step: Step, event: EscrowDeposited): Promi
     toBuyer: null,
     refundedBy: null,
     settledTime: null,
+    nothingCame: false,
     receipt: null,
     hire: null,
   });

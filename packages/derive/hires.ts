@@ -52,6 +52,8 @@ export async function countHire(step: Step, facts: HireFacts): Promise<boolean> 
     clusterSize,
     leavesDay: facts.time > step.state.time - volumeWindowSeconds ? facts.time + volumeWindowSeconds : null,
     inWindow: facts.time > step.state.time - windowSeconds,
+    isAuditable: false,
+    isCanary: false,
     countedBlock: step.at.block,
     countedLog: step.at.log ?? 0,
     countedSeq: step.at.seq,

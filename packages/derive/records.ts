@@ -2,9 +2,6 @@ import { InvalidInputError } from "tallystick-protocol/errors";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { parseAttestation } from "tallystick-protocol/records/attestation";
 import { parseAuditCanary } from "tallystick-protocol/records/auditCanary";
-import { parseAuditHistory } from "tallystick-protocol/records/auditHistory";
-import { parseAuditJudge } from "tallystick-protocol/records/auditJudge";
-import { parseAuditMode } from "tallystick-protocol/records/auditMode";
 import { checkBinding, isBoundType, isUnbound } from "tallystick-protocol/records/binding";
 import { parseClaim } from "tallystick-protocol/records/claim";
 import { parseConsensus } from "tallystick-protocol/records/consensus";
@@ -22,7 +19,8 @@ import { parseSlaPayment } from "tallystick-protocol/records/slaPayment";
 import { parseSlaRuling } from "tallystick-protocol/records/slaRuling";
 import { parseTelemetry } from "tallystick-protocol/records/telemetry";
 import { parseUptime } from "tallystick-protocol/records/uptime";
-import { type Reading, readActuation, readAuditor, readVerdict } from "./audits/readAuditRecord.ts";
+import { auditReaders } from "./audits/auditReaders.ts";
+import type { Reading } from "./audits/reading.ts";
 import { claimSettled } from "./claims.ts";
 import type { RecordEvent } from "./events.ts";
 import { listingId, listingSettled, listingsOf } from "./listings.ts";
@@ -134,14 +132,10 @@ async function readRecord(step: Step, event: RecordEvent): Promise<(() => Promis
       }
       return () => paramsSettled(step, params);
     }
-    case "auditor":
-      return required(await readAuditor(step, event));
-    case "audit_verdict":
-      return required(await readVerdict(step, event));
-    case "audit_actuation":
-      return required(await readActuation(step, event));
-    default:
-      return unread(event);
+    default: {
+      const reader = auditReaders.get(event.type);
+      return reader === undefined ? unread(event) : required(await reader(step, event));
+    }
   }
 }
 
@@ -152,10 +146,7 @@ const UNREAD: { [type: string]: ((body: RecordBody) => unknown) | undefined } = 
   contest: parseConsensus,
   review: parseReview,
   pulse: parsePulse,
-  audit_judge: parseAuditJudge,
-  audit_mode: parseAuditMode,
   audit_canary: parseAuditCanary,
-  audit_history: parseAuditHistory,
   attestation: parseAttestation,
   uptime: parseUptime,
   endorsement: parseEndorsement,

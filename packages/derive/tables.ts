@@ -88,6 +88,12 @@ export const tables = {
     /** Audits of its hires in the window that it passed, and those that failed and were rolled back. */
     auditsPassed: "number",
     auditsRolledBack: "number",
+    /** Its hires that ever became eligible for an audit, were drawn, and failed since it said nothing of them. */
+    auditsEligible: "number",
+    auditsDrawn: "number",
+    auditsUndisclosed: "number",
+    /** Hires in the window that may be audited, or were. */
+    windowAuditable: "number",
     /** Hires in the window whose latency is known, and statistics of it in milliseconds. */
     latencies: "number",
     latencySum: "bigint",
@@ -109,6 +115,8 @@ export const tables = {
     escrowBought: "number",
     silentTimeouts: "number",
     refundsAfterDelivery: "number",
+    /** Those that an audit found good work behind, in the window. */
+    falseRefunds: "number",
     /** How many sellers it ever bought from, by itself or for its party; the newest ends a chain of rows of `custom`. */
     sellers: "number",
     lastSeller: "text?",
@@ -226,6 +234,8 @@ export const tables = {
     toBuyer: "bigint?",
     refundedBy: "text?",
     settledTime: "number?",
+    /** Whether its buyer had said, before it took its money back, that nothing came. */
+    nothingCame: "boolean",
     /** Entry hash of the seller's receipt, and the hire once counted. */
     receipt: "text?",
     hire: "text?",
@@ -301,6 +311,9 @@ export const tables = {
     escrowId: "text?",
     receipt: "text?",
     inWindow: "boolean",
+    /** Whether it became eligible for an audit; and whether an operator of audits had arranged it: then it is in no figure. */
+    isAuditable: "boolean",
+    isCanary: "boolean",
     countedBlock: "number",
     countedLog: "number",
     countedSeq: "number?",

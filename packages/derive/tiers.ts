@@ -1,4 +1,5 @@
 import { agentRow, updateAgent } from "./agentRow.ts";
+import { auditorTiered } from "./audits/auditors.ts";
 import { compare, multiply, parseRational, rational } from "./rational.ts";
 import type { Step } from "./step.ts";
 import { type Answer, after } from "./store.ts";
@@ -21,7 +22,9 @@ export function settleTier(step: Step, address: string): Answer<void> {
       ...step.at,
     };
     return after(step.store.insert("tierChange", change), () =>
-      updateAgent(step, address, { trustTier: to, tierChanges: agent.tierChanges + 1 }),
+      after(updateAgent(step, address, { trustTier: to, tierChanges: agent.tierChanges + 1 }), () =>
+        to === 2 || agent.trustTier === 2 ? auditorTiered(step, address, to === 2) : undefined,
+      ),
     );
   });
 }

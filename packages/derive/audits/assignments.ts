@@ -1,13 +1,13 @@
 import { schedule } from "../agenda.ts";
-import { findAgent } from "../agentRow.ts";
-import { clusterOf, sharedClusterSize } from "../clusters.ts";
 import { append, itemsOf } from "../lists.ts";
-import { partyOf } from "../parties.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
-import { auditorRow, findAuditor, removeAuditor } from "./auditors.ts";
+import { auditorRow, removeAuditor } from "./auditors.ts";
 import { changeAudit, isOperator } from "./auditRow.ts";
+import { barOf, clustersOf, notePair } from "./bars.ts";
 import { drawNumber } from "./drawnPlaces.ts";
+import { noteAssigned } from "./modes.ts";
+import { countFor } from "./operators.ts";
 import { auditorAt, rosterOf, rosterSize } from "./rosters.ts";
 
 /** How many places of a roster are tried at a tick. */
@@ -42,8 +42,11 @@ export async function assignAuditors(
     const audit = await step.store.get("audit", id);
     if (audit?.status !== "assigning") continue;
     if (!isOperator(step, audit.operator)) await abandon(audit);
-    else if (hash === undefined || !(await assign(step, audit, hash)))
+    else if (hash === undefined || !(await assign(step, audit, hash))) {
+      if (hash !== undefined && audit.unassignedSince === null)
+        await changeAudit(step, audit, { unassignedSince: step.at.time });
       await append(step.store, waitingAt(ticks + 1), id);
+    }
   }
 }
 
@@ -52,11 +55,11 @@ async function assign(step: Step, audit: Row<"audit">, hash: string): Promise<bo
   const roster = rosterOf(audit.operator, audit.capability ?? "");
   const size = await rosterSize(step, roster);
   if (size === 0) return false;
-  const earlier = await assignmentsOf(step, audit.id);
+  const earlier = await assignmentsOf(step, audit.hire);
   const tried = new Map<string, string | null>();
   const passedOver: string[] = [];
   for (let k = 0; k < MAX_PROBES; k++) {
-    const words = ["tallystick/audit/auditor/v1", hash, audit.id, audit.round, attempt, k];
+    const words = ["tallystick/audit/auditor/v1", hash, audit.hire, audit.round, attempt, k];
     const place = Number(drawNumber(step.sha256Hex, words) % BigInt(size));
     const auditor = await auditorAt(step, roster, place);
     if (!tried.has(auditor)) tried.set(auditor, await barOf(step, audit, auditor, earlier));
@@ -78,30 +81,48 @@ async function take(
   audit: Row<"audit">,
   { auditor, passedOver }: { auditor: string; passedOver: string[] },
 ): Promise<void> {
-  const { id: hire, round, attempt, seller, buyer, operator } = audit;
-  const id = assignmentId(hire, round, attempt);
+  const { operator, capability } = audit;
   const row = await auditorRow(step, operator, auditor);
+  await ask(step, audit, {
+    auditor,
+    auditorType: "auditor",
+    models: null,
+    passedOver: passedOver.join(","),
+    host: row.host,
+  });
+  await notePair(step, audit, auditor);
+  await step.store.update("auditor", row.id, { assigned: row.assigned + 1 });
+  if (capability !== null) await noteAssigned(step, { operator, capability });
+}
+
+/** Who is asked for a verdict, and how it came to be that one. */
+export type Asked = Pick<
+  Row<"auditAssignment">,
+  "auditor" | "auditorType" | "models" | "passedOver" | "host"
+>;
+
+/** Begins the attempt that the audit names: somebody has the time of a verdict from here on. */
+export async function ask(step: Step, audit: Row<"audit">, asked: Asked): Promise<void> {
+  const { hire, round, attempt, seller, buyer, operator } = audit;
+  const id = assignmentId(hire, round, attempt);
   await step.store.insert("auditAssignment", {
     id,
     hire,
+    audit: audit.id,
     round,
     attempt,
     operator,
-    auditor,
-    auditorType: "auditor",
-    passedOver: passedOver.join(","),
-    clusters: JSON.stringify(await clustersOf(step, [auditor, buyer, seller])),
-    host: row.host,
+    ...asked,
+    clusters: JSON.stringify(await clustersOf(step, [asked.auditor, buyer, seller])),
     verdict: null,
     reasons: null,
     record: null,
+    fee: 0n,
     block: step.at.block,
     time: step.at.time,
     verdictTime: null,
   });
   await append(step.store, assignmentsList(hire), id);
-  await notePair(step, audit, auditor);
-  await step.store.update("auditor", row.id, { assigned: row.assigned + 1 });
   await changeAudit(step, audit, { status: "assigned", attempt });
   await schedule(step, step.at.time + step.params.audit.verdictSeconds, "verdict", id);
 }
@@ -109,78 +130,15 @@ async function take(
 /** The attempt before is over, since another begins or the round ends: one without an answer is held against its auditor. */
 export async function endAttempt(step: Step, audit: Row<"audit">): Promise<void> {
   if (audit.attempt === 0) return;
-  const assignment = await assignmentRow(step, assignmentId(audit.id, audit.round, audit.attempt));
+  const assignment = await assignmentRow(step, assignmentId(audit.hire, audit.round, audit.attempt));
   if (assignment.verdict !== null) return;
+  await countFor(step, assignment.operator, "unanswered");
+  if (assignment.auditorType !== "auditor") return;
   const auditor = await auditorRow(step, assignment.operator, assignment.auditor);
   const unanswered = auditor.unanswered + 1;
   await step.store.update("auditor", auditor.id, { unanswered });
   if (auditor.isActive && unanswered >= step.params.audit.maxUnanswered)
     await removeAuditor(step, auditor, "unanswered");
-}
-
-/** Why somebody may not be the auditor of a hire, or null. */
-async function barOf(
-  step: Step,
-  { seller, buyer, round, capability }: Row<"audit">,
-  auditor: string,
-  earlier: Row<"auditAssignment">[],
-): Promise<string | null> {
-  if (auditor === buyer || auditor === seller) return "party";
-  const agent = await findAgent(step, auditor);
-  if (agent?.trustTier !== 2) return "tier";
-  const sold = await step.store.get("capability", `${auditor}/${capability}`);
-  if ((sold?.windowSuccesses ?? 0) === 0) return "capability";
-  for (const side of [buyer, seller]) {
-    if (await areTogether(step, auditor, side)) return "cluster";
-  }
-  const last = await step.store.get("auditPair", pairId({ buyer, seller }, auditor));
-  if (last !== null && last.time > step.at.time - step.params.audit.pairSeconds) return "pair";
-  for (const before of earlier) {
-    if (before.auditor === auditor) return "earlier";
-    if (round > 1 && (await isAkin(step, before, auditor))) return "akin";
-  }
-  return null;
-}
-
-/** Whether two agents are in one cluster, or one buyer. Whose money made them belongs here too, once that is known. */
-async function areTogether(step: Step, a: string, b: string): Promise<boolean> {
-  return (await sharedClusterSize(step, a, b)) > 1 || (await partyOf(step, a)) === (await partyOf(step, b));
-}
-
-/** Whether a second auditor is the first one's own: by cluster, by claimed handle, by the host of its endpoint. */
-async function isAkin(step: Step, before: Row<"auditAssignment">, auditor: string): Promise<boolean> {
-  if (await areTogether(step, before.auditor, auditor)) return true;
-  const handle = await handleOf(step, auditor);
-  if (handle !== null && handle === (await handleOf(step, before.auditor))) return true;
-  const row = await findAuditor(step, before.operator, auditor);
-  return row !== null && row.host === before.host;
-}
-
-/** Whose human an agent says it is, in lower case; null when nobody's. */
-async function handleOf(step: Step, agent: string): Promise<string | null> {
-  const claim = await step.store.get("claim", agent);
-  return claim === null || claim.status === "unclaimed" ? null : claim.xHandle.toLowerCase();
-}
-
-/** The clusters of some agents, of both kinds, as they are published with an assignment. */
-async function clustersOf(step: Step, agents: string[]): Promise<{ [agent: string]: string[] }> {
-  const clusters: { [agent: string]: string[] } = {};
-  for (const agent of agents) {
-    const both = [await clusterOf(step, agent, "ownership"), await clusterOf(step, agent, "fingerprint")];
-    clusters[agent] = both.flatMap((it) => (it === null ? [] : [it.id]));
-  }
-  return clusters;
-}
-
-async function notePair(step: Step, audit: Row<"audit">, auditor: string): Promise<void> {
-  const id = pairId(audit, auditor);
-  const { time } = step.at;
-  if ((await step.store.get("auditPair", id)) === null) await step.store.insert("auditPair", { id, time });
-  else await step.store.update("auditPair", id, { time });
-}
-
-function pairId({ buyer, seller }: { buyer: string; seller: string }, auditor: string): string {
-  return `${auditor}/${buyer}/${seller}`;
 }
 
 export function assignmentId(hire: string, round: number, attempt: number): string {

@@ -1,19 +1,14 @@
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
+import { countFor } from "./operators.ts";
 
 /**
  * Where an audit stands. `eligible`: it may be drawn; `assigning`: a tick has to find an auditor; `assigned`: one was asked;
  * `rechecking`: passed, and a tick decides whether it is looked at again; the others are ends.
  */
-export type AuditStatus =
-  | "eligible"
-  | "assigning"
-  | "assigned"
-  | "rechecking"
-  | "passed"
-  | "failed"
-  | "inconclusive"
-  | "abandoned";
+export type AuditStatus = "eligible" | "assigning" | "assigned" | "rechecking" | AuditEnd;
+
+export type AuditEnd = "passed" | "failed" | "inconclusive" | "abandoned";
 
 export async function auditRow(step: Step, hire: string): Promise<Row<"audit">> {
   const audit = await step.store.get("audit", hire);
@@ -21,13 +16,18 @@ export async function auditRow(step: Step, hire: string): Promise<Row<"audit">> 
   return audit;
 }
 
+/** Changes an audit. With a new status nobody waits for an auditor as long as before any more. */
 export async function changeAudit(
   step: Step,
   audit: Row<"audit">,
-  change: Partial<Omit<Row<"audit">, "id">>,
+  { unassignedSince, ...rest }: Partial<Omit<Row<"audit">, "id">>,
 ): Promise<Row<"audit">> {
-  await step.store.update("audit", audit.id, change);
-  return { ...audit, ...change };
+  const since = unassignedSince ?? (rest.status === undefined ? audit.unassignedSince : null);
+  const changed = { ...audit, ...rest, unassignedSince: since };
+  await step.store.update("audit", audit.id, { ...rest, unassignedSince: since });
+  const by = Number(since !== null) - Number(audit.unassignedSince !== null);
+  if (by !== 0) await countFor(step, audit.operator, "unassigned", by);
+  return changed;
 }
 
 /** Whether an operator's audits are followed now; those of one that left end as `abandoned`. */

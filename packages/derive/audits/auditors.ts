@@ -1,7 +1,10 @@
 import type { Auditor } from "tallystick-protocol/records/auditor";
+import { findAgent } from "../agentRow.ts";
+import { emptyRow } from "../emptyRow.ts";
+import { append, itemsOf } from "../lists.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
-import { joinRoster, leaveRoster, rosterOf } from "./rosters.ts";
+import { joinRoster, leaveRoster, rosterOf, tier2RosterOf } from "./rosters.ts";
 
 /**
  * An agent offers an operator to audit these capabilities, or takes it back. A new offer brings one back that was taken out. Who
@@ -29,9 +32,28 @@ export async function auditorSettled(step: Step, offer: Auditor): Promise<void> 
     removedFor: null,
   };
   const id = auditorId(operator, agent);
-  if (known === null) await step.store.insert("auditor", { id, assigned: 0, answered: 0, ...row });
-  else await step.store.update("auditor", id, row);
-  for (const capability of capabilities) await joinRoster(step, rosterOf(operator, capability), agent);
+  if (known === null) {
+    await step.store.insert("auditor", { ...emptyRow("auditor"), id, ...row });
+    await append(step.store, operatorsOf(agent), operator);
+  } else await step.store.update("auditor", id, row);
+  const isTier2 = (await findAgent(step, agent))?.trustTier === 2;
+  for (const capability of capabilities) {
+    const roster = rosterOf(operator, capability);
+    await joinRoster(step, roster, agent);
+    if (isTier2) await joinRoster(step, tier2RosterOf(roster), agent);
+  }
+}
+
+/** An agent rose to Tier 2, or fell from it: who audits is counted there. */
+export async function auditorTiered(step: Step, agent: string, isTier2: boolean): Promise<void> {
+  for await (const operator of itemsOf(step.store, operatorsOf(agent))) {
+    const auditor = await auditorRow(step, operator, agent);
+    if (!auditor.isActive) continue;
+    for (const capability of capabilitiesOf(auditor)) {
+      const roster = tier2RosterOf(rosterOf(operator, capability));
+      await (isTier2 ? joinRoster : leaveRoster)(step, roster, agent);
+    }
+  }
 }
 
 /** Takes an auditor out of all rosters of its operator, until it offers itself again. */
@@ -65,6 +87,14 @@ function capabilitiesOf({ capabilities }: Row<"auditor">): string[] {
 
 async function takeOut(step: Step, auditor: Row<"auditor"> | null, capabilities: string[]): Promise<void> {
   if (auditor === null) return;
-  for (const capability of capabilities)
-    await leaveRoster(step, rosterOf(auditor.operator, capability), auditor.agent);
+  for (const capability of capabilities) {
+    const roster = rosterOf(auditor.operator, capability);
+    await leaveRoster(step, roster, auditor.agent);
+    await leaveRoster(step, tier2RosterOf(roster), auditor.agent);
+  }
+}
+
+/** The operators that an agent ever offered itself to. */
+function operatorsOf(agent: string): string {
+  return `auditorFor/${agent}`;
 }

@@ -22,7 +22,7 @@ const columns = { passed: "auditsPassed", rolledBack: "auditsRolledBack" } as co
 /** Rolls a hire back: its seller's rates and tier follow. One that is not counted yet will be counted so. */
 export async function rollBack(step: Step, before: Row<"audit">): Promise<void> {
   const audit = await countAudit(step, before, "rolledBack");
-  if ((await step.store.get("hire", audit.id)) !== null) await amendHire(step, audit.id, ROLLED_BACK);
+  if ((await step.store.get("hire", audit.hire)) !== null) await amendHire(step, audit.hire, ROLLED_BACK);
 }
 
 /** What an escrow that is counted now came to: as it was settled, unless an audit decided before. */

@@ -98,6 +98,7 @@ async function becomeEligible(
   const ppm = rateOf(step, capability);
   const audit: Row<"audit"> = {
     id,
+    hire: id,
     operator,
     capability,
     verificationVersion: version,
@@ -115,13 +116,19 @@ async function becomeEligible(
     round: 0,
     attempt: 0,
     verdicts: "",
+    operatorFails: 0,
+    unassignedSince: null,
     eligibleBlock: step.at.block,
     eligibleTime: step.at.time,
     drawnBlock: null,
     drawnTime: null,
     closedTime: null,
+    mode: null,
     decision: null,
     decisionRecord: null,
+    history: null,
+    isRefundFalse: false,
+    canary: null,
     counted: null,
   };
   await step.store.insert("audit", audit);

@@ -1,25 +1,35 @@
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { awaitAuditor } from "./assignments.ts";
-import { type AuditStatus, changeAudit } from "./auditRow.ts";
-import { countAudit, uncountAudit } from "./effects.ts";
+import { type AuditEnd, changeAudit } from "./auditRow.ts";
+import { countAudit, rollBack, uncountAudit } from "./effects.ts";
+import { historyEnded, isHistory } from "./history.ts";
+import { modeOf } from "./modes.ts";
+import { countFor } from "./operators.ts";
 import { enqueue } from "./queues.ts";
+
+/** Rounds after which an audit is over, whatever they came to. */
+const MAX_ROUNDS = 3;
 
 /**
  * A round came to a word. One pass is enough, unless it is looked at again; a fail has to be confirmed by a second auditor; of one
- * each a third decides (SHP §8.3.1).
+ * each a third decides (SHP §8.3.1). Fails of the operator's own are confirmed by none but an auditor that was drawn (SHP §8.3.4.2).
  */
 export async function roundDecided(
   step: Step,
   before: Row<"audit">,
+  { auditorType }: Pick<Row<"auditAssignment">, "auditorType">,
   verdict: "pass" | "fail",
 ): Promise<void> {
+  const isOwn = auditorType === "operator-issued" && verdict === "fail";
   const audit = await changeAudit(step, before, {
     verdicts: `${before.verdicts}${verdict === "pass" ? "p" : "f"}`,
+    operatorFails: before.operatorFails + Number(isOwn),
   });
   const count = (letter: string) => audit.verdicts.split(letter).length - 1;
-  if (count("f") >= 2) return end(step, audit, "failed");
+  if (count("f") >= 2 && count("f") > audit.operatorFails) return end(step, audit, "failed");
   if (count("p") >= 2) return end(step, audit, "passed");
+  if (audit.verdicts.length >= MAX_ROUNDS) return end(step, audit, "inconclusive");
   if (audit.verdicts !== "p") {
     await awaitAuditor(step, audit, audit.round + 1);
     return;
@@ -39,7 +49,10 @@ export function auditPassed(step: Step, audit: Row<"audit">): Promise<void> {
 }
 
 /** Its operator is none any more. */
-export function auditAbandoned(step: Step, audit: Row<"audit">): Promise<void> {
+export async function auditAbandoned(step: Step, audit: Row<"audit">): Promise<void> {
+  const stood = { assigning: "Unassigned", assigned: "Assigned", rechecking: "Rechecking" } as const;
+  const at = stood[audit.status as keyof typeof stood];
+  await countFor(step, audit.operator, `abandoned${at}`);
   return end(step, audit, "abandoned");
 }
 
@@ -58,11 +71,20 @@ export async function failEquivocal(step: Step, audit: Row<"audit">): Promise<vo
 async function end(
   step: Step,
   audit: Row<"audit">,
-  status: AuditStatus,
+  status: AuditEnd,
   reason: string | null = null,
 ): Promise<void> {
   // Signed twice, a hire that had passed has not.
   const open = await uncountAudit(step, audit);
-  const ended = await changeAudit(step, open, { status, reason, closedTime: step.at.time });
+  const isFailed = status === "failed" && !isHistory(audit);
+  const mode = isFailed ? await modeOf(step, audit.operator, audit.capability) : null;
+  const ended = await changeAudit(step, open, { status, reason, mode, closedTime: step.at.time });
+  if (isHistory(ended)) return historyEnded(step, ended, status);
+  // By an equivocation it may end for the second time.
+  if (audit.status === "passed" || audit.status === "inconclusive")
+    await countFor(step, audit.operator, audit.status, -1);
+  if (reason !== null) await countFor(step, audit.operator, reason === "undisclosed" ? reason : "equivocal");
+  else if (status !== "abandoned") await countFor(step, audit.operator, status);
   if (status === "passed") await countAudit(step, ended, "passed");
+  if (mode === "mature") await rollBack(step, await changeAudit(step, ended, { decision: "rollback" }));
 }

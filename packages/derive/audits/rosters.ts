@@ -43,6 +43,11 @@ export function rosterOf(operator: string, capability: string): string {
   return `${operator}/${capability}`;
 }
 
+/** Where those of a roster stand that are in Tier 2. */
+export function tier2RosterOf(roster: string): string {
+  return `tier2/${roster}`;
+}
+
 async function put(step: Step, roster: string, place: number, auditor: string): Promise<void> {
   const row: Row<"rosterPlace"> = { id: `${roster}/${place}`, auditor };
   if ((await step.store.get("rosterPlace", row.id)) === null) await step.store.insert("rosterPlace", row);

@@ -8,6 +8,8 @@ export const auditTables = {
    */
   audit: {
     id: "text",
+    /** The hire: its own id, but for one that is judged again by `audit_history`, which is `<hire>/history`. */
+    hire: "text",
     operator: "text",
     capability: "text?",
     verificationVersion: "text",
@@ -19,7 +21,10 @@ export const auditTables = {
     resultHash: "text?",
     /** Whether its seller said what was asked for and delivered, under a capability that it lists. */
     isDisclosed: "boolean",
-    /** The rate at which it is drawn, and why it was: `sample`, or `rules` for what its own receipts show. */
+    /**
+     * The rate at which it is drawn, and why it was: `sample`; `contested`, when its buyer had taken its money back after delivery;
+     * `rules`, for what its own receipts show; `history`, by `audit_history`.
+     */
     ppm: "number",
     cause: "text",
     /** `eligible`, `assigning`, `assigned`, `rechecking`, `passed`, `failed`, `inconclusive` or `abandoned`. */
@@ -28,16 +33,27 @@ export const auditTables = {
     reason: "text?",
     round: "number",
     attempt: "number",
-    /** What each round came to, in order: `p` or `f`. */
+    /** What each round came to, in order: `p` or `f`; and how many of the fails are its operator's own. */
     verdicts: "text",
+    operatorFails: "number",
+    /** Since which tick nobody could be assigned, while that is so. */
+    unassignedSince: "number?",
     eligibleBlock: "number",
     eligibleTime: "number",
     drawnBlock: "number?",
     drawnTime: "number?",
     closedTime: "number?",
-    /** What the operator made of a hire that failed, in bootstrap: `rollback` or `dismiss`, and by which record. */
+    /** In which mode it failed: `bootstrap` or `mature`. */
+    mode: "text?",
+    /** What became of a hire that failed: `rollback` or `dismiss`, and by which record of its operator; by none when it was mature. */
     decision: "text?",
     decisionRecord: "text?",
+    /** What auditors of a mature capability found later, once that is known: `passed`, `failed`, `inconclusive` or `abandoned`. */
+    history: "text?",
+    /** Whether it is among its buyer's `false_refunds`: the work was good, and the buyer took it and its money back. */
+    isRefundFalse: "boolean",
+    /** `good` or `bad`, once its operator revealed that it had arranged the hire. */
+    canary: "text?",
     /** Whether it is in its seller's `audit_pass_rate`: `passed`, `rolledBack`, or null. */
     counted: "text?",
   },
@@ -55,11 +71,15 @@ export const auditTables = {
   auditAssignment: {
     id: "text",
     hire: "text",
+    /** The row of `audit` that it belongs to. */
+    audit: "text",
     round: "number",
     attempt: "number",
     operator: "text",
     auditor: "text",
+    /** `auditor`, who was drawn, or `operator-issued`: by `audit_judge`, with these models, separated by line feeds. */
     auditorType: "text",
+    models: "text?",
     /** Why those that were picked before it could not be taken, in order, separated by commas. */
     passedOver: "text",
     /** The clusters of auditor, buyer and seller at that time, as JSON. */
@@ -69,6 +89,8 @@ export const auditTables = {
     /** The codes of its reasons, separated by commas. */
     reasons: "text?",
     record: "text?",
+    /** What its auditor earned by it, atomic units. */
+    fee: "bigint",
     block: "number",
     time: "number",
     verdictTime: "number?",
@@ -91,13 +113,140 @@ export const auditTables = {
     answered: "number",
     /** How many assignments in a row it let pass. */
     unanswered: "number",
-    /** Why it was taken out, until it offers itself again. */
+    /** Why it was taken out, until it offers itself again: `unanswered`, `extortion` or `collusion`; and until when no offer counts. */
     removedFor: "text?",
+    barredUntil: "number?",
+    /** How often it was taken out for its verdicts: what was judged of it before counts no more. */
+    epoch: "number",
+    /** Its verdicts on audits of two or more that ended in the window; and how many of them failed, or passed, against the end. */
+    judged: "number",
+    wrongFails: "number",
+    wrongPasses: "number",
+    /** What it earned and what its operator's pool paid it, atomic units. */
+    accrued: "bigint",
+    paid: "bigint",
   },
-  /** Who audits a capability for an operator, `<operator>/<capability>`; in which place; and where each stands. */
+  /**
+   * Who audits a capability for an operator, `<operator>/<capability>`; in which place; and where each stands. Under `tier2/` stand
+   * those of them that are in Tier 2.
+   */
   roster: { id: "text", size: "number" },
   rosterPlace: { id: "text", auditor: "text" },
   rosterMember: { id: "text", place: "number?" },
+  /** How far the audits of a capability are, `<operator>/<capability>`: `bootstrap` or `mature` (SHP §8.3.4). */
+  auditMode: {
+    id: "text",
+    operator: "text",
+    capability: "text",
+    mode: "text",
+    changes: "number",
+    /** When somebody was first assigned since it was last in bootstrap. */
+    firstAssigned: "number?",
+    /** Verdicts of the last days, by how many auditors, and the last tick that was told of one. */
+    verdicts: "number",
+    auditors: "number",
+    touched: "number?",
+  },
+  /** Every change of it, `<operator>/<capability>/<n>`. */
+  auditModeChange: {
+    id: "text",
+    operator: "text",
+    capability: "text",
+    from: "text",
+    to: "text",
+    /** What the operator said when it took a capability back to bootstrap, and in which record. */
+    justification: "text?",
+    record: "text?",
+    block: "number",
+    time: "number",
+  },
+  /** How many of those verdicts are one auditor's, `<operator>/<capability>/<auditor>`. */
+  auditShare: { id: "text", verdicts: "number" },
+  /** Until when a seller, or a cluster, is drawn more often, `<seller or cluster>/<verification version>`. */
+  elevation: { id: "text", until: "number" },
+  /** When a refund after delivery was last drawn for being one, `<buyer>/<seller>`. */
+  contestedPair: { id: "text", time: "number" },
+  /** A list of hires that an operator committed to arrange, `<operator>/<commitment>`. */
+  canaryList: {
+    id: "text",
+    operator: "text",
+    commitment: "text",
+    record: "text",
+    block: "number",
+    time: "number",
+    /** When it said which, how many those are, and how many of them measure nothing. */
+    revealedTime: "number?",
+    revealRecord: "text?",
+    hires: "number",
+    voids: "number",
+  },
+  /** A hire that was arranged, by the wallet that bought it, which serves once. */
+  canary: {
+    id: "text",
+    operator: "text",
+    list: "text",
+    hire: "text?",
+    truth: "text",
+    /** `counted`, or why it measures nothing: `unknown`, `unsigned`, `late`, `foreign`, `busy`, `undrawn` or `contradicted`. */
+    status: "text",
+    time: "number",
+  },
+  /** How an auditor judged arranged hires of a capability, `<operator>/<auditor>/<capability>`. */
+  auditorError: {
+    id: "text",
+    operator: "text",
+    auditor: "text",
+    capability: "text",
+    /** Verdicts on good work, and how many passed it; on bad work, and how many failed it. */
+    good: "number",
+    goodPassed: "number",
+    bad: "number",
+    badFailed: "number",
+  },
+  /** An operator's own figures, of all time unless said. */
+  auditOperator: {
+    id: "text",
+    /** Audits that were drawn, and those of them for a refund after delivery. */
+    drawn: "number",
+    contested: "number",
+    passed: "number",
+    failed: "number",
+    inconclusive: "number",
+    /** Failed by the rules alone. */
+    undisclosed: "number",
+    equivocal: "number",
+    /** Audits for which nobody could be assigned at the last tick. */
+    unassigned: "number",
+    /** Assignments without a verdict in time. */
+    unanswered: "number",
+    /** Open audits that ended since it left the parameters: nobody was assigned, somebody was, or they waited to be looked at again. */
+    abandonedUnassigned: "number",
+    abandonedAssigned: "number",
+    abandonedRechecking: "number",
+    /** Verdicts that it gave itself. */
+    issued: "number",
+    /** Its decisions. Of those that mature auditors looked at again: how many they agree with, and how many not. */
+    rolledBack: "number",
+    dismissed: "number",
+    historyAgreed: "number",
+    historyDiffered: "number",
+    /** Lists of arranged hires that it committed to, and revealed. */
+    canariesCommitted: "number",
+    canariesRevealed: "number",
+    /** Atomic units. `owed`: what its auditors earned and were not paid, each by itself. */
+    accrued: "bigint",
+    paid: "bigint",
+    owed: "bigint",
+  },
+  /** The same of 30 days, `<operator>/<n>`, from n × 2,592,000 on; `owed` as at its last change. */
+  auditPeriod: {
+    id: "text",
+    operator: "text",
+    from: "number",
+    accrued: "bigint",
+    paid: "bigint",
+    owed: "bigint",
+  },
   /** What a seller signed for a hire first, `<agent>/<hire_id>`, and whether it signed something else too. */
   disclosure: {
     id: "text",

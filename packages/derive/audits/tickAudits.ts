@@ -1,11 +1,13 @@
 import type { Step } from "../step.ts";
 import { assignAuditors, awaitAuditor } from "./assignments.ts";
 import { auditRow, changeAudit, isOperator } from "./auditRow.ts";
+import { settleModes } from "./modes.ts";
 import { auditAbandoned, auditPassed, failUndisclosed } from "./outcomes.ts";
 import { drawQueues, type QueueKind } from "./queues.ts";
 
 /** What a tick does for audits: draws hires, and auditors for those that wait for one, by the hash of its block (SHP §8.3.1). */
 export async function tickAudits(step: Step, hash: string | undefined): Promise<void> {
+  await settleModes(step);
   await drawQueues(step, hash, (kind, hire, isDrawn) => drawn(step, kind, hire, isDrawn));
   await assignAuditors(step, hash, (audit) => auditAbandoned(step, audit));
 }

@@ -3,7 +3,9 @@ import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { assignmentId, awaitAuditor, endAttempt } from "./assignments.ts";
 import { auditorRow } from "./auditors.ts";
-import { isOperator } from "./auditRow.ts";
+import { auditRow, isOperator } from "./auditRow.ts";
+import { noteVerdict } from "./modes.ts";
+import { countFor } from "./operators.ts";
 import { auditAbandoned, roundDecided, roundExhausted } from "./outcomes.ts";
 
 /**
@@ -14,9 +16,9 @@ export async function assignmentFor(
   signer: string,
   { hire, round, attempt, params_hash, result_hash }: AuditVerdict,
 ): Promise<Row<"auditAssignment"> | string> {
-  const audit = await step.store.get("audit", hire);
   const assignment = await step.store.get("auditAssignment", assignmentId(hire, round, attempt));
-  if (audit === null || assignment === null) return `nobody was assigned round ${round}, attempt ${attempt}`;
+  if (assignment === null) return `nobody was assigned round ${round}, attempt ${attempt}`;
+  const audit = await auditRow(step, assignment.audit);
   if (assignment.auditor !== signer) return `signer must be the auditor, ${assignment.auditor}`;
   if (assignment.verdict !== null) return "its auditor gave a verdict before";
   const isOpen = audit.status === "assigned" || audit.status === "assigning";
@@ -33,20 +35,23 @@ export async function verdictSettled(
   assignment: Row<"auditAssignment">,
   { verdict, reasons, record }: { verdict: AuditVerdict["verdict"]; reasons: string; record: string },
 ): Promise<void> {
-  const { hire, operator, auditor } = assignment;
+  const { operator, auditor } = assignment;
   const verdictTime = step.at.time;
   await step.store.update("auditAssignment", assignment.id, { verdict, reasons, record, verdictTime });
-  const row = await auditorRow(step, operator, auditor);
-  await step.store.update("auditor", row.id, { unanswered: 0, answered: row.answered + 1 });
-  const audit = (await step.store.get("audit", hire)) as Row<"audit">;
-  if (verdict !== "inconclusive") return roundDecided(step, audit, verdict);
+  if (assignment.auditorType === "auditor") {
+    const row = await auditorRow(step, operator, auditor);
+    await step.store.update("auditor", row.id, { unanswered: 0, answered: row.answered + 1 });
+  } else await countFor(step, operator, "issued");
+  const audit = await auditRow(step, assignment.audit);
+  if (audit.capability !== null) await noteVerdict(step, { operator, capability: audit.capability }, auditor);
+  if (verdict !== "inconclusive") return roundDecided(step, audit, assignment, verdict);
   if (audit.status === "assigned") await nextAttempt(step, audit);
 }
 
 /** The time for a verdict is over: from now on somebody else is looked for, and until there is one the verdict still counts. */
 export async function verdictDue(step: Step, id: string): Promise<void> {
   const assignment = (await step.store.get("auditAssignment", id)) as Row<"auditAssignment">;
-  const audit = (await step.store.get("audit", assignment.hire)) as Row<"audit">;
+  const audit = await auditRow(step, assignment.audit);
   const isCurrent = audit.round === assignment.round && audit.attempt === assignment.attempt;
   if (audit.status !== "assigned" || !isCurrent) return;
   if (!isOperator(step, audit.operator)) return auditAbandoned(step, audit);

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import fc from "fast-check";
 import { apply } from "tallystick-derive/apply";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 import { parseEvent } from "tallystick-derive/parseEvent";
@@ -7,193 +6,18 @@ import type { Row } from "tallystick-derive/tables";
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
-import { DAY, EventLog, HOUR, wallet } from "../eventLog.ts";
-
-/** 1–3 sell with consent, 4–6 buy, 7–14 audit, 20 operates, 21 attests, 22 and 23 operate audits, 24 and 25 are their pools. */
-const [OPERATOR, ATTESTOR, ONE, OTHER] = [20, 21, 22, 23].map(wallet) as [Address, Address, Address, Address];
-const POOLS = { [ONE]: { pool: wallet(24) }, [OTHER]: { pool: wallet(25) } };
-const AUDITORS = Array.from({ length: 8 }, (_, n) => wallet(7 + n));
-const CAPABILITIES = ["text.translate", "code.review"] as const;
-
-const seller = fc.integer({ min: 1, max: 3 }).map(wallet);
-const buyer = fc.oneof(
-  { weight: 3, arbitrary: fc.integer({ min: 4, max: 6 }).map(wallet) },
-  { weight: 3, arbitrary: fc.constantFrom(wallet(7), wallet(8), wallet(24), wallet(2)) },
-);
-const auditor = fc.constantFrom(...AUDITORS);
-const operator = fc.constantFrom(ONE, ONE, ONE, OTHER);
-const capability = fc.constantFrom(...CAPABILITIES);
-const hashes = fc.constantFrom("both", "both", "both", "both", "both", "both", "both", "one", "none");
-
-const action = fc.oneof(
-  {
-    weight: 10,
-    arbitrary: fc.record({
-      do: fc.constant("hire" as const),
-      seller,
-      buyer,
-      capability: fc.oneof(
-        { weight: 6, arbitrary: capability },
-        { weight: 1, arbitrary: fc.constant("data.extract") },
-      ),
-      hashes,
-      atomic: fc.constantFrom(999, 1_000, 500_000),
-      count: fc.constantFrom(1, 1, 1, 7),
-    }),
-  },
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      do: fc.constant("escrow" as const),
-      seller,
-      buyer,
-      capability,
-      hashes,
-      order: fc.constantFrom("receipt,release", "release,receipt", "mark,refund", "receipt", "mark,release"),
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constant("list" as const),
-      seller,
-      capability,
-      audit: fc.oneof(operator, fc.constant(null), fc.constant("other" as const)),
-      mode: fc.constantFrom("direct", "platform_escrow:swarmwage-partnered"),
-      retired: fc.constantFrom(false, false, true),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant("again" as const),
-      pick: fc.nat(),
-      hashes: fc.constantFrom("both", "other"),
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constant("offer" as const),
-      auditor,
-      operator,
-      capabilities: fc.constantFrom([...CAPABILITIES], [...CAPABILITIES], [CAPABILITIES[0]], []),
-      active: fc.constantFrom(true, true, true, false),
-      host: fc.nat({ max: 3 }),
-      back: fc.boolean(),
-    }),
-  },
-  {
-    weight: 18,
-    arbitrary: fc.record({
-      do: fc.constant("verdict" as const),
-      pick: fc.nat(),
-      verdict: fc.constantFrom("pass", "pass", "fail", "fail", "inconclusive"),
-      fault: fc.constantFrom(
-        null,
-        null,
-        null,
-        null,
-        null,
-        null,
-        null,
-        null,
-        null,
-        "signer",
-        "hash",
-        "round",
-        "attempt",
-      ),
-    }),
-  },
-  {
-    weight: 16,
-    arbitrary: fc.record({
-      do: fc.constant("rounds" as const),
-      hashes: fc.nat(),
-      verdicts: fc.array(fc.constantFrom("pass", "fail", "fail", "fail", "inconclusive", null), {
-        minLength: 2,
-        maxLength: 5,
-      }),
-    }),
-  },
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      do: fc.constant("decide" as const),
-      pick: fc.nat(),
-      decision: fc.constantFrom("rollback", "rollback", "dismiss"),
-      isForeign: fc.constantFrom(false, false, false, true),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("claim" as const),
-      auditor,
-      handle: fc.constantFrom("ada", "Ada", "bob"),
-    }),
-  },
-  {
-    weight: 7,
-    arbitrary: fc.record({
-      do: fc.constant("ring" as const),
-      first: fc.constantFrom(4, 5, 6, 7, 9),
-      funder: fc.integer({ min: 30, max: 33 }).map(wallet),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant("params" as const),
-      operators: fc.constantFrom([ONE, OTHER], [ONE, OTHER], [ONE], [ONE], [OTHER], []),
-      audit: fc.record(
-        {
-          ratePpm: fc.constantFrom(0, 1, 400_000, 999_999, 1_000_000),
-          rates: fc.constantFrom<Record<string, number>>({}, { "text.translate": 500_000 }),
-          recheckPpm: fc.constantFrom(0, 500_000, 1_000_000),
-          consentSeconds: fc.constantFrom<number>(HOUR, DAY),
-          verdictSeconds: fc.constantFrom<number>(HOUR, DAY),
-          pairSeconds: fc.constantFrom<number>(HOUR, 7 * DAY),
-          maxAttempts: fc.constantFrom<number>(1, 2, 3),
-          maxUnanswered: fc.constantFrom<number>(1, 2, 3),
-        },
-        { requiredKeys: [] },
-      ),
-    }),
-  },
-  {
-    weight: 14,
-    arbitrary: fc.record({
-      do: fc.constant("tick" as const),
-      hash: fc.option(fc.nat(), { freq: 12 }),
-      isSameBlock: fc.boolean(),
-    }),
-  },
-);
-
-type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
-
-const wait = fc.oneof(
-  { weight: 12, arbitrary: fc.integer({ min: 0, max: 2 * HOUR }) },
-  { weight: 3, arbitrary: fc.constantFrom(HOUR - 1, HOUR, DAY - 1, DAY, DAY + 1) },
-  { weight: 1, arbitrary: fc.constantFrom(7 * DAY - 1, 7 * DAY, 7 * DAY + 1, 30 * DAY) },
-);
-
-/** What happens to hires whose sellers agreed to audits, and to those who audit them. */
-export const auditSteps = fc.record({
-  rates: fc.record({
-    ratePpm: fc.constantFrom(300_000, 1_000_000, 1_000_000),
-    recheckPpm: fc.constantFrom(0, 500_000, 1_000_000),
-    pairSeconds: fc.constantFrom(1, HOUR, 7 * DAY),
-  }),
-  steps: fc.array(fc.record({ wait, blocks: fc.constantFrom(0, 1, 1, 1, 300), action }), {
-    minLength: 12,
-    maxLength: 50,
-  }),
-});
-
-type AuditSteps = typeof auditSteps extends fc.Arbitrary<infer T> ? T : never;
+import { DAY, EventLog, wallet } from "../eventLog.ts";
+import {
+  type Action,
+  ATTESTOR,
+  AUDITORS,
+  type AuditSteps,
+  CAPABILITIES,
+  ONE,
+  OPERATOR,
+  OTHER,
+  POOLS,
+} from "./auditActions.ts";
 
 /**
  * The log of such steps. Who is asked for a verdict is drawn by hashes, so it is derived on the way: the log is made, not judged,
@@ -310,6 +134,17 @@ class AuditBuilder {
       case "decide":
         await this.decide(it);
         return;
+      case "mode":
+        log.record("audit_mode", it.isForeign ? OTHER : ONE, {
+          ...{ capability: it.capability, mode: "bootstrap", justification: it.justification },
+        });
+        return;
+      case "judge":
+        await this.judge(it);
+        return;
+      case "history":
+        await this.history(it);
+        return;
       case "claim":
         log.record("claim", ATTESTOR, {
           agent_id: it.auditor,
@@ -387,12 +222,14 @@ class AuditBuilder {
   private async decide({ pick, decision, isForeign }: Extract<Action, { do: "decide" }>): Promise<void> {
     await this.derive();
     const all = [...this.#store.rows("audit").values()];
-    const failed = all.filter(({ status }) => status === "failed" || pick % 11 === 0);
+    const failed = all.filter(
+      ({ status, decision }) => (status === "failed" && decision === null) || pick % 11 === 0,
+    );
     const audit = failed[pick % failed.length];
     if (audit === undefined) return;
     const operator = isForeign ? OTHER : (audit.operator as Address);
     const reasons = [{ code: "other", detail: "" }];
-    this.#log.record("audit_actuation", operator, { hire: audit.id, decision, reasons });
+    this.#log.record("audit_actuation", operator, { hire: audit.hire, decision, reasons });
     // What its buyer says after.
     const { receipt, buyer: by } = audit;
     if (receipt !== null && pick % 3 === 0)
@@ -401,6 +238,45 @@ class AuditBuilder {
         latency_ms: pick % 500,
         verification: { all_passed: true },
       });
+  }
+
+  /** What its operator decided on is judged again, and mostly to an end. */
+  private async history({ pick, isForeign, verdicts }: Extract<Action, { do: "history" }>): Promise<void> {
+    await this.derive();
+    const failed = [...this.#store.rows("audit").values()].filter(
+      ({ mode, reason }) => (mode === "bootstrap" && reason === null) || pick % 13 === 0,
+    );
+    const audit = failed[pick % failed.length];
+    if (audit === undefined) return;
+    const log = this.#log;
+    const { hire, operator } = audit;
+    const reasons = [{ code: "other", detail: "" }];
+    const decision = pick % 2 === 0 ? "rollback" : "dismiss";
+    if (pick % 7 > 0) log.record("audit_actuation", operator as Address, { hire, decision, reasons });
+    log.record("audit_history", isForeign ? OTHER : (operator as Address), { hire });
+    for (const [n, verdict] of verdicts.entries()) {
+      log.after(60).tick(hashOf(pick + n));
+      await this.verdict({ do: "verdict", pick: 1, verdict, fault: null });
+    }
+  }
+
+  /** The operator takes what nobody can be assigned to. */
+  private async judge({ pick, verdicts, fault }: Extract<Action, { do: "judge" }>): Promise<void> {
+    for (const [n, verdict] of verdicts.entries()) {
+      await this.derive();
+      const waiting = [...this.#store.rows("audit").values()].filter(
+        ({ unassignedSince }) => unassignedSince !== null || pick % 17 === 0,
+      );
+      const audit = waiting[pick % waiting.length];
+      if (audit === undefined) return;
+      this.#log.record("audit_judge", fault === "signer" ? OTHER : (audit.operator as Address), {
+        hire: audit.hire,
+        round: audit.round + Number(fault === "round") + Number(audit.round === 0),
+        models: ["one", "two"],
+      });
+      if (pick % 5 > 0) await this.verdict({ do: "verdict", pick: 1, verdict, fault: null });
+      this.#log.after(pick % 2 === 0 ? DAY : 60).tick(hashOf(pick + n));
+    }
   }
 
   private async verdict({ pick, verdict, fault }: Extract<Action, { do: "verdict" }>): Promise<void> {
@@ -413,7 +289,7 @@ class AuditBuilder {
     const chosen =
       asked[pick % 3 === 0 ? pick % asked.length : asked.length - 1 - (pick % Math.min(3, asked.length))];
     if (chosen === undefined) return;
-    const audit = this.#store.rows("audit").get(chosen.hire) as Row<"audit">;
+    const audit = this.#store.rows("audit").get(chosen.audit) as Row<"audit">;
     const { hire, round, attempt } = chosen;
     log.record("audit_verdict", fault === "signer" ? wallet(1) : (chosen.auditor as Address), {
       hire,

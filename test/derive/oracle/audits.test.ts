@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { auditLog, auditSteps } from "./auditLog.ts";
+import { auditSteps } from "./auditActions.ts";
+import { auditLog } from "./auditLog.ts";
 import { derivedState } from "./derivedState.ts";
 import { oracle } from "./oracle.ts";
 
@@ -20,9 +21,14 @@ describe("audits, derived and by the oracle", () => {
           note(it.status);
           note(`round ${it.round}`);
           if (it.reason !== null) note(it.reason);
+          if (it.mode === "mature") note(`${it.decision} when mature`);
+          if (it.history !== null) note(`history: ${it.history}`);
         }
-        for (const it of store.rows("auditAssignment").values())
+        for (const it of store.rows("auditAssignment").values()) {
           for (const bar of it.passedOver.split(",")) note(`passed over: ${bar}`);
+          if (it.verdict !== null) note(`${it.auditorType}: ${it.verdict}`);
+        }
+        for (const it of store.rows("auditModeChange").values()) note(`to ${it.to}`);
         for (const it of store.rows("auditor").values()) if (it.removedFor !== null) note(it.removedFor);
       }),
       { numRuns: RUNS },
@@ -37,5 +43,7 @@ const EXPECTED = [
   ...["eligible", "assigning", "assigned", "passed", "failed", "inconclusive", "abandoned"],
   ...["undisclosed", "equivocation", "unanswered"],
   ...["round 1", "round 2", "round 3"],
+  ...["to mature", "to bootstrap", "rollback when mature", "history: passed", "history: failed"],
+  ...["operator-issued: pass", "operator-issued: fail", "operator-issued: inconclusive"],
   ...["tier", "capability", "cluster", "pair", "akin", "party"].map((bar) => `passed over: ${bar}`),
 ];

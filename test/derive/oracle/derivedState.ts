@@ -23,20 +23,41 @@ export function derivedState({ agents, clusters }: Snapshot, store: MemoryStore)
         { isActive, unanswered, removedFor },
       ]),
     ),
+    modes: [...store.rows("auditModeChange").values()].map((it) => {
+      const { operator, capability, to, justification, block } = it;
+      return { operator, capability, to: to as "mature", justification, block };
+    }),
+    operators: Object.fromEntries(
+      [...store.rows("auditOperator").values()].flatMap(({ id, ...row }) => {
+        const figures = figuresOf(row);
+        return Object.values(figures).some((it) => it > 0) ? [[id, figures] as const] : [];
+      }),
+    ),
   };
 }
 
 function auditOf(store: MemoryStore, it: Row<"audit">): ExpectedState["audits"][string] {
-  const all = [...store.rows("auditAssignment").values()].filter(({ hire }) => hire === it.id);
+  const all = [...store.rows("auditAssignment").values()].filter(({ audit }) => audit === it.id);
   return {
     ...{ operator: it.operator, capability: it.capability, seller: it.seller, buyer: it.buyer },
     ...{ receipt: it.receipt, isDisclosed: it.isDisclosed, ppm: it.ppm, cause: it.cause },
     ...{ status: it.status, reason: it.reason, round: it.round, attempt: it.attempt },
     ...{ verdicts: it.verdicts, eligibleBlock: it.eligibleBlock, drawnBlock: it.drawnBlock },
-    decision: it.decision,
+    ...{ decision: it.decision, mode: it.mode, history: it.history, unassignedSince: it.unassignedSince },
     closedTime: it.closedTime,
-    asked: all.map(({ round, attempt, auditor, time, passedOver, verdict }) => {
-      return { round, attempt, auditor, time, passedOver, verdict };
+    asked: all.map(({ round, attempt, auditor, time, passedOver, verdict, models }) => {
+      return { round, attempt, auditor, time, passedOver, verdict, models };
     }),
+  };
+}
+
+function figuresOf(row: Omit<Row<"auditOperator">, "id">): ExpectedState["operators"][string] {
+  const { passed, failed, inconclusive, undisclosed, equivocal, unassigned, unanswered } = row;
+  const { abandonedUnassigned, abandonedAssigned, abandonedRechecking, issued } = row;
+  const { rolledBack, dismissed, historyAgreed, historyDiffered } = row;
+  return {
+    ...{ passed, failed, inconclusive, undisclosed, equivocal, unassigned, unanswered },
+    ...{ abandonedUnassigned, abandonedAssigned, abandonedRechecking, issued },
+    ...{ rolledBack, dismissed, historyAgreed, historyDiffered },
   };
 }

@@ -1,5 +1,5 @@
 import type { Params } from "tallystick-protocol/records/params";
-import type { Audits } from "./audits.ts";
+import type { Audits } from "./auditFacts.ts";
 
 /** What the oracle notes while it reads a log: everything, in plain arrays. */
 export type Position = { index: number; block: number; log: number; time: number };

@@ -1,12 +1,15 @@
 import type { DeriveEvent } from "tallystick-derive/events";
 import { defineParams } from "tallystick-protocol/records/params";
 import { register } from "./agents.ts";
-import { findEligible, noAudits, tellAudits, tickAudits } from "./audits.ts";
+import { findEligible } from "./auditEligible.ts";
+import { noAudits } from "./auditFacts.ts";
+import { tickAudits } from "./auditRounds.ts";
 import { rootOf } from "./clusters.ts";
 import type { Cluster, Facts } from "./facts.ts";
 import { type Expected, fieldsOf, tierOf } from "./fields.ts";
 import { attach, countEscrow, escrowOf } from "./hires.ts";
 import { hubsOf, readRecord } from "./records.ts";
+import { tellAudits } from "./tellAudits.ts";
 import { endPresumptions, readTransfer } from "./transfers.ts";
 
 /** A cluster that ever was; members are told of those that were merged into no other. */

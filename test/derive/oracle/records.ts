@@ -7,7 +7,9 @@ import { parseRating } from "tallystick-protocol/records/rating";
 import { parseReceipt } from "tallystick-protocol/records/receipt";
 import { parseTelemetry } from "tallystick-protocol/records/telemetry";
 import { register } from "./agents.ts";
-import { noteListing, readActuation, readAuditor, readVerdict } from "./audits.ts";
+import { noteListing } from "./auditEligible.ts";
+import { readMode } from "./auditModes.ts";
+import { readActuation, readAuditor, readHistory, readJudge, readVerdict } from "./auditRecords.ts";
 import { dropTrips } from "./clusters.ts";
 import type { Facts, Receipt } from "./facts.ts";
 import { noteAlike, tokensOf } from "./fingerprints.ts";
@@ -90,6 +92,15 @@ function readMeant(facts: Facts, event: RecordEvent): void {
       return;
     case "audit_verdict":
       readVerdict(facts, event);
+      return;
+    case "audit_judge":
+      readJudge(facts, event);
+      return;
+    case "audit_mode":
+      readMode(facts, event);
+      return;
+    case "audit_history":
+      readHistory(facts, event);
   }
 }
 

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { DeriveEvent } from "tallystick-derive/events";
-import { auditLog, auditSteps } from "../oracle/auditLog.ts";
+import { auditSteps } from "../oracle/auditActions.ts";
+import { auditLog } from "../oracle/auditLog.ts";
 import { distantLogOf, generatedLog } from "../oracle/generatedLog.ts";
 import { expectSame, relevant } from "./agreement.ts";
 

@@ -1,0 +1,28 @@
+import type { Step } from "../step.ts";
+import type { Row } from "../tables.ts";
+import { type AuditEnd, auditRow, changeAudit } from "./auditRow.ts";
+import { countFor } from "./operators.ts";
+
+/** The audit by which a hire is judged again that was challenged while its capability was in bootstrap. */
+export function historyOf(hire: string): string {
+  return `${hire}/history`;
+}
+
+export function isHistory({ cause }: Pick<Row<"audit">, "cause">): boolean {
+  return cause === "history";
+}
+
+/**
+ * What auditors of a mature capability find of such a hire changes nothing of anybody but how often its operator decided otherwise
+ * (SHP §8.3.4.2).
+ */
+export async function historyEnded(
+  step: Step,
+  { hire, operator }: Row<"audit">,
+  end: AuditEnd,
+): Promise<void> {
+  const first = await changeAudit(step, await auditRow(step, hire), { history: end });
+  if (end !== "passed" && end !== "failed") return;
+  const agrees = (end === "failed") === (first.decision === "rollback");
+  await countFor(step, operator, agrees ? "historyAgreed" : "historyDiffered");
+}

@@ -1,0 +1,2 @@
+/** What a record does, or why it counts for nothing. */
+export type Reading = (() => Promise<void>) | string;

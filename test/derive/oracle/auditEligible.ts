@@ -1,0 +1,196 @@
+import type { RecordEvent, TickEvent } from "tallystick-derive/events";
+import { close } from "./auditEnds.ts";
+import { type Audit, followed } from "./auditFacts.ts";
+import type { Escrow, Facts, Hire, Receipt } from "./facts.ts";
+
+export function noteListing(
+  facts: Facts,
+  event: RecordEvent,
+  {
+    capability,
+    mode,
+    audit,
+    retired,
+  }: { capability: string; mode: string; audit: unknown; retired: boolean },
+): void {
+  const agent = event.signer;
+  const said = audit as { operator?: unknown } | undefined;
+  const isForm =
+    typeof said === "object" && said !== null && Object.keys(said).join() === "operator" && !retired;
+  const operator = isForm && /^0x[0-9a-f]{40}$/.test(String(said?.operator)) ? String(said?.operator) : null;
+  const own = facts.audits.consents.filter(
+    (it) => it.agent === agent && it.capability === capability && it.mode === mode,
+  );
+  const last = own.at(-1);
+  if ((last?.operator ?? null) === operator) return;
+  const from = Math.max(last?.from ?? 0, event.time + facts.params.audit.consentSeconds);
+  facts.audits.consents.push({ agent, capability, mode, from, operator });
+}
+
+/** Whom a listing had agreed to at a time: of all that it said until then, the last. */
+function agreed(facts: Facts, agent: string, capability: string, mode: string, time: number): string | null {
+  const said = facts.audits.consents.filter(
+    (it) => it.agent === agent && it.capability === capability && it.mode === mode && it.from <= time,
+  );
+  return said.at(-1)?.operator ?? null;
+}
+
+type Paid = {
+  hire: string;
+  seller: string;
+  buyer: string;
+  amount: bigint;
+  mode: string;
+  paidAt: number;
+  receipt: Receipt | null;
+};
+
+const modeOf = (escrow: Escrow | null) => (escrow === null ? "direct" : `platform_escrow:${escrow.provider}`);
+const paidOf = (it: Hire): Paid => ({
+  hire: it.id,
+  seller: it.seller,
+  buyer: it.buyer,
+  amount: it.amount,
+  mode: modeOf(it.escrow),
+  paidAt: it.escrow?.depositedTime ?? it.time,
+  receipt: it.receipt,
+});
+
+/** Everything that was paid and receipted, counted or held, in order. */
+function receipted(facts: Facts): Paid[] {
+  const held = [...facts.escrows.values()].flatMap((escrow): Paid[] => {
+    const { id: hire, seller, buyer, amount, depositedTime: paidAt, receipt } = escrow;
+    return receipt === null ? [] : [{ hire, seller, buyer, amount, mode: modeOf(escrow), paidAt, receipt }];
+  });
+  return [...held, ...facts.hires.filter((it) => it.escrow === null).map(paidOf)];
+}
+
+/** After every event: whatever may be audited from here on. */
+export function findEligible(facts: Facts, event: { block: number; time: number; kind: string }): void {
+  const { audits } = facts;
+  if (Object.keys(facts.params.audit.operators).length === 0) {
+    for (const it of facts.hires) it.wasSeen = true;
+    for (const it of receipted(facts)) if (it.receipt !== null) it.receipt.wasSeen = true;
+    return;
+  }
+  for (const paid of receipted(facts)) {
+    const { receipt } = paid;
+    if (receipt === null || receipt.wasSeen) continue;
+    receipt.wasSeen = true;
+    if (!audits.consents.some((it) => it.agent === paid.seller)) continue;
+    const found = consentTo(facts, paid, receipt.capability);
+    const isSaid = receipt.hashes[0] !== null && receipt.hashes[1] !== null;
+    if (found !== null && (isSaid || !found.isListed)) admit(facts, event, paid, found);
+  }
+  for (const hire of facts.hires) {
+    if (hire.wasSeen) continue;
+    hire.wasSeen = true;
+    if (!audits.consents.some((it) => it.agent === hire.seller)) continue;
+    if (audits.all.some((it) => it.hire === hire.id)) continue;
+    const due = Math.max(hire.time + facts.params.reconcileSeconds, facts.asOf + 1);
+    audits.silent.push({ hire, due });
+  }
+  for (const audit of audits.all) {
+    if (audit.receipt === null || audit.cause === "history") continue;
+    if (audit.status === "failed" || audit.status === "abandoned") continue;
+    const { agent, hireId } = audit.receipt;
+    if (!contradicts(facts, agent, hireId)) continue;
+    if (audit.status === "eligible") audit.cause = "rules";
+    close(facts, event.time, audit, "failed", "equivocation");
+  }
+}
+
+/** Whether a seller signed two things of one hire, of those that it signed while it was audited. */
+function contradicts(facts: Facts, agent: string, hireId: string): boolean {
+  const said = facts.receipts.filter((it) => it.agent === agent && it.hireId === hireId && it.isHeld);
+  return new Set(said.map((it) => it.hashes.join())).size > 1;
+}
+
+function consentTo(facts: Facts, paid: Paid, capability: string | null) {
+  const { consents } = facts.audits;
+  const listed = facts.listings.filter((it) => it.agent === paid.seller && it.capability === capability);
+  const isListed = listed.some((it) => it.mode === paid.mode);
+  if (!isListed && listed.length > 0) return null;
+  let operator: string | null = null;
+  if (isListed) operator = agreed(facts, paid.seller, capability ?? "", paid.mode, paid.paidAt);
+  else {
+    for (const it of consents.filter((one) => one.agent === paid.seller))
+      operator ??= agreed(facts, it.agent, it.capability, it.mode, paid.paidAt);
+  }
+  return operator !== null && followed(facts, operator) ? { operator, isListed } : null;
+}
+
+function admit(
+  facts: Facts,
+  event: { block: number; time: number },
+  paid: Paid,
+  { operator, isListed }: { operator: string; isListed: boolean },
+): void {
+  const { all } = facts.audits;
+  const { hire, seller, buyer, receipt } = paid;
+  if (all.some((it) => it.hire === hire) || paid.amount < BigInt(facts.params.minHireAtomic)) return;
+  const cannot = (it: string) => facts.hubs.has(it) || facts.escrowContracts.has(it);
+  if (cannot(buyer) || cannot(seller)) return;
+  const { rates, ratePpm } = facts.params.audit;
+  const capability = receipt?.capability ?? null;
+  const ppm = Object.entries(rates).find(([it]) => it === capability)?.[1] ?? ratePpm;
+  const audit: Audit = {
+    id: hire,
+    hire,
+    operator,
+    capability,
+    seller,
+    buyer,
+    receipt,
+    isDisclosed: isListed,
+    ppm,
+    cause: "sample",
+    status: "eligible",
+    reason: null,
+    round: 0,
+    attempt: 0,
+    words: "",
+    block: event.block,
+    drawn: null,
+    closed: null,
+    nobodySince: null,
+    mode: null,
+    history: null,
+    abandonedWhile: null,
+    decision: null,
+    isDecidedByHand: false,
+    counts: null,
+    asked: [],
+  };
+  all.push(audit);
+  if (receipt !== null && contradicts(facts, receipt.agent, receipt.hireId)) {
+    audit.cause = "rules";
+    close(facts, event.time, audit, "failed", "equivocation");
+  } else queue(facts, event.block, "sample", ppm, audit);
+}
+
+export function queue(
+  facts: Facts,
+  block: number,
+  kind: "sample" | "recheck",
+  ppm: number,
+  audit: Audit,
+): void {
+  const { operator } = audit;
+  const { queues } = facts.audits;
+  const known = queues.find((it) => it.kind === kind && it.operator === operator && it.ppm === ppm);
+  if (known === undefined) queues.push({ kind, operator, ppm, items: [{ audit, block }] });
+  else known.items.push({ audit, block });
+}
+/** Who has not said what it did in time may be drawn for that. */
+export function endSilence(facts: Facts, event: TickEvent, before: number): void {
+  if (Object.keys(facts.params.audit.operators).length === 0) return;
+  const { silent, all } = facts.audits;
+  const due = silent.filter((it) => it.due > before && it.due <= event.time);
+  const step = (it: { due: number }) => Math.floor(it.due / 300);
+  for (const { hire } of due.toSorted((a, b) => step(a) - step(b))) {
+    if (all.some((it) => it.hire === hire.id) || !(hire.receipt?.hashes.includes(null) ?? true)) continue;
+    const found = consentTo(facts, paidOf(hire), hire.capability);
+    if (found !== null) admit(facts, event, paidOf(hire), { ...found, isListed: false });
+  }
+}

@@ -1,0 +1,145 @@
+import { createHash } from "node:crypto";
+import type { Facts, Hire, Receipt } from "./facts.ts";
+import { components, fingerprintGroups, ownershipGroups, sharedSize } from "./groups.ts";
+
+/** What the oracle notes of audits, in plain arrays. */
+export type Audits = {
+  /** What each listing ever said of audits, from when on. */
+  consents: { agent: string; capability: string; mode: string; from: number; operator: string | null }[];
+  all: Audit[];
+  offers: Offer[];
+  /** Rosters by operator and capability: who stands in which place. */
+  rosters: Map<string, string[]>;
+  /** Counted hires whose sellers still have time to say what they did. */
+  silent: { hire: Hire; due: number }[];
+  /** What waits for a draw, in the order in which the queues came to hold something; and who waits for an auditor. */
+  queues: {
+    kind: "sample" | "recheck";
+    operator: string;
+    ppm: number;
+    items: { audit: Audit; block: number }[];
+  }[];
+  waiting: Audit[];
+  /** Everybody who was ever asked, and everything that they said. */
+  asked: Asked[];
+  words: { operator: string; capability: string; auditor: string; at: number; until: number }[];
+  /** Every change of a mode, and the index of the last tick. */
+  modes: {
+    operator: string;
+    capability: string;
+    to: "mature" | "bootstrap";
+    justification: string | null;
+    at: number;
+    block: number;
+  }[];
+  lastTick: number;
+};
+
+export type Asked = {
+  audit: Audit;
+  /** Index of the event by which it was asked. */
+  at: number;
+  /** Whether it is the operator itself, and with what. */
+  models: string[] | null;
+  round: number;
+  attempt: number;
+  auditor: string;
+  host: string;
+  due: number;
+  time: number;
+  over: string[];
+  verdict: string | null;
+  isMissed: boolean;
+};
+
+export type Audit = {
+  id: string;
+  hire: string;
+  operator: string;
+  capability: string | null;
+  seller: string;
+  buyer: string;
+  receipt: Receipt | null;
+  isDisclosed: boolean;
+  ppm: number;
+  cause: string;
+  status: string;
+  reason: string | null;
+  round: number;
+  attempt: number;
+  words: string;
+  block: number;
+  drawn: number | null;
+  closed: number | null;
+  /** Since which tick there has been nobody for it. */
+  nobodySince: number | null;
+  mode: string | null;
+  history: string | null;
+  /** What it was doing when its operator left. */
+  abandonedWhile: string | null;
+  decision: string | null;
+  /** Whether its operator said so itself. */
+  isDecidedByHand: boolean;
+  /** Since when it counts as passed or rolled back, and until when. */
+  counts: { as: "passed" | "rolledBack"; until: number } | null;
+  asked: Asked[];
+};
+
+export type Offer = {
+  agent: string;
+  operator: string;
+  capabilities: string[];
+  host: string;
+  issuedAt: number;
+  isIn: boolean;
+  missed: number;
+  removedFor: string | null;
+};
+
+export const noAudits = (): Audits => ({
+  consents: [],
+  all: [],
+  offers: [],
+  rosters: new Map(),
+  silent: [],
+  queues: [],
+  waiting: [],
+  asked: [],
+  words: [],
+  modes: [],
+  lastTick: -1,
+});
+
+export const isOpen = (audit: Audit) => ["assigning", "assigned"].includes(audit.status);
+export const followed = (facts: Facts, operator: string | null) =>
+  operator !== null && Object.keys(facts.params.audit.operators).includes(operator);
+
+export const drawNumber = (...words: (string | number)[]): bigint =>
+  createHash("sha256").update(words.join(" ")).digest().readBigUInt64BE();
+
+/** Those that are one buyer: in one over several clusters of either kind. */
+export const parties = (facts: Facts) => components([...ownershipGroups(facts), ...fingerprintGroups(facts)]);
+
+/** In one cluster, or one buyer. */
+export function together(facts: Facts, a: string, b: string): boolean {
+  return sharedSize(facts, a, b) > 1 || parties(facts).some((it) => it.has(a) && it.has(b));
+}
+
+export function rosterOf({ audits }: Facts, operator: string, capability: string): string[] {
+  const name = `${operator} ${capability}`;
+  const roster = audits.rosters.get(name) ?? [];
+  audits.rosters.set(name, roster);
+  return roster;
+}
+
+export function leave(facts: Facts, operator: string, capability: string, agent: string): void {
+  const roster = rosterOf(facts, operator, capability);
+  const place = roster.indexOf(agent);
+  if (place < 0) return;
+  const last = roster.pop() as string;
+  if (place < roster.length) roster[place] = last;
+}
+
+export function offerOf({ audits }: Facts, operator: string, agent: string): Offer {
+  return audits.offers.find((it) => it.operator === operator && it.agent === agent) as Offer;
+}

@@ -1,0 +1,67 @@
+import type { Audit, Audits } from "./auditFacts.ts";
+import type { Facts } from "./facts.ts";
+
+/** What the rows of the derivation say of audits, in the same words. */
+export function tellAudits({ audits }: Facts) {
+  return {
+    audits: Object.fromEntries(
+      audits.all.map((it) => [
+        it.id,
+        {
+          ...{ operator: it.operator, capability: it.capability, seller: it.seller, buyer: it.buyer },
+          ...{ receipt: it.receipt?.hash ?? null, isDisclosed: it.isDisclosed, ppm: it.ppm, cause: it.cause },
+          ...{ status: it.status, reason: it.reason, round: it.round, attempt: it.attempt },
+          ...{ decision: it.decision, mode: it.mode, history: it.history, unassignedSince: it.nobodySince },
+          ...{ verdicts: it.words, eligibleBlock: it.block, drawnBlock: it.drawn, closedTime: it.closed },
+          asked: it.asked.map(({ round, attempt, auditor, time, over, verdict, models }) => {
+            const all = models?.join("\n") ?? null;
+            return { round, attempt, auditor, time, passedOver: over.join(), verdict, models: all };
+          }),
+        },
+      ]),
+    ),
+    auditors: Object.fromEntries(
+      audits.offers.map(({ operator, agent, isIn, missed, removedFor }) => [
+        `${operator}/${agent}`,
+        { isActive: isIn, unanswered: missed, removedFor },
+      ]),
+    ),
+    modes: audits.modes.map(({ operator, capability, to, justification, block }) => {
+      return { operator, capability, to, justification, block };
+    }),
+    operators: operatorsOf(audits),
+  };
+}
+
+/** What each operator is held to, counted from all its audits; those with nothing to count are left out. */
+function operatorsOf({ all, asked }: Audits) {
+  const names = [...new Set(all.map(({ operator }) => operator))];
+  return Object.fromEntries(
+    names.flatMap((operator) => {
+      const own = all.filter((it) => it.operator === operator);
+      const count = (is: (it: Audit) => boolean) => own.filter(is).length;
+      const first = (is: (it: Audit) => boolean) => count((it) => it.cause !== "history" && is(it));
+      const isAgreed = (it: Audit) => (it.history === "failed") === (it.decision === "rollback");
+      const isJudged = (it: Audit) => it.history === "passed" || it.history === "failed";
+      const toAsk = asked.filter((it) => it.audit.operator === operator);
+      const figures = {
+        passed: first((it) => it.status === "passed"),
+        failed: first((it) => it.status === "failed" && it.reason === null),
+        inconclusive: first((it) => it.status === "inconclusive"),
+        undisclosed: first((it) => it.reason === "undisclosed"),
+        equivocal: first((it) => it.reason === "equivocation"),
+        unassigned: count((it) => it.nobodySince !== null),
+        unanswered: toAsk.filter(({ isMissed }) => isMissed).length,
+        abandonedUnassigned: count((it) => it.abandonedWhile === "assigning"),
+        abandonedAssigned: count((it) => it.abandonedWhile === "assigned"),
+        abandonedRechecking: count((it) => it.abandonedWhile === "rechecking"),
+        issued: toAsk.filter((it) => it.models !== null && it.verdict !== null).length,
+        rolledBack: count((it) => it.isDecidedByHand && it.decision === "rollback"),
+        dismissed: count((it) => it.decision === "dismiss"),
+        historyAgreed: count((it) => isJudged(it) && isAgreed(it)),
+        historyDiffered: count((it) => isJudged(it) && !isAgreed(it)),
+      };
+      return Object.values(figures).some((it) => it > 0) ? [[operator, figures] as const] : [];
+    }),
+  );
+}
