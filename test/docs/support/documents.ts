@@ -5,7 +5,7 @@ import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 
 /** What people read: the first pages, `docs/`, and the README of each room. Paths from the repository's root. */
 export const documents: readonly string[] = [
-  ...globSync("{docs,packages,services,indexer,contracts,scripts,tools,test}/**/*.md", {
+  ...globSync("{.github,docs,packages,services,indexer,contracts,scripts,tools,test}/**/*.md", {
     cwd: repositoryRoot,
     exclude: (name) => path.basename(name) === "node_modules",
   }),
