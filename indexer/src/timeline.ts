@@ -1,14 +1,22 @@
 import type { Row } from "tallystick-derive/tables";
 import type { RowChange } from "tallystick-derive/transaction";
 
+/** Of an audit: its draw, its end and what its operator decided; of an assignment of one: that it was made, and its verdict. */
+export type AuditMoment =
+  | "audit_drawn"
+  | "audit_assigned"
+  | "audit_verdict"
+  | "audit_ended"
+  | "audit_decided";
+
 /** What happened, for those who follow a node live: the row it is about, and the agents that it concerns. */
 export type Moment = {
-  kind: "hire" | "rating" | "tier_change" | "anchor";
+  kind: "hire" | "rating" | "tier_change" | "anchor" | AuditMoment;
   /** Id of the row in the table of that kind. */
   subject: string;
-  /** Who it is about: the seller, the rated one, the agent; the ledger of an anchor. */
+  /** Who it is about: the seller, the rated one, the agent, the auditor; the ledger of an anchor. */
   agent: string;
-  /** The other side, if there is one. */
+  /** The other side, if there is one; of an assignment its operator. */
   counterpart: string | null;
 };
 
@@ -29,8 +37,30 @@ export function momentsOf(changes: readonly RowChange[]): Moment[] {
       if (status !== "counted" || (before as Row<"rating"> | null)?.status === "counted") return [];
       return [{ kind: "rating", subject: id, agent: ratee, counterpart: rater }];
     }
+    if (table === "audit") return auditMoments(before as Row<"audit"> | null, after as Row<"audit">);
+    if (table === "auditAssignment") {
+      const { id, auditor, operator, verdict } = after as Row<"auditAssignment">;
+      const about = { subject: id, agent: auditor, counterpart: operator };
+      if (before === null) return [{ kind: "audit_assigned", ...about }];
+      const isNew = verdict !== null && (before as Row<"auditAssignment">).verdict === null;
+      return isNew ? [{ kind: "audit_verdict", ...about }] : [];
+    }
     return [];
   });
+}
+
+function auditMoments(before: Row<"audit"> | null, after: Row<"audit">): Moment[] {
+  const { id, seller, buyer, status, drawnBlock, closedTime, decision } = after;
+  const about = { subject: id, agent: seller, counterpart: buyer };
+  const isDrawn = drawnBlock !== null && (before?.drawnBlock ?? null) === null;
+  // One that had passed may fail after, for what its seller signed.
+  const hasEnded = closedTime !== null && before?.status !== status;
+  const isDecided = decision !== null && (before?.decision ?? null) === null;
+  return [
+    ...(isDrawn ? [{ kind: "audit_drawn", ...about } as const] : []),
+    ...(hasEnded ? [{ kind: "audit_ended", ...about } as const] : []),
+    ...(isDecided ? [{ kind: "audit_decided", ...about } as const] : []),
+  ];
 }
 
 /**

@@ -1,7 +1,9 @@
 import { expect } from "chai";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 import { anchorKey, type Moment, momentsOf, timelineKey } from "../../indexer/src/timeline.ts";
+import { AUDITED, SELLER } from "../derive/auditScene.ts";
 import { EventLog, wallet } from "../derive/eventLog.ts";
+import { auditedMarket } from "./support/auditStory.ts";
 import { changesOf } from "./support/changesOf.ts";
 
 const [seller, buyer] = [wallet(1), wallet(2)];
@@ -29,6 +31,27 @@ describe("the timeline", () => {
       ["rating", seller, buyer],
     ]);
     expect(moments[2]?.subject).to.equal(`${receipt}/buyer`);
+  });
+
+  it("notes of audits the draw, who is asked, what they say, the end and the decision, once each", async () => {
+    const { log, hires } = await auditedMarket();
+    const moments = (await story(log)).filter(({ kind }) => kind.startsWith("audit"));
+    const of = (hire: string) =>
+      moments
+        .filter(({ subject }) => subject === hire || subject.startsWith(`${hire}/`))
+        .map(({ kind }) => kind.slice("audit_".length));
+    const judged = ["drawn", "assigned", "verdict", "assigned", "verdict", "ended"];
+    expect(of(hires.rolledBack)).to.have.members([...judged, "decided"]);
+    expect(of(hires.dismissed)).to.have.members([...judged, "decided"]);
+    expect(of(hires.challenged)).to.have.members(judged);
+    expect(of(hires.passed)).to.have.members(["drawn", "assigned", "verdict", "ended"]);
+    expect(of(hires.undisclosed)).to.deep.equal(["drawn", "ended"]);
+    expect(of(hires.assigned)).to.have.members(["drawn", "assigned", "assigned"]);
+    expect(of(hires.eligible)).to.deep.equal([]);
+    for (const { kind, agent, counterpart } of moments) {
+      const concerns = ["audit_assigned", "audit_verdict"].includes(kind) ? counterpart : agent;
+      expect(concerns, kind).to.equal(concerns === counterpart ? AUDITED : SELLER);
+    }
   });
 
   it("puts an anchor before what its entries bring about, and after the log before", () => {

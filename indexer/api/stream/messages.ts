@@ -11,7 +11,7 @@ export type StreamMessage = Pick<TimelineRow, "position" | "kind" | "subject" | 
 };
 
 /** What clients can ask for. */
-export const TOPICS = ["hires", "ratings", "tiers", "anchors"] as const;
+export const TOPICS = ["hires", "ratings", "tiers", "anchors", "audits"] as const;
 export type Topic = (typeof TOPICS)[number];
 
 const TOPIC_OF: { [kind: string]: Topic } = {
@@ -19,32 +19,43 @@ const TOPIC_OF: { [kind: string]: Topic } = {
   rating: "ratings",
   tier_change: "tiers",
   anchor: "anchors",
+  audit_drawn: "audits",
+  audit_assigned: "audits",
+  audit_verdict: "audits",
+  audit_ended: "audits",
+  audit_decided: "audits",
 };
 
 export function topicOf({ kind }: Pick<TimelineRow, "kind">): Topic | undefined {
   return TOPIC_OF[kind];
 }
 
-/** The messages of timeline rows, in their order; four look-ups however many they are. A row that is gone is left out. */
+/** The messages of timeline rows, in their order; a look-up for each kind, however many they are. A row that is gone is left out. */
 export async function messagesOf(db: Database, rows: TimelineRow[]): Promise<StreamMessage[]> {
   const find = async <Name extends KeyedTable>(
-    kind: string,
+    kind: TimelineRow["kind"],
     table: Name,
     json: (row: RowOf<Name>) => object,
-  ): Promise<Map<string, object>> => {
+  ): Promise<[kind: string, Map<string, object>]> => {
     const ids = rows.filter((row) => row.kind === kind).map(({ subject }) => subject);
     const found = await rowsById(db, table, ids);
-    return new Map(found.map((row) => [row.id, json(row)]));
+    return [kind, new Map(found.map((row) => [row.id, json(row)]))];
   };
-  const [hire, rating, tier_change, anchor] = await Promise.all([
-    find("hire", "hire", hireJson),
-    find("rating", "rating", ratingJson),
-    find("tier_change", "tierChange", tierChangeJson),
-    find("anchor", "anchor", anchorJson),
-  ]);
-  const data: { [kind: string]: Map<string, object> } = { hire, rating, tier_change, anchor };
+  const data = new Map(
+    await Promise.all([
+      find("hire", "hire", hireJson),
+      find("rating", "rating", ratingJson),
+      find("tier_change", "tierChange", tierChangeJson),
+      find("anchor", "anchor", anchorJson),
+      find("audit_drawn", "audit", drawnJson),
+      find("audit_assigned", "auditAssignment", assignedJson),
+      find("audit_verdict", "auditAssignment", verdictJson),
+      find("audit_ended", "audit", endedJson),
+      find("audit_decided", "audit", decidedJson),
+    ]),
+  );
   return rows.flatMap((row) => {
-    const found = data[row.kind]?.get(row.subject);
+    const found = data.get(row.kind)?.get(row.subject);
     if (found === undefined) return [];
     const { position, kind, subject, agent, counterpart } = row;
     const text = JSON.stringify({ type: kind, position, data: found });
@@ -94,4 +105,34 @@ function anchorJson(row: RowOf<"anchor">) {
     time,
     tx,
   };
+}
+
+type Assignment = Row<"auditAssignment">;
+
+// Of audits a message tells what does not change after it happened.
+
+function sidesJson({ id, operator, seller, buyer, capability }: Row<"audit">) {
+  return { hire: id, operator, seller, buyer, capability };
+}
+
+function drawnJson(row: Row<"audit">) {
+  return { ...sidesJson(row), rate_ppm: row.ppm, block: row.drawnBlock, time: row.drawnTime };
+}
+
+function endedJson(row: Row<"audit">) {
+  return { ...sidesJson(row), status: row.status, reason: row.reason, time: row.closedTime };
+}
+
+function decidedJson(row: Row<"audit">) {
+  return { ...sidesJson(row), decision: row.decision, record: row.decisionRecord };
+}
+
+function assignedJson({ hire, round, attempt, operator, auditor, auditorType, block, time }: Assignment) {
+  return { hire, round, attempt, operator, auditor, auditor_type: auditorType, block, time };
+}
+
+function verdictJson(row: Assignment) {
+  const { hire, round, attempt, operator, auditor, verdict, reasons, record, verdictTime } = row;
+  const reason_codes = reasons?.split(",") ?? [];
+  return { hire, round, attempt, operator, auditor, verdict, reason_codes, record, time: verdictTime };
 }
