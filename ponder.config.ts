@@ -20,6 +20,37 @@ const { startBlock, anchoredLedger } = config;
 const { tickBlocks } = config.params;
 const escrows = Object.keys(config.params.escrows) as `0x${string}`[];
 
+const contracts = {
+  Token: { chain: "main", abi: [...tokenAbi, version], address: config.token, startBlock },
+  // Without a configured address nothing must match. Ponder takes an empty list or none for "any address".
+  HireEscrow: {
+    chain: "main",
+    abi: hireEscrowAbi,
+    address: escrows.length > 0 ? escrows : zeroAddress,
+    startBlock,
+  },
+  AnchoredLedger: {
+    chain: "main",
+    abi: [...anchoredLedgerAbi, version],
+    address: anchoredLedger ?? zeroAddress,
+    startBlock,
+  },
+} as const;
+
+const { Token: _, ...ours } = contracts;
+
+const blocks = {
+  // Ticks fall on multiples of the interval, wherever a node starts; so two nodes tick at the same blocks.
+  Tick: {
+    chain: "main",
+    interval: tickBlocks,
+    startBlock: Math.ceil(startBlock / tickBlocks) * tickBlocks,
+  },
+  Wake: { chain: "main", interval: 1, startBlock: "latest" },
+} as const;
+
+const isRelevant = config.transfers.form === "relevant";
+
 /** Ponder: the filters of the events to index. It is started as `ponder --root indexer`, which reads this by a re-export. */
 export default createConfig({
   database: { kind: "postgres", connectionString: config.databaseUrl },
@@ -31,28 +62,8 @@ export default createConfig({
       ...(config.logsBlockRange !== null && { ethGetLogsBlockRange: config.logsBlockRange }),
     },
   },
-  contracts: {
-    Token: { chain: "main", abi: [...tokenAbi, version], address: config.token, startBlock },
-    // Without a configured address nothing must match. Ponder takes an empty list or none for "any address".
-    HireEscrow: {
-      chain: "main",
-      abi: hireEscrowAbi,
-      address: escrows.length > 0 ? escrows : zeroAddress,
-      startBlock,
-    },
-    AnchoredLedger: {
-      chain: "main",
-      abi: anchoredLedgerAbi,
-      address: anchoredLedger ?? zeroAddress,
-      startBlock,
-    },
-  },
-  blocks: {
-    // Ticks fall on multiples of the interval, wherever a node starts; so two nodes tick at the same blocks.
-    Tick: {
-      chain: "main",
-      interval: tickBlocks,
-      startBlock: Math.ceil(startBlock / tickBlocks) * tickBlocks,
-    },
-  },
+  // The transfers that matter are looked for by the handlers: then the token is none of Ponder's contracts, and every new block is a
+  // wake-up. The types need not know: who handles what is not there is not there either.
+  contracts: isRelevant ? (ours as typeof contracts) : contracts,
+  blocks: isRelevant ? blocks : ({ Tick: blocks.Tick } as typeof blocks),
 });

@@ -13,6 +13,17 @@ import { z } from "zod";
 /** Where the entries of a ledger are read: a settlement service, or a folder with its `ledger.jsonl`. */
 export type SegmentSourceConfig = { kind: "http"; url: string } | { kind: "folder"; path: string };
 
+/**
+ * `all`: every transfer of the token is indexed, from START_BLOCK on. `relevant`: those that matter are looked for, from the token's
+ * first block on; what is final in `history`, the first choice first, and last in the chain's RPC.
+ */
+export type TransfersConfig =
+  | { form: "all" }
+  | { form: "relevant"; firstBlock: number; history: HistorySourceConfig[]; agree: boolean };
+
+/** Where final transfers are read: another RPC, or a dataset of SQD's portal. */
+export type HistorySourceConfig = { kind: "rpc" | "portal"; url: string };
+
 /** All that the indexer is told from outside; made once, by {@link readConfig}. */
 export type IndexerConfig = {
   databaseUrl: string;
@@ -25,6 +36,8 @@ export type IndexerConfig = {
   logsBlockRange: number | null;
   startBlock: number;
   token: Address;
+  /** Which transfers of the token are read. */
+  transfers: TransfersConfig;
   anchoredLedger: Address | null;
   /** Ledger id → where its entries are read. Only these ledgers are followed. */
   ledgers: ReadonlyMap<Hex, SegmentSourceConfig>;
@@ -102,6 +115,11 @@ const environmentSchema = z.object({
   LOGS_BLOCK_RANGE: integer(1, 100_000).optional(),
   START_BLOCK: integer(0).default(0),
   TOKEN_ADDRESS: addressSetting,
+  TRANSFERS: z.enum(["all", "relevant"], { error: "must be all or relevant" }).default("all"),
+  TOKEN_FIRST_BLOCK: integer(0).optional(),
+  LOG_PORTAL_URL: httpUrl.optional(),
+  LOG_RPC_URLS: listOf(httpUrl),
+  LOG_SOURCES_AGREE: z.enum(["true", "false"], { error: "must be true or false" }).default("false"),
   ESCROWS: listOf(pair.pipe(z.tuple([addressSetting, z.string().min(1).max(31)]))),
   ANCHORED_LEDGER: addressSetting.optional(),
   LEDGERS: listOf(pair.pipe(z.tuple([ledgerIdText, z.string().transform(segmentSource)]))),
@@ -160,6 +178,7 @@ export function readConfig(env: Environment): IndexerConfig {
     logsBlockRange: it.LOGS_BLOCK_RANGE ?? null,
     startBlock: it.START_BLOCK,
     token: it.TOKEN_ADDRESS,
+    transfers: transfersOf(it),
     anchoredLedger: it.ANCHORED_LEDGER ?? null,
     ledgers,
     settlementUrl: it.SETTLEMENT_URL ?? null,
@@ -191,6 +210,20 @@ function insightsOf(env: Settings): IndexerConfig["insights"] {
   return { amount: parseUsdc(price), payTo, facilitator };
 }
 
+function transfersOf(env: Settings): TransfersConfig {
+  if (env.TRANSFERS === "all") return { form: "all" };
+  const portals = env.LOG_PORTAL_URL === undefined ? [] : [env.LOG_PORTAL_URL];
+  return {
+    form: "relevant",
+    firstBlock: env.TOKEN_FIRST_BLOCK ?? 0,
+    history: [
+      ...portals.map((url) => ({ kind: "portal", url }) as const),
+      ...env.LOG_RPC_URLS.map((url) => ({ kind: "rpc", url }) as const),
+    ],
+    agree: env.LOG_SOURCES_AGREE === "true",
+  };
+}
+
 type Invariant = (env: Settings) => InputIssue[];
 
 /** What holds between variables. Each returns what is wrong, if anything. */
@@ -202,6 +235,8 @@ const invariants: Invariant[] = [
   hubsAreNoContractsOfOurs,
   settlementIsAnotherServer,
   aPriceIsPaidToSomebody,
+  sourcesAgreeWithAnother,
+  theTokenIsThereAtTheStart,
 ];
 
 function followedLedgersHaveTheirContract(env: Settings): InputIssue[] {
@@ -259,6 +294,19 @@ function aPriceIsPaidToSomebody(env: Settings): InputIssue[] {
   return (["INSIGHTS_PAY_TO", "X402_FACILITATOR_URL"] as const)
     .filter((field) => env[field] === undefined)
     .map((field) => ({ field, message: "is missing: INSIGHTS_PRICE_USDC asks for payments" }));
+}
+
+function sourcesAgreeWithAnother(env: Settings): InputIssue[] {
+  const others = env.LOG_RPC_URLS.length + (env.LOG_PORTAL_URL === undefined ? 0 : 1);
+  if (env.LOG_SOURCES_AGREE === "false" || others > 0) return [];
+  return [
+    { field: "LOG_SOURCES_AGREE", message: "needs another source: set LOG_PORTAL_URL or LOG_RPC_URLS too" },
+  ];
+}
+
+function theTokenIsThereAtTheStart(env: Settings): InputIssue[] {
+  if ((env.TOKEN_FIRST_BLOCK ?? 0) <= env.START_BLOCK) return [];
+  return [{ field: "TOKEN_FIRST_BLOCK", message: `must not be after START_BLOCK, ${env.START_BLOCK}` }];
 }
 
 function configError(issues: InputIssue[]): InvalidInputError {

@@ -84,6 +84,12 @@ export async function openNodeSnapshot(parameters: {
     return rows[0]?.id as Address;
   }
 
+  /** Whether payments stand for their transfers: in a relevant log every line stands by itself. */
+  async function hasPayments(): Promise<boolean> {
+    const { rows } = await client.query(`SELECT form FROM ${nameOf("state")}`);
+    return rows[0]?.form !== "relevant";
+  }
+
   async function* loggedLines(): AsyncGenerator<LoggedLine> {
     const select = `SELECT position, json FROM ${nameOf("event_log")} ORDER BY position`;
     for await (const [position, json] of read(select)) yield { position, json } as LoggedLine;
@@ -100,7 +106,11 @@ export async function openNodeSnapshot(parameters: {
       return { chainId, token };
     },
     async *eventLog() {
-      yield* mergedLog(loggedLines(), rows("payment", "ORDER BY block, log"), await tokenOf());
+      if (await hasPayments()) {
+        yield* mergedLog(loggedLines(), rows("payment", "ORDER BY block, log"), await tokenOf());
+        return;
+      }
+      for await (const { json } of loggedLines()) yield json;
     },
     rows,
     close: () => client.end(),

@@ -142,6 +142,13 @@ export const token = onchainTable("token", (p) => ({
   firstBlock: p.int8({ mode: "number" }).notNull(),
 }));
 
+/** One row, `last`, where only the transfers that matter are read: up to which place of the chain they are applied, that one included. */
+export const transfersRead = onchainTable("transfers_read", (p) => ({
+  id: p.text().primaryKey(),
+  block: p.int8({ mode: "number" }).notNull(),
+  log: p.int8({ mode: "number" }).notNull(),
+}));
+
 /** What is told to those who follow the node live, in the order of `position`: which row of which table (see src/timeline.ts). */
 export const timeline = onchainTable("timeline", (p) => ({
   position: p.text().primaryKey(),

@@ -116,5 +116,7 @@ export function createLogPort({ rpc, history = [], agree = false, onFallback }: 
       read({ kind: "authorizationsBy", wallets }, place, call) as ReturnType<LogPort["authorizationsBy"]>,
     transactionLogs: (hash, asOf, call) => rpc.transactionLogs(hash, asOf, call),
     headers: (blocks, call) => rpc.headers(blocks, call),
+    blockLogs: (blocks, call) => rpc.blockLogs(blocks, call),
+    finalizedHead: (call) => rpc.finalizedHead(call),
   };
 }

@@ -52,6 +52,9 @@ export type TransactionLogs = {
   authorizations: UsedAuthorization[];
 };
 
+/** All that the token logged in one block, each list in the order of the logs. */
+export type BlockLogs = { transfers: TokenTransfer[]; authorizations: UsedAuthorization[] };
+
 /** `time` is in Unix seconds. */
 export type BlockHeader = { block: number; hash: Hex; parentHash: Hex; time: number };
 
@@ -80,6 +83,10 @@ export type LogPort = {
   transactionLogs(hash: Hex, asOf: number, call: Call): Promise<TransactionLogs | null>;
   /** Headers in the order of their numbers. Neighbours among them are linked. */
   headers(blocks: readonly number[], call: Call): Promise<BlockHeader[]>;
+  /** All logs of these blocks, by their hashes, in the order of the blocks given. */
+  blockLogs(blocks: readonly BlockAt[], call: Call): Promise<BlockLogs[]>;
+  /** The last block that no reorganization takes back, as the chain's own RPC tells. */
+  finalizedHead(call: Call): Promise<BlockAt>;
 };
 
 /** The part of the port that finalized history can be read from. */

@@ -1,13 +1,19 @@
 import type { Context } from "ponder:registry";
-import type { DeriveEvent } from "tallystick-derive/events";
+import type { DeriveEvent, ParamsEvent, TickEvent } from "tallystick-derive/events";
+import type { ReadPast } from "tallystick-derive/relevant/applyRelevant";
+import type { RowChange } from "tallystick-derive/transaction";
+import type { Hex } from "tallystick-protocol/hex";
 import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
 import { remembered } from "tallystick-protocol/signatures/remembered";
 import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
+import { config } from "../environment.ts";
 import { timeline } from "../ponder.schema.ts";
+import { OrphanedError } from "../relevant/patient.ts";
 import { talliesOf } from "./insights.ts";
 import { countLines } from "./logLines.ts";
 import { ponderRows } from "./ponderRows.ts";
 import { positionKey } from "./positionKey.ts";
+import { openRelevantTransfers } from "./relevantTransfers.ts";
 import { Derivation } from "./rows/derivation.ts";
 import { saveTallies } from "./saveTallies.ts";
 import { momentsOf, timelineKey } from "./timeline.ts";
@@ -17,21 +23,85 @@ export const recover = remembered(await recoverByWasm());
 
 const derivation = new Derivation();
 
+/** The block that a handler runs for, as Ponder gives it. */
+export type HandlersBlock = { number: bigint; hash: Hex };
+
+const transfers = config.transfers.form === "relevant" ? openRelevantTransfers(config) : null;
+
 /**
- * Logs events and applies them: the one way by which anything reaches the derivation. What they bring about is noted on the
- * timeline and in the summaries.
+ * Logs events of one block and applies them: the one way by which anything reaches the derivation. Where only the transfers that matter
+ * are read, those come first that stand before the events.
  *
- * @param block the hash of the block that the events are of; "" for the parameters, which are of none
+ * @returns false when the block is gone from the chain: nothing more is to be written for it
  */
-export async function logEvents(
+export function logEvents(
+  db: Context["db"],
+  events: readonly DeriveEvent[],
+  block: HandlersBlock,
+): Promise<boolean> {
+  return unlessOrphaned(async () => {
+    const [first] = events;
+    if (first === undefined) return;
+    const read = await readPast(db, first, block);
+    await applyEvents(db, events, block.hash, read);
+  });
+}
+
+/** The same for one event. */
+export function logEvent(db: Context["db"], event: DeriveEvent, block: HandlersBlock): Promise<boolean> {
+  return logEvents(db, [event], block);
+}
+
+/** Brings in the transfers of a block, and of those before it, that matter; no event of the log is needed. */
+export function bringTransfersIn(
+  db: Context["db"],
+  block: HandlersBlock & { timestamp: bigint },
+): Promise<boolean> {
+  const end: TickEvent = { block: Number(block.number), time: Number(block.timestamp), kind: "tick" };
+  return unlessOrphaned(async () => void (await readPast(db, end, block)));
+}
+
+/** Begins the log with its first line. */
+export async function logParams(db: Context["db"], event: ParamsEvent): Promise<void> {
+  await applyEvents(db, [event], "", null);
+}
+
+async function unlessOrphaned(work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (error instanceof OrphanedError) return false;
+    throw error;
+  }
+}
+
+/** Brings in the transfers that matter up to an event; null where the log has all of them. */
+async function readPast(
+  db: Context["db"],
+  event: DeriveEvent,
+  { number, hash }: HandlersBlock,
+): Promise<ReadPast | null> {
+  if (transfers === null) return null;
+  const block = { block: Number(number), hash };
+  return transfers.bringIn(db, block, event, {
+    rows: () => derivation.rowsBefore(ponderRows(db), event, hash),
+    forgotten: () => derivation.forgotten,
+    apply: (transfer, read) => applyEvents(db, [transfer], hash, read),
+  });
+}
+
+/** What events bring about is noted on the timeline and in the summaries. */
+async function applyEvents(
   db: Context["db"],
   events: readonly DeriveEvent[],
   block: string,
-): Promise<void> {
+  read: ReadPast | null,
+): Promise<readonly RowChange[]> {
   const options = { recover, sha256Hex: sha256HexByNode };
-  if (events.length === 0) return;
-  const { together, each } = await derivation.apply(ponderRows(db), events, block, options);
-  await countLines(db, events);
+  const { lines, together, each } = await derivation.apply(ponderRows(db), events, block, options, read);
+  if (lines.length === 0) return together;
+  await countLines(db, lines);
   const moments = events.flatMap((event, index) =>
     momentsOf(each[index] ?? []).map((moment, n) => ({
       position: timelineKey(positionKey(event), n + 1),
@@ -40,9 +110,5 @@ export async function logEvents(
   );
   if (moments.length > 0) await db.insert(timeline).values(moments);
   await saveTallies(db, talliesOf(together));
-}
-
-/** The same for one event. */
-export function logEvent(db: Context["db"], event: DeriveEvent, block: string): Promise<void> {
-  return logEvents(db, [event], block);
+  return together;
 }

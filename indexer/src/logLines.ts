@@ -1,7 +1,6 @@
 import type { Context } from "ponder:registry";
-import type { DeriveEvent } from "tallystick-derive/events";
 import { logLength, logLine } from "../ponder.schema.ts";
-import { positionKey } from "./positionKey.ts";
+import type { KeyedLine } from "./positionKey.ts";
 
 /** Lines from one number that is kept to the next, at most: so many are counted to find any other. */
 export const LINES_APART = 256;
@@ -9,23 +8,20 @@ export const LINES_APART = 256;
 const LAST = "last";
 
 /** Which of some lines of the log are kept with their numbers: every 256th from the first on, and the ticks. */
-export function numberedLines(
-  before: number,
-  events: readonly DeriveEvent[],
-): { id: string; line: number }[] {
-  return events.flatMap((event, index) => {
+export function numberedLines(before: number, lines: readonly KeyedLine[]): { id: string; line: number }[] {
+  return lines.flatMap(({ position, event }, index) => {
     const line = before + index + 1;
     const isKept = event.kind === "tick" || line % LINES_APART === 1;
-    return isKept ? [{ id: positionKey(event), line }] : [];
+    return isKept ? [{ id: position, line }] : [];
   });
 }
 
-/** Counts events that were logged. The count is a row, so that Ponder takes it back with them. */
-export async function countLines(db: Context["db"], events: readonly DeriveEvent[]): Promise<void> {
+/** Counts lines that were logged. The count is a row, so that Ponder takes it back with them. */
+export async function countLines(db: Context["db"], lines: readonly KeyedLine[]): Promise<void> {
   const before = (await db.find(logLength, { id: LAST }))?.lines ?? 0;
-  const numbered = numberedLines(before, events);
+  const numbered = numberedLines(before, lines);
   if (numbered.length > 0) await db.insert(logLine).values(numbered);
-  const lines = before + events.length;
-  if (before === 0) await db.insert(logLength).values({ id: LAST, lines });
-  else await db.update(logLength, { id: LAST }).set({ lines });
+  const length = before + lines.length;
+  if (before === 0) await db.insert(logLength).values({ id: LAST, lines: length });
+  else await db.update(logLength, { id: LAST }).set({ lines: length });
 }

@@ -1,7 +1,10 @@
-import type { DeriveEvent } from "tallystick-derive/events";
+import { type DeriveEvent, isPast } from "tallystick-derive/events";
 
 /** Behind every log of a block. */
 const LAST_SLOT = 99_999_999;
+
+/** No ledger has so many entries. */
+const LAST_SEQ = Number.MAX_SAFE_INTEGER;
 
 /**
  * Where an event stands in the log, as text that sorts like (block, log, seq): the parameters come before the first log of
@@ -11,6 +14,43 @@ export function positionKey(event: DeriveEvent): string {
   const slot = event.kind === "tick" ? LAST_SLOT : event.kind === "params" ? 0 : event.log + 1;
   const seq = event.kind === "record" ? event.seq : 0;
   return [digits(event.block, 12), digits(slot, 8), digits(seq, 16)].join("/");
+}
+
+/** A line of the log, with the key under which it is kept. */
+export type KeyedLine = { position: string; event: DeriveEvent };
+
+/** Lines with their keys. */
+export function keyedLines(events: readonly DeriveEvent[]): KeyedLine[] {
+  const keys = lineKeys(events);
+  return events.map((event, n) => ({ event, position: keys[n] as string }));
+}
+
+/**
+ * The keys of lines of the log, in their order. A line that tells of the past is kept right before the event that needs it: its key is
+ * the last one that could stand there, and a number.
+ */
+function lineKeys(events: readonly DeriveEvent[]): string[] {
+  let past = 0;
+  const keys: string[] = [];
+  for (const event of events) {
+    if (isPast(event)) {
+      past++;
+      continue;
+    }
+    const key = positionKey(event);
+    for (let n = 0; n < past; n++) keys.push(`${keyBefore(event)}/${digits(n, 8)}`);
+    keys.push(key);
+    past = 0;
+  }
+  return keys;
+}
+
+/** The largest key that is less than an event's. An event that needs the past has a slot above 0. */
+function keyBefore(event: DeriveEvent): string {
+  const slot = event.kind === "tick" ? LAST_SLOT : event.log + 1;
+  const [before, seq] =
+    event.kind === "record" && event.seq > 0 ? [slot, event.seq - 1] : [slot - 1, LAST_SEQ];
+  return [digits(event.block, 12), digits(before, 8), digits(seq, 16)].join("/");
 }
 
 function digits(value: number, width: number): string {

@@ -133,4 +133,34 @@ describe("indexer configuration", () => {
       expect(readConfig({ ...complete, ...itself, INDEXER_PORT: "5001" }).settlementUrl).to.be.a("string");
     });
   });
+
+  it("reads all transfers unless it is told to look for those that matter", () => {
+    expect(readConfig(complete).transfers).to.deep.equal({ form: "all" });
+    const relevant = { ...complete, TRANSFERS: "relevant" };
+    const nothing = { form: "relevant", firstBlock: 0, history: [], agree: false };
+    expect(readConfig(relevant).transfers).to.deep.equal(nothing);
+    const sources = {
+      START_BLOCK: "20",
+      TOKEN_FIRST_BLOCK: "10",
+      LOG_PORTAL_URL: "https://portal.example/datasets/base-mainnet/",
+      LOG_RPC_URLS: "http://one.example, http://two.example",
+      LOG_SOURCES_AGREE: "true",
+    };
+    expect(readConfig({ ...relevant, ...sources }).transfers).to.deep.equal({
+      form: "relevant",
+      firstBlock: 10,
+      history: [
+        { kind: "portal", url: "https://portal.example/datasets/base-mainnet" },
+        { kind: "rpc", url: "http://one.example" },
+        { kind: "rpc", url: "http://two.example" },
+      ],
+      agree: true,
+    });
+    expect(issuesOf({ ...relevant, ...sources, START_BLOCK: "9" })).to.have.all.keys("TOKEN_FIRST_BLOCK");
+    expect(issuesOf({ ...relevant, LOG_SOURCES_AGREE: "true" })).to.have.all.keys("LOG_SOURCES_AGREE");
+    expect(issuesOf({ ...complete, TRANSFERS: "some", LOG_SOURCES_AGREE: "yes" })).to.have.all.keys(
+      "TRANSFERS",
+      "LOG_SOURCES_AGREE",
+    );
+  });
 });

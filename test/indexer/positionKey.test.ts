@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { DeriveEvent } from "tallystick-derive/events";
-import { positionKey } from "../../indexer/src/positionKey.ts";
+import { keyedLines, positionKey } from "../../indexer/src/positionKey.ts";
 
 type Place = { block: number; log: number; seq: number };
 
@@ -35,6 +35,32 @@ describe("positionKey", () => {
         expect(positionKey(tickAt(at)) < positionKey(paramsAt({ ...at, block: at.block + 1 }))).to.equal(
           true,
         );
+      }),
+    );
+  });
+
+  it("puts what tells of the past right before the event that needs it, in every order of texts", () => {
+    const past = (n: number) => ({ kind: "history", block: n, time: 0, log: n }) as DeriveEvent;
+    fc.assert(
+      fc.property(place, place, fc.nat(3), fc.boolean(), (a, b, count, isTick) => {
+        const order = a.block - b.block || a.log - b.log || a.seq - b.seq;
+        const [first, second] = order < 0 ? [a, b] : [b, a];
+        fc.pre(order !== 0 && first.seq < Number.MAX_SAFE_INTEGER);
+        const told = Array.from({ length: count }, (_, n) => past(n));
+        const event = isTick ? tickAt(second) : recordAt(second);
+        const events = [
+          ...told,
+          recordAt(first),
+          ...told,
+          ...told,
+          event,
+          ...told,
+          recordAt({ ...b, block: b.block + 1_000_000_001 }),
+        ];
+        const keys = keyedLines(events).map(({ position }) => position);
+        expect([...keys].sort()).to.deep.equal(keys);
+        expect([...keys].sort(new Intl.Collator("en").compare)).to.deep.equal(keys);
+        expect(new Set(keys).size).to.equal(keys.length);
       }),
     );
   });

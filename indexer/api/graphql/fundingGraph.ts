@@ -164,15 +164,20 @@ async function inboundOf(
   wallets: string[],
   agent: string,
 ): Promise<Edge[]> {
-  const rows = await Promise.all(wallets.map((address) => load.wallet.load(address)));
-  const edges = rows.flatMap((row) =>
-    row === null
-      ? []
-      : parseFundings(row.fundings)
-          .filter(({ kind }) => kind !== "presumed")
-          .slice(0, MAX_INBOUND)
-          .map((leg, n) => ({ ...leg, id: `${row.id}/${n}`, to: row.id, agent })),
+  const rows = await Promise.all(
+    wallets.map(async (address) => {
+      // What reached a wallet before it was watched, where only the transfers that matter are read; then the others.
+      const [told, live] = await Promise.all([load.inflow.load(address), load.wallet.load(address)]);
+      return { address, legs: [...legsOf(told), ...legsOf(live)].slice(0, MAX_INBOUND) };
+    }),
+  );
+  const edges = rows.flatMap(({ address, legs }) =>
+    legs.map((leg, n) => ({ ...leg, id: `${address}/${n}`, to: address, agent })),
   );
   takeRows(edges.length);
   return edges.sort((a, b) => a.block - b.block || a.log - b.log);
+}
+
+function legsOf(row: { fundings: string } | null) {
+  return parseFundings(row?.fundings ?? "").filter(({ kind }) => kind !== "presumed");
 }

@@ -15,6 +15,7 @@ const TABLES = [
   "state",
   "agent",
   "wallet",
+  "inflow",
   "escrow",
   "hire",
   "receipt",

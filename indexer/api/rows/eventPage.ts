@@ -19,6 +19,9 @@ const LEAST_TRANSFER_BYTES = 300;
 const blockAndLog = (id: ReturnType<typeof sql>) =>
   sql`((SELECT substr(id, 1, 12)::bigint FROM ${id}), (SELECT substr(id, 14, 8)::bigint - 1 FROM ${id}))`;
 
+/** Whether payments stand for their transfers. In a relevant log they need not be lines, and those that are stand in it themselves. */
+const HAS_PAYMENTS = sql`(SELECT form FROM state) IS DISTINCT FROM 'relevant'`;
+
 /** A payment's position. */
 const paymentPosition = sql`lpad(block::text, 12, '0') || '/' || lpad((log + 1)::text, 8, '0') || '/0000000000000000'`;
 
@@ -45,7 +48,7 @@ export async function eventPage(
       + (SELECT count(*) FROM event_log
           WHERE position >= (SELECT id FROM top) AND position < (SELECT bound FROM final))
       + (SELECT count(*) FROM payment
-          WHERE (block, log) >= ${blockAndLog(sql`top`)} AND block <= (SELECT block FROM final)), 0) AS last),
+          WHERE ${HAS_PAYMENTS} AND (block, log) >= ${blockAndLog(sql`top`)} AND block <= (SELECT block FROM final)), 0) AS last),
     found AS (
       (SELECT position, octet_length(json) AS bytes, NULL::text AS id, NULL::bigint AS block, NULL::bigint AS time,
           NULL::bigint AS log, NULL::text AS "from", NULL::text AS "to", NULL::numeric AS value, NULL::boolean AS authorized
@@ -53,7 +56,7 @@ export async function eventPage(
         ORDER BY position LIMIT ${most})
       UNION ALL
       (SELECT ${paymentPosition}, ${sql.raw(String(LEAST_TRANSFER_BYTES))}, id, block, time, log, "from", "to", value, authorized
-        FROM payment WHERE (block, log) >= ${blockAndLog(sql`low`)} AND block <= (SELECT block FROM final)
+        FROM payment WHERE ${HAS_PAYMENTS} AND (block, log) >= ${blockAndLog(sql`low`)} AND block <= (SELECT block FROM final)
         ORDER BY block, log LIMIT ${most})),
     numbered AS (SELECT *, (SELECT line FROM low) - 1 + row_number() OVER (ORDER BY position) AS line FROM found),
     page AS (SELECT *, sum(bytes) OVER (ORDER BY line) - bytes AS before FROM numbered

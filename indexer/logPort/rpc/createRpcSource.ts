@@ -55,6 +55,8 @@ export type RpcSourceOptions = Retries & {
 /** Blocks above finality that are read one by one, at most: an hour of Base. */
 const MOST_UNFINALIZED = 2_000;
 
+type Limit = LimitedCall["limit"];
+
 /** go-ethereum's limit of topics at one position. */
 const MOST_WALLETS = 1_000;
 
@@ -71,7 +73,7 @@ export function createRpcSource(options: RpcSourceOptions): LogPort & HistorySou
     size: windowSize(mostBlocks),
     mostWallets: { current: MOST_WALLETS },
   };
-  const readBlocks = openBlockReader(context);
+  const blocks = openBlockReader(context);
   let known: BlockAt | null = null;
 
   /** Never goes back: of two nodes behind one address one may lag. */
@@ -82,12 +84,7 @@ export function createRpcSource(options: RpcSourceOptions): LogPort & HistorySou
     return known;
   }
 
-  async function readFinal(
-    query: LogQuery,
-    range: BlockRange,
-    limit: number | undefined,
-    signal: AbortSignal,
-  ) {
+  async function readFinal(query: LogQuery, range: BlockRange, limit: Limit, signal: AbortSignal) {
     await history.prepare(await finalized(signal, range.to), signal);
     return readRange(reading, query, range, limit, signal);
   }
@@ -110,7 +107,8 @@ export function createRpcSource(options: RpcSourceOptions): LogPort & HistorySou
         throw new OrphanedBlockError(name, known.block, known.hash);
       }
       const hashes = new Map(headers.map(({ block, hash }) => [block, hash]));
-      return checkLogs(await readBlocks(query, headers, signal), { source: name, query, range, hashes });
+      const logs = await blocks.find(query, headers, signal);
+      return checkLogs(logs, { source: name, query, range, hashes });
     });
   }
 
@@ -119,7 +117,7 @@ export function createRpcSource(options: RpcSourceOptions): LogPort & HistorySou
       if (query.wallets.length === 0) return [];
       const open = openWallets(query, name, call.limit);
       if ("hash" in place) {
-        open.add(await readBlocks(query, [place], signal));
+        open.add(await blocks.find(query, [place], signal));
       } else if (place.from <= place.to) {
         const { block: final } = await finalized(signal, place.to);
         const below = { from: place.from, to: Math.min(place.to, final) };
@@ -144,11 +142,12 @@ export function createRpcSource(options: RpcSourceOptions): LogPort & HistorySou
         await history.prepare(await finalized(signal, 0), signal);
         return readTransaction(context, history, hash, asOf, signal);
       }),
-    headers: (blocks, call) =>
+    headers: (wanted, call) =>
       withDeadline(call, name, async (signal) => {
-        const headers = await readHeaders(context, blocks, signal);
+        const headers = await readHeaders(context, wanted, signal);
         return headers.map(({ block, hash, parentHash, time }) => ({ block, hash, parentHash, time }));
       }),
+    blockLogs: (wanted, call) => withDeadline(call, name, (signal) => blocks.all(wanted, signal)),
     finalizedHead: (call: Call) => withDeadline(call, name, (signal) => finalized(signal)),
     balances: (wallets, at, call) =>
       withDeadline(call, name, (signal) => readBalances(context, wallets, at, signal)),

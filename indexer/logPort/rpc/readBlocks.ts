@@ -1,7 +1,8 @@
+import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
-import { walletOf } from "../checkLogs.ts";
+import { checkLogs, walletOf } from "../checkLogs.ts";
 import { BadAnswerError, OrphanedBlockError, SourceBehindError } from "../errors.ts";
-import type { BlockAt, LogQuery, TokenLog } from "../logPort.ts";
+import type { BlockAt, BlockLogs, LogKind, LogQuery, TokenLog } from "../logPort.ts";
 import { AUTHORIZATION_USED, KINDS, TRANSFER } from "../tokenLogs.ts";
 import { mayHaveLogged } from "./bloom.ts";
 import { faultError, headerFrom, patiently, type RpcContext, together } from "./context.ts";
@@ -56,34 +57,33 @@ export function openBlockReader(context: RpcContext) {
       throw new BadAnswerError(source, "eth_getBlockByHash.hash", `must be ${at.hash} of block ${at.block}`);
     }
     const logs = logsOf(reply, at);
-    if (logs.length > 0 || !isLikelyLogged(header)) return logs;
+    if (logs.length > 0 || !isLikelyLogged(header, token)) return logs;
     // Some nodes answer [] for a block that they do not have whole yet: what the header speaks against is asked twice.
     const [again] = await rpc.send([logsCall(at.hash)] as const, signal);
     return logsOf(again, at);
   }
 
-  const isLikelyLogged = ({ logsBloom }: RawHeader) =>
-    logsBloom !== null && mayHaveLogged(logsBloom, [token]) && mayHaveLogged(logsBloom, [TRANSFER]);
-
-  const keep = (hash: Hex, logs: RawLog[]) => {
-    kept.set(hash, logs);
-    const oldest = kept.size > KEPT ? kept.keys().next().value : undefined;
-    if (oldest !== undefined) kept.delete(oldest);
-  };
-
-  /** What a query finds in these blocks. */
-  return async (query: LogQuery, blocks: readonly BlockAt[], signal: AbortSignal): Promise<TokenLog[]> => {
-    const found: RawLog[] = [];
+  /** The logs of each block. */
+  async function readAll(blocks: readonly BlockAt[], signal: AbortSignal): Promise<RawLog[][]> {
+    const found: RawLog[][] = [];
     const group = Math.max(1, Math.floor(context.batch / 2));
     for (let n = 0; n < blocks.length; n += group) {
       const asked = blocks.slice(n, n + group);
-      found.push(...(await patiently(context, "eth_getLogs", signal, () => readGroup(asked, signal))).flat());
+      found.push(...(await patiently(context, "eth_getLogs", signal, () => readGroup(asked, signal))));
     }
-    const wallets = new Set<string>(query.wallets);
-    return found
-      .filter(({ topics }) => topics[0] === KINDS[query.kind].event)
-      .map((log) => tokenLog(log, token, query.kind))
-      .filter((log) => wallets.has(walletOf(log, query.kind)));
+    return found;
+  }
+
+  return {
+    /** What a query finds in these blocks. */
+    find: async (query: LogQuery, blocks: readonly BlockAt[], signal: AbortSignal): Promise<TokenLog[]> => {
+      const wallets = new Set<string>(query.wallets);
+      const found = (await readAll(blocks, signal)).flat();
+      return decoded(found, query.kind, token).filter((log) => wallets.has(walletOf(log, query.kind)));
+    },
+    /** All logs of each of these blocks. */
+    all: async (blocks: readonly BlockAt[], signal: AbortSignal): Promise<BlockLogs[]> =>
+      (await readAll(blocks, signal)).map((logs, n) => blockLogs(logs, blocks[n] as BlockAt, context)),
   };
 
   async function readGroup(blocks: readonly BlockAt[], signal: AbortSignal): Promise<RawLog[][]> {
@@ -103,9 +103,34 @@ export function openBlockReader(context: RpcContext) {
       for (const [n, at] of unknown.entries()) {
         const logs = await read(at, replies[2 * n] as RpcReply, replies[2 * n + 1] as RpcReply, signal);
         fresh.set(at.hash, logs);
-        keep(at.hash, logs);
+        keep(kept, at.hash, logs);
       }
     }
     return blocks.map(({ hash }) => fresh.get(hash) ?? kept.get(hash) ?? []);
   }
+}
+
+function decoded(logs: readonly RawLog[], kind: LogKind, token: Address): TokenLog[] {
+  return logs
+    .filter(({ topics }) => topics[0] === KINDS[kind].event)
+    .map((log) => tokenLog(log, token, kind));
+}
+
+function blockLogs(logs: readonly RawLog[], { block }: BlockAt, { source, token }: RpcContext): BlockLogs {
+  const all = <Log extends TokenLog>(kind: LogKind) => {
+    const own = decoded(logs, kind, token);
+    const wallets = own.map((log) => walletOf(log, kind));
+    return checkLogs(own, { source, query: { kind, wallets }, range: { from: block, to: block } }) as Log[];
+  };
+  return { transfers: all("transfersTo"), authorizations: all("authorizationsBy") };
+}
+
+function isLikelyLogged({ logsBloom }: RawHeader, token: Address): boolean {
+  return logsBloom !== null && mayHaveLogged(logsBloom, [token]) && mayHaveLogged(logsBloom, [TRANSFER]);
+}
+
+function keep(kept: Map<Hex, RawLog[]>, hash: Hex, logs: RawLog[]): void {
+  kept.set(hash, logs);
+  const oldest = kept.size > KEPT ? kept.keys().next().value : undefined;
+  if (oldest !== undefined) kept.delete(oldest);
 }

@@ -1,11 +1,9 @@
 import { type Context, type Event, ponder } from "ponder:registry";
-import { sql } from "ponder";
 import type { RecordEvent } from "tallystick-derive/events";
 import type { Hex } from "tallystick-protocol/hex";
 import type { LedgerEntry } from "tallystick-protocol/ledger/entry";
 import { contractVerdict } from "tallystick-runtime/erc1271/contractVerdict";
 import { SignatureThreads } from "tallystick-runtime/signatures/signatureThreads";
-import { createPublicClient, http } from "viem";
 import { config, operations } from "../../environment.ts";
 import {
   anchor,
@@ -16,8 +14,9 @@ import {
   timeline,
   treePage,
 } from "../../ponder.schema.ts";
-import { logInfo, logWarning, shutdownSignal } from "../../ponderProcess.ts";
+import { logInfo, logWarning } from "../../ponderProcess.ts";
 import { logEvents, recover } from "../eventLog.ts";
+import { waitingFor } from "../patientFor.ts";
 import { EMPTY_LEDGER, type LedgerHead } from "../segments/checkSegment.ts";
 import { type Anchor, type LoadedSegment, loadSegment } from "../segments/loadSegment.ts";
 import { patiently, type Waiting } from "../segments/patiently.ts";
@@ -111,10 +110,10 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
       if (asked.result !== undefined) record.erc1271 = asked.result;
     }
     if (together.push(record) < WRITTEN_TOGETHER) continue;
-    await logEvents(context.db, together, event.block.hash);
+    if (!(await logEvents(context.db, together, event.block))) return;
     together = [];
   }
-  await logEvents(context.db, together, event.block.hash);
+  if (!(await logEvents(context.db, together, event.block))) return;
   await saveHead(context, ledgerId, newHead, place);
 });
 
@@ -186,27 +185,24 @@ function waiting(
 ): Waiting {
   const { ledgerId, oldSize, newSize } = args;
   const number = Number(block.number);
-  const { hash } = block;
   const since = Math.floor(Date.now() / 1000);
   const segment = { ledger: ledgerId, oldSize, newSize, block: number, since };
   const line = { ledger: ledgerId, from: Number(oldSize), to: Number(newSize), block: number, source };
-  // Not Ponder's client: that one answers from its cache.
-  const chain = createPublicClient({ transport: http(config.rpcUrl, { retryCount: 0 }) });
-  return {
-    signal: shutdownSignal(),
-    isCanonical: async () => (await chain.getBlock({ blockNumber: block.number })).hash === hash,
-    // Ponder's transaction stays open meanwhile, and Postgres ends one that is idle for an hour.
-    keepAlive: async () => void (await context.db.sql.execute(sql`SELECT 1`)),
-    onBlocked: async ({ attempts, reason }: { attempts: number; reason: string }) => {
-      // Powers of two: seldom enough for a log that is read, often enough for one that is searched.
-      if (Math.log2(attempts) % 1 === 0) {
-        logWarning({ msg: "Waiting for a ledger segment", ...line, attempts, reason });
-      }
-      await operations.reportBlocked({ ...segment, attempts, reason });
+  return waitingFor(
+    context.db,
+    { block: number, hash: block.hash },
+    {
+      onBlocked: async ({ attempts, reason }: { attempts: number; reason: string }) => {
+        // Powers of two: seldom enough for a log that is read, often enough for one that is searched.
+        if (Math.log2(attempts) % 1 === 0) {
+          logWarning({ msg: "Waiting for a ledger segment", ...line, attempts, reason });
+        }
+        await operations.reportBlocked({ ...segment, attempts, reason });
+      },
+      onUnblocked: async () => {
+        logInfo({ msg: "Stopped waiting for a ledger segment", ...line });
+        await operations.reportUnblocked();
+      },
     },
-    onUnblocked: async () => {
-      logInfo({ msg: "Stopped waiting for a ledger segment", ...line });
-      await operations.reportUnblocked();
-    },
-  };
+  );
 }

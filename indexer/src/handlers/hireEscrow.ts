@@ -25,7 +25,7 @@ ponder.on("HireEscrow:Deposited", async ({ event, context }) => {
       arbiter: lower(arbiter),
       tx: event.transaction.hash,
     },
-    event.block.hash,
+    event.block,
   );
 });
 
@@ -34,7 +34,7 @@ ponder.on("HireEscrow:Delivered", async ({ event, context }) => {
   await logEvent(
     context.db,
     { ...placeOf(event), kind: "escrow.delivered", escrowId, resultHash },
-    event.block.hash,
+    event.block,
   );
 });
 
@@ -50,7 +50,7 @@ ponder.on("HireEscrow:Released", async ({ event, context }) => {
       toBuyer: String(toBuyer),
       fee: String(fee),
     },
-    event.block.hash,
+    event.block,
   );
 });
 
@@ -59,7 +59,7 @@ ponder.on("HireEscrow:Refunded", async ({ event, context }) => {
   await logEvent(
     context.db,
     { ...placeOf(event), kind: "escrow.refunded", escrowId, by: lower(by) },
-    event.block.hash,
+    event.block,
   );
 });
 
@@ -68,6 +68,6 @@ ponder.on("HireEscrow:TimedOut", async ({ event, context }) => {
   await logEvent(
     context.db,
     { ...placeOf(event), kind: "escrow.timedOut", escrowId, delivered },
-    event.block.hash,
+    event.block,
   );
 });

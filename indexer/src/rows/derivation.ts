@@ -1,11 +1,12 @@
 import { apply } from "tallystick-derive/apply";
 import type { DeriveEvent } from "tallystick-derive/events";
+import { applyRelevant, type ReadPast } from "tallystick-derive/relevant/applyRelevant";
 import { STATE_ID } from "tallystick-derive/stateId";
 import type { ApplyOptions } from "tallystick-derive/step";
 import type { Answer, Store } from "tallystick-derive/store";
 import type { Row, TableName } from "tallystick-derive/tables";
 import { type RowChange, Transaction } from "tallystick-derive/transaction";
-import { positionKey } from "../positionKey.ts";
+import { type KeyedLine, keyedLines, positionKey } from "../positionKey.ts";
 import { paymentOfTransfer } from "../transferOfPayment.ts";
 import { KnownRows } from "./knownRows.ts";
 
@@ -26,12 +27,24 @@ export type RowDatabase = {
 /** How the log has an event: as the payment that it became, or by itself. `position` sorts as the log does. */
 export type LoggedEvent = { position: string; payment: Row<"payment"> | null };
 
+/** What came of applying events. */
+export type Applied = {
+  /** The lines that the log got, with their keys. */
+  lines: readonly KeyedLine[];
+  /** What all events changed together, and what each did. */
+  together: readonly RowChange[];
+  each: (readonly RowChange[])[];
+};
+
+const NOTHING: Applied = { lines: [], together: [], each: [] };
+
 /**
  * The derivation over a database that may go back: to the fork of a chain that was reorganized, or to where a transaction
  * began that failed. Rows stay at hand between events, for as long as the event applied last is still in the log.
  */
 export class Derivation {
   readonly #rows: KnownRows;
+  #forgotten = 0;
   /** The event applied last and the hash of its block, null before the first. */
   #last: (LoggedEvent & { block: string }) | null = null;
 
@@ -40,41 +53,56 @@ export class Derivation {
   }
 
   /**
+   * The rows as they are before an event, to look at.
+   *
+   * @param block the hash of the block that it is of; "" for the parameters, which are of none
+   */
+  async rowsBefore(database: RowDatabase, event: DeriveEvent, block: string): Promise<Pick<Store, "get">> {
+    await this.#checkPast(database, positionKey(event), block);
+    return this.#storeOn(database);
+  }
+
+  /**
    * Applies events of one block one after the other, then writes what they changed, each row once, and the events
    * themselves unless one of these rows says it all: the payment that a transfer became.
    *
    * @param events later than any that was applied before, unless the database went back
    * @param block the hash of the block that they are of; "" for the parameters, which are of none
-   * @returns what all of them changed together, and what each did
+   * @param read tells of the past, where the log has only the transfers that matter; then all lines are kept as they are
    */
   async apply(
     database: RowDatabase,
     events: readonly DeriveEvent[],
     block: string,
     options: ApplyOptions = {},
-  ): Promise<{ together: readonly RowChange[]; each: (readonly RowChange[])[] }> {
+    read: ReadPast | null = null,
+  ): Promise<Applied> {
     const [first] = events;
-    if (first === undefined) return { together: [], each: [] };
+    if (first === undefined) return NOTHING;
     await this.#checkPast(database, positionKey(first), block);
     const transaction = new Transaction(this.#storeOn(database));
     const each: (readonly RowChange[])[] = [];
+    const logged: DeriveEvent[] = [];
     for (const event of events) {
       const own = events.length === 1 ? transaction : new Transaction(transaction);
-      await apply(own, event, options);
+      if (read !== null) logged.push(...(await applyRelevant(own, event, read, options)));
+      else await apply(own, event, options);
       each.push(own.changes());
       if (own !== transaction) await own.commitTo(transaction);
     }
+    if (read === null) logged.push(...events);
+    // Transfers that concern nobody.
+    if (logged.length === 0) return NOTHING;
     const together = transaction.changes();
     await write(database, together);
-    const logged = events.map((event, n) => {
-      const payment = paymentOfTransfer(event, each[n] ?? []);
-      return { event, position: positionKey(event), payment };
-    });
-    await database.logEvents(logged.filter(({ payment }) => payment === null));
+    const lines = keyedLines(logged);
+    const payments = logged.map((event, n) =>
+      read === null ? paymentOfTransfer(event, each[n] ?? []) : null,
+    );
+    await database.logEvents(lines.filter((_, n) => payments[n] === null));
     this.#rows.wrote(together);
-    const { position, payment = null } = logged.at(-1) ?? { position: "" };
-    this.#last = { position, block, payment };
-    return { together, each };
+    this.#last = { position: lines.at(-1)?.position ?? "", block, payment: payments.at(-1) ?? null };
+    return { lines, together, each };
   }
 
   /**
@@ -90,7 +118,14 @@ export class Derivation {
     }
     const isPast =
       position > this.#last.position && (block === this.#last.block || (await database.isLogged(this.#last)));
-    if (!isPast) this.#rows.forget();
+    if (isPast) return;
+    this.#rows.forget();
+    this.#forgotten++;
+  }
+
+  /** How often the database went back: what was taken from its rows before holds no more. */
+  get forgotten(): number {
+    return this.#forgotten;
   }
 
   #storeOn(database: RowDatabase): Pick<Store, "get"> {

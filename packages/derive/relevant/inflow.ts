@@ -3,12 +3,16 @@ import type { HistoryEvent } from "../events.ts";
 import { isFundingSize } from "../funding/isFundingSize.ts";
 import { formatLeg } from "../funding/legs.ts";
 import { directHireId } from "../hireId.ts";
+import { append } from "../lists.ts";
 import { isBefore, type Place, placeOf } from "../place.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { isOrdinaryAt, mostHubTransfers, paramsAt } from "./asOf.ts";
 import { isRelevant } from "./isRelevant.ts";
 import { countId } from "./senders.ts";
+
+/** The list of all wallets that are watched, in the order in which they became it: whoever makes a relevant log looks for their transfers. */
+export const WATCHED = "watched";
 
 /** Whether a transfer to a wallet is in the log at its place: the wallet was watched before it. */
 export async function isWatched(
@@ -30,6 +34,7 @@ export async function watch(step: Step, wallet: string): Promise<void> {
   const watched = { watchedBlock: at.block, watchedLog: at.log };
   if (inflow === null) await step.store.insert("inflow", { ...emptyInflow(wallet), ...watched });
   else await step.store.update("inflow", wallet, watched);
+  await append(step.store, WATCHED, wallet);
 }
 
 /**

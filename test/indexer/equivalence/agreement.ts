@@ -2,10 +2,12 @@ import { expect } from "chai";
 import pg from "pg";
 import type { DeriveEvent } from "tallystick-derive/events";
 import { parseEvent } from "tallystick-derive/parseEvent";
+import { relevantLog } from "tallystick-derive/relevant/relevantLog";
 import type { Reputation } from "tallystick-derive/reputation";
 import { snapshotOf } from "tallystick-derive/snapshot";
 import { type NodeSnapshot, openNodeSnapshot } from "../../../indexer/nodeDatabase.ts";
 import { numberedLines } from "../../../indexer/src/logLines.ts";
+import { keyedLines } from "../../../indexer/src/positionKey.ts";
 import { compareRows } from "../../../scripts/eventLog/compareRows.ts";
 import { deriveLog } from "../../../scripts/eventLog/deriveLog.ts";
 import { derivedState } from "../../derive/oracle/derivedState.ts";
@@ -53,13 +55,63 @@ export async function expectAgreement(
   }
 }
 
+/**
+ * Holds a node that reads only the transfers that matter to one that has all: its digest at every tick, and its log, line by line, to what
+ * is made of the other log at once.
+ *
+ * @param all the log and digests of the other, up to a tick
+ */
+export async function expectRelevant(
+  databaseUrl: string,
+  node: IndexerProcess,
+  all: { lines: string[]; digests: Digests },
+): Promise<void> {
+  const { lines, digests } = await historyOf(databaseUrl);
+  const expected: DeriveEvent[] = [];
+  for await (const line of relevantLog(all.lines.map(parseEvent))) expected.push(line);
+  for (const [n, line] of expected.entries()) {
+    expect(JSON.parse(lines[n] ?? "null"), `line ${n + 1}`).to.deep.equal(line);
+  }
+  expect(lines).to.have.length(expected.length);
+  expect(digests, "digests where only the transfers that matter are read").to.deep.equal(all.digests);
+  await expectNumbered(databaseUrl, lines);
+  await expectPages(node, lines, digests);
+  const snapshot = await openNodeSnapshot({ databaseUrl, databaseSchema: SCHEMA });
+  try {
+    const { store } = await deriveLog(eachOf(lines));
+    expect((await compareRows(snapshot, store, 5)).first, "its rows").to.deep.equal([]);
+  } finally {
+    await snapshot.close();
+  }
+}
+
+/** Holds the pages of the open log, as far as it is final, to the log, and the digests to their lines in it. */
+async function expectPages(node: IndexerProcess, lines: string[], digests: Digests): Promise<void> {
+  const page: string[] = [];
+  for (let last = 1; page.length < last; ) {
+    const response = await fetch(`${node.url}/v1/events?after=${page.length}&limit=50`);
+    last = Number(/last=(\d+)/.exec(response.headers.get("tallystick-lines") ?? "")?.[1]);
+    const text = await response.text();
+    expect(text, `the lines after ${page.length} of ${last}`).to.not.equal("");
+    page.push(...text.trimEnd().split("\n"));
+  }
+  expect(page).to.deep.equal(lines.slice(0, page.length));
+  const answer = await (await fetch(`${node.url}/v1/digests?limit=5000`)).json();
+  const final = answer as { digests: { block: number; digest: string; line: number }[] };
+  for (const { block, digest, line } of final.digests) {
+    expect(digest).to.equal(digests.get(block));
+    expect(JSON.parse(lines[line - 1] ?? "null"), `line ${line}`).to.include({ kind: "tick", block });
+  }
+  expect(final.digests).to.not.have.length(0);
+}
+
 /** Holds the numbers of lines that a node keeps to the lines of its log: pages are found by them. */
 export async function expectNumbered(databaseUrl: string, lines: string[]): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     const { rows } = await client.query(`SELECT id, line::int FROM ${SCHEMA}.log_line ORDER BY line`);
-    expect(rows, "numbered lines").to.deep.equal(numberedLines(0, lines.map(parseEvent)));
+    expect(rows, "numbered lines").to.deep.equal(numberedLines(0, keyedLines(lines.map(parseEvent))));
     const length = await client.query(`SELECT lines::int FROM ${SCHEMA}.log_length`);
     expect(length.rows, "length of the log").to.deep.equal([{ lines: lines.length }]);
   } finally {

@@ -4,6 +4,8 @@ import path from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
 import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
+import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
+import type { Address } from "tallystick-protocol/address";
 import { ledgerId } from "tallystick-protocol/ledger/anchor";
 import { zeroAddress } from "viem";
 import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
@@ -13,7 +15,7 @@ import { type IndexerProcess, startIndexer } from "../support/indexerProcess.ts"
 import { CHAIN_ID, type LocalChain, PROVIDER, startLocalChain } from "../support/localChain.ts";
 import { TestLedger } from "../support/testLedger.ts";
 import { ARBITER, ATTESTOR, actor, OPERATOR } from "./actors.ts";
-import { expectAgreement, historyOf, letLockExpire } from "./agreement.ts";
+import { expectAgreement, expectRelevant, historyOf, letLockExpire } from "./agreement.ts";
 import { copyOf, type FollowedLedger, type Progress, RealizedLog } from "./realizedLog.ts";
 
 /** How many generated logs, and which: `npm run soak:index` plays more, and longer ones. */
@@ -22,13 +24,14 @@ const SEED = Number(process.env.EQUIVALENCE_SEED ?? 1);
 const IS_SOAK = RUNS > 1;
 const LENGTH = IS_SOAK ? { minLength: 20, maxLength: 60 } : { minLength: 24, maxLength: 32 };
 const TICK_BLOCKS = 3;
+const RELEVANT = { TRANSFERS: "relevant" };
 /** Blocks of a generated log that happen and are then undone. */
 const UNDONE = 3;
 
 /**
  * The node, the offline derivation and the oracle over the same history. Generated logs are made to happen on a real chain,
  * each with a reorg in the middle. A node follows them; once in every log it is killed, wherever it is then, after the reorg
- * (in a soak that happens to a second node, at any time). Another comes when all is over and reads the chain as it is.
+ * (in a soak that happens to a second node, at any time). One reads the transfers that matter only. Another of each kind comes when all is over and reads the chain as it is.
  */
 describe("nodes on one chain, the offline derivation and the oracle", function () {
   this.timeout(0);
@@ -39,9 +42,11 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
   let postgres: PostgresServer;
   let chain: LocalChain;
   let environment: Record<string, string>;
-  let databases: { reorged: string; killed: string; clean: string };
+  let databases: { reorged: string; killed: string; clean: string; relevant: string; late: string };
   let reorged: IndexerProcess;
   let killed: IndexerProcess;
+  /** Reads the transfers that matter only. */
+  let relevant: IndexerProcess | undefined;
   let progress: Progress;
   const followed: FollowedLedger[] = [];
   const runs = fc.sample(fc.record({ log: generatedLogOf(LENGTH), kill: fc.nat() }), {
@@ -49,8 +54,8 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
     seed: SEED,
   });
 
-  const start = (name: string, databaseUrl: string) =>
-    startIndexer(keeper, folder, { ...environment, DATABASE_URL: databaseUrl }, name);
+  const start = (name: string, databaseUrl: string, more: Record<string, string> = {}) =>
+    startIndexer(keeper, folder, { ...environment, ...more, DATABASE_URL: databaseUrl }, name);
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "tallystick-equivalence-"));
@@ -99,9 +104,12 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
       reorged: following,
       killed: IS_SOAK ? await postgres.createDatabase("killed") : following,
       clean: await postgres.createDatabase("clean"),
+      relevant: await postgres.createDatabase("relevant"),
+      late: await postgres.createDatabase("late"),
     };
     reorged = await start("reorged", databases.reorged);
     killed = IS_SOAK ? await start("killed", databases.killed) : reorged;
+    if (IS_SOAK) relevant = await start("relevant", databases.relevant, RELEVANT);
   });
   after(async () => {
     await keeper?.close();
@@ -133,6 +141,8 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
       };
       for (let n = 0; n < middle; n++) await realize(n);
 
+      // It finds a part of the chain that is there already, and follows the rest.
+      relevant ??= await start("relevant", databases.relevant, RELEVANT);
       const kept = copyOf(log.progress);
       const before = await chain.client.snapshot();
       for (let n = middle; n < middle + UNDONE; n++) await realize(n);
@@ -141,6 +151,11 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
       await reorged.until("the blocks that will be undone", async () => {
         const { meta } = await reorged.query<{ meta: { indexedBlock: number } }>("{ meta { indexedBlock } }");
         return meta.indexedBlock >= Number(orphaned);
+      });
+      const following = relevant;
+      await following.until("them, by who reads the transfers that matter", async () => {
+        const { meta } = await following.query<{ meta: { block: number } }>("{ meta { block } }");
+        return meta.block > Number(orphaned) - TICK_BLOCKS;
       });
       await chain.client.revert({ id: before });
       for (const [n, ledger] of kept.ledgers.entries()) await followed[n]?.publish(ledger);
@@ -153,10 +168,11 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
       const last = await chain.client.getBlockNumber();
       await restarted;
       expect(killing, "that it was killed").to.equal(true);
-      await Promise.all([reorged.untilTick(last), killed.untilTick(last)]);
+      await Promise.all([reorged, killed, relevant].map((it) => it?.untilTick(last)));
       const agreed = await expectAgreement(databases.reorged, reorged);
       expect(await historyOf(databases.reorged)).to.deep.equal(agreed);
       expect(await historyOf(databases.killed)).to.deep.equal(agreed);
+      await expectRelevant(databases.relevant, relevant, agreed);
     });
   }
 
@@ -164,7 +180,13 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
     killed.kill();
     await letLockExpire(databases.killed);
     killed = await start(`restarted ${run}`, databases.killed);
-    if (!IS_SOAK) reorged = killed;
+    if (!IS_SOAK) {
+      reorged = killed;
+      return;
+    }
+    relevant?.kill();
+    await letLockExpire(databases.relevant);
+    relevant = await start(`relevant, restarted ${run}`, databases.relevant, RELEVANT);
   }
 
   it("have one digest at every tick: clean run, kill -9 run, reorg run, offline derive", async () => {
@@ -181,5 +203,25 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
     expect(digests.killed).to.deep.equal(digests.clean);
     expect(digests.reorged).to.deep.equal(digests.clean);
     expect(digests.offline).to.deep.equal(digests.clean);
+    await expectSeenAtOnce(relevant as IndexerProcess);
+    if (!IS_SOAK) return;
+    await mineToTick();
+    const last = await chain.client.getBlockNumber();
+    const late = await start("late", databases.late, RELEVANT);
+    await Promise.all([clean.untilTick(last), late.untilTick(last)]);
+    await expectRelevant(databases.late, late, await historyOf(databases.clean));
   });
+
+  /** A transfer to an agent is in the log when its block is, which is no tick's. */
+  async function expectSeenAtOnce(node: IndexerProcess): Promise<void> {
+    const { agents } = await node.query<{ agents: { nodes: { address: Address }[] } }>(
+      "{ agents(first: 1) { nodes { address } } }",
+    );
+    const to = agents.nodes[0]?.address as Address;
+    const { transactionHash, blockNumber } = await chain.send(chain.token, testUsdcAbi, "mint", [to, 1n]);
+    expect(Number(blockNumber) % TICK_BLOCKS, "a block without a tick").to.not.equal(0);
+    await node.until("the transfer", async () =>
+      (await historyOf(databases.relevant)).lines.some((line) => line.includes(transactionHash)),
+    );
+  }
 });

@@ -12,7 +12,7 @@ import { limitClients } from "tallystick-runtime/http/limitClients";
 import { createApi } from "../../../../indexer/api/app.ts";
 import * as schema from "../../../../indexer/ponder.schema.ts";
 import { LINES_APART, numberedLines } from "../../../../indexer/src/logLines.ts";
-import { positionKey } from "../../../../indexer/src/positionKey.ts";
+import { keyedLines, positionKey } from "../../../../indexer/src/positionKey.ts";
 import { transferOfPayment } from "../../../../indexer/src/transferOfPayment.ts";
 import { openApiDatabase } from "../../../../tools/bench/api/apiDatabase.ts";
 import { EventLog, TOKEN, wallet } from "../../../derive/eventLog.ts";
@@ -59,7 +59,7 @@ describe("the open log", function () {
       [schema.eventLog, logged],
       [schema.payment, payments],
       [schema.digest, digests],
-      [schema.logLine, numberedLines(0, events)],
+      [schema.logLine, numberedLines(0, keyedLines(events))],
     ] as const)
       for (let at = 0; at < rows.length; at += 500)
         await database.database.insert(table).values(rows.slice(at, at + 500) as never);

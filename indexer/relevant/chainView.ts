@@ -1,0 +1,80 @@
+import type { TransferEvent } from "tallystick-derive/events";
+import type { Place } from "tallystick-derive/place";
+import type { Address } from "tallystick-protocol/address";
+import type { BlockAt, LogPort, TokenTransfer } from "../logPort/logPort.ts";
+import { FinalTransfers } from "./finalTransfers.ts";
+import type { Patient } from "./patient.ts";
+import { type RecentBlock, RecentBlocks } from "./recentBlocks.ts";
+
+/** Behind every log of a block. */
+export const END = 2 ** 40;
+
+/** The finalized head is asked for again when so many blocks came. */
+const ASK_AGAIN = 32;
+
+/** The token's transfers as one block of the chain has them in its past. */
+export type ChainView = {
+  head: BlockAt;
+  token: Address;
+  firstBlock: number;
+  /** Up to this block transfers are read by range; those behind it are in `recent`, up to the head. */
+  final: number;
+  recent: readonly RecentBlock[];
+  transfers: FinalTransfers;
+  patient: Patient;
+};
+
+/** Opens views of the chain. What it remembers is kept by the hashes of blocks, or of blocks that nothing takes back. */
+export class ChainTransfers {
+  readonly #port: LogPort;
+  readonly #token: Address;
+  readonly #firstBlock: number;
+  readonly #transfers: FinalTransfers;
+  readonly #recent: RecentBlocks;
+  #final = -1;
+  #askedAt = Number.NEGATIVE_INFINITY;
+
+  constructor({ port, token, firstBlock }: { port: LogPort; token: Address; firstBlock: number }) {
+    this.#port = port;
+    this.#token = token;
+    this.#firstBlock = firstBlock;
+    this.#transfers = new FinalTransfers(port, firstBlock);
+    this.#recent = new RecentBlocks(port);
+  }
+
+  /** @throws OrphanedError when the block is gone from the chain, through `patient` */
+  async at(head: BlockAt, patient: Patient): Promise<ChainView> {
+    if (head.block > this.#final && head.block >= this.#askedAt + ASK_AGAIN) {
+      const { block } = await patient((call) => this.#port.finalizedHead(call));
+      this.#final = Math.max(this.#final, block);
+      this.#askedAt = head.block;
+    }
+    const final = Math.min(this.#final, head.block);
+    const first = Math.max(final + 1, this.#firstBlock);
+    return {
+      head,
+      token: this.#token,
+      firstBlock: this.#firstBlock,
+      final,
+      recent: first > head.block ? [] : await this.#recent.upTo(head, first, patient),
+      transfers: this.#transfers,
+      patient,
+    };
+  }
+}
+
+/** A transfer as the log has it. */
+export function transferEvent(
+  { block, time, log, from, to, value, tx }: TokenTransfer & { time: number },
+  token: Address,
+  authorized = false,
+): TransferEvent {
+  return { block, time, log, kind: "transfer", token, from, to, value: String(value), tx, authorized };
+}
+
+/** Whether something stands between two places, neither included. */
+export function isBetween(place: Place, after: Place | null, before: Place): boolean {
+  const isAfter =
+    after === null || place.block > after.block || (place.block === after.block && place.log > after.log);
+  return isAfter && (place.block < before.block || (place.block === before.block && place.log < before.log));
+}

@@ -1,0 +1,197 @@
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
+import { byPlace } from "../logPort/checkLogs.ts";
+import { OrphanedBlockError, TooManyLogsError } from "../logPort/errors.ts";
+import type {
+  BlockRange,
+  Call,
+  LogPort,
+  LogQuery,
+  TokenTransfer,
+  TransactionLogs,
+} from "../logPort/logPort.ts";
+import { openWallets } from "../logPort/openWallets.ts";
+import { LatestUsed } from "./latestUsed.ts";
+import type { Patient } from "./patient.ts";
+
+/** Blocks of one call: what was read of a long history is not lost when a call fails. */
+const STEP = 500_000;
+
+/** Wallets of one call: what one request of an RPC takes. */
+const WALLETS = 1_000;
+
+/** Headers of one call. */
+const HEADERS = 1_000;
+
+/** What is remembered: transfers that left wallets, times of blocks, transactions. */
+const MOST_SENT = 500_000;
+const MOST_TIMES = 200_000;
+const MOST_TRANSACTIONS = 20_000;
+
+/** What left a wallet up to a block, as far as it was read. */
+type Sent = { upTo: number; transfers: TokenTransfer[] };
+
+/** The token's transfers in blocks that nothing takes back. */
+export class FinalTransfers {
+  readonly #port: LogPort;
+  readonly #firstBlock: number;
+  readonly #sent = new LatestUsed<Sent>(MOST_SENT, ({ transfers }) => 1 + transfers.length);
+  readonly #times = new LatestUsed<number>(MOST_TIMES);
+  readonly #transactions = new LatestUsed<TransactionLogs>(MOST_TRANSACTIONS);
+
+  /** @param firstBlock the token's, or an earlier one */
+  constructor(port: LogPort, firstBlock: number) {
+    this.#port = port;
+    this.#firstBlock = firstBlock;
+  }
+
+  /** The first `limit` transfers that reached each of these wallets in a range, in the order of the chain. */
+  to(
+    wallets: readonly Address[],
+    range: BlockRange,
+    limit: number,
+    patient: Patient,
+  ): Promise<TokenTransfer[]> {
+    return this.#read({ kind: "transfersTo", wallets }, range, limit, patient);
+  }
+
+  /** The first `limit` transfers that left each of these wallets up to a block; of a wallet that has fewer, all. */
+  async from(
+    wallets: readonly Address[],
+    upTo: number,
+    limit: number,
+    patient: Patient,
+  ): Promise<Map<Address, readonly TokenTransfer[]>> {
+    const known = new Map(
+      wallets.map((it) => [it, this.#sent.get(it) ?? { upTo: this.#firstBlock - 1, transfers: [] }]),
+    );
+    const isMissing = (it: Sent) => it.upTo < upTo && it.transfers.length < limit;
+    const missing = [...known].filter(([, it]) => isMissing(it));
+    // Those that are known up to one block have one range to read.
+    for (const [last, group] of Map.groupBy(missing, ([, it]) => it.upTo)) {
+      const query: LogQuery = { kind: "transfersFrom", wallets: group.map(([wallet]) => wallet) };
+      const read = await this.#read(query, { from: last + 1, to: upTo }, limit, patient);
+      const own = Map.groupBy(read, ({ from }) => from);
+      for (const [wallet, before] of group) {
+        const transfers = [...before.transfers, ...(own.get(wallet) ?? [])];
+        const isCut = (own.get(wallet)?.length ?? 0) >= limit;
+        // Of the last block of those that were cut there may be more.
+        const end = isCut ? (transfers.at(-1) as TokenTransfer).block - 1 : upTo;
+        known.set(wallet, { upTo: end, transfers });
+        this.#sent.set(wallet, { upTo: end, transfers: transfers.filter(({ block }) => block <= end) });
+      }
+    }
+    return new Map([...known].map(([wallet, { transfers }]) => [wallet, transfers]));
+  }
+
+  /** What a transaction logged that is in a block up to `asOf`; null when there is none. */
+  async transaction(hash: Hex, asOf: number, patient: Patient): Promise<TransactionLogs | null> {
+    const known = this.#transactions.get(hash);
+    if (known !== undefined) return known.block <= asOf ? known : null;
+    const read = await patient((call) => this.#port.transactionLogs(hash, asOf, call));
+    if (read !== null) this.#transactions.set(hash, read);
+    return read;
+  }
+
+  /** The senders' authorizations in a range, as `<block>/<log>/<authorizer>/<transaction>`. */
+  async authorizations(
+    senders: readonly Address[],
+    range: BlockRange,
+    patient: Patient,
+  ): Promise<Set<string>> {
+    const found = new Set<string>();
+    for (let n = 0; n < senders.length; n += WALLETS) {
+      const some = senders.slice(n, n + WALLETS);
+      const used = await patient((call) => this.#port.authorizationsBy(some, range, call));
+      for (const { block, log, authorizer, tx } of used) found.add(`${block}/${log}/${authorizer}/${tx}`);
+    }
+    return found;
+  }
+
+  /** The same transfers, each with the time of its block. */
+  async withTimes<It extends { block: number; blockHash: Hex; time: number | null }>(
+    logs: readonly It[],
+    patient: Patient,
+  ): Promise<(It & { time: number })[]> {
+    const hashes = new Map(logs.filter(({ time }) => time === null).map((it) => [it.block, it.blockHash]));
+    const times = new Map<number, number>();
+    for (const [block, hash] of hashes) {
+      const known = this.#times.get(hash);
+      if (known !== undefined) times.set(block, known);
+    }
+    const missing = [...hashes.keys()].filter((block) => !times.has(block));
+    for (let n = 0; n < missing.length; n += HEADERS) {
+      const some = missing.slice(n, n + HEADERS);
+      for (const { block, hash, time } of await patient((call) => this.#headersOf(some, hashes, call))) {
+        times.set(block, time);
+        this.#times.set(hash, time);
+      }
+    }
+    return logs.map((log) => ({ ...log, time: log.time ?? (times.get(log.block) as number) }));
+  }
+
+  async #headersOf(blocks: readonly number[], hashes: ReadonlyMap<number, Hex>, call: Call) {
+    const headers = await this.#port.headers(blocks, call);
+    for (const { block, hash } of headers) {
+      const told = hashes.get(block) as Hex;
+      if (told !== hash) throw new OrphanedBlockError(this.#port.name, block, told);
+    }
+    return headers;
+  }
+
+  async #read(query: LogQuery, range: BlockRange, limit: number, patient: Patient): Promise<TokenTransfer[]> {
+    const found: TokenTransfer[] = [];
+    for (let n = 0; n < query.wallets.length; n += WALLETS) {
+      const wallets = query.wallets.slice(n, n + WALLETS);
+      found.push(...(await this.#readOrHalve({ ...query, wallets }, range, limit, patient)));
+    }
+    return found.sort(byPlace);
+  }
+
+  /** Where wallets have more transfers together than a call may gather, half of them are read at a time. */
+  async #readOrHalve(
+    query: LogQuery,
+    range: BlockRange,
+    limit: number,
+    patient: Patient,
+  ): Promise<TokenTransfer[]> {
+    try {
+      return await this.#readSteps(query, range, limit, patient);
+    } catch (error) {
+      const { wallets } = query;
+      if (!(error instanceof TooManyLogsError) || wallets.length === 1) throw error;
+      const half = Math.ceil(wallets.length / 2);
+      const [first, second] = [wallets.slice(0, half), wallets.slice(half)];
+      return [
+        ...(await this.#readOrHalve({ ...query, wallets: first }, range, limit, patient)),
+        ...(await this.#readOrHalve({ ...query, wallets: second }, range, limit, patient)),
+      ];
+    }
+  }
+
+  async #readSteps(
+    query: LogQuery,
+    { from, to }: BlockRange,
+    limit: number,
+    patient: Patient,
+  ): Promise<TokenTransfer[]> {
+    const open = openWallets(query, this.#port.name, limit);
+    const read = query.kind === "transfersFrom" ? this.#port.transfersFrom : this.#port.transfersTo;
+    const most = Number.isFinite(limit) ? { limit } : {};
+    for (let next = from; next <= to && open.wallets.length > 0; next += STEP) {
+      const step = { from: next, to: Math.min(to, next + STEP - 1) };
+      // More logs than a call may gather are no more the next time: that is no matter for patience.
+      const logs = await patient(async (call) => {
+        try {
+          return await read(open.wallets, step, { ...call, ...most });
+        } catch (error) {
+          if (error instanceof TooManyLogsError) return error;
+          throw error;
+        }
+      });
+      if (logs instanceof TooManyLogsError) throw logs;
+      open.add(logs);
+    }
+    return open.end((logs) => logs.sort(byPlace)) as TokenTransfer[];
+  }
+}

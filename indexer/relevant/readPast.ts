@@ -1,0 +1,163 @@
+import type { TransferEvent } from "tallystick-derive/events";
+import type { ReadPast } from "tallystick-derive/relevant/applyRelevant";
+import type {
+  PaymentsRead,
+  Read,
+  TransfersFromRead,
+  TransfersToRead,
+} from "tallystick-derive/relevant/reads";
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
+import type { TokenTransfer, UsedAuthorization } from "../logPort/logPort.ts";
+import { type ChainView, isBetween, transferEvent } from "./chainView.ts";
+
+/**
+ * The past of a block, read through the log port.
+ *
+ * @param isAuthorized whether the transfer that is being applied is authorized
+ */
+export function readPastOf(
+  view: ChainView,
+  isAuthorized: (transfer: TransferEvent) => Promise<boolean>,
+): ReadPast {
+  return async (reads, event) => {
+    const answers = new Map<Read, TransferEvent[]>();
+    await readInflows(view, reads.filter(isOfKind("transfersTo")), answers);
+    await readOutflows(view, reads.filter(isOfKind("transfersFrom")), answers);
+    const payments = reads.filter(isOfKind("payments"));
+    const found = await Promise.all(payments.map((read) => readPayments(view, read)));
+    for (const [n, read] of payments.entries()) answers.set(read, found[n] ?? []);
+    for (const read of reads) {
+      if (read.kind !== "authorization" || event.kind !== "transfer") continue;
+      answers.set(read, [{ ...event, authorized: await isAuthorized(event) }]);
+    }
+    return reads.map((read) => answers.get(read) ?? []);
+  };
+}
+
+const isOfKind =
+  <Kind extends Read["kind"]>(kind: Kind) =>
+  (read: Read): read is Extract<Read, { kind: Kind }> =>
+    read.kind === kind;
+
+type Answers = Map<Read, TransferEvent[]>;
+
+/** What reached wallets: those of which nothing is known yet are read together. */
+async function readInflows(
+  view: ChainView,
+  reads: readonly TransfersToRead[],
+  answers: Answers,
+): Promise<void> {
+  const fresh = reads.filter(({ after }) => after === null);
+  const found = new Map<TransfersToRead, TokenTransfer[]>();
+  if (fresh.length > 0) {
+    const range = {
+      from: view.firstBlock,
+      to: Math.min(view.final, Math.max(...fresh.map(({ before }) => before.block))),
+    };
+    const limit = Math.max(...fresh.map((it) => it.limit));
+    const wallets = fresh.map(({ wallet }) => wallet as Address);
+    const own = Map.groupBy<string, TokenTransfer>(
+      await view.transfers.to(wallets, range, limit, view.patient),
+      ({ to }) => to,
+    );
+    for (const read of fresh) found.set(read, own.get(read.wallet) ?? []);
+  }
+  for (const read of reads) {
+    const { wallet, after, before, limit } = read;
+    const final = found.get(read) ?? (await readFurther(view, read));
+    const recent = view.recent.flatMap(({ transfers }) => transfers.filter(({ to }) => to === wallet));
+    const wanted = [...final, ...recent].filter((it) => isBetween(it, after, before)).slice(0, limit);
+    const timed = await withTimes(view, wanted);
+    answers.set(
+      read,
+      timed.map((it) => transferEvent(it, view.token)),
+    );
+  }
+}
+
+/** What reached a wallet after a place: the rest of that block, which counts towards no limit, and the blocks behind it. */
+async function readFurther(
+  { final, transfers, patient }: ChainView,
+  { wallet, after, before, limit }: TransfersToRead,
+): Promise<TokenTransfer[]> {
+  const to = Math.min(final, before.block);
+  const first = after?.block ?? 0;
+  if (first > to) return [];
+  const wallets = [wallet as Address];
+  return [
+    ...(await transfers.to(wallets, { from: first, to: first }, Number.POSITIVE_INFINITY, patient)),
+    ...(await transfers.to(wallets, { from: first + 1, to }, limit, patient)),
+  ];
+}
+
+/** Whether so many transfers had left wallets, and with which that was reached. Of one with fewer nothing is told. */
+async function readOutflows(
+  view: ChainView,
+  reads: readonly TransfersFromRead[],
+  answers: Answers,
+): Promise<void> {
+  for (const [limit, group] of Map.groupBy(reads, (it) => it.limit)) {
+    const upTo = Math.min(view.final, Math.max(...group.map(({ before }) => before.block)));
+    const wallets = [...new Set(group.map(({ wallet }) => wallet as Address))];
+    const final = await view.transfers.from(wallets, upTo, limit, view.patient);
+    for (const read of group) {
+      const { wallet, before } = read;
+      const recent = view.recent.flatMap(({ transfers }) => transfers.filter(({ from }) => from === wallet));
+      const sent = [...(final.get(wallet as Address) ?? []), ...recent].filter((it) =>
+        isBetween(it, null, before),
+      );
+      const last = sent[limit - 1];
+      if (last === undefined) continue;
+      const [timed] = await withTimes(view, [last]);
+      // Only the place of the last one is told.
+      answers.set(
+        read,
+        sent.slice(0, limit).map((it) => transferEvent({ ...it, time: timed?.time ?? 0 }, view.token)),
+      );
+    }
+  }
+}
+
+/** The transfers of a transaction that may be a receipt's payment. */
+async function readPayments(view: ChainView, read: PaymentsRead): Promise<TransferEvent[]> {
+  const { after, before, limit } = read;
+  const tx = read.tx as Hex;
+  const isWanted = (it: TokenTransfer) =>
+    it.tx === tx &&
+    it.from === read.from &&
+    it.to === read.to &&
+    it.value === read.value &&
+    isBetween(it, after, before);
+  const { transfers, authorizations } = await transactionOf(view, tx, before.block);
+  const wanted = await withTimes(view, transfers.filter(isWanted).slice(0, limit));
+  return wanted.map((it) => transferEvent(it, view.token, authorizes(authorizations, it)));
+}
+
+async function transactionOf(view: ChainView, tx: Hex, asOf: number) {
+  for (const { transfers, authorizations } of view.recent) {
+    if (transfers.some((it) => it.tx === tx)) return { transfers, authorizations };
+  }
+  const nothing = { transfers: [], authorizations: [] };
+  const last = Math.min(asOf, view.final);
+  // Before the first final block there is none to be asked about.
+  if (last < view.firstBlock) return nothing;
+  return (await view.transfers.transaction(tx, last, view.patient)) ?? nothing;
+}
+
+/** Whether the token logged the sender's authorization right before a transfer (EIP-3009). */
+export function authorizes(
+  authorizations: readonly UsedAuthorization[],
+  { block, log, tx, from }: Pick<TokenTransfer, "block" | "log" | "tx" | "from">,
+): boolean {
+  return authorizations.some(
+    (it) => it.block === block && it.log === log - 1 && it.tx === tx && it.authorizer === from,
+  );
+}
+
+/** Blocks above finality say their times themselves. */
+function withTimes(view: ChainView, transfers: readonly TokenTransfer[]) {
+  const times = new Map(view.recent.map(({ block, time }) => [block, time]));
+  const told = transfers.map((it) => ({ ...it, time: it.time ?? times.get(it.block) ?? null }));
+  return view.transfers.withTimes(told, view.patient);
+}

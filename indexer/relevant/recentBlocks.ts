@@ -1,0 +1,65 @@
+import type { Hex } from "tallystick-protocol/hex";
+import { OrphanedBlockError } from "../logPort/errors.ts";
+import type { BlockAt, BlockHeader, BlockLogs, LogPort } from "../logPort/logPort.ts";
+import type { Patient } from "./patient.ts";
+
+/** A block that may still be taken back, with all that the token logged in it. */
+export type RecentBlock = BlockHeader & BlockLogs;
+
+/** Blocks that are kept: some more than Base has above finality. */
+const MOST_KEPT = 4_000;
+
+/** Blocks asked for at once. */
+const TOGETHER = 200;
+
+/** The blocks above finality, each by its hash: what is known of one holds on whatever fork it is. */
+export class RecentBlocks {
+  readonly #port: Pick<LogPort, "name" | "headers" | "blockLogs">;
+  readonly #kept = new Map<Hex, RecentBlock>();
+
+  constructor(port: Pick<LogPort, "name" | "headers" | "blockLogs">) {
+    this.#port = port;
+  }
+
+  /**
+   * The blocks from `from` on that lead to one, and that one, in their order.
+   *
+   * @throws OrphanedBlockError where the source has other blocks than these
+   */
+  async upTo({ block, hash }: BlockAt, from: number, patient: Patient): Promise<RecentBlock[]> {
+    const known: RecentBlock[] = [];
+    let next = { block, hash };
+    while (next.block >= from) {
+      const kept = this.#kept.get(next.hash);
+      if (kept === undefined) break;
+      known.push(kept);
+      next = { block: kept.block - 1, hash: kept.parentHash };
+    }
+    const read: RecentBlock[] = [];
+    while (next.block >= from) {
+      const first = Math.max(from, next.block - TOGETHER + 1);
+      const blocks = await patient((call) => this.#read(first, next, call));
+      read.push(...blocks.toReversed());
+      next = { block: first - 1, hash: (blocks[0] as RecentBlock).parentHash };
+    }
+    // Those that are nearest to the head are kept longest.
+    for (const it of read.toReversed()) this.#keep(it);
+    return [...known, ...read].reverse();
+  }
+
+  async #read(from: number, last: BlockAt, call: Parameters<LogPort["headers"]>[1]): Promise<RecentBlock[]> {
+    const numbers = Array.from({ length: last.block - from + 1 }, (_, n) => from + n);
+    const headers = await this.#port.headers(numbers, call);
+    if (headers.at(-1)?.hash !== last.hash) {
+      throw new OrphanedBlockError(this.#port.name, last.block, last.hash);
+    }
+    const logs = await this.#port.blockLogs(headers, call);
+    return headers.map((header, n) => ({ ...header, ...(logs[n] as BlockLogs) }));
+  }
+
+  #keep(block: RecentBlock): void {
+    this.#kept.set(block.hash, block);
+    const oldest = this.#kept.size > MOST_KEPT ? this.#kept.keys().next().value : undefined;
+    if (oldest !== undefined) this.#kept.delete(oldest);
+  }
+}

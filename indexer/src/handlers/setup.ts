@@ -1,0 +1,28 @@
+import { type Context, ponder } from "ponder:registry";
+import { config } from "../../environment.ts";
+import { hubsWarning } from "../../hubsWarning.ts";
+import { token } from "../../ponder.schema.ts";
+import { logWarning } from "../../ponderProcess.ts";
+import { logParams } from "../eventLog.ts";
+import { holdSchema } from "./holdSchema.ts";
+
+const missing = hubsWarning(config);
+if (missing !== null) logWarning({ msg: missing });
+
+/** The log begins with what this node was configured with: its parameters, its token, and the block where it starts to read. */
+ponder.on("AnchoredLedger:setup", async ({ context }: { context: Pick<Context, "db" | "client"> }) => {
+  await holdSchema(context.db);
+  const { startBlock, transfers, params } = config;
+  const { timestamp } = await context.client.getBlock({ blockNumber: BigInt(startBlock) });
+  const firstBlock = transfers.form === "all" ? startBlock : transfers.firstBlock;
+  await context.db.insert(token).values({ id: config.token, firstBlock });
+  await logParams(context.db, {
+    block: startBlock,
+    time: Number(timestamp),
+    log: 0,
+    kind: "params",
+    form: transfers.form,
+    params,
+    token: { address: config.token, firstBlock },
+  });
+});

@@ -1,0 +1,126 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import type { DeriveEvent } from "tallystick-derive/events";
+import { itemsOf } from "tallystick-derive/lists";
+import { MemoryStore } from "tallystick-derive/memoryStore";
+import { applyRelevant } from "tallystick-derive/relevant/applyRelevant";
+import { WATCHED } from "tallystick-derive/relevant/inflow";
+import type { Address } from "tallystick-protocol/address";
+import { ChainTransfers, END } from "../../../indexer/relevant/chainView.ts";
+import type { Patient } from "../../../indexer/relevant/patient.ts";
+import { readPastOf } from "../../../indexer/relevant/readPast.ts";
+import { TransfersAhead } from "../../../indexer/relevant/transfersAhead.ts";
+import { TOKEN } from "../../derive/eventLog.ts";
+import { auditSteps } from "../../derive/oracle/auditActions.ts";
+import { auditLog } from "../../derive/oracle/auditLog.ts";
+import { distantLogOf, generatedLog } from "../../derive/oracle/generatedLog.ts";
+import { relevant } from "../../derive/relevant/agreement.ts";
+import { hashOf, portOf } from "./support/portOf.ts";
+
+const RUNS = Number(process.env.RELEVANT_RUNS ?? 25);
+const SEED = { seed: Number(process.env.RELEVANT_SEED ?? 1) };
+
+const patient: Patient = (work) => work({ signal: new AbortController().signal, deadlineMs: 1_000 });
+
+/** What makes the log of a node: Ponder's events, of which none is a transfer, and blocks. */
+async function linesThroughPort(
+  events: readonly DeriveEvent[],
+  { finality, wakeUps }: { finality: number; wakeUps: number },
+): Promise<DeriveEvent[]> {
+  const port = portOf(events);
+  const chain = new ChainTransfers({ port, token: TOKEN, firstBlock: 0 });
+  const ahead = new TransfersAhead();
+  const store = new MemoryStore();
+  const lines: DeriveEvent[] = [];
+  let after = { block: -1, log: END };
+  const watched = {
+    list: async () => {
+      const wallets: Address[] = [];
+      for await (const it of itemsOf(store, WATCHED)) wallets.push(it as Address);
+      return wallets;
+    },
+  };
+  const step = async (block: number, log: number, event: DeriveEvent | null) => {
+    port.final = Math.max(port.final, block - finality);
+    const view = await chain.at({ block, hash: hashOf(block) }, patient);
+    const read = readPastOf(view, (it) => ahead.isAuthorized(view, it));
+    const apply = async (it: DeriveEvent) => {
+      lines.push(...(await applyRelevant(store, it, read, { trustSignatures: true })));
+      return true;
+    };
+    const until = { block, log };
+    await ahead.bringIn(view, { after, until, watched, apply });
+    after = log === END ? until : { block, log: log - 1 };
+    if (event !== null) await apply(event);
+  };
+  for (const [n, event] of events.entries()) {
+    const isLast = events[n + 1]?.block !== event.block;
+    if (event.kind === "params") await applyParams(store, event, lines);
+    else if (event.kind === "tick") await step(event.block, END, event);
+    else if (event.kind !== "transfer") await step(event.block, event.log, event);
+    if (n === events.length - 1 || (isLast && wakeUps > 0 && event.block % wakeUps === 0)) {
+      await step(event.block, END, null);
+    }
+  }
+  return lines;
+}
+
+async function applyParams(
+  store: MemoryStore,
+  event: DeriveEvent & { kind: "params" },
+  lines: DeriveEvent[],
+) {
+  const first = { ...event, form: "relevant" } as const;
+  lines.push(...(await applyRelevant(store, first, () => [], { trustSignatures: true })));
+}
+
+const ways = fc.record({
+  finality: fc.constantFrom(0, 3, 40, 100_000),
+  wakeUps: fc.constantFrom(0, 1, 5),
+});
+
+describe("the log of the transfers that matter, read through a log port", () => {
+  const isSame = async (log: { events: DeriveEvent[] }, way: { finality: number; wakeUps: number }) => {
+    const lines = await linesThroughPort(log.events, way);
+    expect(lines).to.deep.equal(await relevant(log as never));
+  };
+
+  it("is that of who has all transfers at hand, line by line", async () => {
+    const log = distantLogOf({ minLength: 5, maxLength: 50 }, 5);
+    await fc.assert(fc.asyncProperty(log, ways, isSame), { numRuns: RUNS, ...SEED });
+  }).timeout(0);
+
+  it("is it for the logs that the oracle is held to", async () => {
+    await fc.assert(fc.asyncProperty(generatedLog, ways, isSame), { numRuns: RUNS, ...SEED });
+  }).timeout(0);
+
+  it("is it for logs with audits", async () => {
+    const property = fc.asyncProperty(auditSteps, ways, async (steps, way) =>
+      isSame(await auditLog(steps), way),
+    );
+    await fc.assert(property, { numRuns: Math.ceil(RUNS / 8), ...SEED });
+  }).timeout(0);
+
+  it("asks what is final before it reads the first block, and for no block below it", async () => {
+    const port = portOf([]);
+    port.final = 2;
+    const chain = new ChainTransfers({ port, token: TOKEN, firstBlock: 1 });
+    const view = await chain.at({ block: 5, hash: hashOf(5) }, patient);
+    expect([view.final, view.recent.map(({ block }) => block)]).to.deep.equal([2, [3, 4, 5]]);
+    port.final = 0;
+    port.transactionLogs = () => Promise.reject(new Error("There is no final block of the token."));
+    const young = await new ChainTransfers({ port, token: TOKEN, firstBlock: 1 }).at(view.head, patient);
+    const read = readPastOf(young, async () => false);
+    const [place, other] = [{ block: 5, log: 0 }, TOKEN];
+    const asked = {
+      kind: "payments",
+      tx: hashOf(9),
+      from: other,
+      to: other,
+      value: 1n,
+      after: null,
+    } as const;
+    const tick = { kind: "tick", block: 5, time: 0 } as const;
+    expect(await read([{ ...asked, before: place, limit: 1 }], tick)).to.deep.equal([[]]);
+  });
+});
