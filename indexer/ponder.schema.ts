@@ -103,6 +103,16 @@ export const contestedPair = deriveTable("contestedPair");
 export const canaryList = deriveTable("canaryList");
 export const canary = deriveTable("canary");
 export const disclosure = deriveTable("disclosure");
+export const steward = deriveTable("steward", (table) => ({
+  byAlias: index().on(table.alias),
+  byScore: index().on(table.score, table.id),
+}));
+export const endorsement = deriveTable("endorsement", (table) => ({
+  byAgent: index().on(table.agent, table.time, table.id),
+}));
+export const probedHost = deriveTable("probedHost");
+export const probedHour = deriveTable("probedHour");
+export const clientError = deriveTable("clientError");
 export const cluster = deriveTable("cluster", (table) => ({
   byOrdinal: index().on(table.ordinal),
   byMerge: index().on(table.mergedInto),

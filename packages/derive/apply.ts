@@ -25,6 +25,7 @@ import { historyTold } from "./relevant/historyTold.ts";
 import { countTold } from "./relevant/senders.ts";
 import { STATE_ID } from "./stateId.ts";
 import { type ApplyOptions, openStep, type Step } from "./step.ts";
+import { tickSteward } from "./steward/tickSteward.ts";
 import { type Answer, after, forEach, type Store } from "./store.ts";
 import { settleTier } from "./tiers.ts";
 import { transferred } from "./transfers.ts";
@@ -111,4 +112,5 @@ async function ticked(step: Step, { block, time, hash }: TickEvent): Promise<voi
     }
   });
   await tickAudits(step, hash);
+  await tickSteward(step);
 }

@@ -18,6 +18,7 @@ import {
 } from "./rational.ts";
 import { medianOf, percentilesOf } from "./statistics.ts";
 import type { Step } from "./step.ts";
+import { noteAmended, noteSale } from "./steward/outcomeDays.ts";
 import type { Row } from "./tables.ts";
 
 export type HireFacts = Outcome &
@@ -65,6 +66,7 @@ export async function countHire(step: Step, facts: HireFacts): Promise<boolean> 
     await changeWindow(step, hire, 1);
     await schedule(step, hire.time + windowSeconds, "window", hire.id);
   }
+  await noteSale(step, hire);
   return true;
 }
 
@@ -105,6 +107,7 @@ export async function amendHire(
   if (hire.inWindow) await changeWindow(step, hire, -1);
   await step.store.update("hire", id, change);
   if (hire.inWindow) await changeWindow(step, { ...hire, ...change }, 1);
+  await noteAmended(step, hire, { ...hire, ...change });
 }
 
 /**
@@ -123,6 +126,7 @@ export async function undampen(step: Step, members: ReadonlySet<string>): Promis
       await changeWindow(step, { ...hire, clusterSize: 1 }, 1);
       if (hire.leavesDay !== null && hire.leavesDay > step.state.time)
         await addDayVolume(step, hire, subtract(ONE, weightOf(hire)));
+      await noteAmended(step, hire, { ...hire, clusterSize: 1 });
     }
   }
 }

@@ -1,11 +1,9 @@
 import { InvalidInputError } from "tallystick-protocol/errors";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
-import { parseAttestation } from "tallystick-protocol/records/attestation";
 import { parseAuditCanary } from "tallystick-protocol/records/auditCanary";
 import { checkBinding, isBoundType, isUnbound } from "tallystick-protocol/records/binding";
 import { parseClaim } from "tallystick-protocol/records/claim";
 import { parseConsensus } from "tallystick-protocol/records/consensus";
-import { parseEndorsement } from "tallystick-protocol/records/endorsement";
 import { checkListing, checkPayeeSignature, type Listing } from "tallystick-protocol/records/listing";
 import { parseParams } from "tallystick-protocol/records/params";
 import { parsePulse } from "tallystick-protocol/records/pulse";
@@ -18,7 +16,6 @@ import { parseSlaDispute } from "tallystick-protocol/records/slaDispute";
 import { parseSlaPayment } from "tallystick-protocol/records/slaPayment";
 import { parseSlaRuling } from "tallystick-protocol/records/slaRuling";
 import { parseTelemetry } from "tallystick-protocol/records/telemetry";
-import { parseUptime } from "tallystick-protocol/records/uptime";
 import { auditReaders } from "./audits/auditReaders.ts";
 import type { Reading } from "./audits/reading.ts";
 import { claimSettled } from "./claims.ts";
@@ -29,6 +26,7 @@ import { paramsSettled } from "./paramsRecord.ts";
 import { ratingId, ratingSettled } from "./ratings.ts";
 import { receiptSettled } from "./receipts.ts";
 import type { Step } from "./step.ts";
+import { stewardReaders } from "./steward/readStewardRecord.ts";
 import type { Row } from "./tables.ts";
 import { telemetrySettled } from "./telemetry.ts";
 
@@ -112,9 +110,9 @@ async function readRecord(step: Step, event: RecordEvent): Promise<(() => Promis
       if ((await step.store.get("telemetry", receipt.id)) !== null) {
         throw new InvalidRecord("the buyer sent telemetry for this receipt before");
       }
-      const { latency_ms: latencyMs = null, verification } = body;
+      const { latency_ms: latencyMs = null, verification, failure = null } = body;
       const allPassed = verification?.all_passed ?? null;
-      return () => telemetrySettled(step, receipt, { latencyMs, allPassed });
+      return () => telemetrySettled(step, receipt, { latencyMs, allPassed, failure });
     }
     case "claim": {
       const body = parseClaim(event.body);
@@ -133,7 +131,7 @@ async function readRecord(step: Step, event: RecordEvent): Promise<(() => Promis
       return () => paramsSettled(step, params);
     }
     default: {
-      const reader = auditReaders.get(event.type);
+      const reader = auditReaders.get(event.type) ?? stewardReaders.get(event.type);
       return reader === undefined ? unread(event) : required(await reader(step, event));
     }
   }
@@ -147,9 +145,6 @@ const UNREAD: { [type: string]: ((body: RecordBody) => unknown) | undefined } = 
   review: parseReview,
   pulse: parsePulse,
   audit_canary: parseAuditCanary,
-  attestation: parseAttestation,
-  uptime: parseUptime,
-  endorsement: parseEndorsement,
   sla: parseSla,
   sla_dispute: parseSlaDispute,
   sla_ruling: parseSlaRuling,
@@ -191,7 +186,7 @@ async function hasBoundRecords(step: Step, ledger: string): Promise<boolean> {
   return (await step.store.get("boundLedger", ledger)) !== null;
 }
 
-/** What a record of audits does. */
+/** What a record of audits or of the trust score does. */
 function required(reading: Reading): () => Promise<void> {
   if (typeof reading === "string") throw new InvalidRecord(reading);
   return reading;

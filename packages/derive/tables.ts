@@ -1,5 +1,6 @@
 import { auditTables } from "./audits/tables.ts";
 import type { ColumnKind, ColumnValues } from "./columnKind.ts";
+import { stewardTables } from "./steward/tables.ts";
 
 /**
  * The rows of the derivation. Every table has one text primary key, `id`, that can be predicted from the event at hand,
@@ -335,11 +336,12 @@ export const tables = {
   },
   /** Stars of one day in the window, `<agent>/<day>`: Σ weight and Σ weight × stars. */
   starDay: { id: "text", weight: "text", stars: "text" },
-  /** What the buyer measured, by receipt; its first word stands. */
-  telemetry: { id: "text", latencyMs: "number?", allPassed: "boolean?" },
+  /** What the buyer measured, by receipt, and what it says went wrong; its first word stands. */
+  telemetry: { id: "text", latencyMs: "number?", allPassed: "boolean?", failure: "text?" },
   /** An agent's human claim, by agent. */
   claim: { id: "text", xHandle: "text", status: "text", hash: "text" },
   ...auditTables,
+  ...stewardTables,
   /** `<agent>/<hire_id>` of counted receipts: the same hire never counts twice. */
   hireKey: { id: "text", hire: "text" },
   /** `<buyer>/<seller>` of free hires: one each. */

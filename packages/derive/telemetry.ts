@@ -1,6 +1,7 @@
 import { amendHire } from "./hires.ts";
 import { directOutcome } from "./outcome.ts";
 import type { Step } from "./step.ts";
+import { noteClientError } from "./steward/outcomeDays.ts";
 import type { Row } from "./tables.ts";
 
 /**
@@ -10,7 +11,7 @@ import type { Row } from "./tables.ts";
 export async function telemetrySettled(
   step: Step,
   receipt: Row<"receipt">,
-  measured: { latencyMs: number | null; allPassed: boolean | null },
+  measured: { latencyMs: number | null; allPassed: boolean | null; failure: string | null },
 ): Promise<void> {
   const telemetry = { id: receipt.id, ...measured };
   await step.store.insert("telemetry", telemetry);
@@ -20,6 +21,15 @@ export async function telemetrySettled(
   const isDecided = hire.escrowId !== null || hire.evidence === "audit";
   const { outcome, evidence } = isDecided ? hire : directOutcome(receipt, telemetry);
   await amendHire(step, hire.id, { outcome, evidence, latencyMs: measured.latencyMs ?? hire.latencyMs });
+  if (measured.failure === CLIENT_ERROR) await noteClientError(step, hire.id);
+}
+
+const CLIENT_ERROR = "client_error";
+
+/** A receipt is known to be of a hire: what its buyer said of it before counts. */
+export async function telemetryCounted(step: Step, receipt: string, hire: string): Promise<void> {
+  const telemetry = await step.store.get("telemetry", receipt);
+  if (telemetry?.failure === CLIENT_ERROR) await noteClientError(step, hire);
 }
 
 /** The latency of a receipt's hire: the buyer's figure before the seller's. */

@@ -1,0 +1,43 @@
+import type { Attestation, TestRun } from "tallystick-protocol/records/attestation";
+import type { RecordEvent } from "../events.ts";
+import type { Step } from "../step.ts";
+import { ensureSteward } from "./stewardRow.ts";
+
+/** An agent's latest attestation takes the place of the one before. */
+export async function attestationSettled(step: Step, event: RecordEvent, body: Attestation): Promise<void> {
+  const row = await ensureSteward(step, body.agent_id);
+  if (row === null) return;
+  const { passing, total } = worstRun(body.runs);
+  await step.store.update("steward", row.id, {
+    attestation: event.hash,
+    attestedBy: event.signer === body.agent_id ? "self" : "attested",
+    alias: body.alias ?? null,
+    version: body.version,
+    commit: body.commit,
+    ciUrl: body.ci_url ?? null,
+    coverageTool: body.coverage_tool ?? null,
+    ranAt: body.ran_at,
+    testsPassing: passing,
+    testsTotal: total,
+  });
+}
+
+/**
+ * The run with the least share of passing tests, 0 of 0 unless tests were run twice: with two seeds, or without any and alike test by
+ * test (T011). A run without tests says nothing.
+ */
+export function worstRun(runs: readonly TestRun[]): { passing: number; total: number } {
+  const none = { passing: 0, total: 0 };
+  if (!wereRepeated(runs) || runs.some(({ total }) => total === 0)) return none;
+  let worst = runs[0] as TestRun;
+  for (const run of runs)
+    if (BigInt(run.passing) * BigInt(worst.total) < BigInt(worst.passing) * BigInt(run.total)) worst = run;
+  return { passing: worst.passing, total: worst.total };
+}
+
+function wereRepeated(runs: readonly TestRun[]): boolean {
+  const seeds = new Set(runs.flatMap(({ seed }) => seed ?? []));
+  if (seeds.size > 1) return true;
+  const unseeded = runs.filter(({ seed }) => seed === undefined).map((it) => it.outcomes_hash);
+  return new Set(unseeded).size < unseeded.length;
+}

@@ -1,0 +1,32 @@
+import { MAX_HOSTS_OF_AGENT, type Uptime } from "tallystick-protocol/records/uptime";
+import type { Step } from "../step.ts";
+import { ensureSteward } from "./stewardRow.ts";
+
+/** In which slots of an hour an agent says that a host of its own was up. */
+export type ClaimedUp = { hour: number; host: string; up: number };
+
+/** An agent's own monitoring: of one hour and host its first word counts (T013). */
+export async function claimedUp(step: Step, agent: string, { hour, hosts }: Uptime): Promise<void> {
+  const row = await ensureSteward(step, agent);
+  if (row === null) return;
+  const claims = parseClaims(row.claims);
+  for (const host of Object.keys(hosts).sort()) {
+    const [looked = 0, down = 0] = hosts[host] ?? [];
+    const ofHour = claims.filter((it) => it.hour === hour);
+    if (ofHour.length >= MAX_HOSTS_OF_AGENT || ofHour.some((it) => it.host === host)) continue;
+    claims.push({ hour, host, up: looked & ~down });
+  }
+  await step.store.update("steward", agent, { claims: formatClaims(claims) });
+}
+
+export function parseClaims(text: string): ClaimedUp[] {
+  if (text === "") return [];
+  return text.split("\n").map((line) => {
+    const [hour, host = "", up] = line.split(" ");
+    return { hour: Number(hour), host, up: Number(up) };
+  });
+}
+
+export function formatClaims(claims: readonly ClaimedUp[]): string {
+  return claims.map(({ hour, host, up }) => `${hour} ${host} ${up}`).join("\n");
+}

@@ -1,0 +1,121 @@
+import type { Endorsement } from "tallystick-protocol/records/endorsement";
+import { findAgent } from "../agentRow.ts";
+import { sharedClusterSize } from "../clusters.ts";
+import type { RecordEvent } from "../events.ts";
+import { partyOf } from "../parties.ts";
+import type { Step } from "../step.ts";
+import type { Row } from "../tables.ts";
+import { DAY, HOUR } from "./days.ts";
+import type { CountedEndorsement } from "./score.ts";
+import { ensureSteward } from "./stewardRow.ts";
+
+/** Of one agent, the newest so many hold; of one endorser, the newest so many. */
+const MOST_ENDORSEMENTS = 64;
+const MOST_OF_ENDORSER = 3;
+
+/** An endorser has to be an agent for so long. */
+const ENDORSER_SECONDS = 30 * DAY;
+
+/** So many endorsers within an hour are a crowd that somebody brought. */
+const CROWD = 4;
+
+/** Why an endorsement does not count. */
+export type LeftOutReason = "mutual" | "cluster" | "young" | "no_sale" | "crowd";
+
+type Held = { endorser: string; capability: string; time: number };
+
+export function endorsementId({ endorser, agent_id, capability }: Endorsement): string {
+  return `${endorser}/${agent_id}/${capability ?? "*"}`;
+}
+
+/** Takes an agent's word for another, or takes it back. */
+export async function endorsementSettled(step: Step, event: RecordEvent, body: Endorsement): Promise<void> {
+  const id = endorsementId(body);
+  const word = {
+    endorser: body.endorser,
+    agent: body.agent_id,
+    capability: body.capability ?? null,
+    statement: body.statement ?? null,
+    isRevoked: body.revoked === true,
+    issuedAt: body.issued_at,
+    record: event.hash,
+    time: step.at.time,
+  };
+  if ((await step.store.get("endorsement", id)) === null)
+    await step.store.insert("endorsement", { id, ...word });
+  else await step.store.update("endorsement", id, word);
+  const row = await ensureSteward(step, body.agent_id);
+  if (row === null) return;
+  const { endorser } = body;
+  const capability = body.capability ?? "*";
+  let held = parseHeld(row.endorsedBy).filter(
+    (it) => it.endorser !== endorser || it.capability !== capability,
+  );
+  if (!word.isRevoked) {
+    held.push({ endorser, capability, time: step.at.time });
+    const own = held.filter((it) => it.endorser === endorser);
+    if (own.length > MOST_OF_ENDORSER) held = held.filter((it) => it !== own[0]);
+    held = held.slice(-MOST_ENDORSEMENTS);
+  }
+  await step.store.update("steward", row.id, { endorsedBy: formatHeld(held) });
+}
+
+/**
+ * Which endorsements of an agent count, and why the others do not. The endorser's trust is that of its latest row.
+ *
+ * @param find the latest row of an agent, also where it is not written yet
+ */
+export async function weighEndorsements(
+  step: Step,
+  row: Row<"steward">,
+  find: (agent: string) => Promise<Row<"steward"> | null>,
+): Promise<{ counted: CountedEndorsement[]; leftOut: string }> {
+  const held = parseHeld(row.endorsedBy);
+  const crowd = crowdIn(held);
+  const counted: CountedEndorsement[] = [];
+  const leftOut: string[] = [];
+  for (const it of held) {
+    const endorser = await find(it.endorser);
+    const reason = await reasonAgainst(step, row.id, it.endorser, endorser, crowd.has(it));
+    if (reason !== null) leftOut.push(`${it.endorser} ${it.capability} ${reason}`);
+    else counted.push({ party: await partyOf(step, it.endorser), trust: endorser?.ownTrust ?? 0 });
+  }
+  return { counted, leftOut: leftOut.join("\n") };
+}
+
+async function reasonAgainst(
+  step: Step,
+  agent: string,
+  endorser: string,
+  row: Row<"steward"> | null,
+  isCrowd: boolean,
+): Promise<LeftOutReason | null> {
+  if (parseHeld(row?.endorsedBy ?? "").some((it) => it.endorser === agent)) return "mutual";
+  if ((await sharedClusterSize(step, agent, endorser)) > 1) return "cluster";
+  const registered = (await findAgent(step, endorser))?.registeredTime ?? step.at.time;
+  if (step.at.time - registered < ENDORSER_SECONDS) return "young";
+  if ((row?.sales ?? 0) === 0) return "no_sale";
+  return isCrowd ? "crowd" : null;
+}
+
+/** Those that came with the words of at least three other endorsers within an hour, both ends included. */
+function crowdIn(held: readonly Held[]): Set<Held> {
+  const crowd = new Set<Held>();
+  for (const first of held) {
+    const near = held.filter(({ time }) => time >= first.time && time <= first.time + HOUR);
+    if (new Set(near.map(({ endorser }) => endorser)).size >= CROWD) for (const it of near) crowd.add(it);
+  }
+  return crowd;
+}
+
+export function parseHeld(text: string): Held[] {
+  if (text === "") return [];
+  return text.split("\n").map((line) => {
+    const [endorser = "", capability = "", time] = line.split(" ");
+    return { endorser, capability, time: Number(time) };
+  });
+}
+
+function formatHeld(held: readonly Held[]): string {
+  return held.map(({ endorser, capability, time }) => `${endorser} ${capability} ${time}`).join("\n");
+}

@@ -1,0 +1,13 @@
+/** What a share of 1 is in the units of the trust score: figures are whole numbers of 10⁻⁹. */
+export const NANO = 1_000_000_000;
+const SCALE = BigInt(NANO);
+
+/** The fraction n/d in units of 10⁻⁹, rounded half up; neither is negative, and d is not 0. */
+export function nanoOf(n: bigint, d: bigint): number {
+  return Number((2n * n * SCALE + d) / (2n * d));
+}
+
+/** Such a figure as a JSON number: one division of two exact numbers, as reading its digits would be. */
+export function nanoToNumber(nano: number): number {
+  return nano / NANO;
+}

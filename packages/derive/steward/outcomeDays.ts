@@ -1,0 +1,98 @@
+import { add, compare, formatRational, parseRational, type Rational, rational, ZERO } from "../rational.ts";
+import type { Step } from "../step.ts";
+import type { Row } from "../tables.ts";
+import { dayOf } from "./days.ts";
+import { KEPT_DAYS } from "./slotDays.ts";
+import { ensureSteward } from "./stewardRow.ts";
+
+/** Sums of weights of one UTC day's hires. */
+export type OutcomeDay = { day: number; ok: Rational; failed: Rational };
+
+/** A hire is counted: it is in its seller's day. */
+export async function noteSale(step: Step, hire: Row<"hire">): Promise<void> {
+  const row = await ensureSteward(step, hire.seller);
+  if (row === null) return;
+  const outcomes = changed(step, row.outcomes, hire, await partOf(step, hire));
+  await step.store.update("steward", row.id, { sales: row.sales + 1, outcomes });
+}
+
+/** More is known of a hire, or it weighs otherwise. */
+export async function noteAmended(step: Step, before: Row<"hire">, after: Row<"hire">): Promise<void> {
+  const row = await step.store.get("steward", before.seller);
+  const [was, is] = [await partOf(step, before), await partOf(step, after)];
+  if (row === null || (compare(was.ok, is.ok) === 0 && compare(was.failed, is.failed) === 0)) return;
+  const outcomes = changed(step, row.outcomes, after, {
+    ok: less(is.ok, was.ok),
+    failed: less(is.failed, was.failed),
+  });
+  await step.store.update("steward", row.id, { outcomes });
+}
+
+/**
+ * Its own buyer says that its request was at fault: such a failure is left out (T007). What an audit found is one whatever the buyer says.
+ */
+export async function noteClientError(step: Step, hireId: string): Promise<void> {
+  if ((await step.store.get("clientError", hireId)) !== null) return;
+  const hire = await step.store.get("hire", hireId);
+  const row = hire === null ? null : await step.store.get("steward", hire.seller);
+  if (hire === null || row === null) return;
+  const was = await partOf(step, hire);
+  await step.store.insert("clientError", { id: hireId });
+  const is = await partOf(step, hire);
+  const outcomes = changed(step, row.outcomes, hire, {
+    ok: less(is.ok, was.ok),
+    failed: less(is.failed, was.failed),
+  });
+  await step.store.update("steward", row.id, { outcomes });
+}
+
+/** What a hire adds to its day. */
+async function partOf(step: Step, hire: Row<"hire">): Promise<Omit<OutcomeDay, "day">> {
+  const weight = rational(1n, BigInt(hire.clusterSize));
+  if (hire.outcome === "success") return { ok: weight, failed: ZERO };
+  if (hire.outcome !== "failure") return { ok: ZERO, failed: ZERO };
+  const isExcused = hire.evidence !== "audit" && (await step.store.get("clientError", hire.id)) !== null;
+  return { ok: ZERO, failed: isExcused ? ZERO : weight };
+}
+
+function less(a: Rational, b: Rational): Rational {
+  return add(a, rational(-b.n, b.d));
+}
+
+/** Adds to the hire's day, and drops days that are older than what is kept. */
+function changed(step: Step, text: string, { time }: Row<"hire">, by: Omit<OutcomeDay, "day">): string {
+  const first = dayOf(step.at.time) - KEPT_DAYS + 1;
+  const day = dayOf(time);
+  const days = parseOutcomeDays(text).filter((it) => it.day >= first);
+  if (day >= first) {
+    const at = days.findIndex((it) => it.day >= day);
+    const known = days[at];
+    if (known?.day === day)
+      days[at] = { day, ok: add(known.ok, by.ok), failed: add(known.failed, by.failed) };
+    else days.splice(at < 0 ? days.length : at, 0, { day, ...by });
+  }
+  return days.map((it) => `${it.day}:${formatRational(it.ok)}:${formatRational(it.failed)}`).join(";");
+}
+
+export function parseOutcomeDays(text: string): OutcomeDay[] {
+  if (text === "") return [];
+  return text.split(";").map((item) => {
+    const [day = "0", ok = "0", failed = "0"] = item.split(":");
+    return { day: Number(day), ok: parseRational(ok), failed: parseRational(failed) };
+  });
+}
+
+/** The sums over an N-day window: today and the N − 1 UTC days before. */
+export function sumOutcomes(
+  days: readonly OutcomeDay[],
+  today: number,
+  window: number,
+): Omit<OutcomeDay, "day"> {
+  let [ok, failed] = [ZERO, ZERO];
+  for (const it of days) {
+    if (it.day <= today - window || it.day > today) continue;
+    ok = add(ok, it.ok);
+    failed = add(failed, it.failed);
+  }
+  return { ok, failed };
+}

@@ -1,0 +1,110 @@
+import type { Uptime } from "tallystick-protocol/records/uptime";
+import type { Step } from "../step.ts";
+import { HOUR } from "./days.ts";
+
+/** Reports of an hour are taken until so long after its end; then the hour closes. */
+export const REPORT_SECONDS = 7_200;
+
+/** From so many hosts that were up on, a prober that finds more than half of them down at once is taken to be away itself (T029). */
+const VOID_HOSTS = 20;
+
+/** Reports are kept until every agent has surely taken their hour. */
+const KEPT_SECONDS = REPORT_SECONDS + 3 * HOUR;
+
+/** What a prober reported of a host in an hour; `wasUp`: it was up before, so that it may show that the prober is away. */
+export type Report = { hour: number; prober: string; looked: number; down: number; wasUp: boolean };
+
+export function hourEnd(hour: number): number {
+  return (hour + 1) * HOUR;
+}
+
+/** Takes what a prober saw in an hour. Of one prober, hour and host the first word counts. */
+export async function hostsProbed(step: Step, prober: string, { hour, hosts }: Uptime): Promise<void> {
+  const id = `${prober}/${hour}`;
+  const row = await step.store.get("probedHour", id);
+  const looked = parseCounts(row?.looked);
+  const down = parseCounts(row?.down);
+  const voidBefore = await voidSlots(step, prober, hour - 1);
+  for (const host of Object.keys(hosts).sort()) {
+    const [saw = 0, foundDown = 0] = hosts[host] ?? [];
+    const known = await step.store.get("probedHost", host);
+    const reports = parseReports(known?.reports ?? "");
+    if (reports.some((it) => it.hour === hour && it.prober === prober)) continue;
+    const before = reports.find((it) => it.hour === hour - 1 && it.prober === prober);
+    const wasUp = before !== undefined && isUp(before, voidBefore);
+    const kept = reports.filter((it) => hourEnd(it.hour) + KEPT_SECONDS > step.state.time);
+    kept.push({ hour, prober, looked: saw, down: foundDown, wasUp });
+    const text = formatReports(kept);
+    if (known === null) await step.store.insert("probedHost", { id: host, reports: text });
+    else await step.store.update("probedHost", host, { reports: text });
+    if (wasUp) count(looked, down, saw, foundDown);
+  }
+  const counts = { looked: looked.join(","), down: down.join(",") };
+  if (row === null) await step.store.insert("probedHour", { id, ...counts });
+  else await step.store.update("probedHour", id, counts);
+}
+
+/** Up in every slot in which its prober looked and was not away; through an hour in which that was always away, as before. */
+function isUp({ looked, down, wasUp }: Report, away: number): boolean {
+  const seen = looked & ~away;
+  if (seen === 0) return looked !== 0 && wasUp;
+  return (down & seen) === 0;
+}
+
+function count(looked: number[], down: number[], saw: number, foundDown: number): void {
+  for (let slot = 0; slot < 12; slot++) {
+    looked[slot] = (looked[slot] ?? 0) + ((saw >> slot) & 1);
+    down[slot] = (down[slot] ?? 0) + ((foundDown >> slot) & 1);
+  }
+}
+
+/** The slots of an hour in which a prober was away, as bits. */
+export async function voidSlots(step: Step, prober: string, hour: number): Promise<number> {
+  const row = await step.store.get("probedHour", `${prober}/${hour}`);
+  if (row === null) return 0;
+  const [looked, down] = [parseCounts(row.looked), parseCounts(row.down)];
+  let bits = 0;
+  for (let slot = 0; slot < 12; slot++) {
+    const [all = 0, away = 0] = [looked[slot], down[slot]];
+    if (all >= VOID_HOSTS && 2 * away > all) bits |= 1 << slot;
+  }
+  return bits;
+}
+
+/** What probers say together of a host: who looked at all, and in which slots it has data and was down. */
+export type Verdict = { lookers: ReadonlySet<string>; data: number; down: number };
+
+/** A slot is down when more than half of those who looked found it down; without a looker there is no data. */
+export function verdictOf(reports: readonly Pick<Report, "prober" | "looked" | "down">[]): Verdict {
+  const lookers = new Set<string>();
+  for (const { prober, looked } of reports) if (looked !== 0) lookers.add(prober);
+  let [data, down] = [0, 0];
+  for (let slot = 0; slot < 12; slot++) {
+    let [looked, found] = [0, 0];
+    for (const report of reports) {
+      looked += (report.looked >> slot) & 1;
+      found += (report.down >> slot) & 1;
+    }
+    if (looked > 0) data |= 1 << slot;
+    if (2 * found > looked) down |= 1 << slot;
+  }
+  return { lookers, data, down };
+}
+
+function parseCounts(text = ""): number[] {
+  return text === "" ? new Array<number>(12).fill(0) : text.split(",").map(Number);
+}
+
+export function parseReports(text: string): Report[] {
+  if (text === "") return [];
+  return text.split("\n").map((line) => {
+    const [hour, prober = "", looked, down, wasUp] = line.split(" ");
+    return { hour: Number(hour), prober, looked: Number(looked), down: Number(down), wasUp: wasUp === "1" };
+  });
+}
+
+function formatReports(reports: readonly Report[]): string {
+  return reports
+    .map(({ hour, prober, looked, down, wasUp }) => `${hour} ${prober} ${looked} ${down} ${wasUp ? 1 : 0}`)
+    .join("\n");
+}

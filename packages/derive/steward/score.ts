@@ -1,0 +1,84 @@
+import { logarithm } from "./logarithms.ts";
+import { NANO, nanoOf } from "./nano.ts";
+
+/** The weights of the score in percent. A version of the algorithm is its weights and its formulas. */
+export const WEIGHTS = {
+  test_coverage: 30,
+  uptime: 20,
+  success_rate: 25,
+  endorsements: 15,
+  attestation_freshness: 10,
+} as const;
+
+export const ALGORITHM_VERSION = "1.0.0";
+
+export type FactorName = keyof typeof WEIGHTS;
+
+/** Each factor in units of 10⁻⁹, from 0 to 10⁹. */
+export type Factors = { [name in FactorName]: number };
+
+/** Whole hours after which an attestation is worth nothing. */
+const VALIDITY_HOURS = 24;
+
+/** 1 − h/24 with whole hours h since the tests ran; 0 from 24 on (T009). */
+export function freshnessOf(hours: number): number {
+  return hours >= VALIDITY_HOURS ? 0 : nanoOf(BigInt(VALIDITY_HOURS - hours), BigInt(VALIDITY_HOURS));
+}
+
+/** One endorsement that counts, and what its endorser's own score is, in units of 10⁻⁹. */
+export type CountedEndorsement = { party: string; trust: number };
+
+/**
+ * min(.9, log10(n+1)/log10 50) × average trust × (.7 + .3·unique/n) (T008). Endorsers of one party, a cluster or buyer group, are one, with the lowest trust among them.
+ */
+export function endorsementsOf(counted: readonly CountedEndorsement[]): {
+  value: number;
+  unique: number;
+  average: number;
+} {
+  const n = counted.length;
+  if (n === 0) return { value: 0, unique: 0, average: 0 };
+  const trusts = new Map<string, number>();
+  for (const { party, trust } of counted) trusts.set(party, Math.min(trust, trusts.get(party) ?? trust));
+  const unique = trusts.size;
+  let sum = 0;
+  for (const trust of trusts.values()) sum += trust;
+  const [log, scale] = [logarithm(n + 1), logarithm(50)];
+  // log/scale or 9/10, times sum/unique/10⁹, times (7n + 3·unique)/10n.
+  const [baseN, baseD] = 10n * log > 9n * scale ? [9n, 10n] : [log, scale];
+  const value = nanoOf(
+    baseN * BigInt(sum) * BigInt(7 * n + 3 * unique),
+    baseD * BigInt(unique) * BigInt(NANO) * BigInt(10 * n),
+  );
+  return { value, unique, average: nanoOf(BigInt(sum), BigInt(unique) * BigInt(NANO)) };
+}
+
+/** The weighted sum of the factors, rounded half up. */
+export function scoreOf(factors: Factors): number {
+  let sum = 0;
+  for (const name of Object.keys(WEIGHTS) as FactorName[]) sum += WEIGHTS[name] * factors[name];
+  return nanoOf(BigInt(sum), 100n * BigInt(NANO));
+}
+
+/**
+ * The score without endorsements, of 1 again: what an agent's word for another is worth. Nobody's own endorsements are in it, so that
+ * influence is one hop.
+ */
+export function ownTrustOf({ endorsements: _, ...own }: Factors): number {
+  let sum = 0;
+  let whole = 0;
+  for (const name of Object.keys(own) as (keyof typeof own)[]) {
+    sum += WEIGHTS[name] * own[name];
+    whole += WEIGHTS[name];
+  }
+  return nanoOf(BigInt(sum), BigInt(whole) * BigInt(NANO));
+}
+
+/** For each slot that an agent's own word says it was up and the probers found it down; and at most (T013). */
+const DENIAL = 50_000_000;
+const MOST_DENIALS = 200_000_000;
+
+/** The score less what denied downtime costs. */
+export function lessDenials(score: number, denied: number): number {
+  return Math.max(0, score - Math.min(MOST_DENIALS, DENIAL * denied));
+}

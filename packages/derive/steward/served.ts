@@ -1,0 +1,61 @@
+import { MAX_HOSTS_OF_AGENT, type Uptime } from "tallystick-protocol/records/uptime";
+import type { Step } from "../step.ts";
+import { ensureSteward } from "./stewardRow.ts";
+
+/** A host serves an agent for so many hours from when a prober found that it does: seven days. */
+const SERVED_HOURS = 168;
+
+/** From which hour on, and until which, a prober last found a host to serve an agent, without a gap of seven days. */
+export type Service = { host: string; prober: string; from: number; to: number };
+
+/** Takes what a prober found of who is served by which host; of those who are no agents, nothing. */
+export async function servicesProbed(step: Step, prober: string, { hour, served }: Uptime): Promise<void> {
+  for (const [agent, hosts] of Object.entries(served).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const row = await ensureSteward(step, agent);
+    if (row === null) continue;
+    const services = parseServices(row.served).filter((it) => isFresh(it, hour - SERVED_HOURS));
+    for (const host of hosts) noteService(services, host, prober, hour);
+    await step.store.update("steward", agent, { served: formatServices(services) });
+  }
+}
+
+function noteService(services: Service[], host: string, prober: string, hour: number): void {
+  const known = services.find((it) => it.host === host && it.prober === prober);
+  if (known === undefined) {
+    const own = services.filter((it) => it.prober === prober);
+    if (own.length < MAX_HOSTS_OF_AGENT) services.push({ host, prober, from: hour, to: hour });
+    return;
+  }
+  if (isFresh(known, hour)) known.from = Math.min(known.from, hour);
+  else known.from = hour;
+  known.to = Math.max(known.to, hour);
+}
+
+/** Whether it is not over at an hour. */
+function isFresh({ to }: Service, hour: number): boolean {
+  return hour < to + SERVED_HOURS;
+}
+
+/** The hosts of an hour, each with the probers that found it to serve the agent. */
+export function hostsAt(services: readonly Service[], hour: number): Map<string, string[]> {
+  const hosts = new Map<string, string[]>();
+  for (const it of services) {
+    if (hour < it.from || !isFresh(it, hour)) continue;
+    const probers = hosts.get(it.host);
+    if (probers === undefined) hosts.set(it.host, [it.prober]);
+    else probers.push(it.prober);
+  }
+  return hosts;
+}
+
+export function parseServices(text: string): Service[] {
+  if (text === "") return [];
+  return text.split("\n").map((line) => {
+    const [host = "", prober = "", from, to] = line.split(" ");
+    return { host, prober, from: Number(from), to: Number(to) };
+  });
+}
+
+function formatServices(services: readonly Service[]): string {
+  return services.map(({ host, prober, from, to }) => `${host} ${prober} ${from} ${to}`).join("\n");
+}

@@ -1,0 +1,110 @@
+/** How many UTC days are kept: today, the 89 before it that the longest window has, and one more. */
+export const KEPT_DAYS = 91;
+
+/** Slots of five minutes in a day. */
+export const SLOTS_PER_DAY = 288;
+
+/**
+ * What is known of one UTC day, in slots: those with data, those that count as downtime, those in which the agent was found down, and of
+ * these the ones of which its own signed word says that it was up.
+ */
+export type SlotDay = { day: number; data: number; down: number; raw: number; denied: number };
+
+/** Days in ascending order, `day:data:down:raw:denied` each; days without a slot are left out. */
+export function parseSlotDays(text: string): SlotDay[] {
+  if (text === "") return [];
+  return text.split(";").map((item) => {
+    const [day = 0, data = 0, down = 0, raw = 0, denied = 0] = item.split(":").map(Number);
+    return { day, data, down, raw, denied };
+  });
+}
+
+export function formatSlotDays(days: readonly SlotDay[]): string {
+  return days.map((it) => `${it.day}:${it.data}:${it.down}:${it.raw}:${it.denied}`).join(";");
+}
+
+/** The sums over an N-day window: today and the N − 1 UTC days before. */
+export function sumSlots(days: readonly SlotDay[], today: number, window: number): Omit<SlotDay, "day"> {
+  const sum = { data: 0, down: 0, raw: 0, denied: 0 };
+  for (let at = days.length - 1; at >= 0; at--) {
+    const it = days[at] as SlotDay;
+    if (it.day > today) continue;
+    if (it.day <= today - window) break;
+    sum.data += it.data;
+    sum.down += it.down;
+    sum.raw += it.raw;
+    sum.denied += it.denied;
+  }
+  return sum;
+}
+
+/** The row of a day, made if it is not there; null for one that is older than what is kept. */
+function dayOf(days: SlotDay[], day: number): SlotDay | null {
+  let at = days.length;
+  while (at > 0 && (days[at - 1] as SlotDay).day > day) at--;
+  const known = days[at - 1];
+  if (known?.day === day) return known;
+  const newest = days.at(-1)?.day ?? day;
+  if (day <= newest - KEPT_DAYS) return null;
+  const made = { day, data: 0, down: 0, raw: 0, denied: 0 };
+  days.splice(at, 0, made);
+  return made;
+}
+
+/** The slots in which an agent was found down without being found up since: how many, and the days of the first two. */
+export type Run = { length: number; first: number[] };
+
+export function parseRun(text: string): Run {
+  const [length = 0, ...first] = text === "" ? [] : text.split(" ").map(Number);
+  return { length, first };
+}
+
+export function formatRun({ length, first }: Run): string {
+  return length === 0 ? "" : [length, ...first].join(" ");
+}
+
+/** From so many slots in a row on, a run is downtime, from its first: one or two may be a false alarm (T006). */
+const DOWNTIME_RUN = 3;
+
+/**
+ * Takes the twelve slots of an hour, in order. Runs go on over hours; a slot without data neither ends nor lengthens one.
+ *
+ * @param slots which have data, which are down, and which of those the agent's own word denies; the first slot is the lowest bit
+ */
+export function takeHour(
+  days: SlotDay[],
+  run: Run,
+  hour: number,
+  { data, down, denied }: { data: number; down: number; denied: number },
+): void {
+  const today = Math.floor(hour / 24);
+  for (let slot = 0; slot < 12; slot++) {
+    const bit = 1 << slot;
+    if ((data & bit) === 0) continue;
+    const here = dayOf(days, today);
+    if (here !== null) here.data++;
+    if ((down & bit) === 0) {
+      run.length = 0;
+      run.first = [];
+      continue;
+    }
+    if (here !== null) {
+      here.raw++;
+      if ((denied & bit) !== 0) here.denied++;
+    }
+    run.length++;
+    if (run.length < DOWNTIME_RUN) {
+      run.first.push(today);
+      continue;
+    }
+    if (here !== null) here.down++;
+    if (run.length > DOWNTIME_RUN) continue;
+    for (const day of run.first) {
+      const earlier = dayOf(days, day);
+      if (earlier !== null) earlier.down++;
+    }
+    run.first = [];
+  }
+  const newest = days.at(-1)?.day ?? today;
+  while (days[0] !== undefined && days[0].day <= newest - KEPT_DAYS) days.shift();
+}

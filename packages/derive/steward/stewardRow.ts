@@ -1,0 +1,44 @@
+import { findAgent } from "../agentRow.ts";
+import { emptyRow } from "../emptyRow.ts";
+import { append } from "../lists.ts";
+import type { Step } from "../step.ts";
+import type { Row } from "../tables.ts";
+
+/** Agents are looked at once an hour, each in one of twelve slots of five minutes. */
+export const STEWARD_SLOTS = 12;
+
+const TEXTS = {
+  outcomes: "",
+  served: "",
+  slots: "",
+  run: "",
+  claims: "",
+  endorsedBy: "",
+  succeeded: "0",
+  failed: "0",
+  slotSums: "0:0:0 0:0:0 0:0:0",
+  leftOut: "",
+};
+
+const EMPTY = { ...emptyRow("steward"), ...TEXTS };
+
+/** The row of an agent, made now if there is none; null for who is no agent. */
+export async function ensureSteward(step: Step, agent: string): Promise<Row<"steward"> | null> {
+  const known = await step.store.get("steward", agent);
+  if (known !== null) return known;
+  if ((await findAgent(step, agent)) === null) return null;
+  const row = { ...EMPTY, id: agent };
+  await step.store.insert("steward", row);
+  await append(step.store, agentsOf(slotOf(agent)), agent);
+  return row;
+}
+
+/** The slot of the hour in which an agent is looked at: its address modulo 12. */
+export function slotOf(agent: string): number {
+  return Number(BigInt(agent) % BigInt(STEWARD_SLOTS));
+}
+
+/** The list of agents of a slot. */
+export function agentsOf(slot: number): string {
+  return `steward/${slot}`;
+}

@@ -1,0 +1,86 @@
+import { NANO } from "./nano.ts";
+import { SLOTS_PER_DAY } from "./slotDays.ts";
+
+export type StewardTier = "UNVERIFIED" | "VERIFIED" | "TRUSTED" | "HIGHLY_TRUSTED";
+
+/** Slots of a window: those with data, and those that count as downtime. */
+export type Uptime = { data: number; down: number };
+
+/** What the requirements of tiers are held to, exactly; weights of successes in units of 10⁻⁹ rounded down. */
+export type Standing = {
+  score: number;
+  uptime: { [days in 7 | 30 | 90]: Uptime };
+  /** Of the worst run, 0 of 0 where it does not count. */
+  tests: { passing: number; total: number };
+  endorsements: number;
+  /** Whether the dampened successes of 30 days are above so many. */
+  successesAbove: (count: number) => boolean;
+};
+
+type Tier = {
+  name: StewardTier;
+  /** Lowest score, in units of 10⁻⁹. */
+  from: number;
+  discoveryRank: number;
+  /** Strictly above each (T015). Shares in percent. */
+  needs?: { days: 7 | 30 | 90; uptime: number; coverage: number; endorsements: number; successes?: number };
+};
+
+/** T015, lowest first. */
+export const STEWARD_TIERS: readonly Tier[] = [
+  { name: "UNVERIFIED", from: 0, discoveryRank: -10 },
+  {
+    name: "VERIFIED",
+    from: 500_000_000,
+    discoveryRank: 0,
+    needs: { days: 7, uptime: 90, coverage: 50, endorsements: 3 },
+  },
+  {
+    name: "TRUSTED",
+    from: 800_000_000,
+    discoveryRank: 10,
+    needs: { days: 30, uptime: 95, coverage: 80, endorsements: 10, successes: 100 },
+  },
+  {
+    name: "HIGHLY_TRUSTED",
+    from: 950_000_000,
+    discoveryRank: 20,
+    needs: { days: 90, uptime: 99, coverage: 90, endorsements: 50, successes: 1_000 },
+  },
+];
+
+/** Delegations a day that buyers are advised to give an agent without a tier. */
+export const UNVERIFIED_DELEGATIONS_PER_DAY = 10;
+
+/** The number of the highest tier whose range the score reaches and whose own and lower requirements all hold. */
+export function stewardTierOf(standing: Standing): number {
+  let reached = 0;
+  for (const [number, { from, needs }] of STEWARD_TIERS.entries()) {
+    if (needs === undefined) continue;
+    if (standing.score < from || !meets(standing, needs)) break;
+    reached = number;
+  }
+  return reached;
+}
+
+function meets(standing: Standing, needs: NonNullable<Tier["needs"]>): boolean {
+  const { data, down } = standing.uptime[needs.days];
+  const { passing, total } = standing.tests;
+  return (
+    hasEnoughData(data, needs.days) &&
+    100 * (data - down) > needs.uptime * data &&
+    100 * passing > needs.coverage * total &&
+    standing.endorsements > needs.endorsements &&
+    (needs.successes === undefined || standing.successesAbove(needs.successes))
+  );
+}
+
+/** Whether at least three quarters of the slots of so many days have data. */
+export function hasEnoughData(data: number, days: number): boolean {
+  return 4 * data >= 3 * days * SLOTS_PER_DAY;
+}
+
+/** A score as people read it. */
+export function shareText(nano: number): string {
+  return `${Math.floor(nano / NANO)}.${String(nano % NANO).padStart(9, "0")}`;
+}

@@ -1,0 +1,68 @@
+import type { Step } from "../step.ts";
+import type { Row } from "../tables.ts";
+import { formatClaims, parseClaims } from "./claimedUp.ts";
+import { HOUR } from "./days.ts";
+import { parseReports, REPORT_SECONDS, type Report, verdictOf, voidSlots } from "./probes.ts";
+import { hostsAt, parseServices } from "./served.ts";
+import { formatRun, formatSlotDays, parseRun, parseSlotDays, takeHour } from "./slotDays.ts";
+
+/** The last hour that is closed at a time: its reports had two hours. Null before the first. */
+export function lastClosedHour(time: number): number {
+  return Math.ceil((time - REPORT_SECONDS) / HOUR) - 2;
+}
+
+/** What many agents ask about in one tick. */
+export type ProbeCache = Map<string, number>;
+
+/**
+ * Takes the slots of all hours that closed since the last time, of the hosts that served the agent then. In each slot it is as well off as the worst of
+ * its hosts.
+ */
+export async function takeSlots(
+  step: Step,
+  row: Row<"steward">,
+  away: ProbeCache,
+): Promise<Partial<Row<"steward">>> {
+  const closed = lastClosedHour(step.at.time);
+  if (row.served === "" && row.claims === "") return { mergedHour: closed };
+  const services = parseServices(row.served);
+  const reports = new Map<string, Report[]>();
+  const hours = new Set<number>();
+  for (const { host } of services) {
+    if (reports.has(host)) continue;
+    const known = await step.store.get("probedHost", host);
+    const open = parseReports(known?.reports ?? "").filter(
+      (it) => it.hour <= closed && (row.mergedHour === null || it.hour > row.mergedHour),
+    );
+    reports.set(host, open);
+    for (const { hour } of open) hours.add(hour);
+  }
+  const claims = parseClaims(row.claims);
+  const left = formatClaims(claims.filter((it) => it.hour > closed));
+  if (hours.size === 0) return { mergedHour: closed, claims: left };
+
+  const days = parseSlotDays(row.slots);
+  const run = parseRun(row.run);
+  for (const hour of [...hours].sort((a, b) => a - b)) {
+    const slots = { data: 0, down: 0, denied: 0 };
+    for (const [host, probers] of hostsAt(services, hour)) {
+      const seen: Report[] = [];
+      for (const report of reports.get(host) ?? []) {
+        if (report.hour !== hour) continue;
+        const key = `${report.prober}/${hour}`;
+        const known = away.get(key) ?? (await voidSlots(step, report.prober, hour));
+        away.set(key, known);
+        seen.push({ ...report, looked: report.looked & ~known, down: report.down & ~known });
+      }
+      const { lookers, data, down } = verdictOf(seen);
+      // One prober alone must not give an agent a host, where others look and find that it is not served there.
+      if (2 * probers.filter((it) => lookers.has(it)).length <= lookers.size) continue;
+      slots.data |= data;
+      slots.down |= down;
+      const claim = claims.find((it) => it.hour === hour && it.host === host);
+      slots.denied |= down & (claim?.up ?? 0);
+    }
+    takeHour(days, run, hour, slots);
+  }
+  return { mergedHour: closed, claims: left, slots: formatSlotDays(days), run: formatRun(run) };
+}

@@ -1,0 +1,134 @@
+import { itemsOf } from "../lists.ts";
+import { compare, formatRational, parseRational, rational } from "../rational.ts";
+import type { Step } from "../step.ts";
+import type { Row } from "../tables.ts";
+import { dayOf, HOUR } from "./days.ts";
+import { decayedSuccess, decayedUptime, decayWeights } from "./decay.ts";
+import { weighEndorsements } from "./endorsements.ts";
+import { nanoOf } from "./nano.ts";
+import { parseOutcomeDays, sumOutcomes } from "./outcomeDays.ts";
+import { endorsementsOf, freshnessOf, lessDenials, ownTrustOf, scoreOf } from "./score.ts";
+import { parseSlotDays, sumSlots } from "./slotDays.ts";
+import { agentsOf, STEWARD_SLOTS } from "./stewardRow.ts";
+import { stewardTierOf } from "./stewardTier.ts";
+import { type ProbeCache, takeSlots } from "./takeSlots.ts";
+
+const SLOT_SECONDS = 300;
+
+/** The window of the score's shares, in UTC days. */
+const SCORE_DAYS = 30;
+
+/**
+ * What a tick does for trust scores: every agent is computed anew once an hour, when the 300 seconds of its slot are over. First all that
+ * an agent is by itself, then what others say of it.
+ */
+export async function tickSteward(step: Step): Promise<void> {
+  const due = new Map<string, Row<"steward">>();
+  const away: ProbeCache = new Map();
+  const weights = decayWeights(step.params.starDecay, SCORE_DAYS);
+  for (const slot of slotsOver(step.state.time, step.at.time)) {
+    for await (const agent of itemsOf(step.store, agentsOf(slot))) {
+      const row = await step.store.get("steward", agent);
+      if (row !== null) due.set(agent, await ownFigures(step, row, away, weights));
+    }
+  }
+  const find = async (agent: string) => due.get(agent) ?? (await step.store.get("steward", agent));
+  for (const row of due.values()) {
+    const { id, ...change } = await withEndorsements(step, row, find);
+    await step.store.update("steward", id, change);
+  }
+}
+
+/** The slots of the hour that ended since the last tick, in the order in which they did. */
+export function slotsOver(since: number, time: number): number[] {
+  const [from, to] = [Math.floor(since / SLOT_SECONDS), Math.floor(time / SLOT_SECONDS)];
+  const first = Math.max(from, to - STEWARD_SLOTS);
+  return Array.from({ length: to - first }, (_, n) => (first + n) % STEWARD_SLOTS);
+}
+
+/** All but endorsements. */
+async function ownFigures(
+  step: Step,
+  before: Row<"steward">,
+  away: ProbeCache,
+  weights: readonly bigint[],
+): Promise<Row<"steward">> {
+  const row = { ...before, ...(await takeSlots(step, before, away)) };
+  const { block, time } = step.at;
+  const today = dayOf(time);
+  const slots = parseSlotDays(row.slots);
+  const [week, month, quarter] = [7, 30, 90].map((days) => sumSlots(slots, today, days)) as [Sum, Sum, Sum];
+  const outcomes = parseOutcomeDays(row.outcomes);
+  const { ok, failed } = sumOutcomes(outcomes, today, SCORE_DAYS);
+  const all = ok.n * failed.d + failed.n * ok.d;
+  const figures = {
+    testCoverage: row.testsTotal === 0 ? 0 : nanoOf(BigInt(row.testsPassing), BigInt(row.testsTotal)),
+    uptime: month.data === 0 ? 0 : nanoOf(BigInt(month.data - month.down), BigInt(month.data)),
+    // ok / (ok + failed), the denominators crossed.
+    successRate: all === 0n ? 0 : nanoOf(ok.n * failed.d, all),
+    freshness: row.ranAt === null ? 0 : freshnessOf(Math.floor((time - row.ranAt) / HOUR)),
+  };
+  return {
+    ...row,
+    ...figures,
+    computedBlock: block,
+    computedTime: time,
+    ownTrust: ownTrustOf(factorsOf({ ...row, ...figures })),
+    succeeded: formatRational(ok),
+    failed: formatRational(failed),
+    slotSums: [week, month, quarter].map((it) => `${it.data}:${it.down}:${it.raw}`).join(" "),
+    denied: month.denied,
+    decayedSuccess: decayedSuccess(outcomes, today, weights),
+    decayedUptime: decayedUptime(slots, today, weights),
+  };
+}
+
+type Sum = ReturnType<typeof sumSlots>;
+
+/** The score's five factors as a row has them. */
+export function factorsOf(
+  row: Pick<Row<"steward">, "testCoverage" | "uptime" | "successRate" | "endorsements" | "freshness">,
+) {
+  return {
+    test_coverage: row.testCoverage,
+    uptime: row.uptime,
+    success_rate: row.successRate,
+    endorsements: row.endorsements,
+    attestation_freshness: row.freshness,
+  };
+}
+
+async function withEndorsements(
+  step: Step,
+  before: Row<"steward">,
+  find: (agent: string) => Promise<Row<"steward"> | null>,
+): Promise<Row<"steward">> {
+  const { counted, leftOut } = await weighEndorsements(step, before, find);
+  const { value, unique, average } = endorsementsOf(counted);
+  const row = {
+    ...before,
+    endorsements: value,
+    endorsementCount: counted.length,
+    uniqueEndorsers: unique,
+    endorserTrust: average,
+    leftOut,
+  };
+  const score = lessDenials(scoreOf(factorsOf(row)), row.denied);
+  return { ...row, score, tier: tierOf(row, score) };
+}
+
+function tierOf(row: Row<"steward">, score: number): number {
+  const [week, month, quarter] = row.slotSums.split(" ").map((text) => {
+    const [data = 0, down = 0] = text.split(":").map(Number);
+    return { data, down };
+  });
+  const none = { data: 0, down: 0 };
+  const succeeded = parseRational(row.succeeded);
+  return stewardTierOf({
+    score,
+    uptime: { 7: week ?? none, 30: month ?? none, 90: quarter ?? none },
+    tests: { passing: row.testsPassing, total: row.testsTotal },
+    endorsements: row.endorsementCount,
+    successesAbove: (count) => compare(succeeded, rational(BigInt(count))) > 0,
+  });
+}

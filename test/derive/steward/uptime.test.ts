@@ -1,0 +1,291 @@
+import { expect } from "chai";
+import { DAY, HOUR, START, wallet } from "../eventLog.ts";
+import {
+  AGENT,
+  close,
+  DOWN,
+  goTo,
+  HOST,
+  hoursOf,
+  monthOf,
+  PROBERS,
+  reasonsOf,
+  report,
+  slots,
+  stewardLog,
+  stewardOf,
+  UP,
+} from "./stewardScene.ts";
+
+const [FIRST = wallet(30), SECOND = wallet(31), THIRD = wallet(32)] = PROBERS;
+const up = "1".repeat(12);
+
+describe("uptime: runs of failed slots", () => {
+  const cases: [what: string, hours: string[], month: [data: number, down: number, raw: number]][] = [
+    ["a run of 2 is no downtime", ["100111111111"], [12, 0, 2]],
+    ["a run of 3 is, from its first", ["100011111111"], [12, 3, 3]],
+    ["two runs of 2 are two", ["100100111111"], [12, 0, 4]],
+    [
+      "a run of 2 at the end of an hour and 1 in the next is one of 3",
+      ["111111111100", "011111111111"],
+      [24, 3, 3],
+    ],
+    ["a run of 2 at the end of an hour is none, if the next begins up", ["111111111100", up], [24, 0, 2]],
+    ["slots without data neither end a run", ["0..0..0.1111"], [7, 3, 3]],
+    ["nor lengthen it", ["00.........."], [2, 0, 2]],
+    ["an hour without a report neither", ["111111111100", "............", "0..........."], [13, 3, 3]],
+    ["a whole hour down", ["0".repeat(12)], [12, 12, 12]],
+  ];
+  for (const [what, hours, month] of cases) {
+    it(what, async () => {
+      const log = close(hoursOf(stewardLog(), hours));
+      expect(await monthOf(log)).to.deep.equal(month);
+    });
+  }
+
+  it("cross midnight, and each day has its own slots", async () => {
+    const hours = [...Array.from({ length: 23 }, () => "1..........."), "111111111100", "011111111111"];
+    const row = await stewardOf(close(hoursOf(stewardLog(), hours)));
+    const today = START / DAY;
+    expect(row.slots).to.equal(`${today}:35:2:2:0;${today + 1}:12:1:1:0`);
+  });
+
+  it("count as (data − down) of data, and the raw share stands beside", async () => {
+    const row = await stewardOf(close(hoursOf(stewardLog(), ["100011110011"])));
+    expect([row.uptime, row.slotSums]).to.deep.equal([750_000_000, "12:3:5 12:3:5 12:3:5"]);
+  });
+});
+
+describe("uptime: what probers say together", () => {
+  const say = async (...words: string[]) => {
+    const log = stewardLog({ probers: 4 });
+    goTo(log, START + HOUR + 1);
+    // Three slots, so that a slot that is down counts.
+    for (const [n, word] of words.entries())
+      report(log, PROBERS[n] ?? FIRST, 0, { hosts: { [HOST]: slots(word.repeat(3)) } });
+    return monthOf(close(log));
+  };
+  const [isUp, isDown, none] = [
+    [3, 0, 0],
+    [3, 3, 3],
+    [0, 0, 0],
+  ];
+  const cases: [words: string, month: number[]][] = [
+    ["1", isUp],
+    ["0", isDown],
+    [".", none],
+    ["01", isUp],
+    ["00", isDown],
+    ["0.", isDown],
+    ["001", isDown],
+    ["011", isUp],
+    ["01.", isUp],
+    ["0011", isUp],
+    ["0001", isDown],
+    ["00..", isDown],
+  ];
+  for (const [words, month] of cases) {
+    it(`of ${words.length}: ${words} is ${month === isUp ? "up" : month === isDown ? "down" : "no data"}`, async () => {
+      expect(await say(...words)).to.deep.equal(month);
+    });
+  }
+
+  it("counts the first word of a prober on a host and an hour", async () => {
+    const log = stewardLog();
+    goTo(log, START + HOUR + 1);
+    report(log, FIRST, 0, { hosts: { [HOST]: UP } });
+    report(log, FIRST, 0, { hosts: { [HOST]: DOWN }, part: 1 });
+    expect(await monthOf(close(log))).to.deep.equal([12, 0, 0]);
+  });
+
+  it("takes a report from the end of its hour on, for two hours, from probers and agents", async () => {
+    const log = stewardLog();
+    goTo(log, START + HOUR - 1);
+    report(log, FIRST, 0);
+    report(log, FIRST, 0);
+    goTo(log, START + HOUR);
+    report(log, FIRST, 0);
+    goTo(log, START + 3 * HOUR);
+    report(log, FIRST, 0, { part: 1 });
+    goTo(log, START + 3 * HOUR + 1);
+    report(log, FIRST, 0, { part: 2 });
+    report(log, wallet(77), 2);
+    expect(await reasonsOf(log, "uptime")).to.deep.equal([
+      "body.hour is not over",
+      "body.hour is not over",
+      null,
+      null,
+      "body.hour ended more than 7200 seconds ago",
+      `signer ${wallet(77)} is neither a prober nor an agent`,
+    ]);
+  });
+
+  it("takes an hour when its reports had two hours, not before", async () => {
+    for (const [more, data] of [
+      [0, 0],
+      [1, 12],
+    ] as const) {
+      const log = hoursOf(stewardLog(), [up]);
+      goTo(log, START + 3 * HOUR + more).tick();
+      expect((await monthOf(log))[0], `${more} s later`).to.equal(data);
+    }
+  });
+});
+
+describe("uptime: a prober that is away itself", () => {
+  const others = (count: number) => Array.from({ length: count }, (_, n) => `h${n}.example:443`);
+  /** The first hour all are up; in the second, `down` of them and the agent's own are down for four slots. */
+  const outage = async (hosts: number, down: number, before = UP) => {
+    const log = stewardLog();
+    const names = others(hosts - 1);
+    const all = (word: [number, number]) => Object.fromEntries(names.map((it) => [it, word]));
+    goTo(log, START + HOUR + 1);
+    report(log, FIRST, 0, { hosts: { ...all(before), [HOST]: UP } });
+    goTo(log, START + 2 * HOUR + 1);
+    const gone = Object.fromEntries(
+      names.map((it, n) => [it, n < down - 1 ? slots(`0000${"1".repeat(8)}`) : UP]),
+    );
+    report(log, FIRST, 1, { hosts: { ...gone, [HOST]: slots(`0000${"1".repeat(8)}`) } });
+    return monthOf(close(log));
+  };
+
+  it("says nothing of a slot in which more than half of 20 hosts are down", async () => {
+    expect(await outage(20, 11)).to.deep.equal([20, 0, 0]);
+    expect(await outage(20, 10), "half").to.deep.equal([24, 4, 4]);
+    expect(await outage(19, 19), "19 hosts").to.deep.equal([24, 4, 4]);
+    expect(await outage(21, 11), "11 of 21").to.deep.equal([20, 0, 0]);
+  });
+
+  it("is not made so by listings that were dead before, however many", async () => {
+    expect(await outage(400, 400, DOWN)).to.deep.equal([24, 4, 4]);
+  });
+
+  it("is known by its own hosts alone, and goes on through hours", async () => {
+    const log = stewardLog({ probers: 2 });
+    const hosts = (word: [number, number]) =>
+      Object.fromEntries([...others(19), HOST].map((it) => [it, word]));
+    const words = [UP, slots("111111110000"), DOWN, DOWN, slots(`00${"1".repeat(10)}`), UP];
+    for (const [hour, word] of words.entries()) {
+      goTo(log, START + (hour + 1) * HOUR + 1);
+      report(log, FIRST, hour, { hosts: hosts(word) });
+    }
+    expect(await monthOf(close(log)), "12 + 8 + 10 + 12").to.deep.equal([42, 0, 0]);
+  });
+
+  it("costs the agent nothing where the others see that it is up, and nothing is hidden where they see that it is down", async () => {
+    const log = stewardLog({ probers: 3 });
+    const hosts = (word: [number, number], own: [number, number]) => ({
+      ...Object.fromEntries(others(19).map((it) => [it, word])),
+      [HOST]: own,
+    });
+    for (const [hour, [bad, good]] of [
+      [UP, UP],
+      [DOWN, DOWN],
+    ].entries() as Iterable<[number, [[number, number], [number, number]]]>) {
+      goTo(log, START + (hour + 1) * HOUR + 1);
+      report(log, FIRST, hour, { hosts: hosts(bad, bad) });
+      for (const prober of [SECOND, THIRD]) report(log, prober, hour, { hosts: hosts(UP, good) });
+    }
+    expect(await monthOf(close(log))).to.deep.equal([24, 12, 12]);
+  });
+});
+
+describe("uptime: whose hosts", () => {
+  const hosts = { "a.example:443": UP, "b.example:443": DOWN };
+
+  it("is that of the worst of several, slot by slot", async () => {
+    const log = stewardLog();
+    goTo(log, START + HOUR + 1);
+    const word = { "a.example:443": slots("000111111111"), "b.example:443": slots("111111111000") };
+    report(log, FIRST, 0, { hosts: word, served: { [AGENT]: ["a.example:443", "b.example:443"] } });
+    expect(await monthOf(close(log))).to.deep.equal([12, 6, 6]);
+  });
+
+  it("takes the slots of a host for 168 hours from when it served the agent", async () => {
+    for (const [hour, data] of [
+      [167, 12],
+      [168, 0],
+    ] as const) {
+      const log = stewardLog();
+      goTo(log, START + HOUR + 1);
+      report(log, FIRST, 0);
+      goTo(log, START + (hour + 1) * HOUR + 1);
+      report(log, FIRST, hour, { hosts: { [HOST]: UP }, served: {} });
+      expect((await monthOf(close(log)))[0], `hour ${hour}`).to.equal(data);
+    }
+  });
+
+  it("takes nothing from before the host served it", async () => {
+    const log = stewardLog();
+    goTo(log, START + HOUR + 1);
+    report(log, FIRST, 0, { hosts: { [HOST]: DOWN }, served: {} });
+    goTo(log, START + 2 * HOUR + 1);
+    report(log, FIRST, 1, { hosts: { [HOST]: UP } });
+    expect(await monthOf(close(log))).to.deep.equal([12, 0, 0]);
+  });
+
+  it("keeps its history when the agent moves", async () => {
+    const log = stewardLog();
+    goTo(log, START + HOUR + 1);
+    report(log, FIRST, 0, { hosts, served: { [AGENT]: ["b.example:443"] } });
+    goTo(log, START + 200 * HOUR + 1);
+    report(log, FIRST, 199, { hosts, served: { [AGENT]: ["a.example:443"] } });
+    expect(await monthOf(close(log))).to.deep.equal([24, 12, 12]);
+  });
+
+  it("is no host that only a minority of those who look there found to serve the agent", async () => {
+    for (const [liars, data] of [
+      [1, 12],
+      [2, 24],
+    ] as const) {
+      const log = stewardLog({ probers: 3 });
+      for (const hour of [0, 1]) {
+        goTo(log, START + (hour + 1) * HOUR + 1);
+        for (const [n, prober] of [FIRST, SECOND, THIRD].entries()) {
+          const served = n < liars && hour === 1 ? { [AGENT]: [HOST, "b.example:443"] } : undefined;
+          const own = { [HOST]: hour === 0 ? UP : slots("."), "b.example:443": DOWN };
+          report(log, prober, hour, { hosts: own, ...(served && { served }) });
+        }
+      }
+      expect((await monthOf(close(log)))[0], `${liars} of 3`).to.equal(data);
+    }
+  });
+
+  it("is nothing for who is no agent, and takes nothing from the host's own agent", async () => {
+    const log = stewardLog();
+    goTo(log, START + HOUR + 1);
+    report(log, FIRST, 0, { hosts: { [HOST]: UP }, served: { [wallet(88)]: [HOST], [AGENT]: [HOST] } });
+    const { store } = await close(log).derive();
+    expect([...store.rows("steward").keys()]).to.deep.equal([AGENT]);
+    expect(await monthOf(log)).to.deep.equal([12, 0, 0]);
+  });
+});
+
+describe("uptime: an agent's own word", () => {
+  it("costs .05 for each slot that it claims up and the probers found down, .2 at most", async () => {
+    for (const [claimed, denied] of [
+      ["1111", 4],
+      ["11..", 2],
+      ["0000", 0],
+      ["1111111", 4],
+    ] as const) {
+      const log = stewardLog();
+      goTo(log, START + HOUR + 1);
+      report(log, AGENT, 0, { hosts: { [HOST]: slots(claimed) } });
+      report(log, FIRST, 0, { hosts: { [HOST]: slots("000011111111") } });
+      const row = await stewardOf(close(log));
+      expect([row.denied, row.uptime], claimed).to.deep.equal([denied, 666_666_667]);
+      const uptime = 133_333_333;
+      expect(row.score).to.equal(Math.max(0, uptime - denied * 50_000_000));
+    }
+  });
+
+  it("counts its first word of an hour and host, and makes no host its own", async () => {
+    const log = stewardLog();
+    goTo(log, START + HOUR + 1);
+    report(log, AGENT, 0, { hosts: { [HOST]: slots("0000") } });
+    report(log, AGENT, 0, { hosts: { [HOST]: UP, "b.example:443": UP }, part: 1 });
+    report(log, FIRST, 0, { hosts: { [HOST]: DOWN, "b.example:443": DOWN } });
+    expect((await stewardOf(close(log))).denied).to.equal(0);
+  });
+});
