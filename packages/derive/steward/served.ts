@@ -20,15 +20,15 @@ export async function servicesProbed(step: Step, prober: string, { hour, served 
 }
 
 function noteService(services: Service[], host: string, prober: string, hour: number): void {
-  const known = services.find((it) => it.host === host && it.prober === prober);
-  if (known === undefined) {
-    const own = services.filter((it) => it.prober === prober);
-    if (own.length < MAX_HOSTS_OF_AGENT) services.push({ host, prober, from: hour, to: hour });
+  const known = services.find((it) => it.host === host && it.prober === prober && isFresh(it, hour));
+  if (known !== undefined) {
+    known.from = Math.min(known.from, hour);
+    known.to = Math.max(known.to, hour);
     return;
   }
-  if (isFresh(known, hour)) known.from = Math.min(known.from, hour);
-  else known.from = hour;
-  known.to = Math.max(known.to, hour);
+  // One that was over before is kept beside it: hours may wait for their tick.
+  const own = services.filter((it) => it.prober === prober && isFresh(it, hour));
+  if (own.length < MAX_HOSTS_OF_AGENT) services.push({ host, prober, from: hour, to: hour });
 }
 
 /** Whether it is not over at an hour. */
@@ -43,7 +43,7 @@ export function hostsAt(services: readonly Service[], hour: number): Map<string,
     if (hour < it.from || !isFresh(it, hour)) continue;
     const probers = hosts.get(it.host);
     if (probers === undefined) hosts.set(it.host, [it.prober]);
-    else probers.push(it.prober);
+    else if (!probers.includes(it.prober)) probers.push(it.prober);
   }
   return hosts;
 }

@@ -24,8 +24,13 @@ export type ExpectedState = {
  * The derivation once more, slow and obvious: reads the log into plain arrays, looks through all of them at every event,
  * and computes each field from its definition at the end. Signatures are taken as present. It shares no code with the
  * incremental one.
+ *
+ * @param observe told of every event once it is read, for what is derived of these facts in turn
  */
-export function oracle(log: DeriveEvent[]): ExpectedState {
+export function oracle(
+  log: DeriveEvent[],
+  observe?: (facts: Facts, event: DeriveEvent) => void,
+): ExpectedState {
   const facts: Facts = {
     params: defineParams(),
     now: 0,
@@ -64,6 +69,7 @@ export function oracle(log: DeriveEvent[]): ExpectedState {
     read(facts, event);
     findEligible(facts, event);
     for (const [address, agent] of facts.agents) agent.tier = tierOf(facts, address, agent.tier);
+    observe?.(facts, event);
   }
   return {
     agents: Object.fromEntries(
