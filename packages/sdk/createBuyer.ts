@@ -6,6 +6,7 @@ import { type Hex, toBareHex, toHex } from "tallystick-protocol/hex";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signRecord } from "tallystick-protocol/records/record";
 import type { LocalAccount, PublicClient } from "viem";
+import { keptDisclosures } from "./audits/keptDisclosures.ts";
 import type { Budget } from "./budget/budget.ts";
 import { avoidedSellers } from "./buyer/avoidedSellers.ts";
 import { createBackground } from "./buyer/background.ts";
@@ -45,7 +46,10 @@ export type CreateBuyerParameters = {
   budget?: Budget;
   /** The escrows that may hold this buyer's money, by payment mode (`platform_escrow:ID`). No other is ever paid into. */
   escrows?: { [paymentMode: string]: AllowedEscrow };
-  /** Remembers hires that are paid for: `fileStore(folder)` to survive a crash between payment and verification. */
+  /**
+   * Remembers hires that are paid for: `fileStore(folder)` to survive a crash between payment and verification. Of hires that
+   * may be audited it keeps the work for 14 days: `createSeller` shows it to auditors when it is given this store as `bought`.
+   */
   journal?: KeyValueStore;
   /** Finds sellers. Default: the node's `POST /v1/search`. */
   search?: SearchClient;
@@ -138,6 +142,7 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
     keyed: new Map(),
     background,
     reports,
+    disclosures: keptDisclosures({ store: journal, now }),
     avoided: avoidedSellers(journal, now),
     allowsEscrow,
     modeOf: (mode) => {

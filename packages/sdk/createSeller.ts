@@ -5,6 +5,8 @@ import { toHex } from "tallystick-protocol/hex";
 import type { Listing } from "tallystick-protocol/records/listing";
 import type { SignedRecord } from "tallystick-protocol/records/record";
 import type { LocalAccount, PublicClient } from "viem";
+import type { AuditNode } from "./audits/assignment.ts";
+import { type SellersDisclosures, sellersDisclosures } from "./audits/sellersDisclosures.ts";
 import type { PaymentNetwork } from "./chain/paymentNetwork.ts";
 import { createPublicFetch } from "./net/publicFetch.ts";
 import { requirePublicUrl } from "./publicUrl.ts";
@@ -20,7 +22,7 @@ import type { RedeemQuote } from "./seller/intake.ts";
 import type { Job, SettlementMode } from "./seller/job.ts";
 import { createJobLeases } from "./seller/jobLeases.ts";
 import { createJobRunner, isEnded, type JobRunnerParameters, settledFields } from "./seller/jobRunner.ts";
-import { type OfferTerms, signOffers } from "./seller/offers.ts";
+import { type Offers, type OfferTerms, signOffers } from "./seller/offers.ts";
 import { createReceiptOutbox } from "./seller/receiptOutbox.ts";
 import { sellerApp } from "./seller/sellerApp.ts";
 import { HireRefusedError } from "./seller/sellerErrors.ts";
@@ -64,6 +66,12 @@ export type CreateSellerParameters = {
   /** Schemas of `custom.*` capabilities (SHP §5.2). */
   schemas?: CustomSchemas;
   redeemQuote?: RedeemQuote;
+  /** Says which auditor is assigned to a hire, so that it is shown the work. Default: the node at `baseUrl`. */
+  auditNode?: Pick<AuditNode, "openOfSeller" | "openOfHire">;
+  /** The journal of the same agent's buyer: auditors are shown what it bought where its seller does not show it. */
+  bought?: KeyValueStore;
+  /** How long auditors may ask for the work of a hire, in seconds: the node's `audit.disclosureSeconds`. Default 14 days. */
+  disclosureSeconds?: number;
   /** The indexer's word on whether a buyer has hired before, for first calls for free. */
   hasHired?: HasHired;
   freeCallsPerDay?: number;
@@ -101,7 +109,8 @@ export type Seller = {
 
 /**
  * A seller: a Hono app with `POST /hire`, `GET /jobs/{id}`, `GET /capabilities/{id}/schema` and `GET /listings`, real
- * x402 payment, and receipts that reach the ledger whatever happens (SHP §7, §11, §12).
+ * x402 payment, and receipts that reach the ledger whatever happens (SHP §7, §11, §12). A listing with `audit: {operator}` may
+ * be audited (SHP §8.3): then `GET /audits/{hire}` shows the work to its auditor, at the root of the endpoint's origin.
  *
  * @example
  * const seller = await createSeller({ account, endpoint: "https://agent.example/v1", baseUrl, network: base,
@@ -113,7 +122,7 @@ export type Seller = {
  * serve({ fetch: seller.app.fetch, port: 8080 });
  */
 export async function createSeller(parameters: CreateSellerParameters): Promise<Seller> {
-  const { account, endpoint, baseUrl, network, fetch } = parameters;
+  const { account, endpoint, network } = parameters;
   // What a handler is given was held to the capability's schema before: here they are all alike.
   const handlers = parameters.handlers as { [capability: string]: Handler };
   const { log = () => {}, now = Date.now } = parameters;
@@ -129,12 +138,9 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
   // No buyer waits for the files of a verifier, nor is refused for want of one.
   await Promise.all(offers.live.map(({ listing }) => rules.schemaOf(listing.capability)));
 
+  const disclosures = await openDisclosures(parameters, { seller: address, offers, store, now, log });
   const modeOf = modesOf(parameters, now);
   for (const { listing } of offers.live) modeOf(listing.payment_mode);
-  const listingOf = (job: Job): Listing | undefined =>
-    offers.all.find(
-      ({ offer: { listing } }) => listing.capability === job.capability && listing.payment_mode === job.mode,
-    )?.offer.listing;
 
   const { freeCalls, outbox, callbacks, runner } = openWork(parameters, {
     store,
@@ -142,8 +148,9 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
     leaseMs,
     handlers,
     modeOf: (job) => modeOf(job.mode),
-    listingOf,
+    listingOf: (job) => listingOf(offers, job),
     verify: (job, listing) => rules.verify(job, listing.verification_version),
+    disclose: disclosures.disclose,
     now,
     log,
   });
@@ -153,6 +160,8 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
     account,
     offers,
     rules,
+    isAudited: disclosures.isAudited,
+    disclosures: disclosures.routes,
     redeemQuote: parameters.redeemQuote,
     now,
     network,
@@ -173,6 +182,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
   // Jobs of a process that is gone, and those whose payment is uncertain, are taken up when their lease has run out.
   let sweep: ReturnType<typeof setInterval> | undefined;
   const takeUp = async (): Promise<void> => {
+    await disclosures.sweep();
     for (const id of await leases.open()) {
       const job = await store.get<Job>(`job/${id}`);
       if (job && !isEnded(job.stage)) void runner.run(job);
@@ -182,12 +192,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
     address,
     app,
     listings: offers.all.map(({ record }) => record),
-    publish: async () => {
-      for (const { record } of offers.all) {
-        const { body, signer, signature } = record;
-        await requestService({ baseUrl, path: "/v1/listings", body: { body, signer, signature }, fetch });
-      }
-    },
+    publish: () => publishOffers(offers, parameters),
     resume: async () => {
       outbox.start();
       await callbacks.start();
@@ -206,12 +211,46 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
   };
 }
 
+function listingOf(offers: Offers, { capability, mode }: Job): Listing | undefined {
+  const isIt = ({ capability: id, payment_mode }: Listing) => id === capability && payment_mode === mode;
+  return offers.all.find(({ offer }) => isIt(offer.listing))?.offer.listing;
+}
+
+/** What auditors are shown, from the node that says who they are. */
+function openDisclosures(
+  { auditNode, bought, baseUrl, fetch, disclosureSeconds }: CreateSellerParameters,
+  {
+    offers,
+    ...given
+  }: Pick<Parameters<typeof sellersDisclosures>[0], "seller" | "store" | "now" | "log"> & {
+    offers: Offers;
+  },
+): Promise<SellersDisclosures> {
+  const listings = offers.all.map(({ offer }) => offer.listing);
+  return sellersDisclosures({
+    ...given,
+    listings,
+    bought,
+    node: auditNode,
+    baseUrl,
+    fetch,
+    seconds: disclosureSeconds,
+  });
+}
+
+async function publishOffers(offers: Offers, { baseUrl, fetch }: CreateSellerParameters): Promise<void> {
+  for (const { record } of offers.all) {
+    const { body, signer, signature } = record;
+    await requestService({ baseUrl, path: "/v1/listings", body: { body, signer, signature }, fetch });
+  }
+}
+
 /** What works on hires: who runs jobs, and where receipts, callbacks and free calls are kept. */
 function openWork(
   parameters: CreateSellerParameters,
   given: Pick<
     JobRunnerParameters,
-    "store" | "leases" | "handlers" | "modeOf" | "listingOf" | "verify" | "now" | "log"
+    "store" | "leases" | "handlers" | "modeOf" | "listingOf" | "verify" | "disclose" | "now" | "log"
   > & { leaseMs: number },
 ) {
   const { account, baseUrl, network, fetch } = parameters;

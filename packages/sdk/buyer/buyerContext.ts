@@ -3,6 +3,7 @@ import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import type { LocalAccount } from "viem";
+import type { KeptDisclosures } from "../audits/keptDisclosures.ts";
 import type { Budget } from "../budget/budget.ts";
 import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
 import type { EscrowOfHire, MoneyState } from "../errors.ts";
@@ -44,6 +45,8 @@ export type BuyerContext = {
   background: Background;
   /** What the ledger is to be told. */
   reports: Reports;
+  /** The work of hires that may be audited: its seller may not show it (SHP §8.3.1). */
+  disclosures: KeptDisclosures;
   /** Who failed lately. */
   avoided: AvoidedSellers;
   modeOf: (paymentMode: string) => BuyerMode;

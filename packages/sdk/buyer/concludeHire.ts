@@ -1,6 +1,8 @@
 import type { Verification } from "tallystick-capabilities/verification";
 import { formatUsdc } from "tallystick-protocol/amount";
+import { writeDisclosure } from "tallystick-protocol/audits/disclosure";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { auditConsent } from "tallystick-protocol/records/listing";
 import { within } from "../deadline.ts";
 import type { Conclusion, SignedPayment } from "./buyerContext.ts";
 import { failed } from "./hireFailure.ts";
@@ -62,6 +64,7 @@ export async function concludeHire(hiring: Hiring, judged: Judged): Promise<Hire
   const { delivery, verification, latencyMs, status, refused } = judged;
   const { listing } = candidate;
   const amount = payment?.amount ?? 0n;
+  keepCopy(hiring, judged);
   const conclusion: Omit<Conclusion, "book"> = payment
     ? await settleInTime(hiring, payment, judged)
     : { money: "none" };
@@ -93,6 +96,14 @@ export async function concludeHire(hiring: Hiring, judged: Judged): Promise<Hire
     ratingToken: (hasReceipt && delivery.answer?.rating_token) || null,
     latencyMs,
   };
+}
+
+/** Keeps what was asked for and delivered, for an auditor whom the seller does not show it. */
+function keepCopy({ context, candidate, request, hireId }: Hiring, { delivery }: Judged): void {
+  if (delivery === undefined || auditConsent(candidate.listing) === null) return;
+  const { result } = delivery;
+  const keep = async () => context.disclosures.keep(hireId, writeDisclosure({ request, result }));
+  context.background.add(keep());
 }
 
 /** Settles as far as that is possible in time. */

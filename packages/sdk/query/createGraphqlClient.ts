@@ -22,6 +22,31 @@ export type HireFilter = {
   seller?: string | null;
 };
 
+export type AuditAssignmentFilter = {
+  auditor?: string | null;
+  open?: boolean | null;
+  operator?: string | null;
+};
+
+export type AuditFilter = {
+  auditor?: string | null;
+  capability?: string | null;
+  operator?: string | null;
+  seller?: string | null;
+  status?:
+    | "ABANDONED"
+    | "ASSIGNED"
+    | "ASSIGNING"
+    | "CHALLENGED"
+    | "DISMISSED"
+    | "ELIGIBLE"
+    | "INCONCLUSIVE"
+    | "PASSED"
+    | "RECHECKING"
+    | "ROLLED_BACK"
+    | null;
+};
+
 export type AgentVariables = {
   address: string;
 };
@@ -251,6 +276,149 @@ export type StatusAnswer = {
   };
 };
 
+export type OpenAuditsVariables = {
+  where?: AuditAssignmentFilter | null;
+  first?: number | null;
+  after?: string | null;
+};
+
+export type OpenAuditsAnswer = {
+  auditAssignments: {
+    nodes: {
+      auditedHire: string;
+      round: number;
+      attempt: number;
+      operator: string;
+      auditorAddress: string;
+      assignedBlock: number;
+      assignedAt: number;
+      due: number | null;
+      tickHash: string | null;
+      verdict: "FAIL" | "INCONCLUSIVE" | "PASS" | null;
+      audit: {
+        auditedHire: string;
+        status:
+          | "ABANDONED"
+          | "ASSIGNED"
+          | "ASSIGNING"
+          | "CHALLENGED"
+          | "DISMISSED"
+          | "ELIGIBLE"
+          | "INCONCLUSIVE"
+          | "PASSED"
+          | "RECHECKING"
+          | "ROLLED_BACK";
+        round: number;
+        attempt: number;
+        capability: string | null;
+        verificationVersion: string;
+        sellerAddress: string;
+        buyerAddress: string;
+        amountUsdc: string;
+        paramsHash: string | null;
+        resultHash: string | null;
+        receipt: { hireId: string } | null;
+      } | null;
+    }[];
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+};
+
+export type AuditsVariables = {
+  where?: AuditFilter | null;
+  first?: number | null;
+  after?: string | null;
+};
+
+export type AuditsAnswer = {
+  audits: {
+    nodes: {
+      auditedHire: string;
+      status:
+        | "ABANDONED"
+        | "ASSIGNED"
+        | "ASSIGNING"
+        | "CHALLENGED"
+        | "DISMISSED"
+        | "ELIGIBLE"
+        | "INCONCLUSIVE"
+        | "PASSED"
+        | "RECHECKING"
+        | "ROLLED_BACK";
+      round: number;
+      attempt: number;
+      capability: string | null;
+      verificationVersion: string;
+      sellerAddress: string;
+      buyerAddress: string;
+      amountUsdc: string;
+      paramsHash: string | null;
+      resultHash: string | null;
+      receipt: { hireId: string } | null;
+      rounds: {
+        attempts: {
+          auditedHire: string;
+          round: number;
+          attempt: number;
+          operator: string;
+          auditorAddress: string;
+          assignedBlock: number;
+          assignedAt: number;
+          due: number | null;
+          tickHash: string | null;
+          verdict: "FAIL" | "INCONCLUSIVE" | "PASS" | null;
+        }[];
+      }[];
+    }[];
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+};
+
+export type AuditVariables = {
+  id: string;
+};
+
+export type AuditAnswer = {
+  audit: {
+    auditedHire: string;
+    status:
+      | "ABANDONED"
+      | "ASSIGNED"
+      | "ASSIGNING"
+      | "CHALLENGED"
+      | "DISMISSED"
+      | "ELIGIBLE"
+      | "INCONCLUSIVE"
+      | "PASSED"
+      | "RECHECKING"
+      | "ROLLED_BACK";
+    round: number;
+    attempt: number;
+    capability: string | null;
+    verificationVersion: string;
+    sellerAddress: string;
+    buyerAddress: string;
+    amountUsdc: string;
+    paramsHash: string | null;
+    resultHash: string | null;
+    receipt: { hireId: string } | null;
+    rounds: {
+      attempts: {
+        auditedHire: string;
+        round: number;
+        attempt: number;
+        operator: string;
+        auditorAddress: string;
+        assignedBlock: number;
+        assignedAt: number;
+        due: number | null;
+        tickHash: string | null;
+        verdict: "FAIL" | "INCONCLUSIVE" | "PASS" | null;
+      }[];
+    }[];
+  } | null;
+};
+
 /** One function for each query of operations.graphql; each gives the answer's `data`. */
 export type GraphqlClient = {
   agent: (variables: AgentVariables) => Promise<AgentAnswer>;
@@ -261,6 +429,9 @@ export type GraphqlClient = {
   cluster: (variables: ClusterVariables) => Promise<ClusterAnswer>;
   fundingGraph: (variables: FundingGraphVariables) => Promise<FundingGraphAnswer>;
   status: () => Promise<StatusAnswer>;
+  openAudits: (variables?: OpenAuditsVariables) => Promise<OpenAuditsAnswer>;
+  audits: (variables?: AuditsVariables) => Promise<AuditsAnswer>;
+  audit: (variables: AuditVariables) => Promise<AuditAnswer>;
 };
 
 /** @param ask sends a query with its variables and gives `data` */
@@ -529,6 +700,124 @@ export function createGraphqlClient(
   }
 }`,
         {},
+      ),
+    openAudits: (variables) =>
+      ask(
+        `query OpenAudits($where: AuditAssignmentFilter, $first: Int, $after: String) {
+  auditAssignments(where: $where, first: $first, after: $after) {
+    nodes {
+      auditedHire
+      round
+      attempt
+      operator
+      auditorAddress
+      assignedBlock
+      assignedAt
+      due
+      tickHash
+      verdict
+      audit {
+        auditedHire
+        status
+        round
+        attempt
+        capability
+        verificationVersion
+        sellerAddress
+        buyerAddress
+        amountUsdc
+        paramsHash
+        resultHash
+        receipt {
+          hireId
+        }
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}`,
+        variables ?? {},
+      ),
+    audits: (variables) =>
+      ask(
+        `query Audits($where: AuditFilter, $first: Int, $after: String) {
+  audits(where: $where, first: $first, after: $after) {
+    nodes {
+      auditedHire
+      status
+      round
+      attempt
+      capability
+      verificationVersion
+      sellerAddress
+      buyerAddress
+      amountUsdc
+      paramsHash
+      resultHash
+      receipt {
+        hireId
+      }
+      rounds {
+        attempts {
+          auditedHire
+          round
+          attempt
+          operator
+          auditorAddress
+          assignedBlock
+          assignedAt
+          due
+          tickHash
+          verdict
+        }
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}`,
+        variables ?? {},
+      ),
+    audit: (variables) =>
+      ask(
+        `query Audit($id: ID!) {
+  audit(id: $id) {
+    auditedHire
+    status
+    round
+    attempt
+    capability
+    verificationVersion
+    sellerAddress
+    buyerAddress
+    amountUsdc
+    paramsHash
+    resultHash
+    receipt {
+      hireId
+    }
+    rounds {
+      attempts {
+        auditedHire
+        round
+        attempt
+        operator
+        auditorAddress
+        assignedBlock
+        assignedAt
+        due
+        tickHash
+        verdict
+      }
+    }
+  }
+}`,
+        variables,
       ),
   };
 }

@@ -1,5 +1,6 @@
 import type { Address } from "tallystick-protocol/address";
 import { formatUsdc, parseUsdc } from "tallystick-protocol/amount";
+import { TallystickError } from "tallystick-protocol/errors";
 import { readBudgetToken, requireBudgetToken } from "tallystick-protocol/hire/budgetToken";
 import { hireId, jobId } from "tallystick-protocol/hire/hireIds";
 import {
@@ -7,6 +8,7 @@ import {
   type ReadHireRequest,
   readHireRequest,
 } from "tallystick-protocol/hire/hireRequest";
+import type { Listing } from "tallystick-protocol/records/listing";
 import type { Job, Offer } from "./job.ts";
 import type { Offers } from "./offers.ts";
 import { HireRefusedError } from "./sellerErrors.ts";
@@ -28,12 +30,18 @@ export type IntakeParameters = {
   /** @throws InvalidInputError for params that the capability does not take */
   checkParams: (capability: string, params: unknown) => Promise<void>;
   redeemQuote?: RedeemQuote | undefined;
+  /** Whether hires of a listing may be audited. */
+  isAudited: (listing: Listing) => boolean;
   /** Milliseconds since 1970. */
   now: () => number;
 };
 
 /** A request that this seller would serve if it is paid. */
-export type Accepted = ReadHireRequest & { offer: Offer };
+export type Accepted = ReadHireRequest & {
+  offer: Offer;
+  /** As it was sent, as JSON text, where an auditor may ask for it. */
+  asSent?: string | undefined;
+};
 
 /**
  * Reads a hire and holds it to what is offered, before any money is spoken of: a request that cannot be served is not
@@ -42,20 +50,33 @@ export type Accepted = ReadHireRequest & { offer: Offer };
  * @throws InvalidInputError, HireRefusedError, TallystickError
  */
 export async function acceptRequest(value: unknown, parameters: IntakeParameters): Promise<Accepted> {
-  const { seller, offers, checkParams, redeemQuote, now } = parameters;
+  const { seller, offers, checkParams, redeemQuote, isAudited, now } = parameters;
   const { request, signed } = readHireRequest(value, seller);
   if (request.buyer_id === seller) {
     throw refused(400, "self_hire", "The buyer is the seller itself.", "buyer_id");
   }
   requireFresh(request, now());
   let offer = offers.find(request.capability, request.preferred_payment_mode);
+  const mayBeAudited = isAudited(offer.listing);
+  if (mayBeAudited) requireProvable(request, signed);
   if (request.quote_token !== undefined) {
     if (!redeemQuote) throw refused(409, "unknown_quote", "This seller gives no quotes.", "quote_token");
     offer = { ...offer, ...(await redeemQuote(request)) };
   }
   await checkParams(request.capability, request.params);
   requireLimits(request, offer, now());
-  return { request, signed, offer };
+  return { request, signed, offer, asSent: mayBeAudited ? JSON.stringify(value) : undefined };
+}
+
+/** An auditor takes nobody's word for what was asked for but the buyer's own, to this seller: without it good work would fail. */
+function requireProvable(request: HireRequest, signed: boolean): void {
+  if (signed && request.seller_id !== undefined) return;
+  throw new TallystickError({
+    code: "signature_required",
+    message: "Hires of this listing may be audited, so they are signed by their buyer and name their seller.",
+    field: signed ? "seller_id" : "signature",
+    hint: "Sign the hire with a nonce and seller_id, as swarmwage/v0.3 does.",
+  });
 }
 
 function requireFresh({ issued_at: issuedAt }: HireRequest, nowMs: number): void {
@@ -91,7 +112,7 @@ function refused(status: number, code: string, message: string, field: string): 
  * a random part, so that nobody who sees the payment on the chain can look up what it bought.
  */
 export function newJob(
-  { request, offer }: Accepted,
+  { request, offer, asSent }: Accepted,
   how: { free: boolean; payment?: Job["payment"]; paymentKey?: string; nowMs: number; random: () => string },
 ): Job {
   const { listing, price } = offer;
@@ -106,6 +127,7 @@ export function newJob(
     price: String(price),
     free: how.free,
     params: request.params,
+    ...(asSent !== undefined && { request: asSent }),
     callbackUrl: request.callback_url ?? undefined,
     acceptedAt: how.nowMs,
     dueAt: how.nowMs + listing.max_latency_ms,

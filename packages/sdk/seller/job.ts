@@ -40,6 +40,8 @@ export type Job = {
   price: string;
   free: boolean;
   params: { [key: string]: unknown };
+  /** The hire as its buyer signed it, as JSON text: of hires that may be audited, until they are completed. */
+  request?: string | undefined;
   callbackUrl?: string | undefined;
   acceptedAt: number;
   /** When its buyer stops waiting: work that is not done by then is not charged. */

@@ -32,6 +32,8 @@ export type JobRunnerParameters = {
   countersignMs: number;
   /** How long a job whose payment is uncertain rests before it is taken up again. */
   restMs: number;
+  /** Keeps what an auditor may ask for, before the hire counts as done. */
+  disclose: (job: Job) => Promise<void>;
   onEnd: (job: Job) => Promise<void>;
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
   /** Milliseconds since 1970. */
@@ -184,9 +186,10 @@ function createSteps(
       receipt_hash: null,
       signed_receipt: { body, signer: record.signer, signature: record.signature },
     };
+    await parameters.disclose(job);
     // The receipt first: a hire that is completed has one that will reach the ledger.
     await outbox.add(job.id, record, job.free ? now() + parameters.countersignMs : undefined);
-    const done = await save(job, { stage: "completed", answer });
+    const done = await save(job, { stage: "completed", answer, request: undefined });
     const settled = job.free ? undefined : await within(outbox.submit(job.id), parameters.receiptWaitMs);
     return settled ? { ...done, answer: { ...answer, ...settledFields(settled) } } : done;
   }

@@ -10,6 +10,8 @@ import { HireRefusedError } from "./sellerErrors.ts";
 export type SellerAppParameters = Omit<HireRouteParameters, "checkParams"> &
   JobRoutesParameters & {
     rules: ReturnType<typeof capabilityRules>;
+    /** What auditors are shown. */
+    disclosures: Hono;
     /** Largest request, in bytes. */
     maxBodyBytes: number;
     log: (sentence: string, details?: { [key: string]: unknown }) => void;
@@ -27,6 +29,7 @@ export function sellerApp(parameters: SellerAppParameters): Hono {
   const limit = limitBody(parameters.maxBodyBytes);
   app.post("/hire", limit, (c) => answerHire(c, { ...parameters, checkParams: rules.checkParams }));
   app.route("/", jobRoutes(parameters));
+  app.route("/", parameters.disclosures);
   app.get("/listings", (c) => c.json({ listings: offers.all.map(({ record }) => record) }));
   app.get("/capabilities", (c) =>
     c.json({ capabilities: rules.list(offers.live.map(({ listing }) => listing)) }),

@@ -1,0 +1,104 @@
+import * as z from "zod";
+import { type Address, addressSchema } from "../address.ts";
+import { InvalidInputError, invalidInputFromZod } from "../errors.ts";
+import { tryForeignJson } from "../json/foreignJson.ts";
+import { auditedHireSchema } from "../records/auditedHireSchema.ts";
+import { MAX_AUDIT_ATTEMPTS, MAX_AUDIT_ROUNDS } from "../records/auditVerdict.ts";
+import { signatureSchema } from "../records/nestedSignature.ts";
+import { type RecordSigner, recoverBodySigner, signBody } from "../records/record.ts";
+
+/** The header by which an auditor asks for the work it has to judge. Its value is JSON on one line. */
+export const DISCLOSURE_HEADER = "X-Audit-Request";
+
+/** How far the auditor's clock may be from that of whoever is asked, in seconds, either way. */
+export const DISCLOSURE_TOLERANCE_SECONDS = 60;
+
+/** Longest value of the header, in characters. */
+export const MAX_DISCLOSURE_HEADER = 1_024;
+
+/** What stands in the signed body beside the fields, so that no other word of an auditor's can stand for it. */
+const TYPE = "audit_disclosure";
+
+const assignmentSchema = z
+  .string()
+  .max(128)
+  .regex(/^0x[0-9a-f]{64}(?:-[0-9]{1,9})?\/[1-9][0-9]?\/[1-9][0-9]?$/, "must be <hire>/<round>/<attempt>")
+  .refine((text) => {
+    const [, round, attempt] = text.split("/").map(Number);
+    return Number(round) <= MAX_AUDIT_ROUNDS && Number(attempt) <= MAX_AUDIT_ATTEMPTS;
+  }, "names a round or an attempt that cannot be");
+
+const requestSchema = z.strictObject({
+  assignment: assignmentSchema,
+  hire: auditedHireSchema,
+  seller: addressSchema,
+  time: z.int().nonnegative(),
+});
+
+/** `assignment` is `<hire>/<round>/<attempt>`, as nodes name it; `time` unix seconds. */
+export type DisclosureRequest = z.infer<typeof requestSchema>;
+
+const headerSchema = requestSchema.extend({ signature: signatureSchema });
+
+/** Names an assignment as nodes do. */
+export function assignmentName({
+  hire,
+  round,
+  attempt,
+}: {
+  hire: string;
+  round: number;
+  attempt: number;
+}): string {
+  return `${hire}/${round}/${attempt}`;
+}
+
+/**
+ * The value of {@link DISCLOSURE_HEADER}: who is assigned a hire's audit asks its seller, or its buyer, for the work. Signed by
+ * the auditor as EIP-191, like a record (SHP §8.3.1).
+ *
+ * @throws InvalidInputError
+ */
+export async function signDisclosureRequest(request: DisclosureRequest, by: RecordSigner): Promise<string> {
+  const read = requestSchema.safeParse(request);
+  if (!read.success) throw invalidInputFromZod(read.error);
+  const signature = await signBody({ ...read.data, type: TYPE }, by);
+  return JSON.stringify({ ...read.data, signature });
+}
+
+/** A request as it came, before anybody looked whose signature it is. */
+export type ReadDisclosureRequest = {
+  request: DisclosureRequest;
+  /** Who signed it. Costs a recovery of a key: ask what is cheaper first. @throws InvalidInputError */
+  signer: () => Address;
+};
+
+/**
+ * Reads the header.
+ *
+ * @param expected `hire`: the one in the path; `now`: unix seconds of whoever is asked
+ * @throws InvalidInputError naming the field; `stale_request` when it was signed at another time
+ */
+export function readDisclosureRequest(
+  header: string,
+  { hire, now }: { hire: string; now: number },
+): ReadDisclosureRequest {
+  const value = header.length > MAX_DISCLOSURE_HEADER ? undefined : tryForeignJson(header);
+  const read = headerSchema.safeParse(value);
+  if (!read.success) throw invalidInputFromZod(read.error, DISCLOSURE_HEADER);
+  const { signature, ...request } = read.data;
+  if (request.hire !== hire || !request.assignment.startsWith(`${hire}/`))
+    throw refused("hire", `must be ${hire}`);
+  if (Math.abs(now - request.time) > DISCLOSURE_TOLERANCE_SECONDS) {
+    throw refused("time", `is ${now - request.time} seconds ago`, "stale_request");
+  }
+  return {
+    request,
+    signer: () => recoverBodySigner({ ...request, type: TYPE }, signature, `${DISCLOSURE_HEADER}.signature`),
+  };
+}
+
+function refused(field: string, message: string, code?: string): InvalidInputError {
+  const issues = [{ field: `${DISCLOSURE_HEADER}.${field}`, message }];
+  return new InvalidInputError({ issues, ...(code !== undefined && { code }) });
+}

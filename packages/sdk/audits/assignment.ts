@@ -1,0 +1,48 @@
+import type { Address } from "tallystick-protocol/address";
+import { assignmentName } from "tallystick-protocol/audits/disclosureRequest";
+import type { Hex } from "tallystick-protocol/hex";
+
+/** An auditor that a node's draw has assigned to a hire, and what the node knows of the hire. */
+export type Assignment = {
+  /** `<tx>-<log>` of the payment, or the escrowId. */
+  hire: string;
+  round: number;
+  attempt: number;
+  operator: Address;
+  auditor: Address;
+  seller: Address;
+  buyer: Address;
+  /** Of the hire's receipt; null where the receipt does not say it. */
+  capability: string | null;
+  hireId: Hex | null;
+  paramsHash: Hex | null;
+  resultHash: Hex | null;
+  verificationVersion: string;
+  /** What the buyer put up, in atomic units as a decimal string. */
+  amount: string;
+  /** The tick that assigned it, and the hash of its block by which the auditor was drawn. `time` is unix seconds. */
+  block: number;
+  time: number;
+  tickHash: Hex | null;
+  /** Unix seconds: from the first tick then another auditor is looked for. */
+  due: number;
+};
+
+/** What auditors, and those that show them their work, ask a node that they trust. */
+export type AuditNode = {
+  /** The assignments of an auditor that wait for its verdict. @throws ServiceError */
+  openOfAuditor: (auditor: Address, signal?: AbortSignal) => Promise<Assignment[]>;
+  /** The open assignments on a seller's hires. @throws ServiceError */
+  openOfSeller: (seller: Address, signal?: AbortSignal) => Promise<Assignment[]>;
+  /** The open assignment on one hire: at most one. @throws ServiceError */
+  openOfHire: (hire: string, signal?: AbortSignal) => Promise<Assignment[]>;
+  /** Whether no reorganization takes an assignment back. @throws when the chain cannot be asked */
+  isFinal: (assignment: Assignment, signal?: AbortSignal) => Promise<boolean>;
+  /** Where an agent is reached: the origins of its listings, those of a capability first, then live ones. @throws ServiceError */
+  originsOf: (agent: Address, capability: string | null, signal?: AbortSignal) => Promise<string[]>;
+};
+
+/** `<hire>/<round>/<attempt>`. */
+export function nameOf(assignment: Assignment): string {
+  return assignmentName(assignment);
+}

@@ -1,0 +1,165 @@
+import type { Address } from "tallystick-protocol/address";
+import { parseUsdc } from "tallystick-protocol/amount";
+import { type Hex, isHex } from "tallystick-protocol/hex";
+import type { PublicClient } from "viem";
+import { ChainError } from "../errors.ts";
+import type { AuditAnswer, OpenAuditsAnswer } from "../query/createGraphqlClient.ts";
+import { createQueryClient } from "../query/createQueryClient.ts";
+import { type Fetch, ServiceError } from "../requestService.ts";
+import type { Assignment, AuditNode } from "./assignment.ts";
+
+/** How many audits a node is asked for at a time, and how many in all. */
+const PAGE = 20;
+const MOST = 500;
+
+/** How many listings of an agent are looked at, and origins tried. */
+const MOST_LISTINGS = 100;
+const MOST_ORIGINS = 4;
+
+/** How long the chain's word on what is final counts, in milliseconds. */
+const FINAL_MS = 10_000;
+
+type OpenNode = OpenAuditsAnswer["auditAssignments"]["nodes"][number];
+type Audit = NonNullable<OpenNode["audit"]>;
+type Attempt = Omit<OpenNode, "audit">;
+type AuditWithRounds = NonNullable<AuditAnswer["audit"]>;
+type Page<Node> = { nodes: Node[]; pageInfo: { hasNextPage: boolean; endCursor?: string | null } };
+
+/**
+ * Asks a node about open audits.
+ *
+ * @param parameters.baseUrl the node's address
+ * @param parameters.client reads the chain: what is final is the chain's word, not the node's. Only auditors need it
+ */
+export function createAuditNode(parameters: {
+  baseUrl: string;
+  client?: Pick<PublicClient, "getBlock"> | undefined;
+  fetch?: Fetch | undefined;
+}): AuditNode {
+  const { baseUrl, client, fetch } = parameters;
+  const { graphql, listings: listingsOf } = createQueryClient({ baseUrl, ...(fetch && { fetch }) });
+  const finalBlock = client && createFinalBlock(client);
+
+  return {
+    openOfHire: async (hire) => {
+      const { audit } = await graphql.audit({ id: hire });
+      return audit ? openIn(audit) : [];
+    },
+    openOfAuditor: async (auditor, signal) => {
+      const nodes = await everyPage(async (page) => {
+        const where = { auditor, open: true };
+        return (await graphql.openAudits({ where, ...page })).auditAssignments;
+      }, signal);
+      return nodes.flatMap(({ audit, ...attempt }) =>
+        audit && isOpen(audit, attempt) ? asAssignment(audit, attempt) : [],
+      );
+    },
+    openOfSeller: async (seller, signal) => {
+      const open: Assignment[] = [];
+      // Of one that waits for another auditor the last one's verdict still counts.
+      for (const status of ["ASSIGNED", "ASSIGNING"] as const) {
+        const audits = await everyPage(async (page) => {
+          return (await graphql.audits({ where: { seller, status }, ...page })).audits;
+        }, signal);
+        open.push(...audits.flatMap(openIn));
+      }
+      return open;
+    },
+    isFinal: async ({ block, tickHash }) => {
+      if (client === undefined || finalBlock === undefined) throw noChain();
+      if (tickHash === null || (await finalBlock()) < BigInt(block)) return false;
+      const { hash } = await client.getBlock({ blockNumber: BigInt(block) });
+      return hash === tickHash;
+    },
+    originsOf: async (agent, capability) => {
+      const { listings } = await listingsOf(agent, { limit: MOST_LISTINGS }).catch((error: unknown) => {
+        // Who only bought, and of whose hires none is counted yet, is no agent.
+        if (error instanceof ServiceError && error.code === "unknown_agent") return { listings: [] };
+        throw error;
+      });
+      const offers = listings.toSorted((a, b) => rank(b, capability) - rank(a, capability));
+      const origins = offers.flatMap(({ endpoint }) =>
+        URL.canParse(endpoint) ? [new URL(endpoint).origin] : [],
+      );
+      return [...new Set(origins)].slice(0, MOST_ORIGINS);
+    },
+  };
+}
+
+async function everyPage<Node>(
+  ask: (page: { first: number; after: string | null }) => Promise<Page<Node>>,
+  signal: AbortSignal | undefined,
+): Promise<Node[]> {
+  const nodes: Node[] = [];
+  for (let after: string | null = null; ; ) {
+    signal?.throwIfAborted();
+    const { nodes: some, pageInfo }: Page<Node> = await ask({ first: PAGE, after });
+    nodes.push(...some);
+    after = pageInfo.endCursor ?? null;
+    if (!pageInfo.hasNextPage || after === null || nodes.length >= MOST) return nodes.slice(0, MOST);
+  }
+}
+
+/** The last final block, asked for now and then. */
+function createFinalBlock(client: Pick<PublicClient, "getBlock">): () => Promise<bigint> {
+  let last: { at: number; block: Promise<bigint> } | undefined;
+  return () => {
+    if (last === undefined || performance.now() - last.at > FINAL_MS) {
+      const block = client.getBlock({ blockTag: "finalized" }).then(({ number }) => number ?? 0n);
+      last = { at: performance.now(), block };
+      block.catch(() => {
+        last = undefined;
+      });
+    }
+    return last.block;
+  };
+}
+
+function rank(listing: { capability: string; retired: boolean }, capability: string | null): number {
+  return (listing.capability === capability ? 2 : 0) + (listing.retired ? 0 : 1);
+}
+
+/** The assignment that an audit waits on: that of its last round and attempt, while it has no verdict. */
+function openIn(audit: AuditWithRounds): Assignment[] {
+  const attempts = audit.rounds.flatMap(({ attempts }) => attempts);
+  return attempts.filter((attempt) => isOpen(audit, attempt)).map((attempt) => asAssignment(audit, attempt));
+}
+
+function isOpen(audit: Audit, { round, attempt, verdict }: Attempt): boolean {
+  const isAsked = audit.status === "ASSIGNED" || audit.status === "ASSIGNING";
+  return isAsked && verdict == null && audit.round === round && audit.attempt === attempt;
+}
+
+function asAssignment(audit: Audit, it: Attempt): Assignment {
+  return {
+    hire: audit.auditedHire,
+    round: it.round,
+    attempt: it.attempt,
+    operator: it.operator as Address,
+    auditor: it.auditorAddress as Address,
+    seller: audit.sellerAddress as Address,
+    buyer: audit.buyerAddress as Address,
+    capability: audit.capability ?? null,
+    hireId: hashOf(audit.receipt?.hireId),
+    paramsHash: hashOf(audit.paramsHash),
+    resultHash: hashOf(audit.resultHash),
+    verificationVersion: audit.verificationVersion,
+    amount: String(parseUsdc(audit.amountUsdc)),
+    block: it.assignedBlock,
+    time: it.assignedAt,
+    tickHash: hashOf(it.tickHash),
+    due: it.due ?? it.assignedAt,
+  };
+}
+
+function hashOf(text: string | null | undefined): Hex | null {
+  return isHex(text, 32) ? text : null;
+}
+
+function noChain(): ChainError {
+  return new ChainError({
+    code: "chain_unreachable",
+    message: "Nothing says which blocks are final.",
+    hint: "Give createAuditNode a `client` of the chain.",
+  });
+}

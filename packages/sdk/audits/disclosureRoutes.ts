@@ -1,0 +1,57 @@
+import { Hono } from "hono";
+import type { Address } from "tallystick-protocol/address";
+import { DISCLOSURE_HEADER, readDisclosureRequest } from "tallystick-protocol/audits/disclosureRequest";
+import { HireRefusedError } from "../seller/sellerErrors.ts";
+import type { Assignment } from "./assignment.ts";
+import type { KeptDisclosures } from "./keptDisclosures.ts";
+
+export type DisclosureRoutesParameters = {
+  /** Who shows the work: the seller of the hire, or its buyer. */
+  holder: Address;
+  /** The open assignment of a name and its hire. @throws ServiceError when the node cannot be asked */
+  findAssignment: (name: string, hire: string) => Promise<Assignment | undefined>;
+  kept: Pick<KeptDisclosures, "find">;
+  /** Milliseconds since 1970. */
+  now: () => number;
+  log: (sentence: string, details?: { [key: string]: unknown }) => void;
+};
+
+/**
+ * `GET /audits/{hire}` (SHP §8.3.1): shows the work of a hire to the auditor that is assigned to it now, and to nobody else. It
+ * asks by the header {@link DISCLOSURE_HEADER}. Answers `{request, result}`, each as JSON text.
+ *
+ * Refuses with 400 what is no request, or was signed at another time; 403 whoever is not the auditor; 404 what is not assigned
+ * or not kept; 503 while the node cannot be asked.
+ */
+export function disclosureRoutes(parameters: DisclosureRoutesParameters): Hono {
+  const { holder, findAssignment, kept, now, log } = parameters;
+  const app = new Hono();
+  app.get("/audits/:hire", async (c) => {
+    const hire = c.req.param("hire");
+    const header = c.req.header(DISCLOSURE_HEADER);
+    if (header === undefined) {
+      throw refused(401, "unauthorized", `Only the hire's auditor may see its work: ${DISCLOSURE_HEADER}.`);
+    }
+    const { request, signer } = readDisclosureRequest(header, { hire, now: Math.floor(now() / 1000) });
+    const assignment = await findAssignment(request.assignment, hire).catch((error: unknown) => {
+      log("The node could not be asked who audits a hire.", { hire, error: String(error) });
+      throw refused(503, "node_unreachable", "The node cannot be asked at the moment who audits this hire.");
+    });
+    // Whose signature it is costs most, so it is asked of real assignments only.
+    if (assignment === undefined || ![assignment.seller, assignment.buyer].includes(holder)) {
+      throw refused(404, "not_assigned", "No such audit of a hire of this agent is open.");
+    }
+    if (request.seller !== assignment.seller || signer() !== assignment.auditor) {
+      throw refused(403, "not_the_auditor", `Only ${assignment.auditor} may see this.`);
+    }
+    const found = assignment.hireId === null ? undefined : await kept.find(assignment.hireId);
+    if (found === undefined) throw refused(404, "not_kept", "The work of this hire is not kept here.");
+    log("Work was shown to its auditor.", { hire, auditor: assignment.auditor });
+    return c.json(found, 200, { "cache-control": "no-store" });
+  });
+  return app;
+}
+
+function refused(status: number, code: string, message: string): HireRefusedError {
+  return new HireRefusedError({ status, code, message });
+}

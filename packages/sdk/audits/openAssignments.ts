@@ -1,0 +1,53 @@
+import { startDeadline } from "../deadline.ts";
+import { type Assignment, nameOf } from "./assignment.ts";
+
+/** How often a node is asked for one list at most, and for how long an answer counts, in milliseconds. */
+const ASK_EVERY_MS = 5_000;
+const COUNTS_MS = 60_000;
+
+/** How long the node may take, in milliseconds. */
+const NODE_MS = 10_000;
+
+/**
+ * Looks an open assignment up in a list of a node's. However many strangers ask for whatever they make up, the node is asked
+ * once in five seconds, by one request at a time.
+ *
+ * @param load the list
+ * @param now milliseconds since 1970
+ * @returns a function that gives the assignment of a name, or undefined; it throws what `load` throws
+ */
+export function openAssignments(
+  load: (signal: AbortSignal) => Promise<Assignment[]>,
+  now: () => number,
+): (name: string) => Promise<Assignment | undefined> {
+  let known = new Map<string, Assignment>();
+  let knownAt = Number.NEGATIVE_INFINITY;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let asking: Promise<void> | undefined;
+  let failure: unknown;
+
+  async function ask(): Promise<void> {
+    const limit = startDeadline(NODE_MS);
+    askedAt = now();
+    try {
+      const list = await load(limit.signal);
+      known = new Map(list.map((one) => [nameOf(one), one]));
+      knownAt = now();
+      failure = undefined;
+    } catch (error) {
+      failure = error;
+    } finally {
+      limit.end();
+      asking = undefined;
+    }
+  }
+
+  return async (name) => {
+    const found = known.get(name);
+    if (found !== undefined && now() - knownAt < COUNTS_MS) return found;
+    if (asking === undefined && now() - askedAt >= ASK_EVERY_MS) asking = ask();
+    if (asking !== undefined) await asking;
+    if (failure !== undefined) throw failure;
+    return known.get(name);
+  };
+}

@@ -1,0 +1,74 @@
+import type { Hono } from "hono";
+import type { Address } from "tallystick-protocol/address";
+import type { Listing } from "tallystick-protocol/records/listing";
+import type { Fetch } from "../requestService.ts";
+import type { Job } from "../seller/job.ts";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { type Assignment, type AuditNode, nameOf } from "./assignment.ts";
+import { auditedOffers } from "./auditedOffers.ts";
+import { createAuditNode } from "./createAuditNode.ts";
+import { disclosureRoutes } from "./disclosureRoutes.ts";
+import { keptDisclosures } from "./keptDisclosures.ts";
+import { openAssignments } from "./openAssignments.ts";
+
+/** What a seller does so that its hires can be audited. */
+export type SellersDisclosures = {
+  isAudited: (listing: Listing) => boolean;
+  /** Keeps what an auditor may ask for. */
+  disclose: (job: Job) => Promise<void>;
+  /** What auditors are shown. */
+  routes: Hono;
+  /** Forgets what is too old. */
+  sweep: () => Promise<void>;
+};
+
+export async function sellersDisclosures(parameters: {
+  seller: Address;
+  listings: readonly Listing[];
+  store: KeyValueStore;
+  /** Where the same agent keeps what it bought: its copies are shown where a seller does not. */
+  bought?: KeyValueStore | undefined;
+  node?: Pick<AuditNode, "openOfSeller" | "openOfHire"> | undefined;
+  baseUrl: string;
+  fetch?: Fetch | undefined;
+  seconds?: number | undefined;
+  now: () => number;
+  log: (sentence: string, details?: { [key: string]: unknown }) => void;
+}): Promise<SellersDisclosures> {
+  const { seller, listings, store, bought, baseUrl, fetch, seconds, now, log } = parameters;
+  const kept = keptDisclosures({ store, seconds, now });
+  const node = parameters.node ?? createAuditNode({ baseUrl, fetch });
+  const ofSales = openAssignments((signal) => node.openOfSeller(seller, signal), now);
+  const copies = bought && keptDisclosures({ store: bought, seconds, now });
+  const ofPurchases = copies && assignmentsOfHires((hire) => node.openOfHire(hire));
+  return {
+    isAudited: await auditedOffers(listings, store, now),
+    disclose: async ({ hireId, request, result }) => {
+      if (request !== undefined) await kept.keep(hireId, { request, result: JSON.stringify(result ?? null) });
+    },
+    routes: disclosureRoutes({
+      holder: seller,
+      findAssignment: async (name, hire) => (await ofSales(name)) ?? (await ofPurchases?.(name, hire)),
+      kept: { find: async (hireId) => (await kept.find(hireId)) ?? (await copies?.find(hireId)) },
+      now,
+      log,
+    }),
+    sweep: kept.sweep,
+  };
+}
+
+/** Most look-ups of single hires at a time: a node lists audits by their seller, not by their buyer. */
+const MOST_LOOKUPS = 4;
+
+function assignmentsOfHires(load: AuditNode["openOfHire"]) {
+  let running = 0;
+  return async (name: string, hire: string): Promise<Assignment | undefined> => {
+    if (running >= MOST_LOOKUPS) throw new Error("too many look-ups at once");
+    running++;
+    try {
+      return (await load(hire)).find((assignment) => nameOf(assignment) === name);
+    } finally {
+      running--;
+    }
+  };
+}
