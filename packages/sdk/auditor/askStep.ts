@@ -1,0 +1,64 @@
+import { DISCLOSURE_TOLERANCE_SECONDS } from "tallystick-protocol/audits/disclosureRequest";
+import { requestService } from "../requestService.ts";
+import { askForWork, type Holder } from "./askForWork.ts";
+import { type AuditMoves, type AuditStep, type AuditStepParameters, isPast } from "./auditStep.ts";
+import type { AuditWork } from "./auditWork.ts";
+import { disclosedHireOf } from "./disclosedHireOf.ts";
+
+/** Nobody is said to hide work before so much of the time for a verdict is over, and not before so many tries. */
+const ASKED_SHARE = 3 / 4;
+const LEAST_TRIES = 3;
+
+/**
+ * Asks the seller for the work, then the buyer, then the operator where one is named. When nobody ever shows it the verdict is
+ * fail, `undisclosed`.
+ */
+export function askStep(parameters: AuditStepParameters, { forward, later }: AuditMoves): AuditStep {
+  const { account, baseUrl, holderFetch, fetch, node, works, now, log } = parameters;
+  const { operatorOrigins = {}, askMs = 60_000, maxBytes } = parameters;
+
+  async function holdersOf({ assignment }: AuditWork, signal: AbortSignal): Promise<Holder[]> {
+    const { seller, buyer, operator, capability } = assignment;
+    const sides = [
+      { who: "seller", agent: seller },
+      { who: "buyer", agent: buyer },
+    ] as const;
+    const holders: Holder[] = [];
+    for (const { who, agent } of sides) {
+      const origins = await node.originsOf(agent, capability, signal);
+      holders.push(...origins.map((origin) => ({ who, origin })));
+    }
+    const kept = Object.hasOwn(operatorOrigins, operator) ? operatorOrigins[operator] : undefined;
+    if (kept !== undefined) holders.push({ who: "operator", origin: new URL(kept).origin });
+    return holders;
+  }
+
+  /** Whether requests of ours may have been refused because of this machine's clock. Unknown counts as right. */
+  async function isClockOff(signal: AbortSignal): Promise<boolean> {
+    const { headers } = await requestService({ baseUrl, path: "/v1/ledger/latest", fetch, signal });
+    const theirs = Date.parse(headers.get("date") ?? "");
+    // A header has whole seconds, and took its time.
+    return Number.isFinite(theirs) && Math.abs(theirs - now()) > (DISCLOSURE_TOLERANCE_SECONDS - 5) * 1000;
+  }
+
+  return async (work, signal) => {
+    const { assignment, token } = work;
+    const hire = disclosedHireOf(assignment);
+    const how = { account, fetch: holderFetch, timeoutMs: askMs, now, maxBytes, signal };
+    const { work: shown, notShown } = await askForWork(assignment, hire, await holdersOf(work, signal), how);
+    if (shown) {
+      await works.putBytes(token, shown.text, now());
+      return await forward(work, { stage: "judging", notShown });
+    }
+    log("Nobody showed the work of a hire.", { token, hire: assignment.hire, notShown });
+    if (work.tries + 1 < LEAST_TRIES || !isPast(work, ASKED_SHARE, now()))
+      return await later(work, { notShown });
+    if (await isClockOff(signal)) {
+      log("This clock is not the node's, so nobody can be said to hide work.", { token });
+      return await later(work, { notShown });
+    }
+    const detail = notShown.map(({ who, why }) => `${who}: ${why}`).join("; ") || "nobody has an address";
+    const reasons = [{ code: "undisclosed" as const, detail: detail.slice(0, 500) }];
+    return await forward(work, { stage: "decided", notShown, judgement: { verdict: "fail", reasons } });
+  };
+}

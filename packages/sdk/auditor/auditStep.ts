@@ -1,0 +1,45 @@
+import type { LedgerName } from "tallystick-protocol/records/ledgerName";
+import type { LocalAccount } from "viem";
+import type { AuditNode } from "../audits/assignment.ts";
+import type { Fetch } from "../requestService.ts";
+import type { AuditWork, AuditWorks } from "./auditWork.ts";
+import type { Judge } from "./judge.ts";
+
+/** What the steps of an audit have in common. */
+export type AuditStepParameters = {
+  account: LocalAccount;
+  /** Of the node that takes the verdicts. */
+  baseUrl: string;
+  judge: Judge;
+  /** Origins that keep the work of challenged hires, by operator. */
+  operatorOrigins?: { [operator: string]: string } | undefined;
+  /** How long whoever shows the work may take, and the judge, in milliseconds. */
+  askMs?: number | undefined;
+  judgeMs?: number | undefined;
+  /** Largest disclosure, in bytes. */
+  maxBytes?: number | undefined;
+  fetch?: Fetch | undefined;
+  node: AuditNode;
+  works: AuditWorks;
+  ledger: () => Promise<LedgerName>;
+  /** Reaches sellers and buyers. */
+  holderFetch: Fetch;
+  /** Milliseconds since 1970. */
+  now: () => number;
+  log: (sentence: string, details?: { [key: string]: unknown }) => void;
+};
+
+/** How a step ends. Each writes the work down. */
+export type AuditMoves = {
+  /** At the next step, or where the step says. */
+  forward: (work: AuditWork, change: Partial<AuditWork>) => Promise<AuditWork>;
+  /** At the same step, which is tried again, later each time. */
+  later: (work: AuditWork, change: Partial<AuditWork>) => Promise<AuditWork>;
+};
+
+export type AuditStep = (work: AuditWork, signal: AbortSignal) => Promise<AuditWork>;
+
+/** Whether a share of the time for a verdict is over. */
+export function isPast({ assignment: { time, due } }: AuditWork, share: number, nowMs: number): boolean {
+  return nowMs / 1000 >= time + (due - time) * share;
+}

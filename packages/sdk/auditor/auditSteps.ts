@@ -1,0 +1,44 @@
+import { askStep } from "./askStep.ts";
+import type { AuditMoves, AuditStep, AuditStepParameters } from "./auditStep.ts";
+import type { AuditWork } from "./auditWork.ts";
+import { judgeStep } from "./judgeStep.ts";
+import { verdictStep } from "./verdictStep.ts";
+
+/** How long a step that came to nothing waits, in milliseconds; doubles each time. */
+const FIRST_WAIT_MS = 60_000;
+const LONGEST_WAIT_MS = 3_600_000;
+
+/**
+ * Takes an audit as far as it goes now. What comes next is written down before it is done; every step may be done again after
+ * a crash.
+ */
+export function auditSteps(parameters: AuditStepParameters): AuditStep {
+  const { works, now } = parameters;
+  const save = async (work: AuditWork, change: Partial<AuditWork>): Promise<AuditWork> => {
+    const next = { ...work, ...change };
+    await works.put(next);
+    return next;
+  };
+  const moves: AuditMoves = {
+    forward: (work, change) => save(work, { tries: 0, nextAt: now(), ...change }),
+    later: (work, change) => {
+      const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(16, work.tries));
+      return save(work, { ...change, tries: work.tries + 1, nextAt: now() + wait });
+    },
+  };
+  const step = {
+    asking: askStep(parameters, moves),
+    judging: judgeStep(parameters, moves),
+    decided: verdictStep(parameters, moves),
+  };
+  return async (start, signal) => {
+    let work = start;
+    while (work.stage !== "posted" && work.stage !== "over") {
+      if (work.nextAt > now()) return work;
+      const next = await step[work.stage](work, signal);
+      if (next.stage === work.stage) return next;
+      work = next;
+    }
+    return work;
+  };
+}

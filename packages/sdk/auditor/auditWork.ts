@@ -1,0 +1,87 @@
+import type { SignedRecord } from "tallystick-protocol/records/record";
+import type { Assignment } from "../audits/assignment.ts";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+import type { NotShown } from "./askForWork.ts";
+import type { Judgement } from "./judge.ts";
+
+/** Longest that anything of a hire is kept, in milliseconds (SHP §8.3.1): 30 days, the last of them to delete it in. */
+export const LONGEST_KEPT_MS = 29 * 86_400_000;
+
+/**
+ * How far an audit has come at its auditor, written down before each step:
+ *
+ * - `asking`: nobody has shown the work yet
+ * - `judging`: the work is here, under `bytes/`
+ * - `decided`: the verdict is fixed, and signed under `verdict/`; it may have been sent
+ * - `posted`: it stands in the ledger; the work is deleted
+ * - `over`: somebody else was asked, or the ledger refused the verdict for good
+ */
+export type AuditStage = "asking" | "judging" | "decided" | "posted" | "over";
+
+/** One audit at its auditor. Times are milliseconds since 1970. */
+export type AuditWork = {
+  token: string;
+  assignment: Assignment;
+  stage: AuditStage;
+  seenAt: number;
+  /** How often the present step was tried, and when it is again. */
+  tries: number;
+  nextAt: number;
+  /** Who was asked last and did not show the work. */
+  notShown?: NotShown[];
+  judgement?: Judgement;
+  /** Why the last try of the judge, or of the ledger, came to nothing. */
+  failure?: string;
+};
+
+/** The work that was shown, as it came. */
+type Bytes = { text: string; at: number };
+
+/** What an auditor remembers. The store is its own: `fileStore(folder)` for anything real. */
+export type AuditWorks = ReturnType<typeof auditWorks>;
+
+export function auditWorks(store: KeyValueStore) {
+  async function forgetBytes(token: string): Promise<void> {
+    await store.delete(`bytes/${token}`);
+    for (const key of await store.keys("opinion"))
+      if (key.startsWith(`opinion/${token}.`)) await store.delete(key);
+  }
+
+  return {
+    get: (token: string) => store.get<AuditWork>(`work/${token}`),
+    /** Begins an audit; nothing happens when it was begun. */
+    begin: (work: AuditWork) => store.putNew(`work/${work.token}`, work),
+    put: (work: AuditWork) => store.put(`work/${work.token}`, work),
+    all: async (): Promise<AuditWork[]> => {
+      const works = await Promise.all((await store.keys("work")).map((key) => store.get<AuditWork>(key)));
+      return works.filter((work) => work !== undefined);
+    },
+    bytes: async (token: string) => (await store.get<Bytes>(`bytes/${token}`))?.text,
+    putBytes: (token: string, text: string, at: number) =>
+      store.put(`bytes/${token}`, { text, at } satisfies Bytes),
+    /** Deletes the work, and what was made of it. The verdict stays. */
+    forgetBytes,
+    /** Deletes all of an audit. */
+    forget: async (token: string): Promise<void> => {
+      await forgetBytes(token);
+      for (const folder of ["verdict", "decision", "work"]) await store.delete(`${folder}/${token}`);
+    },
+    /** Fixes the signed verdict: the first that is written stays, whatever is judged later. */
+    fixVerdict: async (token: string, record: SignedRecord): Promise<SignedRecord> => {
+      if (await store.putNew(`verdict/${token}`, record)) return record;
+      return (await store.get<SignedRecord>(`verdict/${token}`)) ?? record;
+    },
+    verdict: (token: string) => store.get<SignedRecord>(`verdict/${token}`),
+    remember: async <T>(token: string, name: string, make: () => Promise<T>): Promise<T> => {
+      const key = `opinion/${token}.${name}`;
+      const known = await store.get<{ value: T }>(key);
+      if (known) return known.value;
+      const value = await make();
+      await store.put(key, { value });
+      return value;
+    },
+    /** What a person decided; see `personJudge`. */
+    decision: (token: string) => store.get<Judgement>(`decision/${token}`),
+    decide: (token: string, judgement: Judgement) => store.put(`decision/${token}`, judgement),
+  };
+}

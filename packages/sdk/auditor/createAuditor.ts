@@ -1,0 +1,153 @@
+import type { Address } from "tallystick-protocol/address";
+import type { Auditor as AuditorBody } from "tallystick-protocol/records/auditor";
+import type { LedgerName } from "tallystick-protocol/records/ledgerName";
+import { signRecord } from "tallystick-protocol/records/record";
+import type { LocalAccount, PublicClient } from "viem";
+import type { AuditNode } from "../audits/assignment.ts";
+import { createAuditNode } from "../audits/createAuditNode.ts";
+import { knownLedger } from "../knownLedger.ts";
+import { createPublicFetch } from "../net/publicFetch.ts";
+import { type Fetch, requestService } from "../requestService.ts";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { auditSteps } from "./auditSteps.ts";
+import { type AuditWork, auditWorks } from "./auditWork.ts";
+import { followAssignments } from "./followAssignments.ts";
+import type { Judge } from "./judge.ts";
+
+export type CreateAuditorParameters = {
+  /** The agent's wallet: signs offers, requests for work, and verdicts. It sends no transactions. */
+  account: LocalAccount;
+  /** Of the node that assigns, and takes the verdicts. */
+  baseUrl: string;
+  /** Reads the chain, which says what is final: a viem public client. */
+  client: Pick<PublicClient, "getBlock">;
+  /** Who judges: `personJudge`, `programJudge`, `modelJudge`, `everyJudge` of them, or your own. */
+  judge: Judge;
+  /** Remembers audits: `fileStore(folder)`, this auditor's own. */
+  store: KeyValueStore;
+  /** Assigns in another way than the node at `baseUrl`. */
+  node?: AuditNode;
+  /** The node's ledger, which verdicts are signed for. Default: what the node says first, kept in `store`. */
+  ledger?: LedgerName;
+  /** Where operators keep the work of challenged hires: origins, by operator. They are asked last. */
+  operatorOrigins?: { [operator: string]: string };
+  /** How often the node is asked, in milliseconds. Default 60,000. */
+  everyMs?: number;
+  /** Audits at once. Default 4. */
+  atOnce?: number;
+  /** Most audits that are not over. Default 1,000; more are left to the other auditors. */
+  maxOpen?: number;
+  /** How long whoever shows the work may take, and the judge, in milliseconds. Default one minute, and ten. */
+  askMs?: number;
+  judgeMs?: number;
+  /** Largest disclosure, in bytes. Default 32 MiB. */
+  maxBytes?: number;
+  /** Allows sellers and buyers at http and private addresses. For local networks only. */
+  devMode?: boolean;
+  /** Reaches the node, and in `devMode` everybody. */
+  fetch?: Fetch;
+  /** Reaches sellers and buyers. Default: public servers only, judged when they are connected to; see `createPublicFetch`. */
+  holderFetch?: Fetch;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+  log?: (sentence: string, details?: { [key: string]: unknown }) => void;
+};
+
+/** What an agent offers to audit, for whom. `endpoint` is where the operator reaches it. */
+export type AuditorOffer = Pick<AuditorBody, "capabilities" | "endpoint"> & {
+  operator: string;
+  /** False takes the offer back. Default true. */
+  active?: boolean;
+};
+
+export type Auditor = {
+  address: Address;
+  /** Puts itself on an operator's rosters, or takes itself off. @throws ServiceError, InvalidInputError */
+  offer: (offer: AuditorOffer) => Promise<void>;
+  /** Looks once what is assigned, and takes every audit as far as it goes now. Never rejects because of one audit. @throws ServiceError when the node cannot be asked */
+  round: () => Promise<void>;
+  /** Does that again and again, until `close`. */
+  start: () => void;
+  /** The audits that are not forgotten yet. */
+  works: () => Promise<AuditWork[]>;
+  /** Waits for the round that is under way, and stops. */
+  close: () => Promise<void>;
+};
+
+/**
+ * An auditor (SHP §8.3.1): follows what a node assigns to it, asks the seller, else the buyer, for the work, holds it to the
+ * receipt, has it judged, and puts its verdict into the ledger. Whatever moment it is killed at, it goes on from there and
+ * signs one verdict for each assignment. What it was shown is deleted once the verdict stands, and after 30 days at the latest.
+ *
+ * @example
+ * const auditor = createAuditor({ account, baseUrl: "https://node.example", client, store: fileStore("./auditor"),
+ *   judge: programJudge() });
+ * await auditor.offer({ operator, capabilities: ["text.translate.en.it"], endpoint: "https://auditor.example" });
+ * auditor.start();
+ */
+export function createAuditor(parameters: CreateAuditorParameters): Auditor {
+  const { account, baseUrl, client, store, fetch, devMode = false, now = Date.now } = parameters;
+  const { everyMs = 60_000, atOnce = 4, maxOpen = 1_000, log = () => {} } = parameters;
+  const address = account.address.toLowerCase() as Address;
+  const node = parameters.node ?? createAuditNode({ baseUrl, client, fetch });
+  const platform = fetch ?? globalThis.fetch.bind(globalThis);
+  const works = auditWorks(store);
+  const ledger = knownLedger({ baseUrl, ledger: parameters.ledger, store, fetch });
+  const holderFetch = parameters.holderFetch ?? (devMode ? platform : createPublicFetch());
+  const advance = auditSteps({ ...parameters, node, works, ledger, holderFetch, now, log });
+  const stop = new AbortController();
+  let running: Promise<void> | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  async function runRound(): Promise<void> {
+    const due = await followAssignments({ auditor: address, node, works, maxOpen, now, log }, stop.signal);
+    // A few at a time, so that one that hangs keeps nobody else waiting.
+    const worker = async (): Promise<void> => {
+      for (let work = due.shift(); work !== undefined; work = due.shift()) {
+        if (stop.signal.aborted) return;
+        const { token } = work;
+        await advance(work, stop.signal).catch((error) => {
+          log("An audit could not go on.", { token, error: String(error) });
+        });
+      }
+    };
+    await Promise.all(Array.from({ length: Math.max(1, atOnce) }, worker));
+  }
+
+  const round = (): Promise<void> => {
+    running ??= runRound().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+
+  const plan = (ms: number): void => {
+    timer = setTimeout(() => {
+      round()
+        .catch((error) => log("The assignments could not be followed.", { error: String(error) }))
+        .finally(() => {
+          if (!stop.signal.aborted) plan(everyMs);
+        });
+    }, ms);
+  };
+
+  return {
+    address,
+    offer: async ({ active = true, ...offer }) => {
+      const operator = offer.operator.toLowerCase();
+      const body = { ...offer, agent_id: address, operator, active, issued_at: Math.floor(now() / 1000) };
+      const record = await signRecord({ type: "auditor", ledger: await ledger(), body, account });
+      await requestService({ baseUrl, path: "/v1/records", body: record, fetch });
+    },
+    round,
+    start: () => {
+      if (timer === undefined) plan(0);
+    },
+    works: works.all,
+    close: async () => {
+      stop.abort(new Error("The auditor was closed."));
+      clearTimeout(timer);
+      await running?.catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import type { DisclosedHire } from "tallystick-protocol/audits/disclosure";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { Assignment } from "../audits/assignment.ts";
+
+/**
+ * What the work of an assignment has to be.
+ *
+ * @throws TallystickError `not_auditable` for a hire whose receipt does not say it: those fail by the rules alone
+ */
+export function disclosedHireOf(assignment: Assignment): DisclosedHire {
+  const { seller, buyer, capability, hireId, paramsHash, resultHash } = assignment;
+  if (capability !== null && hireId !== null && paramsHash !== null && resultHash !== null)
+    return { seller, buyer, capability, hireId, paramsHash, resultHash };
+  throw new TallystickError({
+    code: "not_auditable",
+    message: `The receipt of ${assignment.hire} does not say what was asked for and delivered.`,
+  });
+}

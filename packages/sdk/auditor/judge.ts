@@ -1,0 +1,70 @@
+import { InvalidInputError, invalidInputFromZod } from "tallystick-protocol/errors";
+import { auditReasonsSchema } from "tallystick-protocol/records/auditReasons";
+import * as z from "zod";
+import type { Assignment } from "../audits/assignment.ts";
+
+/** A hire to judge. Params and result are strangers' text, whatever they say. */
+export type AuditCase = {
+  /** The token of the assigned audit: `audt_…`. */
+  token: string;
+  assignment: Assignment;
+  capability: string;
+  /** What the buyer sent and what the seller delivered: proved to be the bytes of the receipt. */
+  params: { [key: string]: unknown };
+  result: unknown;
+  /** Milliseconds since 1970: after it the verdict may count for nothing. */
+  dueAt: number;
+};
+
+const judgementSchema = z.object({
+  verdict: z.enum(["pass", "fail", "inconclusive"]),
+  reasons: auditReasonsSchema,
+});
+
+/**
+ * What a judge found, and why. Reasons are published in the ledger for good: what was asked for and delivered is no part of
+ * them.
+ */
+export type Judgement = z.infer<typeof judgementSchema>;
+
+export type JudgeContext = {
+  /** Aborted when the judge takes too long. */
+  signal: AbortSignal;
+  /** Makes something once for this case and remembers it, also when this process is killed in between. JSON values only. */
+  remember: <T>(name: string, make: () => Promise<T>) => Promise<T>;
+};
+
+/**
+ * Judges a hire's work.
+ *
+ * @returns undefined when there is no judgement yet: then it is asked again later
+ * @throws whatever keeps it from judging now; it is asked again later
+ */
+export type Judge = (auditCase: AuditCase, context: JudgeContext) => Promise<Judgement | undefined>;
+
+/** Holds what a judge says to its form. @throws InvalidInputError */
+export function readJudgement(value: unknown): Judgement {
+  const read = judgementSchema.safeParse(value);
+  if (!read.success) throw invalidInputFromZod(read.error, "judgement");
+  if (read.data.verdict === "fail" && read.data.reasons.every(({ code }) => code === "meets_request")) {
+    const message = "has no reason for a fail";
+    throw new InvalidInputError({ issues: [{ field: "judgement.reasons", message }] });
+  }
+  return read.data;
+}
+
+/**
+ * Several judges, each asked when those before it passed the work: the first that does not decides. So a program can look
+ * before a model costs anything, and everybody has a veto.
+ */
+export function everyJudge(...judges: readonly Judge[]): Judge {
+  return async (auditCase, context) => {
+    let last: Judgement | undefined;
+    for (const [at, judge] of judges.entries()) {
+      const remember: JudgeContext["remember"] = (name, make) => context.remember(`${at}.${name}`, make);
+      last = await judge(auditCase, { ...context, remember });
+      if (last?.verdict !== "pass") return last;
+    }
+    return last;
+  };
+}

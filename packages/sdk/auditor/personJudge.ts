@@ -1,0 +1,58 @@
+import { readDisclosure } from "tallystick-protocol/audits/disclosure";
+import { TallystickError } from "tallystick-protocol/errors";
+import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { type AuditWork, auditWorks } from "./auditWork.ts";
+import { disclosedHireOf } from "./disclosedHireOf.ts";
+import { type Judge, type Judgement, readJudgement } from "./judge.ts";
+
+/** What waits for a person, and what the person says. */
+export type AuditDesk = {
+  /** Give it to `createAuditor`. */
+  judge: Judge;
+  /** The audits whose work is here and waits for a judgement, those that are due first. */
+  waiting: () => Promise<AuditWork[]>;
+  /** The work of one: strangers' text. @throws TallystickError `unknown_audit` */
+  show: (token: string) => Promise<{ work: AuditWork; params: unknown; result: unknown }>;
+  /** Judges one; may be said anew until the auditor takes it up. @throws TallystickError `unknown_audit`; InvalidInputError */
+  decide: (token: string, judgement: Judgement) => Promise<void>;
+};
+
+/**
+ * A judge that is a person: the auditor leaves the work in its store, and takes the decision from there. Whoever reads and
+ * decides may be another process on the same store.
+ *
+ * @param store the auditor's own
+ */
+export function personJudge(store: KeyValueStore): AuditDesk {
+  const works = auditWorks(store);
+
+  async function find(token: string): Promise<AuditWork> {
+    const work = /^audt_[0-9A-Z]{26}$/.test(token) ? await works.get(token) : undefined;
+    if (work?.stage === "judging") return work;
+    throw new TallystickError({
+      code: "unknown_audit",
+      message: work ? `${token} is ${work.stage}, it waits for no judgement.` : `${token} is no audit here.`,
+      hint: "List what waits, and give the token as it stands there.",
+    });
+  }
+
+  return {
+    judge: async ({ token }) => await works.decision(token),
+    waiting: async () => {
+      const waiting = (await works.all()).filter(({ stage }) => stage === "judging");
+      return waiting.sort((a, b) => a.assignment.due - b.assignment.due);
+    },
+    show: async (token) => {
+      const work = await find(token);
+      const text = (await works.bytes(token)) ?? "";
+      const { params, result } = readDisclosure(readForeignJson(text), disclosedHireOf(work.assignment));
+      return { work, params, result };
+    },
+    decide: async (token, judgement) => {
+      const read = readJudgement(judgement);
+      await find(token);
+      await works.decide(token, read);
+    },
+  };
+}

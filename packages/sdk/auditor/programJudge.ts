@@ -1,0 +1,44 @@
+import { requireCapability } from "tallystick-capabilities/capabilityOf";
+import type { Verification } from "tallystick-capabilities/verification";
+import { isCustomCapability } from "tallystick-protocol/capability";
+import { verifyApart } from "../verification/verifyApart.ts";
+import type { Judge, Judgement } from "./judge.ts";
+
+/** Most checks that a verdict names. */
+const MOST_NAMED = 8;
+
+/**
+ * A judge that is a program: the capability's own verifier (SHP §8.1), at a stricter version than the seller's listing was held
+ * to. It finds broken work; that work fits its form says little of its worth, so put it before another judge (`everyJudge`).
+ *
+ * @param options.version `v0`, `v1`, …; default the capability's newest
+ */
+export function programJudge(options: { version?: string } = {}): Judge {
+  return async ({ capability, params, result }): Promise<Judgement> => {
+    if (isCustomCapability(capability) || !(await isKnown(capability))) {
+      return inconclusive(`${capability} has no published verifier`);
+    }
+    return judgementOf(await verifyApart({ capability, params, result, version: options.version }));
+  };
+}
+
+/** What its checks are worth as a verdict. Says which failed, not what they complained of: that may quote the work. */
+function judgementOf({ all_passed, checks, reason }: Verification): Judgement {
+  if (all_passed)
+    return { verdict: "pass", reasons: [{ code: "meets_request", detail: "every check passed" }] };
+  if (reason !== undefined) return inconclusive(reason);
+  const failed = Object.keys(checks).filter((name) => !checks[name]);
+  const detail = `failed: ${failed.slice(0, MOST_NAMED).join(", ")}`.slice(0, 500);
+  return { verdict: "fail", reasons: [{ code: "wrong_format", detail }] };
+}
+
+function inconclusive(detail: string): Judgement {
+  return { verdict: "inconclusive", reasons: [{ code: "cannot_judge", detail }] };
+}
+
+async function isKnown(capability: string): Promise<boolean> {
+  return await requireCapability(capability).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,51 @@
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { type SignedRecord, signRecord } from "tallystick-protocol/records/record";
+import { requestService, ServiceError } from "../requestService.ts";
+import type { AuditMoves, AuditStep, AuditStepParameters } from "./auditStep.ts";
+import type { AuditWork } from "./auditWork.ts";
+import { disclosedHireOf } from "./disclosedHireOf.ts";
+import type { Judgement } from "./judge.ts";
+
+/** Signs the verdict and puts it into the ledger; then what was shown is deleted. */
+export function verdictStep(parameters: AuditStepParameters, { forward, later }: AuditMoves): AuditStep {
+  const { account, baseUrl, fetch, ledger, works, log } = parameters;
+
+  /** The signed verdict, made once: whatever is judged after a crash, the first one stands. */
+  async function verdictOf({ token, assignment, judgement }: AuditWork): Promise<SignedRecord> {
+    const known = await works.verdict(token);
+    if (known) return known;
+    const { hire, round, attempt } = assignment;
+    const { paramsHash, resultHash } = disclosedHireOf(assignment);
+    const { verdict, reasons } = judgement as Judgement;
+    const said = { hire, round, attempt, verdict, reasons, params_hash: paramsHash, result_hash: resultHash };
+    const statement = { type: "audit_verdict", ledger: await ledger(), body: said as RecordBody };
+    return await works.fixVerdict(token, await signRecord({ ...statement, account }));
+  }
+
+  return async (work, signal) => {
+    const { token } = work;
+    const record = await verdictOf(work);
+    try {
+      await requestService({ baseUrl, path: "/v1/records", body: record, fetch, signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      const failure = String(error).slice(0, 300);
+      if (!isFinal(error)) return await later(work, { failure });
+      log("The ledger refuses a verdict.", { token, error: failure });
+      await works.forgetBytes(token);
+      return await forward(work, { stage: "over", failure });
+    }
+    // What was shown is needed no more. Before the end is written down: a next process would not look again.
+    await works.forgetBytes(token);
+    const posted = await forward(work, { stage: "posted" });
+    log("A verdict stands in the ledger.", { token, verdict: record.body.verdict });
+    return posted;
+  };
+}
+
+/** Whether sending it again cannot help: the service understood the record and said no. */
+function isFinal(error: unknown): boolean {
+  if (!(error instanceof ServiceError)) return false;
+  const { status } = error;
+  return status >= 400 && status < 500 && ![404, 408, 429].includes(status);
+}

@@ -1,0 +1,412 @@
+import { expect } from "chai";
+import { auditToken } from "tallystick-protocol/records/auditToken";
+import { isSignedBy } from "tallystick-protocol/records/record";
+import type { Judge } from "tallystick-sdk/auditor/judge";
+import { everyJudge } from "tallystick-sdk/auditor/judge";
+import { personJudge } from "tallystick-sdk/auditor/personJudge";
+import { programJudge } from "tallystick-sdk/auditor/programJudge";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { endAtEveryWrite } from "../../support/endAtEveryWrite.ts";
+import { rejection } from "../support/tamper.ts";
+import {
+  type AuditScene,
+  auditedHire,
+  DAY,
+  openAuditScene,
+  passes,
+  refuses,
+  shows,
+  useAuditScene,
+} from "./auditScene.ts";
+
+describe("an auditor", () => {
+  const { scene: current, ledger } = useAuditScene();
+  let scene: AuditScene;
+  beforeEach(() => {
+    scene = current();
+  });
+
+  it("asks the seller, judges what is proved to be the hire's, and signs one verdict with the receipt's hashes", async () => {
+    const hire = await auditedHire();
+    scene.open.push(hire.assignment);
+    const seller = await scene.hold(hire.seller.address, shows(hire.disclosure));
+    const buyer = await scene.hold(hire.buyer.address, shows(hire.disclosure));
+    const seen: unknown[] = [];
+    const judge: Judge = async (auditCase, context) => {
+      seen.push(auditCase.params, auditCase.result);
+      return passes(auditCase, context);
+    };
+    const store = memoryStore();
+    const auditor = scene.auditorOf(hire, { judge, store });
+    await auditor.round();
+    await auditor.round();
+
+    expect(seen).to.deep.equal([{ text: "Where is the library?" }, { text: "Dov'è la biblioteca?" }]);
+    const [verdict, ...more] = scene.verdicts();
+    expect(more).to.deep.equal([]);
+    const { round, attempt, paramsHash, resultHash } = hire.assignment;
+    expect(verdict.body).to.deep.include({
+      hire: hire.assignment.hire,
+      round,
+      attempt,
+      verdict: "pass",
+      params_hash: paramsHash,
+      result_hash: resultHash,
+    });
+    expect(isSignedBy(verdict.body, verdict.signature, hire.auditor.address)).to.equal(true);
+    expect([seller.asked.length, buyer.asked.length]).to.deep.equal([1, 0]);
+    expect(seller.asked[0]?.url).to.equal(`/audits/${hire.assignment.hire}`);
+    // What was shown is deleted once the verdict stands, and nothing of it is in the ledger.
+    expect(await store.keys("bytes")).to.deep.equal([]);
+    expect(scene.text()).not.to.match(/library|biblioteca/);
+    const [work] = await auditor.works();
+    expect(work).to.include({ stage: "posted", token: auditToken(hire.assignment) });
+    // Once nobody waits for it, it is forgotten whole.
+    scene.open.pop();
+    await auditor.round();
+    expect(await auditor.works()).to.deep.equal([]);
+    for (const folder of ["work", "verdict", "opinion"]) expect(await store.keys(folder)).to.deep.equal([]);
+  });
+
+  it("takes the buyer's copy when the seller shows nothing, or something else", async () => {
+    for (const answer of [refuses(), shows({ request: "{}", result: "1" })]) {
+      const hire = await auditedHire();
+      scene.open.push(hire.assignment);
+      const seller = await scene.hold(hire.seller.address, answer);
+      await scene.hold(hire.buyer.address, shows(hire.disclosure));
+      await scene.auditorOf(hire).round();
+      expect(seller.asked).to.have.length(1);
+      expect(scene.verdicts().at(-1)?.body).to.include({
+        hire: hire.assignment.hire,
+        verdict: "pass",
+      });
+    }
+  });
+
+  it("leaves alone what is not final, and what is no longer asked of it", async () => {
+    const hire = await auditedHire();
+    scene.open.push(hire.assignment);
+    const seller = await scene.hold(hire.seller.address, refuses());
+    const auditor = scene.auditorOf(hire);
+    scene.setFinal(hire.assignment.block - 1);
+    await auditor.round();
+    expect(seller.asked).to.have.length(0);
+    scene.setFinal(hire.assignment.block);
+    await auditor.round();
+    expect(seller.asked).to.have.length(1);
+    // A reorganization, or somebody else's turn.
+    scene.open.pop();
+    seller.answer = shows(hire.disclosure);
+    scene.clock.now += DAY;
+    await auditor.round();
+    expect(seller.asked).to.have.length(1);
+    expect(scene.verdicts()).to.deep.equal([]);
+  });
+
+  it("says undisclosed only when seller and buyer were asked again and again, for three quarters of its time", async () => {
+    const hire = await auditedHire();
+    scene.open.push(hire.assignment);
+    const seller = await scene.hold(hire.seller.address, refuses(503));
+    const buyer = await scene.hold(hire.buyer.address, refuses(404));
+    const auditor = scene.auditorOf(hire);
+    const { time } = hire.assignment;
+    for (; scene.clock.now < time + (DAY * 3) / 4; scene.clock.now += 600) {
+      await auditor.round();
+      expect(scene.verdicts()).to.deep.equal([]);
+    }
+    // Later and later, but never more than an hour apart.
+    expect(seller.asked.length).to.be.within(18, 30);
+    expect(buyer.asked.length).to.equal(seller.asked.length);
+    scene.clock.now += 3_600;
+    await auditor.round();
+    const [verdict] = scene.verdicts();
+    expect(verdict.body).to.deep.include({
+      verdict: "fail",
+      reasons: [{ code: "undisclosed", detail: "seller: status_503; buyer: status_404" }],
+    });
+  });
+
+  it("does not call a hire undisclosed at its first look, however late that is", async () => {
+    const hire = await auditedHire();
+    scene.open.push(hire.assignment);
+    scene.clock.now = hire.assignment.due - 4 * 3_600;
+    const seller = await scene.hold(hire.seller.address, refuses());
+    const auditor = scene.auditorOf(hire);
+    await auditor.round();
+    scene.clock.now += 120;
+    await auditor.round();
+    expect(scene.verdicts()).to.deep.equal([]);
+    seller.answer = shows(hire.disclosure);
+    scene.clock.now += 300;
+    await auditor.round();
+    expect(scene.verdicts()[0]?.body.verdict).to.equal("pass");
+  });
+
+  it("says of nobody that it hides work while its own clock is not the node's", async () => {
+    const hire = await auditedHire();
+    scene.open.push(hire.assignment);
+    await scene.hold(hire.seller.address, refuses(400));
+    let nodeIsAhead = 70;
+    const fetch: typeof scene.fetch = async (input, init) => {
+      const response = await scene.fetch(input, init);
+      const date = new Date((scene.clock.now + nodeIsAhead) * 1000).toUTCString();
+      return new Response(response.body, { status: response.status, headers: { date } });
+    };
+    const auditor = scene.auditorOf(hire, { fetch, holderFetch: scene.fetch });
+    for (let at = 0; at < 4; at++) {
+      await auditor.round();
+      scene.clock.now += DAY / 4 - 60;
+    }
+    expect(scene.verdicts()).to.deep.equal([]);
+    nodeIsAhead = 0;
+    await auditor.round();
+    expect(scene.verdicts()[0]?.body.reasons[0].code).to.equal("undisclosed");
+  });
+
+  it("asks an operator that keeps challenged work, after both sides", async () => {
+    const hire = await auditedHire();
+    scene.open.push(hire.assignment);
+    const operator = await scene.hold("operator", shows(hire.disclosure));
+    const operatorOrigins = { [hire.assignment.operator]: `${operator.origin}/v1` };
+    await scene.auditorOf(hire, { operatorOrigins }).round();
+    expect(operator.asked[0]?.url).to.equal(`/audits/${hire.assignment.hire}`);
+    expect(scene.verdicts()[0]?.body.verdict).to.equal("pass");
+  });
+
+  it("judges nothing of a hire whose receipt says no hashes", async () => {
+    const hire = await auditedHire({ assignment: { paramsHash: null, resultHash: null } });
+    scene.open.push(hire.assignment);
+    const auditor = scene.auditorOf(hire);
+    await auditor.round();
+    expect(await auditor.works()).to.deep.equal([]);
+  });
+
+  it("gives a judge that fails more time, and is inconclusive in the end, so that somebody else is asked", async () => {
+    const hire = await auditedHire();
+    scene.open.push(hire.assignment);
+    await scene.hold(hire.seller.address, shows(hire.disclosure));
+    let times = 0;
+    const auditor = scene.auditorOf(hire, {
+      judge: async () => {
+        times++;
+        throw new Error("overloaded");
+      },
+    });
+    for (; scene.clock.now < hire.assignment.due; scene.clock.now += 1_800) await auditor.round();
+    expect(times).to.be.within(15, 40);
+    expect(scene.verdicts()[0]?.body).to.deep.include({
+      verdict: "inconclusive",
+      reasons: [{ code: "auditor_error", detail: "no judgement came in time" }],
+    });
+  });
+
+  it("ends a judge that hangs, and judges the others meanwhile", async () => {
+    const [stuck, other] = [await auditedHire(), await auditedHire()];
+    other.auditor = stuck.auditor;
+    other.assignment.auditor = stuck.auditor.address;
+    for (const hire of [stuck, other]) {
+      scene.open.push(hire.assignment);
+      await scene.hold(hire.seller.address, shows(hire.disclosure));
+    }
+    const judge: Judge = (auditCase, context) =>
+      auditCase.assignment.hire === stuck.assignment.hire
+        ? new Promise(() => {})
+        : passes(auditCase, context);
+    await scene.auditorOf(stuck, { judge, judgeMs: 50, atOnce: 2 }).round();
+    expect(scene.verdicts().map(({ body }) => body.hire)).to.deep.equal([other.assignment.hire]);
+  });
+
+  it("takes no more audits than it may have open", async () => {
+    const first = await auditedHire();
+    for (let at = 0; at < 5; at++)
+      scene.open.push((await auditedHire({ auditor: first.auditor })).assignment);
+    const auditor = scene.auditorOf(first, { maxOpen: 3 });
+    await auditor.round();
+    await auditor.round();
+    expect(await auditor.works()).to.have.length(3);
+  });
+
+  it("keeps the words of a judge out of the ledger when they quote the work, and refuses what is no judgement", async () => {
+    const secret = "the patient in room seven has recovered";
+    const hire = await auditedHire({ params: { text: `Say that ${secret}.` } });
+    scene.open.push(hire.assignment);
+    await scene.hold(hire.seller.address, shows(hire.disclosure));
+    const reasons = [
+      { code: "factual_error", detail: `It leaves out "The  Patient in room\nseven has recovered".` },
+      { code: "truncated", detail: "The last sentence is missing." },
+    ] as const;
+    let says: unknown = { verdict: "perfect", reasons: [] };
+    const auditor = scene.auditorOf(hire, { judge: async () => says as never });
+    await auditor.round();
+    expect(scene.verdicts()).to.deep.equal([]);
+    says = { verdict: "fail", reasons };
+    scene.clock.now += 3_600;
+    await auditor.round();
+    expect(scene.verdicts()[0]?.body.reasons).to.deep.equal([
+      { code: "factual_error", detail: "" },
+      { code: "truncated", detail: "The last sentence is missing." },
+    ]);
+    expect(scene.text()).not.to.contain("patient");
+  });
+
+  it("keeps nothing for more than 30 days, whatever became of it", async () => {
+    const hire = await auditedHire({ assignment: { due: 1_767_225_600 + 90 * DAY } });
+    scene.open.push(hire.assignment);
+    await scene.hold(hire.seller.address, shows(hire.disclosure));
+    const store = memoryStore();
+    const judge: Judge = async (_, { remember }) => {
+      await remember("model", async () => "said something of it");
+      return undefined;
+    };
+    const auditor = scene.auditorOf(hire, { store, judge });
+    await auditor.round();
+    expect([await store.keys("bytes"), await store.keys("opinion")].flat()).to.have.length(2);
+    scene.clock.now += 30 * DAY - 60;
+    await auditor.round();
+    for (const folder of ["bytes", "opinion", "verdict"]) expect(await store.keys(folder)).to.deep.equal([]);
+  });
+
+  it("puts itself on an operator's rosters, and takes itself off", async () => {
+    const hire = await auditedHire();
+    const auditor = scene.auditorOf(hire);
+    const offer = {
+      operator: hire.assignment.operator,
+      capabilities: ["text.translate.en.it"],
+      endpoint: "https://auditor.example",
+    };
+    await auditor.offer(offer);
+    scene.clock.now++;
+    await auditor.offer({ ...offer, active: false });
+    const lines = scene
+      .text()
+      .split("\n")
+      .filter((line) => line.includes('"auditor"'));
+    expect(lines.map((line) => JSON.parse(line).payload.body.active)).to.deep.equal([true, false]);
+    expect(await rejection(auditor.offer({ ...offer, capabilities: Array(33).fill("a.b") }))).to.include({
+      code: "invalid_input",
+    });
+  });
+
+  it("that ends at any of its writes signs one verdict, and keeps no work that it was shown", async () => {
+    let times = 0;
+    const flow = {
+      open: async () => {
+        const inner = await openAuditScene(ledger());
+        const hire = await auditedHire();
+        inner.open.push(hire.assignment);
+        await inner.hold(hire.seller.address, shows(hire.disclosure));
+        return { inner, hire, store: memoryStore() };
+      },
+      // Each process comes to another judgement: only the first that was fixed may ever be sent.
+      judge: (async (_, { remember }) => {
+        await remember("model", async () => times);
+        const code = times++ % 2 === 0 ? "fabricated" : "off_topic";
+        return { verdict: "fail", reasons: [{ code, detail: "" }] };
+      }) as Judge,
+    };
+    const writes = await endAtEveryWrite({
+      open: flow.open,
+      run: async ({ inner, hire, store }, process) => {
+        const cut = process.cut(inner.fetch) as typeof inner.fetch;
+        const { judge } = flow;
+        await inner
+          .auditorOf(hire, { store: process.store(store), judge, fetch: cut, holderFetch: cut })
+          .round();
+      },
+      resume: async ({ inner, hire, store }) => {
+        const auditor = inner.auditorOf(hire, { store, judge: flow.judge });
+        await auditor.round();
+        await auditor.round();
+      },
+      check: async ({ inner, store }, at) => {
+        expect(inner.verdicts(), at).to.have.length(1);
+        for (const folder of ["bytes", "opinion"]) expect(await store.keys(folder), at).to.deep.equal([]);
+        await inner.close();
+      },
+    });
+    expect(writes).to.be.within(6, 20);
+  });
+});
+
+describe("judges", () => {
+  const { scene: current } = useAuditScene();
+  let scene: AuditScene;
+  beforeEach(() => {
+    scene = current();
+  });
+
+  it("may be a person: work waits on the desk, is shown, and is judged by another process on the same store", async () => {
+    const hire = await auditedHire();
+    scene.open.push(hire.assignment);
+    await scene.hold(hire.seller.address, shows(hire.disclosure));
+    const store = memoryStore();
+    const auditor = scene.auditorOf(hire, { store, judge: personJudge(store).judge });
+    await auditor.round();
+    const desk = personJudge(store);
+    const [work] = await desk.waiting();
+    const token = work?.token ?? "";
+    expect(await desk.show(token)).to.deep.include({
+      params: { text: "Where is the library?" },
+      result: { text: "Dov'è la biblioteca?" },
+    });
+    expect(scene.verdicts()).to.deep.equal([]);
+    for (const bad of ["audt_", "../work/x", "audt_00000000000000000000000000"]) {
+      expect(await rejection(desk.show(bad))).to.include({ code: "unknown_audit" });
+    }
+    const reasons = [{ code: "meets_request" as const, detail: "" }];
+    expect(await rejection(desk.decide(token, { verdict: "fail", reasons }))).to.include({
+      field: "judgement.reasons",
+    });
+    expect(await rejection(desk.decide(token, { verdict: "good" as "pass", reasons }))).to.include({
+      field: "judgement.verdict",
+    });
+    await desk.decide(token, { verdict: "pass", reasons });
+    await auditor.round();
+    expect(scene.verdicts()[0]?.body.verdict).to.equal("pass");
+    expect(await desk.waiting()).to.deep.equal([]);
+  });
+
+  it("may be a program: the capability's verifier at a stricter version than the listing's", async () => {
+    const verdictOf = async (result: number, capability = "compute.statistics.mean", version?: string) => {
+      const auditCase = { capability, params: { data: [1, 2, 6] }, result: { result } };
+      const judge = version === undefined ? programJudge() : programJudge({ version });
+      return await judge(auditCase as never, {} as never);
+    };
+    expect((await verdictOf(3))?.verdict).to.equal("pass");
+    expect(await verdictOf(4)).to.deep.equal({
+      verdict: "fail",
+      reasons: [{ code: "wrong_format", detail: "failed: matches_recomputation" }],
+    });
+    // The permissive version lets the same garbage through.
+    expect((await verdictOf(4, "compute.statistics.mean", "v0"))?.verdict).to.equal("pass");
+    expect((await verdictOf(3, "custom.acme.poem"))?.reasons[0]?.code).to.equal("cannot_judge");
+  });
+
+  it("may be several: the first that does not pass decides, and the others are not asked", async () => {
+    const asked: string[] = [];
+    const says =
+      (name: string, verdict: "pass" | "fail" | undefined): Judge =>
+      async (_, { remember }) => {
+        asked.push(await remember("name", async () => name));
+        return (
+          verdict && {
+            verdict,
+            reasons: [{ code: verdict === "pass" ? "meets_request" : "unsafe", detail: name }],
+          }
+        );
+      };
+    const memory = new Map<string, unknown>();
+    const context = {
+      signal: new AbortController().signal,
+      remember: async <T>(name: string, make: () => Promise<T>) => {
+        if (!memory.has(name)) memory.set(name, await make());
+        return memory.get(name) as T;
+      },
+    };
+    const all = (...judges: Judge[]) => everyJudge(...judges)({} as never, context);
+    expect((await all(says("a", "pass"), says("b", "pass")))?.reasons[0]?.detail).to.equal("b");
+    expect((await all(says("a", "fail"), says("b", "pass")))?.reasons[0]?.detail).to.equal("a");
+    expect(await all(says("a", undefined), says("b", "fail"))).to.equal(undefined);
+    expect(asked).to.deep.equal(["a", "b", "a", "a"]);
+  });
+});
