@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import type { Command } from "commander";
 import { type Address, addressSchema } from "tallystick-protocol/address";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
@@ -6,23 +6,34 @@ import { type Hex, toHex } from "tallystick-protocol/hex";
 import { headDigest } from "tallystick-protocol/note/headSignature";
 import { parseVerifierKey } from "tallystick-protocol/note/signedNote";
 import {
-  ProofError,
   parseProofBundle,
   type VerifiedProof,
   verifyProofBundle,
 } from "tallystick-protocol/proof/proofBundle";
+import { ProofError } from "tallystick-protocol/proof/provenEntry";
+import { TLOG_PROOF_HEADER } from "tallystick-protocol/proof/tlogProof";
 import { askWallet } from "tallystick-runtime/erc1271/askWallet";
 import { confirmProof } from "tallystick-sdk/proof/confirmProof";
 import { createPublicClient, http } from "viem";
+import { tlogProofAsText, verifyTlogProofText } from "../verification/verifyTlogProofText.ts";
 
-type Options = { key?: string[]; ledger?: string; writer?: string; rpcUrl?: string; json?: boolean };
+type Options = {
+  key?: string[];
+  ledger?: string;
+  writer?: string;
+  rpcUrl?: string;
+  policy?: string;
+  json?: boolean;
+};
 
 /** `tallystick verify-proof FILE`: one entry of a ledger, offline, and against the chain when there is an RPC. */
 export function registerVerifyProof(program: Command): void {
   program
     .command("verify-proof")
-    .description("Verify a .proof file: that an entry stands in a ledger, and that the ledger is anchored.")
-    .argument("<file>", "a bundle as GET /v1/ledger/bundle gives it")
+    .description(
+      "Verify a .proof or .tlog-proof file: that an entry stands in a ledger, and that the ledger is anchored, or witnessed.",
+    )
+    .argument("<file>", "as GET /v1/ledger/bundle or GET /v1/ledger/tlog-proof gives it")
     .option(
       "--key <vkey...>",
       "the ledger's verifier key, from somewhere else than the file; two while one follows the other",
@@ -30,6 +41,7 @@ export function registerVerifyProof(program: Command): void {
     .option("--ledger <id>", "the ledger it has to be of, 0x and 64 hex digits")
     .option("--writer <address>", "who writes the ledger, from somewhere else than the file")
     .option("--rpc-url <url>", "ask this chain whether the root is anchored, and who writes the ledger")
+    .option("--policy <file>", "for a .tlog-proof: whose logs and witnesses to believe (C2SP tlog-policy)")
     .option("--json", "print one line of JSON")
     .addHelpText(
       "after",
@@ -39,6 +51,12 @@ export function registerVerifyProof(program: Command): void {
         "\nknow it (a contract's word with --key besides); else the exit is 1.",
     )
     .action(async (file: string, options: Options) => {
+      const text = await readText(file);
+      if (text.startsWith(TLOG_PROOF_HEADER)) {
+        const shown = await verifyTlogProofText(text, options.policy);
+        process.stdout.write(`${options.json ? JSON.stringify(shown) : tlogProofAsText(file, shown)}\n`);
+        return;
+      }
       const result = await verifyProofFile(file, options);
       process.stdout.write(`${options.json ? JSON.stringify(result) : asText(file, result)}\n`);
     });
@@ -71,15 +89,7 @@ export type ProofResult = {
  * `chain_unavailable`
  */
 export async function verifyProofFile(file: string, options: Options = {}): Promise<ProofResult> {
-  const text = await readFile(file, "utf8").catch((cause: Error) => {
-    const message = `${file} cannot be read: ${cause.message}`;
-    throw new TallystickError({
-      code: "unreadable_file",
-      message,
-      hint: "Give the path of a .proof file.",
-      cause,
-    });
-  });
+  const text = await readText(file);
   const keys = options.key?.map((key) => parseVerifierKey(key, "--key"));
   const writer = options.writer === undefined ? undefined : readAddress(options.writer);
   const leaveWriterToChain = options.rpcUrl !== undefined;
@@ -115,6 +125,24 @@ export async function verifyProofFile(file: string, options: Options = {}): Prom
     key_given: keys !== undefined,
     anchored,
   };
+}
+
+/** A file of at most so many bytes is a proof: a longer one is not read whole into memory to say that it is none. */
+const LONGEST_FILE = 2 ** 28;
+
+async function readText(file: string): Promise<string> {
+  try {
+    const { size } = await stat(file);
+    if (size > LONGEST_FILE) throw new Error(`it has ${size} bytes`);
+    return await readFile(file, "utf8");
+  } catch (cause) {
+    throw new TallystickError({
+      code: "unreadable_file",
+      message: `${file} cannot be read: ${(cause as Error).message}`,
+      hint: "Give the path of a file.",
+      cause,
+    });
+  }
 }
 
 function readAddress(text: string): Address {

@@ -82,10 +82,15 @@ export function parseVerifierKey(text: string, field = "key"): NoteVerifierKey {
 
 /** The note as text: its text, an empty line, and one line a signature. */
 export function formatSignedNote({ text, signatures }: SignedNote): string {
+  return `${text}\n${formatSignatureLines(signatures)}`;
+}
+
+/** Signatures as lines: a note with these behind it is signed by those too. */
+export function formatSignatureLines(signatures: readonly NoteSignature[]): string {
   const lines = signatures.map(
     ({ name, keyId, signature }) => `${EM_DASH} ${name} ${toBase64(concatBytes(keyId, signature))}\n`,
   );
-  return `${text}\n${lines.join("")}`;
+  return lines.join("");
 }
 
 /**

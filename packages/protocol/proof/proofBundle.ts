@@ -3,7 +3,7 @@ import { type Address, addressSchema } from "../address.ts";
 import { InvalidInputError, invalidInputFromZod, TallystickError } from "../errors.ts";
 import { bytesEqual, fromHex, type Hex, toHex } from "../hex.ts";
 import { ledgerId } from "../ledger/anchor.ts";
-import { entryHash, entryLine, type LedgerEntry, parseEntryLine } from "../ledger/entry.ts";
+import type { LedgerEntry } from "../ledger/entry.ts";
 import { lineLeafHash } from "../merkle/entryLeafHash.ts";
 import { verifyInclusion } from "../merkle/verifyInclusion.ts";
 import { type Checkpoint, parseCheckpoint } from "../note/checkpoint.ts";
@@ -15,6 +15,7 @@ import {
   parseVerifierKey,
   type SignedNote,
 } from "../note/signedNote.ts";
+import { ProofError, readProvenEntry } from "./provenEntry.ts";
 
 const hex32 = z
   .string()
@@ -98,13 +99,6 @@ export type VerifyProofParameters = {
   leaveWriterToChain?: boolean;
 };
 
-/** The proof does not hold. `message` says which part. */
-export class ProofError extends TallystickError {
-  constructor(message: string) {
-    super({ code: "proof_invalid", message, hint: "The file was changed, or it proves something else." });
-  }
-}
-
 /** Nothing shows that who signed the proof's checkpoint writes the ledger: the chain has to be asked, or the writer known. */
 export class UnconfirmedWriterError extends TallystickError {
   constructor(message: string) {
@@ -152,10 +146,7 @@ export function verifyProofBundle(
   bundle: ProofBundle,
   parameters: VerifyProofParameters = {},
 ): VerifiedProof {
-  const entry = readEntry(bundle.entry);
-  if (entryLine(entry) !== bundle.entry) throw new ProofError("The entry is not a canonical ledger line.");
-  if (entryHash(entry) !== entry.currentHash)
-    throw new ProofError("The entry's current_hash is not its hash.");
+  const entry = readProvenEntry(bundle.entry);
 
   const note = parseSignedNote(bundle.checkpoint, "checkpoint");
   const checkpoint = parseCheckpoint(note.text);
@@ -180,22 +171,6 @@ export function verifyProofBundle(
     ledger: bundle.ledger && checkLedger(bundle, bundle.ledger, checkpoint, note, parameters),
     transaction: bundle.anchor?.transaction ?? null,
   };
-}
-
-function readEntry(line: string): LedgerEntry {
-  try {
-    return parseEntryLine(line);
-  } catch (cause) {
-    if (!(cause instanceof TallystickError)) throw cause;
-    const issues =
-      cause instanceof InvalidInputError
-        ? cause.issues.map(({ field, message }) => ({
-            field: field === "" ? "entry" : `entry.${field}`,
-            message,
-          }))
-        : [{ field: "entry", message: `is no JSON: ${cause.message}` }];
-    throw new InvalidInputError({ issues, cause });
-  }
 }
 
 function checkLedger(

@@ -1,6 +1,7 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import { type Hex, toHex } from "tallystick-protocol/hex";
-import { ProofError, type VerifiedLedger, type VerifiedProof } from "tallystick-protocol/proof/proofBundle";
+import type { VerifiedLedger, VerifiedProof } from "tallystick-protocol/proof/proofBundle";
+import { ProofError } from "tallystick-protocol/proof/provenEntry";
 import type { Chain, PublicClient, Transport } from "viem";
 
 /** What the chain says of a proof: by which transaction its root was anchored, and in which block. */

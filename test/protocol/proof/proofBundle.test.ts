@@ -13,7 +13,8 @@ import {
   noteVerifierKey,
   signNote,
 } from "tallystick-protocol/note/signedNote";
-import { type ProofBundle, ProofError, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
+import { type ProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
+import { ProofError } from "tallystick-protocol/proof/provenEntry";
 import { privateKeyToAccount } from "viem/accounts";
 
 const ORIGIN = "tallystick.test/bundles";

@@ -12,6 +12,7 @@ import {
 } from "tallystick-protocol/merkle/verifyConsistency";
 import { type VerifyInclusionParameters, verifyInclusion } from "tallystick-protocol/merkle/verifyInclusion";
 import { formatCheckpoint } from "tallystick-protocol/note/checkpoint";
+import { cosign, cosignerKey, formatCosignerKey } from "tallystick-protocol/note/cosignature";
 import { headNoteSignature, isHeadSignedBy } from "tallystick-protocol/note/headSignature";
 import {
   formatSignedNote,
@@ -22,12 +23,14 @@ import {
   parseVerifierKey,
   signNote,
 } from "tallystick-protocol/note/signedNote";
+import { parseTrustPolicy } from "tallystick-protocol/note/trustPolicy";
 import {
   type ProofBundle,
   parseProofBundle,
   type VerifiedProof,
   verifyProofBundle,
 } from "tallystick-protocol/proof/proofBundle";
+import { formatTlogProof, parseTlogProof, verifyTlogProof } from "tallystick-protocol/proof/tlogProof";
 import { confirmProof } from "tallystick-sdk/proof/confirmProof";
 import { privateKeyToAccount } from "viem/accounts";
 import { chainWith, proof, transaction } from "../../sdk/proof/support/anchoredChain.ts";
@@ -139,7 +142,57 @@ const saysLess = {
   why: "claims less: no anchor, which the result shows",
 };
 
+const WITNESS = { name: "witness.test/w1", seed: new Uint8Array(32).fill(8) };
+const witnessKey = formatCosignerKey(cosignerKey(WITNESS.name, ed25519.getPublicKey(WITNESS.seed)));
+
+/** A proof in C2SP's form, and the policy that it is held to. */
+function tlogProof() {
+  const text = formatCheckpoint({ origin: ORIGIN, size: 7, root: tree.root(7) });
+  const signatures = [signNote(text, ORIGIN, SEED), cosign(text, WITNESS.name, WITNESS.seed, 1_767_225_600)];
+  return {
+    file: formatTlogProof({
+      extra: new TextEncoder().encode(entryLine(entries[6] as LedgerEntry)),
+      index: 6,
+      proof: tree.inclusionProof(6, 7),
+      checkpoint: formatSignedNote({ text, signatures }),
+    }),
+    policy: `log ${formatVerifierKey(key)}\nwitness w ${witnessKey}\nquorum w\n`,
+  };
+}
+
 export const proofRows: Verifier[] = [
+  {
+    name: "verifyTlogProof",
+    // Every part of the file and every line of the policy by itself.
+    input: () => {
+      const { file, policy } = tlogProof();
+      const [head = "", checkpoint = ""] = file.split(/\n\n(.*)/s);
+      const [header, extra, index, ...path] = head.split("\n");
+      const [log, witness, quorum] = policy.trimEnd().split("\n");
+      return { header, extra, index, path, checkpoint, policy: { log, witness, quorum } };
+    },
+    judge: (it: {
+      header: string;
+      extra: string;
+      index: string;
+      path: string[];
+      checkpoint: string;
+      policy: { log: string; witness: string; quorum: string };
+    }) => {
+      const file = `${[it.header, it.extra, it.index, ...it.path].join("\n")}\n\n${it.checkpoint}`;
+      const policy = Object.values(it.policy).join("\n");
+      verifyTlogProof(parseTlogProof(file), parseTrustPolicy(policy));
+    },
+    given: /^/,
+    says: [
+      { at: /^header/, words: /must be c2sp/ },
+      { at: /^extra/, words: /The entry|no entry|base 64|index|entry/ },
+      { at: /^index/, words: /is not entry|index/ },
+      { at: /^path/, words: /proof|is not entry|checkpoint/ },
+      { at: /^checkpoint/, words: /checkpoint|signed the checkpoint|has no log/ },
+      { at: /^policy/, words: /policy|quorum|No key|has no log/ },
+    ],
+  },
   inclusion(6, 7),
   inclusion(3, 4),
   {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { ProofError, type VerifiedProof } from "tallystick-protocol/proof/proofBundle";
+import type { VerifiedProof } from "tallystick-protocol/proof/proofBundle";
+import { ProofError } from "tallystick-protocol/proof/provenEntry";
 import { confirmProof } from "tallystick-sdk/proof/confirmProof";
 import type { PublicClient } from "viem";
 import { address, type anchor, chainWith, proof, transaction, word } from "./support/anchoredChain.ts";

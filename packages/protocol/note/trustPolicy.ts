@@ -1,0 +1,158 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { InvalidInputError } from "../errors.ts";
+import { cosignedAt, parseCosignerKey } from "./cosignature.ts";
+import { isNoteSignedBy, type NoteVerifierKey, parseVerifierKey, type SignedNote } from "./signedNote.ts";
+
+/** A witness of a policy: how it is called there, by which key it is known, and where it is asked. */
+export type PolicyWitness = { name: string; key: NoteVerifierKey; url?: string };
+
+/** A group of a policy: it has witnessed what at least `least` of its members have. */
+type PolicyGroup = { least: number; members: readonly string[] };
+
+/** Whose checkpoints are believed, and whose cosignatures under them are enough (C2SP tlog-policy). */
+export type TrustPolicy = {
+  logs: readonly { key: NoteVerifierKey; url?: string }[];
+  witnesses: readonly PolicyWitness[];
+  groups: ReadonlyMap<string, PolicyGroup>;
+  /** A witness, a group, or `none`. */
+  quorum: string;
+};
+
+/** Longest policy, in UTF-16 units, and most logs, witnesses and groups in it, each. */
+const LONGEST_POLICY = 200_000;
+const MOST = 64;
+
+/** The quorum that asks for no cosignature. */
+const NONE = "none";
+
+/**
+ * Reads a policy: lines of `log`, `witness`, `group` and one of `quorum`.
+ *
+ * @throws InvalidInputError naming `field` and the line
+ */
+export function parseTrustPolicy(text: string, field = "policy"): TrustPolicy {
+  if (text.length > LONGEST_POLICY) refuse(field, `must have at most ${LONGEST_POLICY} characters`);
+  const logs: { key: NoteVerifierKey; url?: string }[] = [];
+  const witnesses: PolicyWitness[] = [];
+  const groups = new Map<string, PolicyGroup>();
+  const names = new Set<string>([NONE]);
+  const members = new Set<string>();
+  let quorum: string | undefined;
+  for (const [index, line] of text.split("\n").entries()) {
+    const at = `${field}, line ${index + 1}`;
+    // Control characters but the tab are in no policy: some would hide a part of a line from a reader.
+    if ([...line].some((character) => /\p{Cc}/u.test(character) && character !== "\t"))
+      refuse(at, "has a control character");
+    const [kind, ...words] = line.split(/[ \t]+/).filter((word) => word !== "");
+    if (kind === undefined || kind.startsWith("#")) continue;
+    if (kind === "log") readLog(at, words);
+    else if (kind === "witness") readWitness(at, words);
+    else if (kind === "group") readGroup(at, words);
+    else if (kind === "quorum") readQuorum(at, words);
+    else refuse(at, "must begin with log, witness, group or quorum");
+  }
+  if (quorum === undefined) return refuse(field, "must have a quorum line");
+  return { logs, witnesses, groups, quorum };
+
+  function readLog(at: string, [vkey, url, ...rest]: string[]): void {
+    if (vkey === undefined || rest.length > 0) refuse(at, "must be `log <vkey> [<url>]`");
+    const key = parseVerifierKey(vkey, at);
+    requireNew(at, key, logs);
+    logs.push({ key, ...(url !== undefined && { url }) });
+  }
+
+  function readWitness(at: string, [name, vkey, url, ...rest]: string[]): void {
+    if (name === undefined || vkey === undefined || rest.length > 0)
+      refuse(at, "must be `witness <name> <vkey> [<url>]`");
+    const key = parseCosignerKey(vkey, at);
+    requireNew(at, key, witnesses);
+    takeName(at, name);
+    witnesses.push({ name, key, ...(url !== undefined && { url }) });
+  }
+
+  function readGroup(at: string, [name, count, ...named]: string[]): void {
+    if (name === undefined || count === undefined || named.length === 0)
+      refuse(at, "must be `group <name> all|any|<k> <name>…`");
+    const least = count === "all" ? named.length : count === "any" ? 1 : wholeNumber(count);
+    if (!(least >= 1 && least <= named.length))
+      refuse(at, `must ask for 1 to ${named.length} of its ${named.length} members`);
+    for (const member of named) {
+      if (member === NONE || !names.has(member))
+        refuse(at, `names ${member}, which no line before it defines`);
+      if (members.has(member)) refuse(at, `names ${member}, which is a member already`);
+      members.add(member);
+    }
+    takeName(at, name);
+    if (groups.size >= MOST) refuse(at, `is one group more than ${MOST}`);
+    groups.set(name, { least, members: named });
+  }
+
+  function readQuorum(at: string, [name, ...rest]: string[]): void {
+    if (name === undefined || rest.length > 0) refuse(at, "must be `quorum <name>`");
+    if (quorum !== undefined) refuse(at, "is a second quorum");
+    if (!names.has(name)) refuse(at, `names ${name}, which no line before it defines`);
+    quorum = name;
+  }
+
+  function takeName(at: string, name: string): void {
+    if (names.has(name)) refuse(at, `defines ${name} again`);
+    names.add(name);
+  }
+}
+
+/** Whether these witnesses, by their names in the policy, are enough for it. */
+export function isQuorum(policy: TrustPolicy, witnessed: ReadonlySet<string>): boolean {
+  if (policy.quorum === NONE) return true;
+  // A group names only what stands before it, and nothing is a member twice: this ends, and looks at each name once.
+  const holds = (name: string): boolean => {
+    const group = policy.groups.get(name);
+    if (group === undefined) return witnessed.has(name);
+    return group.members.filter(holds).length >= group.least;
+  };
+  return holds(policy.quorum);
+}
+
+/** Who of a policy's witnesses has cosigned a checkpoint, with the time of each in unix seconds. */
+export function witnessesOf(note: SignedNote, policy: TrustPolicy): Map<string, number> {
+  const witnessed = new Map<string, number>();
+  for (const { name, key } of policy.witnesses) {
+    const time = cosignedAt(note, key);
+    if (time !== undefined) witnessed.set(name, time);
+  }
+  return witnessed;
+}
+
+/**
+ * Holds a checkpoint to a policy: one of its logs signed it, and enough of its witnesses.
+ *
+ * @param origin the checkpoint's first line
+ * @returns what does not hold, as a sentence; undefined when all does
+ */
+export function policyObjection(note: SignedNote, origin: string, policy: TrustPolicy): string | undefined {
+  const signers = policy.logs.filter(({ key }) => key.name === origin);
+  if (signers.length === 0) return `The policy has no log ${origin}.`;
+  if (!signers.some(({ key }) => isNoteSignedBy(note, key)))
+    return `No key that the policy has for ${origin} signed the checkpoint.`;
+  const witnessed = witnessesOf(note, policy);
+  if (isQuorum(policy, new Set(witnessed.keys()))) return undefined;
+  const who = witnessed.size === 0 ? "none" : [...witnessed.keys()].join(", ");
+  return `The policy's quorum ${policy.quorum} has not cosigned the checkpoint; of its witnesses: ${who}.`;
+}
+
+function requireNew(
+  at: string,
+  { publicKey }: NoteVerifierKey,
+  known: readonly { key: NoteVerifierKey }[],
+): void {
+  if (known.length >= MOST) refuse(at, `is one more than ${MOST} of its kind`);
+  const text = bytesToHex(publicKey);
+  if (known.some(({ key }) => bytesToHex(key.publicKey) === text)) refuse(at, "has the key of another line");
+}
+
+function wholeNumber(text: string): number {
+  return /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : Number.NaN;
+}
+
+function refuse(field: string, message: string): never {
+  throw new InvalidInputError({ issues: [{ field, message: `${message} (C2SP tlog-policy)` }] });
+}

@@ -1,0 +1,100 @@
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { fromBase64, toBase64 } from "../base64.ts";
+import { InvalidInputError } from "../errors.ts";
+import { bytesEqual } from "../hex.ts";
+import type { LedgerEntry } from "../ledger/entry.ts";
+import { lineLeafHash } from "../merkle/entryLeafHash.ts";
+import { MAX_PROOF_NODES, verifyInclusion } from "../merkle/verifyInclusion.ts";
+import { type Checkpoint, parseCheckpoint } from "../note/checkpoint.ts";
+import { parseSignedNote } from "../note/signedNote.ts";
+import { policyObjection, type TrustPolicy, witnessesOf } from "../note/trustPolicy.ts";
+import { ProofError, readProvenEntry } from "./provenEntry.ts";
+
+/** First line of a proof in C2SP's form. */
+export const TLOG_PROOF_HEADER = "c2sp.org/tlog-proof@v1";
+
+/** Longest file, in UTF-16 units: an entry of a megabyte in base 64 and a full checkpoint. */
+const LONGEST_PROOF = 4_000_000;
+
+/** That an entry stands in a log, and who witnessed it (C2SP tlog-proof). */
+export type TlogProof = {
+  /** What the log's reader needs besides; of ours the canonical line of the entry, in UTF-8. */
+  extra?: Uint8Array;
+  /** Position of the entry, from 0. */
+  index: number;
+  /** Its path in the tree of the checkpoint (RFC 6962 §2.1.1), 32 bytes each. */
+  proof: Uint8Array[];
+  /** A signed note with all its signatures. */
+  checkpoint: string;
+};
+
+/** The proof as text, the content of a `.tlog-proof` file. */
+export function formatTlogProof({ extra, index, proof, checkpoint }: TlogProof): string {
+  const lines = [TLOG_PROOF_HEADER];
+  if (extra !== undefined) lines.push(`extra ${toBase64(extra)}`);
+  lines.push(`index ${index}`, ...proof.map(toBase64));
+  return `${lines.join("\n")}\n\n${checkpoint}`;
+}
+
+/**
+ * Reads a `.tlog-proof` file. Checks its form, no signature.
+ *
+ * @throws InvalidInputError naming `header`, `extra`, `index`, `proof` or `checkpoint`
+ */
+export function parseTlogProof(text: string): TlogProof {
+  if (text.length > LONGEST_PROOF) refuse("", `must have at most ${LONGEST_PROOF} characters`);
+  const end = text.indexOf("\n\n");
+  const [header, ...lines] = (end === -1 ? text : text.slice(0, end)).split("\n");
+  if (header !== TLOG_PROOF_HEADER) refuse("header", `must be ${TLOG_PROOF_HEADER}`);
+  if (end === -1) refuse("checkpoint", "must follow after an empty line");
+  const extra = lines[0]?.startsWith("extra ")
+    ? fromBase64(lines.shift()?.slice(6) ?? "", "extra")
+    : undefined;
+  const at = /^index (0|[1-9][0-9]{0,15})$/.exec(lines.shift() ?? "")?.[1];
+  const index = at === undefined ? Number.NaN : Number(at);
+  if (!Number.isSafeInteger(index)) refuse("index", "must be `index` and a position, without leading zeroes");
+  if (lines.length > MAX_PROOF_NODES) refuse("proof", `must have at most ${MAX_PROOF_NODES} lines`);
+  const proof = lines.map((line) => fromBase64(line, "proof"));
+  if (proof.some(({ length }) => length !== 32)) refuse("proof", "must be hashes of 32 bytes, one a line");
+  return { ...(extra && { extra }), index, proof, checkpoint: text.slice(end + 2) };
+}
+
+/** What a proof in C2SP's form shows, once it was checked. */
+export type VerifiedTlogProof = {
+  entry: LedgerEntry;
+  index: number;
+  checkpoint: Checkpoint;
+  /** Who of the policy's witnesses cosigned, with the time of each in unix seconds. */
+  witnesses: ReadonlyMap<string, number>;
+};
+
+/**
+ * Checks a proof of ours against a policy: its entry is canonical and hashes to what it says, it stands in the
+ * checkpoint's tree, a log of the policy signed that, and the policy's quorum cosigned it.
+ *
+ * @throws ProofError for the first part that does not hold; InvalidInputError for one that cannot be read
+ */
+export function verifyTlogProof(
+  { extra, index, proof, checkpoint: text }: TlogProof,
+  policy: TrustPolicy,
+): VerifiedTlogProof {
+  if (extra === undefined)
+    throw new ProofError("The proof has no entry: a proof of this ledger carries it as extra.");
+  const line = new TextDecoder().decode(extra);
+  const entry = readProvenEntry(line);
+  // Bytes that are no UTF-8 are read as something else than they are.
+  if (!bytesEqual(utf8ToBytes(line), extra))
+    throw new ProofError("The entry is not a canonical ledger line.");
+  const note = parseSignedNote(text, "checkpoint");
+  const checkpoint = parseCheckpoint(note.text);
+  const objection = policyObjection(note, checkpoint.origin, policy);
+  if (objection !== undefined) throw new ProofError(objection);
+  const { size, root } = checkpoint;
+  if (!verifyInclusion({ leafHash: lineLeafHash(line), index, size, proof, root }))
+    throw new ProofError(`The entry is not entry ${index} of the ledger that the checkpoint is of.`);
+  return { entry, index, checkpoint, witnesses: witnessesOf(note, policy) };
+}
+
+function refuse(field: string, message: string): never {
+  throw new InvalidInputError({ issues: [{ field, message: `${message} (C2SP tlog-proof)` }] });
+}

@@ -1,0 +1,157 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { expect } from "chai";
+import fc from "fast-check";
+import { cosign, cosignerKey, formatCosignerKey } from "tallystick-protocol/note/cosignature";
+import { formatVerifierKey, noteVerifierKey, signNote } from "tallystick-protocol/note/signedNote";
+import {
+  isQuorum,
+  parseTrustPolicy,
+  policyObjection,
+  witnessesOf,
+} from "tallystick-protocol/note/trustPolicy";
+
+const seed = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
+const witnessName = (n: number): string => `witness.example/${n}`;
+const witnessKey = (n: number): string =>
+  formatCosignerKey(cosignerKey(witnessName(n), ed25519.getPublicKey(seed(n))));
+const logKey = (n: number, name = "log.example"): string =>
+  formatVerifierKey(noteVerifierKey(name, ed25519.getPublicKey(seed(100 + n))));
+
+/** Two levels: two of three, and any of two. */
+const POLICY = `# a comment
+log ${logKey(1)} https://log.example
+ witness\tX1 ${witnessKey(1)} https://one.example/
+witness X2 ${witnessKey(2)}
+witness X3 ${witnessKey(3)}
+group X 2 X1 X2 X3
+
+witness Y1 ${witnessKey(4)}
+witness Y2 ${witnessKey(5)}
+group Y any Y1 Y2
+group both all X Y
+quorum both
+`;
+
+describe("a policy of logs and witnesses", () => {
+  it("is read with its names, keys and addresses", () => {
+    const { logs, witnesses, groups, quorum } = parseTrustPolicy(POLICY);
+    expect(logs.map(({ url }) => url)).to.deep.equal(["https://log.example"]);
+    expect(witnesses.map(({ name, url }) => [name, url])).to.deep.equal([
+      ["X1", "https://one.example/"],
+      ["X2", undefined],
+      ["X3", undefined],
+      ["Y1", undefined],
+      ["Y2", undefined],
+    ]);
+    expect([...groups]).to.deep.equal([
+      ["X", { least: 2, members: ["X1", "X2", "X3"] }],
+      ["Y", { least: 1, members: ["Y1", "Y2"] }],
+      ["both", { least: 2, members: ["X", "Y"] }],
+    ]);
+    expect(quorum).to.equal("both");
+  });
+
+  it("has its quorum exactly when two of the three and one of the two have witnessed", () => {
+    const policy = parseTrustPolicy(POLICY);
+    fc.assert(
+      fc.property(fc.subarray(["X1", "X2", "X3", "Y1", "Y2", "nobody"]), (names) => {
+        const count = (letter: string) => names.filter((name) => name.startsWith(letter)).length;
+        expect(isQuorum(policy, new Set(names))).to.equal(count("X") >= 2 && count("Y") >= 1);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("may ask for nobody, or for one witness", () => {
+    expect(isQuorum(parseTrustPolicy("quorum none"), new Set())).to.equal(true);
+    const one = parseTrustPolicy(`witness W ${witnessKey(1)}\nquorum W`);
+    expect(isQuorum(one, new Set())).to.equal(false);
+    expect(isQuorum(one, new Set(["W"]))).to.equal(true);
+  });
+
+  it("is held against a checkpoint: who signed it, and who cosigned", () => {
+    const policy = parseTrustPolicy(POLICY);
+    const text = "log.example\n7\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n";
+    const log = signNote(text, "log.example", seed(101));
+    const by = (n: number) => cosign(text, witnessName(n), seed(n), 1_000 + n);
+    const objection = (signatures: ReturnType<typeof by>[]) =>
+      policyObjection({ text, signatures }, "log.example", policy);
+    expect(objection([log, by(1), by(3), by(5)])).to.equal(undefined);
+    expect([...witnessesOf({ text, signatures: [log, by(1), by(5)] }, policy)]).to.deep.equal([
+      ["X1", 1_001],
+      ["Y2", 1_005],
+    ]);
+    expect(objection([log, by(1), by(5)])).to.match(/quorum both has not cosigned.*X1, Y2/);
+    expect(objection([by(1), by(3), by(5)])).to.match(/No key that the policy has/);
+    expect(objection([signNote(text, "log.example", seed(102)), by(1), by(3), by(5)])).to.match(/No key/);
+    // The same witness twice is one.
+    expect(objection([log, by(1), by(1), by(5)])).to.match(/has not cosigned/);
+    expect(policyObjection({ text, signatures: [log] }, "other.example", policy)).to.match(/has no log/);
+  });
+
+  for (const [what, policy, words] of [
+    ["no quorum", `log ${logKey(1)}`, /policy: must have a quorum/],
+    ["two quorums", "quorum none\nquorum none", /line 2: is a second quorum/],
+    ["a word that none knows", "quorom none", /line 1: must begin with/],
+    ["a quorum that nothing defines", "quorum X", /line 1: names X/],
+    ["a group before its members", `group G any W\nwitness W ${witnessKey(1)}\nquorum G`, /line 1: names W/],
+    ["a group in itself", "group G any G\nquorum G", /line 1: names G/],
+    ["a group of none", "group G any none\nquorum G", /line 1: names none/],
+    ["a group without members", "group G any\nquorum G", /line 1: must be `group/],
+    [
+      "a group that asks for 0",
+      `witness W ${witnessKey(1)}\ngroup G 0 W\nquorum G`,
+      /line 2: must ask for 1/,
+    ],
+    [
+      "a group that asks for more than it has",
+      `witness W ${witnessKey(1)}\ngroup G 2 W\nquorum G`,
+      /line 2: must ask/,
+    ],
+    [
+      "a count with a zero before it",
+      `witness W ${witnessKey(1)}\ngroup G 01 W\nquorum G`,
+      /line 2: must ask/,
+    ],
+    [
+      "a witness in two groups, which would count twice",
+      `witness W ${witnessKey(1)}\ngroup G any W\ngroup H any W\nquorum H`,
+      /line 3: names W, which is a member already/,
+    ],
+    [
+      "one name twice",
+      `witness W ${witnessKey(1)}\nwitness W ${witnessKey(2)}\nquorum W`,
+      /line 2: defines W again/,
+    ],
+    ["a witness called none", `witness none ${witnessKey(1)}\nquorum none`, /line 1: defines none again/],
+    [
+      "one key under two names, which would count twice",
+      `witness V ${witnessKey(1)}\nwitness W ${formatCosignerKey(cosignerKey("other", ed25519.getPublicKey(seed(1))))}\nquorum W`,
+      /line 2: has the key of another line/,
+    ],
+    [
+      "a log's key for a witness",
+      `witness W ${logKey(1)}\nquorum W`,
+      /line 1: must be the verifier key of a witness/,
+    ],
+    ["a witness's key for a log", `log ${witnessKey(1)}\nquorum none`, /line 1: must be a verifier key/],
+    ["a carriage return", "quorum none\r\n", /line 1: has a control character/],
+    ["more words than it takes", `log ${logKey(1)} https://a b\nquorum none`, /line 1: must be `log/],
+    ["more than it may hold", `${"# \n".repeat(70_000)}quorum none`, /at most 200000 characters/],
+  ] as const) {
+    it(`is refused with ${what}, by its line`, () => {
+      expect(() => parseTrustPolicy(policy)).to.throw(words);
+    });
+  }
+
+  it("is refused with a 65th log, witness or group", () => {
+    const lines = (kind: (n: number) => string, count: number) =>
+      Array.from({ length: count }, (_, n) => kind(n + 1)).join("\n");
+    const witnesses = (count: number) =>
+      `${lines((n) => `witness w${n} ${witnessKey(n)}`, count)}\nquorum none`;
+    expect(parseTrustPolicy(witnesses(64)).witnesses).to.have.length(64);
+    expect(() => parseTrustPolicy(witnesses(65))).to.throw(/line 65: is one more than 64/);
+    const groups = `witness w ${witnessKey(1)}\n${lines((n) => `group g${n} any ${n === 1 ? "w" : `g${n - 1}`}`, 65)}\nquorum g1`;
+    expect(() => parseTrustPolicy(groups)).to.throw(/line 66: is one group more/);
+  });
+});
