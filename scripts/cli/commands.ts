@@ -148,6 +148,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/attest.ts")).registerAttest,
   },
   {
+    name: "witness",
+    summary: "cosign the checkpoints of ledgers that only grow",
+    settings: async () => (await import("../../services/witness/config.ts")).witnessVariables,
+    load: async () => (await import("../commands/witness.ts")).registerWitness,
+  },
+  {
     name: "example",
     summary: "run an example of the SDK against a node",
     load: async () => (await import("../commands/example.ts")).registerExample,

@@ -8,7 +8,9 @@ import { indexerVariables, readConfig as readIndexer } from "../../indexer/confi
 import { keeperVariables, readKeeperConfig } from "../../scripts/keeper/config.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { readConfig as readSettlement, settlementVariables } from "../../services/settlement/config.ts";
+import { readWitnessConfig, witnessVariables } from "../../services/witness/config.ts";
 
+const witnessLogs = path.join(repositoryRoot, "test/witness/logs.policy");
 const hex = (digit: string, length: number) => `0x${digit.repeat(length)}`;
 
 /** What each process reads, and settings with which it starts. */
@@ -44,6 +46,11 @@ const PROCESSES: {
     variables: mcpVariables,
     read: readMcpConfig,
     works: { TALLYSTICK_URL: "http://localhost:42069", TALLYSTICK_PRIVATE_KEY: hex("1", 64) },
+  },
+  witness: {
+    variables: witnessVariables,
+    read: readWitnessConfig,
+    works: { WITNESS_NAME: "witness.example/w1", WITNESS_LOGS: witnessLogs },
   },
 };
 

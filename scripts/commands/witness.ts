@@ -1,0 +1,35 @@
+import type { Command } from "commander";
+import { surviveRequests } from "tallystick-runtime/http/requestScope";
+import { untilAborted, watchShutdown } from "../cli/shutdown.ts";
+
+/** `tallystick witness`: cosigns the checkpoints of logs that only grow, until it is told to stop. */
+export function registerWitness(program: Command): void {
+  program
+    .command("witness")
+    .description(
+      "Cosign the checkpoints of ledgers that only grow (C2SP tlog-witness). WITNESS_NAME says how it is called,\n" +
+        "WITNESS_LOGS names a file with `log <vkey>` a line and `quorum none`. Prints its own verifier key.",
+    )
+    .addHelpText(
+      "after",
+      "\nWhat it cosigned last is in WITNESS_DIR. Never put an older copy of that folder in its place: the witness would" +
+        "\nforget what it has signed, and could sign a second history.",
+    )
+    .action(async () => {
+      const { readWitnessConfig } = await import("../../services/witness/config.ts");
+      const config = readWitnessConfig(process.env);
+      const { runWitness } = await import("../../services/witness/runWitness.ts");
+      const shutdown = watchShutdown();
+      const onFault = (error: unknown): void => {
+        const reason = error instanceof Error ? error.message : String(error);
+        process.stderr.write(`${new Date().toISOString()} A request left a fault behind. ${reason}\n`);
+      };
+      surviveRequests(onFault);
+      const witness = await runWitness({ config, now: () => Date.now() / 1000, onFault });
+      const { url, verifierKey, origins } = witness;
+      process.stdout.write(`${JSON.stringify({ listening: url, key: verifierKey, logs: origins })}\n`);
+      await untilAborted(shutdown.signal);
+      await witness.close();
+      shutdown.release();
+    });
+}

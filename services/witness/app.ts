@@ -1,0 +1,114 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { Counter, Gauge, Registry } from "prom-client";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { LONGEST_WITNESS_REQUEST } from "tallystick-protocol/note/witnessRequest";
+import { answerError } from "tallystick-runtime/http/answerError";
+import { measureRoutes, requestHistogram } from "tallystick-runtime/http/measureRoutes";
+import { Refusal } from "./refusal.ts";
+import type { Witness } from "./witness.ts";
+
+/** Media type of the size in a 409 (C2SP tlog-witness). */
+const SIZE_TYPE = "text/x.tlog.size";
+
+/**
+ * The HTTP side of a witness (C2SP tlog-witness).
+ *
+ * - `POST /add-checkpoint`: `old`, a consistency proof, a checkpoint; answered with the cosignature, a line.
+ * - `GET /<SHA-256 of the origin>/checkpoint`: what it cosigned last of a log.
+ * - `GET /`: its name, its key and its logs, as JSON. `GET /health`, `GET /metrics`.
+ *
+ * @param onFault told what a request met that is no fault of its own
+ */
+export function createWitnessApp(witness: Witness, onFault: (error: unknown) => void): Hono {
+  const app = new Hono();
+  const registry = new Registry();
+  app.use(measureRoutes(requestHistogram(registry)));
+  const answers = new Counter({
+    name: "tallystick_witness_answers_total",
+    help: "Checkpoints that were brought, by what became of them.",
+    labelNames: ["outcome"],
+    registers: [registry],
+  });
+  new Gauge({
+    name: "tallystick_witness_size",
+    help: "Size that was cosigned last, by log.",
+    labelNames: ["origin"],
+    registers: [registry],
+    collect() {
+      for (const origin of witness.origins) this.set({ origin }, witness.latest(origin)?.size ?? 0);
+    },
+  });
+  const originOf = new Map(
+    witness.origins.map((origin) => [bytesToHex(sha256(utf8ToBytes(origin))), origin]),
+  );
+
+  app.onError((error) => {
+    if (error instanceof Refusal && error.status === 409)
+      return new Response(`${error.size}\n`, { status: 409, headers: { "content-type": SIZE_TYPE } });
+    const statusByCode = error instanceof Refusal ? { [error.code]: error.status } : {};
+    return answerError(error, { statusByCode, log: onFault });
+  });
+
+  app.post("/add-checkpoint", bodyLimit({ maxSize: LONGEST_WITNESS_REQUEST }), async (c) => {
+    try {
+      const line = witness.add(await textOf(c.req.raw));
+      answers.inc({ outcome: "cosigned" });
+      return text(line);
+    } catch (error) {
+      answers.inc({ outcome: error instanceof TallystickError ? error.code : "fault" });
+      throw error;
+    }
+  });
+
+  app.get("/", (c) => {
+    const { name, verifierKey } = witness;
+    const logs = [...originOf].map(([hash, origin]) => ({
+      origin,
+      size: witness.latest(origin)?.size ?? 0,
+      checkpoint: `/${hash}/checkpoint`,
+    }));
+    return c.json({ witness: name, key: verifierKey, logs });
+  });
+
+  app.get("/health", (c) => c.json({ status: "ok" }));
+
+  app.get(
+    "/metrics",
+    async () => new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } }),
+  );
+
+  app.get("/:origin{[0-9a-f]{64}}/checkpoint", (c) => {
+    const origin = originOf.get(c.req.param("origin"));
+    const cosigned = origin === undefined ? undefined : witness.latest(origin);
+    if (cosigned !== undefined) return text(cosigned.note);
+    throw notFound("This witness has cosigned nothing of such a log.");
+  });
+
+  app.notFound((c) => {
+    throw notFound(`There is no ${c.req.path} here.`);
+  });
+  return app;
+}
+
+/** Bytes that are no UTF-8 would else be read as something that nobody sent. */
+async function textOf(request: Request): Promise<string> {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await request.arrayBuffer());
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    throw new InvalidInputError({ issues: [{ field: "body", message: "must be UTF-8" }], cause });
+  }
+}
+
+function notFound(message: string): TallystickError {
+  return new TallystickError({ code: "not_found", message });
+}
+
+function text(body: string): Response {
+  return new Response(body, {
+    headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-cache" },
+  });
+}
