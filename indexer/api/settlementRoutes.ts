@@ -58,7 +58,10 @@ export const settlementRoutes: readonly SettlementRoute[] = [
     method: "get",
     path: "/v1/ledger/checkpoint",
     summary: "A signed checkpoint (C2SP)",
-    query: { size: "Of this size; without it the newest" },
+    query: {
+      size: "Of this size; without it the newest",
+      witnessed: "true: the newest that the quorum of witnesses has cosigned",
+    },
     mediaType: "text/plain",
   },
   {
@@ -84,6 +87,13 @@ export const settlementRoutes: readonly SettlementRoute[] = [
     path: "/v1/ledger/bundle",
     summary: "The .proof file of an entry",
     query: { index: "Position of the entry", hash: "Or its hash" },
+  },
+  {
+    method: "get",
+    path: "/v1/ledger/tlog-proof",
+    summary: "The same in C2SP's form, with the cosignatures of witnesses (C2SP tlog-proof)",
+    query: { index: "Position of the entry", hash: "Or its hash" },
+    mediaType: "text/plain",
   },
   {
     method: "get",

@@ -38,12 +38,19 @@ const METHODS: { [path: string]: string } = {
   "/v1/ledger/proof": "GET",
   "/v1/ledger/consistency": "GET",
   "/v1/ledger/bundle": "GET",
+  "/v1/ledger/tlog-proof": "GET",
   "/health": "GET",
   "/metrics": "GET",
 };
 
 /** What costs more to read than a look into memory or a file: the whole ledger again, or a signature for every size. */
-const COSTLY = ["/v1/ledger/verify", "/v1/ledger/checkpoint", "/v1/ledger/bundle", "/tlog/checkpoint"];
+const COSTLY = [
+  "/v1/ledger/verify",
+  "/v1/ledger/checkpoint",
+  "/v1/ledger/bundle",
+  "/v1/ledger/tlog-proof",
+  "/tlog/checkpoint",
+];
 
 /** The HTTP side of settlement. Every error leaves as `application/problem+json`, made in one place. */
 export function createApp(dependencies: AppDependencies): Hono {

@@ -14,6 +14,7 @@ import type { LedgerGate } from "./ledger/ledgerGate.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Checkpoints } from "./proofs/checkpoints.ts";
+import type { WitnessState } from "./witnessing/witnesses.ts";
 
 /** What the routes are given: the parts of the service, put together in `service.ts`. */
 export type AppDependencies = {
@@ -40,6 +41,8 @@ export type AppDependencies = {
   claimDesk?: ClaimDesk;
   /** How anchoring goes; absent when the ledger is not anchored. */
   anchoring?: () => AnchoringState;
+  /** How each witness does; absent when the ledger has none. */
+  witnesses?: () => WitnessState[];
   metrics: Metrics;
   /** The time, in seconds since 1970. */
   now: () => number;

@@ -18,6 +18,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import type { SettlementMode } from "./engine/settlementEngine.ts";
 import type { RateLimitConfig } from "./http/rateLimits.ts";
+import { readWitnessing, type WitnessingConfig } from "./witnessing/witnessingConfig.ts";
 
 /** Where and how the ledger is anchored. */
 export type AnchoringConfig = {
@@ -79,6 +80,7 @@ export type SettlementConfig = {
   checkpointPrivateKey?: Hex;
   claims?: ClaimsConfig;
   anchoring?: AnchoringConfig;
+  witnessing?: WitnessingConfig;
 };
 
 /** Hardhat's and Anvil's: its blocks come when somebody writes, and its time is what somebody sets. */
@@ -144,6 +146,8 @@ const environmentSchema = z.object({
   ANCHOR_CONFIRMATIONS: wholeNumber.refine((count) => count <= 64, "must be at most 64").optional(),
   CLOCK_LIMIT_SECONDS: wholeNumber.optional(),
   ANCHOR_MAX_ENTRIES: wholeNumber.refine((count) => count > 0, "must be at least 1").default(1_000),
+  WITNESS_POLICY: z.string().optional(),
+  WITNESS_REQUIRED: flag,
 });
 
 /** The variables that settlement reads, and no others need to be in its environment. */
@@ -160,6 +164,7 @@ export function readConfig(environment: Environment): SettlementConfig {
   const anchoring = readAnchoring(env);
   const claims = readClaims(env);
   const operator = readOperator(env);
+  const witnessing = readWitnesses(env);
   // Who lets listings lead into private networks is trying things out.
   const mode = env.SETTLEMENT_MODE ?? (env.DEV_MODE ? "staging" : "production");
   if (mode === "production" && env.DEV_MODE)
@@ -191,6 +196,7 @@ export function readConfig(environment: Environment): SettlementConfig {
     ...(env.CHECKPOINT_PRIVATE_KEY !== undefined && { checkpointPrivateKey: env.CHECKPOINT_PRIVATE_KEY }),
     ...(claims && { claims }),
     ...(anchoring && { anchoring }),
+    ...(witnessing && { witnessing }),
   };
 }
 
@@ -221,6 +227,14 @@ function readClaims(env: z.output<typeof environmentSchema>): ClaimsConfig | und
   const problem = env.DEV_MODE ? undefined : addressProblem(xApiUrl);
   if (problem !== undefined) refuse("X_API_URL", `${problem}, without DEV_MODE`);
   return { privateKey, xApiUrl, xApiKey };
+}
+
+/** Invariant: whoever requires a quorum says of whom. */
+function readWitnesses(env: z.output<typeof environmentSchema>): WitnessingConfig | undefined {
+  const { WITNESS_POLICY: file, WITNESS_REQUIRED: required, DEV_MODE: devMode, LEDGER_ORIGIN: origin } = env;
+  if (file !== undefined) return readWitnessing(file, { required, devMode, origin });
+  if (required) refuse("WITNESS_POLICY", "must be set when WITNESS_REQUIRED is");
+  return undefined;
 }
 
 /** Invariant: whoever anchors says with which contract, on which chain, and by which RPC. */

@@ -4,6 +4,7 @@ import type { AnchoringState } from "./anchoring/anchorer.ts";
 import type { HeldProposals } from "./engine/heldProposals.ts";
 import type { DiskLedger } from "./ledger/diskLedger.ts";
 import type { LedgerGate } from "./ledger/ledgerGate.ts";
+import type { WitnessState } from "./witnessing/witnesses.ts";
 
 /** What the service counts, and where Prometheus reads it. */
 export type Metrics = {
@@ -25,8 +26,9 @@ export function createMetrics(sources: {
   held: HeldProposals;
   gate: LedgerGate;
   anchoring?: (() => AnchoringState) | undefined;
+  witnesses?: (() => WitnessState[]) | undefined;
 }): Metrics {
-  const { ledger, held, gate, anchoring } = sources;
+  const { ledger, held, gate, anchoring, witnesses } = sources;
   const registry = new Registry();
   const gauge = (name: string, help: string, read: () => number): void => {
     new Gauge({
@@ -72,6 +74,25 @@ export function createMetrics(sources: {
       Number(anchoring().stale),
     );
     gauge("anchor_failures", "Rounds of anchoring that failed, since the start.", () => anchoring().failures);
+  }
+  if (witnesses) {
+    const byWitness = (name: string, help: string, read: (state: WitnessState) => number): void => {
+      new Gauge({
+        name: `tallystick_${name}`,
+        help,
+        labelNames: ["witness"],
+        registers: [registry],
+        collect() {
+          for (const state of witnesses()) this.set({ witness: state.name }, read(state));
+        },
+      });
+    };
+    byWitness("cosigned_entries", "Entries that a witness cosigned last.", ({ size }) => size);
+    byWitness(
+      "witness_failures",
+      "Times that a witness did not cosign, since the start.",
+      ({ failures }) => failures,
+    );
   }
   return {
     countOutcome: (type, outcome) => outcomes.inc({ type, outcome }),

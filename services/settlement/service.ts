@@ -102,11 +102,10 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       readSignature: readers.read,
       ...(isContractSignature && { isContractSignature }),
     });
-    const signs = await openSigning({ config, folder, ledger, gate, clock, log });
+    const signs = await openSigning({ config, folder, ledger, gate, clock, now, log });
     signing = signs;
-    const { checkpoints, transactionOf, anchoring } = signs;
     await finishReleasesWhenOpen(engine, gate, log);
-    const metrics = measure(createMetrics({ ledger, held: kept, gate, anchoring }));
+    const metrics = measure(createMetrics({ ledger, held: kept, gate, ...signs.shown }));
     const beating = createPulse({ config, engine, ledger, now, log, onFailure });
     pulse = beating;
 
@@ -123,12 +122,10 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       recover,
       apiKeys,
       rateLimits: config.rateLimits,
-      checkpoints,
-      transactionOf,
+      ...signs.shown,
       gate,
       identity: identityOf(config),
       ...(claimDesk && { claimDesk }),
-      ...(anchoring && { anchoring }),
       metrics,
       now,
       log,

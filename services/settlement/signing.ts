@@ -5,11 +5,12 @@ import { asOurOwn } from "tallystick-runtime/http/requestScope";
 import { createPublicClient, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { anchorContract } from "./anchoring/anchorContract.ts";
-import { Anchorer, type AnchoringState } from "./anchoring/anchorer.ts";
+import { Anchorer } from "./anchoring/anchorer.ts";
 import { AnchorLog } from "./anchoring/anchorLog.ts";
 import { ChainWatch } from "./anchoring/chainWatch.ts";
 import type { LedgerOnChain } from "./anchoring/readLedgerOnChain.ts";
 import { contractSigner, keySigner, type WriterSigner } from "./anchoring/writerSigner.ts";
+import type { AppDependencies } from "./appDependencies.ts";
 import type { AnchoringConfig, SettlementConfig } from "./config.ts";
 import type { LedgerClock } from "./engine/ledgerClock.ts";
 import type { DiskLedger } from "./ledger/diskLedger.ts";
@@ -20,14 +21,12 @@ import type { Log } from "./log.ts";
 import { CheckpointClock } from "./proofs/checkpointClock.ts";
 import { checkpointKeys } from "./proofs/checkpointKey.ts";
 import { Checkpoints } from "./proofs/checkpoints.ts";
+import { Witnesses } from "./witnessing/witnesses.ts";
 
 /** Everything of a service that signs: its checkpoints and anchors, and what they are compared with before. */
 export type Signing = {
-  checkpoints: Checkpoints;
-  /** By which transaction the contract came to hold a size and root, if it is known and stands. */
-  transactionOf: (anchor: { size: number; root: Hex }) => Hex | undefined;
-  /** How anchoring goes; absent when the ledger is not anchored. */
-  anchoring?: () => AnchoringState;
+  /** What routes and metrics see of it. */
+  shown: Pick<AppDependencies, "checkpoints" | "transactionOf" | "anchoring" | "witnesses">;
   /** Starts the clocks. */
   start: () => void;
   /** Ends them. What was sent to the chain stays sent. */
@@ -40,6 +39,8 @@ export type OpenSigningParameters = {
   ledger: DiskLedger;
   gate: LedgerGate;
   clock: LedgerClock;
+  /** Unix seconds. */
+  now: () => number;
   log: Log;
 };
 
@@ -71,9 +72,12 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
     history,
     writer: headWriter(config, signer),
   });
+  const witnesses = createWitnesses(parameters, checkpoints);
   const checkpointClock = new CheckpointClock({
     make: async () => {
-      if (gate.maySign) await checkpoints.make();
+      if (!gate.maySign) return;
+      await checkpoints.make();
+      witnesses?.offer(checkpoints.latest());
     },
     everyMs: CHECKPOINT_MS,
     log,
@@ -82,11 +86,20 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
   const anchorer =
     config.anchoring &&
     signer &&
-    createAnchorer(config.anchoring, { ...parameters, history, words, signer, checkpoints, anchorLog });
+    createAnchorer(config.anchoring, {
+      ...parameters,
+      history,
+      words,
+      signer,
+      checkpoints,
+      anchorLog,
+      witnesses,
+    });
   if (anchorer) await firstLook(anchorer, log);
   if (gate.maySign) {
     await checkpoints.make().catch((error) => log("No checkpoint could be made yet.", { error }));
   }
+  if (witnesses) await firstAnswers(witnesses, checkpoints, gate);
   const stopListening = ledger.onGrowth(() =>
     asOurOwn(() => {
       checkpointClock.want();
@@ -99,12 +112,15 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
     if (gate.refusal) anchorer?.wake();
   });
   return {
-    checkpoints,
-    transactionOf: (anchor) => {
-      // A reorg undid what the contract no longer holds.
-      return anchorer && anchorer.state.size >= anchor.size ? anchorLog.transactionOf(anchor) : undefined;
+    shown: {
+      checkpoints,
+      transactionOf: (anchor) => {
+        // A reorg undid what the contract no longer holds.
+        return anchorer && anchorer.state.size >= anchor.size ? anchorLog.transactionOf(anchor) : undefined;
+      },
+      ...(anchorer && { anchoring: () => anchorer.state }),
+      ...(witnesses && { witnesses: () => witnesses.states }),
     },
-    ...(anchorer && { anchoring: () => anchorer.state }),
     start: () => {
       anchorer?.start();
       checkpointClock.want();
@@ -112,6 +128,7 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
     stop: async () => {
       stopListening();
       await checkpointClock.stop();
+      await witnesses?.stop();
       if (anchorer) await Promise.race([anchorer.stop(), later(ANCHOR_GRACE_MS)]);
     },
   };
@@ -123,6 +140,29 @@ async function firstLook(anchorer: Anchorer, log: Log): Promise<void> {
     log("The ledger could not be compared with the chain yet.", { error });
   });
   await Promise.race([look, later(FIRST_LOOK_MS)]);
+}
+
+/** Asks the witnesses before anything is written: a copy that is older than what they have seen must not go on. */
+async function firstAnswers(witnesses: Witnesses, checkpoints: Checkpoints, gate: LedgerGate): Promise<void> {
+  if (!gate.maySign) return;
+  witnesses.offer(checkpoints.latest());
+  await Promise.race([witnesses.firstAnswers(), later(FIRST_LOOK_MS)]);
+}
+
+function createWitnesses(
+  { config, ledger, gate, log, now }: OpenSigningParameters,
+  checkpoints: Checkpoints,
+): Witnesses | undefined {
+  if (config.witnessing === undefined) return undefined;
+  return new Witnesses({
+    config: config.witnessing,
+    tree: ledger.tree,
+    gate,
+    log,
+    now,
+    onCosigned: (size, signatures) => checkpoints.cosign(size, signatures),
+    onWitnessed: (size) => checkpoints.witness(size),
+  });
 }
 
 /** Speaks for the writer with the key of `ANCHOR_PRIVATE_KEY`. */
@@ -160,9 +200,11 @@ function createAnchorer(
     signer: WriterSigner;
     checkpoints: Checkpoints;
     anchorLog: AnchorLog;
+    witnesses: Witnesses | undefined;
   },
 ): Anchorer {
-  const { config, ledger, gate, clock, log, history, words, signer, checkpoints, anchorLog } = sources;
+  const { config, ledger, gate, clock, log, history, words, signer, checkpoints, anchorLog, witnesses } =
+    sources;
   const { intervalSeconds, maxEntries, writer, firstWriter, chainId, confirmations } = anchoring;
   const intervalMs = intervalSeconds * 1_000;
   const { tree } = ledger;
@@ -195,6 +237,9 @@ function createAnchorer(
         await words?.cover(size);
       },
     },
+    ...(witnesses && {
+      sizeToAnchor: (oldSize: number, size: number) => witnesses.sizeToAnchor(oldSize, size),
+    }),
     intervalMs,
     maxEntries,
     log,

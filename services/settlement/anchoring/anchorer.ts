@@ -40,6 +40,8 @@ export type AnchorerParameters = {
   onCompared?: (onChain: LedgerOnChain) => Promise<void>;
   /** The verified tree over the entries on disk. */
   tree: MerkleTree;
+  /** Which size to anchor, with the witnesses' word; absent: all that there is. */
+  sizeToAnchor?: (oldSize: number, size: number) => Promise<number>;
   /** Time between rounds, in milliseconds. */
   intervalMs: number;
   /** How many new entries start a round before its time. */
@@ -158,7 +160,7 @@ export class Anchorer {
    * {@link SignedHistory.cover} when disk and what was signed do not: then it sends nothing. Errors of the RPC and the contract come through as they are.
    */
   async anchorOnce(): Promise<AnchorRound> {
-    const { contract, tree, history, onAnchored } = this.#parameters;
+    const { contract, tree, history, onAnchored, sizeToAnchor } = this.#parameters;
     const asOf = this.#elapsedMs();
     let onChain = await this.look();
     if (onChain.ledger === undefined) {
@@ -172,16 +174,17 @@ export class Anchorer {
       }
     }
     const { head } = onChain.ledger;
-    const newSize = tree.size;
     const oldSize = Number(head.size);
-    if (oldSize === newSize) {
+    const size = tree.size;
+    if (oldSize === size) {
       this.#upToDateAt = asOf;
-      return { kind: "upToDate", size: oldSize };
+      return { kind: "upToDate", size };
     }
 
     // Said by its reason, before anything is signed that could not be sent.
     const halt = haltOf(onChain);
     if (halt) throw halt;
+    const newSize = (await sizeToAnchor?.(oldSize, size)) ?? size;
     const root = toHex(tree.root(newSize));
     const proof = tree.consistencyProof(oldSize, newSize).map(toHex);
     await history.cover(newSize);

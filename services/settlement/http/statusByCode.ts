@@ -23,6 +23,8 @@ export const SETTLEMENT_STATUS: StatusByCode = {
   last_signed_contradicts: 503,
   bad_last_signed: 503,
   checkpoint_pending: 503,
+  witness_ahead: 503,
+  not_witnessed: 503,
   clock: 503,
   chain_unavailable: 503,
   claims_unavailable: 503,

@@ -2,10 +2,13 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { asOurOwn } from "tallystick-runtime/http/requestScope";
 import type { Log } from "../log.ts";
 
-/** Who can close the gate: the chain's answer, what was signed before, the ledger's guardian, the index, the clock. */
-export type GatePart = "chain" | "signed" | "halt" | "index" | "clock";
+/** Who can close the gate: the chain's answer, what was signed before, a witness, the ledger's guardian, the index, the clock. */
+export type GatePart = "chain" | "signed" | "witness" | "halt" | "index" | "clock";
 
-const PARTS: readonly GatePart[] = ["chain", "signed", "halt", "index", "clock"];
+const PARTS: readonly GatePart[] = ["chain", "signed", "witness", "halt", "index", "clock"];
+
+/** Those that stop signatures too: what the ledger says is in doubt. */
+const SIGNING: readonly GatePart[] = ["chain", "signed", "witness"];
 
 /** How soon to ask again, in seconds, as the answer to a refused request says. */
 const RETRY_AFTER = "5";
@@ -31,8 +34,7 @@ export class LedgerGate {
     this.#closed.set(part, reason);
     if (before?.code === reason.code || quietly) return;
     this.#hasSaid = true;
-    const isSigning = part === "chain" || part === "signed";
-    const sentence = isSigning ? "Writes and checkpoints are refused." : "Writes are refused.";
+    const sentence = SIGNING.includes(part) ? "Writes and checkpoints are refused." : "Writes are refused.";
     this.#log(sentence, { code: reason.code, reason: reason.message, hint: reason.hint });
     this.#tell();
   }
@@ -77,13 +79,13 @@ export class LedgerGate {
 
   /** Whether the ledger may be signed over. */
   get maySign(): boolean {
-    return !this.#closed.has("chain") && !this.#closed.has("signed");
+    return !SIGNING.some((part) => this.#closed.has(part));
   }
 
   /** @throws TallystickError with status 503 while nothing may be signed: then no checkpoint is given out either */
   requireSignatures(): void {
-    const reason = this.#closed.get("chain") ?? this.#closed.get("signed");
-    if (reason) throw asAnswer(reason);
+    const part = SIGNING.find((one) => this.#closed.has(one));
+    if (part) throw asAnswer(this.#closed.get(part) as TallystickError);
   }
 }
 

@@ -6,6 +6,7 @@ import type { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
 import { formatCheckpoint } from "tallystick-protocol/note/checkpoint";
 import { headNoteSignature } from "tallystick-protocol/note/headSignature";
 import {
+  formatSignatureLines,
   formatSignedNote,
   formatVerifierKey,
   type NoteSignature,
@@ -54,6 +55,10 @@ export class Checkpoints {
   readonly #parameters: CheckpointsParameters;
   readonly #plain = new Map<number, string>();
   readonly #heads = new Map<number, string>();
+  /** What witnesses signed, by size. */
+  readonly #cosignatures = new Map<number, NoteSignature[]>();
+  /** The newest one that its witnesses' quorum has cosigned, with what they signed. */
+  #witnessed: StoredCheckpoint | undefined;
   readonly #waiting = new Set<() => void>();
 
   constructor(parameters: CheckpointsParameters) {
@@ -90,6 +95,40 @@ export class Checkpoints {
     this.#keep(this.#heads, size, note);
   }
 
+  /** Puts signatures of witnesses under the checkpoint of a size, as long as it is kept. */
+  cosign(size: number, signatures: NoteSignature[]): void {
+    if (!this.#plain.has(size) && !this.#heads.has(size)) return;
+    const others = (this.#cosignatures.get(size) ?? []).filter(({ name }) =>
+      signatures.every((one) => one.name !== name),
+    );
+    this.#cosignatures.set(size, [...others, ...signatures]);
+    for (const known of this.#cosignatures.keys())
+      if (!this.#plain.has(known) && !this.#heads.has(known)) this.#cosignatures.delete(known);
+    if (this.#witnessed?.size === size) this.witness(size);
+  }
+
+  /** Says that the quorum has cosigned the checkpoint of a size: it is the one that is given to who asks for such. */
+  witness(size: number): void {
+    const note = this.#noteOf(size);
+    if (note !== undefined) this.#witnessed = { size, note };
+  }
+
+  /**
+   * The newest checkpoint that the quorum of witnesses has cosigned.
+   *
+   * @throws TallystickError (503) while nothing may be signed, or before there is one
+   */
+  latestWitnessed(): StoredCheckpoint {
+    this.#parameters.gate.requireSignatures();
+    if (this.#witnessed !== undefined) return this.#witnessed;
+    throw new TallystickError({
+      code: "not_witnessed",
+      message: "No checkpoint is cosigned by a quorum of witnesses.",
+      hint: "Ask again, or without `witnessed`. Whether this ledger has witnesses is told by GET /health.",
+      details: { headers: { "retry-after": "1" } },
+    });
+  }
+
   /**
    * The newest checkpoint.
    *
@@ -116,7 +155,13 @@ export class Checkpoints {
   headCovering(index: number): StoredCheckpoint | undefined {
     this.#parameters.gate.requireSignatures();
     const size = Math.max(...this.#heads.keys());
-    return size > index ? { size, note: this.#heads.get(size) as string } : undefined;
+    return size > index ? { size, note: this.#noteOf(size) as string } : undefined;
+  }
+
+  /** The newest checkpoint that the quorum has cosigned, when it has the entry at a position. */
+  witnessedCovering(index: number): StoredCheckpoint | undefined {
+    this.#parameters.gate.requireSignatures();
+    return this.#witnessed && this.#witnessed.size > index ? this.#witnessed : undefined;
   }
 
   /**
@@ -171,7 +216,9 @@ export class Checkpoints {
   }
 
   #noteOf(size: number): string | undefined {
-    return this.#heads.get(size) ?? this.#plain.get(size);
+    const note = this.#heads.get(size) ?? this.#plain.get(size);
+    const cosignatures = this.#cosignatures.get(size) ?? [];
+    return note && note + formatSignatureLines(cosignatures);
   }
 
   #keep(notes: Map<number, string>, size: number, note: string): void {

@@ -1,7 +1,9 @@
+import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import { type Hex, toHex } from "tallystick-protocol/hex";
 import { entryLine } from "tallystick-protocol/ledger/entry";
 import type { ProofBundle } from "tallystick-protocol/proof/proofBundle";
+import { formatTlogProof } from "tallystick-protocol/proof/tlogProof";
 import type { DiskLedger } from "../ledger/diskLedger.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 
@@ -22,12 +24,7 @@ export async function makeProofBundle(
   },
 ): Promise<ProofBundle> {
   const { ledger, checkpoints, identity, transactionOf } = sources;
-  if (!Number.isSafeInteger(index) || index < 0 || index >= ledger.size) {
-    throw new InvalidInputError({
-      code: "not_in_ledger",
-      issues: [{ field: "index", message: `must be the position of an entry, below ${ledger.size}` }],
-    });
-  }
+  requireEntry(index, ledger);
   const anchored = checkpoints.headCovering(index);
   const { size, note } = anchored ?? (await checkpoints.covering(index));
   const transaction = anchored && transactionOf({ size, root: toHex(ledger.tree.root(size)) });
@@ -41,4 +38,33 @@ export async function makeProofBundle(
     ledger: identity,
     anchor: transaction === undefined ? null : { transaction },
   };
+}
+
+/**
+ * Makes the `.tlog-proof` of an entry (C2SP tlog-proof): in the tree of the newest checkpoint that the quorum of witnesses
+ * has cosigned, when that has the entry; else in that of the newest checkpoint. The entry's line is the extra data.
+ *
+ * @throws as {@link makeProofBundle}
+ */
+export async function makeTlogProof(
+  index: number,
+  { ledger, checkpoints }: { ledger: DiskLedger; checkpoints: Checkpoints },
+): Promise<string> {
+  requireEntry(index, ledger);
+  const witnessed = checkpoints.witnessedCovering(index);
+  const { size, note } = witnessed ?? (await checkpoints.covering(index));
+  return formatTlogProof({
+    extra: utf8ToBytes(entryLine(await ledger.entry(index))),
+    index,
+    proof: ledger.tree.inclusionProof(index, size),
+    checkpoint: note,
+  });
+}
+
+function requireEntry(index: number, { size }: DiskLedger): void {
+  if (Number.isSafeInteger(index) && index >= 0 && index < size) return;
+  throw new InvalidInputError({
+    code: "not_in_ledger",
+    issues: [{ field: "index", message: `must be the position of an entry, below ${size}` }],
+  });
 }

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import type { AppDependencies } from "../appDependencies.ts";
 
 /**
- * `GET /health`: 200 while the service can settle, with the ledger's size, its mode and how anchoring goes; 503 with the
+ * `GET /health`: 200 while the service can settle, with the ledger's size, its mode, how anchoring goes and how its witnesses do; 503 with the
  * same and `code`, `detail` and `hint` while it only reads.
  * `GET /metrics`: the same and more, for Prometheus.
  */
@@ -12,6 +12,7 @@ export function healthRoutes({
   held,
   ledgerName,
   anchoring,
+  witnesses,
   metrics,
   gate,
 }: AppDependencies): Hono {
@@ -28,6 +29,7 @@ export function healthRoutes({
       hash: ledger.head,
       held: held.waiting,
       anchoring: anchoring?.() ?? null,
+      witnesses: witnesses?.() ?? null,
     };
     return c.json(health, refusal ? 503 : 200);
   });

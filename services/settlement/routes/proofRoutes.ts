@@ -5,18 +5,20 @@ import { isLedgerHash } from "tallystick-protocol/ledger/entry";
 import { formatVerifierKeys } from "tallystick-protocol/note/verifierKeys";
 import { positionOf } from "tallystick-runtime/http/positionOf";
 import type { AppDependencies } from "../appDependencies.ts";
-import { makeProofBundle } from "../proofs/proofBundles.ts";
+import { makeProofBundle, makeTlogProof } from "../proofs/proofBundles.ts";
 
 /**
  * Proofs about the ledger (RFC 9162 §2.1). Every answer costs O(log² n) hashes, however large the ledger. Hashes are `0x…`.
  *
  * - `GET /v1/ledger/checkpoint?size=`: a C2SP signed note; the newest when no size is given, else one that is kept. A clock
  *   makes them, at most one a second. When the contract holds its size and root it also carries the writer's EIP-712 `Head`.
+ *   `?witnessed=true`: the newest that the quorum of witnesses has cosigned (C2SP tlog-cosignature).
  * - `GET /v1/ledger/key`: the `vkey` that checks it (C2SP signed-note). While another follows, two lines with the times
  *   of each behind them (`until=`, `from=`); both sign then, and either is enough.
  * - `GET /v1/ledger/proof?index=&size=`: `{index, size, leaf_hash, root, proof}`; instead of `index`, `hash=` finds an entry.
  * - `GET /v1/ledger/consistency?from=&to=`: `{from, to, from_root, to_root, proof}`.
  * - `GET /v1/ledger/bundle?index=` (or `hash=`): the `.proof` file of an entry, for `tallystick verify-proof`.
+ * - `GET /v1/ledger/tlog-proof?index=` (or `hash=`): the same in C2SP's form (tlog-proof), with the witnesses' cosignatures.
  */
 export function proofRoutes(dependencies: AppDependencies): Hono {
   const { ledger, index, checkpoints, identity, transactionOf } = dependencies;
@@ -24,6 +26,7 @@ export function proofRoutes(dependencies: AppDependencies): Hono {
 
   app.get("/v1/ledger/checkpoint", (c) => {
     const size = positionOf(c.req.query("size"), "size");
+    if (isWitnessed(c.req.query("witnessed"), size)) return text(checkpoints.latestWitnessed().note);
     return text((size === undefined ? checkpoints.latest() : checkpoints.at(size)).note);
   });
 
@@ -51,6 +54,13 @@ export function proofRoutes(dependencies: AppDependencies): Hono {
     return c.json(bundle, 200, { "content-disposition": `attachment; filename="entry-${at}.proof"` });
   });
 
+  app.get("/v1/ledger/tlog-proof", async (c) => {
+    const at = await indexOf(c.req.query("index"), c.req.query("hash"));
+    const proof = text(await makeTlogProof(at, { ledger, checkpoints }));
+    proof.headers.set("content-disposition", `attachment; filename="entry-${at}.tlog-proof"`);
+    return proof;
+  });
+
   async function indexOf(position: string | undefined, hash: string | undefined): Promise<number> {
     if (hash === undefined) {
       const at = positionOf(position, "index");
@@ -64,6 +74,13 @@ export function proofRoutes(dependencies: AppDependencies): Hono {
   }
 
   return app;
+}
+
+function isWitnessed(text: string | undefined, size: number | undefined): boolean {
+  if (text === undefined || text === "false") return false;
+  const message = text !== "true" ? "must be true or false" : "goes without size: the newest is given";
+  if (text === "true" && size === undefined) return true;
+  throw new InvalidInputError({ issues: [{ field: "witnessed", message }] });
 }
 
 function text(body: string): Response {

@@ -136,6 +136,33 @@ describe("the anchorer", () => {
     expect(await head()).to.include({ size: 0n, seq: 0n });
   });
 
+  it("anchors the size that its witnesses have cosigned, and nothing when they may not be gone without", async () => {
+    let cosigned = 2;
+    const asked: [number, number][] = [];
+    const { anchorer } = create({
+      sizeToAnchor: async (oldSize: number, size: number) => {
+        asked.push([oldSize, size]);
+        if (cosigned <= oldSize) throw new Error("no quorum");
+        return cosigned;
+      },
+    });
+    await anchorer.anchorOnce();
+    expect(asked).to.deep.equal([]);
+    for (let n = 0; n < 5; n++) tree.append(leafHash(Uint8Array.of(n)));
+    expect(await anchorer.anchorOnce()).to.include({ oldSize: 0, newSize: 2 });
+    expect(await head()).to.include({ size: 2n });
+    expect((await refusal(anchorer.anchorOnce())).message).to.equal("no quorum");
+    expect(await head()).to.include({ size: 2n });
+    cosigned = 5;
+    expect(await anchorer.anchorOnce()).to.include({ oldSize: 2, newSize: 5 });
+    expect(await anchorer.anchorOnce()).to.deep.equal({ kind: "upToDate", size: 5 });
+    expect(asked).to.deep.equal([
+      [0, 5],
+      [2, 5],
+      [2, 5],
+    ]);
+  });
+
   it("anchors what grew since, from any size to any size", async () => {
     const { anchorer } = create();
     for (const count of [1, 1, 2, 3, 9, 0, 47]) {

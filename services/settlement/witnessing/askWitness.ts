@@ -1,0 +1,118 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import { cosignedAt } from "tallystick-protocol/note/cosignature";
+import { type NoteSignature, parseSignedNote } from "tallystick-protocol/note/signedNote";
+import type { PolicyWitness } from "tallystick-protocol/note/trustPolicy";
+import { formatWitnessRequest, type WitnessRequest } from "tallystick-protocol/note/witnessRequest";
+import { readBytes } from "tallystick-runtime/http/readBytes";
+import type { Fetch } from "tallystick-sdk/requestService";
+
+/** Largest answer of a witness that is read, in bytes: a few signature lines. */
+const MOST_BYTES = 16_384;
+
+/** How far a witness's clock may be from ours, in seconds. */
+const CLOCK_SECONDS = 600;
+
+/** What a witness says to a checkpoint. */
+export type WitnessAnswer =
+  /** Its signature over the checkpoint's text, checked. */
+  | { kind: "cosigned"; signatures: NoteSignature[]; time: number }
+  /** It cosigned that size last, and not the one that the proof begins at. */
+  | { kind: "knows"; size: number }
+  /** It has the same size with another root, or does not find that the checkpoint continues what it has. */
+  | { kind: "contradicts" };
+
+export type AskWitnessParameters = {
+  witness: PolicyWitness & { url: string };
+  request: WitnessRequest;
+  /** The checkpoint's size. */
+  size: number;
+  fetch: Fetch;
+  /** Ends the wait. */
+  signal: AbortSignal;
+  /** Unix seconds. */
+  now: number;
+};
+
+/**
+ * Asks a witness to cosign a checkpoint (C2SP tlog-witness).
+ *
+ * @throws TallystickError `witness_unavailable`: it could not be reached, or its answer says nothing
+ */
+export async function askWitness({
+  witness,
+  request,
+  size,
+  fetch,
+  signal,
+  now,
+}: AskWitnessParameters): Promise<WitnessAnswer> {
+  const body = formatWitnessRequest(request);
+  let status: number;
+  let type: string;
+  let text: string;
+  try {
+    const response = await fetch(`${witness.url.replace(/\/$/, "")}/add-checkpoint`, {
+      method: "POST",
+      headers: { "content-type": "text/plain; charset=utf-8" },
+      body,
+      redirect: "error",
+      signal,
+    });
+    status = response.status;
+    type = response.headers.get("content-type") ?? "";
+    const bytes = await readBytes(response, MOST_BYTES);
+    if (bytes === undefined) throw new Error(`it answered more than ${MOST_BYTES} bytes`);
+    text = bytes.toString("utf8");
+  } catch (cause) {
+    throw unavailable(witness, cause instanceof Error ? cause.message : String(cause), cause);
+  }
+  if (status === 200) return readCosignature(witness, request.checkpoint, text, now);
+  // Another root at the same size is 409 in the first edition of the protocol, and 422 since.
+  const isSame = request.oldSize === size;
+  if (status === 409) {
+    const known = type === "text/x.tlog.size" ? readSize(text) : undefined;
+    if (known !== undefined && !(isSame && known === size)) return { kind: "knows", size: known };
+    if (isSame) return { kind: "contradicts" };
+  }
+  // From nothing every log continues: then a refusal is about something else.
+  if (status === 422 && request.oldSize > 0) return { kind: "contradicts" };
+  throw unavailable(witness, `it answered ${status}`);
+}
+
+function readSize(text: string): number | undefined {
+  const size = Number(/^(0|[1-9][0-9]{0,15})\n$/.exec(text)?.[1] ?? Number.NaN);
+  return Number.isSafeInteger(size) ? size : undefined;
+}
+
+/** What the witness itself signed; what stands beside it in the answer is nobody's. */
+function readCosignature(
+  witness: PolicyWitness,
+  checkpoint: string,
+  answer: string,
+  now: number,
+): WitnessAnswer {
+  const { text } = parseSignedNote(checkpoint, "checkpoint");
+  try {
+    const { signatures } = parseSignedNote(`${text}\n${answer}`, "cosignature");
+    for (const signature of signatures) {
+      const time = cosignedAt({ text, signatures: [signature] }, witness.key);
+      if (time === undefined) continue;
+      if (Math.abs(time - now) > CLOCK_SECONDS)
+        throw unavailable(witness, `its clock is ${Math.round(time - now)} s from ours`);
+      return { kind: "cosigned", signatures: [signature], time };
+    }
+  } catch (cause) {
+    if (cause instanceof TallystickError && cause.code === "witness_unavailable") throw cause;
+    throw unavailable(witness, "its answer is no signature line", cause);
+  }
+  throw unavailable(witness, "nothing in its answer is a good signature of its key");
+}
+
+function unavailable({ name }: PolicyWitness, reason: string, cause?: unknown): TallystickError {
+  return new TallystickError({
+    code: "witness_unavailable",
+    message: `The witness ${name} has not cosigned: ${reason}.`,
+    hint: "It is asked again. See to its address and its key in WITNESS_POLICY.",
+    cause,
+  });
+}

@@ -1,0 +1,319 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import type { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import type { NoteSignature } from "tallystick-protocol/note/signedNote";
+import { isQuorum } from "tallystick-protocol/note/trustPolicy";
+import type { Fetch } from "tallystick-sdk/requestService";
+import type { LedgerGate } from "../ledger/ledgerGate.ts";
+import type { Log } from "../log.ts";
+import type { StoredCheckpoint } from "../proofs/checkpoints.ts";
+import { askWitness } from "./askWitness.ts";
+import type { LedgerWitness, WitnessingConfig } from "./witnessingConfig.ts";
+
+/** How one witness does: the size it cosigned last, when, and what went wrong since, if anything. */
+export type WitnessState = {
+  name: string;
+  size: number;
+  time: number | null;
+  error: string | null;
+  failures: number;
+};
+
+export type WitnessesParameters = {
+  config: WitnessingConfig;
+  /** The verified tree over the entries on disk. */
+  tree: MerkleTree;
+  gate: LedgerGate;
+  log: Log;
+  /** Told of every good cosignature over the checkpoint of a size. */
+  onCosigned: (size: number, signatures: NoteSignature[]) => void;
+  /** Told of a size that the quorum has cosigned. Sizes only grow. */
+  onWitnessed: (size: number) => void;
+  fetch?: Fetch;
+  /** Unix seconds. */
+  now: () => number;
+  /** A clock that only goes forward, in milliseconds. */
+  elapsedMs?: () => number;
+  /** For tests. */
+  times?: Partial<typeof TIMES>;
+};
+
+const TIMES = {
+  /** How long one witness may take to answer. */
+  answerMs: 10_000,
+  /** How long a checkpoint waits for the slow ones before the next one is offered. */
+  roundMs: 5_000,
+  /** How long an anchor waits for a quorum. */
+  anchorMs: 60_000,
+  /** First and longest wait after a witness has failed; it doubles in between. */
+  firstBackoffMs: 1_000,
+  longestBackoffMs: 60_000,
+};
+
+type Asked = {
+  readonly witness: LedgerWitness;
+  /** What it cosigned last, as far as is known: then the proof begins there. */
+  oldSize: number;
+  state: WitnessState;
+  /** Failures in a row, and the moment before which it is not asked again. */
+  failed: number;
+  restUntil: number;
+  busy: boolean;
+};
+
+/** A checkpoint that is offered now; who has cosigned it, and who has said something to it. */
+type Round = { checkpoint: StoredCheckpoint; by: Set<string>; answered: Set<string>; since: number };
+
+/**
+ * Brings the ledger's checkpoints to its witnesses and collects what they sign (C2SP tlog-witness). One checkpoint at a
+ * time goes to all of them, so that their signatures meet under one. A witness that has more of this ledger than we do, or
+ * other entries, stops all writing until the service is started again: this copy is not the one that was shown to it.
+ */
+export class Witnesses {
+  readonly #parameters: WitnessesParameters;
+  readonly #times: typeof TIMES;
+  readonly #elapsedMs: () => number;
+  readonly #asked: Asked[];
+  readonly #stop = new AbortController();
+  readonly #waiting = new Set<() => void>();
+  readonly #running = new Set<Promise<void>>();
+  #round: Round | undefined;
+  /** The newest one that was not offered yet. */
+  #next: StoredCheckpoint | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #witnessedSize = 0;
+  /** Since when a checkpoint waits for a quorum; undefined when the newest has one. */
+  #withoutSince: number | undefined;
+  #ahead: TallystickError | undefined;
+
+  constructor(parameters: WitnessesParameters) {
+    this.#parameters = parameters;
+    this.#times = { ...TIMES, ...parameters.times };
+    this.#elapsedMs = parameters.elapsedMs ?? (() => performance.now());
+    this.#asked = parameters.config.witnesses.map((witness) => ({
+      witness,
+      oldSize: 0,
+      state: { name: witness.name, size: 0, time: null, error: null, failures: 0 },
+      failed: 0,
+      restUntil: Number.NEGATIVE_INFINITY,
+      busy: false,
+    }));
+  }
+
+  /** How each witness does. */
+  get states(): WitnessState[] {
+    return this.#asked.map(({ state }) => ({ ...state }));
+  }
+
+  /** The largest size that the quorum has cosigned, 0 for none since the start. */
+  get witnessedSize(): number {
+    return this.#witnessedSize;
+  }
+
+  /** A new checkpoint to be cosigned. Of several that wait the newest is offered. */
+  offer(checkpoint: StoredCheckpoint): void {
+    const known = this.#next ?? this.#round?.checkpoint;
+    if (known !== undefined && known.size >= checkpoint.size) return;
+    this.#next = checkpoint;
+    this.#withoutSince ??= this.#elapsedMs();
+    this.#go();
+  }
+
+  /** Resolves once every witness has answered, or failed, once: what it has of this ledger is known then. */
+  async firstAnswers(): Promise<void> {
+    await Promise.all([...this.#running]);
+  }
+
+  /**
+   * The size to anchor: the largest one that the quorum has cosigned, waiting for it to reach `size`. When no quorum comes in
+   * time, all that there is, unless a quorum is required.
+   *
+   * @param oldSize what is anchored
+   * @throws TallystickError `witness_ahead`; `witness_quorum_missing` when a quorum is required and there is none
+   */
+  async sizeToAnchor(oldSize: number, size: number): Promise<number> {
+    const since = this.#withoutSince ?? this.#elapsedMs();
+    const end = since + this.#times.anchorMs;
+    while (this.#witnessedSize < size) {
+      if (this.#ahead) throw this.#ahead;
+      const left = end - this.#elapsedMs();
+      if (left <= 0 || this.#stop.signal.aborted) break;
+      await this.#change(left);
+    }
+    if (this.#ahead) throw this.#ahead;
+    if (this.#witnessedSize > oldSize) return Math.min(this.#witnessedSize, this.#parameters.tree.size);
+    const { config, log } = this.#parameters;
+    const missing = this.#missing();
+    if (config.required || this.#stop.signal.aborted) throw missing;
+    log("Anchoring without the quorum of witnesses.", { size, reason: missing.message });
+    return size;
+  }
+
+  /** Ends it. Resolves when nobody is being asked. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    clearTimeout(this.#timer);
+    this.#tell();
+    await Promise.all([...this.#running]);
+  }
+
+  /** Begins the next round when this one is over, and asks whoever is free and has not answered. */
+  #go(): void {
+    if (this.#stop.signal.aborted || this.#ahead) return;
+    clearTimeout(this.#timer);
+    const now = this.#elapsedMs();
+    if (this.#next !== undefined && this.#isOver(now)) {
+      this.#round = { checkpoint: this.#next, by: new Set(), answered: new Set(), since: now };
+      this.#next = undefined;
+    }
+    const round = this.#round;
+    if (round === undefined) return;
+    let wake = this.#next === undefined ? Number.POSITIVE_INFINITY : round.since + this.#times.roundMs;
+    for (const one of this.#asked) {
+      if (one.busy || round.answered.has(one.witness.name)) continue;
+      if (one.restUntil > now) wake = Math.min(wake, one.restUntil);
+      else this.#ask(one);
+    }
+    if (wake !== Number.POSITIVE_INFINITY)
+      this.#timer = setTimeout(() => this.#go(), Math.max(1, wake - now)).unref();
+  }
+
+  /** A round is over when its quorum is there, when nobody is left to ask, or when it has lasted long enough. */
+  #isOver(now: number): boolean {
+    const round = this.#round;
+    if (round === undefined || isQuorum(this.#parameters.config.policy, round.by)) return true;
+    if (now - round.since >= this.#times.roundMs) return true;
+    return this.#asked.every(
+      ({ busy, restUntil, witness }) => !busy && (restUntil > now || round.answered.has(witness.name)),
+    );
+  }
+
+  #ask(one: Asked): void {
+    one.busy = true;
+    const work = this.#cosign(one).finally(() => {
+      one.busy = false;
+      this.#running.delete(work);
+      this.#go();
+    });
+    this.#running.add(work);
+  }
+
+  /** Asks one witness about the round's checkpoint; once more when it names the size that the proof has to begin at. */
+  async #cosign(one: Asked): Promise<void> {
+    const { checkpoint, answered } = this.#round as Round;
+    try {
+      for (const isLast of [false, true]) {
+        const answer = await this.#answerOf(one, checkpoint);
+        if (answer.kind !== "knows" || answer.size > checkpoint.size) answered.add(one.witness.name);
+        if (answer.kind === "cosigned") {
+          this.#take(one, checkpoint, answer);
+          return;
+        }
+        if (answer.kind === "contradicts")
+          return this.#halt(one, `does not find that ${checkpoint.size} entries continue what it has seen`);
+        if (answer.size > checkpoint.size) {
+          // It may have been asked about a later one meanwhile, by another process with the same ledger or by this one.
+          if (answer.size > this.#parameters.tree.size)
+            return this.#halt(
+              one,
+              `has cosigned ${answer.size} entries, and here are ${this.#parameters.tree.size}`,
+            );
+          one.oldSize = answer.size;
+          return;
+        }
+        if (isLast) throw new Error(`it names size ${answer.size}, and then another`);
+        one.oldSize = answer.size;
+      }
+    } catch (error) {
+      this.#fail(one, error as Error);
+    }
+  }
+
+  #answerOf({ witness, oldSize }: Asked, checkpoint: StoredCheckpoint) {
+    const { tree, fetch = globalThis.fetch, now } = this.#parameters;
+    const from = Math.min(oldSize, checkpoint.size);
+    const proof = from === 0 ? [] : tree.consistencyProof(from, checkpoint.size);
+    return askWitness({
+      witness,
+      request: { oldSize: from, proof, checkpoint: checkpoint.note },
+      size: checkpoint.size,
+      fetch,
+      signal: AbortSignal.any([this.#stop.signal, AbortSignal.timeout(this.#times.answerMs)]),
+      now: now(),
+    });
+  }
+
+  #take(
+    one: Asked,
+    { size }: StoredCheckpoint,
+    { signatures, time }: { signatures: NoteSignature[]; time: number },
+  ): void {
+    const { onCosigned, onWitnessed, log, config } = this.#parameters;
+    if (one.failed > 0) log("A witness cosigns again.", { witness: one.witness.name });
+    one.failed = 0;
+    one.oldSize = size;
+    one.state = { ...one.state, size, time, error: null };
+    onCosigned(size, signatures);
+    const round = this.#round;
+    if (round?.checkpoint.size !== size) return;
+    round.by.add(one.witness.name);
+    if (!isQuorum(config.policy, round.by) || size <= this.#witnessedSize) return;
+    this.#witnessedSize = size;
+    this.#withoutSince = this.#next === undefined ? undefined : this.#elapsedMs();
+    onWitnessed(size);
+    this.#tell();
+  }
+
+  #fail(one: Asked, error: Error): void {
+    if (this.#stop.signal.aborted) return;
+    const { log } = this.#parameters;
+    const { firstBackoffMs, longestBackoffMs } = this.#times;
+    if (one.failed === 0)
+      log("A witness does not cosign; it is asked again.", {
+        witness: one.witness.name,
+        reason: error.message,
+      });
+    one.restUntil =
+      this.#elapsedMs() + Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(one.failed, 20));
+    one.failed++;
+    one.state = { ...one.state, error: error.message, failures: one.state.failures + 1 };
+  }
+
+  /** Stops all writing: what a witness has seen of this ledger is not what is here. */
+  #halt({ witness, state }: Asked, why: string): void {
+    state.error = why;
+    this.#ahead = new TallystickError({
+      code: "witness_ahead",
+      message: `The witness ${witness.name} ${why}.`,
+      hint:
+        "Do not write on: another copy of this ledger is newer, or has another history. Find it and compare. If the witness is" +
+        " wrong, take it out of WITNESS_POLICY. Then start the service again.",
+    });
+    this.#parameters.gate.close("witness", this.#ahead);
+    this.#tell();
+  }
+
+  #missing(): TallystickError {
+    const without = this.#asked.filter(({ state }) => state.error !== null).map(({ state }) => state.error);
+    return new TallystickError({
+      code: "witness_quorum_missing",
+      message: `The quorum of witnesses has not cosigned in time. ${without.join(" ")}`.trim(),
+      hint: "See to the witnesses (GET /health names them), or unset WITNESS_REQUIRED.",
+    });
+  }
+
+  #change(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      this.#waiting.add(done);
+    });
+  }
+
+  #tell(): void {
+    for (const done of [...this.#waiting]) done();
+  }
+}
