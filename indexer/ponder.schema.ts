@@ -113,6 +113,20 @@ export const endorsement = deriveTable("endorsement", (table) => ({
 export const probedHost = deriveTable("probedHost");
 export const probedHour = deriveTable("probedHour");
 export const clientError = deriveTable("clientError");
+export const sla = deriveTable("sla");
+export const guarantee = deriveTable("guarantee", (table) => ({ byAgent: index().on(table.agent) }));
+export const slaDay = deriveTable("slaDay");
+export const breach = deriveTable("breach", (table) => ({
+  byAgent: index().on(table.agent, table.detectedTime, table.id),
+}));
+export const breachStep = deriveTable("breachStep", (table) => ({
+  byBlock: index().on(table.block, table.id),
+}));
+export const slaClaim = deriveTable("slaClaim", (table) => ({
+  byBreach: index().on(table.breach, table.id),
+  byBuyer: index().on(table.buyer, table.id),
+}));
+export const slaPayment = deriveTable("slaPayment");
 export const cluster = deriveTable("cluster", (table) => ({
   byOrdinal: index().on(table.ordinal),
   byMerge: index().on(table.mergedInto),

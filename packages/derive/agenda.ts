@@ -18,7 +18,8 @@ export type AgendaKind =
   | "disclosure"
   | "verdict"
   | "audit"
-  | "share";
+  | "share"
+  | "breach";
 
 /**
  * Puts `kind what` on the agenda, to be run by the first tick with time ≥ `due`.

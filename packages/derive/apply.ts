@@ -25,6 +25,7 @@ import { historyTold } from "./relevant/historyTold.ts";
 import { countTold } from "./relevant/senders.ts";
 import { STATE_ID } from "./stateId.ts";
 import { type ApplyOptions, openStep, type Step } from "./step.ts";
+import { breachDue } from "./steward/sla/breaches.ts";
 import { tickSteward } from "./steward/tickSteward.ts";
 import { type Answer, after, forEach, type Store } from "./store.ts";
 import { settleTier } from "./tiers.ts";
@@ -107,6 +108,8 @@ async function ticked(step: Step, { block, time, hash }: TickEvent): Promise<voi
         return verdictDue(step, id);
       case "audit":
         return leaveAudits(step, id, words.join(" "));
+      case "breach":
+        return breachDue(step, id);
       case "share":
         return leaveShare(step, id, words.join(" "));
     }

@@ -11,10 +11,6 @@ import { parseRating } from "tallystick-protocol/records/rating";
 import { checkBuyerSignature, checkReceipt, completedAtSeconds } from "tallystick-protocol/records/receipt";
 import { isSignedBy } from "tallystick-protocol/records/record";
 import { parseReview } from "tallystick-protocol/records/review";
-import { parseSla } from "tallystick-protocol/records/sla";
-import { parseSlaDispute } from "tallystick-protocol/records/slaDispute";
-import { parseSlaPayment } from "tallystick-protocol/records/slaPayment";
-import { parseSlaRuling } from "tallystick-protocol/records/slaRuling";
 import { parseTelemetry } from "tallystick-protocol/records/telemetry";
 import { auditReaders } from "./audits/auditReaders.ts";
 import type { Reading } from "./audits/reading.ts";
@@ -145,10 +141,6 @@ const UNREAD: { [type: string]: ((body: RecordBody) => unknown) | undefined } = 
   review: parseReview,
   pulse: parsePulse,
   audit_canary: parseAuditCanary,
-  sla: parseSla,
-  sla_dispute: parseSlaDispute,
-  sla_ruling: parseSlaRuling,
-  sla_payment: parseSlaPayment,
 };
 
 /** The published parameters say which ledgers may carry which types; without any, every ledger of the log is followed. */

@@ -1,5 +1,6 @@
 import { auditTables } from "./audits/tables.ts";
 import type { ColumnKind, ColumnValues } from "./columnKind.ts";
+import { slaTables } from "./steward/sla/tables.ts";
 import { stewardTables } from "./steward/tables.ts";
 
 /**
@@ -342,6 +343,7 @@ export const tables = {
   claim: { id: "text", xHandle: "text", status: "text", hash: "text" },
   ...auditTables,
   ...stewardTables,
+  ...slaTables,
   /** `<agent>/<hire_id>` of counted receipts: the same hire never counts twice. */
   hireKey: { id: "text", hire: "text" },
   /** `<buyer>/<seller>` of free hires: one each. */

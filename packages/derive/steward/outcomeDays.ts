@@ -2,6 +2,8 @@ import { add, compare, formatRational, parseRational, type Rational, rational, Z
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { dayOf } from "./days.ts";
+import { noteForSla } from "./sla/slaHires.ts";
+import { takePaymentBack } from "./sla/slaPayments.ts";
 import { KEPT_DAYS } from "./slotDays.ts";
 import { ensureSteward } from "./stewardRow.ts";
 
@@ -14,12 +16,15 @@ export async function noteSale(step: Step, hire: Row<"hire">): Promise<void> {
   if (row === null) return;
   const outcomes = changed(step, row.outcomes, hire, await partOf(step, hire));
   await step.store.update("steward", row.id, { sales: row.sales + 1, outcomes });
+  await noteForSla(step, null, await heardOf(step, hire));
+  await takePaymentBack(step, hire.id);
 }
 
 /** More is known of a hire, or it weighs otherwise. */
 export async function noteAmended(step: Step, before: Row<"hire">, after: Row<"hire">): Promise<void> {
   const row = await step.store.get("steward", before.seller);
   const [was, is] = [await partOf(step, before), await partOf(step, after)];
+  await noteForSla(step, await heardOf(step, before), await heardOf(step, after));
   if (row === null || (compare(was.ok, is.ok) === 0 && compare(was.failed, is.failed) === 0)) return;
   const outcomes = changed(step, row.outcomes, after, {
     ok: less(is.ok, was.ok),
@@ -39,11 +44,16 @@ export async function noteClientError(step: Step, hireId: string): Promise<void>
   const was = await partOf(step, hire);
   await step.store.insert("clientError", { id: hireId });
   const is = await partOf(step, hire);
+  await noteForSla(step, { hire, isExcused: false }, { hire, isExcused: true });
   const outcomes = changed(step, row.outcomes, hire, {
     ok: less(is.ok, was.ok),
     failed: less(is.failed, was.failed),
   });
   await step.store.update("steward", row.id, { outcomes });
+}
+
+async function heardOf(step: Step, hire: Row<"hire">): Promise<{ hire: Row<"hire">; isExcused: boolean }> {
+  return { hire, isExcused: (await step.store.get("clientError", hire.id)) !== null };
 }
 
 /** What a hire adds to its day. */

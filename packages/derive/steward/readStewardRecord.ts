@@ -10,13 +10,18 @@ import { claimedUp } from "./claimedUp.ts";
 import { endorsementId, endorsementSettled } from "./endorsements.ts";
 import { hostsProbed, hourEnd, REPORT_SECONDS } from "./probes.ts";
 import { servicesProbed } from "./served.ts";
+import { readSla, readSlaDispute, readSlaPayment, readSlaRuling } from "./sla/readSlaRecord.ts";
 
-/** The records of the trust score, each with its rules. */
+/** The records of the trust score and of SLAs, each with its rules. */
 export const stewardReaders: ReadonlyMap<string, (step: Step, event: RecordEvent) => Promise<Reading>> =
   new Map([
     ["attestation", readAttestation],
     ["uptime", readUptime],
     ["endorsement", readEndorsement],
+    ["sla", readSla],
+    ["sla_dispute", readSlaDispute],
+    ["sla_ruling", readSlaRuling],
+    ["sla_payment", readSlaPayment],
   ]);
 
 async function readAttestation(step: Step, event: RecordEvent): Promise<Reading> {

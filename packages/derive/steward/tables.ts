@@ -39,6 +39,8 @@ export const stewardTables = {
     /** As of the last hour: null before the first. */
     computedBlock: "number?",
     computedTime: "number?",
+    /** The algorithm's score, and what is left of it after what it denied and after breaches of its SLA. */
+    algorithmScore: "number",
     score: "number",
     /** 0 to 3 (see `stewardTier.ts`). */
     tier: "number",

@@ -5,9 +5,10 @@ import type { Row } from "../tables.ts";
 import { dayOf, HOUR } from "./days.ts";
 import { decayedSuccess, decayedUptime, decayWeights } from "./decay.ts";
 import { weighEndorsements } from "./endorsements.ts";
-import { nanoOf } from "./nano.ts";
+import { NANO, nanoOf } from "./nano.ts";
 import { parseOutcomeDays, sumOutcomes } from "./outcomeDays.ts";
 import { endorsementsOf, freshnessOf, lessDenials, ownTrustOf, scoreOf } from "./score.ts";
+import { evaluateSla } from "./sla/evaluate.ts";
 import { parseSlotDays, sumSlots } from "./slotDays.ts";
 import { agentsOf, STEWARD_SLOTS } from "./stewardRow.ts";
 import { stewardTierOf } from "./stewardTier.ts";
@@ -113,8 +114,10 @@ async function withEndorsements(
     endorserTrust: average,
     leftOut,
   };
-  const score = lessDenials(scoreOf(factorsOf(row)), row.denied);
-  return { ...row, score, tier: tierOf(row, score) };
+  const algorithmScore = scoreOf(factorsOf(row));
+  const left = await evaluateSla(step, row);
+  const score = nanoOf(BigInt(lessDenials(algorithmScore, row.denied)) * left.n, left.d * BigInt(NANO));
+  return { ...row, algorithmScore, score, tier: tierOf(row, score) };
 }
 
 function tierOf(row: Row<"steward">, score: number): number {

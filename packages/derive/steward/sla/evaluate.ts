@@ -1,0 +1,130 @@
+import type { Rational } from "../../rational.ts";
+import { ONE } from "../../rational.ts";
+import type { Step } from "../../step.ts";
+import type { Row } from "../../tables.ts";
+import { dayOf, HOUR } from "../days.ts";
+import { REPORT_SECONDS } from "../probes.ts";
+import { parseSlotDays } from "../slotDays.ts";
+import { breachRow, closeBreach, isOfManyBuyers, openBreach } from "./breaches.ts";
+import { SlaFigures } from "./figures.ts";
+import { linesOf } from "./lines.ts";
+import { RECOVERY_DAYS, scoreLeft } from "./penalties.ts";
+import { isBeyond, nanoFigure, penaltyOf } from "./terms.ts";
+import { daysUntilBreach, withClose } from "./trend.ts";
+
+const STATUSES = ["compliant", "at_risk", "breached"];
+
+/** More days than this are never closed at once: the longest window, and one. */
+const MOST_DAYS = 91;
+
+/**
+ * Looks at an agent's promises, once an hour: closes days, recovers, finds breaches. Returns what is left of a score of 1.
+ *
+ * @param row the agent's, with the slots of all hours that are closed
+ */
+export async function evaluateSla(step: Step, row: Row<"steward">): Promise<Rational> {
+  const sla = await step.store.get("sla", row.id);
+  if (sla === null) return ONE;
+  const figures = new SlaFigures(step, row.id, parseSlotDays(row.slots));
+  const today = dayOf(step.at.time);
+  // A day closes when the reports of its last hour had their time.
+  const closedDay = dayOf(step.at.time - REPORT_SECONDS - 1) - 1;
+  await recover(step, sla, figures, closedDay);
+
+  const binding: string[] = [];
+  let worst = 0;
+  for (const id of linesOf(sla.binding)) {
+    const guarantee = await step.store.get("guarantee", id);
+    if (guarantee === null) continue;
+    const isOver = guarantee.boundUntil !== null && step.at.time >= guarantee.boundUntil;
+    if (isOver && guarantee.openBreach === null) continue;
+    binding.push(id);
+    worst = Math.max(worst, await look(step, guarantee, figures, { today, closedDay }));
+  }
+  const known = await step.store.get("sla", row.id);
+  const breaches: Row<"breach">[] = [];
+  for (const id of linesOf(known?.breaches ?? "")) breaches.push(await breachRow(step, id));
+  await step.store.update("sla", row.id, {
+    binding: binding.join("\n"),
+    status: STATUSES[worst] ?? "compliant",
+    breaches: breaches
+      .filter((it) => !isDone(it))
+      .map(({ id }) => id)
+      .join("\n"),
+    suspensions: linesOf(known?.suspensions ?? "")
+      .filter((line) => Number(line.split(" ")[2]) > step.at.time - HOUR * 24 * RECOVERY_DAYS)
+      .join("\n"),
+  });
+  return scoreLeft(breaches);
+}
+
+/** Nothing will come of it any more. */
+function isDone(breach: Row<"breach">): boolean {
+  if (breach.status === "overturned") return true;
+  const isOwn = penaltyOf(breach).type !== "badge_revocation" || breach.isReinstated;
+  return (
+    breach.status === "confirmed" && breach.closedTime !== null && breach.goodDays >= RECOVERY_DAYS && isOwn
+  );
+}
+
+/** Days that closed: one at target closes a breach, and every one since its confirmation is one of recovery. */
+async function recover(step: Step, sla: Row<"sla">, figures: SlaFigures, closedDay: number): Promise<void> {
+  for (const id of linesOf(sla.breaches)) {
+    let breach = await breachRow(step, id);
+    let { goodDays, checkedDay } = breach;
+    const first = Math.max(checkedDay + 1, closedDay - MOST_DAYS + 1);
+    for (let day = first; day <= closedDay; day++) {
+      checkedDay = day;
+      const own = await figures.over(breach.metric, day, day);
+      if (own === null || isBeyond(breach, own.figure, breach.target)) continue;
+      const { confirmedTime } = breach;
+      if (confirmedTime !== null && day > dayOf(confirmedTime) && goodDays < RECOVERY_DAYS) goodDays++;
+      if (breach.closedTime === null) {
+        await closeBreach(step, breach, day);
+        breach = await breachRow(step, id);
+      }
+    }
+    if (goodDays !== breach.goodDays || checkedDay !== breach.checkedDay)
+      await step.store.update("breach", id, { goodDays, checkedDay });
+  }
+}
+
+/** One guarantee: what it comes to now, and whether that is a breach. Returns its place in {@link STATUSES}. */
+async function look(
+  step: Step,
+  before: Row<"guarantee">,
+  figures: SlaFigures,
+  { today, closedDay }: { today: number; closedDay: number },
+): Promise<number> {
+  let guarantee = (await step.store.get("guarantee", before.id)) ?? before;
+  const { metric, days } = guarantee;
+  const firstOf = (day: number) => Math.max(guarantee.fromDay, day - days + 1);
+  let { closes } = guarantee;
+  const from = Math.max(guarantee.closedDay + 1, guarantee.fromDay, closedDay - MOST_DAYS + 1);
+  for (let day = from; day <= closedDay; day++) {
+    const then = await figures.over(metric, firstOf(day), day);
+    if (then !== null) closes = withClose(closes, day, nanoFigure(then.figure));
+  }
+  guarantee = { ...guarantee, closes, closedDay: Math.max(closedDay, guarantee.closedDay) };
+  const window = { fromDay: firstOf(today), toDay: today };
+  const now = await figures.over(metric, window.fromDay, window.toDay);
+  const current = now === null ? null : nanoFigure(now.figure);
+  let { openBreach: open, lastBreach } = guarantee;
+  const isBad = now?.isEnough === true && isBeyond(guarantee, now.figure, guarantee.threshold);
+  if (now !== null && isBad && open === null && (await isOfManyBuyers(step, guarantee, window))) {
+    open = (await openBreach(step, guarantee, now.figure, window)).id;
+    lastBreach = step.at.time;
+  }
+  const isShort = now !== null && isBeyond(guarantee, now.figure, guarantee.target);
+  const status = open !== null ? 2 : isShort ? 1 : 0;
+  await step.store.update("guarantee", guarantee.id, {
+    closes,
+    closedDay: guarantee.closedDay,
+    current,
+    openBreach: open,
+    lastBreach,
+    status: STATUSES[status] ?? "compliant",
+    daysUntilBreach: current === null || open !== null ? null : daysUntilBreach(guarantee, current),
+  });
+  return status;
+}

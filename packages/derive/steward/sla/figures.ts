@@ -1,0 +1,88 @@
+import type { Step } from "../../step.ts";
+import type { Row } from "../../tables.ts";
+import { SLOTS_PER_DAY, type SlotDay } from "../slotDays.ts";
+import { parseLatencies } from "./slaHires.ts";
+import type { Figure } from "./terms.ts";
+
+/** Fewer hires than this, or less data than three quarters of a day, are no breach. */
+const LEAST_HIRES = 20;
+const LEAST_SLOTS = (3 * SLOTS_PER_DAY) / 4;
+
+/** A metric over some days, and whether there is enough of it for a breach. */
+export type Measured = { figure: Figure; isEnough: boolean };
+
+/** What is known of an agent's service, by UTC day. Days are read once. */
+export class SlaFigures {
+  readonly #step: Step;
+  readonly #agent: string;
+  readonly #slots: readonly SlotDay[];
+  readonly #days = new Map<number, Row<"slaDay"> | null>();
+
+  constructor(step: Step, agent: string, slots: readonly SlotDay[]) {
+    this.#step = step;
+    this.#agent = agent;
+    this.#slots = slots;
+  }
+
+  /** Over the days from `from` to `to`, both included; null without data. */
+  async over(metric: string, from: number, to: number): Promise<Measured | null> {
+    if (metric === "uptime") return this.#uptime(from, to);
+    const days = await this.#hires(from, to);
+    return metric === "success_rate"
+      ? successIn(days)
+      : latencyIn(days, Number(metric.slice("latency_p".length)));
+  }
+
+  #uptime(from: number, to: number): Measured | null {
+    let [data, down] = [0, 0];
+    for (const it of this.#slots) {
+      if (it.day < from || it.day > to) continue;
+      data += it.data;
+      down += it.down;
+    }
+    if (data === 0) return null;
+    return { figure: { n: BigInt(data - down), d: BigInt(data) }, isEnough: data >= LEAST_SLOTS };
+  }
+
+  async #hires(from: number, to: number): Promise<Row<"slaDay">[]> {
+    const rows: Row<"slaDay">[] = [];
+    for (let day = from; day <= to; day++) {
+      let row = this.#days.get(day);
+      if (row === undefined) {
+        row = await this.#step.store.get("slaDay", `${this.#agent}/${day}`);
+        this.#days.set(day, row);
+      }
+      if (row !== null) rows.push(row);
+    }
+    return rows;
+  }
+}
+
+function successIn(days: readonly Row<"slaDay">[]): Measured | null {
+  let [ok, failed] = [0, 0];
+  for (const it of days) {
+    ok += it.ok;
+    failed += it.failed;
+  }
+  const all = ok + failed;
+  if (all === 0) return null;
+  return { figure: { n: BigInt(ok), d: BigInt(all) }, isEnough: all >= LEAST_HIRES };
+}
+
+/** Nearest rank: the smallest latency that so many percent do not exceed. */
+function latencyIn(days: readonly Row<"slaDay">[], percent: number): Measured | null {
+  const counts = new Map<number, number>();
+  let all = 0;
+  for (const { latencies } of days) {
+    for (const [ms, n] of parseLatencies(latencies)) {
+      counts.set(ms, (counts.get(ms) ?? 0) + n);
+      all += n;
+    }
+  }
+  let rank = Math.ceil((all * percent) / 100);
+  for (const [ms, n] of [...counts].sort(([a], [b]) => a - b)) {
+    rank -= n;
+    if (rank <= 0) return { figure: { n: BigInt(ms), d: 1n }, isEnough: all >= LEAST_HIRES };
+  }
+  return null;
+}

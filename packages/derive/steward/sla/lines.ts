@@ -1,0 +1,14 @@
+/** Texts of a row that are lists, a line each. */
+export function linesOf(text: string): string[] {
+  return text === "" ? [] : text.split("\n");
+}
+
+export function withLine(text: string, line: string): string {
+  return [...linesOf(text), line].join("\n");
+}
+
+export function withoutLine(text: string, line: string): string {
+  return linesOf(text)
+    .filter((it) => it !== line)
+    .join("\n");
+}

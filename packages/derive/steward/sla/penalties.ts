@@ -1,0 +1,101 @@
+import { parseUsdc } from "tallystick-protocol/amount";
+import { parseDecimal } from "tallystick-protocol/records/decimalSchema";
+import { daysOf } from "tallystick-protocol/records/sla";
+import { itemsOf } from "../../lists.ts";
+import { multiply, ONE, type Rational, rational } from "../../rational.ts";
+import type { Step } from "../../step.ts";
+import type { Row } from "../../tables.ts";
+import { DAY } from "../days.ts";
+import { NANO } from "../nano.ts";
+import { linesOf, withLine } from "./lines.ts";
+import { slaHiresOf } from "./slaHires.ts";
+import { penaltyOf } from "./terms.ts";
+
+/** Good days after which a penalty is recovered from. */
+export const RECOVERY_DAYS = 30;
+
+/** What a confirmed breach costs, as far as it is done once: what it takes from the score is worked out every hour. */
+export async function applyPenalty(step: Step, breach: Row<"breach">): Promise<void> {
+  const penalty = penaltyOf(breach);
+  if (penalty.type === "temporary_suspension") {
+    const from = step.at.time + step.params.steward.suspensionNoticeSeconds;
+    const until = from + (daysOf(penalty.duration) ?? 0) * DAY;
+    const sla = await step.store.get("sla", breach.agent);
+    await step.store.update("sla", breach.agent, {
+      suspensions: withLine(sla?.suspensions ?? "", `${breach.id} ${from} ${until}`),
+    });
+  }
+  if (penalty.type === "financial") await shareOut(step, breach, parseUsdc(penalty.amount));
+}
+
+/** Shares an amount among the buyers of the breach's days by what they paid, each share rounded down. */
+async function shareOut(step: Step, breach: Row<"breach">, amount: bigint): Promise<void> {
+  const paid = new Map<string, bigint>();
+  let total = 0n;
+  for (let day = breach.fromDay; day <= breach.toDay; day++) {
+    for await (const id of itemsOf(step.store, slaHiresOf(breach.agent, day))) {
+      const hire = await step.store.get("hire", id);
+      if (hire === null || hire.clusterSize !== 1 || hire.price === 0n) continue;
+      paid.set(hire.buyer, (paid.get(hire.buyer) ?? 0n) + hire.price);
+      total += hire.price;
+    }
+  }
+  let owedInAll = 0n;
+  for (const [buyer, price] of paid) {
+    const owed = (amount * price) / total;
+    if (owed === 0n) continue;
+    owedInAll += owed;
+    await step.store.insert("slaClaim", {
+      id: `${breach.id}/${buyer}`,
+      breach: breach.id,
+      buyer,
+      owed,
+      payment: null,
+    });
+  }
+  await step.store.update("breach", breach.id, { owed: owedInAll });
+}
+
+/** A breach was overturned after its confirmation: it ends here. What was paid is paid; what was owed is not any more. */
+export async function liftPenalty(step: Step, breach: Row<"breach">): Promise<void> {
+  const sla = await step.store.get("sla", breach.agent);
+  if (sla === null || breach.status !== "confirmed") return;
+  const suspensions = linesOf(sla.suspensions).filter((line) => !line.startsWith(`${breach.id} `));
+  await step.store.update("sla", breach.agent, { suspensions: suspensions.join("\n") });
+  await step.store.update("breach", breach.id, { owed: breach.paid });
+}
+
+/** What is left of a score of 1 after the breaches that are not recovered from: Π(1 − amount·(30 − g)/30). */
+export function scoreLeft(breaches: readonly Row<"breach">[]): Rational {
+  let left = ONE;
+  for (const breach of breaches) {
+    const penalty = penaltyOf(breach);
+    if (breach.status !== "confirmed" || penalty.type !== "trust_score_reduction") continue;
+    const whole = BigInt(NANO) * BigInt(RECOVERY_DAYS);
+    const lost = parseDecimal(penalty.amount) * BigInt(RECOVERY_DAYS - breach.goodDays);
+    left = multiply(left, rational(whole - lost, whole));
+  }
+  return left;
+}
+
+/** Until when an agent takes no new hires, null if it does at that time: the latest end of suspensions that have begun. */
+export function suspendedUntil(suspensions: string, time: number): number | null {
+  let last: number | null = null;
+  for (const line of linesOf(suspensions)) {
+    const [, from = 0, until = 0] = line.split(" ").map(Number);
+    if (from <= time && time < until) last = Math.max(last ?? 0, until);
+  }
+  return last;
+}
+
+/** The badges that breaches keep from an agent: back after 30 good days and a ruling `reinstated`. */
+export function revokedBadges(breaches: readonly Row<"breach">[]): Set<string> {
+  const revoked = new Set<string>();
+  for (const breach of breaches) {
+    const penalty = penaltyOf(breach);
+    if (breach.status !== "confirmed" || penalty.type !== "badge_revocation") continue;
+    if (breach.isReinstated && breach.goodDays >= RECOVERY_DAYS) continue;
+    for (const badge of penalty.revoke) revoked.add(badge);
+  }
+  return revoked;
+}

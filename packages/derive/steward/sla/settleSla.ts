@@ -1,0 +1,89 @@
+import { canonicalBody } from "tallystick-protocol/json/recordBody";
+import type { Sla } from "tallystick-protocol/records/sla";
+import type { RecordEvent } from "../../events.ts";
+import type { Step } from "../../step.ts";
+import type { Row } from "../../tables.ts";
+import { dayOf } from "../days.ts";
+import { ensureSteward } from "../stewardRow.ts";
+import { linesOf } from "./lines.ts";
+import { isWeaker, termsOf } from "./terms.ts";
+
+/** Most guarantees of one agent that bind at once, replaced ones too. */
+export const MOST_BINDING = 64;
+
+/** Whether a new SLA would leave more guarantees binding than one agent may have. */
+export async function bindsTooMuch(step: Step, body: Sla): Promise<boolean> {
+  const known = await step.store.get("sla", body.agent_id);
+  return linesOf(known?.binding ?? "").length + body.guarantees.length > MOST_BINDING;
+}
+
+/**
+ * An agent's newest SLA replaces the former. A guarantee that says the same or more takes the place of its like and keeps its data; what
+ * is weakened, dropped or withdrawn binds on for `replacedSeconds`.
+ */
+export async function slaSettled(step: Step, event: RecordEvent, body: Sla): Promise<void> {
+  const agent = body.agent_id;
+  if ((await ensureSteward(step, agent)) === null) return;
+  const { time } = step.at;
+  const known = await step.store.get("sla", agent);
+  const left = new Map<string, Row<"guarantee">>();
+  for (const id of linesOf(known?.binding ?? "")) {
+    const it = await step.store.get("guarantee", id);
+    if (it !== null && it.boundUntil === null) left.set(`${it.metric}/${it.days}`, it);
+  }
+  let made = known?.made ?? 0;
+  const binding = linesOf(known?.binding ?? "");
+  for (const guarantee of body.guarantees) {
+    const terms = termsOf(guarantee);
+    const name = `${terms.metric}/${terms.days}`;
+    const like = left.get(name);
+    if (like !== undefined && !isWeaker(terms, like)) {
+      left.delete(name);
+      await step.store.update("guarantee", like.id, terms);
+      continue;
+    }
+    const id = `${agent}/${name}/${made++}`;
+    await step.store.insert("guarantee", {
+      ...START,
+      ...terms,
+      id,
+      agent,
+      since: time,
+      fromDay: dayOf(time) + 1,
+      closedDay: dayOf(time),
+    });
+    binding.push(id);
+  }
+  const boundUntil = time + step.params.steward.replacedSeconds;
+  for (const { id } of left.values()) await step.store.update("guarantee", id, { boundUntil });
+  const said = {
+    record: event.hash,
+    version: body.version,
+    issuedAt: body.issued_at,
+    time,
+    body: canonicalBody(event.body),
+    made,
+    binding: binding.join("\n"),
+  };
+  if (known !== null) await step.store.update("sla", agent, said);
+  else
+    await step.store.insert("sla", {
+      ...said,
+      id: agent,
+      firstDay: dayOf(time),
+      breaches: "",
+      status: "compliant",
+      suspensions: "",
+      lastConfirmed: null,
+    });
+}
+
+const START = {
+  boundUntil: null,
+  openBreach: null,
+  lastBreach: null,
+  current: null,
+  status: "compliant",
+  closes: "",
+  daysUntilBreach: null,
+};

@@ -1,0 +1,76 @@
+import { append } from "../../lists.ts";
+import type { Step } from "../../step.ts";
+import type { Row } from "../../tables.ts";
+import { dayOf } from "../days.ts";
+
+/** The list of hires of an agent's day that count for SLAs. */
+export function slaHiresOf(agent: string, day: number): string {
+  return `slaHires/${agent}/${day}`;
+}
+
+type Part = { ok: number; failed: number; latency: number | null };
+const NOTHING: Part = { ok: 0, failed: 0, latency: null };
+
+/** A hire is counted, or more is known of it (`before`): its day follows, for who promised something before that day. */
+export async function noteForSla(
+  step: Step,
+  before: { hire: Row<"hire">; isExcused: boolean } | null,
+  after: { hire: Row<"hire">; isExcused: boolean },
+): Promise<void> {
+  const { seller, time, id: hireId } = after.hire;
+  const sla = await step.store.get("sla", seller);
+  const day = dayOf(time);
+  if (sla === null || day <= sla.firstDay) return;
+  const [was, is] = [before === null ? NOTHING : partOf(before), partOf(after)];
+  const wasIn = before !== null && before.hire.clusterSize === 1;
+  if (!wasIn && after.hire.clusterSize === 1) await append(step.store, slaHiresOf(seller, day), hireId);
+  if (was.ok === is.ok && was.failed === is.failed && was.latency === is.latency) return;
+  const id = `${seller}/${day}`;
+  const row = await step.store.get("slaDay", id);
+  const latencies = parseLatencies(row?.latencies ?? "");
+  count(latencies, was.latency, -1);
+  count(latencies, is.latency, 1);
+  const change = {
+    ok: (row?.ok ?? 0) + is.ok - was.ok,
+    failed: (row?.failed ?? 0) + is.failed - was.failed,
+    latencies: formatLatencies(latencies),
+  };
+  if (row === null) await step.store.insert("slaDay", { id, ...change });
+  else await step.store.update("slaDay", id, change);
+}
+
+/** What one owner buys from itself says nothing. */
+function partOf({ hire, isExcused }: { hire: Row<"hire">; isExcused: boolean }): Part {
+  if (hire.clusterSize !== 1) return NOTHING;
+  return {
+    ok: hire.outcome === "success" ? 1 : 0,
+    failed: isFailure(hire, isExcused) ? 1 : 0,
+    latency: hire.latencyMs,
+  };
+}
+
+export function isFailure(hire: Row<"hire">, isExcused: boolean): boolean {
+  return hire.outcome === "failure" && !(isExcused && hire.evidence !== "audit");
+}
+
+/** How many hires took how many milliseconds. */
+export function parseLatencies(text: string): Map<number, number> {
+  const counts = new Map<number, number>();
+  if (text === "") return counts;
+  for (const item of text.split(",")) {
+    const [ms, n] = item.split(":");
+    counts.set(Number(ms), Number(n));
+  }
+  return counts;
+}
+
+function count(latencies: Map<number, number>, ms: number | null, by: number): void {
+  if (ms === null) return;
+  const left = (latencies.get(ms) ?? 0) + by;
+  if (left === 0) latencies.delete(ms);
+  else latencies.set(ms, left);
+}
+
+function formatLatencies(latencies: Map<number, number>): string {
+  return [...latencies].map(([ms, n]) => `${ms}:${n}`).join(",");
+}

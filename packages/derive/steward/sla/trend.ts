@@ -1,0 +1,50 @@
+import type { Row } from "../../tables.ts";
+import { isLatency } from "./terms.ts";
+
+/** How many daily closes a trend is of, and the fewest. */
+const MOST_CLOSES = 7;
+const LEAST_CLOSES = 3;
+
+type Close = { day: number; value: bigint };
+
+/** With the close of one more day; the last seven are kept. */
+export function withClose(closes: string, day: number, value: bigint): string {
+  const kept = closes === "" ? [] : closes.split(";");
+  return [...kept, `${day}:${value}`].slice(-MOST_CLOSES).join(";");
+}
+
+function parseCloses(text: string): Close[] {
+  if (text === "") return [];
+  return text.split(";").map((item) => {
+    const [day, value = "0"] = item.split(":");
+    return { day: Number(day), value: BigInt(value) };
+  });
+}
+
+/**
+ * In how many days the threshold is reached if the trend goes on: least squares over the last daily closes, from the current value, rounded
+ * up. Null with fewer than three, and if it does not move that way.
+ */
+export function daysUntilBreach(
+  of: Pick<Row<"guarantee">, "metric" | "closes" | "threshold">,
+  current: bigint,
+): number | null {
+  const closes = parseCloses(of.closes);
+  const n = BigInt(closes.length);
+  if (closes.length < LEAST_CLOSES) return null;
+  let [sumX, sumY, sumXY, sumXX] = [0n, 0n, 0n, 0n];
+  for (const { day, value } of closes) {
+    const x = BigInt(day - (closes[0]?.day ?? 0));
+    sumX += x;
+    sumY += value;
+    sumXY += x * value;
+    sumXX += x * x;
+  }
+  // The slope is rise/run; run is above 0, for days differ.
+  const sign = isLatency(of) ? 1n : -1n;
+  const rise = sign * (n * sumXY - sumX * sumY);
+  const run = n * sumXX - sumX * sumX;
+  const left = sign * (of.threshold - current);
+  if (rise <= 0n || left < 0n) return null;
+  return Number((left * run + rise - 1n) / rise);
+}
