@@ -2,8 +2,8 @@ import { add, compare, formatRational, parseRational, type Rational, rational, Z
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { dayOf } from "./days.ts";
+import { takePaymentBack } from "./sla/paidClaims.ts";
 import { noteForSla } from "./sla/slaHires.ts";
-import { takePaymentBack } from "./sla/slaPayments.ts";
 import { KEPT_DAYS } from "./slotDays.ts";
 import { ensureSteward } from "./stewardRow.ts";
 

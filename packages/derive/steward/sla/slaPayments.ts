@@ -4,7 +4,8 @@ import { askPayments, paymentKey } from "../../payments.ts";
 import { isRelevant } from "../../relevant/isRelevant.ts";
 import type { Step } from "../../step.ts";
 import type { Row } from "../../tables.ts";
-import { breachRow, noteStep } from "./breaches.ts";
+import { noteStep } from "./breaches.ts";
+import { changePaid } from "./paidClaims.ts";
 
 /** Why a payment of what a breach owes does not count, or null. */
 export async function paymentProblem(
@@ -42,21 +43,4 @@ export async function paymentSettled(
   await step.store.update("slaClaim", claim, { payment: id });
   await changePaid(step, claim, 1n);
   await noteStep(step, breach, "paid", record);
-}
-
-/** A receipt made a hire of a transfer that had paid a claim: it pays for that alone, and the claim is open again. */
-export async function takePaymentBack(step: Step, hire: string): Promise<void> {
-  const payment = await step.store.get("slaPayment", hire);
-  if (payment === null) return;
-  const claim = await step.store.get("slaClaim", payment.claim);
-  if (claim?.payment !== hire) return;
-  await step.store.update("slaClaim", payment.claim, { payment: null });
-  await changePaid(step, payment.claim, -1n);
-}
-
-async function changePaid(step: Step, id: string, by: bigint): Promise<void> {
-  const claim = await step.store.get("slaClaim", id);
-  if (claim === null) return;
-  const { paid } = await breachRow(step, claim.breach);
-  await step.store.update("breach", claim.breach, { paid: paid + by * claim.owed });
 }
