@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
-import { parseUptime, type Uptime } from "tallystick-protocol/records/uptime";
 import type { TallystickError } from "tallystick-protocol/errors";
+import { parseUptime, type Uptime } from "tallystick-protocol/records/uptime";
+import { openProberFolder } from "../../services/probing/proberFolder.ts";
 import { temporaryFolder } from "../settlement/support/temporaryFolder.ts";
 import { behaviours, type LocalHosts, openLocalHosts } from "./support/localHosts.ts";
 import {
@@ -13,7 +14,6 @@ import {
   openTestProber,
   type TestProber,
 } from "./support/openTestProber.ts";
-import { openProberFolder } from "../../services/probing/proberFolder.ts";
 
 const HOUR = DAY / 3_600;
 
@@ -43,13 +43,14 @@ describe("a prober among local hosts", function () {
     expect(sent).to.have.length(1);
     return parseUptime({ ...sent[0], type: "uptime", ledger: "local" });
   };
-  const looksAt = (address: string) => hosts.hits.filter((hit) => hit.address === address && hit.path === "/hire");
+  const looksAt = (address: string) =>
+    hosts.hits.filter((hit) => hit.address === address && hit.path === "/hire");
 
   it("tells in which slots each was down, however it fails, and whom it serves", async () => {
     const kinds = Object.entries(behaviours).map(([name, behaviour], index) => {
       return { name, behaviour, address: `127.1.0.${index + 1}` };
     });
-    const isPatient = (name: string) => name === "good" || name === "endless";
+    const isPatient = (name: string) => name !== "hanging" && name !== "dripping";
     const targets = kinds.map(({ name, address }, index) =>
       listingAt(at(address), agent(index + 1), isPatient(name) ? {} : { maxLatencyMs: 150 }),
     );
@@ -159,15 +160,18 @@ describe("a prober among local hosts", function () {
   });
 
   it("stays away from hosts that say so, in robots.txt or to its operator, and asks private addresses nothing", async () => {
-    for (const address of ["127.1.4.1", "127.1.4.2", "127.1.4.3", "127.99.4.4"]) hosts.set(address, behaviours.good);
+    for (const address of ["127.1.4.1", "127.1.4.2", "127.1.4.3", "127.99.4.4"])
+      hosts.set(address, behaviours.good);
     hosts.robots.set("127.1.4.1", "User-agent: tallystick-prober\nDisallow: /");
     const prober = await start(
       `${folder.path}/away`,
-      [1, 2, 3].map((n) => listingAt(at(`127.1.4.${n}`), agent(n))).concat(
-        listingAt(at("127.99.4.4"), agent(4)),
-        listingAt(`name.example:${hosts.port}`, agent(5)),
-        listingAt(at("127.1.4.3"), agent(6), { endpoint: `https://${at("127.1.4.3")}` }),
-      ),
+      [1, 2, 3]
+        .map((n) => listingAt(at(`127.1.4.${n}`), agent(n)))
+        .concat(
+          listingAt(at("127.99.4.4"), agent(4)),
+          listingAt(`name.example:${hosts.port}`, agent(5)),
+          listingAt(at("127.1.4.3"), agent(6), { endpoint: `https://${at("127.1.4.3")}` }),
+        ),
       // One that is public and one that is not: the name is refused as a whole, now and after it changes its mind.
       { leaveOut: [at("127.1.4.2")], resolve: async () => ["127.1.4.3", "127.99.4.4"] },
     );

@@ -7,7 +7,7 @@ import type { HostMemory } from "./hostMemory.ts";
 const MAX_AGENTS = 1_000;
 const MAX_LISTINGS = 4;
 
-/** A host, and which agents list an endpoint there. */
+/** A host, and which agents list an endpoint there, those that registered first before the others. */
 export type Host = { key: string; agents: Map<Address, Target[]> };
 
 export type HostTableParameters = {

@@ -68,18 +68,21 @@ export class HostVisits {
     return last < day && this.#it.moments.slotOfDay(day, what) <= slot % SLOTS_PER_DAY;
   }
 
-  /** Which agent is to be asked for now: those that were served before go first, the others in an order that is drawn. */
+  /**
+   * Which agent is to be asked for now: those that were served before go first, then those that registered first. Whoever makes a thousand
+   * agents that list somebody's host comes after those who were there.
+   */
   #agentDue({ key, agents }: Host, slot: number): Address | undefined {
-    const { memory, moments } = this.#it;
+    const { memory } = this.#it;
     const day = dayOf(slot);
-    let best: { agent: Address; rank: number } | undefined;
+    let first: Address | undefined;
     for (const agent of agents.keys()) {
       const last = memory.askedOn(key, agent);
       if (last === day || !this.#isDueToday(last, `${key} ${agent}`, slot)) continue;
-      const rank = memory.hasServed(key, agent, day) ? -1 : moments.orderOf(day, `${key} ${agent}`);
-      if (best === undefined || rank < best.rank) best = { agent, rank };
+      if (memory.hasServed(key, agent, day)) return agent;
+      first ??= agent;
     }
-    return best?.agent;
+    return first;
   }
 
   async #readRobots(visit: Visit, { endpoint }: Target): Promise<void> {

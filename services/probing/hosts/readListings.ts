@@ -63,7 +63,8 @@ export type ReadListingsParameters = {
 };
 
 /**
- * Every live listing of every agent, from the node's public API, one agent after the other.
+ * Every live listing of every agent, from the node's public API, one agent after the other in the order in which
+ * they registered.
  *
  * @throws ServiceError when the node cannot be asked; the signal's reason
  */

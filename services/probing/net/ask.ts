@@ -56,7 +56,11 @@ export function ask(question: Question): Promise<Answer> {
   let isConnected = false;
   const request = (target.protocol === "https:" ? https : http).request(target, {
     method: body === undefined ? "GET" : "POST",
-    headers: { ...headers, ...(body !== undefined && { "content-length": String(Buffer.byteLength(body)) }) },
+    headers: {
+      host: target.host,
+      ...headers,
+      ...(body !== undefined && { "content-length": String(Buffer.byteLength(body)) }),
+    },
     agent: false,
     maxHeaderSize: MAX_HEADER_BYTES,
     lookup: (_host, { all }, found) => {
@@ -64,7 +68,8 @@ export function ask(question: Question): Promise<Answer> {
       if (all) found(null, [{ address, family }]);
       else found(null, address, family);
     },
-    ...(isAddressLiteral(host) ? { host: address } : { servername: host }),
+    // An address is never looked up, so it takes the place of the one that is written.
+    ...(isAddressLiteral(host) ? { hostname: address } : { servername: host }),
     ...(ca !== undefined && { ca }),
   });
   const end = (): void => {

@@ -11,7 +11,7 @@ export type DrawnMoments = {
   secondOf: (slot: number, host: string) => number;
   /** From which slot of a day on something is done that is done once a day: 0 to 287. */
   slotOfDay: (day: number, what: string) => number;
-  /** A number that orders hosts or agents, the same for a day. */
+  /** A number that orders hosts, the same for a day. */
   orderOf: (day: number, what: string) => number;
 };
 
