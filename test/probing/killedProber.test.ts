@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { parseUptime } from "tallystick-protocol/records/uptime";
 import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
-import { temporaryFolder } from "../settlement/support/temporaryFolder.ts";
+import { suiteFolder } from "../support/suiteFolder.ts";
 import { behaviours, type LocalHosts, openLocalHosts } from "./support/localHosts.ts";
 import {
   agent,
@@ -21,7 +21,7 @@ const COUNT = 40;
 
 describe("a prober that is killed", function () {
   this.timeout(60_000);
-  const folder = temporaryFolder();
+  const folder = suiteFolder();
   let hosts: LocalHosts;
 
   before(async () => {

@@ -17,7 +17,7 @@ import { ObservationFiles } from "../../services/probing/observations/observatio
 import { makeReports } from "../../services/probing/reports/makeReports.ts";
 import { drawnMoments } from "../../services/probing/schedule/drawnMoments.ts";
 import { Pacer } from "../../services/probing/schedule/pacer.ts";
-import { temporaryFolder } from "../settlement/support/temporaryFolder.ts";
+import { suiteFolder } from "../support/suiteFolder.ts";
 import { agent, FIRST_SLOT, listingAt } from "./support/openTestProber.ts";
 
 const moments = drawnMoments(`0x${"77".repeat(32)}`);
@@ -151,7 +151,7 @@ describe("the reports of an hour", () => {
 });
 
 describe("the observations of a prober", () => {
-  const folder = temporaryFolder();
+  const folder = suiteFolder();
 
   it("are read as they were written, and what is no line is none", () => {
     const about = { slot: FIRST_SLOT, at: 1_767_225_600_123, host: "seller.example:443" };

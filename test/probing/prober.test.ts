@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { TallystickError } from "tallystick-protocol/errors";
 import { parseUptime, type Uptime } from "tallystick-protocol/records/uptime";
 import { openProberFolder } from "../../services/probing/proberFolder.ts";
-import { temporaryFolder } from "../settlement/support/temporaryFolder.ts";
+import { suiteFolder } from "../support/suiteFolder.ts";
 import { behaviours, type LocalHosts, openLocalHosts } from "./support/localHosts.ts";
 import {
   agent,
@@ -19,7 +19,7 @@ const HOUR = DAY / 3_600;
 
 describe("a prober among local hosts", function () {
   this.timeout(60_000);
-  const folder = temporaryFolder();
+  const folder = suiteFolder();
   let hosts: LocalHosts;
   let open: TestProber[];
 

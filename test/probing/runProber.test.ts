@@ -11,8 +11,8 @@ import { MAX_PROBED_HOSTS } from "tallystick-protocol/records/uptime";
 import { readProberConfig } from "../../services/probing/config.ts";
 import { makeReports } from "../../services/probing/reports/makeReports.ts";
 import { type RunningProber, runProber } from "../../services/probing/runProber.ts";
-import { temporaryFolder } from "../settlement/support/temporaryFolder.ts";
 import { openTestService, type TestService } from "../settlement/support/testService.ts";
+import { suiteFolder } from "../support/suiteFolder.ts";
 import { behaviours, type LocalHosts, loopbackPolicy, openLocalHosts } from "./support/localHosts.ts";
 import { agent, DAY } from "./support/openTestProber.ts";
 
@@ -20,7 +20,7 @@ const KEY = `0x${"5e".repeat(32)}` as const;
 
 describe("the process of a prober", function () {
   this.timeout(60_000);
-  const folder = temporaryFolder();
+  const folder = suiteFolder();
   let hosts: LocalHosts;
   let settlement: TestService;
   let node: Server;
