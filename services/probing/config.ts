@@ -65,7 +65,7 @@ const environmentSchema = z.object({
     .regex(/^[\x21-\x7e]{3,200}$/, "must be an e-mail address or a web page, without spaces"),
   PROBER_DIR: z.string().default("./.tallystick/prober"),
   PROBER_HOST: z.string().default("127.0.0.1"),
-  PROBER_PORT: portSetting.default(42_073),
+  PROBER_PORT: portSetting.default(42_074),
   PROBER_MAX_HOSTS: atLeastOne.refine((count) => count <= 100_000, "must be at most 100000").default(10_000),
   PROBER_REQUESTS_PER_SECOND: atLeastOne
     .refine((count) => count <= MAX_REQUESTS_PER_SECOND, `must be at most ${MAX_REQUESTS_PER_SECOND}`)

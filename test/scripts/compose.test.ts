@@ -109,7 +109,7 @@ describe("the container files", () => {
     type Scrape = { dns_sd_configs: { names: string[]; type: string; port: number }[] };
     const { scrape_configs: jobs } = parse(read("deploy/prometheus.yml")) as { scrape_configs: Scrape[] };
     const targets = jobs.flatMap((job) => job.dns_sd_configs.flatMap(({ names, port }) => [...names, port]));
-    expect(targets).to.deep.equal(["settlement", 42_070, "indexer", 42_069, "api", 42_069, "prober", 42_073]);
+    expect(targets).to.deep.equal(["settlement", 42_070, "indexer", 42_069, "api", 42_069, "prober", 42_074]);
     expect(compose.services.prometheus).to.deep.include({ profiles: ["metrics"] });
     const mounted = (compose.services.prometheus?.volumes ?? []).map((it) => it.split(":")[0]);
     expect(mounted).to.include("./deploy/prometheus.yml");
