@@ -84,7 +84,9 @@ export function addTallies(a: Tally, b: Tally): Tally {
   };
 }
 
-function keysOf({ seller, capability, time, inWindow }: Hire): TallyKey[] {
+function keysOf({ seller, capability, time, inWindow, isCanary }: Hire): TallyKey[] {
+  // One that an operator of audits arranged is in no figure.
+  if (isCanary) return [];
   const day = Math.floor(time / DAY);
   const keys: TallyKey[] = [{ table: "agentDay", id: `${seller}/${day}`, agent: seller, day }];
   if (capability === null) return keys;

@@ -7,7 +7,7 @@ import type { Step } from "./step.ts";
 /**
  * What can fall due: a hire leaves the 24-hour or the 30-day window, a rating or an audit the latter, a receipt has waited long enough for its payment, a
  * presumed hire payment for its receipt, a hire for what its seller says of it, an audit for its verdict;
- * a verdict is too old for its auditor's share.
+ * a verdict is too old for its auditor's share, or for what is judged of it; a false refund leaves the window.
  */
 export type AgendaKind =
   | "day"
@@ -19,6 +19,8 @@ export type AgendaKind =
   | "verdict"
   | "audit"
   | "share"
+  | "falseRefund"
+  | "agreement"
   | "breach";
 
 /**

@@ -1,5 +1,7 @@
 import { runAgenda } from "./agenda.ts";
 import { saveAgents } from "./agentRow.ts";
+import { leaveAgreement } from "./audits/agreement.ts";
+import { leaveFalseRefunds } from "./audits/contested.ts";
 import { leaveAudits } from "./audits/effects.ts";
 import { disclosureWaited } from "./audits/eligibility.ts";
 import { leaveShare } from "./audits/modes.ts";
@@ -112,6 +114,10 @@ async function ticked(step: Step, { block, time, hash }: TickEvent): Promise<voi
         return breachDue(step, id);
       case "share":
         return leaveShare(step, id, words.join(" "));
+      case "falseRefund":
+        return leaveFalseRefunds(step, id);
+      case "agreement":
+        return leaveAgreement(step, id, words as Parameters<typeof leaveAgreement>[2]);
     }
   });
   await tickAudits(step, hash);

@@ -2,6 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { base32 } from "tallystick-protocol/base32";
 import { agentRow, findAgent, updateAgent } from "./agentRow.ts";
+import { clearElevations, elevateWith } from "./audits/elevations.ts";
 import { append, itemsOf } from "./lists.ts";
 import { joinParties, splitParties } from "./parties.ts";
 import { STATE_ID } from "./stateId.ts";
@@ -76,9 +77,13 @@ async function unite(step: Step, members: string[], signal: ClusterSignal, birth
     await step.store.update("cluster", other.id, { parent: root.id, mergedInto: root.id });
     await append(step.store, mergedInto(root.id), other.id);
     step.touchedClusters.add(other.id);
+    await elevateWith(step, root.id, other.id);
     size += other.size;
   }
-  for (const single of singles) await updateAgent(step, single, { [columns[kind]]: root.id });
+  for (const single of singles) {
+    await updateAgent(step, single, { [columns[kind]]: root.id });
+    await elevateWith(step, root.id, single);
+  }
   if (size + singles.length !== root.size) step.touchedClusters.add(root.id);
   await step.store.update("cluster", root.id, { size: size + singles.length });
   if (kind === "ownership") await append(step.store, tripsIn(root.id), String(birth.ordinal));
@@ -147,6 +152,7 @@ export async function dropTrips(
   const { trips, members } = await contentsOf(step, clusters);
   for (const cluster of clusters) {
     await step.store.update("cluster", cluster, { parent: cluster, mergedInto: null, size: 0 });
+    await clearElevations(step, cluster);
     step.touchedClusters.add(cluster);
   }
   for (const member of members) await release(step, member);

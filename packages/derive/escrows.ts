@@ -1,4 +1,5 @@
 import { ensureAgent } from "./agents.ts";
+import { isContested, refundContested } from "./audits/contested.ts";
 import { auditedOutcome } from "./audits/effects.ts";
 import { awaitDisclosure, hireReceipted } from "./audits/eligibility.ts";
 import type {
@@ -15,7 +16,7 @@ import { receiptCounted } from "./receiptCounted.ts";
 import { hireKeyTaken, receiptRow, waitingFor } from "./receiptRow.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
-import { latencyOf } from "./telemetry.ts";
+import { latencyOf, saidNothingCame } from "./telemetry.ts";
 import { markWallet } from "./wallets.ts";
 
 /** Money is held. The buyer becomes an agent; nothing is said of the seller, in whose name anyone can deposit. */
@@ -68,13 +69,15 @@ export async function escrowReleased(step: Step, event: EscrowReleased): Promise
 }
 
 export async function escrowRefunded(step: Step, event: EscrowRefunded): Promise<void> {
-  const { amount } = await escrowRow(step, event.escrowId);
-  await settle(step, event.escrowId, {
+  const { id, amount, receipt } = await escrowRow(step, event.escrowId);
+  await settle(step, id, {
     status: "refunded",
     toSeller: 0n,
     toBuyer: amount,
     refundedBy: event.by,
+    nothingCame: receipt !== null && (await saidNothingCame(step, receipt)),
   });
+  await refundContested(step, await escrowRow(step, id));
 }
 
 export async function escrowTimedOut(step: Step, event: EscrowTimedOut): Promise<void> {
@@ -107,7 +110,12 @@ export async function attachReceipt(step: Step, receipt: Row<"receipt">): Promis
   await updateEscrow(step, escrow.id, { receipt: receipt.id });
   await hireReceipted(
     step,
-    { ...escrow, paymentMode: modeOf(escrow), paidAt: escrow.depositedTime },
+    {
+      ...escrow,
+      paymentMode: modeOf(escrow),
+      paidAt: escrow.depositedTime,
+      isContested: isContested(escrow),
+    },
     receipt,
   );
   if (escrow.hire === null) {
@@ -132,7 +140,7 @@ async function countIfDue(step: Step, id: string): Promise<void> {
   if (receipt === null && !escrow.delivered) return;
 
   const counted = await countHire(step, {
-    ...(await auditedOutcome(step, id, escrowOutcome(step, escrow))),
+    ...(await auditedOutcome(step, escrow, escrowOutcome(step, escrow))),
     id: escrow.id,
     seller: escrow.seller,
     buyer: escrow.buyer,

@@ -15,6 +15,7 @@ import {
   type Rational,
   rational,
   subtract,
+  ZERO,
 } from "./rational.ts";
 import { medianOf, percentilesOf } from "./statistics.ts";
 import type { Step } from "./step.ts";
@@ -36,7 +37,8 @@ export type HireFacts = Outcome &
     | "tx"
     | "escrowId"
     | "receipt"
-  >;
+  > &
+  Partial<Pick<Row<"hire">, "isAuditable">>;
 
 /**
  * Counts a hire, once and for good: registers both sides, then fixes its weight, 1 or 1/cluster_size when both are in one
@@ -49,11 +51,11 @@ export async function countHire(step: Step, facts: HireFacts): Promise<boolean> 
   const clusterSize = await sharedClusterSize(step, facts.buyer, facts.seller);
   const { windowSeconds, volumeWindowSeconds } = step.params;
   const hire: Row<"hire"> = {
+    isAuditable: false,
     ...facts,
     clusterSize,
     leavesDay: facts.time > step.state.time - volumeWindowSeconds ? facts.time + volumeWindowSeconds : null,
     inWindow: facts.time > step.state.time - windowSeconds,
-    isAuditable: false,
     isCanary: false,
     countedBlock: step.at.block,
     countedLog: step.at.log ?? 0,
@@ -86,8 +88,28 @@ export function leaveDay(step: Step, seller: string, volume: string): Promise<vo
 /** A hire is as old as the window: it leaves every rate and count. */
 export async function leaveWindow(step: Step, id: string): Promise<void> {
   const hire = await hireRow(step, id);
+  if (!hire.inWindow) return;
   await step.store.update("hire", id, { inWindow: false });
   await changeWindow(step, hire, -1);
+}
+
+/** An operator of audits had arranged a hire: it leaves every figure of both sides, for good. */
+export async function withdrawHire(step: Step, id: string): Promise<void> {
+  const hire = await hireRow(step, id);
+  await leaveWindow(step, id);
+  await step.store.update("hire", id, { isCanary: true });
+  if (hire.leavesDay !== null && hire.leavesDay > step.state.time)
+    await addDayVolume(step, hire, subtract(ZERO, weightOf(hire)));
+}
+
+/** A hire may be audited from here on; one that is not counted yet is counted so. */
+export async function markAuditable(step: Step, id: string): Promise<void> {
+  const hire = await step.store.get("hire", id);
+  if (hire === null || hire.isAuditable) return;
+  await step.store.update("hire", id, { isAuditable: true });
+  if (!hire.inWindow) return;
+  const { windowAuditable } = await agentRow(step, hire.seller);
+  await updateAgent(step, hire.seller, { windowAuditable: windowAuditable + 1 });
 }
 
 /**
@@ -176,6 +198,7 @@ async function changeWindow(step: Step, hire: Row<"hire">, by: 1 | -1): Promise<
     escrowWeight: grow(seller.escrowWeight, inEscrow),
     refundedWeight: grow(seller.refundedWeight, inEscrow && hire.refunded),
     auditDisputedWeight: grow(seller.auditDisputedWeight, hire.disputeSource === "audit"),
+    windowAuditable: seller.windowAuditable + (hire.isAuditable ? by : 0),
   });
   if (hire.capability !== null) await changePrices(step, hire, hire.capability, by);
   if (hire.latencyMs !== null) await changeLatencies(step, hire.seller, hire.latencyMs, by);

@@ -204,6 +204,25 @@ export const publishedFields = {
     numerator: (it) => String(it.auditsPassed),
     denominator: (it) => String(it.auditsPassed + it.auditsRolledBack),
   }),
+  audit_coverage: field({
+    type: "rate",
+    description: "Share of its hires that may be audited, or were, 30 days.",
+    formula: "hires that became eligible for an audit / hires, undampened",
+    section: "SHP §8.3",
+    source: ["audit", "registry"],
+    cadence: ON_TICK,
+    bucket: "tenths",
+    columns: ["windowAuditable", "windowHires"],
+    value: ({ agent }) => share(BigInt(agent.windowAuditable), BigInt(agent.windowHires)),
+    numerator: (it) => String(it.windowAuditable),
+    denominator: (it) => String(it.windowHires),
+  }),
+  audits_eligible: audits("auditsEligible", "that became eligible for an audit"),
+  audits_drawn: audits("auditsDrawn", "that were drawn for an audit"),
+  audits_undisclosed: audits(
+    "auditsUndisclosed",
+    "that were drawn and failed since it said nothing of its work",
+  ),
   refund_rate: field({
     type: "rate",
     description: "Refunded share of its hires over platform escrow.",
@@ -283,6 +302,19 @@ export const publishedFields = {
     denominator: (it) => String(it.escrowBought),
     counts: { window, hires: "escrow", side: "buyer" },
   }),
+  false_refunds: field({
+    type: "count",
+    description: "As a buyer: refunds after delivery behind which an audit found good work, 30 days.",
+    formula:
+      "as a buyer: hires that it had refunded after delivery and whose audit passed, `windowSeconds` from then on; not those of which its telemetry said before that nothing came",
+    section: "SHP §8.3",
+    source: ["on-chain", "audit"],
+    cadence: ON_TICK,
+    bucket: "powerOfTen",
+    columns: ["falseRefunds"],
+    value: ({ agent }) => agent.falseRefunds,
+    numerator: (it) => String(it.falseRefunds),
+  }),
   refund_after_delivery_rate: field({
     type: "rate",
     description: "As a buyer: escrow hires refunded after delivery, of all its escrow hires.",
@@ -310,6 +342,24 @@ function percentile(
     columns: [column],
     value: ({ agent }) => agent[column],
     counts: timed,
+  });
+}
+
+function audits(
+  column: "auditsEligible" | "auditsDrawn" | "auditsUndisclosed",
+  which: string,
+): PublishedField<"count"> {
+  return field({
+    type: "count",
+    description: `Its hires ${which}, of all time.`,
+    formula: `hires ${which}, counted or not, all time`,
+    section: "SHP §8.3",
+    source: ["audit"],
+    cadence: ON_TICK,
+    bucket: "powerOfTen",
+    columns: [column],
+    value: ({ agent }) => agent[column],
+    numerator: (it) => String(it[column]),
   });
 }
 

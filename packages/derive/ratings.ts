@@ -59,6 +59,7 @@ export function ratingId(receipt: string, side: RatingSide): string {
 /** Fixes the rating's weight; a buyer's enters its seller's stars, a seller's is shown with the hire. */
 async function countRating(step: Step, id: string, hire: string): Promise<void> {
   const rating = await ratingRow(step, id);
+  if ((await step.store.get("hire", hire))?.isCanary) return;
   const clusterSize = await sharedClusterSize(step, rating.rater, rating.ratee);
   const entersStars = rating.side === "buyer";
   const inWindow = entersStars && rating.time > step.state.time - step.params.windowSeconds;
@@ -75,8 +76,20 @@ async function countRating(step: Step, id: string, hire: string): Promise<void> 
 /** A rating is as old as the window: it leaves the average. */
 export async function leaveStars(step: Step, id: string): Promise<void> {
   const rating = await ratingRow(step, id);
+  if (!rating.inWindow) return;
   await step.store.update("rating", id, { inWindow: false });
   await changeStars(step, rating, subtract);
+}
+
+/** A hire was arranged by an operator of audits: what its buyer thought of it counts no more. */
+export async function withdrawRating(step: Step, receipt: string): Promise<void> {
+  const id = ratingId(receipt, "buyer");
+  const rating = await step.store.get("rating", id);
+  if (rating?.status !== "counted") return;
+  await leaveStars(step, id);
+  await step.store.update("rating", id, { status: "pending" });
+  const { totalRatings } = await agentRow(step, rating.ratee);
+  await updateAgent(step, rating.ratee, { totalRatings: totalRatings - 1 });
 }
 
 async function changeStars(
@@ -110,6 +123,8 @@ async function updateAverage(step: Step, agent: string): Promise<void> {
   const { numerator, denominator } = step.params.starDecay;
   const q = rational(BigInt(numerator), BigInt(denominator));
   let { firstStarDay } = await agentRow(step, agent);
+  // A day that was emptied by a withdrawal may still get a rating.
+  const isOver = (day: number) => (day + 1) * DAY <= step.state.time - step.params.windowSeconds;
   const days: { day: number; weight: Rational; stars: Rational }[] = [];
   for (let n = firstStarDay; ; n++) {
     const day = await itemOf(step.store, starDaysOf(agent), n);
@@ -118,7 +133,7 @@ async function updateAverage(step: Step, agent: string): Promise<void> {
     const weight = parseRational(row?.weight ?? "0");
     if (compare(weight, ZERO) > 0)
       days.push({ day: Number(day), weight, stars: parseRational(row?.stars ?? "0") });
-    else if (days.length === 0) firstStarDay = n + 1;
+    else if (days.length === 0 && n === firstStarDay && isOver(Number(day))) firstStarDay = n + 1;
   }
   const latest = Math.max(...days.map((it) => it.day));
   let [weight, stars] = [ZERO, ZERO];

@@ -1,6 +1,5 @@
 import { InvalidInputError } from "tallystick-protocol/errors";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
-import { parseAuditCanary } from "tallystick-protocol/records/auditCanary";
 import { checkBinding, isBoundType, isUnbound } from "tallystick-protocol/records/binding";
 import { parseClaim } from "tallystick-protocol/records/claim";
 import { parseConsensus } from "tallystick-protocol/records/consensus";
@@ -140,7 +139,6 @@ const UNREAD: { [type: string]: ((body: RecordBody) => unknown) | undefined } = 
   contest: parseConsensus,
   review: parseReview,
   pulse: parsePulse,
-  audit_canary: parseAuditCanary,
 };
 
 /** The published parameters say which ledgers may carry which types; without any, every ledger of the log is followed. */

@@ -32,6 +32,12 @@ export async function telemetryCounted(step: Step, receipt: string, hire: string
   if (telemetry?.failure === CLIENT_ERROR) await noteClientError(step, hire);
 }
 
+/** Whether a buyer measured that nothing came: it waited for no answer that it could time, and none of its checks passed. */
+export async function saidNothingCame(step: Step, receipt: string): Promise<boolean> {
+  const telemetry = await step.store.get("telemetry", receipt);
+  return telemetry !== null && telemetry.latencyMs === null && telemetry.allPassed === false;
+}
+
 /** The latency of a receipt's hire: the buyer's figure before the seller's. */
 export async function latencyOf(step: Step, receipt: Row<"receipt">): Promise<number | null> {
   return (await step.store.get("telemetry", receipt.id))?.latencyMs ?? receipt.latencyMs;

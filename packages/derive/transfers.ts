@@ -1,6 +1,7 @@
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import { schedule } from "./agenda.ts";
 import { findAgent } from "./agentRow.ts";
+import { isPool, poolPaid } from "./audits/fees.ts";
 import type { TransferEvent } from "./events.ts";
 import { addFundingTransfer, presumePayment } from "./funding/fundings.ts";
 import { isFundingSize } from "./funding/isFundingSize.ts";
@@ -26,6 +27,7 @@ export async function transferred(step: Step, event: TransferEvent): Promise<voi
     event,
     value,
   );
+  if (isPool(step, event.from)) await poolPaid(step, event.from, event.to, value);
   if (kind !== null || event.from === ZERO_ADDRESS || (await isHubOrEscrow(step, event.from))) return;
 
   const mayPay = value >= BigInt(step.params.minHireAtomic);

@@ -69,9 +69,10 @@ export async function only(log: EventLog) {
 
 /** The one asked last answers. */
 export async function say(log: EventLog, verdict: string, more: RecordBody = {}): Promise<string> {
-  const { audit, last } = await only(log);
+  const { store, last } = await only(log);
+  const audit = store.rows("audit").get(last.audit) as Row<"audit">;
   return log.record("audit_verdict", last.auditor as Address, {
-    hire: audit.id,
+    hire: last.hire,
     round: last.round,
     attempt: last.attempt,
     verdict,

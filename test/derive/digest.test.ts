@@ -63,6 +63,11 @@ const anyAgent = fc
       refundsAfterDelivery: count,
       auditsPassed: count,
       auditsRolledBack: count,
+      auditsEligible: count,
+      auditsDrawn: count,
+      auditsUndisclosed: count,
+      windowAuditable: count,
+      falseRefunds: count,
       trustTier: fc.nat(2),
     }),
     texts: fc.record({

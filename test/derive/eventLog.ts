@@ -131,7 +131,7 @@ export class EventLog {
   deposit(
     seller: Address,
     buyer: Address,
-    { amount = 500_000 as bigint | number, arbiter = NOBODY } = {},
+    { amount = 500_000 as bigint | number, arbiter = NOBODY, hireId = undefined as Hex | undefined } = {},
   ): Hex {
     const escrowId = this.hash();
     const tx = this.transfer(buyer, ESCROW, amount, { authorized: true });
@@ -140,7 +140,7 @@ export class EventLog {
       provider: "swarmwage-partnered",
       escrow: ESCROW,
       escrowId,
-      hireId: this.hash(),
+      hireId: hireId ?? this.hash(),
       buyer,
       seller,
       payee: seller,

@@ -61,7 +61,11 @@ export function countedHires(
     ...latestFirst,
     of: { name: `hires counted ${side} ${hires} ${window} ${since}`, column: hire[side], id: address },
     where: since === null ? undefined : gt(hire.time, since),
-    filter: and(window === "volumeWindowSeconds" ? undefined : eq(hire.inWindow, true), conditions[hires]),
+    filter: and(
+      // One that an operator of audits arranged is in no figure.
+      window === "volumeWindowSeconds" ? eq(hire.isCanary, false) : eq(hire.inWindow, true),
+      conditions[hires],
+    ),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { RecordEvent } from "../events.ts";
 import type { Step } from "../step.ts";
+import { readCanary } from "./canaries.ts";
 import { readAuditor, readVerdict } from "./readAuditRecord.ts";
 import type { Reading } from "./reading.ts";
 import { readActuation, readHistory, readJudge, readMode } from "./readOperatorRecord.ts";
@@ -14,5 +15,6 @@ export const auditReaders: ReadonlyMap<string, (step: Step, event: RecordEvent) 
       audit_actuation: readActuation,
       audit_mode: readMode,
       audit_history: readHistory,
+      audit_canary: readCanary,
     }),
   );

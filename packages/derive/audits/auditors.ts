@@ -30,6 +30,7 @@ export async function auditorSettled(step: Step, offer: Auditor): Promise<void> 
     time: step.at.time,
     unanswered: 0,
     removedFor: null,
+    barredUntil: null,
   };
   const id = auditorId(operator, agent);
   if (known === null) {

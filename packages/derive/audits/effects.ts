@@ -5,6 +5,8 @@ import type { Outcome } from "../outcome.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { changeAudit } from "./auditRow.ts";
+import { leaveFalseRefunds, trustedOutcome } from "./contested.ts";
+import { elevate } from "./elevate.ts";
 
 /** What a confirmed fail makes of a hire. It outranks whatever else is known; weight, price and money stay as they are. */
 const ROLLED_BACK = {
@@ -19,20 +21,58 @@ type Counted = "passed" | "rolledBack";
 
 const columns = { passed: "auditsPassed", rolledBack: "auditsRolledBack" } as const;
 
-/** Rolls a hire back: its seller's rates and tier follow. One that is not counted yet will be counted so. */
+/**
+ * Rolls a hire back: its seller's rates and tier follow, and more of what it and its cluster sell is drawn for a time. One that is
+ * not counted yet will be counted so. Of a hire that was arranged nothing follows.
+ */
 export async function rollBack(step: Step, before: Row<"audit">): Promise<void> {
+  if (before.canary !== null) return;
   const audit = await countAudit(step, before, "rolledBack");
+  await elevate(step, audit.seller, audit.verificationVersion);
   if ((await step.store.get("hire", audit.hire)) !== null) await amendHire(step, audit.hire, ROLLED_BACK);
 }
 
 /** What an escrow that is counted now came to: as it was settled, unless an audit decided before. */
-export async function auditedOutcome(step: Step, id: string, settled: Outcome): Promise<Outcome> {
+export async function auditedOutcome(
+  step: Step,
+  { id, buyer }: Pick<Row<"escrow">, "id" | "buyer">,
+  settled: Outcome,
+): Promise<Outcome & Pick<Row<"hire">, "isAuditable">> {
   const audit = await step.store.get("audit", id);
-  return audit?.decision === "rollback" ? { ...settled, ...ROLLED_BACK } : settled;
+  const outcome =
+    audit?.decision === "rollback"
+      ? { ...settled, ...ROLLED_BACK }
+      : await trustedOutcome(step, buyer, settled);
+  return { ...outcome, isAuditable: audit !== null };
+}
+
+/** Its operator had arranged the hire: its audit leaves the figures of both sides. */
+export async function withdrawAudit(step: Step, id: string, truth: string): Promise<void> {
+  const audit = await step.store.get("audit", id);
+  if (audit === null) return;
+  await uncountAudit(step, audit);
+  await leaveFalseRefunds(step, id);
+  await step.store.update("audit", id, { canary: truth });
+  await changeShown(step, audit, -1);
+}
+
+/** What its seller's figures tell of an audit: that the hire was eligible, drawn, undisclosed. */
+async function changeShown(
+  step: Step,
+  { seller, drawnBlock, reason }: Row<"audit">,
+  by: 1 | -1,
+): Promise<void> {
+  const { auditsEligible, auditsDrawn, auditsUndisclosed } = await agentRow(step, seller);
+  await updateAgent(step, seller, {
+    auditsEligible: auditsEligible + by,
+    auditsDrawn: auditsDrawn + (drawnBlock === null ? 0 : by),
+    auditsUndisclosed: auditsUndisclosed + (reason === "undisclosed" ? by : 0),
+  });
 }
 
 /** Counts an audit in its seller's `audit_pass_rate` for the length of the window. */
 export async function countAudit(step: Step, before: Row<"audit">, counted: Counted): Promise<Row<"audit">> {
+  if (before.canary !== null) return before;
   const audit = await changeAudit(step, before, { counted });
   await change(step, audit.seller, counted, 1);
   const { time } = step.at;

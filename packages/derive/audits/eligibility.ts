@@ -1,4 +1,6 @@
 import { schedule } from "../agenda.ts";
+import { agentRow, updateAgent } from "../agentRow.ts";
+import { markAuditable } from "../hires.ts";
 import { listingsOf } from "../listings.ts";
 import { itemsOf } from "../lists.ts";
 import type { Step } from "../step.ts";
@@ -6,7 +8,9 @@ import type { Row } from "../tables.ts";
 import { isHubOrEscrow } from "../wallets.ts";
 import { hasAudits, isOperator } from "./auditRow.ts";
 import { anyConsentAt, consentAt, everConsented } from "./consents.ts";
+import { contestedPpm, isContested } from "./contested.ts";
 import { isEquivocal } from "./disclosures.ts";
+import { isElevated } from "./elevate.ts";
 import { failEquivocal } from "./outcomes.ts";
 import { enqueue } from "./queues.ts";
 
@@ -14,6 +18,8 @@ import { enqueue } from "./queues.ts";
 export type PaidHire = Pick<Row<"audit">, "id" | "seller" | "buyer" | "amount"> & {
   paymentMode: string;
   paidAt: number;
+  /** Whether its buyer took its money back after delivery. */
+  isContested: boolean;
 };
 
 /**
@@ -47,7 +53,11 @@ export async function disclosureWaited(step: Step, id: string): Promise<void> {
   const receipt = hire.receipt === null ? null : await step.store.get("receipt", hire.receipt);
   if (receipt !== null && isSaid(receipt)) return;
   const escrow = hire.escrowId === null ? null : await step.store.get("escrow", hire.escrowId);
-  const paid = { ...hire, paidAt: escrow?.depositedTime ?? hire.time };
+  const paid = {
+    ...hire,
+    paidAt: escrow?.depositedTime ?? hire.time,
+    isContested: escrow !== null && isContested(escrow),
+  };
   const consent = await consentOf(step, paid, hire.capability);
   if (consent === null) return;
   await becomeEligible(step, paid, { ...consent, receipt, isListed: false });
@@ -88,14 +98,15 @@ async function listsOtherwise(step: Step, seller: string, capability: string): P
 
 async function becomeEligible(
   step: Step,
-  { id, seller, buyer, amount }: PaidHire,
+  { id, seller, buyer, amount, isContested }: PaidHire,
   { operator, isListed, version, receipt }: Consent & { receipt: Row<"receipt"> | null },
 ): Promise<void> {
   if ((await step.store.get("audit", id)) !== null || amount < BigInt(step.params.minHireAtomic)) return;
   // A pool is a hub: nothing that it buys is a hire.
   if ((await isHubOrEscrow(step, buyer)) || (await isHubOrEscrow(step, seller))) return;
   const capability = receipt?.capability ?? null;
-  const ppm = rateOf(step, capability);
+  const rate = await rateOf(step, { seller, capability, version });
+  const ppm = isContested ? await contestedPpm(step, { buyer, seller, amount }, rate) : rate;
   const audit: Row<"audit"> = {
     id,
     hire: id,
@@ -110,7 +121,7 @@ async function becomeEligible(
     resultHash: receipt?.resultHash ?? null,
     isDisclosed: isListed,
     ppm,
-    cause: "sample",
+    cause: isContested ? "contested" : "sample",
     status: "eligible",
     reason: null,
     round: 0,
@@ -132,11 +143,22 @@ async function becomeEligible(
     counted: null,
   };
   await step.store.insert("audit", audit);
+  await markAuditable(step, id);
+  const { auditsEligible } = await agentRow(step, seller);
+  await updateAgent(step, seller, { auditsEligible: auditsEligible + 1 });
   if (receipt !== null && (await isEquivocal(step, receipt, id))) await failEquivocal(step, audit);
   else await enqueue(step, "sample", { hire: id, operator, ppm });
 }
 
-/** The rate in force, in parts per million: the capability's own, else the common one. */
-function rateOf({ params: { audit } }: Step, capability: string | null): number {
-  return (capability === null ? undefined : audit.rates[capability]) ?? audit.ratePpm;
+/**
+ * The rate in force, in parts per million: the capability's own, else the common one; for a time after a hire of its seller, or of its
+ * cluster, was rolled back, at least the elevated one.
+ */
+async function rateOf(
+  step: Step,
+  { seller, capability, version }: { seller: string; capability: string | null; version: string },
+): Promise<number> {
+  const { audit } = step.params;
+  const rate = (capability === null ? undefined : audit.rates[capability]) ?? audit.ratePpm;
+  return rate < audit.elevatedPpm && (await isElevated(step, seller, version)) ? audit.elevatedPpm : rate;
 }

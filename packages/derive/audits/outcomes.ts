@@ -1,8 +1,12 @@
+import { agentRow, updateAgent } from "../agentRow.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
+import { judgeAuditors } from "./agreement.ts";
 import { awaitAuditor } from "./assignments.ts";
 import { type AuditEnd, changeAudit } from "./auditRow.ts";
+import { passedContested, refundVindicated } from "./contested.ts";
 import { countAudit, rollBack, uncountAudit } from "./effects.ts";
+import { failConfirmed } from "./fees.ts";
 import { historyEnded, isHistory } from "./history.ts";
 import { modeOf } from "./modes.ts";
 import { countFor } from "./operators.ts";
@@ -57,7 +61,9 @@ export async function auditAbandoned(step: Step, audit: Row<"audit">): Promise<v
 }
 
 /** The seller said nothing of what it did: failed by the rules, without an auditor. */
-export function failUndisclosed(step: Step, audit: Row<"audit">): Promise<void> {
+export async function failUndisclosed(step: Step, audit: Row<"audit">): Promise<void> {
+  const { auditsUndisclosed } = await agentRow(step, audit.seller);
+  await updateAgent(step, audit.seller, { auditsUndisclosed: auditsUndisclosed + 1 });
   return end(step, audit, "failed", "undisclosed");
 }
 
@@ -76,15 +82,24 @@ async function end(
 ): Promise<void> {
   // Signed twice, a hire that had passed has not.
   const open = await uncountAudit(step, audit);
-  const isFailed = status === "failed" && !isHistory(audit);
+  // A refund that was contested is a failure already, and chosen by whoever made it: nothing follows.
+  const isContested = audit.cause === "contested";
+  const isFailed = status === "failed" && !isHistory(audit) && !isContested;
   const mode = isFailed ? await modeOf(step, audit.operator, audit.capability) : null;
   const ended = await changeAudit(step, open, { status, reason, mode, closedTime: step.at.time });
+  if (reason === null && (status === "passed" || status === "failed"))
+    await judgeAuditors(step, ended, status);
   if (isHistory(ended)) return historyEnded(step, ended, status);
   // By an equivocation it may end for the second time.
   if (audit.status === "passed" || audit.status === "inconclusive")
     await countFor(step, audit.operator, audit.status, -1);
+  if (audit.status === "passed") await refundVindicated(step, ended);
   if (reason !== null) await countFor(step, audit.operator, reason === "undisclosed" ? reason : "equivocal");
   else if (status !== "abandoned") await countFor(step, audit.operator, status);
-  if (status === "passed") await countAudit(step, ended, "passed");
+  if (status === "failed" && reason === null) await failConfirmed(step, ended);
+  if (status === "passed") {
+    if (!isContested) await countAudit(step, ended, "passed");
+    await passedContested(step, ended);
+  }
   if (mode === "mature") await rollBack(step, await changeAudit(step, ended, { decision: "rollback" }));
 }

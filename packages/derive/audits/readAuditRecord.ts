@@ -14,6 +14,8 @@ export async function readAuditor(step: Step, event: RecordEvent): Promise<Readi
   const known = await findAuditor(step, offer.operator, offer.agent_id);
   if (known !== null && known.issuedAt >= offer.issued_at)
     return `body.issued_at must be above ${known.issuedAt}`;
+  if (known !== null && known.barredUntil !== null && step.at.time < known.barredUntil)
+    return `it was taken out for ${known.removedFor}: an offer counts from ${known.barredUntil} on`;
   return () => auditorSettled(step, offer);
 }
 

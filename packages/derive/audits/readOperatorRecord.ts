@@ -21,6 +21,7 @@ export async function readActuation(step: Step, event: RecordEvent): Promise<Rea
   if (audit === null || audit.status !== "failed") return "no audit of this hire has failed";
   if (audit.operator !== event.signer) return `signer must be the audit's operator, ${audit.operator}`;
   if (!isOperator(step, audit.operator)) return `${audit.operator} is no operator of audits`;
+  if (audit.cause === "contested") return "it failed where its buyer had taken its money back already";
   if (audit.decision !== null) return `it was decided before: ${audit.decision}`;
   return async () => {
     const decided = await changeAudit(step, audit, { decision, decisionRecord: event.hash });

@@ -1,7 +1,9 @@
+import { agentRow, updateAgent } from "../agentRow.ts";
 import type { Step } from "../step.ts";
 import { assignAuditors, awaitAuditor } from "./assignments.ts";
 import { auditRow, changeAudit, isOperator } from "./auditRow.ts";
 import { settleModes } from "./modes.ts";
+import { countFor } from "./operators.ts";
 import { auditAbandoned, auditPassed, failUndisclosed } from "./outcomes.ts";
 import { drawQueues, type QueueKind } from "./queues.ts";
 
@@ -21,8 +23,12 @@ async function drawn(step: Step, kind: QueueKind, hire: string, isDrawn: boolean
     await awaitAuditor(step, audit, audit.round + 1);
     return;
   }
-  if (audit.status !== "eligible" || !isOperator(step, audit.operator)) return;
+  if (audit.status !== "eligible" || audit.canary !== null || !isOperator(step, audit.operator)) return;
   const { block, time } = step.at;
+  await countFor(step, audit.operator, "drawn");
+  if (audit.cause === "contested") await countFor(step, audit.operator, "contested");
+  const { auditsDrawn } = await agentRow(step, audit.seller);
+  await updateAgent(step, audit.seller, { auditsDrawn: auditsDrawn + 1 });
   const taken = await changeAudit(step, audit, { drawnBlock: block, drawnTime: time });
   if (audit.isDisclosed) await awaitAuditor(step, taken, 1);
   else await failUndisclosed(step, taken);

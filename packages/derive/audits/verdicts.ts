@@ -4,6 +4,7 @@ import type { Row } from "../tables.ts";
 import { assignmentId, awaitAuditor, endAttempt } from "./assignments.ts";
 import { auditorRow } from "./auditors.ts";
 import { auditRow, isOperator } from "./auditRow.ts";
+import { verdictEarned } from "./fees.ts";
 import { noteVerdict } from "./modes.ts";
 import { countFor } from "./operators.ts";
 import { auditAbandoned, roundDecided, roundExhausted } from "./outcomes.ts";
@@ -44,6 +45,7 @@ export async function verdictSettled(
   } else await countFor(step, operator, "issued");
   const audit = await auditRow(step, assignment.audit);
   if (audit.capability !== null) await noteVerdict(step, { operator, capability: audit.capability }, auditor);
+  await verdictEarned(step, audit, assignment, verdict);
   if (verdict !== "inconclusive") return roundDecided(step, audit, assignment, verdict);
   if (audit.status === "assigned") await nextAttempt(step, audit);
 }

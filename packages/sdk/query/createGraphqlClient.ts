@@ -74,6 +74,10 @@ export type AgentAnswer = {
     clusterSize: number;
     signalsTripped: string[];
     auditPassRate: number | null;
+    auditCoverage: number | null;
+    auditsEligible: number;
+    auditsDrawn: number;
+    auditsUndisclosed: number;
     refundRate: number | null;
     disputeRate: number | null;
     claimStatus: string;
@@ -81,6 +85,7 @@ export type AgentAnswer = {
     trustTier: number;
     hiresBought: number;
     silentTimeoutRate: number | null;
+    falseRefunds: number;
     refundAfterDeliveryRate: number | null;
     listings: {
       nodes: {
@@ -467,6 +472,10 @@ export function createGraphqlClient(
     clusterSize
     signalsTripped
     auditPassRate
+    auditCoverage
+    auditsEligible
+    auditsDrawn
+    auditsUndisclosed
     refundRate
     disputeRate
     claimStatus
@@ -474,6 +483,7 @@ export function createGraphqlClient(
     trustTier
     hiresBought
     silentTimeoutRate
+    falseRefunds
     refundAfterDeliveryRate
     listings(first: 20) {
       nodes {

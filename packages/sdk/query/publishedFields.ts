@@ -40,6 +40,14 @@ export type PublishedFields = {
   signals_tripped: string[];
   /** Passed of audited; null until an audit was passed, or its operator rolled a hire back. (share, 0 to 1) */
   audit_pass_rate: number | null;
+  /** Share of its hires that may be audited, or were, 30 days. (share, 0 to 1) */
+  audit_coverage: number | null;
+  /** Its hires that became eligible for an audit, of all time. (whole number) */
+  audits_eligible: number;
+  /** Its hires that were drawn for an audit, of all time. (whole number) */
+  audits_drawn: number;
+  /** Its hires that were drawn and failed since it said nothing of its work, of all time. (whole number) */
+  audits_undisclosed: number;
   /** Refunded share of its hires over platform escrow. (share, 0 to 1) */
   refund_rate: number | null;
   /** Share of its hires that an audit found bad. (share, 0 to 1) */
@@ -54,6 +62,8 @@ export type PublishedFields = {
   hires_bought: number;
   /** As a buyer: escrow hires left to time out after delivery, of all its escrow hires. (share, 0 to 1) */
   silent_timeout_rate: number | null;
+  /** As a buyer: refunds after delivery behind which an audit found good work, 30 days. (whole number) */
+  false_refunds: number;
   /** As a buyer: escrow hires refunded after delivery, of all its escrow hires. (share, 0 to 1) */
   refund_after_delivery_rate: number | null;
 };

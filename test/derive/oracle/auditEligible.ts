@@ -1,4 +1,5 @@
 import type { RecordEvent, TickEvent } from "tallystick-derive/events";
+import { isContested, isElevated, isFirst } from "./auditContests.ts";
 import { close } from "./auditEnds.ts";
 import { type Audit, followed } from "./auditFacts.ts";
 import type { Escrow, Facts, Hire, Receipt } from "./facts.ts";
@@ -36,6 +37,7 @@ function agreed(facts: Facts, agent: string, capability: string, mode: string, t
 }
 
 type Paid = {
+  escrow: Escrow | null;
   hire: string;
   seller: string;
   buyer: string;
@@ -47,6 +49,7 @@ type Paid = {
 
 const modeOf = (escrow: Escrow | null) => (escrow === null ? "direct" : `platform_escrow:${escrow.provider}`);
 const paidOf = (it: Hire): Paid => ({
+  escrow: it.escrow,
   hire: it.id,
   seller: it.seller,
   buyer: it.buyer,
@@ -60,7 +63,9 @@ const paidOf = (it: Hire): Paid => ({
 function receipted(facts: Facts): Paid[] {
   const held = [...facts.escrows.values()].flatMap((escrow): Paid[] => {
     const { id: hire, seller, buyer, amount, depositedTime: paidAt, receipt } = escrow;
-    return receipt === null ? [] : [{ hire, seller, buyer, amount, mode: modeOf(escrow), paidAt, receipt }];
+    return receipt === null
+      ? []
+      : [{ escrow, hire, seller, buyer, amount, mode: modeOf(escrow), paidAt, receipt }];
   });
   return [...held, ...facts.hires.filter((it) => it.escrow === null).map(paidOf)];
 }
@@ -117,14 +122,15 @@ function consentTo(facts: Facts, paid: Paid, capability: string | null) {
     for (const it of consents.filter((one) => one.agent === paid.seller))
       operator ??= agreed(facts, it.agent, it.capability, it.mode, paid.paidAt);
   }
-  return operator !== null && followed(facts, operator) ? { operator, isListed } : null;
+  const version = listed.find((it) => it.mode === paid.mode)?.version ?? "v0";
+  return operator !== null && followed(facts, operator) ? { operator, isListed, version } : null;
 }
 
 function admit(
   facts: Facts,
   event: { block: number; time: number },
   paid: Paid,
-  { operator, isListed }: { operator: string; isListed: boolean },
+  { operator, isListed, version }: { operator: string; isListed: boolean; version: string },
 ): void {
   const { all } = facts.audits;
   const { hire, seller, buyer, receipt } = paid;
@@ -133,7 +139,11 @@ function admit(
   if (cannot(buyer) || cannot(seller)) return;
   const { rates, ratePpm } = facts.params.audit;
   const capability = receipt?.capability ?? null;
-  const ppm = Object.entries(rates).find(([it]) => it === capability)?.[1] ?? ratePpm;
+  const usual = Object.entries(rates).find(([it]) => it === capability)?.[1] ?? ratePpm;
+  const isWatched = isElevated(facts, event.time, seller, version);
+  const now = Math.max(usual, isWatched ? facts.params.audit.elevatedPpm : 0);
+  const contested = paid.escrow !== null && isContested(paid.escrow);
+  const ppm = contested && isFirst(facts, event.time, paid) ? 1_000_000 : now;
   const audit: Audit = {
     id: hire,
     hire,
@@ -144,7 +154,10 @@ function admit(
     receipt,
     isDisclosed: isListed,
     ppm,
-    cause: "sample",
+    cause: contested ? "contested" : "sample",
+    amount: paid.amount,
+    version,
+    canary: null,
     status: "eligible",
     reason: null,
     round: 0,

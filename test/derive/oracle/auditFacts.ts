@@ -33,6 +33,24 @@ export type Audits = {
     block: number;
   }[];
   lastTick: number;
+  /** Sellers of hires that were rolled back, and until when more of what they sell is drawn. */
+  elevated: { seller: string; version: string; until: number }[];
+  /** Refunds that were always drawn, and those that were false. */
+  contested: { buyer: string; seller: string; time: number }[];
+  falseRefunds: { audit: Audit; until: number; isOver: boolean }[];
+  lists: {
+    operator: string;
+    commitment: string;
+    time: number;
+    revealed: boolean;
+    hires: number;
+    voids: number;
+  }[];
+  canaries: { buyer: string; status: string; truth: string; hire: string | null }[];
+  measured: { operator: string; auditor: string; capability: string; truth: string; verdict: string }[];
+  judged: { offer: Offer; epoch: number; what: "right" | "wrongFail" | "wrongPass"; until: number }[];
+  /** What was earned and paid. */
+  money: { operator: string; auditor: string; earned: bigint; paid: bigint; time: number }[];
 };
 
 export type Asked = {
@@ -50,6 +68,7 @@ export type Asked = {
   over: string[];
   verdict: string | null;
   isMissed: boolean;
+  fee: bigint;
 };
 
 export type Audit = {
@@ -59,6 +78,9 @@ export type Audit = {
   capability: string | null;
   seller: string;
   buyer: string;
+  amount: bigint;
+  version: string;
+  canary: string | null;
   receipt: Receipt | null;
   isDisclosed: boolean;
   ppm: number;
@@ -94,6 +116,9 @@ export type Offer = {
   isIn: boolean;
   missed: number;
   removedFor: string | null;
+  /** Until when no offer counts, after it was taken out for its verdicts; and how often it was. */
+  barred: number | null;
+  epoch: number;
 };
 
 export const noAudits = (): Audits => ({
@@ -108,6 +133,14 @@ export const noAudits = (): Audits => ({
   words: [],
   modes: [],
   lastTick: -1,
+  elevated: [],
+  contested: [],
+  falseRefunds: [],
+  lists: [],
+  canaries: [],
+  measured: [],
+  judged: [],
+  money: [],
 });
 
 export const isOpen = (audit: Audit) => ["assigning", "assigned"].includes(audit.status);

@@ -5,7 +5,9 @@ import { parseEvent } from "tallystick-derive/parseEvent";
 import type { Row } from "tallystick-derive/tables";
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
+import { hireId } from "tallystick-protocol/hire/hireIds";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { canaryCommitment } from "tallystick-protocol/records/auditCanary";
 import { DAY, EventLog, wallet } from "../eventLog.ts";
 import {
   type Action,
@@ -93,6 +95,7 @@ class AuditBuilder {
         log.listing(it.seller, it.capability, {
           payment_mode: it.mode,
           retired: it.retired,
+          ...(it.version === null ? {} : { verification_version: it.version }),
           issued_at: ++this.#serial,
           ...(it.audit === null ? {} : { audit }),
         });
@@ -133,6 +136,15 @@ class AuditBuilder {
         return;
       case "decide":
         await this.decide(it);
+        return;
+      case "refund":
+        await this.refund(it);
+        return;
+      case "canary":
+        await this.canary(it);
+        return;
+      case "pay":
+        log.transfer(it.pool, it.auditor, it.value);
         return;
       case "mode":
         log.record("audit_mode", it.isForeign ? OTHER : ONE, {
@@ -238,6 +250,76 @@ class AuditBuilder {
         latency_ms: pick % 500,
         verification: { all_passed: true },
       });
+  }
+
+  /** A buyer that takes its money back, before or after somebody looks at the work. */
+  private async refund(it: Extract<Action, { do: "refund" }>): Promise<void> {
+    const log = this.#log;
+    const { seller: by, buyer: to, amount } = it;
+    const id = log.deposit(by, to, { amount });
+    const body = { hire_id: `held-${++this.#serial}`, capability: "code.review", ...this.hashes(it.hashes) };
+    let receipt = "";
+    for (const what of it.order.split(",")) {
+      log.after(60);
+      if (what === "receipt") receipt = log.receipt(by, to, { ...body, escrow_id: id, amount });
+      else if (what === "mark") log.delivered(id);
+      else if (what === "refund") log.refunded(id, to);
+      else if (what === "refund2") {
+        const other = log.deposit(by, to, { amount });
+        const again = { hire_id: `held-${++this.#serial}`, ...this.hashes("both"), escrow_id: other, amount };
+        log.receipt(by, to, { ...again, capability: "code.review" });
+        log.delivered(other).refunded(other, to);
+      } else if (what === "tick") log.tick(hashOf(this.#serial));
+      else
+        log.record("telemetry", to, {
+          receipt,
+          verification: { all_passed: false },
+          ...(what === "slow" && { latency_ms: 9 }),
+        });
+    }
+    for (const verdict of it.verdicts) {
+      await this.verdict({ do: "verdict", pick: 1, verdict, fault: null });
+      log.after(60).tick(hashOf(this.#serial));
+    }
+    if (it.after === "other") log.receipt(by, to, { ...body, ...this.hashes("both"), escrow_id: id, amount });
+    await this.derive();
+    if (it.after === "refund" && this.#store.rows("escrow").get(id)?.status === "held") log.refunded(id, to);
+  }
+
+  /** A hire that an operator arranged, told of before and after, and judged in between. */
+  private async canary(it: Extract<Action, { do: "canary" }>): Promise<void> {
+    const log = this.#log;
+    const serial = ++this.#serial;
+    const buyer = wallet(1_000 + (it.fault === "twice" ? 0 : serial));
+    const operator = it.fault === "foreign" ? OTHER : ONE;
+    const hires = [{ buyer, nonce: `nonce-${serial}`, truth: it.truth }];
+    const salt = hashOf(serial);
+    const commitment = canaryCommitment({ salt, hires });
+    const hire_id = it.fault === "other" ? `other-${serial}` : hireId(buyer, `nonce-${serial}`);
+    const body = { hire_id, ...this.hashes("both") };
+    const commit = () => log.record("audit_canary", operator, { commitment });
+    if (it.fault !== "late") commit();
+    log.after(60);
+    let receipt: string;
+    if (it.signed === "escrow") {
+      const id = log.deposit(it.seller, buyer, { hireId: hireId(buyer, `nonce-${serial}`) });
+      receipt = log.receipt(it.seller, buyer, { ...body, capability: "code.review", escrow_id: id });
+      log.delivered(id).released(id);
+    } else {
+      const signature = it.signed === "receipt" && { buyer_signature: "0x02" };
+      receipt = log.hire(it.seller, buyer, { ...body, ...signature });
+    }
+    if (it.fault === "late") commit();
+    if (it.fault === "busy") log.hire(wallet(3), buyer, this.hashes("both"));
+    if (it.isRated) log.record("rating", buyer, { receipt, side: "buyer", stars: 1 });
+    for (const verdict of it.verdicts) {
+      log.after(60).tick(hashOf(this.#serial));
+      await this.verdict({ do: "verdict", pick: 1, verdict, fault: null });
+    }
+    if (!it.isOpen) log.after(60).tick(hashOf(serial));
+    log.record("audit_canary", operator, { commitment, reveal: { salt, hires } });
+    if (serial % 4 === 0) log.record("audit_canary", operator, { commitment, reveal: { salt, hires } });
+    if (!it.isRated) log.record("rating", buyer, { receipt, side: "buyer", stars: 2 });
   }
 
   /** What its operator decided on is judged again, and mostly to an end. */

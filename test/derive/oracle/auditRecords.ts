@@ -7,6 +7,7 @@ import { parseAuditVerdict } from "tallystick-protocol/records/auditVerdict";
 import { undo } from "./auditEnds.ts";
 import { followed, isOpen, leave, type Offer, offerOf, rosterOf, together } from "./auditFacts.ts";
 import { modeOf } from "./auditModes.ts";
+import { earnWord } from "./auditMoney.ts";
 import { decide, miss, newRound, next } from "./auditRounds.ts";
 import type { Facts } from "./facts.ts";
 
@@ -16,6 +17,7 @@ export function readActuation(facts: Facts, event: RecordEvent): void {
   const audit = facts.audits.all.find((it) => it.id === id);
   if (audit === undefined || audit.status !== "failed" || audit.decision !== null) return;
   if (audit.operator !== event.signer || !followed(facts, audit.operator)) return;
+  if (audit.cause === "contested") return;
   audit.decision = decision;
   audit.isDecidedByHand = true;
   if (decision === "rollback") undo(facts, event.time, audit);
@@ -28,6 +30,7 @@ export function readAuditor(facts: Facts, event: RecordEvent): void {
   const at = offers.findIndex((it) => it.agent === body.agent_id && it.operator === body.operator);
   const known = offers[at];
   if (known !== undefined && known.issuedAt >= body.issued_at) return;
+  if (known !== undefined && known.barred !== null && event.time < known.barred) return;
   const capabilities = body.active ? body.capabilities : [];
   for (const capability of known?.capabilities ?? [])
     if (!capabilities.includes(capability)) leave(facts, body.operator, capability, body.agent_id);
@@ -40,6 +43,8 @@ export function readAuditor(facts: Facts, event: RecordEvent): void {
     isIn: body.active,
     missed: 0,
     removedFor: null,
+    barred: null,
+    epoch: known?.epoch ?? 0,
   };
   if (at < 0) offers.push(offer);
   else offers[at] = offer;
@@ -60,6 +65,7 @@ export function readVerdict(facts: Facts, event: RecordEvent): void {
   if (audit.receipt?.hashes.join() !== [body.params_hash, body.result_hash].join()) return;
   asked.verdict = body.verdict;
   if (asked.models === null) offerOf(facts, audit.operator, asked.auditor).missed = 0;
+  earnWord(facts, event.time, audit, asked);
   const { operator, capability } = audit;
   const until = Math.max(event.time + facts.params.audit.matureShareSeconds, facts.asOf + 1);
   facts.audits.words.push({
@@ -91,7 +97,7 @@ export function readJudge(facts: Facts, event: RecordEvent): void {
   const { attempt } = audit;
   const asked = {
     ...{ audit, round, attempt, auditor: operator, host: "", time: event.time, due, at: facts.now, models },
-    ...{ over: [], verdict: null, isMissed: false },
+    ...{ over: [], verdict: null, isMissed: false, fee: 0n },
   };
   audit.asked.push(asked);
   facts.audits.asked.push(asked);
@@ -110,7 +116,14 @@ export function readHistory(facts: Facts, event: RecordEvent): void {
     ...first,
     ...{ id: `${hire}/history`, cause: "history", attempt: 0, words: "", block: event.block },
     ...{ drawn: event.block, closed: null, nobodySince: null, mode: null, history: null },
-    ...{ abandonedWhile: null, decision: null, isDecidedByHand: false, counts: null, asked: [] },
+    ...{
+      canary: null,
+      abandonedWhile: null,
+      decision: null,
+      isDecidedByHand: false,
+      counts: null,
+      asked: [],
+    },
   };
   all.push(again);
   newRound(facts, again);

@@ -108,7 +108,7 @@ function draw(facts: Facts, event: TickEvent, kind: string, audit: Audit, isDraw
     else close(facts, event.time, audit, "passed");
     return;
   }
-  if (!isDrawn || audit.status !== "eligible" || !isFollowed) return;
+  if (!isDrawn || audit.status !== "eligible" || audit.canary !== null || !isFollowed) return;
   audit.drawn = event.block;
   if (audit.isDisclosed) newRound(facts, audit);
   else close(facts, event.time, audit, "failed", "undisclosed");
@@ -143,6 +143,7 @@ function assign(facts: Facts, event: TickEvent, hash: string, audit: Audit): boo
         over,
         verdict: null,
         isMissed: false,
+        fee: 0n,
       },
       ...{ at: facts.now, models: null },
     };
@@ -161,7 +162,7 @@ function barTo(facts: Facts, now: number, audit: Audit, auditor: string): string
   const sides = [buyer, seller];
   if (sides.includes(auditor)) return "party";
   if (facts.agents.get(auditor)?.tier !== 2) return "tier";
-  const good = facts.hires.filter((it) => it.seller === auditor && it.outcome === "success");
+  const good = facts.hires.filter((it) => it.seller === auditor && it.outcome === "success" && !it.isCanary);
   if (!good.some((it) => it.capability === capability && inWindow(facts, it))) return "capability";
   if (sides.some((it) => together(facts, it, auditor))) return "cluster";
   const forPair = facts.audits.asked.filter(

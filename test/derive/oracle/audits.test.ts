@@ -23,6 +23,15 @@ describe("audits, derived and by the oracle", () => {
           if (it.reason !== null) note(it.reason);
           if (it.mode === "mature") note(`${it.decision} when mature`);
           if (it.history !== null) note(`history: ${it.history}`);
+          note(`${it.cause}: ${it.status}`);
+          if (it.isRefundFalse) note("false refund");
+        }
+        for (const it of store.rows("escrow").values()) if (it.nothingCame) note("nothing came");
+        for (const it of store.rows("elevation").values()) note(`elevated ${it.id.slice(0, 4)}`);
+        for (const it of store.rows("canary").values()) note(`canary: ${it.status}`);
+        for (const it of store.rows("auditorError").values()) {
+          if (it.good > it.goodPassed) note("wrong on good");
+          if (it.bad > it.badFailed) note("wrong on bad");
         }
         for (const it of store.rows("auditAssignment").values()) {
           for (const bar of it.passedOver.split(",")) note(`passed over: ${bar}`);
@@ -41,7 +50,19 @@ describe("audits, derived and by the oracle", () => {
 
 const EXPECTED = [
   ...["eligible", "assigning", "assigned", "passed", "failed", "inconclusive", "abandoned"],
-  ...["undisclosed", "equivocation", "unanswered"],
+  ...["undisclosed", "equivocation", "unanswered", "extortion", "collusion"],
+  ...[
+    "contested: passed",
+    "contested: failed",
+    "false refund",
+    "nothing came",
+    "wrong on good",
+    "wrong on bad",
+  ],
+  ...["counted", "unknown", "unsigned", "late", "foreign", "busy", "undrawn", "contradicted"].map(
+    (status) => `canary: ${status}`,
+  ),
+  ...["elevated 0x00", "elevated clst"],
   ...["round 1", "round 2", "round 3"],
   ...["to mature", "to bootstrap", "rollback when mature", "history: passed", "history: failed"],
   ...["operator-issued: pass", "operator-issued: fail", "operator-issued: inconclusive"],

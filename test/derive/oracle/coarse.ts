@@ -25,6 +25,7 @@ export function coarse(exact: Expected): Partial<Expected> {
   return {
     success_rate: reached(exact.success_rate, TENTHS),
     audit_pass_rate: reached(exact.audit_pass_rate, TENTHS),
+    audit_coverage: reached(exact.audit_coverage, TENTHS),
     refund_rate: reached(exact.refund_rate, TENTHS),
     dispute_rate: reached(exact.dispute_rate, TENTHS),
     silent_timeout_rate: reached(exact.silent_timeout_rate, TENTHS),
@@ -41,6 +42,10 @@ export function coarse(exact: Expected): Partial<Expected> {
     free_hires: count(exact.free_hires),
     distinct_buyers: count(exact.distinct_buyers),
     total_ratings: count(exact.total_ratings),
+    audits_eligible: count(exact.audits_eligible),
+    audits_drawn: count(exact.audits_drawn),
+    audits_undisclosed: count(exact.audits_undisclosed),
+    false_refunds: count(exact.false_refunds),
     hires_bought: count(exact.hires_bought),
   };
 }

@@ -18,9 +18,37 @@ export function derivedState({ agents, clusters }: Snapshot, store: MemoryStore)
     clusters,
     audits: Object.fromEntries([...store.rows("audit").values()].map((it) => [it.id, auditOf(store, it)])),
     auditors: Object.fromEntries(
-      [...store.rows("auditor").values()].map(({ id, isActive, unanswered, removedFor }) => [
+      [...store.rows("auditor").values()].map((it) => {
+        const { id, isActive, unanswered, removedFor, barredUntil } = it;
+        const { judged, wrongFails, wrongPasses, accrued, paid } = it;
+        return [
+          id,
+          {
+            ...{ isActive, unanswered, removedFor, barredUntil },
+            ...{ judged, wrongFails, wrongPasses, accrued, paid },
+          },
+        ];
+      }),
+    ),
+    money: Object.fromEntries(
+      [...store.rows("auditPeriod").values()].map(({ id, accrued, paid, owed }) => [
         id,
-        { isActive, unanswered, removedFor },
+        { accrued, paid, owed },
+      ]),
+    ),
+    canaries: Object.fromEntries(
+      [...store.rows("canary").values()].map(({ id, status, truth, hire }) => [id, { status, truth, hire }]),
+    ),
+    lists: Object.fromEntries(
+      [...store.rows("canaryList").values()].map(({ id, revealedTime, hires, voids }) => [
+        id,
+        { isRevealed: revealedTime !== null, hires, voids },
+      ]),
+    ),
+    errors: Object.fromEntries(
+      [...store.rows("auditorError").values()].map(({ id, good, goodPassed, bad, badFailed }) => [
+        id,
+        { good, goodPassed, bad, badFailed },
       ]),
     ),
     modes: [...store.rows("auditModeChange").values()].map((it) => {
@@ -43,20 +71,27 @@ function auditOf(store: MemoryStore, it: Row<"audit">): ExpectedState["audits"][
     ...{ receipt: it.receipt, isDisclosed: it.isDisclosed, ppm: it.ppm, cause: it.cause },
     ...{ status: it.status, reason: it.reason, round: it.round, attempt: it.attempt },
     ...{ verdicts: it.verdicts, eligibleBlock: it.eligibleBlock, drawnBlock: it.drawnBlock },
-    ...{ decision: it.decision, mode: it.mode, history: it.history, unassignedSince: it.unassignedSince },
+    ...{
+      decision: it.decision,
+      mode: it.mode,
+      history: it.history,
+      canary: it.canary,
+      unassignedSince: it.unassignedSince,
+    },
     closedTime: it.closedTime,
-    asked: all.map(({ round, attempt, auditor, time, passedOver, verdict, models }) => {
-      return { round, attempt, auditor, time, passedOver, verdict, models };
+    asked: all.map(({ round, attempt, auditor, time, passedOver, verdict, models, fee }) => {
+      return { round, attempt, auditor, time, passedOver, verdict, models, fee };
     }),
   };
 }
 
 function figuresOf(row: Omit<Row<"auditOperator">, "id">): ExpectedState["operators"][string] {
-  const { passed, failed, inconclusive, undisclosed, equivocal, unassigned, unanswered } = row;
+  const { drawn, contested, passed, failed, inconclusive, undisclosed, equivocal, unassigned, unanswered } =
+    row;
   const { abandonedUnassigned, abandonedAssigned, abandonedRechecking, issued } = row;
   const { rolledBack, dismissed, historyAgreed, historyDiffered } = row;
   return {
-    ...{ passed, failed, inconclusive, undisclosed, equivocal, unassigned, unanswered },
+    ...{ drawn, contested, passed, failed, inconclusive, undisclosed, equivocal, unassigned, unanswered },
     ...{ abandonedUnassigned, abandonedAssigned, abandonedRechecking, issued },
     ...{ rolledBack, dismissed, historyAgreed, historyDiffered },
   };

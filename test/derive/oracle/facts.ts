@@ -43,6 +43,9 @@ export type Escrow = {
   toSeller: bigint;
   refundedBy: string | null;
   settledTime: number | null;
+  hireId: string;
+  /** Its buyer had said before that nothing came. */
+  nothingCame: boolean;
   receipt: Receipt | null;
   hire: Hire | null;
 };
@@ -80,6 +83,8 @@ export type Hire = {
   wasSeen: boolean;
   /** What an audit decided stands, whatever a buyer says after. */
   isRolledBack: boolean;
+  /** An operator had arranged it: it is in no figure. */
+  isCanary: boolean;
   seller: string;
   buyer: string;
   capability: string | null;
@@ -132,6 +137,7 @@ export type Listing = {
   host: string;
   live: boolean;
   private: boolean;
+  version: string;
   issuedAt: number;
 };
 

@@ -1,4 +1,5 @@
 import type { Reputation } from "tallystick-derive/reputation";
+import { falseRefundsOf } from "./auditContests.ts";
 import { firstCluster, rootOf } from "./clusters.ts";
 import { coarse } from "./coarse.ts";
 import type { Facts, Hire } from "./facts.ts";
@@ -34,8 +35,9 @@ export function inWindow(facts: Facts, it: { leavesWindow: number }): boolean {
 
 /** Every field of one agent straight from its definition (SHP §9.2), over all hires there are. */
 export function fieldsOf(facts: Facts, address: string): Expected {
-  const sold = facts.hires.filter((it) => it.seller === address && inWindow(facts, it));
-  const bought = facts.hires.filter((it) => it.buyer === address && inWindow(facts, it));
+  const counted = facts.hires.filter((it) => !it.isCanary);
+  const sold = counted.filter((it) => it.seller === address && inWindow(facts, it));
+  const bought = counted.filter((it) => it.buyer === address && inWindow(facts, it));
   const weight = (hires: Hire[]) => sum(hires.map(weightOf));
   const rated = sold.filter((it) => it.outcome !== "neutral");
   const inEscrow = sold.filter((it) => it.escrow !== null);
@@ -43,10 +45,11 @@ export function fieldsOf(facts: Facts, address: string): Expected {
   const latencies = sold.flatMap((it) => it.latency ?? []).sort((a, b) => a - b);
   const percentile = (percent: number) =>
     latencies[Math.ceil((latencies.length * percent) / 100) - 1] ?? null;
-  const today = facts.hires.filter((it) => it.seller === address && facts.asOf < it.leavesDay);
+  const today = counted.filter((it) => it.seller === address && facts.asOf < it.leavesDay);
   const volume = sum(today.map((it) => weightOf(it) * it.price));
   const stars = facts.ratings.filter(
-    (it) => it.side === "buyer" && it.receipt.agent === address && it.size !== null,
+    (it) =>
+      it.side === "buyer" && it.receipt.agent === address && it.size !== null && !it.receipt.hire?.isCanary,
   );
   const ownership = ownershipGroups(facts).find((it) => it.has(address));
   const fingerprint = fingerprintGroups(facts).find((it) => it.has(address));
@@ -86,6 +89,14 @@ export function fieldsOf(facts: Facts, address: string): Expected {
       BigInt(auditsOf(facts, address, "passed")),
       BigInt(auditsOf(facts, address, "passed") + auditsOf(facts, address, "rolledBack")),
     ),
+    audit_coverage: rate(
+      BigInt(sold.filter((it) => facts.audits.all.some(({ id }) => id === it.id)).length),
+      BigInt(sold.length),
+    ),
+    audits_eligible: shownAudits(facts, address).length,
+    audits_drawn: shownAudits(facts, address).filter((it) => it.drawn !== null).length,
+    audits_undisclosed: shownAudits(facts, address).filter((it) => it.reason === "undisclosed").length,
+    false_refunds: falseRefundsOf(facts, address),
     refund_rate: rate(weight(inEscrow.filter((it) => it.refunded)), weight(inEscrow)),
     dispute_rate: rate(weight(sold.filter((it) => it.byAudit)), weight(sold)),
     claim_status: facts.claims.get(address) ?? "unclaimed",
@@ -104,7 +115,7 @@ export function fieldsOf(facts: Facts, address: string): Expected {
 
 /** Promotion and revocation (SHP §4.3), from one agent's hires. */
 export function tierOf(facts: Facts, address: string, current: number): number {
-  const sold = facts.hires.filter((it) => it.seller === address && inWindow(facts, it));
+  const sold = facts.hires.filter((it) => it.seller === address && inWindow(facts, it) && !it.isCanary);
   const rated = sum(sold.filter((it) => it.outcome !== "neutral").map(weightOf));
   const successes = sum(sold.filter((it) => it.outcome === "success").map(weightOf));
   const rateHolds = 10n * successes >= 9n * rated;
@@ -152,6 +163,11 @@ function averageStars(
     return (weightOf({ size: it.size ?? 1 }) * BigInt(numerator) ** age * scale) / BigInt(denominator) ** age;
   });
   return rate(sum(weights.map((it, n) => it * BigInt(ratings[n]?.stars ?? 0))), sum(weights));
+}
+
+/** What a seller's figures tell of: each hire's own audit, when it was not arranged. */
+function shownAudits({ audits }: Facts, seller: string) {
+  return audits.all.filter((it) => it.seller === seller && it.cause !== "history" && it.canary === null);
 }
 
 /** How many audits of a seller count as this now. */

@@ -1,4 +1,5 @@
 import { mayRegister, register } from "./agents.ts";
+import { falseRefundsOf, isContested } from "./auditContests.ts";
 import type { Facts, Hire, Place, Receipt, Transfer } from "./facts.ts";
 import { sharedSize } from "./groups.ts";
 
@@ -34,6 +35,7 @@ export function countDirect(facts: Facts, receipt: Receipt, it: Transfer, at: Pl
 const blank = {
   wasSeen: false,
   isRolledBack: false,
+  isCanary: false,
   escrow: null,
   refunded: false,
   byAudit: false,
@@ -73,17 +75,20 @@ export function countEscrow(facts: Facts, id: string, at: Place): void {
   const won = outcome === "released" && 2n * escrow.toSeller >= escrow.amount;
   const byThird =
     outcome === "refunded" && escrow.refundedBy !== escrow.buyer && escrow.refundedBy !== escrow.seller;
+  // Of a buyer that was found out.
+  const isNoWord = isContested(escrow) && falseRefundsOf(facts, escrow.buyer) > 0;
   escrow.hire = count(facts, at, {
     id: escrow.id,
     receipt,
     wasSeen: false,
     isRolledBack: false,
+    isCanary: false,
     seller: escrow.seller,
     buyer: escrow.buyer,
     capability: receipt?.capability ?? null,
     price: escrow.toSeller,
     amount: escrow.amount,
-    outcome: outcome === "timed_out" && delivered ? "neutral" : won ? "success" : "failure",
+    outcome: (outcome === "timed_out" && delivered) || isNoWord ? "neutral" : won ? "success" : "failure",
     escrow,
     refunded: outcome !== "released",
     byAudit: byThird && facts.params.auditArbiters.some((it) => it === escrow.arbiter),

@@ -1,8 +1,10 @@
 import type { DeriveEvent } from "tallystick-derive/events";
 import { defineParams } from "tallystick-protocol/records/params";
 import { register } from "./agents.ts";
+import { contest } from "./auditContests.ts";
 import { findEligible } from "./auditEligible.ts";
 import { noAudits } from "./auditFacts.ts";
+import { readPayout } from "./auditMoney.ts";
 import { tickAudits } from "./auditRounds.ts";
 import { rootOf } from "./clusters.ts";
 import type { Cluster, Facts } from "./facts.ts";
@@ -94,6 +96,7 @@ function read(facts: Facts, event: DeriveEvent): void {
       return;
     case "transfer":
       readTransfer(facts, event);
+      readPayout(facts, event);
       return;
     case "escrow.deposited":
       facts.escrowContracts.add(event.escrow);
@@ -106,6 +109,8 @@ function read(facts: Facts, event: DeriveEvent): void {
         amount: BigInt(event.amount),
         depositedTime: event.time,
         delivered: false,
+        hireId: event.hireId,
+        nothingCame: false,
         outcome: "held",
         toSeller: 0n,
         refundedBy: null,
@@ -131,8 +136,11 @@ function read(facts: Facts, event: DeriveEvent): void {
       } else {
         escrow.outcome = event.kind === "escrow.refunded" ? "refunded" : "timed_out";
         escrow.refundedBy = event.kind === "escrow.refunded" ? event.by : null;
+        const heard = escrow.receipt === null ? undefined : facts.telemetry.get(escrow.receipt.hash);
+        escrow.nothingCame = heard?.latency === null && heard.allPassed === false;
       }
       countEscrow(facts, event.escrowId, event);
+      contest(facts, event, escrow);
       return;
     }
     case "record":

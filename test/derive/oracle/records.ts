@@ -7,6 +7,7 @@ import { parseRating } from "tallystick-protocol/records/rating";
 import { parseReceipt } from "tallystick-protocol/records/receipt";
 import { parseTelemetry } from "tallystick-protocol/records/telemetry";
 import { register } from "./agents.ts";
+import { readCanary } from "./auditCanaries.ts";
 import { noteListing } from "./auditEligible.ts";
 import { readMode } from "./auditModes.ts";
 import { readActuation, readAuditor, readHistory, readJudge, readVerdict } from "./auditRecords.ts";
@@ -101,6 +102,9 @@ function readMeant(facts: Facts, event: RecordEvent): void {
       return;
     case "audit_history":
       readHistory(facts, event);
+      return;
+    case "audit_canary":
+      readCanary(facts, event);
   }
 }
 
@@ -155,6 +159,7 @@ function readListing(facts: Facts, event: RecordEvent): void {
     host: new URL(body.endpoint).host,
     live: !body.retired,
     private: body.private_metrics,
+    version: body.verification_version ?? "v0",
     issuedAt,
   };
   noteListing(facts, event, { capability, mode, audit: body.audit, retired: body.retired });

@@ -1,8 +1,13 @@
+import { judgedOf } from "./auditEnds.ts";
 import type { Audit, Audits } from "./auditFacts.ts";
+import { tellMoney } from "./auditMoney.ts";
 import type { Facts } from "./facts.ts";
 
 /** What the rows of the derivation say of audits, in the same words. */
-export function tellAudits({ audits }: Facts) {
+export function tellAudits(facts: Facts) {
+  const { audits } = facts;
+  const moneyOf = (operator: string, agent: string) =>
+    audits.money.filter((it) => it.operator === operator && it.auditor === agent);
   return {
     audits: Object.fromEntries(
       audits.all.map((it) => [
@@ -11,21 +16,45 @@ export function tellAudits({ audits }: Facts) {
           ...{ operator: it.operator, capability: it.capability, seller: it.seller, buyer: it.buyer },
           ...{ receipt: it.receipt?.hash ?? null, isDisclosed: it.isDisclosed, ppm: it.ppm, cause: it.cause },
           ...{ status: it.status, reason: it.reason, round: it.round, attempt: it.attempt },
-          ...{ decision: it.decision, mode: it.mode, history: it.history, unassignedSince: it.nobodySince },
+          ...{
+            decision: it.decision,
+            mode: it.mode,
+            history: it.history,
+            canary: it.canary,
+            unassignedSince: it.nobodySince,
+          },
           ...{ verdicts: it.words, eligibleBlock: it.block, drawnBlock: it.drawn, closedTime: it.closed },
-          asked: it.asked.map(({ round, attempt, auditor, time, over, verdict, models }) => {
+          asked: it.asked.map(({ round, attempt, auditor, time, over, verdict, models, fee }) => {
             const all = models?.join("\n") ?? null;
-            return { round, attempt, auditor, time, passedOver: over.join(), verdict, models: all };
+            return { round, attempt, auditor, time, passedOver: over.join(), verdict, models: all, fee };
           }),
         },
       ]),
     ),
     auditors: Object.fromEntries(
-      audits.offers.map(({ operator, agent, isIn, missed, removedFor }) => [
-        `${operator}/${agent}`,
-        { isActive: isIn, unanswered: missed, removedFor },
+      audits.offers.map((it) => [
+        `${it.operator}/${it.agent}`,
+        {
+          ...{ isActive: it.isIn, unanswered: it.missed, removedFor: it.removedFor, barredUntil: it.barred },
+          judged: judgedOf(facts, it).length,
+          wrongFails: judgedOf(facts, it).filter(({ what }) => what === "wrongFail").length,
+          wrongPasses: judgedOf(facts, it).filter(({ what }) => what === "wrongPass").length,
+          accrued: moneyOf(it.operator, it.agent).reduce((sum, { earned }) => sum + earned, 0n),
+          paid: moneyOf(it.operator, it.agent).reduce((sum, { paid }) => sum + paid, 0n),
+        },
       ]),
     ),
+    money: tellMoney(facts),
+    canaries: Object.fromEntries(
+      audits.canaries.map(({ buyer, status, truth, hire }) => [buyer, { status, truth, hire }]),
+    ),
+    lists: Object.fromEntries(
+      audits.lists.map((it) => [
+        `${it.operator}/${it.commitment}`,
+        { isRevealed: it.revealed, hires: it.hires, voids: it.voids },
+      ]),
+    ),
+    errors: errorsOf(audits),
     modes: audits.modes.map(({ operator, capability, to, justification, block }) => {
       return { operator, capability, to, justification, block };
     }),
@@ -45,6 +74,8 @@ function operatorsOf({ all, asked }: Audits) {
       const isJudged = (it: Audit) => it.history === "passed" || it.history === "failed";
       const toAsk = asked.filter((it) => it.audit.operator === operator);
       const figures = {
+        drawn: first((it) => it.drawn !== null),
+        contested: first((it) => it.drawn !== null && it.cause === "contested"),
         passed: first((it) => it.status === "passed"),
         failed: first((it) => it.status === "failed" && it.reason === null),
         inconclusive: first((it) => it.status === "inconclusive"),
@@ -62,6 +93,25 @@ function operatorsOf({ all, asked }: Audits) {
         historyDiffered: count((it) => isJudged(it) && !isAgreed(it)),
       };
       return Object.values(figures).some((it) => it > 0) ? [[operator, figures] as const] : [];
+    }),
+  );
+}
+
+/** How often each auditor was right about work whose worth was known. */
+function errorsOf({ measured }: Audits) {
+  const all = Map.groupBy(measured, (it) => `${it.operator}/${it.auditor}/${it.capability}`);
+  return Object.fromEntries(
+    [...all].map(([id, words]) => {
+      const count = (truth: string, verdicts: string[]) =>
+        words.filter((it) => it.truth === truth && verdicts.includes(it.verdict)).length;
+      const any = ["pass", "fail"];
+      return [
+        id,
+        {
+          ...{ good: count("good", any), goodPassed: count("good", ["pass"]) },
+          ...{ bad: count("bad", any), badFailed: count("bad", ["fail"]) },
+        },
+      ];
     }),
   );
 }

@@ -18,7 +18,7 @@ const SCHEMA = "tallystick";
 
 const FIELDS = `address registeredBlock registeredTime successRate avgLatencyMs avgLatencyMsP50 avgLatencyMsP95
   avgLatencyMsP99 last24hVolumeUsdc last30dHireCount last30dHireCountRaw freeHires distinctBuyers totalRatings avgStars
-  clusterId clusterSize signalsTripped auditPassRate refundRate disputeRate claimStatus claimed trustTier hiresBought
+  clusterId clusterSize signalsTripped auditPassRate auditCoverage auditsEligible auditsDrawn auditsUndisclosed falseRefunds refundRate disputeRate claimStatus claimed trustTier hiresBought
   silentTimeoutRate refundAfterDeliveryRate avgCostPerCapability { capability medianUsdc }`;
 
 /** A node's digests by block, and its last one. */

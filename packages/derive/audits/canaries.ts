@@ -1,0 +1,145 @@
+import { hireId } from "tallystick-protocol/hire/hireIds";
+import { type Canary, parseAuditCanary } from "tallystick-protocol/records/auditCanary";
+import { findAgent } from "../agentRow.ts";
+import type { RecordEvent } from "../events.ts";
+import { withdrawHire } from "../hires.ts";
+import { withdrawRating } from "../ratings.ts";
+import type { Step } from "../step.ts";
+import type { Row } from "../tables.ts";
+import { assignmentsOf } from "./assignments.ts";
+import { isOperator } from "./auditRow.ts";
+import { withdrawAudit } from "./effects.ts";
+import { countFor } from "./operators.ts";
+import type { Reading } from "./reading.ts";
+
+/** How many sellers of a wallet, and of those that are one buyer with it, are looked through for the one it bought from. */
+const MAX_SELLERS = 256;
+
+/**
+ * An operator commits to hires that it is about to arrange, or says which they were: what they measure is how often an auditor passes
+ * good work and fails bad work (S110). It takes nobody off a roster and nothing from anybody.
+ */
+export async function readCanary(step: Step, event: RecordEvent): Promise<Reading> {
+  const { commitment, reveal } = parseAuditCanary(event.body);
+  const { signer: operator, hash } = event;
+  if (!isOperator(step, operator)) return `signer ${operator} is no operator of audits`;
+  const id = `${operator}/${commitment}`;
+  const list = await step.store.get("canaryList", id);
+  if (reveal === undefined) {
+    if (list !== null) return "body.commitment was made before";
+    return () => committed(step, { id, operator, commitment, record: hash });
+  }
+  if (list === null) return "body.commitment was not made before";
+  if (list.revealedTime !== null) return "body.commitment was revealed before";
+  return () => revealed(step, list, reveal.hires, hash);
+}
+
+async function committed(
+  step: Step,
+  list: Pick<Row<"canaryList">, "id" | "operator" | "commitment" | "record">,
+): Promise<void> {
+  const { block, time } = step.at;
+  const nothing = { revealedTime: null, revealRecord: null, hires: 0, voids: 0 };
+  await step.store.insert("canaryList", { ...list, block, time, ...nothing });
+  await countFor(step, list.operator, "canariesCommitted");
+}
+
+async function revealed(
+  step: Step,
+  list: Row<"canaryList">,
+  hires: readonly Canary[],
+  revealRecord: string,
+): Promise<void> {
+  let voids = 0;
+  for (const canary of hires) if (!(await revealOne(step, list, canary))) voids += 1;
+  const revealedTime = step.at.time;
+  await step.store.update("canaryList", list.id, { revealedTime, revealRecord, hires: hires.length, voids });
+  await countFor(step, list.operator, "canariesRevealed");
+}
+
+/** Whether the hire leaves the figures: one that measures nothing stays what it is, so that no list takes away what was not arranged. */
+async function revealOne(step: Step, list: Row<"canaryList">, canary: Canary): Promise<boolean> {
+  const { buyer, truth } = canary;
+  if ((await step.store.get("canary", buyer)) !== null) return false;
+  const found = await hireOf(step, list, canary);
+  const isFound = typeof found !== "string";
+  const said = isFound ? await verdictsOn(step, found) : [];
+  const wrong = truth === "good" ? "fail" : "pass";
+  const contradictions = new Set(said.filter((it) => it.verdict === wrong).map((it) => it.auditor));
+  let status = "counted";
+  if (!isFound) status = found;
+  else if (contradictions.size >= 2) status = "contradicted";
+  else if (said.length === 0) status = "undrawn";
+  await step.store.insert("canary", {
+    ...{ id: buyer, operator: list.operator, list: list.id, truth, status, time: step.at.time },
+    hire: isFound ? found.id : null,
+  });
+  if (!isFound || status === "contradicted") return false;
+  for (const it of said) await measure(step, found, it, truth);
+  await withdrawHire(step, found.id);
+  if (found.receipt !== null) await withdrawRating(step, found.receipt);
+  await withdrawAudit(step, found.id, truth);
+  return true;
+}
+
+/** The hire that a canary names, or why it cannot be one. */
+async function hireOf(
+  step: Step,
+  list: Row<"canaryList">,
+  { buyer, nonce }: Canary,
+): Promise<Row<"hire"> | string> {
+  const sellers = await sellersOf(step, buyer);
+  if (sellers.length > 1) return "busy";
+  const name = hireId(buyer, nonce);
+  const key = await step.store.get("hireKey", `${sellers[0]}/${name}`);
+  const hire = key === null ? null : await step.store.get("hire", key.hire);
+  if (hire === null || hire.buyer !== buyer) return "unknown";
+  // Its buyer has said that it is this one, by the deposit or on the receipt: a seller alone may call any hire by any name.
+  const escrow = hire.escrowId === null ? null : await step.store.get("escrow", hire.escrowId);
+  const receipt = hire.receipt === null ? null : await step.store.get("receipt", hire.receipt);
+  if (escrow?.hireId !== name && receipt?.buyerSigned !== true) return "unsigned";
+  if ((escrow?.depositedTime ?? hire.time) <= list.time) return "late";
+  const audit = await step.store.get("audit", hire.id);
+  return audit?.operator === list.operator ? hire : "foreign";
+}
+
+/** Whom a wallet bought from in the window, once for each hire; two at most, and two when there are too many to look through. */
+async function sellersOf(step: Step, buyer: string): Promise<string[]> {
+  const sellers: string[] = [];
+  let seller = (await findAgent(step, buyer))?.lastSeller ?? null;
+  for (let n = 0; seller !== null; n++) {
+    const custom: Row<"custom"> | null = await step.store.get("custom", `${buyer}/${seller}`);
+    if (custom === null) break;
+    for (let own = custom.own; own > 0 && sellers.length < 2; own--) sellers.push(seller);
+    if (n >= MAX_SELLERS) return [seller, seller];
+    seller = custom.before;
+  }
+  return sellers;
+}
+
+async function verdictsOn(step: Step, { id }: Row<"hire">): Promise<Row<"auditAssignment">[]> {
+  const all = await assignmentsOf(step, id);
+  return all.filter(
+    ({ auditorType, verdict }) => auditorType === "auditor" && (verdict === "pass" || verdict === "fail"),
+  );
+}
+
+async function measure(
+  step: Step,
+  { capability }: Row<"hire">,
+  { operator, auditor, verdict }: Row<"auditAssignment">,
+  truth: Canary["truth"],
+): Promise<void> {
+  const id = `${operator}/${auditor}/${capability}`;
+  const known = await step.store.get("auditorError", id);
+  const row = known ?? {
+    ...{ id, operator, auditor, capability: capability ?? "" },
+    ...{ good: 0, goodPassed: 0, bad: 0, badFailed: 0 },
+  };
+  const measured =
+    truth === "good"
+      ? { good: row.good + 1, goodPassed: row.goodPassed + Number(verdict === "pass") }
+      : { bad: row.bad + 1, badFailed: row.badFailed + Number(verdict === "fail") };
+  if (known === null) await step.store.insert("auditorError", { ...row, ...measured });
+  else await step.store.update("auditorError", id, measured);
+}

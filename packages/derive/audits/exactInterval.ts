@@ -1,0 +1,46 @@
+/** Of each side; together 5 %. */
+const TAIL = 0.025;
+/** Halvings of [0, 1]: more than the six decimals that are shown. */
+const HALVINGS = 40;
+const DECIMALS = 1_000_000;
+
+/**
+ * The exact 95 % interval of a share, `successes` of `trials` (Clopper and Pearson, Biometrika 26, 1934): the shares under which neither
+ * so many nor so few would come up by chance in fewer than one of forty times. Rounded outwards at six decimals; `[0, 1]` without
+ * trials. Only the four operations that every machine does alike, and it is shown only: nothing is decided by it.
+ *
+ * @param successes whole, from 0 to `trials`
+ */
+export function exactInterval(successes: number, trials: number): [low: number, high: number] {
+  const low = successes === 0 ? 0 : bisect((p) => upperTail(successes, trials, p) < TAIL)[0];
+  const high = successes === trials ? 1 : bisect((p) => 1 - upperTail(successes + 1, trials, p) > TAIL)[1];
+  return [Math.floor(low * DECIMALS) / DECIMALS, Math.ceil(high * DECIMALS) / DECIMALS];
+}
+
+/** Where `isBelow` turns from true to false, from both sides. */
+function bisect(isBelow: (p: number) => boolean): [low: number, high: number] {
+  let [low, high] = [0, 1];
+  for (let n = 0; n < HALVINGS; n++) {
+    const middle = (low + high) / 2;
+    if (isBelow(middle)) low = middle;
+    else high = middle;
+  }
+  return [low, high];
+}
+
+/** How likely `least` or more of `trials` come up at a chance of `p` each: its terms relative to the largest, so that none overflows. */
+function upperTail(least: number, trials: number, p: number): number {
+  const mode = Math.min(trials, Math.floor((trials + 1) * p));
+  let [above, all] = [mode >= least ? 1 : 0, 1];
+  for (let [k, term] = [mode, 1]; k < trials && term > 0; k++) {
+    term *= ((trials - k) * p) / ((k + 1) * (1 - p));
+    all += term;
+    if (k + 1 >= least) above += term;
+  }
+  for (let [k, term] = [mode, 1]; k > 0 && term > 0; k--) {
+    term *= (k * (1 - p)) / ((trials - k + 1) * p);
+    all += term;
+    if (k - 1 >= least) above += term;
+  }
+  return above / all;
+}

@@ -1,0 +1,321 @@
+import { expect } from "chai";
+import type { Hex } from "tallystick-protocol/hex";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import {
+  AUDITED,
+  auditsIn,
+  BUYER,
+  HASHES,
+  OTHER_HASHES,
+  only,
+  SELLER,
+  say,
+  scene,
+  tickHash,
+} from "./auditScene.ts";
+import { DAY, type EventLog, OTHER_LEDGER, wallet } from "./eventLog.ts";
+
+const MODE = { payment_mode: "platform_escrow:swarmwage-partnered" };
+const WEEK = 7 * DAY;
+const reasons = [{ code: "other", detail: "" }];
+
+/** A seller that also sells by escrow, and nothing of it drawn but what has to be. */
+function market(audit: RecordBody = {}, auditors = 6): EventLog {
+  const log = scene({ auditors, audit: { ratePpm: 0, ...audit } });
+  log.listing(SELLER, "text.translate", { ...MODE, audit: { operator: AUDITED } });
+  return log.after(DAY);
+}
+
+type Refund = {
+  amount?: number;
+  buyer?: `0x${string}`;
+  telemetry?: RecordBody;
+  late?: boolean;
+  told?: RecordBody;
+};
+
+/** Work that was delivered, received, and paid back to its buyer. */
+function refunded(log: EventLog, { amount = 500_000, buyer = BUYER, told, late = false }: Refund = {}): Hex {
+  const id = log.deposit(SELLER, buyer, { amount });
+  log.after(60);
+  const receipt = log.receipt(SELLER, buyer, { escrow_id: id, amount, hire_id: `of ${id}`, ...HASHES });
+  if (told !== undefined && !late) log.record("telemetry", buyer, { receipt, ...told });
+  log.delivered(id).refunded(id, buyer);
+  if (told !== undefined && late) log.record("telemetry", buyer, { receipt, ...told });
+  return id;
+}
+
+const statesOf = async (log: EventLog) =>
+  auditsIn((await log.derive()).store).audits.map(({ cause, status }) => `${cause} ${status}`);
+const figures = async (log: EventLog) => (await log.derive()).agents;
+
+async function concluded(log: EventLog, ...verdicts: string[]): Promise<EventLog> {
+  log.after(60).tick(tickHash(1_000));
+  for (const verdict of verdicts) {
+    await say(log, verdict);
+    log.after(60).tick(tickHash(1_001));
+  }
+  return log;
+}
+
+describe("a refund after delivery", () => {
+  for (const [seconds, drawn] of [
+    [WEEK - 1, false],
+    [WEEK, true],
+  ] as const)
+    it(`is ${drawn ? "" : "not "}drawn for certain ${seconds} seconds after another of the same two`, async () => {
+      const log = market();
+      refunded(log);
+      log.after(seconds - 60);
+      refunded(log);
+      log.after(60).tick(tickHash(1));
+      expect(await statesOf(log)).to.deep.equal([
+        "contested assigned",
+        drawn ? "contested assigned" : "contested eligible",
+      ]);
+    });
+
+  it("of other two is drawn at the same time", async () => {
+    const log = market();
+    refunded(log);
+    refunded(log, { buyer: wallet(3) });
+    log.after(60).tick(tickHash(1));
+    expect(await statesOf(log)).to.deep.equal(["contested assigned", "contested assigned"]);
+  });
+
+  for (const amount of [99_999, 100_000])
+    it(`of ${amount} is drawn ${amount === 100_000 ? "for certain" : "at the usual rate"}`, async () => {
+      const log = market();
+      refunded(log, { amount });
+      log.after(60).tick(tickHash(1));
+      expect(await statesOf(log)).to.deep.equal([
+        amount === 100_000 ? "contested assigned" : "contested eligible",
+      ]);
+    });
+
+  it("is one also when the receipt comes after it; a seller's own, or one before delivery, is none", async () => {
+    const log = market();
+    const late = log.deposit(SELLER, BUYER);
+    log.delivered(late).refunded(late, BUYER);
+    log.after(60).receipt(SELLER, BUYER, { escrow_id: late, ...HASHES });
+    const own = log.deposit(SELLER, wallet(3));
+    log.receipt(SELLER, wallet(3), { escrow_id: own, ...HASHES });
+    log.delivered(own).refunded(own, SELLER);
+    const early = log.deposit(SELLER, wallet(4));
+    log.receipt(SELLER, wallet(4), { escrow_id: early, ...HASHES });
+    log.refunded(early, wallet(4));
+    log.after(60).tick(tickHash(1));
+    expect(await statesOf(log)).to.deep.equal(["contested assigned", "sample eligible", "sample eligible"]);
+  });
+});
+
+describe("a contested hire", () => {
+  it("that passed is neutral, and false of its buyer; it is in no pass rate", async () => {
+    const log = market();
+    const id = refunded(log);
+    expect((await figures(log))[SELLER]?.success_rate).to.equal(0);
+    await concluded(log, "pass");
+    const { agents, store } = await log.derive();
+    expect(agents[SELLER]).to.include({ success_rate: null, audit_pass_rate: null, refund_rate: 1 });
+    expect(agents[BUYER]).to.include({ false_refunds: 1, refund_after_delivery_rate: 1 });
+    expect(store.rows("hire").get(id)).to.include({ outcome: "neutral", evidence: "audit" });
+  });
+
+  it("that failed changes nothing, however mature, and is nobody's to decide", async () => {
+    for (const mature of [false, true]) {
+      const log = market(mature ? { matureAuditors: 1, matureClusters: 1, matureSeconds: 1 } : {}, 8);
+      if (mature) {
+        refunded(log, { buyer: wallet(3) });
+        await concluded(log, "fail");
+      }
+      refunded(log);
+      const { [SELLER]: before } = await figures(log);
+      const said = mature ? 2 : 0;
+      log.after(60).tick(tickHash(2_000));
+      const { store } = await log.derive();
+      const last = () => auditsIn(store).audits.at(-1);
+      const word = log.record("audit_actuation", AUDITED, {
+        ...{ hire: last()?.hire ?? "", decision: "rollback", reasons },
+      });
+      expect(said).to.be.lessThan(3);
+      await concluded(log, "fail", "fail");
+      const after = await log.derive();
+      const late = log.record("audit_actuation", AUDITED, {
+        ...{ hire: last()?.hire ?? "", decision: "rollback", reasons },
+      });
+      const { agents, store: end } = await log.derive();
+      expect(agents[SELLER]).to.deep.equal(after.agents[SELLER]);
+      expect(agents[SELLER]).to.include({
+        dispute_rate: 0,
+        audit_pass_rate: null,
+        success_rate: before?.success_rate,
+      });
+      expect(end.rows("elevation").size).to.equal(0);
+      const reasonOf = (hash: string) =>
+        [...end.rows("record").values()].find((it) => it.hash === hash)?.status;
+      expect([word, late].map(reasonOf)).to.deep.equal(["invalid", "invalid"]);
+    }
+  });
+
+  it("that was drawn before its refund is an audit like others: no refund stops a fail", async () => {
+    const log = market({ ratePpm: 1_000_000 });
+    const id = log.deposit(SELLER, BUYER);
+    log.receipt(SELLER, BUYER, { escrow_id: id, ...HASHES });
+    log.after(60).tick(tickHash(1));
+    await say(log, "fail");
+    log.delivered(id).refunded(id, BUYER);
+    log.after(60).tick(tickHash(2));
+    await say(log, "fail");
+    const { audit } = await only(log);
+    log.record("audit_actuation", AUDITED, { hire: audit.hire, decision: "rollback", reasons });
+    expect((await figures(log))[SELLER]).to.include({ dispute_rate: 1, audit_pass_rate: 0 });
+  });
+
+  it("that passed before its refund makes that one false, too", async () => {
+    const log = market({ ratePpm: 1_000_000 });
+    const id = log.deposit(SELLER, BUYER);
+    log.receipt(SELLER, BUYER, { escrow_id: id, ...HASHES });
+    await concluded(log, "pass");
+    log.delivered(id).refunded(id, BUYER);
+    const agents = await figures(log);
+    expect(agents[SELLER]).to.include({ success_rate: null, audit_pass_rate: 1 });
+    expect(agents[BUYER]?.false_refunds).to.equal(1);
+  });
+
+  it("is taken back when its seller signed other hashes for it", async () => {
+    const log = market();
+    const id = refunded(log);
+    await concluded(log, "pass");
+    log.said(
+      "receipt",
+      SELLER,
+      {
+        ...(
+          log.events.find((it) => it.kind === "record" && it.body.hire_id === `of ${id}`) as {
+            body: RecordBody;
+          }
+        ).body,
+        ...OTHER_HASHES,
+      },
+      OTHER_LEDGER,
+    );
+    const agents = await figures(log);
+    expect(agents[SELLER]?.success_rate).to.equal(0);
+    expect(agents[BUYER]?.false_refunds).to.equal(0);
+  });
+});
+
+describe("a buyer's false refund", () => {
+  it("is none when it had said before that nothing came", async () => {
+    const nothing = { verification: { all_passed: false } };
+    for (const [told, late, count] of [
+      [nothing, false, 0],
+      [nothing, true, 1],
+      [{ ...nothing, latency_ms: 5 }, false, 1],
+      [{ verification: { all_passed: true } }, false, 1],
+    ] as const) {
+      const log = market();
+      refunded(log, { told, late });
+      await concluded(log, "pass");
+      const agents = await figures(log);
+      expect(agents[BUYER]?.false_refunds, JSON.stringify([told, late])).to.equal(count);
+      expect(agents[SELLER]?.success_rate).to.equal(null);
+    }
+  });
+
+  it("makes its further refunds neutral for 30 days, strict", async () => {
+    for (const [seconds, rate] of [
+      [30 * DAY - 1, null],
+      [30 * DAY, 0],
+    ] as const) {
+      const log = market();
+      refunded(log);
+      await concluded(log, "pass");
+      const { audit } = await only(log);
+      log.after((audit.closedTime ?? 0) + seconds - log.time).tick();
+      refunded(log, { amount: 1_000 });
+      const agents = await figures(log);
+      expect(agents[SELLER]?.success_rate, `${seconds} s`).to.equal(rate);
+      expect(agents[BUYER]?.false_refunds).to.equal(rate === null ? 1 : 0);
+    }
+  });
+});
+
+describe("after a hire was rolled back", () => {
+  const rolledBack = async (version?: string) => {
+    const log = scene({ auditors: 6 });
+    const as: RecordBody = version === undefined ? {} : { verification_version: version };
+    log.listing(SELLER, "text.translate", { audit: { operator: AUDITED }, issued_at: 1, ...as });
+    log.hire(SELLER, BUYER, HASHES);
+    await concluded(log, "fail", "fail");
+    log.record("params", wallet(20), {
+      ...{ version: 2, operator: wallet(20), claimAttestors: [wallet(20)] },
+      ...{ tier2MinSuccesses: 1, tier2MinCapabilities: 1 },
+      audit: { operators: { [AUDITED]: { pool: wallet(24) } }, ratePpm: 10 },
+    });
+    const { audit } = await only(log);
+    log.record("audit_actuation", AUDITED, { hire: audit.hire, decision: "rollback", reasons });
+    return log;
+  };
+  const ppmOf = async (log: EventLog) => auditsIn((await log.derive()).store).audits.at(-1)?.ppm;
+
+  for (const [seconds, ppm] of [
+    [WEEK - 1, 200_000],
+    [WEEK, 10],
+  ] as const)
+    it(`its seller's hires are drawn at ${ppm} ppm ${seconds} seconds later`, async () => {
+      const log = await rolledBack();
+      log.after(seconds).hire(SELLER, wallet(3), HASHES);
+      expect(await ppmOf(log)).to.equal(ppm);
+    });
+
+  it("only those of the same verification version are drawn more often", async () => {
+    for (const [before, after, ppm] of [
+      ["v1", "v1", 200_000],
+      ["v1", "v2", 10],
+      [undefined, "v0", 200_000],
+    ] as const) {
+      const log = await rolledBack(before);
+      const more = { audit: { operator: AUDITED }, verification_version: after, issued_at: 2 };
+      log.listing(SELLER, "text.translate", more);
+      log.hire(SELLER, wallet(3), HASHES);
+      expect(await ppmOf(log), `${before}, ${after}`).to.equal(ppm);
+    }
+  });
+
+  it("so are those of its cluster, also of one that it joins later, and no more when that comes apart", async () => {
+    for (const late of [false, true]) {
+      const log = scene({ auditors: 6 });
+      const [other, funder] = [wallet(60), wallet(70)];
+      const join = () => {
+        for (const it of [SELLER, other, wallet(61), wallet(62)]) log.transfer(funder, it, 900_000_000);
+      };
+      for (const it of [other, wallet(61), wallet(62)])
+        log.listing(it, `custom.${it}`, { audit: { operator: AUDITED } });
+      log.after(DAY);
+      if (!late) join();
+      log.hire(SELLER, BUYER, HASHES);
+      await concluded(log, "fail", "fail");
+      const { audit } = await only(log);
+      const params = (version: number, more: RecordBody = {}) =>
+        log.record("params", wallet(20), {
+          ...{ version, operator: wallet(20), ...more },
+          audit: { operators: { [AUDITED]: { pool: wallet(24) } }, ratePpm: 10 },
+        });
+      params(2);
+      log.record("audit_actuation", AUDITED, { hire: audit.hire, decision: "rollback", reasons });
+      if (late) {
+        log.hire(other, wallet(4), { capability: `custom.${other}`, ...HASHES });
+        expect(await ppmOf(log), "before they are one").to.equal(10);
+        join();
+      }
+      log.hire(other, wallet(4), { capability: `custom.${other}`, ...HASHES });
+      expect(await ppmOf(log)).to.equal(200_000);
+      params(3, { hubs: [funder] });
+      log.hire(other, wallet(5), { capability: `custom.${other}`, ...HASHES });
+      expect(await ppmOf(log), "apart").to.equal(10);
+      log.hire(SELLER, wallet(5), HASHES);
+      expect(await ppmOf(log), "its own").to.equal(200_000);
+    }
+  });
+});

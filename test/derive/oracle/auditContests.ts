@@ -1,0 +1,67 @@
+import { queue } from "./auditEligible.ts";
+import type { Audit } from "./auditFacts.ts";
+import type { Escrow, Facts } from "./facts.ts";
+import { sharedSize } from "./groups.ts";
+
+/** Whether somebody that is this seller, or in a cluster with it now, had a hire of this version rolled back of late. */
+export function isElevated(facts: Facts, now: number, seller: string, version: string): boolean {
+  return facts.audits.elevated.some(
+    (it) =>
+      it.version === version &&
+      now < it.until &&
+      (it.seller === seller || sharedSize(facts, it.seller, seller) > 1),
+  );
+}
+
+export const isContested = (escrow: Escrow) =>
+  escrow.outcome === "refunded" && escrow.refundedBy === escrow.buyer && escrow.delivered;
+
+/** Whether a refund is drawn for certain: it is large enough, and the first of these two for so long. */
+export function isFirst(
+  { audits, params }: Facts,
+  now: number,
+  { buyer, seller, amount }: { buyer: string; seller: string; amount: bigint },
+): boolean {
+  const { contestedMinAtomic, contestedSeconds } = params.audit;
+  const isRecent = audits.contested.some(
+    (it) => it.buyer === buyer && it.seller === seller && it.time > now - contestedSeconds,
+  );
+  if (amount < BigInt(contestedMinAtomic) || isRecent) return false;
+  audits.contested.push({ buyer, seller, time: now });
+  return true;
+}
+
+/** An escrow was settled: perhaps by a buyer that takes both. */
+export function contest(facts: Facts, event: { block: number; time: number }, escrow: Escrow): void {
+  const audit = facts.audits.all.find((it) => it.id === escrow.id);
+  if (audit === undefined || !isContested(escrow)) return;
+  if (audit.status === "passed") falsify(facts, event.time, audit);
+  if (audit.status !== "eligible") return;
+  audit.cause = "contested";
+  if (!isFirst(facts, event.time, escrow)) return;
+  audit.ppm = 1_000_000;
+  queue(facts, event.block, "sample", audit.ppm, audit);
+}
+
+/** The work was good: the hire says nothing any more, and the refund is held against its buyer. */
+export function falsify(facts: Facts, now: number, audit: Audit): void {
+  const escrow = facts.escrows.get(audit.hire);
+  if (escrow === undefined || !isContested(escrow)) return;
+  if (escrow.hire !== null) escrow.hire.outcome = "neutral";
+  if (escrow.nothingCame || audit.canary !== null) return;
+  const until = Math.max(now + facts.params.windowSeconds, facts.asOf + 1);
+  facts.audits.falseRefunds.push({ audit, until, isOver: false });
+}
+
+/** What was found of the work holds no more. */
+export function takeBack(facts: Facts, audit: Audit): void {
+  const escrow = facts.escrows.get(audit.hire);
+  if (escrow === undefined || !isContested(escrow)) return;
+  for (const it of facts.audits.falseRefunds) if (it.audit === audit) it.isOver = true;
+  if (escrow.hire !== null) escrow.hire.outcome = "failure";
+}
+
+/** False refunds of a buyer in the window. */
+export function falseRefundsOf({ audits, asOf }: Facts, buyer: string): number {
+  return audits.falseRefunds.filter((it) => it.audit.buyer === buyer && !it.isOver && asOf < it.until).length;
+}
