@@ -47,6 +47,13 @@ export type AuditFilter = {
     | null;
 };
 
+export type AuditorFilter = {
+  active?: boolean | null;
+  agent?: string | null;
+  capability?: string | null;
+  operator?: string | null;
+};
+
 export type AgentVariables = {
   address: string;
 };
@@ -331,6 +338,7 @@ export type OpenAuditsAnswer = {
 
 export type AuditsVariables = {
   where?: AuditFilter | null;
+  orderBy?: "DRAWN" | "ELIGIBLE" | null;
   first?: number | null;
   after?: string | null;
 };
@@ -350,6 +358,8 @@ export type AuditsAnswer = {
         | "PASSED"
         | "RECHECKING"
         | "ROLLED_BACK";
+      reason: string | null;
+      operator: string;
       round: number;
       attempt: number;
       capability: string | null;
@@ -359,7 +369,11 @@ export type AuditsAnswer = {
       amountUsdc: string;
       paramsHash: string | null;
       resultHash: string | null;
+      eligibleTime: number;
+      closedTime: number | null;
       receipt: { hireId: string } | null;
+      listing: { endpoint: string } | null;
+      draw: { block: number; time: number; tickHash: string | null } | null;
       rounds: {
         attempts: {
           auditedHire: string;
@@ -397,6 +411,9 @@ export type AuditAnswer = {
       | "PASSED"
       | "RECHECKING"
       | "ROLLED_BACK";
+    reason: string | null;
+    cause: "RULES" | "SAMPLE";
+    operator: string;
     round: number;
     attempt: number;
     capability: string | null;
@@ -406,22 +423,93 @@ export type AuditAnswer = {
     amountUsdc: string;
     paramsHash: string | null;
     resultHash: string | null;
+    receiptHash: string | null;
+    isDisclosed: boolean;
+    ratePpm: number;
+    eligibleBlock: number;
+    eligibleTime: number;
+    closedTime: number | null;
+    decisionRecord: string | null;
     receipt: { hireId: string } | null;
+    hire: {
+      outcome: "FAILURE" | "NEUTRAL" | "SUCCESS";
+      evidence: "AUDIT" | "BUYER" | "ESCROW" | "SELLER";
+    } | null;
+    listing: { endpoint: string; paymentMode: string } | null;
+    draw: {
+      block: number;
+      time: number;
+      tickHash: string | null;
+      words: string | null;
+      number: number | null;
+    } | null;
     rounds: {
+      round: number;
+      verdict: "FAIL" | "INCONCLUSIVE" | "PASS" | null;
       attempts: {
         auditedHire: string;
         round: number;
         attempt: number;
         operator: string;
         auditorAddress: string;
+        auditorType: "AUDITOR" | "OPERATOR_ISSUED";
         assignedBlock: number;
         assignedAt: number;
         due: number | null;
         tickHash: string | null;
+        passedOver: string[];
         verdict: "FAIL" | "INCONCLUSIVE" | "PASS" | null;
+        verdictTime: number | null;
+        reasons: { code: string; detail: string }[];
+        verdictRecord: string | null;
       }[];
     }[];
   } | null;
+};
+
+export type AuditorsVariables = {
+  where?: AuditorFilter | null;
+  first?: number | null;
+  after?: string | null;
+};
+
+export type AuditorsAnswer = {
+  auditors: {
+    nodes: {
+      operator: string;
+      address: string;
+      active: boolean;
+      removedFor: string | null;
+      capabilities: string[];
+      endpoint: string;
+      issuedAt: number;
+      assigned: number;
+      answered: number;
+      unansweredInARow: number;
+      rosters: { capability: string; place: number | null; size: number }[];
+    }[];
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+};
+
+export type AuditActuationsVariables = {
+  first?: number | null;
+  after?: string | null;
+};
+
+export type AuditActuationsAnswer = {
+  auditActuations: {
+    nodes: {
+      hash: string;
+      operator: string;
+      auditedHire: string;
+      decision: "DISMISS" | "ROLLBACK";
+      reasons: { code: string; detail: string }[];
+      block: number;
+      time: number;
+    }[];
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
 };
 
 /** One function for each query of operations.graphql; each gives the answer's `data`. */
@@ -437,6 +525,8 @@ export type GraphqlClient = {
   openAudits: (variables?: OpenAuditsVariables) => Promise<OpenAuditsAnswer>;
   audits: (variables?: AuditsVariables) => Promise<AuditsAnswer>;
   audit: (variables: AuditVariables) => Promise<AuditAnswer>;
+  auditors: (variables?: AuditorsVariables) => Promise<AuditorsAnswer>;
+  auditActuations: (variables?: AuditActuationsVariables) => Promise<AuditActuationsAnswer>;
 };
 
 /** @param ask sends a query with its variables and gives `data` */
@@ -753,11 +843,13 @@ export function createGraphqlClient(
       ),
     audits: (variables) =>
       ask(
-        `query Audits($where: AuditFilter, $first: Int, $after: String) {
-  audits(where: $where, first: $first, after: $after) {
+        `query Audits($where: AuditFilter, $orderBy: AuditOrder, $first: Int, $after: String) {
+  audits(where: $where, orderBy: $orderBy, first: $first, after: $after) {
     nodes {
       auditedHire
       status
+      reason
+      operator
       round
       attempt
       capability
@@ -767,8 +859,18 @@ export function createGraphqlClient(
       amountUsdc
       paramsHash
       resultHash
+      eligibleTime
+      closedTime
       receipt {
         hireId
+      }
+      listing {
+        endpoint
+      }
+      draw {
+        block
+        time
+        tickHash
       }
       rounds {
         attempts {
@@ -799,6 +901,9 @@ export function createGraphqlClient(
   audit(id: $id) {
     auditedHire
     status
+    reason
+    cause
+    operator
     round
     attempt
     capability
@@ -808,26 +913,111 @@ export function createGraphqlClient(
     amountUsdc
     paramsHash
     resultHash
+    receiptHash
+    isDisclosed
+    ratePpm
+    eligibleBlock
+    eligibleTime
+    closedTime
+    decisionRecord
     receipt {
       hireId
     }
+    hire {
+      outcome
+      evidence
+    }
+    listing {
+      endpoint
+      paymentMode
+    }
+    draw {
+      block
+      time
+      tickHash
+      words
+      number
+    }
     rounds {
+      round
+      verdict
       attempts {
         auditedHire
         round
         attempt
         operator
         auditorAddress
+        auditorType
         assignedBlock
         assignedAt
         due
         tickHash
+        passedOver
         verdict
+        verdictTime
+        reasons {
+          code
+          detail
+        }
+        verdictRecord
       }
     }
   }
 }`,
         variables,
+      ),
+    auditors: (variables) =>
+      ask(
+        `query Auditors($where: AuditorFilter, $first: Int, $after: String) {
+  auditors(where: $where, first: $first, after: $after) {
+    nodes {
+      operator
+      address
+      active
+      removedFor
+      capabilities
+      endpoint
+      issuedAt
+      assigned
+      answered
+      unansweredInARow
+      rosters {
+        capability
+        place
+        size
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}`,
+        variables ?? {},
+      ),
+    auditActuations: (variables) =>
+      ask(
+        `query AuditActuations($first: Int, $after: String) {
+  auditActuations(first: $first, after: $after) {
+    nodes {
+      hash
+      operator
+      auditedHire
+      decision
+      reasons {
+        code
+        detail
+      }
+      block
+      time
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}`,
+        variables ?? {},
       ),
   };
 }
