@@ -165,6 +165,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/example.ts")).registerExample,
   },
   {
+    name: "audits",
+    summary: "show what is audited, or compute a draw and its auditors again",
+    settings: [...ASKING, "RPC_URL"],
+    load: async () => (await import("../commands/audits.ts")).registerAudits,
+  },
+  {
     name: "audit-pool",
     summary: "simulate audits: who is caught, who is wronged, what it costs",
     load: async () => (await import("../commands/auditPool.ts")).registerAuditPool,

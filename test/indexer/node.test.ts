@@ -15,6 +15,7 @@ import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
 import { type Hex, toHex } from "tallystick-protocol/hex";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
+import { verifyAudit } from "../../scripts/audits/verifyAudit.ts";
 import { compareRows } from "../../scripts/eventLog/compareRows.ts";
 import { deriveLog } from "../../scripts/eventLog/deriveLog.ts";
 import { type PostgresServer, startPostgres } from "../../scripts/postgres/startPostgres.ts";
@@ -26,6 +27,7 @@ import { openAuditsOnChain, type Told } from "./support/auditOnChain.ts";
 import { indexedTables } from "./support/indexedTables.ts";
 import { type IndexerProcess, startIndexer } from "./support/indexerProcess.ts";
 import { type LocalChain, newWallet, PROVIDER, startLocalChain, zeroHash } from "./support/localChain.ts";
+import { auditLies, startLyingProxy } from "./support/lyingProxy.ts";
 import { openOnChain, serveLedger, TestLedger } from "./support/testLedger.ts";
 import { transfersOnChain } from "./support/transfersOnChain.ts";
 
@@ -496,23 +498,53 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       }
     });
 
+    let second: IndexerProcess;
+    let server: Awaited<ReturnType<typeof serveLedger>> | undefined;
+    after(() => server?.close());
+
     it("comes to the same digest from nothing, with the ledger read over HTTP", async () => {
-      const server = await serveLedger(ledger);
-      try {
-        const second = await startIndexer(
-          keeper,
-          folder,
-          {
-            ...environment,
-            DATABASE_URL: await postgres.createDatabase("second"),
-            LEDGERS: `${onChain.id}=${server.url}`,
-          },
-          "second indexer",
-        );
-        await second.untilTick(await chain.client.getBlockNumber());
-        expect((await second.query<{ meta: Meta }>(META)).meta).to.deep.equal(await meta());
-      } finally {
-        server.close();
+      // What is behind so many blocks no reorganization takes back: that is in the open log.
+      await chain.mine(31);
+      await caughtUp();
+      server = await serveLedger(ledger);
+      second = await startIndexer(
+        keeper,
+        folder,
+        {
+          ...environment,
+          DATABASE_URL: await postgres.createDatabase("second"),
+          LEDGERS: `${onChain.id}=${server.url}`,
+        },
+        "second indexer",
+      );
+      await second.untilTick(await chain.client.getBlockNumber());
+      expect((await second.query<{ meta: Meta }>(META)).meta).to.deep.equal(await meta());
+    });
+
+    it("tells of an audit what verifies by the chain; a node that lies about it is found, and how", async () => {
+      const { auditAssignments } = await second.query<{
+        auditAssignments: { nodes: { auditedHire: string }[] };
+      }>("{ auditAssignments(first: 1) { nodes { auditedHire } } }");
+      const hire = auditAssignments.nodes[0]?.auditedHire as string;
+      const verify = (url: string) => verifyAudit({ url, hire, rpcUrl: chain.rpcUrl });
+      const honest = await verify(second.url);
+      expect(honest.asked).to.have.length(2);
+      expect(honest.findings.filter(({ holds }) => !holds)).to.deep.equal([]);
+      expect(honest.draw).to.include({ place: 0, of: 1, drawn: true });
+      for (const [lie, wrong] of auditLies(hire, honest)) {
+        const proxy = await startLyingProxy(second.url, lie);
+        try {
+          const { holds, findings } = await verify(proxy.url);
+          expect(holds, wrong.source).to.equal(false);
+          expect(
+            findings
+              .filter((it) => !it.holds)
+              .map(({ what }) => what)
+              .join("\n"),
+          ).to.match(wrong);
+        } finally {
+          proxy.close();
+        }
       }
     });
   });

@@ -1,0 +1,66 @@
+import { drawNumber } from "tallystick-derive/audits/drawnPlaces";
+import { itemsOf } from "tallystick-derive/lists";
+import type { Row } from "tallystick-derive/tables";
+import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
+import type { AuditChain } from "./auditChain.ts";
+import type { DerivedLog, LogTick } from "./derivedLog.ts";
+import type { Findings } from "./findings.ts";
+
+const MILLION = 1_000_000n;
+
+/** More ticks than a hire waits for between it and its draw are not asked for. */
+const MOST_TICKS = 1_000;
+
+/**
+ * Whether the hashes of ticks are those of the chain, and no tick is left out between them: who could leave one out would choose
+ * by which the next one draws.
+ */
+export async function checkTicks(log: DerivedLog, blocks: number[], chain: AuditChain, found: Findings) {
+  const distance = log.params.tickBlocks;
+  const index = new Map(log.ticks.map(({ block }, n) => [block, n]));
+  for (const block of [...new Set(blocks)].sort((a, b) => a - b).slice(0, MOST_TICKS)) {
+    const n = index.get(block) ?? -1;
+    const tick = log.ticks[n];
+    const hash = await chain.blockHash(block);
+    found.check(
+      tick?.hash === hash,
+      `The tick of block ${block} has that block's hash, ${hash}.`,
+      `The tick of block ${block} has the hash ${tick?.hash ?? "of no block"} in the log; on the chain it is ${hash}.`,
+    );
+    const before = log.ticks[n - 1];
+    if (before !== undefined && block - before.block > distance)
+      found.check(
+        false,
+        "",
+        `There is no tick between blocks ${before.block} and ${block} in the log; one is due every ${distance}.`,
+      );
+  }
+}
+
+/** Where a hire stood in the list that a tick drew from, and what that tick came to. */
+export type Draw = { tick: LogTick; place: number; of: number; number: number; isDrawn: boolean };
+
+/** The draw that a hire took part in, worked out by the formula; null while there was none. */
+export async function drawOf(
+  { store, ticks }: DerivedLog,
+  { id, operator, ppm, eligibleBlock }: Row<"audit">,
+): Promise<Draw | null> {
+  const drawing = ticks.filter(({ hash }) => hash !== undefined);
+  // Who joined in the tick's own block is drawn at the next one.
+  const n = drawing.findIndex(({ block }) => block > eligibleBlock);
+  const tick = drawing[n];
+  if (tick === undefined) return null;
+  const from = drawing[n - 1]?.block ?? 0;
+  let [of, place] = [0, -1];
+  for await (const hire of itemsOf(store, `queued/sample/${operator}/${ppm}`)) {
+    const joined = store.get("audit", hire)?.eligibleBlock ?? 0;
+    if (joined < from || joined >= tick.block) continue;
+    if (hire === id) place = of;
+    of++;
+  }
+  if (place < 0) return null;
+  const words = ["tallystick/audit/sample/v1", tick.hash ?? "", operator, ppm];
+  const u = drawNumber(sha256HexByNode, words) % MILLION;
+  const share = (i: number) => (BigInt(i) * BigInt(ppm) + u) / MILLION;
+  return { tick, place, of, number: Number(u), isDrawn: share(place + 1) > share(place) };
+}

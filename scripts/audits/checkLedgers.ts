@@ -1,0 +1,91 @@
+import type { Address } from "tallystick-protocol/address";
+import { type Hex, toHex } from "tallystick-protocol/hex";
+import { ledgerId } from "tallystick-protocol/ledger/anchor";
+import { LedgerChain } from "tallystick-protocol/ledger/verifyLedger";
+import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
+import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
+import { askNode } from "tallystick-sdk/openLog/askNode";
+import { askGraphql } from "tallystick-sdk/query/askGraphql";
+import { recordEvent } from "../../indexer/src/segments/recordEvent.ts";
+import type { AuditChain } from "./auditChain.ts";
+import type { DerivedLog } from "./derivedLog.ts";
+import type { Findings } from "./findings.ts";
+
+type Opened = {
+  ledger: { origin: string; firstWriter: Address; guardian: Address } | null;
+  checkpoints: { nodes: { tx: Hex }[] };
+};
+
+const OPENED = `query ($id: ID!) { ledger(id: $id) { origin firstWriter guardian }
+  checkpoints(first: 1, ledger: $id) { nodes { tx } } }`;
+
+/**
+ * Whether the log has every record of the ledgers that its parameters name, and no other: their entries, wherever they come
+ * from, have to give the root that stands in the contract.
+ */
+export async function checkLedgers(url: string, log: DerivedLog, chain: AuditChain, found: Findings) {
+  const ids = new Set([...Object.keys(log.params.ledgers), ...log.records.keys()]);
+  for (const id of ids) await checkLedger(url, id as Hex, log, chain, found);
+}
+
+async function checkLedger(url: string, id: Hex, log: DerivedLog, chain: AuditChain, found: Findings) {
+  const inLog = new Map(log.records.get(id));
+  const opened = await askGraphql<Opened>({ baseUrl: url, query: OPENED, variables: { id } });
+  const [checkpoint] = opened.checkpoints.nodes;
+  if (opened.ledger === null || checkpoint === undefined) {
+    if (inLog.size > 0)
+      found.check(false, "", `The node has records of the ledger ${id}, and no anchor of it.`);
+    return;
+  }
+  const contract = await chain.contractOf(id, checkpoint.tx);
+  const { origin, firstWriter: writer, guardian } = opened.ledger;
+  const isIts =
+    contract !== null &&
+    ledgerId({ chainId: await chain.chainId(), contract, writer, guardian, origin }) === id;
+  if (contract === null || !isIts) {
+    found.check(
+      false,
+      "",
+      `Transaction ${checkpoint.tx} anchors nothing of the ledger ${id}, as the node says it does.`,
+    );
+    return;
+  }
+  const head = await chain.headOf(contract, id, log.lastBlock);
+  const missing: number[] = [];
+  const frontier = new MerkleFrontier(sha256ByNode);
+  const entries = new LedgerChain({ sha256: sha256ByNode });
+  while (frontier.size < head.size) {
+    const path = `/v1/ledger/entries?ledger=${id}&from=${frontier.size}&to=${head.size}`;
+    const lines = (await askNode(url, path)).text.split("\n").filter((line) => line !== "");
+    if (lines.length === 0) break;
+    for (const line of lines) {
+      const { entry, leafHash } = entries.nextEntry(line);
+      const seq = frontier.size;
+      frontier.append(leafHash);
+      const isRecord = recordEvent(entry, { block: 0, time: 0, log: 0, ledger: id, seq }) !== null;
+      if (isRecord && inLog.get(seq) !== entry.currentHash) missing.push(seq);
+      else inLog.delete(seq);
+    }
+  }
+  const root = toHex(frontier.root());
+  const isAnchored = found.check(
+    root === head.root && frontier.size === head.size,
+    `The ${head.size} entries of the ledger ${id} give the root that is anchored, ${root}.`,
+    `The entries that the node gives of the ledger ${id} have the root ${root}; ${head.root} is anchored for ${head.size}.`,
+  );
+  if (!isAnchored) return;
+  const named = (seqs: number[]) => `${seqs.slice(0, 10).join(", ")}${seqs.length > 10 ? " …" : ""}`;
+  const extra = [...inLog.keys()].filter((seq) => !missing.includes(seq));
+  if (missing.length > 0)
+    found.check(
+      false,
+      "",
+      `The log leaves out, or changes, the records ${named(missing)} of the ledger ${id}.`,
+    );
+  if (extra.length > 0)
+    found.check(
+      false,
+      "",
+      `The log has records ${named(extra)} of the ledger ${id} that the ledger has not.`,
+    );
+}

@@ -1,0 +1,91 @@
+import { everConsented } from "tallystick-derive/audits/consents";
+import { keyOfPayment, MAX_ALIKE } from "tallystick-derive/payments";
+import type { Row } from "tallystick-derive/tables";
+import type { Address } from "tallystick-protocol/address";
+import { type Hex, ZERO_HASH } from "tallystick-protocol/hex";
+import type { AuditChain } from "./auditChain.ts";
+import type { DerivedLog } from "./derivedLog.ts";
+import type { Findings } from "./findings.ts";
+
+/** More receipts without a payment are not asked for. */
+const MOST_RECEIPTS = 1_000;
+
+/**
+ * Whether the log leaves out what paid for a hire that might be audited: a receipt that says what was done and found no payment
+ * in the log, of a seller that agreed to audits, may have one on the chain. Such a hire moves all behind it in the list.
+ */
+export async function checkPayments(log: DerivedLog, chain: AuditChain, found: Findings): Promise<void> {
+  const { store } = log;
+  const least = BigInt(log.params.minHireAtomic);
+  const waiting: Row<"receipt">[] = [];
+  for (const receipt of store.rows("receipt").values()) {
+    const { agent, buyer, amount, paramsHash, resultHash, status, escrowId } = receipt;
+    const isUnpaid =
+      escrowId === null
+        ? status === "pending" || status === "unmatched"
+        : store.get("escrow", escrowId) === null;
+    if (!isUnpaid || paramsHash === null || resultHash === null || amount < least) continue;
+    // What a hub pays is no hire.
+    if ((store.get("wallet", buyer)?.kind ?? null) !== null) continue;
+    if (await everConsented(store, agent)) waiting.push(receipt);
+  }
+  let left = 0;
+  for (const receipt of waiting.slice(0, MOST_RECEIPTS)) {
+    const place = await (receipt.escrowId === null ? paymentOf : depositOf)(log, receipt, chain);
+    if (place === null) continue;
+    left++;
+    found.check(
+      false,
+      "",
+      `The log leaves out, or changes, ${place}, which the receipt ${receipt.id} of ${receipt.agent} names.`,
+    );
+  }
+  if (left === 0)
+    found.check(
+      true,
+      `Of ${waiting.length} receipts that found no payment in the log none has one on the chain.`,
+      "",
+    );
+  if (waiting.length > MOST_RECEIPTS)
+    found.check(
+      false,
+      "",
+      `${waiting.length - MOST_RECEIPTS} more receipts found no payment in the log; they were not asked for.`,
+    );
+}
+
+async function paymentOf(
+  { store, token, lastBlock }: DerivedLog,
+  receipt: Row<"receipt">,
+  chain: AuditChain,
+): Promise<string | null> {
+  if (receipt.txHash === ZERO_HASH) return null;
+  const known = new Map<number, boolean>();
+  for (let n = 0; n < MAX_ALIKE; n++) {
+    const row = store.get("payment", `${keyOfPayment(receipt)}/${n}`);
+    if (row === null) break;
+    known.set(row.log, row.authorized);
+  }
+  const transfers = await chain.transfers(receipt.txHash as Hex, token, lastBlock);
+  const [lost] = transfers.filter(
+    ({ log, from, to, value, authorized }) =>
+      from === receipt.buyer &&
+      to === receipt.payee &&
+      value === receipt.amount &&
+      (receipt.logIndex === null || receipt.logIndex === log) &&
+      (authorized || receipt.buyerSigned) &&
+      known.get(log) !== authorized,
+  );
+  return lost === undefined ? null : `the payment ${receipt.txHash}-${lost.log}`;
+}
+
+async function depositOf(
+  { params, lastBlock }: DerivedLog,
+  { escrowId }: Row<"receipt">,
+  chain: AuditChain,
+): Promise<string | null> {
+  for (const escrow of Object.keys(params.escrows))
+    if (await chain.hasEscrow(escrow as Address, escrowId as Hex, lastBlock))
+      return `the deposit ${escrowId}`;
+  return null;
+}

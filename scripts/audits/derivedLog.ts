@@ -1,0 +1,60 @@
+import { foldLog } from "tallystick-derive/foldLog";
+import type { MemoryStore } from "tallystick-derive/memoryStore";
+import { parseEvent } from "tallystick-derive/parseEvent";
+import { STATE_ID } from "tallystick-derive/stateId";
+import type { Address } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { Hex } from "tallystick-protocol/hex";
+import type { Params } from "tallystick-protocol/records/params";
+import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
+import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
+import { nodeLog } from "tallystick-sdk/openLog/nodeLog";
+
+/** A tick of a log; one without a hash draws nothing. */
+export type LogTick = { block: number; hash: Hex | undefined };
+
+/** What a node's open log comes to, and what of it is compared with the chain. */
+export type DerivedLog = {
+  store: MemoryStore;
+  params: Params;
+  token: Address;
+  /** In order. */
+  ticks: LogTick[];
+  /** Hashes of the entries whose records are in the log: ledger → number in it → hash. */
+  records: Map<string, Map<number, string>>;
+  /** Of the last line. */
+  lastBlock: number;
+};
+
+/** Reads the whole log of a node and derives it again; what the node says beside it is not believed. */
+export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<DerivedLog> {
+  const ticks: LogTick[] = [];
+  const records: DerivedLog["records"] = new Map();
+  let token: Address | undefined;
+  let lastBlock = 0;
+  async function* noted() {
+    for await (const text of nodeLog(url, { signal })) {
+      for (const line of text.split("\n")) {
+        if (line === "") continue;
+        const event = parseEvent(line);
+        if (event.kind !== "history" && event.kind !== "count") lastBlock = event.block;
+        if (event.kind === "params") token ??= event.token?.address;
+        if (event.kind === "tick") ticks.push({ block: event.block, hash: event.hash });
+        if (event.kind !== "record") continue;
+        if (!records.has(event.ledger)) records.set(event.ledger, new Map());
+        records.get(event.ledger)?.set(event.seq, event.hash);
+      }
+      yield text;
+    }
+  }
+  const { store } = await foldLog(noted(), { recover: await recoverByWasm(), sha256Hex: sha256HexByNode });
+  const state = store.get("state", STATE_ID);
+  if (state === null || token === undefined) {
+    throw new TallystickError({
+      code: "log_incomplete",
+      message: `The log of ${url} has nothing final yet, or does not name its token.`,
+      hint: "Ask again once the node has indexed some blocks.",
+    });
+  }
+  return { store, params: JSON.parse(state.params), token, ticks, records, lastBlock };
+}

@@ -1,0 +1,82 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { serve } from "@hono/node-server";
+import { expect } from "chai";
+import { createGraphqlClient } from "tallystick-sdk/query/createGraphqlClient";
+import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
+import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
+import { AUDITED, SELLER } from "../../derive/auditScene.ts";
+import { wallet } from "../../derive/eventLog.ts";
+import { type AuditStory, openAuditStory } from "../../indexer/support/auditStory.ts";
+
+describe("what asks a node about audits", function () {
+  this.timeout(60_000);
+  this.slow(15_000);
+
+  let story: AuditStory;
+  let server: ReturnType<typeof serve>;
+  let url: string;
+
+  before(async () => {
+    story = await openAuditStory();
+    server = serve({ fetch: story.app.fetch, port: 0, hostname: "127.0.0.1" });
+    await once(server, "listening");
+    url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  });
+  after(() => server?.close());
+
+  async function run(...args: string[]) {
+    const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", ["audits", ...args, "--url", url]), {
+      env: childEnvironment({ NO_COLOR: "1" }),
+    });
+    const [out, err, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "close"),
+    ]);
+    return { out, err, code: code as number };
+  }
+
+  it("`tallystick audits` shows draws, the queue and decisions, to people and to programs", async () => {
+    const [people, programs, others, refused] = await Promise.all([
+      run(),
+      run("--json", "--first", "50"),
+      run("--operator", wallet(77)),
+      run("verify", "no hire"),
+    ]);
+    expect([people.code, people.err]).to.deep.equal([0, ""]);
+    const { rolledBack, dismissed, challenged, undisclosed, assigning, eligible } = story.hires;
+    expect(people.out)
+      .to.contain(rolledBack)
+      .and.to.contain("fabricated: Seen by eye.")
+      .and.not.contain(eligible);
+    const { draws, queue, decisions } = JSON.parse(programs.out);
+    expect(draws).to.have.length(story.store.rows("audit").size - 1);
+    const waiting = queue.map(({ auditedHire }: { auditedHire: string }) => auditedHire);
+    expect(waiting).to.include.members([challenged, undisclosed, assigning]).and.not.include(rolledBack);
+    expect(decisions.map((it: { auditedHire: string }) => it.auditedHire)).to.deep.equal([
+      dismissed,
+      rolledBack,
+    ]);
+    expect(others.out).to.equal("No hire was drawn.\n\nNothing waits.\n\nNothing was decided.\n");
+    expect([refused.code, refused.err]).to.deep.equal([1, refused.err]);
+    expect(refused.err).to.contain("hire");
+  });
+
+  it("the SDK's own queries of audits are answered, a hundred at once too", async () => {
+    const graphql = createGraphqlClient((query, variables) => story.ask(query, variables));
+    const { audit } = await graphql.audit({ id: story.hires.rolledBack });
+    expect(audit).to.deep.include({ status: "ROLLED_BACK", sellerAddress: SELLER });
+    expect(audit?.rounds[1]?.attempts[0]?.reasons[0]?.code).to.equal("fabricated");
+    const { audits } = await graphql.audits({ where: { status: "CHALLENGED" }, first: 100 });
+    expect(audits.nodes[0]?.listing?.endpoint).to.equal(`https://${SELLER}.example`);
+    const { auditAssignments } = await graphql.auditAssignments({ where: { open: true }, first: 100 });
+    expect(auditAssignments.nodes).to.have.length(3);
+    expect(auditAssignments.nodes[0]?.audit?.status).to.equal("ASSIGNED");
+    const { auditors } = await graphql.auditors({ where: { operator: AUDITED }, first: 100 });
+    expect(auditors.nodes).to.have.length(9);
+    const { auditActuations } = await graphql.auditActuations({ first: 100 });
+    expect(auditActuations.nodes).to.have.length(2);
+  });
+});
