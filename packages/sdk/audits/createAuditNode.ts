@@ -3,7 +3,7 @@ import { parseUsdc } from "tallystick-protocol/amount";
 import { type Hex, isHex } from "tallystick-protocol/hex";
 import type { PublicClient } from "viem";
 import { ChainError } from "../errors.ts";
-import type { AuditAnswer, OpenAuditsAnswer } from "../query/createGraphqlClient.ts";
+import type { AuditsAnswer, OpenAuditsAnswer } from "../query/createGraphqlClient.ts";
 import { createQueryClient } from "../query/createQueryClient.ts";
 import { type Fetch, ServiceError } from "../requestService.ts";
 import type { Assignment, AuditNode } from "./assignment.ts";
@@ -22,7 +22,7 @@ const FINAL_MS = 10_000;
 type OpenNode = OpenAuditsAnswer["auditAssignments"]["nodes"][number];
 type Audit = NonNullable<OpenNode["audit"]>;
 type Attempt = Omit<OpenNode, "audit">;
-type AuditWithRounds = NonNullable<AuditAnswer["audit"]>;
+type AuditWithRounds = AuditsAnswer["audits"]["nodes"][number];
 type Page<Node> = { nodes: Node[]; pageInfo: { hasNextPage: boolean; endCursor?: string | null } };
 
 /**

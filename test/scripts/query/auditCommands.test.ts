@@ -71,7 +71,7 @@ describe("what asks a node about audits", function () {
     expect(audit?.rounds[1]?.attempts[0]?.reasons[0]?.code).to.equal("fabricated");
     const { audits } = await graphql.audits({ where: { status: "CHALLENGED" }, first: 100 });
     expect(audits.nodes[0]?.listing?.endpoint).to.equal(`https://${SELLER}.example`);
-    const { auditAssignments } = await graphql.auditAssignments({ where: { open: true }, first: 100 });
+    const { auditAssignments } = await graphql.openAudits({ where: { open: true }, first: 100 });
     expect(auditAssignments.nodes).to.have.length(3);
     expect(auditAssignments.nodes[0]?.audit?.status).to.equal("ASSIGNED");
     const { auditors } = await graphql.auditors({ where: { operator: AUDITED }, first: 100 });
