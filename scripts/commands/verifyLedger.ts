@@ -2,16 +2,24 @@ import type { Command } from "commander";
 import { toHex } from "tallystick-protocol/hex";
 import { LedgerLineError, type OtherLayouts } from "tallystick-protocol/ledger/verifyLedger";
 import { readAnyLedger, type VerifiedFile } from "../../services/settlement/ledger/readAnyLedger.ts";
+import { isStaticLog } from "../../services/settlement/staticLog/staticLog.ts";
+import { isAddress } from "../../services/settlement/staticLog/verifyStaticLog.ts";
+import { printStaticLog } from "../verification/printStaticLog.ts";
+
+type Options = { key?: string[]; policy?: string; json?: boolean };
 
 /** `tallystick verify-ledger FILE`: the whole chain of a ledger, offline. */
 export function registerVerifyLedger(program: Command): void {
   program
     .command("verify-ledger")
-    .description("Verify every entry of a ledger file, and print its entry count, head and Merkle root.")
+    .description("Verify every entry of a ledger, and print its entry count, head and Merkle root.")
     .argument(
       "<file>",
-      "a ledger as settlement writes it (ledger.jsonl), or in any other layout of its lines",
+      "a ledger as settlement writes it (ledger.jsonl), or in any other layout of its lines; or a static log (C2SP\n" +
+        "tlog-tiles): its folder, or its address",
     )
+    .option("--key <vkey...>", "of a static log: the ledger's verifier key, from somewhere else than the log")
+    .option("--policy <file>", "of a static log: whose logs and witnesses to believe (C2SP tlog-policy)")
     .option("--json", "print one line of JSON")
     .addHelpText(
       "after",
@@ -20,7 +28,11 @@ export function registerVerifyLedger(program: Command): void {
         "\nare counted, and change nothing. tallystick ledger import FILE takes such a ledger over." +
         "\nThe root is the one an AnchoredLedger holds when exactly these entries are anchored.",
     )
-    .action(async (file: string, options: { json?: boolean }) => {
+    .action(async (file: string, options: Options) => {
+      if (isAddress(file) || (await isStaticLog(file))) {
+        await printStaticLog(file, options);
+        return;
+      }
       const result = await verifyLedgerFile(file);
       process.stdout.write(`${options.json ? JSON.stringify(asJson(file, result)) : asText(file, result)}\n`);
       if (result instanceof LedgerLineError) process.exitCode = 1;

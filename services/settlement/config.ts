@@ -81,6 +81,8 @@ export type SettlementConfig = {
   claims?: ClaimsConfig;
   anchoring?: AnchoringConfig;
   witnessing?: WitnessingConfig;
+  /** Where the log is written as files for a static host; absent: nowhere. */
+  staticLogDir?: string;
 };
 
 /** Hardhat's and Anvil's: its blocks come when somebody writes, and its time is what somebody sets. */
@@ -148,6 +150,7 @@ const environmentSchema = z.object({
   ANCHOR_MAX_ENTRIES: wholeNumber.refine((count) => count > 0, "must be at least 1").default(1_000),
   WITNESS_POLICY: z.string().optional(),
   WITNESS_REQUIRED: flag,
+  STATIC_LOG_DIR: z.string().optional(),
 });
 
 /** The variables that settlement reads, and no others need to be in its environment. */
@@ -197,6 +200,7 @@ export function readConfig(environment: Environment): SettlementConfig {
     ...(claims && { claims }),
     ...(anchoring && { anchoring }),
     ...(witnessing && { witnessing }),
+    ...(env.STATIC_LOG_DIR !== undefined && { staticLogDir: env.STATIC_LOG_DIR }),
   };
 }
 

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { TallystickError } from "tallystick-protocol/errors";
 import { fromHex, type Hex } from "tallystick-protocol/hex";
 import { type AnchorDeployment, anchorTypedData } from "tallystick-protocol/ledger/anchor";
 import { asOurOwn } from "tallystick-runtime/http/requestScope";
@@ -21,6 +22,7 @@ import type { Log } from "./log.ts";
 import { CheckpointClock } from "./proofs/checkpointClock.ts";
 import { checkpointKeys } from "./proofs/checkpointKey.ts";
 import { Checkpoints } from "./proofs/checkpoints.ts";
+import { StaticLog } from "./staticLog/staticLog.ts";
 import { Witnesses } from "./witnessing/witnesses.ts";
 
 /** Everything of a service that signs: its checkpoints and anchors, and what they are compared with before. */
@@ -46,6 +48,9 @@ export type OpenSigningParameters = {
 
 /** Least time between two checkpoints, in milliseconds. */
 const CHECKPOINT_MS = 1_000;
+
+/** Least time between two writes of the static log, in milliseconds: each has some files. */
+const STATIC_LOG_MS = 2_000;
 
 /** How long a start waits for the chain before it serves what can be read, in milliseconds. */
 const FIRST_LOOK_MS = 5_000;
@@ -78,10 +83,12 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
       if (!gate.maySign) return;
       await checkpoints.make();
       witnesses?.offer(checkpoints.latest());
+      staticLog?.want();
     },
     everyMs: CHECKPOINT_MS,
     log,
   });
+  const staticLog = await openStaticLog(parameters, checkpoints);
   const anchorLog = await AnchorLog.open(folder);
   const anchorer =
     config.anchoring &&
@@ -122,12 +129,14 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
       ...(witnesses && { witnesses: () => witnesses.states }),
     },
     start: () => {
+      staticLog?.want();
       anchorer?.start();
       checkpointClock.want();
     },
     stop: async () => {
       stopListening();
       await checkpointClock.stop();
+      await staticLog?.stop();
       await witnesses?.stop();
       if (anchorer) await Promise.race([anchorer.stop(), later(ANCHOR_GRACE_MS)]);
     },
@@ -140,6 +149,31 @@ async function firstLook(anchorer: Anchorer, log: Log): Promise<void> {
     log("The ledger could not be compared with the chain yet.", { error });
   });
   await Promise.race([look, later(FIRST_LOOK_MS)]);
+}
+
+/**
+ * Writes the log as files for a static host. A folder that has more of this ledger than is here, or other entries, stops all
+ * writing: then this copy is not the newest.
+ */
+async function openStaticLog(
+  { config, ledger, gate, log }: OpenSigningParameters,
+  checkpoints: Checkpoints,
+): Promise<CheckpointClock | undefined> {
+  if (config.staticLogDir === undefined) return undefined;
+  const folder = path.resolve(config.staticLogDir, config.ledger);
+  const staticLog = new StaticLog({ folder, origin: config.origin, ledger });
+  await staticLog.check().catch((error) => {
+    if (!(error instanceof TallystickError)) throw error;
+    gate.close("copy", error);
+  });
+  return new CheckpointClock({
+    make: async () => {
+      if (gate.maySign) await staticLog.write(checkpoints.latest());
+    },
+    everyMs: STATIC_LOG_MS,
+    complaint: "The static log could not be written; trying again.",
+    log,
+  });
 }
 
 /** Asks the witnesses before anything is written: a copy that is older than what they have seen must not go on. */

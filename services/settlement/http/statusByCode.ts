@@ -24,6 +24,7 @@ export const SETTLEMENT_STATUS: StatusByCode = {
   bad_last_signed: 503,
   checkpoint_pending: 503,
   witness_ahead: 503,
+  static_log_contradicts: 503,
   not_witnessed: 503,
   clock: 503,
   chain_unavailable: 503,

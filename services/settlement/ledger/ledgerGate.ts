@@ -2,13 +2,16 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { asOurOwn } from "tallystick-runtime/http/requestScope";
 import type { Log } from "../log.ts";
 
-/** Who can close the gate: the chain's answer, what was signed before, a witness, the ledger's guardian, the index, the clock. */
-export type GatePart = "chain" | "signed" | "witness" | "halt" | "index" | "clock";
+/**
+ * Who can close the gate: the chain's answer, what was signed before, a witness, another copy of the log, the ledger's guardian,
+ * the index, the clock.
+ */
+export type GatePart = "chain" | "signed" | "witness" | "copy" | "halt" | "index" | "clock";
 
-const PARTS: readonly GatePart[] = ["chain", "signed", "witness", "halt", "index", "clock"];
+const PARTS: readonly GatePart[] = ["chain", "signed", "witness", "copy", "halt", "index", "clock"];
 
 /** Those that stop signatures too: what the ledger says is in doubt. */
-const SIGNING: readonly GatePart[] = ["chain", "signed", "witness"];
+const SIGNING: readonly GatePart[] = ["chain", "signed", "witness", "copy"];
 
 /** How soon to ask again, in seconds, as the answer to a refused request says. */
 const RETRY_AFTER = "5";

@@ -5,6 +5,8 @@ export type CheckpointClockParameters = {
   make: () => Promise<void>;
   /** Least time between two, in milliseconds. */
   everyMs: number;
+  /** Said once when it cannot be made, and not again until it could. */
+  complaint?: string;
   log: Log;
 };
 
@@ -50,13 +52,13 @@ export class CheckpointClock {
   }
 
   async #make(): Promise<void> {
-    const { make, everyMs, log } = this.#parameters;
+    const { make, everyMs, complaint = "No checkpoint could be made; trying again.", log } = this.#parameters;
     this.#restUntil = performance.now() + everyMs;
     try {
       await make();
       this.#hasFailed = false;
     } catch (error) {
-      if (!this.#hasFailed) log("No checkpoint could be made; trying again.", { error });
+      if (!this.#hasFailed) log(complaint, { error });
       this.#hasFailed = true;
       this.#restUntil = performance.now() + AFTER_FAILURE * everyMs;
       this.#isWanted = true;

@@ -25,6 +25,11 @@ export function parseTilePath(path: string): Tile | undefined {
   return isTile ? { level, index, width } : undefined;
 }
 
+/** The path of a tile behind `tile/`: the other way round. */
+export function formatTilePath({ level, index, width }: Tile): string {
+  return `${level}/${formatTileIndex(index)}${width === TILE_WIDTH ? "" : `.p/${width}`}`;
+}
+
 /** A tile's number as its path has it. */
 export function formatTileIndex(index: number): string {
   const digits = String(index);

@@ -1,0 +1,53 @@
+import { readFile } from "node:fs/promises";
+import { InvalidInputError, type TallystickError } from "tallystick-protocol/errors";
+import { toHex } from "tallystick-protocol/hex";
+import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import { parseVerifierKey } from "tallystick-protocol/note/signedNote";
+import { parseTrustPolicy } from "tallystick-protocol/note/trustPolicy";
+import { verifyStaticLog } from "../../services/settlement/staticLog/verifyStaticLog.ts";
+
+/**
+ * Verifies a static log and prints what it comes to. The exit code is 1 when it does not hold.
+ *
+ * @throws TallystickError `unreadable_log`; InvalidInputError naming an option
+ */
+export async function printStaticLog(
+  source: string,
+  options: { key?: string[]; policy?: string; json?: boolean },
+): Promise<void> {
+  const keys = options.key?.map((key) => parseVerifierKey(key, "--key"));
+  const policy =
+    options.policy === undefined ? undefined : parseTrustPolicy(await read(options.policy), "--policy");
+  try {
+    const { size, head, root, origin, trusted } = await verifyStaticLog({ source, keys, policy });
+    const shown = { file: source, valid: true, origin, entries: size, head, root: toHex(root), trusted };
+    const text = [
+      `${source} verifies.`,
+      `log     ${origin}`,
+      `entries ${size}`,
+      `head    ${head}`,
+      `root    ${toHex(root)}`,
+      ...(trusted
+        ? []
+        : ["Nobody's key was given: it agrees with itself. Give --key or --policy to know whose it is."]),
+    ];
+    process.stdout.write(`${options.json ? JSON.stringify(shown) : text.join("\n")}\n`);
+  } catch (error) {
+    const isBad = error instanceof LedgerLineError || (error as { code?: string }).code === "log_invalid";
+    if (!isBad) throw error;
+    const line = error instanceof LedgerLineError ? error.line : undefined;
+    const reason = error instanceof LedgerLineError ? error.reason : (error as TallystickError).message;
+    const shown = { file: source, valid: false, ...(line !== undefined && { line }), reason };
+    const text = `${source} does not verify.\n${line === undefined ? "" : `entry ${line}: `}${reason}`;
+    process.stdout.write(`${options.json ? JSON.stringify(shown) : text}\n`);
+    process.exitCode = 1;
+  }
+}
+
+async function read(file: string): Promise<string> {
+  return readFile(file, "utf8").catch((cause: Error) => {
+    throw new InvalidInputError({
+      issues: [{ field: "--policy", message: `cannot be read: ${cause.message}` }],
+    });
+  });
+}

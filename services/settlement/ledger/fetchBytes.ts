@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { readBytes } from "tallystick-runtime/http/readBytes";
+
+/** How long one answer may take to its last byte, in milliseconds, and how often it is asked for. */
+const TIMEOUT_MS = 60_000;
+const ATTEMPTS = 5;
+
+/** Another attempt may succeed. */
+export class TransientError extends Error {}
+
+export type FetchBytesParameters<T> = {
+  url: string;
+  /** Largest answer that is read, in bytes. */
+  most: number;
+  /** What the answer says; may throw a {@link TransientError} to have it asked for again. */
+  read: (bytes: Buffer) => T;
+  /** Pause before the second attempt in milliseconds; doubled before each further one. Default 500. */
+  pauseMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+};
+
+/**
+ * Fetches a page from whoever keeps it, with some attempts.
+ *
+ * @throws Error whose message says why there is no such answer; the signal's reason
+ */
+export async function fetchBytes<T>(parameters: FetchBytesParameters<T>): Promise<T> {
+  const { url, most, read, pauseMs = 500, signal } = parameters;
+  for (let attempt = 1; ; attempt++) {
+    signal?.throwIfAborted();
+    try {
+      return read(await get(url, most, signal));
+    } catch (cause) {
+      signal?.throwIfAborted();
+      if (!(cause instanceof TransientError) || attempt >= ATTEMPTS) throw cause;
+      await sleep(pauseMs * 2 ** (attempt - 1), undefined, { signal });
+    }
+  }
+}
+
+async function get(url: string, most: number, signal: AbortSignal | undefined): Promise<Buffer> {
+  const limit = AbortSignal.timeout(TIMEOUT_MS);
+  const response = await fetch(url, { signal: signal ? AbortSignal.any([signal, limit]) : limit }).catch(
+    (cause) => {
+      throw new TransientError(`it does not answer (${reasonOf(cause)})`, { cause });
+    },
+  );
+  if (!response.ok) {
+    await response.body?.cancel();
+    const said = `it answers ${response.status}`;
+    throw response.status === 429 || response.status >= 500 ? new TransientError(said) : new Error(said);
+  }
+  const bytes = await readBytes(response, most).catch((cause) => {
+    throw new TransientError(`its answer broke off (${reasonOf(cause)})`, { cause });
+  });
+  if (bytes === undefined) throw new Error("its answer is longer than it can be");
+  return bytes;
+}
+
+function reasonOf(error: unknown): string {
+  const { code, name } = ((error as Error).cause ?? error) as { code?: string; name: string };
+  return code ?? name;
+}
