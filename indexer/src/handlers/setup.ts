@@ -1,5 +1,6 @@
 import { type Context, ponder } from "ponder:registry";
 import { config } from "../../environment.ts";
+import { expectStartBeforeContracts } from "../../expectStartBeforeContracts.ts";
 import { hubsWarning } from "../../hubsWarning.ts";
 import { token } from "../../ponder.schema.ts";
 import { logWarning } from "../../ponderProcess.ts";
@@ -12,6 +13,14 @@ if (missing !== null) logWarning({ msg: missing });
 /** The log begins with what this node was configured with: its parameters, its token, and the block where it starts to read. */
 ponder.on("AnchoredLedger:setup", async ({ context }: { context: Pick<Context, "db" | "client"> }) => {
   await holdSchema(context.db);
+  const unknown = await expectStartBeforeContracts(config);
+  if (unknown.length > 0) {
+    const contracts = unknown.join(", ");
+    logWarning({
+      msg: "The chain's node cannot tell whether these contracts were there before START_BLOCK",
+      contracts,
+    });
+  }
   const { startBlock, transfers, params } = config;
   const { timestamp } = await context.client.getBlock({ blockNumber: BigInt(startBlock) });
   const firstBlock = transfers.form === "all" ? startBlock : transfers.firstBlock;

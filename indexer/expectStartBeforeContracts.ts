@@ -1,0 +1,49 @@
+import type { Address } from "tallystick-protocol/address";
+import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
+import { createPublicClient, http } from "viem";
+import type { IndexerConfig } from "./config.ts";
+
+const PATIENCE_MS = 30_000;
+
+/**
+ * Checks that the node reads from before the contracts whose events it derives from: what they logged earlier would be missing without a
+ * word. A chain's node that keeps no state so old cannot tell, and then nothing is refused.
+ *
+ * @returns the contracts that could not be asked about
+ * @throws InvalidInputError naming each contract that was there before START_BLOCK
+ */
+export async function expectStartBeforeContracts({
+  rpcUrl,
+  startBlock,
+  params,
+  anchoredLedger,
+}: Pick<IndexerConfig, "rpcUrl" | "startBlock" | "params" | "anchoredLedger">): Promise<Address[]> {
+  if (startBlock === 0) return [];
+  const client = createPublicClient({ transport: http(rpcUrl, { timeout: PATIENCE_MS }) });
+  const contracts = [
+    ...Object.keys(params.escrows).map((it) => ["escrow", it as Address] as const),
+    ...(anchoredLedger === null ? [] : [["ledger contract", anchoredLedger] as const]),
+  ];
+  const issues: InputIssue[] = [];
+  const unknown: Address[] = [];
+  for (const [what, address] of contracts) {
+    try {
+      const code = await client.getCode({ address, blockNumber: BigInt(startBlock - 1) });
+      if (code === undefined) continue;
+      issues.push({
+        field: "START_BLOCK",
+        message: `must be earlier: the ${what} ${address} was there before`,
+      });
+    } catch {
+      unknown.push(address);
+    }
+  }
+  if (issues.length === 0) return unknown;
+  const lines = issues.map(({ field, message }) => `  ${field} ${message}`);
+  throw new InvalidInputError({
+    issues,
+    code: "start_block_too_late",
+    message: `The indexer would miss events:\n${lines.join("\n")}`,
+    hint: "Set START_BLOCK to the block in which the first of them was deployed, or an earlier one; the deployment record has it.",
+  });
+}

@@ -1,0 +1,66 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { defineParams } from "tallystick-protocol/records/params";
+import { expectStartBeforeContracts } from "../../indexer/expectStartBeforeContracts.ts";
+
+const ESCROW = `0x${"e5".repeat(20)}` as const;
+const LEDGER = `0x${"1e".repeat(20)}` as const;
+
+describe("the block where a node starts to read", () => {
+  /** The blocks in which the contracts were deployed; of blocks before `keepsFrom` the chain's node has no state. */
+  const deployed = new Map<string, number>([
+    [ESCROW, 20],
+    [LEDGER, 10],
+  ]);
+  let keepsFrom = 0;
+  let server: Server;
+  let rpcUrl: string;
+
+  before(async () => {
+    server = createServer(async (request, response) => {
+      const pieces: Buffer[] = [];
+      for await (const piece of request) pieces.push(piece);
+      const { id, params } = JSON.parse(Buffer.concat(pieces).toString());
+      const [address, block] = [String(params[0]), Number(params[1])];
+      const code = block >= (deployed.get(address) ?? 0) ? "0x6001" : "0x";
+      const answer =
+        block < keepsFrom ? { error: { code: -32000, message: "missing trie node" } } : { result: code };
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const params = defineParams({ escrows: { [ESCROW]: "provider" } });
+  const check = (startBlock: number) =>
+    expectStartBeforeContracts({ rpcUrl, startBlock, params, anchoredLedger: LEDGER });
+
+  it("may be that of the first contract, or an earlier one", async () => {
+    for (const block of [0, 1, 9, 10]) expect(await check(block)).to.deep.equal([]);
+  });
+
+  it("is refused when a contract was there before, which is named", async () => {
+    const error = await check(11).catch((it) => it);
+    expect(error).to.be.instanceOf(InvalidInputError);
+    expect(error.code).to.equal("start_block_too_late");
+    expect(error.issues).to.deep.equal([
+      { field: "START_BLOCK", message: `must be earlier: the ledger contract ${LEDGER} was there before` },
+    ]);
+    expect((await check(21).catch((it) => it)).issues).to.have.length(2);
+  });
+
+  it("is not refused by a node that keeps no state so old, which is said", async () => {
+    keepsFrom = 100;
+    try {
+      expect(await check(21)).to.deep.equal([ESCROW, LEDGER]);
+    } finally {
+      keepsFrom = 0;
+    }
+  });
+});
