@@ -23,19 +23,24 @@ const WALLETS = 1_000;
 /** Headers of one call. */
 const HEADERS = 1_000;
 
-/** What is remembered: transfers that left wallets, times of blocks, transactions. */
-const MOST_SENT = 500_000;
+/** What is remembered: transfers that reached wallets, or left them, times of blocks, transactions. */
+const MOST_TRANSFERS = 500_000;
 const MOST_TIMES = 200_000;
 const MOST_TRANSACTIONS = 20_000;
 
-/** What left a wallet up to a block, as far as it was read. */
-type Sent = { upTo: number; transfers: TokenTransfer[] };
+/** The first transfers of a wallet, up to a block, as far as they were read. */
+type First = { upTo: number; transfers: TokenTransfer[] };
+
+type Side = "transfersTo" | "transfersFrom";
 
 /** The token's transfers in blocks that nothing takes back. */
 export class FinalTransfers {
   readonly #port: LogPort;
   readonly #firstBlock: number;
-  readonly #sent = new LatestUsed<Sent>(MOST_SENT, ({ transfers }) => 1 + transfers.length);
+  readonly #first = {
+    transfersTo: new LatestUsed<First>(MOST_TRANSFERS, ({ transfers }) => 1 + transfers.length),
+    transfersFrom: new LatestUsed<First>(MOST_TRANSFERS, ({ transfers }) => 1 + transfers.length),
+  };
   readonly #times = new LatestUsed<number>(MOST_TIMES);
   readonly #transactions = new LatestUsed<TransactionLogs>(MOST_TRANSACTIONS);
 
@@ -55,30 +60,34 @@ export class FinalTransfers {
     return this.#read({ kind: "transfersTo", wallets }, range, limit, patient);
   }
 
-  /** The first `limit` transfers that left each of these wallets up to a block; of a wallet that has fewer, all. */
-  async from(
+  /**
+   * The first `limit` transfers of each of these wallets up to a block, since the token's first; of a wallet that has fewer, all. What
+   * was read before is not read again.
+   */
+  async first(
+    kind: Side,
     wallets: readonly Address[],
     upTo: number,
     limit: number,
     patient: Patient,
   ): Promise<Map<Address, readonly TokenTransfer[]>> {
-    const known = new Map(
-      wallets.map((it) => [it, this.#sent.get(it) ?? { upTo: this.#firstBlock - 1, transfers: [] }]),
-    );
-    const isMissing = (it: Sent) => it.upTo < upTo && it.transfers.length < limit;
+    const kept = this.#first[kind];
+    const nothing: First = { upTo: this.#firstBlock - 1, transfers: [] };
+    const known = new Map(wallets.map((it) => [it, kept.get(it) ?? nothing]));
+    const isMissing = (it: First) => it.upTo < upTo && it.transfers.length < limit;
     const missing = [...known].filter(([, it]) => isMissing(it));
     // Those that are known up to one block have one range to read.
     for (const [last, group] of Map.groupBy(missing, ([, it]) => it.upTo)) {
-      const query: LogQuery = { kind: "transfersFrom", wallets: group.map(([wallet]) => wallet) };
+      const query: LogQuery = { kind, wallets: group.map(([wallet]) => wallet) };
       const read = await this.#read(query, { from: last + 1, to: upTo }, limit, patient);
-      const own = Map.groupBy(read, ({ from }) => from);
+      const own = Map.groupBy(read, (it) => (kind === "transfersTo" ? it.to : it.from));
       for (const [wallet, before] of group) {
         const transfers = [...before.transfers, ...(own.get(wallet) ?? [])];
         const isCut = (own.get(wallet)?.length ?? 0) >= limit;
         // Of the last block of those that were cut there may be more.
         const end = isCut ? (transfers.at(-1) as TokenTransfer).block - 1 : upTo;
         known.set(wallet, { upTo: end, transfers });
-        this.#sent.set(wallet, { upTo: end, transfers: transfers.filter(({ block }) => block <= end) });
+        kept.set(wallet, { upTo: end, transfers: transfers.filter(({ block }) => block <= end) });
       }
     }
     return new Map([...known].map(([wallet, { transfers }]) => [wallet, transfers]));

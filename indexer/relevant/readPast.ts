@@ -49,19 +49,13 @@ async function readInflows(
   answers: Answers,
 ): Promise<void> {
   const fresh = reads.filter(({ after }) => after === null);
-  const found = new Map<TransfersToRead, TokenTransfer[]>();
+  const found = new Map<TransfersToRead, readonly TokenTransfer[]>();
   if (fresh.length > 0) {
-    const range = {
-      from: view.firstBlock,
-      to: Math.min(view.final, Math.max(...fresh.map(({ before }) => before.block))),
-    };
+    const last = Math.min(view.final, Math.max(...fresh.map(({ before }) => before.block)));
     const limit = Math.max(...fresh.map((it) => it.limit));
-    const wallets = fresh.map(({ wallet }) => wallet as Address);
-    const own = Map.groupBy<string, TokenTransfer>(
-      await view.transfers.to(wallets, range, limit, view.patient),
-      ({ to }) => to,
-    );
-    for (const read of fresh) found.set(read, own.get(read.wallet) ?? []);
+    const wallets = [...new Set(fresh.map(({ wallet }) => wallet as Address))];
+    const first = await view.transfers.first("transfersTo", wallets, last, limit, view.patient);
+    for (const read of fresh) found.set(read, first.get(read.wallet as Address) ?? []);
   }
   for (const read of reads) {
     const { wallet, after, before, limit } = read;
@@ -100,7 +94,7 @@ async function readOutflows(
   for (const [limit, group] of Map.groupBy(reads, (it) => it.limit)) {
     const upTo = Math.min(view.final, Math.max(...group.map(({ before }) => before.block)));
     const wallets = [...new Set(group.map(({ wallet }) => wallet as Address))];
-    const final = await view.transfers.from(wallets, upTo, limit, view.patient);
+    const final = await view.transfers.first("transfersFrom", wallets, upTo, limit, view.patient);
     for (const read of group) {
       const { wallet, before } = read;
       const recent = view.recent.flatMap(({ transfers }) => transfers.filter(({ from }) => from === wallet));

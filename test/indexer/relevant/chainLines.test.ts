@@ -8,6 +8,7 @@ import { WATCHED } from "tallystick-derive/relevant/inflow";
 import type { Address } from "tallystick-protocol/address";
 import { ChainTransfers, END } from "../../../indexer/relevant/chainView.ts";
 import type { Patient } from "../../../indexer/relevant/patient.ts";
+import { readAhead } from "../../../indexer/relevant/readAhead.ts";
 import { readPastOf } from "../../../indexer/relevant/readPast.ts";
 import { TransfersAhead } from "../../../indexer/relevant/transfersAhead.ts";
 import { TOKEN } from "../../derive/eventLog.ts";
@@ -50,6 +51,9 @@ async function linesThroughPort(
     };
     const until = { block, log };
     await ahead.bringIn(view, { after, until, watched, apply });
+    const agents = new Set(await watched.list());
+    const together = events.filter((it) => it.kind === "record" && it.block === block);
+    await readAhead(view, together, (it) => agents.has(it));
     after = log === END ? until : { block, log: log - 1 };
     if (event !== null) await apply(event);
   };

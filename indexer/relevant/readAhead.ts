@@ -1,0 +1,47 @@
+import type { DeriveEvent, RecordEvent } from "tallystick-derive/events";
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
+import type { ChainView } from "./chainView.ts";
+
+/** Transactions that are asked for at once. */
+const TOGETHER = 16;
+
+/** Transfers of a wallet that are read ahead: who has more is read on when that is needed. */
+const MOST_TRANSFERS = 1_000;
+
+const HASH = /^0x[0-9a-f]{64}$/;
+
+/**
+ * Reads together what records will need one after the other: the transactions that receipts name, and what reached those whom they make
+ * agents. What nobody needs in the end costs a request, and changes nothing. Whom a receipt names without having paid is not looked up: a
+ * record costs its writer nothing.
+ *
+ * @param isWatched whether what reaches a wallet is in the log already
+ */
+export async function readAhead(
+  view: ChainView,
+  events: readonly DeriveEvent[],
+  isWatched: (wallet: Address) => boolean,
+): Promise<void> {
+  const records = events.filter((it): it is RecordEvent => it.kind === "record" && it.error === undefined);
+  if (records.length < 2 || view.final < view.firstBlock) return;
+  const sides = new Set<Address>(
+    records.filter(({ type }) => type === "listing").map(({ signer }) => signer),
+  );
+  const receipts = records.filter(namesTransaction);
+  for (let n = 0; n < receipts.length; n += TOGETHER) {
+    const some = receipts.slice(n, n + TOGETHER);
+    const read = some.map(async ({ body, signer }) => {
+      const logs = await view.transfers.transaction(body.tx_hash as Hex, view.final, view.patient);
+      const payment = logs?.transfers.find(({ from }) => from === body.buyer);
+      if (payment !== undefined) sides.add(payment.from).add(signer);
+    });
+    await Promise.all(read);
+  }
+  const fresh = [...sides].filter((it) => !isWatched(it));
+  await view.transfers.first("transfersTo", fresh, view.final, MOST_TRANSFERS, view.patient);
+}
+
+function namesTransaction({ type, body: { tx_hash: tx, escrow_id: escrow } }: RecordEvent): boolean {
+  return type === "receipt" && escrow === undefined && typeof tx === "string" && HASH.test(tx);
+}
