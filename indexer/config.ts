@@ -19,7 +19,14 @@ export type SegmentSourceConfig = { kind: "http"; url: string } | { kind: "folde
  */
 export type TransfersConfig =
   | { form: "all" }
-  | { form: "relevant"; firstBlock: number; history: HistorySourceConfig[]; agree: boolean };
+  | {
+      form: "relevant";
+      firstBlock: number;
+      history: HistorySourceConfig[];
+      agree: boolean;
+      /** Ticks in which every watched wallet is held against its balance once; 0: never. */
+      checkRounds: number;
+    };
 
 /** Where final transfers are read: another RPC, or a dataset of SQD's portal. */
 export type HistorySourceConfig = { kind: "rpc" | "portal"; url: string };
@@ -119,6 +126,7 @@ const environmentSchema = z.object({
   TOKEN_FIRST_BLOCK: integer(0).optional(),
   LOG_PORTAL_URL: httpUrl.optional(),
   LOG_RPC_URLS: listOf(httpUrl),
+  BALANCE_CHECK_TICKS: integer(0, 100_000).default(100),
   LOG_SOURCES_AGREE: z.enum(["true", "false"], { error: "must be true or false" }).default("false"),
   ESCROWS: listOf(pair.pipe(z.tuple([addressSetting, z.string().min(1).max(31)]))),
   ANCHORED_LEDGER: addressSetting.optional(),
@@ -221,6 +229,7 @@ function transfersOf(env: Settings): TransfersConfig {
       ...env.LOG_RPC_URLS.map((url) => ({ kind: "rpc", url }) as const),
     ],
     agree: env.LOG_SOURCES_AGREE === "true",
+    checkRounds: env.BALANCE_CHECK_TICKS,
   };
 }
 

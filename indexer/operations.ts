@@ -15,6 +15,17 @@ export type BlockedSegment = {
   reason: string;
 };
 
+/** Transfers of the token that the indexer waits for, or that do not add up: everything that comes after that block waits too. */
+export type BlockedTransfers = {
+  block: number;
+  /** Unix seconds of the first attempt that failed. */
+  since: number;
+  attempts: number;
+  reason: string;
+  /** Whose transfers do not add up to its balance; null while a source is waited for. */
+  wallet: string | null;
+};
+
 /** The operational state of an indexer, which is no part of what it derives. */
 export type Operations = {
   /** Says that a segment is being waited for, or why still. Never throws. */
@@ -23,12 +34,19 @@ export type Operations = {
   reportUnblocked: () => Promise<void>;
   /** What is being waited for, as any replica on the same database sees it; null also before the first report ever. */
   readBlocked: () => Promise<BlockedSegment | null>;
+  /** The same of transfers, where only those that matter are read. Never throws. */
+  reportBlockedTransfers: (blocked: BlockedTransfers) => Promise<void>;
+  /** Takes that back. Never throws. */
+  reportUnblockedTransfers: () => Promise<void>;
+  /** What transfers are being waited for, as any replica on the same database sees it. */
+  readBlockedTransfers: () => Promise<BlockedTransfers | null>;
   /** The lines of followed ledgers, shared by all who live in the database. */
   lines: KeptLines;
   close: () => Promise<void>;
 };
 
 const TABLE = "ops.blocked_segment";
+const TRANSFERS = "ops.blocked_transfers";
 
 /**
  * Opens the operational state: schema `ops`, one row per indexer schema, through a small pool of its own, because Ponder's
@@ -93,6 +111,26 @@ export function openOperations(databaseUrl: string, indexerSchema: string): Oper
         throw error;
       }
     },
+    reportBlockedTransfers: ({ block, since, attempts, reason, wallet }) =>
+      write("report blocked transfers", UPSERT_TRANSFERS, [
+        indexerSchema,
+        block,
+        since,
+        attempts,
+        reason,
+        wallet,
+      ]),
+    reportUnblockedTransfers: () =>
+      write("clear blocked transfers", `DELETE FROM ${TRANSFERS} WHERE indexer_schema = $1`, [indexerSchema]),
+    readBlockedTransfers: async () => {
+      try {
+        const { rows } = await pool.query(READ_TRANSFERS, [indexerSchema]);
+        return rows.length === 0 ? null : blockedTransfers(rows[0]);
+      } catch (error) {
+        if (isUndefinedTable(error)) return null;
+        throw error;
+      }
+    },
     lines: new KeptLines(pool, table),
     close: () => pool.end(),
   };
@@ -110,6 +148,14 @@ const CREATE = `
     attempts integer NOT NULL,
     reason text NOT NULL
   );
+  CREATE TABLE IF NOT EXISTS ${TRANSFERS} (
+    indexer_schema text PRIMARY KEY,
+    block bigint NOT NULL,
+    since bigint NOT NULL,
+    attempts integer NOT NULL,
+    reason text NOT NULL,
+    wallet text
+  );
   ${CREATE_KEPT_LINES}`;
 
 const UPSERT = `
@@ -120,6 +166,23 @@ const UPSERT = `
 
 /** A replica may read through views on the schema of an indexer. */
 const READ = `SELECT * FROM ${TABLE} WHERE indexer_schema = coalesce(${SCHEMA_BEHIND_VIEWS}, $1)`;
+
+const UPSERT_TRANSFERS = `
+  INSERT INTO ${TRANSFERS} (indexer_schema, block, since, attempts, reason, wallet)
+  VALUES ($1, $2, $3, $4, $5, $6)
+  ON CONFLICT (indexer_schema) DO UPDATE SET block = $2, since = $3, attempts = $4, reason = $5, wallet = $6`;
+
+const READ_TRANSFERS = `SELECT * FROM ${TRANSFERS} WHERE indexer_schema = coalesce(${SCHEMA_BEHIND_VIEWS}, $1)`;
+
+function blockedTransfers(row: Record<string, string | number | null>): BlockedTransfers {
+  return {
+    block: Number(row.block),
+    since: Number(row.since),
+    attempts: Number(row.attempts),
+    reason: String(row.reason),
+    wallet: row.wallet === null ? null : String(row.wallet),
+  };
+}
 
 function blockedSegment(row: Record<string, string | number>): BlockedSegment {
   return {

@@ -19,6 +19,8 @@ export type ChainView = {
   firstBlock: number;
   /** Up to this block transfers are read by range; those behind it are in `recent`, up to the head. */
   final: number;
+  /** The last final block that is known, which may be behind the head. */
+  finalizedHead: BlockAt;
   recent: readonly RecentBlock[];
   transfers: FinalTransfers;
   patient: Patient;
@@ -31,7 +33,7 @@ export class ChainTransfers {
   readonly #firstBlock: number;
   readonly #transfers: FinalTransfers;
   readonly #recent: RecentBlocks;
-  #final = -1;
+  #final: BlockAt = { block: -1, hash: "0x" };
   #askedAt = Number.NEGATIVE_INFINITY;
 
   constructor({ port, token, firstBlock }: { port: LogPort; token: Address; firstBlock: number }) {
@@ -44,18 +46,19 @@ export class ChainTransfers {
 
   /** @throws OrphanedError when the block is gone from the chain, through `patient` */
   async at(head: BlockAt, patient: Patient): Promise<ChainView> {
-    if (head.block > this.#final && head.block >= this.#askedAt + ASK_AGAIN) {
-      const { block } = await patient((call) => this.#port.finalizedHead(call));
-      this.#final = Math.max(this.#final, block);
+    if (head.block > this.#final.block && head.block >= this.#askedAt + ASK_AGAIN) {
+      const now = await patient((call) => this.#port.finalizedHead(call));
+      if (now.block > this.#final.block) this.#final = now;
       this.#askedAt = head.block;
     }
-    const final = Math.min(this.#final, head.block);
+    const final = Math.min(this.#final.block, head.block);
     const first = Math.max(final + 1, this.#firstBlock);
     return {
       head,
       token: this.#token,
       firstBlock: this.#firstBlock,
       final,
+      finalizedHead: this.#final,
       recent: first > head.block ? [] : await this.#recent.upTo(head, first, patient),
       transfers: this.#transfers,
       patient,

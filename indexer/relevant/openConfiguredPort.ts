@@ -1,7 +1,7 @@
 import type { IndexerConfig } from "../config.ts";
 import { createLogPort } from "../logPort/createLogPort.ts";
 import type { LogSourceError } from "../logPort/errors.ts";
-import type { LogPort } from "../logPort/logPort.ts";
+import type { BalanceSource, LogPort } from "../logPort/logPort.ts";
 import { createPortalSource } from "../logPort/portal/createPortalSource.ts";
 import { createRpcSource } from "../logPort/rpc/createRpcSource.ts";
 
@@ -9,21 +9,33 @@ import { createRpcSource } from "../logPort/rpc/createRpcSource.ts";
 const TELL_FINALITY = new Set([1, 8453, 84_532, 11_155_111]);
 const FINALITY_BLOCKS = 30;
 
-/** Opens the sources of logs that are configured; null where all transfers are indexed. */
+/** The sources of logs that are configured. */
+export type ConfiguredPort = {
+  port: LogPort;
+  /** Each source that can tell everything, with the chain's RPC behind it: what is asked where `port` seems to be wrong. */
+  others: readonly LogPort[];
+  balances: BalanceSource;
+};
+
+/** Opens the sources of logs; null where all transfers are indexed. */
 export function openConfiguredPort(
-  { chainId, rpcUrl, token, transfers }: IndexerConfig,
-  onFallback?: (failed: LogSourceError, next: string) => void,
-): LogPort | null {
+  { chainId, rpcUrl, token, transfers }: Pick<IndexerConfig, "chainId" | "rpcUrl" | "token" | "transfers">,
+  onFallback: (failed: LogSourceError, next: string) => void,
+): ConfiguredPort | null {
   if (transfers.form === "all") return null;
-  const { firstBlock, history, agree } = transfers;
+  const { firstBlock, agree } = transfers;
   const finality = TELL_FINALITY.has(chainId) ? {} : { finalityBlocks: FINALITY_BLOCKS };
   const openRpc = (url: string) => createRpcSource({ url, token, firstBlock, ...finality });
-  return createLogPort({
-    rpc: openRpc(rpcUrl),
-    history: history.map(({ kind, url }) =>
-      kind === "portal" ? createPortalSource({ url, token }) : openRpc(url),
-    ),
-    agree,
-    ...(onFallback && { onFallback }),
-  });
+  const rpc = openRpc(rpcUrl);
+  const history = transfers.history.map(({ kind, url }) =>
+    kind === "portal" ? createPortalSource({ url, token }) : openRpc(url),
+  );
+  return {
+    port: createLogPort({ rpc, history, agree, onFallback }),
+    others: [
+      ...history.slice(1).map((it) => createLogPort({ rpc, history: [it] })),
+      ...(history.length > 0 ? [rpc] : []),
+    ],
+    balances: rpc,
+  };
 }

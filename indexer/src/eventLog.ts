@@ -26,7 +26,7 @@ const derivation = new Derivation();
 /** The block that a handler runs for, as Ponder gives it. */
 export type HandlersBlock = { number: bigint; hash: Hex };
 
-const transfers = config.transfers.form === "relevant" ? openRelevantTransfers(config) : null;
+const transfers = config.transfers.form === "relevant" ? await openRelevantTransfers(config) : null;
 
 /**
  * Logs events of one block and applies them: the one way by which anything reaches the derivation. Where only the transfers that matter
@@ -40,9 +40,9 @@ export function logEvents(
   block: HandlersBlock,
 ): Promise<boolean> {
   return unlessOrphaned(async () => {
-    const [first] = events;
+    const [first, ...others] = events;
     if (first === undefined) return;
-    const read = await readPast(db, first, block);
+    const read = await readPast(db, [first, ...others], block);
     await applyEvents(db, events, block.hash, read);
   });
 }
@@ -58,7 +58,7 @@ export function bringTransfersIn(
   block: HandlersBlock & { timestamp: bigint },
 ): Promise<boolean> {
   const end: TickEvent = { block: Number(block.number), time: Number(block.timestamp), kind: "tick" };
-  return unlessOrphaned(async () => void (await readPast(db, end, block)));
+  return unlessOrphaned(async () => void (await readPast(db, [end], block)));
 }
 
 /** Begins the log with its first line. */
@@ -76,16 +76,16 @@ async function unlessOrphaned(work: () => Promise<void>): Promise<boolean> {
   }
 }
 
-/** Brings in the transfers that matter up to an event; null where the log has all of them. */
+/** Brings in the transfers that matter up to events of one place; null where the log has all of them. */
 async function readPast(
   db: Context["db"],
-  event: DeriveEvent,
+  events: readonly [DeriveEvent, ...DeriveEvent[]],
   { number, hash }: HandlersBlock,
 ): Promise<ReadPast | null> {
   if (transfers === null) return null;
   const block = { block: Number(number), hash };
-  return transfers.bringIn(db, block, event, {
-    rows: () => derivation.rowsBefore(ponderRows(db), event, hash),
+  return transfers.bringIn(db, block, events, {
+    rows: () => derivation.rowsBefore(ponderRows(db), events[0], hash),
     forgotten: () => derivation.forgotten,
     apply: (transfer, read) => applyEvents(db, [transfer], hash, read),
   });

@@ -1,7 +1,7 @@
 import type { Context } from "ponder:registry";
 import { sql } from "ponder";
 import { createPublicClient, http } from "viem";
-import { config } from "../environment.ts";
+import { config, operations } from "../environment.ts";
 import type { BlockAt } from "../logPort/logPort.ts";
 import { logInfo, logWarning, shutdownSignal } from "../ponderProcess.ts";
 import { OrphanedError, type Patient } from "../relevant/patient.ts";
@@ -9,6 +9,9 @@ import { patiently, type Waiting } from "./segments/patiently.ts";
 
 /** A long history is read in steps, and none of them takes longer than this. */
 const DEADLINE_MS = 600_000;
+
+/** Pauses between two looks at what does not add up: each may read a long history. */
+const LOOKS = { first: 10_000, most: 600_000 };
 
 /** What is told while something is waited for. */
 type Told = Pick<Waiting, "onBlocked" | "onUnblocked">;
@@ -26,16 +29,22 @@ export function waitingFor(db: Context["db"], { block, hash }: BlockAt, told: To
   };
 }
 
-/** Reads logs for a block until they are there. */
+/** Reads logs for a block until they are there; what it waits for is told like a segment that is missing. */
 export function patientFor(db: Context["db"], head: BlockAt): Patient {
   const { block } = head;
+  const since = Math.floor(Date.now() / 1000);
   const waiting = waitingFor(db, head, {
     onBlocked: async ({ attempts, reason }) => {
       // Powers of two: seldom enough for a log that is read, often enough for one that is searched.
-      if (Math.log2(attempts) % 1 !== 0) return;
-      logWarning({ msg: "Waiting for logs of the token", block, attempts, reason });
+      if (Math.log2(attempts) % 1 === 0) {
+        logWarning({ msg: "Waiting for transfers of the token", block, attempts, reason });
+      }
+      await operations.reportBlockedTransfers({ block, since, attempts, reason, wallet: null });
     },
-    onUnblocked: async () => logInfo({ msg: "Stopped waiting for logs of the token", block }),
+    onUnblocked: async () => {
+      logInfo({ msg: "Stopped waiting for transfers of the token", block });
+      await operations.reportUnblockedTransfers();
+    },
   });
   const call = { signal: waiting.signal, deadlineMs: DEADLINE_MS };
   return async (work) => {
@@ -43,4 +52,40 @@ export function patientFor(db: Context["db"], head: BlockAt): Patient {
     if (done === null) throw new OrphanedError(block);
     return done.result;
   };
+}
+
+/** Holds a block for as long as transfers do not add up, and looks again. @throws OrphanedError when the block is gone */
+export async function holdFor(
+  db: Context["db"],
+  head: BlockAt,
+  look: (signal: AbortSignal) => Promise<{ wallet: string; reason: string } | null>,
+): Promise<void> {
+  const { block } = head;
+  const since = Math.floor(Date.now() / 1000);
+  let wallet: string | null = null;
+  const waiting = waitingFor(db, head, {
+    onBlocked: async ({ attempts, reason }) => {
+      if (Math.log2(attempts) % 1 === 0) {
+        logWarning({
+          msg: "Transfers do not add up to a balance",
+          block,
+          attempts,
+          reason,
+          wallet: wallet ?? "",
+        });
+      }
+      await operations.reportBlockedTransfers({ block, since, attempts, reason, wallet });
+    },
+    onUnblocked: async () => {
+      logInfo({ msg: "Transfers add up again", block });
+      await operations.reportUnblockedTransfers();
+    },
+  });
+  const attempt = async () => {
+    const gap = await look(waiting.signal);
+    if (gap === null) return;
+    wallet = gap.wallet;
+    throw new Error(gap.reason);
+  };
+  if ((await patiently(attempt, { ...waiting, pause: LOOKS })) === null) throw new OrphanedError(block);
 }

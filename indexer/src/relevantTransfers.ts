@@ -1,19 +1,34 @@
 import type { Context } from "ponder:registry";
 import type { DeriveEvent, TransferEvent } from "tallystick-derive/events";
 import type { ReadPast } from "tallystick-derive/relevant/applyRelevant";
+import { STATE_ID } from "tallystick-derive/stateId";
 import type { Store } from "tallystick-derive/store";
 import type { RowChange } from "tallystick-derive/transaction";
+import type { Address } from "tallystick-protocol/address";
+import { type Params, paramsSchema } from "tallystick-protocol/records/params";
 import type { IndexerConfig } from "../config.ts";
+import { operations } from "../environment.ts";
+import type { Flow } from "../logPort/completeness/checkCompleteness.ts";
 import type { BlockAt } from "../logPort/logPort.ts";
+import type { Operations } from "../operations.ts";
 import { transfersRead } from "../ponder.schema.ts";
-import { ChainTransfers, END } from "../relevant/chainView.ts";
+import { logWarning, shutdownSignal } from "../ponderProcess.ts";
+import { ChainTransfers, type ChainView, END } from "../relevant/chainView.ts";
+import { CompletenessWatch, gapReason, type Look } from "../relevant/completenessWatch.ts";
 import { openConfiguredPort } from "../relevant/openConfiguredPort.ts";
+import { readAhead } from "../relevant/readAhead.ts";
 import { readPastOf } from "../relevant/readPast.ts";
 import { TransfersAhead } from "../relevant/transfersAhead.ts";
 import { WatchedWallets } from "../relevant/watchedWallets.ts";
-import { patientFor } from "./patientFor.ts";
+import { holdFor, patientFor } from "./patientFor.ts";
 
 const LAST = "last";
+
+/** Blocks behind the last final one that is known where looking begins: half an hour of Base. */
+const NEAR = 1_000;
+
+/** A look at some wallets' balances may read a long history. */
+const LOOK_MS = 3_600_000;
 
 /** The derivation, as far as transfers that are brought in need it. */
 type Derivation = {
@@ -28,29 +43,41 @@ type Derivation = {
  * Looks for the transfers that matter while Ponder indexes everything else. Up to where they are applied is a row, which Ponder takes back
  * with them; what is remembered here besides holds on every fork.
  */
-export function openRelevantTransfers(config: IndexerConfig) {
-  const port = openConfiguredPort(config);
-  if (config.transfers.form !== "relevant" || port === null) return null;
+export async function openRelevantTransfers(config: IndexerConfig) {
+  const sources = openConfiguredPort(config, (failed, next) =>
+    logWarning({ msg: "Reading transfers from another source", reason: failed.message, next }),
+  );
+  if (config.transfers.form !== "relevant" || sources === null) return null;
   const { token, transfers, startBlock } = config;
-  const chain = new ChainTransfers({ port, token, firstBlock: transfers.firstBlock });
+  const { port, others, balances } = sources;
+  const { firstBlock, checkRounds: rounds } = transfers;
+  const completeness =
+    rounds === 0
+      ? null
+      : new CompletenessWatch(
+          { ports: [port, ...others], balances, firstBlock, rounds, deadlineMs: LOOK_MS },
+          await suspectsOf(operations),
+        );
+  const chain = new ChainTransfers({ port, token, firstBlock });
   const ahead = new TransfersAhead();
   const watched = new WatchedWallets();
 
   return {
     /**
-     * Brings in what stands before an event of a block, or with null the whole block.
+     * Brings in what stands before events of a block that have one place.
      *
-     * @returns what tells the event of the past
+     * @returns what tells the events of the past
      * @throws OrphanedError when the block is gone from the chain
      */
     async bringIn(
       db: Context["db"],
       head: BlockAt,
-      event: DeriveEvent,
+      events: readonly [DeriveEvent, ...DeriveEvent[]],
       derivation: Derivation,
     ): Promise<ReadPast> {
       const view = await chain.at(head, patientFor(db, head));
       const read = readPastOf(view, (transfer) => ahead.isAuthorized(view, transfer));
+      const [event] = events;
       const known = await db.find(transfersRead, { id: LAST });
       const after = known ?? { block: startBlock - 1, log: END };
       const until = { block: head.block, log: event.kind === "tick" ? END : event.log };
@@ -64,12 +91,116 @@ export function openRelevantTransfers(config: IndexerConfig) {
           return changes.some(({ table }) => table === "inflow");
         },
       });
+      const agents = new Set(events.length > 1 ? await watched.of(rows, derivation.forgotten()) : []);
+      await readAhead(view, events, (wallet) => agents.has(wallet));
       const row = { block: until.block, log: until.log - (until.log === END ? 0 : 1) };
       if (known === null) await db.insert(transfersRead).values({ id: LAST, ...row });
       else if (known.block !== row.block || known.log !== row.log) {
         await db.update(transfersRead, { id: LAST }).set(row);
       }
+      if (completeness !== null && event.kind === "tick" && isNearHead(view)) {
+        await checkTransfers(db, view, completeness, {
+          rows,
+          watched: await watched.of(rows, derivation.forgotten()),
+        });
+      }
       return read;
     },
   };
+}
+
+/** Whose transfers did not add up when an earlier process ended: it stays said until they are looked at again. */
+async function suspectsOf({
+  readBlockedTransfers,
+  reportUnblockedTransfers,
+}: Operations): Promise<Address[]> {
+  const earlier = await readBlockedTransfers().catch(() => null);
+  if (earlier !== null && earlier.wallet !== null) return [earlier.wallet as Address];
+  await reportUnblockedTransfers();
+  return [];
+}
+
+/** While a long history is read through, nobody is given it as what is now, and its sources have enough to do. */
+function isNearHead({ head, finalizedHead }: ChainView): boolean {
+  return head.block > finalizedHead.block - NEAR;
+}
+
+/** Holds a tick while transfers do not add up, and begins another look beside it. */
+async function checkTransfers(
+  db: Context["db"],
+  view: ChainView,
+  completeness: CompletenessWatch,
+  { rows, watched }: { rows: Pick<Store, "get">; watched: readonly Address[] },
+): Promise<void> {
+  const { hubTransfers } = await heldParams(rows);
+  const look: Look = {
+    // Of a head that is final itself the rows are as of there.
+    at: view.head.block > view.final ? view.finalizedHead : view.head,
+    watched,
+    hubTransfers,
+    received: (wallets) => receivedUntilFinal(view, rows, wallets, hubTransfers),
+  };
+  if (completeness.gaps.length > 0) {
+    await holdFor(db, view.head, async (signal) => {
+      const gap = await completeness.lookAgain(look, signal);
+      return gap === null ? null : { wallet: gap.wallet, reason: gapReason(gap) };
+    });
+  }
+  await completeness.begin(look, shutdownSignal(), {
+    onLooked: async (gap) => {
+      if (gap === null) {
+        if ((await operations.readBlockedTransfers()) !== null) await operations.reportUnblockedTransfers();
+        return;
+      }
+      const [reason, since] = [gapReason(gap), Math.floor(Date.now() / 1000)];
+      logWarning({
+        msg: "Transfers do not add up to a balance",
+        block: gap.block,
+        wallet: gap.wallet,
+        reason,
+      });
+      // Nothing is published from here on that is not marked; the next tick waits.
+      await operations.reportBlockedTransfers({
+        block: gap.block,
+        since,
+        attempts: 0,
+        reason,
+        wallet: gap.wallet,
+      });
+    },
+    onFailed: (error) => {
+      if (shutdownSignal().aborted) return;
+      logWarning({ msg: "Could not hold transfers against balances", reason: String(error) });
+    },
+  });
+}
+
+async function heldParams(rows: Pick<Store, "get">): Promise<Params> {
+  const state = await rows.get("state", STATE_ID);
+  return paramsSchema.parse(JSON.parse(state?.params ?? "{}"));
+}
+
+/** What wallets received up to the last final block: what the rows have, without what came in the blocks behind it. */
+async function receivedUntilFinal(
+  { recent, final, head }: ChainView,
+  rows: Pick<Store, "get">,
+  wallets: readonly Address[],
+  hubTransfers: number,
+): Promise<Map<Address, Flow>> {
+  const flows = new Map<Address, Flow>();
+  for (const wallet of wallets) {
+    const [told, live] = [await rows.get("inflow", wallet), await rows.get("wallet", wallet)];
+    // Of one that received so many before it was watched, the others were not looked for.
+    const isCut = (told?.incoming ?? 0) >= hubTransfers;
+    const count = (told?.incoming ?? 0) + (live?.incoming ?? 0) + (isCut ? 1 : 0);
+    flows.set(wallet, { count, sum: (told?.received ?? 0n) + (live?.received ?? 0n) });
+  }
+  for (const { transfers, block } of recent) {
+    if (block <= final || block > head.block) continue;
+    for (const { to, value } of transfers) {
+      const flow = flows.get(to);
+      if (flow !== undefined) flows.set(to, { count: flow.count - 1, sum: flow.sum - value });
+    }
+  }
+  return flows;
 }

@@ -9,7 +9,7 @@ import {
   table,
 } from "../query/nodeQuery.ts";
 
-/** `tallystick status`: where a node stands. Exits with 1 when it waits for a segment of a ledger. */
+/** `tallystick status`: where a node stands. Exits with 1 when it waits for a segment of a ledger, or for transfers. */
 export function registerStatus(program: Command): void {
   addQueryOptions(
     program
@@ -18,7 +18,8 @@ export function registerStatus(program: Command): void {
   ).action(async (options: QueryOptions) => {
     const { meta } = await nodeAt(options).graphql.status();
     const blocked = meta.blockedAtSegment;
-    if (blocked !== null) process.exitCode = 1;
+    const late = meta.blockedAtTransfers;
+    if (blocked !== null || late !== null) process.exitCode = 1;
     answer(options, meta, () =>
       [
         facts([
@@ -33,6 +34,11 @@ export function registerStatus(program: Command): void {
             blocked &&
               `for entries ${blocked.from} to ${blocked.to} of ${blocked.ledger} since ${moment(blocked.since)}, ` +
                 `${blocked.attempts} attempts: ${blocked.reason}`,
+          ],
+          [
+            "transfers",
+            late &&
+              `waiting at block ${late.block} since ${moment(late.since)}, ${late.attempts} attempts: ${late.reason}`,
           ],
         ]),
         table(

@@ -35,9 +35,10 @@ export async function dropSchema(
         if (strange.length > 0) throw notAnIndexers(schema, strange);
         // Views of the last switch go with the tables that they read.
         await query(`DROP SCHEMA ${pg.escapeIdentifier(schema)} CASCADE`);
-        const { rows } = await query("SELECT to_regclass('ops.blocked_segment') IS NOT NULL AS there");
-        if (rows[0]?.there)
-          await query("DELETE FROM ops.blocked_segment WHERE indexer_schema = $1", [schema]);
+        for (const table of ["ops.blocked_segment", "ops.blocked_transfers"]) {
+          const { rows } = await query("SELECT to_regclass($1) IS NOT NULL AS there", [table]);
+          if (rows[0]?.there) await query(`DELETE FROM ${table} WHERE indexer_schema = $1`, [schema]);
+        }
         return { dropped: true };
       }),
     { what: `the tables of ${schema} to be free`, withinMs: LOCKS_MS, everyMs: 250, signal },

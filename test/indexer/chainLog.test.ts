@@ -34,6 +34,7 @@ import {
   type Wallet,
   zeroHash,
 } from "./support/localChain.ts";
+import { startLossySource } from "./support/lossySource.ts";
 import { openOnChain, TestLedger } from "./support/testLedger.ts";
 
 const TICK_BLOCKS = 3;
@@ -57,12 +58,14 @@ describe("a node's event log", () => {
   let keeper: Keeper;
   let postgres: PostgresServer;
   let chain: LocalChain;
+  let anchoredLedgerCode: Hex;
   const [buyer, seller, writer] = [newWallet(), newWallet(), newWallet()];
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "tallystick-log-"));
     keeper = await openKeeper();
     [postgres, chain] = await Promise.all([startPostgres({ keeper }), startLocalChain(keeper, folder)]);
+    anchoredLedgerCode = (await chain.client.getCode({ address: chain.anchoredLedger })) as Hex;
   });
   after(async () => {
     await keeper?.close();
@@ -232,9 +235,65 @@ describe("a node's event log", () => {
     expect([status, logs[0]?.topics[1]]).to.deep.equal(["success", id]);
   }
 
+  it("is not gone on with where a source of transfers has left one out: the node says whose do not add up", async () => {
+    // What the ledgers' contract was before it told of one more anchor.
+    await chain.client.setCode({ address: chain.anchoredLedger, bytecode: anchoredLedgerCode });
+    const ledger = await open("lossy");
+    await ledger.say("listing", listing(seller.address), seller);
+    const { transactionHash: lost } = await chain.pay(buyer, seller, 12_345n);
+    await ledger.anchor();
+    // All of it is final.
+    await chain.mine(33);
+    const source = await startLossySource(chain.rpcUrl, lost);
+    try {
+      const indexer = await start("lossy", [ledger], {
+        TRANSFERS: "relevant",
+        BALANCE_CHECK_TICKS: "1",
+        LOG_RPC_URLS: source.url,
+      });
+      type Late = { wallet: string; reason: string; attempts: number };
+      const said = async () => {
+        const { meta } = await indexer.query<{ meta: { block: number; blockedAtTransfers: Late | null } }>(
+          "{ meta { block blockedAtTransfers { wallet reason attempts } } }",
+        );
+        return meta;
+      };
+      await indexer.until("the gap to be said", async () => (await said()).blockedAtTransfers !== null);
+      await chain.mine(2 * TICK_BLOCKS);
+      await indexer.until("a tick to wait", async () => (await said()).blockedAtTransfers?.attempts);
+      const { block, blockedAtTransfers } = await said();
+      expect(block).to.be.lessThan(Number(await chain.client.getBlockNumber()) - TICK_BLOCKS);
+      const late = blockedAtTransfers as Late;
+      expect(late.wallet).to.equal(seller.address);
+      expect(late.reason).to.contain("lack 12345 atomic units that it received");
+      expect(source.dropped()).to.be.greaterThan(0);
+      const metrics = await (await fetch(`${indexer.url}/metrics`)).text();
+      expect(metrics).to.match(/^tallystick_blocked_at_transfers_seconds [1-9]/m);
+    } finally {
+      await source.close();
+    }
+  }).timeout(0);
+
   async function nodesLog(ledgers: { id: Hex; place: string }[]): Promise<object[]> {
-    const databaseUrl = await postgres.createDatabase("node");
-    const indexer = await startIndexer(keeper, folder, {
+    const indexer = await start("node", ledgers);
+    await indexer.untilTick(await chain.client.getBlockNumber());
+    const snapshot = await openNodeSnapshot({
+      databaseUrl: indexer.databaseUrl,
+      databaseSchema: "tallystick",
+    });
+    const lines: object[] = [];
+    for await (const line of snapshot.eventLog()) lines.push(JSON.parse(line));
+    await snapshot.close();
+    return lines;
+  }
+
+  async function start(
+    name: string,
+    ledgers: { id: Hex; place: string }[],
+    more: Record<string, string> = {},
+  ) {
+    const databaseUrl = await postgres.createDatabase(name);
+    const environment = {
       DATABASE_URL: databaseUrl,
       RPC_URL: chain.rpcUrl,
       CHAIN_ID: String(CHAIN_ID),
@@ -243,12 +302,8 @@ describe("a node's event log", () => {
       ANCHORED_LEDGER: chain.anchoredLedger,
       LEDGERS: ledgers.map(({ id, place }) => `${id}=${place}`).join(","),
       TICK_BLOCKS: String(TICK_BLOCKS),
-    });
-    await indexer.untilTick(await chain.client.getBlockNumber());
-    const snapshot = await openNodeSnapshot({ databaseUrl, databaseSchema: "tallystick" });
-    const lines: object[] = [];
-    for await (const line of snapshot.eventLog()) lines.push(JSON.parse(line));
-    await snapshot.close();
-    return lines;
+      ...more,
+    };
+    return { ...(await startIndexer(keeper, folder, environment, name)), databaseUrl };
   }
 });

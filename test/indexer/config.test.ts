@@ -137,7 +137,7 @@ describe("indexer configuration", () => {
   it("reads all transfers unless it is told to look for those that matter", () => {
     expect(readConfig(complete).transfers).to.deep.equal({ form: "all" });
     const relevant = { ...complete, TRANSFERS: "relevant" };
-    const nothing = { form: "relevant", firstBlock: 0, history: [], agree: false };
+    const nothing = { form: "relevant", firstBlock: 0, history: [], agree: false, checkRounds: 100 };
     expect(readConfig(relevant).transfers).to.deep.equal(nothing);
     const sources = {
       START_BLOCK: "20",
@@ -145,6 +145,7 @@ describe("indexer configuration", () => {
       LOG_PORTAL_URL: "https://portal.example/datasets/base-mainnet/",
       LOG_RPC_URLS: "http://one.example, http://two.example",
       LOG_SOURCES_AGREE: "true",
+      BALANCE_CHECK_TICKS: "0",
     };
     expect(readConfig({ ...relevant, ...sources }).transfers).to.deep.equal({
       form: "relevant",
@@ -155,6 +156,7 @@ describe("indexer configuration", () => {
         { kind: "rpc", url: "http://two.example" },
       ],
       agree: true,
+      checkRounds: 0,
     });
     expect(issuesOf({ ...relevant, ...sources, START_BLOCK: "9" })).to.have.all.keys("TOKEN_FIRST_BLOCK");
     expect(issuesOf({ ...relevant, LOG_SOURCES_AGREE: "true" })).to.have.all.keys("LOG_SOURCES_AGREE");

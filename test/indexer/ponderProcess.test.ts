@@ -34,7 +34,7 @@ describe("the API in Ponder's process", () => {
     });
     const app = createApi({
       db: broken as never,
-      operations: { readBlocked: async () => null },
+      operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
       node,
       settlementUrl: null,
     });

@@ -11,7 +11,7 @@ import { type Loaders, openLoaders } from "./loaders.ts";
 /** What all requests share. */
 export type ServerContext = {
   db: Database;
-  operations: Pick<Operations, "readBlocked">;
+  operations: Pick<Operations, "readBlocked" | "readBlockedTransfers">;
   /** Chain and token of this node. */
   node: { chainId: number; token: string };
   /** Whether insights are given for nothing. */

@@ -1,6 +1,6 @@
 import { STATE_ID } from "tallystick-derive/stateId";
 import type { Row } from "tallystick-derive/tables";
-import type { BlockedSegment } from "../../operations.ts";
+import type { BlockedSegment, BlockedTransfers } from "../../operations.ts";
 import { indexedBlock } from "../rows/checkpoint.ts";
 import { followedLedgers } from "../rows/ledgers.ts";
 import { firstTokenBlock } from "../rows/token.ts";
@@ -18,6 +18,23 @@ const BlockedSegmentRef = builder.objectRef<BlockedSegment>("BlockedSegment").im
     since: t.field({ type: "SafeInt", resolve: ({ since }) => since }),
     attempts: t.exposeInt("attempts"),
     reason: t.exposeString("reason"),
+  }),
+});
+
+const BlockedTransfersRef = builder.objectRef<BlockedTransfers>("BlockedTransfers").implement({
+  description:
+    "Transfers of the token that no source tells, or that do not add up to a balance on the chain. Nothing after that block is derived until they do.",
+  fields: (t) => ({
+    block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
+    since: t.field({ type: "SafeInt", resolve: ({ since }) => since }),
+    attempts: t.exposeInt("attempts"),
+    reason: t.exposeString("reason"),
+    wallet: t.field({
+      type: "Address",
+      nullable: true,
+      description: "Whose transfers do not add up; null while a source is waited for.",
+      resolve: ({ wallet }) => wallet,
+    }),
   }),
 });
 
@@ -77,6 +94,11 @@ const MetaRef = builder.objectRef<Meta>("Meta").implement({
       type: BlockedSegmentRef,
       nullable: true,
       resolve: (_, __, { operations }) => operations.readBlocked(),
+    }),
+    blockedAtTransfers: t.field({
+      type: BlockedTransfersRef,
+      nullable: true,
+      resolve: (_, __, { operations }) => operations.readBlockedTransfers(),
     }),
   }),
 });

@@ -285,6 +285,13 @@ export type StatusAnswer = {
       attempts: number;
       reason: string;
     } | null;
+    blockedAtTransfers: {
+      block: number;
+      since: number;
+      attempts: number;
+      reason: string;
+      wallet: string | null;
+    } | null;
   };
 };
 
@@ -796,6 +803,13 @@ export function createGraphqlClient(
       since
       attempts
       reason
+    }
+    blockedAtTransfers {
+      block
+      since
+      attempts
+      reason
+      wallet
     }
   }
 }`,

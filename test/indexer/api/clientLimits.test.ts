@@ -45,7 +45,7 @@ describe("the API under one client that asks too much", function () {
   ): Promise<void> {
     const app = createApi({
       db: story.database.db,
-      operations: { readBlocked: async () => null },
+      operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
       node,
       settlementUrl: null,
       subscriptions,

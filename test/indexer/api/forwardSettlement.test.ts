@@ -6,7 +6,7 @@ import { createApi } from "../../../indexer/api/app.ts";
 
 const dependencies = {
   db: undefined as never,
-  operations: { readBlocked: async () => null },
+  operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
   node: { chainId: 1, token: "0x" },
 };
 

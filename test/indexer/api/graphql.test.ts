@@ -3,7 +3,7 @@ import type { Hono } from "hono";
 import type { Reputation } from "tallystick-derive/reputation";
 import type { Snapshot } from "tallystick-derive/snapshot";
 import { createApi } from "../../../indexer/api/app.ts";
-import type { BlockedSegment } from "../../../indexer/operations.ts";
+import type { BlockedSegment, BlockedTransfers } from "../../../indexer/operations.ts";
 import * as schema from "../../../indexer/ponder.schema.ts";
 import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
@@ -50,13 +50,14 @@ describe("GraphQL", () => {
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
   let app: Hono;
   let blocked: BlockedSegment | null = null;
+  let late: BlockedTransfers | null = null;
   let derived: Snapshot & Awaited<ReturnType<EventLog["derive"]>>;
 
   before(async function () {
     this.timeout(60_000);
     postgres = await startPostgres();
     database = await openApiDatabase(await postgres.createDatabase("api"));
-    const operations = { readBlocked: async () => blocked };
+    const operations = { readBlocked: async () => blocked, readBlockedTransfers: async () => late };
     app = createApi({ db: database.db, operations, node, settlementUrl: null });
   });
   after(async () => {
@@ -202,6 +203,19 @@ describe("GraphQL", () => {
         expect(meta).to.deep.equal({ blockedAtSegment: segment });
       } finally {
         blocked = null;
+      }
+    });
+
+    it("tells whose transfers do not add up", async () => {
+      const wallet = `0x${"0a".repeat(20)}`;
+      late = { block: 9, since: 1_767_225_600, attempts: 3, reason: "5 atomic units are missing", wallet };
+      try {
+        const { meta } = await ask<{ meta: object }>(
+          "{ meta { blockedAtTransfers { block since attempts reason wallet } } }",
+        );
+        expect(meta).to.deep.equal({ blockedAtTransfers: late });
+      } finally {
+        late = null;
       }
     });
 

@@ -53,7 +53,7 @@ describe("GraphQL over many audits", () => {
           LATERAL jsonb_populate_record(null::public.${table}, to_jsonb(model) || jsonb_build_object(${changes})) AS row`);
     }
     await database.pool.query("ANALYZE");
-    const operations = { readBlocked: async () => null };
+    const operations = { readBlocked: async () => null, readBlockedTransfers: async () => null };
     app = createApi({ db: database.db, operations, node, settlementUrl: null });
   });
   after(() => database?.close());

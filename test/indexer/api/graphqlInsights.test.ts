@@ -79,7 +79,7 @@ describe("GraphQL: insights", () => {
   });
 
   it("are not given away by a node that sells them", async () => {
-    const operations = { readBlocked: async () => null };
+    const operations = { readBlocked: async () => null, readBlockedTransfers: async () => null };
     const yoga = graphqlServer({ db: story.database.db, operations, node, insightsAreFree: false });
     const response = await yoga.fetch("http://node/graphql?query={insights{trends{totalCount}}}");
     const { errors } = (await response.json()) as Answer;

@@ -8,7 +8,7 @@ import { graphqlServer } from "../../../indexer/api/graphql/server.ts";
 type Answer = { errors?: { message: string; extensions: { code: string } }[] };
 
 const dependencies = {
-  operations: { readBlocked: async () => null },
+  operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
   node: { chainId: 1, token: `0x${"70".repeat(20)}` },
   settlementUrl: null,
 };

@@ -7,7 +7,7 @@ const encoded = `query=${encodeURIComponent(QUERY)}`;
 describe("GraphQL asked with parameters of a wrong form", () => {
   const app = createApi({
     db: {} as never,
-    operations: { readBlocked: async () => null },
+    operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
     node: { chainId: 1, token: `0x${"70".repeat(20)}` },
     settlementUrl: null,
   });

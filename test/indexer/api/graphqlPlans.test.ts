@@ -112,7 +112,7 @@ describe("GraphQL over many rows", () => {
     await database.pool.query("ANALYZE");
     app = createApi({
       db: database.db,
-      operations: { readBlocked: async () => null },
+      operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
       node,
       settlementUrl: null,
     });

@@ -23,7 +23,7 @@ describe("GraphQL subscriptions over server-sent events", () => {
   const open = async (subscriptions?: number) => {
     const yoga = graphqlServer({
       db: story.database.db,
-      operations: { readBlocked: async () => null },
+      operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
       node,
       pollMs: 10,
       ...(subscriptions !== undefined && { subscriptions }),

@@ -49,7 +49,7 @@ describe("clusters that were merged, one after the other, and one that was disso
     await database.fill(result.store);
     app = createApi({
       db: database.db,
-      operations: { readBlocked: async () => null },
+      operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
       node,
       settlementUrl: null,
     });

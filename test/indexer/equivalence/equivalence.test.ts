@@ -24,7 +24,8 @@ const SEED = Number(process.env.EQUIVALENCE_SEED ?? 1);
 const IS_SOAK = RUNS > 1;
 const LENGTH = IS_SOAK ? { minLength: 20, maxLength: 60 } : { minLength: 24, maxLength: 32 };
 const TICK_BLOCKS = 3;
-const RELEVANT = { TRANSFERS: "relevant" };
+/** The wallets of generated logs have money that no transfer tells of. */
+const RELEVANT = { TRANSFERS: "relevant", BALANCE_CHECK_TICKS: "0" };
 /** Blocks of a generated log that happen and are then undone. */
 const UNDONE = 3;
 

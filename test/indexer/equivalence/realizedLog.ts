@@ -318,7 +318,7 @@ export class RealizedLog {
   #params(body: RecordBody): RecordBody {
     this.progress.version++;
     const others = this.progress.hubs.filter((hub) => !this.#actors.has(hub));
-    this.progress.hubs = [...others, ...(body.hubs as Address[])];
+    this.progress.hubs = [...others, ...((body.hubs ?? []) as Address[])];
     const { version, hubs } = this.progress;
     const escrows = { [this.#chain.escrow]: "swarmwage-partnered" };
     return { ...body, version, hubs: [...hubs], escrows, deployBatchBlocks: BATCH_BLOCKS };

@@ -101,7 +101,7 @@ async function start() {
   await fillLedger(database, derived);
   await fillTallies(database, log.events);
   await database.pool.query("ANALYZE");
-  const operations = { readBlocked: async () => null };
+  const operations = { readBlocked: async () => null, readBlockedTransfers: async () => null };
   const app: Hono = createApi({ db: database.db, operations, node, settlementUrl: null });
 
   const post = async (query: string, variables: object = {}) => {

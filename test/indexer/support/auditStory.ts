@@ -120,7 +120,7 @@ async function start() {
   await database.fill(derived.store);
   await fillEventLog(database, log, derived);
   await database.pool.query("ANALYZE");
-  const operations = { readBlocked: async () => null };
+  const operations = { readBlocked: async () => null, readBlockedTransfers: async () => null };
   const app: Hono = createApi({ db: database.db, operations, node, settlementUrl: null });
   const ask = async <Data>(query: string, variables: object = {}): Promise<Data> => {
     const response = await app.request("/graphql", {

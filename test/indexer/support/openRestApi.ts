@@ -15,7 +15,7 @@ export async function openRestApi() {
   const appOf = (version?: string): Hono =>
     createApi({
       db: database.db,
-      operations: { readBlocked: async () => null },
+      operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
       node: { chainId: 31_337, token: wallet(0x70) },
       settlementUrl: null,
       ...(version !== undefined && { version }),

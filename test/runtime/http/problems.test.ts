@@ -106,7 +106,7 @@ describe("what clients are told of errors", () => {
     service = await openTestService(folder.path);
     service.ledger.verify = async () => fail();
     const broken = new Proxy({}, { get: () => fail }) as never;
-    const operations = { readBlocked: async () => null };
+    const operations = { readBlocked: async () => null, readBlockedTransfers: async () => null };
     const api = createApi({ db: broken, operations, node, settlementUrl: null });
     const keeper = keeperApp({ calls: { state: fail } as never, keeper: {} as never });
     apps = {

@@ -37,7 +37,7 @@ describe("the commands that ask a node", function () {
     hireId = [...store.rows("hire").keys()][0] ?? "";
     await database.fill(store);
     const node = { chainId: 31_337, token: wallet(0x70) };
-    const operations = { readBlocked: async () => null };
+    const operations = { readBlocked: async () => null, readBlockedTransfers: async () => null };
     const app = createApi({ db: database.db, operations, node, settlementUrl: null });
     server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" });
     await once(server, "listening");

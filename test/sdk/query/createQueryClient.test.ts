@@ -44,7 +44,7 @@ describe("createQueryClient", () => {
     await database.fill(store);
     app = createApi({
       db: database.db,
-      operations: { readBlocked: async () => null },
+      operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
       node,
       settlementUrl: null,
     });

@@ -17,7 +17,7 @@ const [databaseUrl = "", limitsText, proxies = "0"] = process.argv.slice(2);
 const { db } = openReadDatabase({ databaseUrl, databaseSchema: "public" });
 const app = createApi({
   db,
-  operations: { readBlocked: async () => null },
+  operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
   node: { chainId: 31_337, token: `0x${"70".repeat(20)}` },
   settlementUrl: null,
 });

@@ -39,7 +39,7 @@ describe("the open log", function () {
     database = await openApiDatabase(await postgres.createDatabase("open_log"), { indexes: true });
     app = createApi({
       db: database.db,
-      operations: { readBlocked: async () => null },
+      operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
       node: { chainId: 31_337, token: TOKEN },
       settlementUrl: null,
     });

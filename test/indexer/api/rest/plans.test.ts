@@ -30,7 +30,7 @@ describe("REST over many rows", () => {
     const node = { chainId: 31_337, token: `0x${"70".repeat(20)}` };
     app = createApi({
       db: database.db,
-      operations: { readBlocked: async () => null },
+      operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
       node,
       settlementUrl: null,
     });

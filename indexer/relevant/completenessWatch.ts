@@ -1,0 +1,157 @@
+import type { Address } from "tallystick-protocol/address";
+import {
+  type Completeness,
+  checkCompleteness,
+  type Flow,
+  type Gap,
+  type Verified,
+} from "../logPort/completeness/checkCompleteness.ts";
+import { sampleOf } from "../logPort/completeness/sampleOf.ts";
+import type { BalanceSource, BlockAt, Call, LogPort } from "../logPort/logPort.ts";
+
+export type CompletenessWatchOptions = {
+  /** Where transfers are read, the one that is used first; the others are asked where it does not add up. */
+  ports: readonly LogPort[];
+  balances: BalanceSource;
+  firstBlock: number;
+  /** So many looks visit every wallet once. */
+  rounds: number;
+  /** Milliseconds for one look. */
+  deadlineMs: number;
+};
+
+/** What a look begins with. */
+export type Look = {
+  /** A final block. */
+  at: BlockAt;
+  /** In the order in which they became it. */
+  watched: readonly Address[];
+  hubTransfers: number;
+  /** What the wallets had ever received up to that block, by the rows. */
+  received: (wallets: readonly Address[]) => Promise<ReadonlyMap<Address, Flow>>;
+};
+
+/**
+ * Looks again and again, beside the derivation, whether what watched wallets received, as the rows have it, and what they sent add up to
+ * their balances. It visits some of them each time, and those that are new.
+ */
+export class CompletenessWatch {
+  readonly #options: CompletenessWatchOptions;
+  readonly #verified = new Map<Address, Verified & { received: bigint }>();
+  #round = 0;
+  #seen = 0;
+  #running: Promise<void> | null = null;
+  #gaps: Gap[] = [];
+  #suspects: Address[];
+
+  /** @param suspects wallets that are visited first */
+  constructor(options: CompletenessWatchOptions, suspects: readonly Address[] = []) {
+    this.#options = options;
+    this.#suspects = [...suspects];
+  }
+
+  /** What did not add up when it was looked at last. */
+  get gaps(): readonly Gap[] {
+    return this.#gaps;
+  }
+
+  /**
+   * Begins a look, unless one is under way. It resolves when the rows are read; the chain is asked meanwhile, and what comes of that is
+   * in `gaps`.
+   *
+   * @param told when it is over, with the first gap or null; or when no source answered: then nothing is known, and the same wallets are
+   *   visited the next time
+   */
+  async begin(
+    look: Look,
+    signal: AbortSignal,
+    told: { onLooked: (gap: Gap | null) => Promise<void>; onFailed: (error: unknown) => void },
+  ): Promise<void> {
+    const { rounds, firstBlock } = this.#options;
+    if (this.#running !== null || this.#gaps.length > 0 || look.at.block < firstBlock) return;
+    const fresh = [...this.#suspects, ...look.watched.slice(this.#seen)];
+    const sample = [...new Set([...fresh, ...sampleOf(look.watched, this.#round, rounds)])];
+    const received = await look.received(sample);
+    const work = async () => {
+      const found = await this.#look(look, { fresh, received, round: this.#round }, signal);
+      this.#gaps = found.gaps;
+      this.#round++;
+      this.#seen = look.watched.length;
+      this.#suspects = [];
+      await told.onLooked(found.gaps[0] ?? null);
+    };
+    this.#running = work()
+      .catch(told.onFailed)
+      .finally(() => {
+        this.#running = null;
+      });
+  }
+
+  /** Looks once more at what did not add up; null when it does now. */
+  async lookAgain(look: Look, signal: AbortSignal): Promise<Gap | null> {
+    const wallets = this.#gaps.map(({ wallet }) => wallet);
+    const received = await look.received(wallets);
+    const again = { ...look, watched: wallets };
+    const found = await this.#look(again, { fresh: wallets, received, round: 0 }, signal);
+    this.#gaps = found.gaps;
+    return found.gaps[0] ?? null;
+  }
+
+  /** Resolves when no look is under way. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  async #look(
+    { at, watched, hubTransfers }: Look,
+    {
+      fresh,
+      received,
+      round,
+    }: { fresh: readonly Address[]; received: ReadonlyMap<Address, Flow>; round: number },
+    signal: AbortSignal,
+  ): Promise<Completeness> {
+    const { ports, balances, firstBlock, rounds, deadlineMs } = this.#options;
+    const call: Call = { signal, deadlineMs };
+    const [port, ...others] = ports as [LogPort, ...LogPort[]];
+    const since = (wallet: Address): Flow => {
+      const { count, sum } = received.get(wallet) ?? { count: 0, sum: 0n };
+      return { count, sum: sum - (this.#verified.get(wallet)?.received ?? 0n) };
+    };
+    const options = {
+      balances,
+      firstBlock,
+      watched,
+      fresh,
+      round,
+      rounds,
+      hubTransfers,
+      at,
+      verified: this.#verified,
+      received: async (wallets: readonly Address[]) => new Map(wallets.map((it) => [it, since(it)])),
+    };
+    let found = await checkCompleteness({ ...options, port }, call);
+    // What left a wallet is no row: it may be that source which left something out.
+    for (const other of others) {
+      if (found.gaps.length === 0) break;
+      const wallets = found.gaps.map(({ wallet }) => wallet);
+      const again = { ...options, port: other, watched: wallets, fresh: wallets };
+      const { gaps, verified } = await checkCompleteness(again, call);
+      found = { ...found, gaps, verified: new Map([...found.verified, ...verified]) };
+    }
+    for (const [wallet, known] of found.verified) {
+      if (known.block !== at.block) continue;
+      this.#verified.set(wallet, { ...known, received: received.get(wallet)?.sum ?? 0n });
+    }
+    return found;
+  }
+}
+
+/** What an operator is told of a gap. */
+export function gapReason({ wallet, block, source, balanceSource, difference }: Gap): string {
+  const [amount, what] = difference > 0n ? [difference, "received"] : [-difference, "sent"];
+  return (
+    `up to block ${block} the transfers of ${wallet} that ${source} told lack ${amount} atomic units that it ${what}, by its balance from ` +
+    `${balanceSource}. Index anew with other sources (LOG_PORTAL_URL, LOG_RPC_URLS, RPC_URL)`
+  );
+}

@@ -1,0 +1,134 @@
+import { expect } from "chai";
+import type { DeriveEvent, TransferEvent } from "tallystick-derive/events";
+import type { Address } from "tallystick-protocol/address";
+import type { Flow, Gap } from "../../../indexer/logPort/completeness/checkCompleteness.ts";
+import type { BalanceSource, LogPort } from "../../../indexer/logPort/logPort.ts";
+import { CompletenessWatch, gapReason, type Look } from "../../../indexer/relevant/completenessWatch.ts";
+import { EventLog, wallet } from "../../derive/eventLog.ts";
+import { hashOf, portOf } from "./support/portOf.ts";
+
+const WALLETS = Array.from({ length: 20 }, (_, n) => wallet(n + 1));
+const ROUNDS = 5;
+
+describe("the watch over completeness", () => {
+  const signal = new AbortController().signal;
+  let transfers: TransferEvent[];
+  let port: LogPort & { final: number };
+  let balances: BalanceSource;
+  let head: number;
+  /** What the rows know of. */
+  let known: TransferEvent[];
+
+  beforeEach(() => {
+    const log = new EventLog();
+    for (let n = 0; n < 200; n++) {
+      log.after(2).transfer(wallet((n * 7) % 20), wallet(1 + ((n * 3) % 20)), 1_000 + n);
+    }
+    transfers = log.events.filter((it): it is TransferEvent => it.kind === "transfer");
+    known = [...transfers];
+    head = log.block;
+    port = Object.assign(portOf(log.events as DeriveEvent[]), { final: head });
+    const moved = (address: Address, side: "from" | "to", upTo: number) =>
+      transfers
+        .filter((it) => it[side] === address && it.block <= upTo)
+        .reduce((sum, { value }) => sum + BigInt(value), 0n);
+    balances = {
+      name: "balances",
+      finalizedHead: port.finalizedHead,
+      balances: async (wallets, { block }) =>
+        wallets.map((it) => moved(it, "to", block) - moved(it, "from", block)),
+    };
+  });
+
+  const look = (block = head): Look => ({
+    at: { block, hash: hashOf(block) },
+    watched: WALLETS,
+    hubTransfers: 10_000,
+    received: async (wallets) =>
+      new Map(
+        wallets.map((address): [Address, Flow] => {
+          const own = known.filter(({ to, block: at }) => to === address && at <= block);
+          return [
+            address,
+            { count: own.length, sum: own.reduce((sum, { value }) => sum + BigInt(value), 0n) },
+          ];
+        }),
+      ),
+  });
+
+  const open = (ports: LogPort[] = [port], suspects: Address[] = []) =>
+    new CompletenessWatch({ ports, balances, firstBlock: 0, rounds: ROUNDS, deadlineMs: 1_000 }, suspects);
+
+  async function once(watch: CompletenessWatch, at = look()): Promise<Gap | null | "failed"> {
+    let said: Gap | null | "failed" = "failed";
+    await watch.begin(at, signal, {
+      onLooked: async (gap) => {
+        said = gap;
+      },
+      onFailed: () => {},
+    });
+    await watch.idle();
+    return said;
+  }
+
+  it("finds nothing where nothing is missing, and reads only what came since", async () => {
+    const watch = open();
+    for (let round = 0; round < 2 * ROUNDS; round++)
+      expect(await once(watch, look(100 + round))).to.equal(null);
+    expect(await once(watch)).to.equal(null);
+    expect(watch.gaps).to.deep.equal([]);
+  });
+
+  it("finds in one rotation that the rows lack a transfer, and says whose and how much", async () => {
+    const watch = open();
+    expect(await once(watch, look(150))).to.equal(null);
+    const [lost] = known.splice(
+      known.findIndex(({ block }) => block > 160),
+      1,
+    ) as [TransferEvent];
+    let gap: Gap | null | "failed" = null;
+    for (let round = 0; round < ROUNDS && gap === null; round++) gap = await once(watch);
+    expect(gap).to.deep.include({ wallet: lost.to, difference: BigInt(lost.value), source: port.name });
+    expect(gapReason(gap as Gap)).to.match(
+      new RegExp(`up to block ${head} .* of ${lost.to} .* lack ${lost.value} atomic units that it received`),
+    );
+    // It goes on to look at nothing else, until it adds up.
+    expect(await once(watch)).to.equal("failed");
+    expect((await watch.lookAgain(look(), signal))?.wallet).to.equal(lost.to);
+    known.push(lost);
+    expect(await watch.lookAgain(look(), signal)).to.equal(null);
+    expect(await once(watch)).to.equal(null);
+  });
+
+  it("visits first who did not add up when an earlier process ended", async () => {
+    const last = WALLETS.at(-1) as Address;
+    const watch = open();
+    expect(await once(watch)).to.equal(null);
+    known = known.filter(({ to }) => to !== last);
+    expect(await once(open([port], [last]))).to.include({ wallet: last });
+  });
+
+  it("asks another source what left a wallet before it says that something is missing", async () => {
+    const losing: LogPort = {
+      ...port,
+      name: "losing",
+      transfersFrom: async (...asked) => (await port.transfersFrom(...asked)).slice(1),
+    };
+    expect(await once(open([losing]))).to.include({ source: "losing" });
+    expect(await once(open([losing, port]))).to.equal(null);
+  });
+
+  it("looks again at the same wallets when no source answered", async () => {
+    let isAway = true;
+    const flaky: LogPort = {
+      ...port,
+      transfersFrom: (...asked) =>
+        isAway ? Promise.reject(new Error("away")) : port.transfersFrom(...asked),
+    };
+    known = known.slice(1);
+    const watch = open([flaky]);
+    expect(await once(watch)).to.equal("failed");
+    isAway = false;
+    expect(await once(watch)).to.include({ wallet: (transfers[0] as TransferEvent).to });
+  });
+});
