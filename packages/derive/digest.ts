@@ -1,4 +1,5 @@
 import { agentRow, changeAgent } from "./agentRow.ts";
+import { auditLeaf } from "./audits/auditLeaves.ts";
 import type { CapabilityPrice } from "./fieldValues.ts";
 import { append, itemsOf } from "./lists.ts";
 import { leafText } from "./reputationOf.ts";
@@ -8,9 +9,9 @@ import { type Answer, after, forEach } from "./store.ts";
 import type { Row } from "./tables.ts";
 
 /**
- * One hash over all agents and clusters, equal on every node. A leaf is the SHA-256 of the RFC 8785 bytes of
- * `[address, fields]`, or of `[id, merged into, size]` for a cluster. Leaves sit in a 16-ary tree by the SHA-256 of their key
- * (address or cluster id), each at the shortest prefix that it has to itself, so that a tick costs as much as the rows it
+ * One hash over all agents, clusters and audits, equal on every node. A leaf is the SHA-256 of the RFC 8785 bytes of
+ * `[address, fields]`, of `[id, merged into, size]` for a cluster, or of a row of audits. Leaves sit in a 16-ary tree by the SHA-256
+ * of their key (address, cluster id, or table and id), each at the shortest prefix that it has to itself, so that a tick costs as much as the rows it
  * touched and one row's place has a short proof.
  *
  *     hash(leaf)  = SHA-256(0x00 ‖ SHA-256(key) ‖ leaf)
@@ -20,10 +21,17 @@ const NO_CHILD = "0".repeat(64);
 
 /** Notes that a row has to be digested at the next tick. */
 export function noteTouched(step: Step): Answer<void> {
-  if (step.touchedAgents.size + step.touchedClusters.size === 0) return;
+  if (step.touchedAgents.size + step.touchedClusters.size + step.touchedAudits.size === 0) return;
   return after(
     forEach([...step.touchedAgents], (id) => noteAgent(step, id)),
-    () => forEach([...step.touchedClusters], (id) => noteCluster(step, id)),
+    () =>
+      after(
+        forEach([...step.touchedClusters], (id) => noteCluster(step, id)),
+        () =>
+          forEach([...step.touchedAudits], (id) =>
+            append(step.store, touchedIn(step.state.ticks), `row ${id}`),
+          ),
+      ),
   );
 }
 
@@ -50,11 +58,16 @@ export async function digestTick(step: Step): Promise<void> {
   const { ticks } = step.state;
   const { block, time } = step.at;
   const leaves: Leaf[] = [];
+  // A row of audits is on the list once for every event that touched it.
+  const seen = new Set<string>();
   for await (const item of itemsOf(step.store, touchedIn(ticks))) {
-    const [kind, id] = item.split(" ") as ["agent" | "cluster", string];
-    const key = step.sha256Hex(id, "utf8");
-    const text = kind === "agent" ? await agentText(step, id) : await clusterText(step, id);
-    const leaf = step.sha256Hex(text, "utf8");
+    if (seen.has(item)) continue;
+    seen.add(item);
+    const found = await leafOf(step, item);
+    if (found === null || (item.startsWith("row") && seen.has(found.key))) continue;
+    seen.add(found.key);
+    const key = step.sha256Hex(found.key, "utf8");
+    const leaf = step.sha256Hex(found.text, "utf8");
     leaves.push({ key, hash: step.sha256Hex(`00${key}${leaf}`, "hex") });
   }
   const root = await putLeaves(step, "", leaves);
@@ -68,6 +81,13 @@ export async function digestTick(step: Step): Promise<void> {
     digest,
   });
   await step.store.update("state", STATE_ID, { block, time, ticks: ticks + 1, root, digest });
+}
+
+async function leafOf(step: Step, item: string): Promise<{ key: string; text: string } | null> {
+  const space = item.indexOf(" ");
+  const [kind, id] = [item.slice(0, space), item.slice(space + 1)];
+  if (kind === "row") return auditLeaf(step, id);
+  return { key: id, text: kind === "agent" ? await agentText(step, id) : await clusterText(step, id) };
 }
 
 async function agentText(step: Step, id: string): Promise<string> {

@@ -1,6 +1,7 @@
 import { defineParams, type Params, paramsSchema } from "tallystick-protocol/records/params";
 import { type RecoverPublicKey, recoverByNoble } from "tallystick-protocol/signatures/recoverPublicKey";
 import { BUCKET_SECONDS } from "./agendaBuckets.ts";
+import { notingAudits } from "./audits/notingAudits.ts";
 import { type DeriveEvent, type Position, positionOf } from "./events.ts";
 import type { OpenAgent, OpenWallet } from "./openRows.ts";
 import type { Ask } from "./relevant/reads.ts";
@@ -40,6 +41,8 @@ export type Step = {
   /** Agents and clusters whose public fields may have changed. */
   readonly touchedAgents: Set<string>;
   readonly touchedClusters: Set<string>;
+  /** And rows of audits, as `<table> <id>`. */
+  readonly touchedAudits: Set<string>;
 };
 
 /** Opens the step of `event`; the very first one lays down the state, with the default parameters. */
@@ -53,8 +56,9 @@ export function openStep(
     ask = hasAll,
   }: ApplyOptions = {},
 ): Answer<Step> {
+  const touchedAudits = new Set<string>();
   return after(stateAt(store, event), (state) => ({
-    store,
+    store: notingAudits(store, touchedAudits),
     at: positionOf(event),
     isFirst: event.kind === "params",
     params: parseParams(state.params),
@@ -67,6 +71,7 @@ export function openStep(
     wallets: new Map(),
     touchedAgents: new Set(),
     touchedClusters: new Set(),
+    touchedAudits,
   }));
 }
 

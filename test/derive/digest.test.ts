@@ -8,6 +8,8 @@ import { formatRational, rational } from "tallystick-derive/rational";
 import { leafText, reputationOf } from "tallystick-derive/reputationOf";
 import { type Row, tables } from "tallystick-derive/tables";
 import { DAY, EventLog, wallet } from "./eventLog.ts";
+import { auditSteps } from "./oracle/auditActions.ts";
+import { auditLog } from "./oracle/auditLog.ts";
 
 const sha256 = (...parts: Uint8Array[]) => createHash("sha256").update(Buffer.concat(parts)).digest();
 
@@ -91,6 +93,30 @@ const anyPrices = fc.array(
   { maxLength: 5 },
 );
 
+const plain = (row: object) =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, it]) => [name, typeof it === "bigint" ? String(it) : it]),
+  );
+
+/** Every published row of audits, whole. */
+function auditLeaves(store: MemoryStore): (string | undefined)[][] {
+  const asked = [...store.rows("auditAssignment").values()];
+  const drawn = [...store.rows("audit").values()].filter(
+    (it) => it.drawnBlock !== null || it.closedTime !== null,
+  );
+  const names = ["auditor", "auditMode", "auditModeChange", "auditOperator"] as const;
+  const others = ["auditPeriod", "auditorError", "canary", "canaryList"] as const;
+  return [
+    ...drawn.map((it) => {
+      const words = asked.filter(({ audit }) => audit === it.id).map(plain);
+      return [`audit ${it.id}`, canonicalize(["audit", plain(it), words])];
+    }),
+    ...[...names, ...others].flatMap((table) =>
+      [...store.rows(table).values()].map((it) => [`${table} ${it.id}`, canonicalize([table, plain(it)])]),
+    ),
+  ];
+}
+
 /** The root straight from its definition, over all rows at once. */
 function rootOf(store: MemoryStore): Buffer {
   const leaves = [
@@ -99,6 +125,7 @@ function rootOf(store: MemoryStore): Buffer {
       it.id,
       canonicalize([it.id, it.mergedInto, it.size]),
     ]),
+    ...auditLeaves(store),
   ].map(([key = "", json = ""]) => ({ key: sha256(Buffer.from(key)), leaf: sha256(Buffer.from(json)) }));
 
   const node = (within: typeof leaves, depth: number): Buffer => {
@@ -153,6 +180,17 @@ describe("the digest", () => {
       { numRuns: 40 },
     );
   });
+
+  it("is the root over all audits too, whatever becomes of them", async () => {
+    await fc.assert(
+      fc.asyncProperty(auditSteps, async (steps) => {
+        const { store } = await (await auditLog(steps)).derive();
+        const last = [...store.rows("digest").values()].at(-1);
+        expect(last?.root).to.equal(rootOf(store).toString("hex"));
+      }),
+      { numRuns: Number(process.env.AUDIT_RUNS ?? 15) },
+    );
+  }).timeout(0);
 
   it("is kept per tick", async () => {
     const log = new EventLog();

@@ -1,0 +1,30 @@
+import type { Step } from "../step.ts";
+import type { Row, TableName } from "../tables.ts";
+import { assignmentsOf } from "./assignments.ts";
+
+/**
+ * The key and the RFC 8785 text of a leaf, `[table, row]`, or of an audit `["audit", row, assignments]`: every column by its name, money as decimal
+ * strings. Null for an audit that was not drawn: of those the figures of its seller tell.
+ */
+export async function auditLeaf(step: Step, touched: string): Promise<{ key: string; text: string } | null> {
+  const [table, id] = touched.split(" ") as [TableName, string];
+  const row = await step.store.get(table, id);
+  if (row === null) throw new Error(`There is no row ${id} in ${table} to digest.`);
+  if (table === "auditAssignment") return auditLeaf(step, `audit ${(row as Row<"auditAssignment">).audit}`);
+  const parts: unknown[] = [table, inOrder(row)];
+  if (table === "audit") {
+    const { drawnBlock, closedTime, hire } = row as Row<"audit">;
+    if (drawnBlock === null && closedTime === null) return null;
+    const all = await assignmentsOf(step, hire);
+    parts.push(all.filter(({ audit }) => audit === id).map(inOrder));
+  }
+  return { key: `${table} ${id}`, text: JSON.stringify(parts) };
+}
+
+function inOrder(row: object): object {
+  const columns = Object.entries(row).map(([name, value]) => [
+    name,
+    typeof value === "bigint" ? String(value) : value,
+  ]);
+  return Object.fromEntries(columns.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
