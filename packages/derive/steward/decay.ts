@@ -1,7 +1,6 @@
 import type { Params } from "tallystick-protocol/records/params";
-import { add, multiply, type Rational, rational, ZERO } from "../rational.ts";
 import { nanoOf } from "./nano.ts";
-import type { OutcomeDay } from "./outcomeDays.ts";
+import { type OutcomeDay, weighOutcomes } from "./outcomeDays.ts";
 import type { SlotDay } from "./slotDays.ts";
 
 const SCALE = 1_000_000_000_000n;
@@ -20,14 +19,9 @@ export function decayedSuccess(
   today: number,
   weights: readonly bigint[],
 ): number | null {
-  let [ok, all]: [Rational, Rational] = [ZERO, ZERO];
-  for (const it of days) {
-    const weight = weights[today - it.day];
-    if (weight === undefined) continue;
-    ok = add(ok, multiply(it.ok, rational(weight)));
-    all = add(all, multiply(add(it.ok, it.failed), rational(weight)));
-  }
-  return all.n === 0n ? null : nanoOf(ok.n * all.d, ok.d * all.n);
+  const { ok, failed } = weighOutcomes(days, (day) => weights[today - day]);
+  const all = ok.n * failed.d + failed.n * ok.d;
+  return all === 0n ? null : nanoOf(ok.n * failed.d, all);
 }
 
 /** Uptime likewise; null without data. */
@@ -37,9 +31,13 @@ export function decayedUptime(
   weights: readonly bigint[],
 ): number | null {
   let [up, all] = [0n, 0n];
-  for (const { day, data, down } of days) {
+  for (let at = days.length - 1; at >= 0; at--) {
+    const { day, data, down } = days[at] as SlotDay;
     const weight = weights[today - day];
-    if (weight === undefined) continue;
+    if (weight === undefined) {
+      if (day > today) continue;
+      break;
+    }
     up += weight * BigInt(data - down);
     all += weight * BigInt(data);
   }

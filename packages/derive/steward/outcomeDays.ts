@@ -1,4 +1,13 @@
-import { add, compare, formatRational, parseRational, type Rational, rational, ZERO } from "../rational.ts";
+import {
+  add,
+  compare,
+  formatRational,
+  multiply,
+  parseRational,
+  type Rational,
+  rational,
+  ZERO,
+} from "../rational.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { dayOf } from "./days.ts";
@@ -98,11 +107,23 @@ export function sumOutcomes(
   today: number,
   window: number,
 ): Omit<OutcomeDay, "day"> {
+  return weighOutcomes(days, (day) => (day > today - window && day <= today ? 1n : undefined));
+}
+
+/** The same where each day counts so much; not at all where it says nothing. Most weights are whole, and need no common denominator. */
+export function weighOutcomes(
+  days: readonly OutcomeDay[],
+  weightOf: (day: number) => bigint | undefined,
+): Omit<OutcomeDay, "day"> {
+  let [okWhole, failedWhole] = [0n, 0n];
   let [ok, failed] = [ZERO, ZERO];
   for (const it of days) {
-    if (it.day <= today - window || it.day > today) continue;
-    ok = add(ok, it.ok);
-    failed = add(failed, it.failed);
+    const weight = weightOf(it.day);
+    if (weight === undefined) continue;
+    if (it.ok.d === 1n) okWhole += it.ok.n * weight;
+    else ok = add(ok, multiply(it.ok, { n: weight, d: 1n }));
+    if (it.failed.d === 1n) failedWhole += it.failed.n * weight;
+    else failed = add(failed, multiply(it.failed, { n: weight, d: 1n }));
   }
-  return { ok, failed };
+  return { ok: add(ok, { n: okWhole, d: 1n }), failed: add(failed, { n: failedWhole, d: 1n }) };
 }

@@ -96,11 +96,20 @@ function parseCounts(text = ""): number[] {
 }
 
 export function parseReports(text: string): Report[] {
-  if (text === "") return [];
-  return text.split("\n").map((line) => {
-    const [hour, prober = "", looked, down, wasUp] = line.split(" ");
-    return { hour: Number(hour), prober, looked: Number(looked), down: Number(down), wasUp: wasUp === "1" };
-  });
+  return reportsOf(text, 0, Number.MAX_SAFE_INTEGER);
+}
+
+/** Those of the hours from `from` to `to`, both included. */
+export function reportsOf(text: string, from: number, to: number): Report[] {
+  const reports: Report[] = [];
+  if (text === "") return reports;
+  for (const line of text.split("\n")) {
+    const hour = Number.parseInt(line, 10);
+    if (hour < from || hour > to) continue;
+    const [, prober = "", looked, down, wasUp] = line.split(" ");
+    reports.push({ hour, prober, looked: Number(looked), down: Number(down), wasUp: wasUp === "1" });
+  }
+  return reports;
 }
 
 function formatReports(reports: readonly Report[]): string {

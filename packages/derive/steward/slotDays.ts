@@ -10,17 +10,55 @@ export const SLOTS_PER_DAY = 288;
  */
 export type SlotDay = { day: number; data: number; down: number; raw: number; denied: number };
 
-/** Days in ascending order, `day:data:down:raw:denied` each; days without a slot are left out. */
+/** Every count of a day in two digits of base 36: a day has 288 slots. */
+const DIGITS = Array.from({ length: SLOTS_PER_DAY + 1 }, (_, n) => n.toString(36).padStart(2, "0"));
+const CELL = 8;
+const NO_SLOT = "0".repeat(CELL);
+
+/**
+ * Days in ascending order: the first day's number, a colon, and eight characters for it and each day after it, two for each count in the order of
+ * {@link SlotDay}. An agent's days are read and written every hour: this takes a tenth of what a text with separators takes.
+ */
 export function parseSlotDays(text: string): SlotDay[] {
   if (text === "") return [];
-  return text.split(";").map((item) => {
-    const [day = 0, data = 0, down = 0, raw = 0, denied = 0] = item.split(":").map(Number);
-    return { day, data, down, raw, denied };
-  });
+  const start = text.indexOf(":") + 1;
+  const first = Number(text.slice(0, start - 1));
+  const days: SlotDay[] = [];
+  for (let at = start; at < text.length; at += CELL) {
+    const data = countAt(text, at);
+    if (data === 0) continue;
+    const day = first + (at - start) / CELL;
+    days.push({
+      day,
+      data,
+      down: countAt(text, at + 2),
+      raw: countAt(text, at + 4),
+      denied: countAt(text, at + 6),
+    });
+  }
+  return days;
+}
+
+function countAt(text: string, at: number): number {
+  return digitAt(text, at) * 36 + digitAt(text, at + 1);
+}
+
+function digitAt(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return code < 58 ? code - 48 : code - 87;
 }
 
 export function formatSlotDays(days: readonly SlotDay[]): string {
-  return days.map((it) => `${it.day}:${it.data}:${it.down}:${it.raw}:${it.denied}`).join(";");
+  const first = days[0]?.day;
+  if (first === undefined) return "";
+  let text = `${first}:`;
+  let next = first;
+  for (const { day, data, down, raw, denied } of days) {
+    for (; next < day; next++) text += NO_SLOT;
+    text += `${DIGITS[data]}${DIGITS[down]}${DIGITS[raw]}${DIGITS[denied]}`;
+    next++;
+  }
+  return text;
 }
 
 /** The sums over an N-day window: today and the N − 1 UTC days before. */

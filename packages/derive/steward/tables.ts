@@ -12,7 +12,7 @@ export const stewardTables = {
 
     /** Which prober found which host to serve it, `host prober from to`, hours, a line each. */
     served: "text",
-    /** Slots by UTC day, and the run of down slots it is in (see `slotDays.ts`). */
+    /** Slots by UTC day, in cells of eight characters, and the run of down slots it is in (see `slotDays.ts`). */
     slots: "text",
     run: "text",
     /** What it said itself of its hosts, `hour host up`, a line each, of hours that are not taken yet. */

@@ -2,7 +2,7 @@ import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { formatClaims, parseClaims } from "./claimedUp.ts";
 import { HOUR } from "./days.ts";
-import { parseReports, REPORT_SECONDS, type Report, verdictOf, voidSlots } from "./probes.ts";
+import { REPORT_SECONDS, type Report, reportsOf, verdictOf, voidSlots } from "./probes.ts";
 import { hostsAt, parseServices } from "./served.ts";
 import { formatRun, formatSlotDays, parseRun, parseSlotDays, takeHour } from "./slotDays.ts";
 
@@ -31,9 +31,7 @@ export async function takeSlots(
   for (const { host } of services) {
     if (reports.has(host)) continue;
     const known = await step.store.get("probedHost", host);
-    const open = parseReports(known?.reports ?? "").filter(
-      (it) => it.hour <= closed && (row.mergedHour === null || it.hour > row.mergedHour),
-    );
+    const open = reportsOf(known?.reports ?? "", (row.mergedHour ?? -1) + 1, closed);
     reports.set(host, open);
     for (const { hour } of open) hours.add(hour);
   }

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { parseSlotDays } from "tallystick-derive/steward/slotDays";
 import { DAY, HOUR, START, wallet } from "../eventLog.ts";
 import {
   AGENT,
@@ -47,7 +48,12 @@ describe("uptime: runs of failed slots", () => {
     const hours = [...Array.from({ length: 23 }, () => "1..........."), "111111111100", "011111111111"];
     const row = await stewardOf(close(hoursOf(stewardLog(), hours)));
     const today = START / DAY;
-    expect(row.slots).to.equal(`${today}:35:2:2:0;${today + 1}:12:1:1:0`);
+    expect(parseSlotDays(row.slots)).to.deep.equal([
+      { day: today, data: 35, down: 2, raw: 2, denied: 0 },
+      { day: today + 1, data: 12, down: 1, raw: 1, denied: 0 },
+    ]);
+    // 35 is z in base 36.
+    expect(row.slots).to.equal(`${today}:0z0202000c010100`);
   });
 
   it("count as (data − down) of data, and the raw share stands beside", async () => {
