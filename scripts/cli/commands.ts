@@ -277,6 +277,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../../tools/commands/benchBundles.ts")).registerBenchBundles,
   },
   {
+    name: "bench-steward",
+    summary: "measure what trust scores cost a tick",
+    hidden: true,
+    load: async () => (await import("../../tools/commands/benchSteward.ts")).registerBenchSteward,
+  },
+  {
     name: "bench-index",
     summary: "measure the indexer on a generated chain",
     hidden: true,

@@ -1,0 +1,145 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import type { Address } from "tallystick-protocol/address";
+import { DAY, EventLog, HOUR, wallet } from "../eventLog.ts";
+import { derivedStewards } from "../oracle/derivedStewards.ts";
+import { stewardLog } from "../oracle/stewardLog.ts";
+
+const RUNS = { numRuns: 12 };
+const OF_STEWARD = [
+  "attestation",
+  "uptime",
+  "endorsement",
+  "sla",
+  "sla_dispute",
+  "sla_ruling",
+  "sla_payment",
+];
+const guarantee = {
+  metric: "success_rate",
+  target: "1",
+  measurement_window: "7 days",
+  breach_threshold: "1",
+  penalty: { type: "temporary_suspension", duration: "90 days" },
+};
+
+/** The log, with every agent promising more than it keeps. */
+function withPromises(log: EventLog): EventLog {
+  for (let n = 1; n <= 7; n++) {
+    const agent = wallet(n);
+    log.record("sla", agent, { agent_id: agent, version: "1", guarantees: [guarantee], issued_at: log.time });
+  }
+  log.after(DAY);
+  for (let n = 0; n < 25; n++) log.hire(wallet(1), wallet(400 + n), { passed: n % 2 === 0 });
+  return log
+    .after(4 * HOUR)
+    .tick()
+    .after(8 * DAY)
+    .tick();
+}
+
+const stewards = async (log: EventLog) => derivedStewards((await log.derive()).store);
+
+describe("laws of the trust score", () => {
+  it("no record of it changes any field, cluster or tier of SHP: the digest is the same without them", async () => {
+    let breaches = 0;
+    await fc.assert(
+      fc.asyncProperty(stewardLog, async (generated) => {
+        const log = withPromises(generated);
+        const { store, ...full } = await log.derive();
+        const without = new EventLog();
+        const left = log.events.filter((it) => it.kind !== "record" || !OF_STEWARD.includes(it.type));
+        without.events.splice(0, 1, ...left);
+        const { store: _, ...rest } = await without.derive();
+        expect(rest).to.deep.equal(full);
+        breaches += store.rows("breach").size;
+      }),
+      RUNS,
+    );
+    expect(breaches, "promises that were broken").to.be.greaterThan(0);
+  });
+
+  it("what others say of an endorser changes nobody's score but its own", async () => {
+    await fc.assert(
+      fc.asyncProperty(stewardLog, fc.integer({ min: 1, max: 7 }), async (log, n) => {
+        const fresh = Array.from({ length: 3 }, (_, at) => wallet(500 + at));
+        for (const [at, agent] of fresh.entries()) {
+          log.listing(agent, `custom.fresh${at}`, { price_usdc: String(2 ** (at + 12)) });
+          log.hire(agent, wallet(600 + at));
+        }
+        log.after(31 * DAY);
+        const end = (it: EventLog) => it.after(6 * HOUR).tick();
+        const plain = end(copyOf(log));
+        for (const endorser of fresh) endorse(log, endorser, wallet(n));
+        const [before, after] = [await stewards(plain), await stewards(end(log))];
+        delete before[wallet(n)];
+        delete after[wallet(n)];
+        expect(after).to.deep.equal(before);
+      }),
+      RUNS,
+    );
+  });
+
+  it("nobody's score falls, or moves at all, by what a stranger says", async () => {
+    await fc.assert(
+      fc.asyncProperty(stewardLog, async (log) => {
+        const stranger = wallet(900);
+        // The stranger is an agent with a host among theirs, in both.
+        log.listing(stranger, "custom.stranger", {
+          endpoint: "https://h0.example/hire",
+          price_usdc: "70000",
+        });
+        const plain = copyOf(log);
+        const hour = Math.floor(log.time / HOUR) - 1;
+        for (let n = 1; n <= 7; n++) {
+          const agent = wallet(n);
+          const by = (type: string, body: Parameters<EventLog["record"]>[2]) =>
+            log.record(type, stranger, body);
+          by("endorsement", { endorser: stranger, agent_id: agent, issued_at: log.time });
+          by("sla", { agent_id: agent, version: "1", guarantees: [guarantee], issued_at: log.time });
+          by("attestation", {
+            agent_id: agent,
+            version: "1",
+            commit: "00".repeat(20),
+            runs: [
+              {
+                passing: 0,
+                total: 9,
+                flaky: 0,
+                report_hash: `0x${"00".repeat(32)}`,
+                outcomes_hash: `0x${"00".repeat(32)}`,
+              },
+            ],
+            ran_at: log.time,
+          });
+          by("uptime", {
+            hour,
+            region: "x",
+            part: n,
+            hosts: Object.fromEntries([0, 1, 2].map((host) => [`h${host}.example:443`, [4095, 4095]])),
+            served: { [agent]: ["h0.example:443"] },
+          });
+          by("sla_ruling", { breach: `brch_${"0".repeat(26)}`, ruling: "upheld", reasons: "x" });
+        }
+        const own = async (it: EventLog) => {
+          const rows = await stewards(it.after(6 * HOUR).tick());
+          delete rows[stranger];
+          return rows;
+        };
+        expect(await own(log)).to.deep.equal(await own(plain));
+      }),
+      RUNS,
+    );
+  });
+});
+
+function copyOf(log: EventLog): EventLog {
+  const copy = new EventLog();
+  copy.events.splice(0, 1, ...log.events);
+  return Object.assign(copy, { time: log.time, block: log.block });
+}
+
+function endorse(log: EventLog, endorser: Address, agent: Address): void {
+  const word = { endorser, agent_id: agent, issued_at: log.time, agent_signature: "0x01" };
+  log.record("endorsement", endorser, word);
+}
