@@ -14,7 +14,8 @@ const own: OwnManifest = {
   sideEffects: ["./worker.ts"],
   imports: { "#connections": { node: "./node.ts", default: "./browser.ts" } },
   dependencies: { hono: "4.0.0", pg: "8.0.0", "tallystick-protocol": "*", zod: "4.1.0" },
-  peerDependencies: { viem: "^2.0.0" },
+  peerDependencies: { viem: "^2.0.0", ai: "^7.0.0" },
+  peerDependenciesMeta: { ai: { optional: true } },
   publishConfig: { exports: { ".": "./index.ts" }, bin: { tallystick: "./main.ts" } },
 };
 const publish = (...imported: string[]) =>
@@ -43,6 +44,13 @@ describe("the package.json of a published package", () => {
       dependencies: { "tallystick-protocol": "1.2.3", zod: "4.1.0" },
       peerDependencies: { viem: "^2.0.0" },
     });
+  });
+
+  it("leaves a peer that only some entry points need to who imports those", () => {
+    const { peerDependencies, peerDependenciesMeta } = publish("viem", "ai");
+    expect(peerDependencies).to.deep.equal({ ai: "^7.0.0", viem: "^2.0.0" });
+    expect(peerDependenciesMeta).to.deep.equal({ ai: { optional: true } });
+    expect(publish("viem")).not.to.have.property("peerDependenciesMeta");
   });
 
   it("is refused when something is imported that it does not name, that agents are not to install, or itself", () => {

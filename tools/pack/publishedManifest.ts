@@ -14,16 +14,22 @@ export type OwnManifest = {
   imports?: { [name: string]: { [platform: string]: string } };
   dependencies: Versions;
   peerDependencies?: Versions;
+  /** Peers that only some entry points need. */
+  peerDependenciesMeta?: { [name: string]: { optional: boolean } };
   /** What is published in place of the checkout's own: curated entry points, and commands. */
   publishConfig: { exports: { [entry: string]: string }; bin?: { [command: string]: string } };
 };
 
-export type PublishedManifest = Omit<OwnManifest, "publishConfig" | "peerDependencies"> & {
+export type PublishedManifest = Omit<
+  OwnManifest,
+  "publishConfig" | "peerDependencies" | "peerDependenciesMeta"
+> & {
   version: string;
   engines: Versions;
   bin?: { [command: string]: string };
   exports: { [entry: string]: string | { types: string; default: string } };
   peerDependencies?: Versions;
+  peerDependenciesMeta?: { [name: string]: { optional: boolean } };
 };
 
 /** What agents must not be made to install: a node's parts, and tools. */
@@ -64,6 +70,9 @@ export function publishedManifest({
       throw packFailed(`${name} imports ${wanted}, which its package.json does not name`);
     else dependencies[wanted] = version === "*" ? root.version : version;
   }
+  const optional = Object.fromEntries(
+    Object.entries(own.peerDependenciesMeta ?? {}).filter(([peer]) => peers[peer] !== undefined),
+  );
   const entries = Object.entries(publishConfig.exports).map(([entry, file]) => [entry, compiled(file)]);
   const forSiblings = internal.map((module) => [`./internal/${module}`, compiled(`./${module}.ts`)]);
   return {
@@ -85,6 +94,7 @@ export function publishedManifest({
     },
     dependencies,
     ...(Object.keys(peers).length > 0 && { peerDependencies: peers }),
+    ...(Object.keys(optional).length > 0 && { peerDependenciesMeta: optional }),
   };
 }
 

@@ -1,0 +1,59 @@
+import { toBareHex } from "tallystick-protocol/hex";
+
+/**
+ * What shows as nothing, moves other text about, or hides words: control and format characters, line and paragraph separators,
+ * private and unassigned ones, variation selectors and fillers; and `<`, with which the marks of chat templates begin.
+ */
+const HIDDEN =
+  /[<\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}]|\u115f|\u1160|\u3164|\uffa0|[\u{fe00}-\u{fe0f}]|[\u{e0100}-\u{e01ef}]/gu;
+
+/**
+ * A stranger's JSON on one line, in which everything can be seen: it has no line break that could end its part of a prompt,
+ * and reads as the same JSON.
+ *
+ * @throws TypeError for what is no JSON
+ */
+export function onOneLine(value: unknown): string {
+  const text = JSON.stringify(value ?? null);
+  // Of a pair beyond the BMP both halves, as JSON has it.
+  return text.replace(HIDDEN, (it) => {
+    const units = Array.from({ length: it.length }, (_, at) => it.charCodeAt(at));
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
+  });
+}
+
+/** A word that nobody can have written into work that was delivered before: 128 random bits. */
+export function freshMark(): string {
+  return toBareHex(crypto.getRandomValues(new Uint8Array(16)));
+}
+
+/** Puts a line of data between two lines that nobody else can write. */
+export function betweenMarks(name: string, line: string, mark: string): string {
+  return `BEGIN ${name} ${mark}\n${line}\nEND ${name} ${mark}`;
+}
+
+/** A part of a long text, and where it begins. */
+export type Excerpt = { from: number; text: string };
+
+/**
+ * What is shown of a text that is longer than what a model reads: its beginning, its end, and as much between them in pieces
+ * at random places. Whoever hides bad work behind much good one does not know where is looked.
+ *
+ * @param random from 0 to below 1
+ */
+export function excerptsOf(text: string, most: number, random: () => number): Excerpt[] {
+  if (text.length <= most) return [{ from: 0, text }];
+  const size = Math.floor(most / 8);
+  const starts = [0, text.length - size];
+  for (let piece = 0; piece < 6; piece++) starts.push(Math.floor(random() * (text.length - size)));
+  const sorted = [...new Set(starts)].sort((a, b) => a - b);
+  const excerpts: Excerpt[] = [];
+  let end = 0;
+  for (const start of sorted) {
+    const from = Math.max(start, end);
+    const to = Math.min(text.length, start + size);
+    if (to > from) excerpts.push({ from, text: text.slice(from, to) });
+    end = Math.max(end, to);
+  }
+  return excerpts;
+}

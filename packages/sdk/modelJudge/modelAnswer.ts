@@ -1,0 +1,63 @@
+import type { AuditReasonCode } from "tallystick-protocol/records/auditReasons";
+import * as z from "zod";
+
+/** What a model may find. The other codes are for the rules, and for the auditor itself. */
+const modelCodes = [
+  "instructions_ignored",
+  "missing_information",
+  "factual_error",
+  "fabricated",
+  "off_topic",
+  "wrong_language",
+  "wrong_format",
+  "truncated",
+  "copied_input",
+  "unsafe",
+  "manipulates_judge",
+  "meets_request",
+  "ambiguous_request",
+  "cannot_judge",
+] as const satisfies readonly AuditReasonCode[];
+
+/** Codes that say nothing against the work. */
+const HARMLESS: readonly AuditReasonCode[] = ["meets_request", "ambiguous_request", "cannot_judge"];
+
+/** The form of an answer. Every field is required, as the vendors' strict modes want it. */
+export const modelAnswerSchema = z.strictObject({
+  nonce: z.string(),
+  verdict: z.enum(["pass", "fail", "inconclusive"]),
+  reasons: z.array(z.enum(modelCodes)),
+  explanation: z.string(),
+});
+
+/** What one model made of it. `explanation` is its own words: they stay with the auditor. */
+export type Opinion = {
+  model: string;
+  verdict: "pass" | "fail" | "inconclusive";
+  codes: AuditReasonCode[];
+  explanation: string;
+  /** Why it counts as inconclusive though it was none, or did not answer in the form. */
+  refused?: string;
+  tokens: number;
+};
+
+/** Longest explanation that is kept, in characters; most codes that are. */
+const MAX_EXPLANATION = 2_000;
+const MAX_CODES = 4;
+
+/** Makes an opinion of an answer. One without the nonce, or that contradicts itself, is inconclusive. */
+export function opinionOf(value: unknown, nonce: string, model: string, tokens: number): Opinion {
+  const read = modelAnswerSchema.safeParse(value);
+  if (!read.success) return noOpinion(model, "not_the_schema", tokens);
+  const { verdict, reasons, explanation } = read.data;
+  const codes = [...new Set(reasons)].slice(0, MAX_CODES);
+  if (read.data.nonce !== nonce) return noOpinion(model, "not_the_nonce", tokens);
+  const isAgainst = codes.some((code) => !HARMLESS.includes(code));
+  if (verdict === "fail" && !isAgainst) return noOpinion(model, "fail_without_reason", tokens);
+  if (verdict === "pass" && isAgainst) return noOpinion(model, "pass_with_faults", tokens);
+  return { model, verdict, codes, explanation: explanation.slice(0, MAX_EXPLANATION), tokens };
+}
+
+export function noOpinion(model: string, refused: string, tokens: number): Opinion {
+  return { model, verdict: "inconclusive", codes: ["cannot_judge"], explanation: "", refused, tokens };
+}

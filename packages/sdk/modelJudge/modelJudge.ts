@@ -1,0 +1,117 @@
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { TallystickError } from "tallystick-protocol/errors";
+import type { AuditCase, Judge, JudgeContext, Judgement } from "../auditor/judge.ts";
+import { startDeadline } from "../deadline.ts";
+import { type KeyValueStore, memoryStore } from "../store/keyValueStore.ts";
+import { askModel, type JudgingModel, nameOfModel } from "./askModel.ts";
+import { judgePrompt } from "./judgePrompt.ts";
+import type { Opinion } from "./modelAnswer.ts";
+import { rubricOf } from "./rubrics.ts";
+import { spentTokens } from "./spentTokens.ts";
+import { vetoRule } from "./vetoRule.ts";
+
+/** Most models that judge together. */
+const MOST_MODELS = 8;
+
+/** A token has a byte at least, so a prompt's bytes are more than its tokens; the form of the answer takes some beside. */
+const TOKENS_BESIDE = 1_000;
+
+export type ModelJudgeParameters = {
+  /** One to eight models of the AI SDK, best of different makers: `openai("…")`, `anthropic("…")`. */
+  models: readonly JudgingModel[];
+  /** How many that fail the work make it a fail. Default 1: everybody has a veto. */
+  vetoes?: number;
+  /** What good work is, by capability or family; before the rubrics of this package. */
+  rubrics?: { readonly [family: string]: string };
+  /** How long one model may take, in milliseconds. Default 120,000. */
+  modelMs?: number;
+  /** Most tokens that one answer may have. Default 4,000: models that think take most of it for that. */
+  maxOutputTokens?: number;
+  /** Most characters that are shown of the request, and of the result. Default 60,000. */
+  maxCharacters?: number;
+  /** Most tokens on one day, for all models together. Default 2,000,000. */
+  tokensPerDay?: number;
+  /** Remembers what the day has cost: the auditor's store. Without it a process that starts anew begins at nothing. */
+  store?: KeyValueStore;
+  /** Told what each model found, in its own words: for a person to read, never for the ledger. */
+  onOpinion?: (opinion: Opinion, auditCase: AuditCase) => void;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+};
+
+/**
+ * A judge that is one model of language or several. The work is shown as data between marks that it cannot know; the answer has
+ * to have a schema's form and a nonce that the work cannot know; anything else is inconclusive. That keeps the work from writing the
+ * verdict itself. It cannot keep a model from being persuaded: that is what the others' veto is for, and the second round.
+ *
+ * @throws TallystickError `invalid_models`
+ * @example const judge = modelJudge({ models: [openai("gpt-5.4"), anthropic("claude-sonnet-4-6")], store });
+ */
+export function modelJudge(parameters: ModelJudgeParameters): Judge {
+  const { models, vetoes = 1, rubrics, modelMs = 120_000, onOpinion, now = Date.now } = parameters;
+  const { maxOutputTokens = 4_000, maxCharacters = 60_000, tokensPerDay = 2_000_000 } = parameters;
+  requireModels(models, vetoes);
+  const spent = spentTokens({ store: parameters.store ?? memoryStore(), perDay: tokensPerDay, now });
+
+  async function opinionBy(
+    model: JudgingModel,
+    auditCase: AuditCase,
+    rubric: string,
+    outer: AbortSignal,
+  ): Promise<Opinion> {
+    const { capability, params, result } = auditCase;
+    // Each model has marks and a nonce of its own.
+    const prompt = judgePrompt({ capability, rubric, params, result, most: maxCharacters });
+    const bytes = utf8ToBytes(prompt.instructions + prompt.prompt).length;
+    const most = bytes + maxOutputTokens + TOKENS_BESIDE;
+    if (!(await spent.reserve(most))) throw budgetSpent(tokensPerDay);
+    const limit = startDeadline(modelMs, outer);
+    let used: number | undefined;
+    try {
+      const opinion = await askModel(model, prompt, { maxOutputTokens, signal: limit.signal });
+      used = opinion.tokens > 0 ? opinion.tokens : undefined;
+      onOpinion?.(opinion, auditCase);
+      return opinion;
+    } finally {
+      limit.end();
+      // Of one that failed nobody knows what it cost.
+      await spent.settle(most, used ?? most);
+    }
+  }
+
+  return async (auditCase: AuditCase, { signal, remember }: JudgeContext): Promise<Judgement> => {
+    const rubric = rubricOf(auditCase.capability, rubrics);
+    if (rubric === undefined) {
+      const detail = `no model of text sees what ${auditCase.capability} delivers`;
+      return { verdict: "inconclusive", reasons: [{ code: "cannot_judge", detail }] };
+    }
+    // Who has answered is not asked again, also when another could not be reached.
+    const asked = models.map((model, at) =>
+      remember(`model-${at}`, () => opinionBy(model, auditCase, rubric, signal)),
+    );
+    const settled = await Promise.allSettled(asked);
+    const failed = settled.find((one) => one.status === "rejected");
+    if (failed) throw failed.reason;
+    return vetoRule(await Promise.all(asked), vetoes);
+  };
+}
+
+function requireModels(models: readonly JudgingModel[], vetoes: number): void {
+  const names = models.map((model) => (typeof model === "string" ? undefined : nameOfModel(model)));
+  const isGood = models.length >= 1 && models.length <= MOST_MODELS && !names.includes(undefined);
+  if (isGood && Number.isInteger(vetoes) && vetoes >= 1 && vetoes <= models.length) return;
+  throw new TallystickError({
+    code: "invalid_models",
+    message: `models must be 1 to ${MOST_MODELS} models of a provider, and vetoes a number of them.`,
+    hint: "Give models as a provider of the AI SDK makes them, such as openai(…): a name alone would go to a gateway.",
+    field: "models",
+  });
+}
+
+function budgetSpent(perDay: number): TallystickError {
+  return new TallystickError({
+    code: "tokens_spent",
+    message: `Another question could take more than the ${perDay} tokens of this day.`,
+    hint: "It is asked tomorrow, or raise tokensPerDay.",
+  });
+}

@@ -1,0 +1,27 @@
+import type { AuditReason } from "tallystick-protocol/records/auditReasons";
+import type { Judgement } from "../auditor/judge.ts";
+import type { Opinion } from "./modelAnswer.ts";
+
+/**
+ * One judgement of several opinions. Models rather agree than object, and work may talk one of them round: so a few that object
+ * outvote the rest, and work passes only when every model has judged it and too few object.
+ *
+ * @param vetoes how many that fail it make it a fail
+ */
+export function vetoRule(opinions: readonly Opinion[], vetoes: number): Judgement {
+  const of = (verdict: Opinion["verdict"]): Opinion[] => opinions.filter((one) => one.verdict === verdict);
+  const [fails, passes] = [of("fail"), of("pass")];
+  if (fails.length >= vetoes) return judgement("fail", fails, opinions.length);
+  if (passes.length > 0 && fails.length + passes.length === opinions.length)
+    return judgement("pass", passes, opinions.length);
+  return judgement("inconclusive", of("inconclusive"), opinions.length);
+}
+
+/** Says codes and how many found so, never a model's words: those may quote the work, and stand in the ledger for good. */
+function judgement(verdict: Judgement["verdict"], by: readonly Opinion[], all: number): Judgement {
+  const counts = new Map<AuditReason["code"], number>();
+  for (const { codes } of by) for (const code of codes) counts.set(code, (counts.get(code) ?? 0) + 1);
+  if (counts.size === 0) counts.set(verdict === "pass" ? "meets_request" : "cannot_judge", by.length);
+  const reasons = [...counts].map(([code, count]) => ({ code, detail: `${count} of ${all} models` }));
+  return { verdict, reasons };
+}
