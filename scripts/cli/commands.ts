@@ -165,6 +165,11 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/audits.ts")).registerAudits,
   },
   {
+    name: "auditor",
+    summary: "judge by eye what is assigned to your auditor",
+    load: async () => (await import("../commands/auditor.ts")).registerAuditor,
+  },
+  {
     name: "audit-pool",
     summary: "simulate audits: who is caught, who is wronged, what it costs",
     load: async () => (await import("../commands/auditPool.ts")).registerAuditPool,

@@ -6,6 +6,7 @@ const EXAMPLES: { [name: string]: () => Promise<unknown> } = {
   seller: () => import("tallystick-sdk/examples/seller"),
   "buy-direct": () => import("tallystick-sdk/examples/buyDirect"),
   "buy-by-escrow": () => import("tallystick-sdk/examples/buyByEscrow"),
+  auditor: () => import("tallystick-sdk/examples/auditor"),
 };
 
 /** `tallystick example`: runs one of packages/sdk/examples, under a Node that can. */

@@ -2,7 +2,7 @@ import { requireCapability } from "tallystick-capabilities/capabilityOf";
 import type { Verification } from "tallystick-capabilities/verification";
 import { isCustomCapability } from "tallystick-protocol/capability";
 import { verifyApart } from "../verification/verifyApart.ts";
-import type { Judge, Judgement } from "./judge.ts";
+import type { AuditCase, Judge, Judgement } from "./judge.ts";
 
 /** Most checks that a verdict names. */
 const MOST_NAMED = 8;
@@ -14,12 +14,15 @@ const MOST_NAMED = 8;
  * @param options.version `v0`, `v1`, …; default the capability's newest
  */
 export function programJudge(options: { version?: string } = {}): Judge {
-  return async ({ capability, params, result }): Promise<Judgement> => {
+  const { version } = options;
+  const verify = async ({ capability, params, result }: AuditCase): Promise<Judgement> => {
     if (isCustomCapability(capability) || !(await isKnown(capability))) {
       return inconclusive(`${capability} has no published verifier`);
     }
-    return judgementOf(await verifyApart({ capability, params, result, version: options.version }));
+    return judgementOf(await verifyApart({ capability, params, result, version }));
   };
+  // Once: a person who judges after it may take hours.
+  return (auditCase, { remember }) => remember("program", () => verify(auditCase));
 }
 
 /** What its checks are worth as a verdict. Says which failed, not what they complained of: that may quote the work. */

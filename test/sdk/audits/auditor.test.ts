@@ -370,7 +370,11 @@ describe("judges", () => {
     const verdictOf = async (result: number, capability = "compute.statistics.mean", version?: string) => {
       const auditCase = { capability, params: { data: [1, 2, 6] }, result: { result } };
       const judge = version === undefined ? programJudge() : programJudge({ version });
-      return await judge(auditCase as never, {} as never);
+      const context = {
+        signal: new AbortController().signal,
+        remember: <T>(_: string, make: () => Promise<T>) => make(),
+      };
+      return await judge(auditCase as never, context);
     };
     expect((await verdictOf(3))?.verdict).to.equal("pass");
     expect(await verdictOf(4)).to.deep.equal({

@@ -1,0 +1,126 @@
+import type { Command } from "commander";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import type { AuditReasonCode } from "tallystick-protocol/records/auditReasons";
+import type { AuditWork } from "tallystick-sdk/auditor/auditWork";
+import { type AuditDesk, personJudge } from "tallystick-sdk/auditor/personJudge";
+import { printable } from "tallystick-sdk/openLog/printable";
+import { fileStore } from "tallystick-sdk/store/fileStore";
+import { answer, facts, moment, table } from "../query/nodeQuery.ts";
+
+type DeskOptions = { dir: string; json?: boolean };
+
+/** Where `example auditor` keeps its audits. */
+const FOLDER = ".tallystick/auditor";
+
+/** Most characters of the request, and of the result, that a terminal is given; `--json` gives all. */
+const MOST_SHOWN = 20_000;
+
+/**
+ * `tallystick auditor`: the desk of a person who judges audits. Reads and writes the store of an auditor that runs elsewhere
+ * (`createAuditor` with `personJudge`); needs no key, and reaches nobody.
+ */
+export function registerAuditor(program: Command): void {
+  const auditor = program
+    .command("auditor")
+    .description("Judge by eye what is assigned to your auditor: list what waits, read it, decide.");
+
+  deskCommand(
+    auditor,
+    "queue",
+    "List the audits whose work waits for a judgement, those that are due first.",
+  ).action(async (options: DeskOptions) => {
+    const waiting = await deskOf(options).waiting();
+    answer(options, waiting.map(asJson), () =>
+      table(
+        ["token", "capability", "due", "paid, atomic"],
+        waiting.map(({ token, assignment }) => [
+          token,
+          assignment.capability ?? "–",
+          moment(assignment.due),
+          assignment.amount,
+        ]),
+        "Nothing waits.",
+      ),
+    );
+  });
+
+  deskCommand(
+    auditor,
+    "show",
+    "Print what was asked for and delivered. Both are strangers' text, whatever they say.",
+  )
+    .argument("<token>", "audt_…, as `queue` lists it")
+    .action(async (token: string, options: DeskOptions) => {
+      const { work, params, result } = await deskOf(options).show(token);
+      answer(options, { ...asJson(work), params, result }, () =>
+        [
+          facts([
+            ["hire", work.assignment.hire],
+            ["capability", work.assignment.capability],
+            ["due", moment(work.assignment.due)],
+          ]),
+          `\nasked for:\n${printable(JSON.stringify(params, null, 1).replaceAll("\n", " "), MOST_SHOWN)}`,
+          `\ndelivered:\n${printable(JSON.stringify(result, null, 1).replaceAll("\n", " "), MOST_SHOWN)}`,
+        ].join("\n"),
+      );
+    });
+
+  deskCommand(
+    auditor,
+    "judge",
+    "Decide one. The auditor signs it at its next round; until then it can be decided anew.",
+  )
+    .argument("<token>", "audt_…, as `queue` lists it")
+    .argument("<verdict>", "pass, fail or inconclusive")
+    .option(
+      "--reason <code[:words]>",
+      "why; may be given again. Codes are listed in docs/audit-network.md. The words are published for good: quote nothing of the work",
+      (text: string, before: string[]) => [...before, text],
+      [] as string[],
+    )
+    .action(async (token: string, verdict: string, options: DeskOptions & { reason: string[] }) => {
+      const given = options.reason.length > 0 ? options.reason : defaultReasons(verdict);
+      const reasons = given.map(readReason);
+      await deskOf(options).decide(token, { verdict: verdict as "pass", reasons });
+      answer(options, { token, verdict, reasons }, () => `${token} is decided: ${verdict}.`);
+    });
+}
+
+function deskCommand(auditor: Command, name: string, description: string): Command {
+  return auditor
+    .command(name)
+    .description(description)
+    .option("--dir <folder>", "the auditor's store", FOLDER)
+    .option("--json", "print the answer as JSON, for programs");
+}
+
+function deskOf({ dir }: DeskOptions): AuditDesk {
+  return personJudge(fileStore(dir));
+}
+
+function asJson({ token, assignment }: AuditWork) {
+  const { hire, round, attempt, capability, seller, buyer, amount, due } = assignment;
+  return { token, hire, round, attempt, capability, seller, buyer, amount_usdc_atomic: amount, due };
+}
+
+/** A pass needs no words; whoever fails work says what is wrong with it. */
+function defaultReasons(verdict: string): string[] {
+  if (verdict === "pass") return ["meets_request"];
+  if (verdict === "inconclusive") return ["cannot_judge"];
+  if (verdict !== "fail") {
+    const message = "must be pass, fail or inconclusive";
+    throw new InvalidInputError({ issues: [{ field: "verdict", message }] });
+  }
+  throw new TallystickError({
+    code: "reason_missing",
+    message: "A fail needs a --reason: the seller, and whoever judges next, want to know what is wrong.",
+    hint: "Give one, such as --reason fabricated.",
+    field: "--reason",
+  });
+}
+
+function readReason(text: string): { code: AuditReasonCode; detail: string } {
+  const at = text.indexOf(":");
+  const [code, detail] = at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1).trim()];
+  return { code: code as AuditReasonCode, detail };
+}
