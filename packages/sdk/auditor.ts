@@ -23,7 +23,7 @@ export {
 } from "./auditor/judge.ts";
 export { type AuditDesk, personJudge } from "./auditor/personJudge.ts";
 export { programJudge } from "./auditor/programJudge.ts";
-export type { Assignment, AuditNode } from "./audits/assignment.ts";
+export type { Assignment, AuditNode, BlockReader } from "./audits/assignment.ts";
 export { createAuditNode } from "./audits/createAuditNode.ts";
 export { createPublicFetch, type PublicFetchParameters } from "./net/publicFetch.ts";
 export { type Fetch, ServiceError } from "./requestService.ts";

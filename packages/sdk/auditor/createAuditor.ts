@@ -2,8 +2,8 @@ import type { Address } from "tallystick-protocol/address";
 import type { Auditor as AuditorBody } from "tallystick-protocol/records/auditor";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signRecord } from "tallystick-protocol/records/record";
-import type { LocalAccount, PublicClient } from "viem";
-import type { AuditNode } from "../audits/assignment.ts";
+import type { LocalAccount } from "viem";
+import type { AuditNode, BlockReader } from "../audits/assignment.ts";
 import { createAuditNode } from "../audits/createAuditNode.ts";
 import { knownLedger } from "../knownLedger.ts";
 import { createPublicFetch } from "../net/publicFetch.ts";
@@ -20,7 +20,7 @@ export type CreateAuditorParameters = {
   /** Of the node that assigns, and takes the verdicts. */
   baseUrl: string;
   /** Reads the chain, which says what is final: a viem public client. */
-  client: Pick<PublicClient, "getBlock">;
+  client: BlockReader;
   /** Who judges: `personJudge`, `programJudge`, `modelJudge`, `everyJudge` of them, or your own. */
   judge: Judge;
   /** Remembers audits: `fileStore(folder)`, this auditor's own. */

@@ -42,6 +42,13 @@ export type AuditNode = {
   originsOf: (agent: Address, capability: string | null, signal?: AbortSignal) => Promise<string[]>;
 };
 
+/** What of a chain's client says which blocks are final: a viem public client has it, whatever its chain. */
+export type BlockReader = {
+  getBlock: (
+    which: { blockTag: "finalized" } | { blockNumber: bigint },
+  ) => Promise<{ number: bigint | null; hash: string | null }>;
+};
+
 /** `<hire>/<round>/<attempt>`. */
 export function nameOf(assignment: Assignment): string {
   return assignmentName(assignment);

@@ -1,12 +1,11 @@
 import type { Address } from "tallystick-protocol/address";
 import { parseUsdc } from "tallystick-protocol/amount";
 import { type Hex, isHex } from "tallystick-protocol/hex";
-import type { PublicClient } from "viem";
 import { ChainError } from "../errors.ts";
 import type { AuditsAnswer, OpenAuditsAnswer } from "../query/createGraphqlClient.ts";
 import { createQueryClient } from "../query/createQueryClient.ts";
 import { type Fetch, ServiceError } from "../requestService.ts";
-import type { Assignment, AuditNode } from "./assignment.ts";
+import type { Assignment, AuditNode, BlockReader } from "./assignment.ts";
 
 /** How many audits a node is asked for at a time, and how many in all. */
 const PAGE = 20;
@@ -33,7 +32,7 @@ type Page<Node> = { nodes: Node[]; pageInfo: { hasNextPage: boolean; endCursor?:
  */
 export function createAuditNode(parameters: {
   baseUrl: string;
-  client?: Pick<PublicClient, "getBlock"> | undefined;
+  client?: BlockReader | undefined;
   fetch?: Fetch | undefined;
 }): AuditNode {
   const { baseUrl, client, fetch } = parameters;
@@ -101,7 +100,7 @@ async function everyPage<Node>(
 }
 
 /** The last final block, asked for now and then. */
-function createFinalBlock(client: Pick<PublicClient, "getBlock">): () => Promise<bigint> {
+function createFinalBlock(client: BlockReader): () => Promise<bigint> {
   let last: { at: number; block: Promise<bigint> } | undefined;
   return () => {
     if (last === undefined || performance.now() - last.at > FINAL_MS) {

@@ -2,8 +2,15 @@ import { generateText, type LanguageModel, NoObjectGeneratedError, NoOutputGener
 import type { JudgePrompt } from "./judgePrompt.ts";
 import { modelAnswerSchema, noOpinion, type Opinion, opinionOf } from "./modelAnswer.ts";
 
-/** A model of a provider: a name alone would be sent to whatever gateway the AI SDK has. */
-export type JudgingModel = Exclude<LanguageModel, string>;
+/**
+ * A model as a provider of the AI SDK makes it; a name alone would be sent to whatever gateway the SDK has. Told by what is read of it, so that
+ * the types of this package need none of the SDK's.
+ */
+export type JudgingModel = {
+  readonly specificationVersion: string;
+  readonly provider: string;
+  readonly modelId: string;
+};
 
 export function nameOfModel({ provider, modelId }: JudgingModel): string {
   return `${provider}/${modelId}`.slice(0, 128);
@@ -23,7 +30,7 @@ export async function askModel(
   const name = nameOfModel(model);
   try {
     const { output, finishReason, totalUsage } = await generateText({
-      model,
+      model: model as Exclude<LanguageModel, string>,
       instructions,
       prompt,
       output: Output.object({ schema: modelAnswerSchema, name: "verdict" }),

@@ -14,7 +14,7 @@ export type Installed = {
 };
 
 /** What the programs of these tests need beside the packages. */
-const TOOLS = ["@hono/node-server", "@types/node", "ai", "@ai-sdk/openai", "@ai-sdk/anthropic"];
+const TOOLS = ["@hono/node-server", "@types/node", "ai"];
 
 /** Puts the packages into a folder as npm would, and links what npm would fetch: needs no network. */
 export function linkPackages(packed: readonly PackedPackage[], folder: string): Installed {
