@@ -1,10 +1,10 @@
 import type { InputIssue } from "./errors.ts";
 
 /** Who of a node's processes and commands is given a key. */
-type Owner = "settlement" | "keeper" | "mcp" | "deploy" | "postgres" | "witness";
+type Owner = "settlement" | "keeper" | "prober" | "mcp" | "deploy" | "postgres" | "witness";
 
 /** The processes that hold themselves to their own keys. The indexer, and each replica of it, has none. */
-export type KeyHolder = "settlement" | "indexer" | "keeper" | "mcp" | "witness";
+export type KeyHolder = "settlement" | "indexer" | "keeper" | "prober" | "mcp" | "witness";
 
 /** Every key of a node, and the one process or command that is given it. */
 export const KEYS: { readonly [variable: string]: Owner } = {
@@ -17,6 +17,7 @@ export const KEYS: { readonly [variable: string]: Owner } = {
   X_API_KEY: "settlement",
   KEEPER_PRIVATE_KEY: "keeper",
   WITNESS_PRIVATE_KEY: "witness",
+  PROBER_PRIVATE_KEY: "prober",
   TALLYSTICK_PRIVATE_KEY: "mcp",
   TALLYSTICK_API_KEY: "mcp",
   TALLYSTICK_MCP_KEY: "mcp",

@@ -38,21 +38,18 @@ async function readFileBytes(file: string): Promise<{ bytes: Uint8Array; written
   });
   try {
     const { size, mtimeMs } = await handle.stat();
+    const tooLarge = () =>
+      new JunitError(file, `has more than ${MAX_REPORT_BYTES} bytes`, "Leave out what the tests print.");
+    if (size > MAX_REPORT_BYTES) throw tooLarge();
     // What says 0 may be a pipe or a device, which can go on for ever.
-    const bytes = Buffer.alloc(Math.min(size || MAX_REPORT_BYTES, MAX_REPORT_BYTES) + 1);
+    const bytes = Buffer.alloc((size || MAX_REPORT_BYTES) + 1);
     let length = 0;
     for (;;) {
       const { bytesRead } = await handle.read(bytes, length, bytes.length - length);
       length += bytesRead;
       if (bytesRead === 0 || length === bytes.length) break;
     }
-    if (size > MAX_REPORT_BYTES || length > MAX_REPORT_BYTES) {
-      throw new JunitError(
-        file,
-        `has more than ${MAX_REPORT_BYTES} bytes`,
-        "Leave out what the tests print.",
-      );
-    }
+    if (length > MAX_REPORT_BYTES) throw tooLarge();
     return { bytes: bytes.subarray(0, length), writtenAt: Math.floor(mtimeMs / 1000) };
   } catch (cause) {
     if (cause instanceof JunitError) throw cause;

@@ -142,6 +142,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/keeper.ts")).registerKeeper,
   },
   {
+    name: "prober",
+    summary: "look whether the hosts of agents answer, and report it",
+    settings: async () => (await import("../../services/probing/config.ts")).proberVariables,
+    load: async () => (await import("../commands/prober.ts")).registerProber,
+  },
+  {
     name: "attest",
     summary: "sign what an agent's tests came to, from JUnit XML",
     settings: [...ASKING, "TALLYSTICK_PRIVATE_KEY", "TALLYSTICK_LEDGER"],

@@ -13,6 +13,7 @@ const MAY_IMPORT: { [room: string]: string[] } = {
   runtime: ["protocol"],
   settlement: ["protocol", "capabilities", "sdk", "runtime"],
   witness: ["protocol", "runtime"],
+  probing: ["protocol", "capabilities", "sdk", "runtime"],
   indexer: ["protocol", "derive", "runtime"],
   scripts: [
     "protocol",
@@ -23,6 +24,7 @@ const MAY_IMPORT: { [room: string]: string[] } = {
     "runtime",
     "settlement",
     "witness",
+    "probing",
     "indexer",
     "tools",
   ],
@@ -35,6 +37,7 @@ const MAY_IMPORT: { [room: string]: string[] } = {
     "runtime",
     "settlement",
     "witness",
+    "probing",
     "indexer",
     "scripts",
   ],
@@ -44,6 +47,9 @@ const MAY_IMPORT: { [room: string]: string[] } = {
 const ONLY: { [edge: string]: RegExp } = {
   // How to reach strangers.
   "settlement → sdk": /^packages\/sdk\/(net\/|requestService\.ts$)/,
+  // That, how a node is asked, and how terms of x402 are read.
+  "probing → sdk":
+    /^packages\/sdk\/(net\/|requestService\.ts$|query\/askGraphql\.ts$|knownLedger\.ts$|store\/fileStore\.ts$|x402\/paymentHeaders\.ts$)/,
   // What is on nobody's way is loaded when it is asked for.
   "scripts → tools": /^tools\/(commands|bench\/capabilities)\//,
 };

@@ -7,6 +7,7 @@ import { KEYS, type KeyHolder, keysOfOthers } from "tallystick-protocol/keysOfOt
 import { indexerVariables, readConfig as readIndexer } from "../../indexer/config.ts";
 import { keeperVariables, readKeeperConfig } from "../../scripts/keeper/config.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { proberVariables, readProberConfig } from "../../services/probing/config.ts";
 import { readConfig as readSettlement, settlementVariables } from "../../services/settlement/config.ts";
 import { readWitnessConfig, witnessVariables } from "../../services/witness/config.ts";
 
@@ -41,6 +42,11 @@ const PROCESSES: {
       ESCROWS: `${hex("e", 40)}=provider`,
       KEEPER_PRIVATE_KEY: hex("1", 64),
     },
+  },
+  prober: {
+    variables: proberVariables,
+    read: readProberConfig,
+    works: { PROBER_PRIVATE_KEY: hex("1", 64), PROBER_CONTACT: "probes@example.com" },
   },
   mcp: {
     variables: mcpVariables,

@@ -6,6 +6,7 @@ import { parse } from "yaml";
 import { indexerVariables } from "../../indexer/config.ts";
 import { ponderProgram, ponderSettings } from "../../scripts/processes/ponderProgram.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { proberVariables } from "../../services/probing/config.ts";
 import { settlementVariables } from "../../services/settlement/config.ts";
 
 const read = (file: string) => readFileSync(path.join(repositoryRoot, file), "utf8");
@@ -31,11 +32,12 @@ describe("docs/operators.md", () => {
       read("node_modules/ponder/dist/esm/internal/metrics.js"),
       read("indexer/api/metrics.ts"),
       read("services/settlement/metrics.ts"),
+      read("services/probing/metrics.ts"),
       read("packages/runtime/http/measureRoutes.ts"),
     ].join("\n");
     for (const [name] of text.matchAll(/(?:ponder|tallystick)_[a-z]+_[a-z_]*[a-z]/g)) {
       if (name.startsWith("tallystick_live") || name.startsWith("tallystick_v")) continue;
-      expect(measured, name).to.contain(name.replace(/^tallystick_/, ""));
+      expect(measured, name).to.contain(name.replace(/^tallystick_(prober_)?/, ""));
     }
     const settings = read(".env.example");
     for (const [, name = ""] of text.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g)) {
@@ -54,11 +56,13 @@ describe("the container files", () => {
   );
 
   it("start settlement, one indexer and API replicas as the tests do without containers", () => {
-    expect(ours.map(([name]) => name)).to.deep.equal(["settlement", "indexer", "api"]);
+    expect(ours.map(([name]) => name)).to.deep.equal(["settlement", "indexer", "api", "prober"]);
     const listens = { hostname: "0.0.0.0", port: 42_069 };
     const command = (name: string) => compose.services[name]?.command ?? [];
     expect(command("postgres")).to.deep.equal(["postgres", "-c", "random_page_cost=1.1"]);
     expect(command("settlement")).to.deep.equal(["node", "services/settlement/main.ts"]);
+    expect(command("prober")).to.deep.equal(["node", "services/probing/main.ts"]);
+    expect(compose.services.prober).to.deep.include({ profiles: ["prober"] });
     expect(command("indexer")).to.deep.equal(["node", ...ponderProgram("start", listens)]);
     expect(command("api")).to.deep.equal(["node", ...ponderProgram("serve", listens)]);
     for (const [name, value] of Object.entries(ponderSettings)) {
@@ -85,6 +89,7 @@ describe("the container files", () => {
       settlement: settlementVariables,
       indexer: indexerVariables,
       api: indexerVariables,
+      prober: proberVariables,
     };
     // Its default is a file beside the ledger, in the ledger's volume; and Ponder is told its port by --port.
     const leftOut = ["KEYS_FILE", "INDEXER_PORT"];
@@ -104,7 +109,7 @@ describe("the container files", () => {
     type Scrape = { dns_sd_configs: { names: string[]; type: string; port: number }[] };
     const { scrape_configs: jobs } = parse(read("deploy/prometheus.yml")) as { scrape_configs: Scrape[] };
     const targets = jobs.flatMap((job) => job.dns_sd_configs.flatMap(({ names, port }) => [...names, port]));
-    expect(targets).to.deep.equal(["settlement", 42_070, "indexer", 42_069, "api", 42_069]);
+    expect(targets).to.deep.equal(["settlement", 42_070, "indexer", 42_069, "api", 42_069, "prober", 42_074]);
     expect(compose.services.prometheus).to.deep.include({ profiles: ["metrics"] });
     const mounted = (compose.services.prometheus?.volumes ?? []).map((it) => it.split(":")[0]);
     expect(mounted).to.include("./deploy/prometheus.yml");

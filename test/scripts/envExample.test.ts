@@ -16,9 +16,10 @@ describe(".env.example", () => {
     (match) => match[1] as string,
   );
 
-  it("lists every variable of settlement, indexer, keeper, witness, npm start and the compose file, and no other but the deployer's key", () => {
+  it("lists every variable of settlement, indexer, keeper, prober, witness, npm start and the compose file, and no other but the deployer's key", () => {
     const wanted = new Set([
       ...variablesOf("services/settlement/config.ts"),
+      ...variablesOf("services/probing/config.ts"),
       ...variablesOf("indexer/config.ts"),
       ...variablesOf("scripts/keeper/config.ts"),
       ...variablesOf("services/witness/config.ts"),

@@ -17,8 +17,8 @@ import { signAttestation } from "../../../scripts/attest/signAttestation.ts";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
-import { temporaryFolder } from "../../settlement/support/temporaryFolder.ts";
 import { NOW, openTestService, type TestService } from "../../settlement/support/testService.ts";
+import { suiteFolder } from "../../support/suiteFolder.ts";
 
 const COMMIT = "c0ffee".padEnd(40, "0");
 const AGENT = `0x${"ab".repeat(20)}`;
@@ -81,7 +81,7 @@ describe("the counts of an attestation", () => {
 
 describe("tallystick attest", function () {
   this.timeout(60_000);
-  const folder = temporaryFolder();
+  const folder = suiteFolder();
   let server: Server;
   let service: TestService;
   let url: string;

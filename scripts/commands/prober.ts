@@ -1,0 +1,28 @@
+import type { Command } from "commander";
+import { watchShutdown } from "../cli/shutdown.ts";
+
+/** `tallystick prober`: looks whether the hosts of agents answer, until it is told to stop. */
+export function registerProber(program: Command): void {
+  program
+    .command("prober")
+    .description(
+      "Look once in five minutes whether each host of a live listing answers, and report it hour by hour to the node's\n" +
+        "settlement, signed with PROBER_PRIVATE_KEY. Hosts learn from the User-Agent whom to write to (PROBER_CONTACT), and\n" +
+        "keep it away by their robots.txt.",
+    )
+    .action(async () => {
+      const { readProberConfig } = await import("../../services/probing/config.ts");
+      const { stderrLog } = await import("../../services/probing/log.ts");
+      const config = readProberConfig(process.env);
+      const { runProber } = await import("../../services/probing/runProber.ts");
+      const shutdown = watchShutdown();
+      const running = await runProber(config, stderrLog);
+      const { url, address } = running;
+      process.stdout.write(`${JSON.stringify({ listening: url, prober: address, folder: config.folder })}\n`);
+      await new Promise<void>((resolve) => {
+        shutdown.signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+      await running.close();
+      shutdown.release();
+    });
+}

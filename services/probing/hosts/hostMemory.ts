@@ -1,0 +1,159 @@
+import type { Address } from "tallystick-protocol/address";
+import { addressSchema } from "tallystick-protocol/address";
+import { z } from "zod";
+import type { Observation } from "../observations/observation.ts";
+import { dayOf } from "../schedule/slots.ts";
+
+/** How many UTC days an agent that a host served counts as served there. */
+const SERVED_DAYS = 7;
+
+type Entry = {
+  /** Agent → the last UTC day on which the host's terms paid it. */
+  served: Map<Address, number>;
+  /** Agent → the last day on which it was asked for. */
+  asked: Map<Address, number>;
+  /** The last day on which robots.txt was read, and whether it says no. */
+  robotsDay: number | undefined;
+  optedOut: boolean;
+  /** The listing that is asked next, among those of the agents it serves; the same as long as it answers. */
+  turn: number;
+  /** Whether the last look found it up: those go first where an address is shared. */
+  wasUp: boolean;
+};
+
+const kept = z.record(
+  z.string(),
+  z.object({
+    served: z.record(addressSchema, z.int()),
+    asked: z.record(addressSchema, z.int()),
+    robotsDay: z.int().optional(),
+    optedOut: z.boolean(),
+  }),
+);
+
+/** What a prober remembers of hosts from day to day. */
+export class HostMemory {
+  readonly #entries = new Map<string, Entry>();
+
+  #of(key: string): Entry {
+    let entry = this.#entries.get(key);
+    if (entry === undefined) {
+      entry = {
+        served: new Map(),
+        asked: new Map(),
+        robotsDay: undefined,
+        optedOut: false,
+        turn: 0,
+        wasUp: true,
+      };
+      this.#entries.set(key, entry);
+    }
+    return entry;
+  }
+
+  hasServed(key: string, agent: Address, day: number): boolean {
+    const last = this.#entries.get(key)?.served.get(agent);
+    return last !== undefined && last > day - SERVED_DAYS;
+  }
+
+  /** Whether a host has served anybody within the last seven days: only then is it looked at. */
+  serves(key: string, day: number): boolean {
+    const served = this.#entries.get(key)?.served;
+    return served !== undefined && [...served.values()].some((last) => last > day - SERVED_DAYS);
+  }
+
+  /** Takes up what an earlier process saw. */
+  recall(it: Observation): void {
+    const day = dayOf(it.slot);
+    if (it.what === "served") this.noteServed(it.host, it.agent, day);
+    if (it.what === "unserved") this.noteAsked(it.host, it.agent, day);
+    if (it.what === "robots") this.noteRobots(it.host, day, it.optedOut);
+    if (it.what === "up" || it.what === "down") this.noteLook(it.host, it.what === "up");
+  }
+
+  /** @returns whether it is the first time on that day */
+  noteServed(key: string, agent: Address, day: number): boolean {
+    const entry = this.#of(key);
+    entry.asked.set(agent, day);
+    const isFirst = entry.served.get(agent) !== day;
+    entry.served.set(agent, day);
+    return isFirst;
+  }
+
+  noteAsked(key: string, agent: Address, day: number): void {
+    this.#of(key).asked.set(agent, day);
+  }
+
+  /** The last day on which the host was asked for an agent; undefined when it never was. */
+  askedOn(key: string, agent: Address): number | undefined {
+    return this.#entries.get(key)?.asked.get(agent);
+  }
+
+  noteRobots(key: string, day: number, optedOut: boolean | undefined): void {
+    const entry = this.#of(key);
+    entry.robotsDay = day;
+    // What cannot be read changes nothing.
+    if (optedOut !== undefined) entry.optedOut = optedOut;
+  }
+
+  robotsDay(key: string): number | undefined {
+    return this.#entries.get(key)?.robotsDay;
+  }
+
+  isOptedOut(key: string): boolean {
+    return this.#entries.get(key)?.optedOut ?? false;
+  }
+
+  get optedOut(): number {
+    return [...this.#entries.values()].filter(({ optedOut }) => optedOut).length;
+  }
+
+  noteLook(key: string, isUp: boolean): void {
+    const entry = this.#of(key);
+    entry.wasUp = isUp;
+    if (!isUp) entry.turn++;
+  }
+
+  turnOf(key: string): number {
+    return this.#entries.get(key)?.turn ?? 0;
+  }
+
+  wasUp(key: string): boolean {
+    return this.#entries.get(key)?.wasUp ?? true;
+  }
+
+  /** Forgets hosts that nobody lists, and agents that were not asked for in a week. */
+  keepOnly(isListed: (key: string) => boolean, day: number): void {
+    for (const [key, { served, asked }] of this.#entries) {
+      for (const [agent, last] of served) if (last <= day - SERVED_DAYS) served.delete(agent);
+      for (const [agent, last] of asked) if (last <= day - SERVED_DAYS) asked.delete(agent);
+      // One that was listed a day ago may be again: whoever takes its listing down for an hour gains no second look.
+      if (!isListed(key) && served.size === 0 && asked.size === 0) this.#entries.delete(key);
+    }
+  }
+
+  toJson(): z.input<typeof kept> {
+    return Object.fromEntries(
+      [...this.#entries].map(([key, { served, asked, robotsDay, optedOut }]) => [
+        key,
+        {
+          served: Object.fromEntries(served),
+          asked: Object.fromEntries(asked),
+          ...(robotsDay !== undefined && { robotsDay }),
+          optedOut,
+        },
+      ]),
+    );
+  }
+
+  /** Takes up what `toJson` gave. @throws ZodError when it is something else */
+  take(json: unknown): void {
+    for (const [key, { served, asked, robotsDay, optedOut }] of Object.entries(kept.parse(json))) {
+      const entry = this.#of(key);
+      entry.served = new Map(Object.entries(served)) as Map<Address, number>;
+      entry.asked = new Map(Object.entries(asked)) as Map<Address, number>;
+      entry.robotsDay = robotsDay;
+      entry.optedOut = optedOut;
+    }
+  }
+}

@@ -1,0 +1,186 @@
+import { readCustomSchemas } from "tallystick-capabilities/customCapability";
+import { validateJson } from "tallystick-capabilities/validateJson";
+import type { Address } from "tallystick-protocol/address";
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import { hostOf } from "tallystick-protocol/net/publicAddress";
+import { lookUp } from "../net/lookUp.ts";
+import { dayOf, SLOTS_PER_DAY } from "../schedule/slots.ts";
+import { exampleParams } from "../terms/exampleParams.ts";
+import { hasTermsInHeaders, judgeAnswer } from "../terms/judgeAnswer.ts";
+import { isOptedOut } from "../terms/robots.ts";
+import { sampleOfSchema } from "../terms/sampleOfSchema.ts";
+import type { Target } from "../terms/target.ts";
+import { headersOf, termsRequest } from "../terms/termsRequest.ts";
+import type { Host } from "./hostTable.ts";
+import { Visit, type VisitParameters } from "./visit.ts";
+
+/** How long robots.txt and a schema may take, in milliseconds. */
+const SIDE_MS = 10_000;
+
+/** Most samples of params of custom capabilities that are remembered. */
+const MAX_SAMPLES = 20_000;
+
+/** What a prober does at a host in a slot: robots.txt when it is due, the look, and one agent that is asked for once a day. */
+export class HostVisits {
+  readonly #it: VisitParameters;
+  readonly #samples = new Map<string, { [key: string]: unknown } | null>();
+
+  constructor(parameters: VisitParameters) {
+    this.#it = parameters;
+  }
+
+  /** Whether anything is to be done at a host in a slot: those that serve nobody are asked once a day. */
+  isDue(host: Host, slot: number): boolean {
+    const { memory } = this.#it;
+    if (this.#isRobotsDue(host.key, slot)) return true;
+    if (memory.isOptedOut(host.key)) return false;
+    return memory.serves(host.key, dayOf(slot)) || this.#agentDue(host, slot) !== undefined;
+  }
+
+  /**
+   * Does what is due. Nothing is asked before it is written down.
+   *
+   * @param isWanted whether the slot is not over
+   * @throws when the disk refuses an observation
+   */
+  async visit(host: Host, slot: number, isWanted: () => boolean): Promise<void> {
+    const { memory, metrics } = this.#it;
+    const [first] = [...host.agents.values()].flat();
+    const hostname = first && hostOf(new URL(first.endpoint));
+    if (hostname === undefined) return;
+    const found = await lookUp(hostname, this.#it.policy, this.#it.resolve);
+    if ("refused" in found && found.refused === "private_address") return metrics.countLook("private");
+    const visit = new Visit(this.#it, { host, slot, found, isWanted });
+    if (this.#isRobotsDue(host.key, slot)) await this.#readRobots(visit, first as Target);
+    if (memory.isOptedOut(host.key)) return;
+    if (memory.serves(host.key, dayOf(slot))) await this.#look(visit);
+    const agent = this.#agentDue(host, slot);
+    if (agent !== undefined) await this.#askFor(visit, agent);
+  }
+
+  #isRobotsDue(key: string, slot: number): boolean {
+    return this.#isDueToday(this.#it.memory.robotsDay(key), `robots ${key}`, slot);
+  }
+
+  #isDueToday(last: number | undefined, what: string, slot: number): boolean {
+    const day = dayOf(slot);
+    if (last === undefined) return true;
+    return last < day && this.#it.moments.slotOfDay(day, what) <= slot % SLOTS_PER_DAY;
+  }
+
+  /**
+   * Which agent is to be asked for now: those that were served before go first, then those that registered first. Whoever makes a thousand
+   * agents that list somebody's host comes after those who were there.
+   */
+  #agentDue({ key, agents }: Host, slot: number): Address | undefined {
+    const { memory } = this.#it;
+    const day = dayOf(slot);
+    let first: Address | undefined;
+    for (const agent of agents.keys()) {
+      const last = memory.askedOn(key, agent);
+      if (last === day || !this.#isDueToday(last, `${key} ${agent}`, slot)) continue;
+      if (memory.hasServed(key, agent, day)) return agent;
+      first ??= agent;
+    }
+    return first;
+  }
+
+  async #readRobots(visit: Visit, { endpoint }: Target): Promise<void> {
+    const { memory, asker } = this.#it;
+    const url = new URL("/robots.txt", endpoint).href;
+    const reply = await visit.ask({ url, headers: headersOf(asker), timeoutMs: SIDE_MS });
+    if (reply === "skipped" || (await visit.isOurs(reply))) return;
+    const text = "answer" in reply && reply.answer.status === 200 ? reply.answer.text : undefined;
+    const isUnknown = "failed" in reply || reply.answer.status >= 500;
+    const optedOut = isUnknown ? undefined : text !== undefined && isOptedOut(text);
+    visit.record({ what: "robots", optedOut });
+    memory.noteRobots(visit.host.key, dayOf(visit.slot), optedOut);
+  }
+
+  /** One look: at the listing that answered last; after a failure at the next one of those that the host serves. */
+  async #look(visit: Visit): Promise<void> {
+    const { memory, metrics } = this.#it;
+    const { key, agents } = visit.host;
+    const day = dayOf(visit.slot);
+    const served = [...agents].filter(([agent]) => memory.hasServed(key, agent, day));
+    const targets = served.flatMap(([, listings]) => listings);
+    const target = targets[memory.turnOf(key) % Math.max(1, targets.length)];
+    if (target === undefined) return;
+    const outcome = await this.#terms(visit, target);
+    if (outcome === "skipped") return metrics.countLook("dropped");
+    if (outcome === "ours") {
+      visit.record({ what: "ours" });
+      return metrics.countLook("ours");
+    }
+    metrics.countLook(outcome.up ? "up" : "down");
+    memory.noteLook(key, outcome.up);
+    if (!outcome.up) return visit.record({ what: "down", why: outcome.why });
+    visit.record({ what: "up", milliseconds: Math.round(outcome.milliseconds) });
+    if (outcome.serves) this.#noteServed(visit, target.agent);
+  }
+
+  /** Asks for one agent, once a day: whether the host's terms pay it. */
+  async #askFor(visit: Visit, agent: Address): Promise<void> {
+    const listings = visit.host.agents.get(agent) ?? [];
+    const target = listings[dayOf(visit.slot) % Math.max(1, listings.length)];
+    if (target === undefined) return;
+    const outcome = await this.#terms(visit, target);
+    if (outcome === "skipped" || outcome === "ours") return;
+    if (outcome.up && outcome.serves) return this.#noteServed(visit, agent);
+    visit.record({ what: "unserved", agent });
+    this.#it.memory.noteAsked(visit.host.key, agent, dayOf(visit.slot));
+  }
+
+  #noteServed(visit: Visit, agent: Address): void {
+    const isFirst = this.#it.memory.noteServed(visit.host.key, agent, dayOf(visit.slot));
+    if (isFirst) visit.record({ what: "served", agent });
+  }
+
+  async #terms(visit: Visit, target: Target): Promise<Terms> {
+    const params = exampleParams(target.capability) ?? (await this.#sample(visit, target));
+    // What cannot be asked for is not down.
+    if (params === "skipped" || params === null) return "skipped";
+    const question = termsRequest(target, params, this.#it.asker);
+    const reply = await visit.ask({ ...question, isEnough: hasTermsInHeaders });
+    const ended = this.#it.clock();
+    if (reply === "skipped") return "skipped";
+    if (await visit.isOurs(reply)) return "ours";
+    if ("failed" in reply) return { up: false, why: reply.failed };
+    const judgement = judgeAnswer(reply.answer, target);
+    return judgement.up ? { ...judgement, milliseconds: ended - reply.begun } : judgement;
+  }
+
+  /** Params of a custom capability, by the schema that its seller publishes; null when none are found that fit. */
+  async #sample(visit: Visit, target: Target): Promise<{ [key: string]: unknown } | null | "skipped"> {
+    const { capability, endpoint } = target;
+    const key = `${endpoint} ${capability}`;
+    const known = this.#samples.get(key);
+    if (known !== undefined) return known;
+    const path = `/capabilities/${encodeURIComponent(capability)}/schema`;
+    const url = `${endpoint.replace(/\/$/, "")}${path}`;
+    const reply = await visit.ask({ url, headers: headersOf(this.#it.asker), timeoutMs: SIDE_MS });
+    if (reply === "skipped") return "skipped";
+    // Without a schema a seller has to take what comes.
+    if ("failed" in reply || reply.answer.status >= 500) return {};
+    const sample = reply.answer.status === 200 ? fittingSample(capability, reply.answer.text) : {};
+    if (this.#samples.size >= MAX_SAMPLES) this.#samples.clear();
+    this.#samples.set(key, sample);
+    return sample;
+  }
+}
+
+type Terms =
+  | "skipped"
+  | "ours"
+  | { up: false; why: string }
+  | { up: true; serves: boolean; milliseconds: number };
+
+function fittingSample(capability: string, text: string): { [key: string]: unknown } | null {
+  try {
+    const { input } = readCustomSchemas(capability, tryForeignJson(text));
+    const sample = sampleOfSchema(input);
+    return validateJson(input, sample, "params").length === 0 ? (sample as { [key: string]: unknown }) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,105 @@
+import { addressSchema } from "tallystick-protocol/address";
+import { askGraphql } from "tallystick-sdk/query/askGraphql";
+import type { Fetch } from "tallystick-sdk/requestService";
+import { ServiceError } from "tallystick-sdk/requestService";
+import { z } from "zod";
+import type { Target } from "../terms/target.ts";
+
+/** One page: 550 rows at most, which cost a client of a node some 30 of its points. */
+export const AGENTS_QUERY = `query Listings($after: String) {
+  agents(first: 50, after: $after) {
+    nodes {
+      address
+      listings(first: 10) {
+        nodes { capability endpoint paymentMode maxLatencyMs payee }
+        pageInfo { hasNextPage }
+      }
+    }
+    pageInfo { hasNextPage endCursor }
+  }
+}`;
+
+/** Of an agent with more listings than a page of agents shows; an agent has at most a hundred. */
+export const AGENT_QUERY = `query ListingsOf($address: Address!) {
+  agent(address: $address) {
+    listings(first: 100) { nodes { capability endpoint paymentMode maxLatencyMs payee } }
+  }
+}`;
+
+const MAX_ENDPOINT = 2_048;
+const listing = z.object({
+  capability: z.string().max(256),
+  endpoint: z.string().max(MAX_ENDPOINT),
+  paymentMode: z.string().max(128),
+  maxLatencyMs: z.int().min(1),
+  payee: addressSchema.nullable(),
+});
+const agentsAnswer = z.object({
+  agents: z.object({
+    nodes: z.array(
+      z.object({
+        address: addressSchema,
+        listings: z.object({ nodes: z.array(listing), pageInfo: z.object({ hasNextPage: z.boolean() }) }),
+      }),
+    ),
+    pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
+  }),
+});
+const agentAnswer = z.object({
+  agent: z.object({ listings: z.object({ nodes: z.array(listing) }) }).nullable(),
+});
+
+/** How often a node that has had enough of us is asked again, and how long is waited before, in milliseconds. */
+const TRIES = 4;
+const PAUSE_MS = 20_000;
+
+export type ReadListingsParameters = {
+  /** Of the node. */
+  baseUrl: string;
+  fetch?: Fetch | undefined;
+  /** Waits so many milliseconds. */
+  pause: (ms: number) => Promise<void>;
+  signal: AbortSignal;
+};
+
+/**
+ * Every live listing of every agent, from the node's public API, one agent after the other in the order in which
+ * they registered.
+ *
+ * @throws ServiceError when the node cannot be asked; the signal's reason
+ */
+export async function* readListings(parameters: ReadListingsParameters): AsyncGenerator<Target> {
+  let after: string | null = null;
+  do {
+    const { agents }: z.output<typeof agentsAnswer> = agentsAnswer.parse(
+      await askPatiently(parameters, AGENTS_QUERY, { after }),
+    );
+    for (const { address: agent, listings } of agents.nodes) {
+      const all = listings.pageInfo.hasNextPage
+        ? (agentAnswer.parse(await askPatiently(parameters, AGENT_QUERY, { address: agent })).agent?.listings
+            .nodes ?? [])
+        : listings.nodes;
+      for (const one of all) yield { agent, ...one };
+    }
+    const { hasNextPage, endCursor } = agents.pageInfo;
+    // A node that gives the same page for ever is not asked for ever.
+    after = hasNextPage && endCursor !== after ? endCursor : null;
+  } while (after !== null);
+}
+
+async function askPatiently(
+  { baseUrl, fetch, pause, signal }: ReadListingsParameters,
+  query: string,
+  variables: object,
+): Promise<unknown> {
+  for (let tries = 1; ; tries++) {
+    signal.throwIfAborted();
+    try {
+      return await askGraphql({ baseUrl, query, variables, fetch });
+    } catch (error) {
+      const isBusy = error instanceof ServiceError && [0, 429, 502, 503, 504].includes(error.status);
+      if (!isBusy || tries >= TRIES) throw error;
+      await pause(PAUSE_MS * tries);
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import type { Metrics } from "../metrics.ts";
+import { type Answer, ask, NoAnswer, type Question } from "../net/ask.ts";
+import type { LookedUp } from "../net/lookUp.ts";
+import type { Policy } from "../net/policy.ts";
+import type { Uplink } from "../net/uplink.ts";
+import type { Observation } from "../observations/observation.ts";
+import type { DrawnMoments } from "../schedule/drawnMoments.ts";
+import type { Pacer } from "../schedule/pacer.ts";
+import type { Asker } from "../terms/termsRequest.ts";
+import type { HostMemory } from "./hostMemory.ts";
+import type { Host } from "./hostTable.ts";
+
+/** What a visit needs of the prober. */
+export type VisitParameters = {
+  policy: Policy;
+  resolve: (host: string) => Promise<string[]>;
+  pacer: Pacer;
+  uplink: Uplink;
+  memory: HostMemory;
+  moments: DrawnMoments;
+  asker: Asker;
+  metrics: Metrics;
+  /** Milliseconds that never go back. */
+  clock: () => number;
+  /** Unix milliseconds. */
+  now: () => number;
+  /** Writes down what was seen. @throws when the disk refuses it */
+  record: (observation: Observation) => void;
+  signal: AbortSignal;
+  /** Certificates that are believed besides those of the system. */
+  ca?: string | undefined;
+  /** Asks; replaced where there is no network. */
+  ask?: ((question: Question) => Promise<Answer>) | undefined;
+};
+
+/** What a request came to. Nobody was asked when it was skipped: its turn did not come in time. */
+export type Reply =
+  | { answer: Answer; begun: number }
+  | { failed: string; begun: number; ended: number }
+  | "skipped";
+
+/** An observation without what a visit knows of it. */
+type Seen = Observation extends infer One
+  ? One extends Observation
+    ? Omit<One, "slot" | "at" | "host">
+    : never
+  : never;
+
+/** One host in one slot: its requests go to the addresses that were judged, one after the other. */
+export class Visit {
+  readonly host: Host;
+  readonly slot: number;
+  readonly #it: VisitParameters;
+  readonly #found: LookedUp;
+  readonly #isWanted: () => boolean;
+  #isWritten = false;
+
+  constructor(
+    parameters: VisitParameters,
+    { host, slot, found, isWanted }: { host: Host; slot: number; found: LookedUp; isWanted: () => boolean },
+  ) {
+    this.#it = parameters;
+    this.host = host;
+    this.slot = slot;
+    this.#found = found;
+    this.#isWanted = isWanted;
+  }
+
+  record(seen: Seen): void {
+    const about = { slot: this.slot, at: Math.round(this.#it.now()), host: this.host.key };
+    this.#it.record({ ...about, ...seen } as Observation);
+  }
+
+  /**
+   * Sends a request when its turn comes. An address that nobody connects to is left for the next one of the same name, in the
+   * time that is left.
+   */
+  async ask(question: Omit<Question, "address" | "signal" | "ca">): Promise<Reply> {
+    const { clock } = this.#it;
+    if ("refused" in this.#found) {
+      // That the name leads nowhere was found out now.
+      this.#write();
+      return { failed: this.#found.refused, begun: clock(), ended: clock() };
+    }
+    let left = question.timeoutMs;
+    let last: Reply = "skipped";
+    for (const address of this.#found.addresses) {
+      const reply = await this.#askAt(address, { ...question, timeoutMs: left });
+      if (reply === "skipped") return last;
+      if ("answer" in reply) {
+        this.#it.uplink.noteAnswer(reply.begun, clock());
+        return reply;
+      }
+      last = reply;
+      left -= reply.ended - reply.begun;
+      if (reply.failed !== "unreachable" || left < 1) break;
+    }
+    return last;
+  }
+
+  async #askAt(address: string, question: Omit<Question, "address" | "signal" | "ca">): Promise<Reply> {
+    const { pacer, memory, clock, metrics, signal, ca } = this.#it;
+    const turn = { key: address, isUrgent: memory.wasUp(this.host.key), isWanted: this.#isWanted };
+    const reply = await pacer.run(turn, async (): Promise<Reply> => {
+      this.#write();
+      metrics.countRequest();
+      const begun = clock();
+      try {
+        const answer = await (this.#it.ask ?? ask)({ ...question, address, signal, ca });
+        metrics.observeAnswer((clock() - begun) / 1_000);
+        return { answer, begun };
+      } catch (error) {
+        if (!(error instanceof NoAnswer)) throw error;
+        return { failed: error.reason, begun, ended: clock() };
+      }
+    });
+    return reply ?? "skipped";
+  }
+
+  /** Whether a failure is the prober's own. What answered, however badly, is the host's. */
+  async isOurs(reply: Exclude<Reply, "skipped">): Promise<boolean> {
+    return "failed" in reply && (await this.#it.uplink.isOurs(reply.begun, reply.ended));
+  }
+
+  /** Says that the host is asked in this slot, before it is: whoever starts again after a crash does not ask twice. */
+  #write(): void {
+    if (this.#isWritten) return;
+    this.record({ what: "ask" });
+    this.#isWritten = true;
+  }
+}

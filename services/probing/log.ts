@@ -1,0 +1,13 @@
+/** One line of the log: a sentence, then what it is about. */
+export type Log = (sentence: string, fields?: { [key: string]: unknown }) => void;
+
+/** Writes `2026-01-31T12:00:00.000Z A sentence. key=value …` to standard error; standard output is for results. */
+export const stderrLog: Log = (sentence, fields = {}) => {
+  const pairs = Object.entries(fields).map(([key, value]) => ` ${key}=${printable(value)}`);
+  process.stderr.write(`${new Date().toISOString()} ${sentence}${pairs.join("")}\n`);
+};
+
+function printable(value: unknown): string {
+  const text = (value instanceof Error ? value.message : String(value)).slice(0, 500);
+  return /^[^\s"=]+$/.test(text) ? text : JSON.stringify(text);
+}

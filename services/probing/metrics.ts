@@ -1,0 +1,95 @@
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { PartState } from "./reports/outbox.ts";
+
+/** What became of a look. */
+export type LookResult = "up" | "down" | "ours" | "dropped" | "private";
+
+/** What a prober counts, and where Prometheus reads it. */
+export type Metrics = {
+  countLook: (result: LookResult) => void;
+  /** A request that was sent, of whatever kind. */
+  countRequest: () => void;
+  /** How long an answer took, in seconds. */
+  observeAnswer: (seconds: number) => void;
+  countReport: (state: PartState) => void;
+  countFailedWrite: () => void;
+  text: () => Promise<string>;
+  contentType: string;
+};
+
+/** What is read when Prometheus asks. */
+export type MetricSources = {
+  hosts: () => number;
+  serving: () => number;
+  optedOut: () => number;
+  refusedEndpoints: () => number;
+  hostsLeftOut: () => number;
+  waitingRequests: () => number;
+  waitingReports: () => number;
+  isUplinkLost: () => boolean;
+  /** Unix seconds; 0 before the first time. */
+  listingsRead: () => number;
+  observationBytes: () => Promise<number>;
+};
+
+/** Metrics of one prober; nothing global. */
+export function createMetrics(sources: MetricSources): Metrics {
+  const registry = new Registry();
+  const gauge = (name: string, help: string, read: () => number | Promise<number>): void => {
+    new Gauge({
+      name: `tallystick_prober_${name}`,
+      help,
+      registers: [registry],
+      async collect() {
+        this.set(await read());
+      },
+    });
+  };
+  const counter = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
+    new Counter({ name: `tallystick_prober_${name}`, help, labelNames, registers: [registry] });
+  const looks = counter("looks_total", "Looks at hosts by what became of them.", ["result"]);
+  const requests = counter("requests_total", "Requests sent to hosts, for robots.txt and schemas too.");
+  const reports = counter("reports_total", "Parts of hourly reports by what became of them.", ["state"]);
+  const failedWrites = counter(
+    "failed_writes_total",
+    "Observations that the disk refused: nothing was asked.",
+  );
+  const answers = new Histogram({
+    name: "tallystick_prober_answer_seconds",
+    help: "How long hosts took to answer.",
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+  gauge("hosts", "Hosts of live listings.", sources.hosts);
+  gauge(
+    "hosts_serving",
+    "Hosts that served somebody within seven days: those that are looked at.",
+    sources.serving,
+  );
+  gauge("hosts_opted_out", "Hosts whose robots.txt keeps this prober away.", sources.optedOut);
+  gauge("hosts_left_out", "Hosts beyond PROBER_MAX_HOSTS.", sources.hostsLeftOut);
+  gauge("endpoints_refused", "Listings whose endpoint is not asked: plain http, or a private address.", () =>
+    sources.refusedEndpoints(),
+  );
+  gauge("requests_waiting", "Requests that wait for their turn.", sources.waitingRequests);
+  gauge("reports_waiting", "Parts of reports that are not settled yet.", sources.waitingReports);
+  gauge("uplink_lost", "1 while the prober itself is cut off and records nothing.", () =>
+    Number(sources.isUplinkLost()),
+  );
+  gauge(
+    "listings_read_seconds",
+    "When the node's listings were read last, unix seconds.",
+    sources.listingsRead,
+  );
+  gauge("observations_bytes", "What the observations take on the disk.", sources.observationBytes);
+  gauge("resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
+  return {
+    countLook: (result) => looks.inc({ result }),
+    countRequest: () => requests.inc(),
+    observeAnswer: (seconds) => answers.observe(seconds),
+    countReport: (state) => reports.inc({ state }),
+    countFailedWrite: () => failedWrites.inc(),
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}

@@ -1,0 +1,63 @@
+import type { Address } from "tallystick-protocol/address";
+import { bitOf, hourOf } from "../schedule/slots.ts";
+import type { Observation } from "./observation.ts";
+
+/** One hour as it is reported: twelve bits of slots looked at, and of those found down; and who was served where. */
+export type Hour = {
+  looks: Map<string, { looked: number; down: number }>;
+  served: Map<Address, Set<string>>;
+};
+
+/** The observations of the hours that are not reported yet, and the hosts whose turn in the running slot is over. */
+export class HourBook {
+  readonly #hours = new Map<number, Hour>();
+  #slot = -1;
+  #asked = new Set<string>();
+  /** The first hour that is not told yet. */
+  #first = 0;
+
+  note(it: Observation): void {
+    if (it.what === "ask") {
+      if (it.slot > this.#slot) [this.#slot, this.#asked] = [it.slot, new Set()];
+      if (it.slot === this.#slot) this.#asked.add(it.host);
+      return;
+    }
+    // An hour is told once: what comes too late for it is no data.
+    if (hourOf(it.slot) < this.#first) return;
+    if (it.what === "up" || it.what === "down") {
+      const looks = this.#hour(it.slot).looks;
+      const { looked, down } = looks.get(it.host) ?? { looked: 0, down: 0 };
+      const bit = bitOf(it.slot);
+      looks.set(it.host, { looked: looked | bit, down: it.what === "down" ? down | bit : down });
+    }
+    if (it.what === "served") {
+      const { served } = this.#hour(it.slot);
+      served.set(it.agent, (served.get(it.agent) ?? new Set()).add(it.host));
+    }
+  }
+
+  /** Whether a host was asked in a slot, whatever came of it. */
+  wasAsked(slot: number, host: string): boolean {
+    return slot === this.#slot && this.#asked.has(host);
+  }
+
+  #hour(slot: number): Hour {
+    const hour = hourOf(slot);
+    const found = this.#hours.get(hour) ?? { looks: new Map(), served: new Map() };
+    this.#hours.set(hour, found);
+    return found;
+  }
+
+  /** The hours before this one, which nothing more is added to, the oldest first; they are forgotten here. */
+  takeBefore(hour: number): [number, Hour][] {
+    const over = [...this.#hours].filter(([of]) => of < hour).sort(([a], [b]) => a - b);
+    this.skipTo(hour);
+    return over;
+  }
+
+  /** Forgets the hours before this one, which were told before a restart. */
+  skipTo(hour: number): void {
+    this.#first = Math.max(this.#first, hour);
+    for (const of of this.#hours.keys()) if (of < this.#first) this.#hours.delete(of);
+  }
+}

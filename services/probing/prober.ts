@@ -1,0 +1,332 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { z } from "zod";
+import { HostMemory } from "./hosts/hostMemory.ts";
+import { HostTable } from "./hosts/hostTable.ts";
+import { HostVisits } from "./hosts/hostVisits.ts";
+import type { VisitParameters } from "./hosts/visit.ts";
+import type { Log } from "./log.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+import type { Answer, Question } from "./net/ask.ts";
+import type { Policy } from "./net/policy.ts";
+import { Uplink } from "./net/uplink.ts";
+import { HourBook } from "./observations/hourBook.ts";
+import type { Observation } from "./observations/observation.ts";
+import { type Keeping, ObservationFiles } from "./observations/observationFiles.ts";
+import { writeWhole } from "./observations/writeWhole.ts";
+import { makeReports } from "./reports/makeReports.ts";
+import { Outbox } from "./reports/outbox.ts";
+import type { DrawnMoments } from "./schedule/drawnMoments.ts";
+import { Pacer } from "./schedule/pacer.ts";
+import { dayOf, hourOf, SLOT_SECONDS, slotOf } from "./schedule/slots.ts";
+import type { Target } from "./terms/target.ts";
+import type { Asker } from "./terms/termsRequest.ts";
+
+/** What a prober is made of. Times are unix seconds, with fractions. */
+export type ProberParameters = {
+  /** Is there already; nobody else writes it. */
+  folder: string;
+  region: string;
+  maxHosts: number;
+  requestsPerSecond: number;
+  keep: Keeping;
+  moments: DrawnMoments;
+  asker: Asker;
+  policy: Policy;
+  /** Hosts, as `host:port`, whose operators asked to be left out. */
+  leaveOut: readonly string[];
+  now: () => number;
+  resolve: (host: string) => Promise<string[]>;
+  /** Every live listing. */
+  listings: () => AsyncIterable<Target>;
+  /** Whether something else than the hosts that are probed can be reached. */
+  testUplink: () => Promise<boolean>;
+  send: (body: RecordBody) => Promise<{ hash: string }>;
+  log: Log;
+  /** How long a failure waits for an answer from elsewhere before the uplink is tested, in milliseconds. */
+  uplinkDelayMs?: number;
+  ca?: string;
+  ask?: (question: Question) => Promise<Answer>;
+};
+
+/** How long after its end an hour is told, in seconds: looks of its last slot are over. */
+const CLOSE_SECONDS = 45;
+
+/** How many hours back a report may still be made of what is on the disk. */
+const HOURS_BACK = 3;
+
+/** Between two lines of the log about one fault, in seconds. */
+const QUIET_SECONDS = 60;
+
+type Planned = { at: number; key: string };
+
+const targetSchema = z.array(
+  z.object({
+    agent: z.string(),
+    payee: z.string().nullable(),
+    capability: z.string(),
+    paymentMode: z.string(),
+    endpoint: z.string(),
+    maxLatencyMs: z.int(),
+  }),
+);
+
+/**
+ * Looks at every host once in each slot, writes down what it saw, and tells it hour by hour (STEWARD, The prober). It has no timers of its
+ * own but those of requests: `tick` is called again and again with the clock that was passed in.
+ */
+export class Prober {
+  readonly #it: ProberParameters;
+  readonly #memory = new HostMemory();
+  readonly #table: HostTable;
+  readonly #book = new HourBook();
+  readonly #files: ObservationFiles;
+  readonly #outbox: Outbox;
+  readonly #uplink: Uplink;
+  readonly #pacer: Pacer;
+  readonly #visits: HostVisits;
+  readonly #stop = new AbortController();
+  readonly #underWay = new Set<Promise<void>>();
+  readonly metrics: Metrics;
+  #slot = -1;
+  #plan: Planned[] = [];
+  #next = 0;
+  /** Hosts whose turn in this slot has come, whether they were asked yet or not. */
+  readonly #begun = new Set<string>();
+  #closedTo = 0;
+  #closing: Promise<void> | undefined;
+  #listingsRead = 0;
+  #lastFault = Number.NEGATIVE_INFINITY;
+
+  private constructor(parameters: ProberParameters) {
+    const { folder, maxHosts, moments, policy, leaveOut, log, requestsPerSecond } = parameters;
+    this.#it = parameters;
+    this.#table = new HostTable({
+      maxHosts,
+      moments,
+      memory: this.#memory,
+      leaveOut,
+      problemOf: policy.problemOf,
+    });
+    this.#files = new ObservationFiles(path.join(folder, "observations"));
+    this.#pacer = new Pacer({ perSecond: requestsPerSecond });
+    this.#uplink = new Uplink({
+      test: parameters.testUplink,
+      delayMs: parameters.uplinkDelayMs ?? 2_000,
+      clock: () => performance.now(),
+      onChange: (isLost) =>
+        log(isLost ? "The uplink is lost; nothing is recorded." : "The uplink is there again."),
+    });
+    this.#outbox = new Outbox({
+      folder: path.join(folder, "reports"),
+      send: parameters.send,
+      log,
+      onEnd: (state) => this.metrics.countReport(state),
+    });
+    this.metrics = this.#createMetrics();
+    this.#visits = new HostVisits(this.#visitParameters());
+  }
+
+  /** Opens a prober on its folder: what an earlier one saw in this slot and hour is taken up. */
+  static async open(parameters: ProberParameters): Promise<Prober> {
+    const prober = new Prober(parameters);
+    await prober.#takeUp();
+    return prober;
+  }
+
+  #createMetrics(): Metrics {
+    const table = this.#table;
+    return createMetrics({
+      hosts: () => table.size,
+      serving: () => this.#countServing(),
+      optedOut: () => this.#memory.optedOut,
+      refusedEndpoints: () => table.refused,
+      hostsLeftOut: () => table.leftOut,
+      waitingRequests: () => this.#pacer.waiting,
+      waitingReports: () => this.#outbox.waiting,
+      isUplinkLost: () => this.#uplink.isLost,
+      listingsRead: () => this.#listingsRead,
+      observationBytes: () => this.#files.size(),
+    });
+  }
+
+  #countServing(): number {
+    const day = dayOf(slotOf(this.#it.now()));
+    return [...this.#table.keys()].filter((key) => this.#memory.serves(key, day)).length;
+  }
+
+  #visitParameters(): VisitParameters {
+    const { policy, resolve, moments, asker, ca, ask, now } = this.#it;
+    return {
+      policy,
+      resolve,
+      moments,
+      asker,
+      ca,
+      ask,
+      pacer: this.#pacer,
+      uplink: this.#uplink,
+      memory: this.#memory,
+      metrics: this.metrics,
+      clock: () => performance.now(),
+      now: () => now() * 1_000,
+      record: (observation) => this.#record(observation),
+      signal: this.#stop.signal,
+    };
+  }
+
+  #record(observation: Observation): void {
+    try {
+      this.#files.write(observation);
+    } catch (error) {
+      this.metrics.countFailedWrite();
+      throw error;
+    }
+    this.#book.note(observation);
+  }
+
+  async #takeUp(): Promise<void> {
+    const { folder, now, log } = this.#it;
+    const hour = hourOf(slotOf(now()));
+    const read = async (name: string) => JSON.parse(await readFile(path.join(folder, name), "utf8"));
+    try {
+      this.#memory.take(await read("hosts.json"));
+      const targets = targetSchema.parse(await read("listings.json")) as Target[];
+      await this.#table.load(eachOf(targets), dayOf(slotOf(now())));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT")
+        log("What was remembered cannot be read.", { error });
+    }
+    await this.#outbox.open();
+    for (let of = hour - HOURS_BACK; of <= hour; of++)
+      for await (const observation of this.#files.read(of)) {
+        this.#book.note(observation);
+        this.#memory.recall(observation);
+      }
+    this.#book.skipTo(this.#outbox.lastHour + 1);
+    this.#closedTo = hour - HOURS_BACK;
+  }
+
+  /** Reads the listings anew. When the node cannot be asked, those of before stay. */
+  async refresh(): Promise<void> {
+    const { listings, now, log, folder } = this.#it;
+    try {
+      await this.#table.load(listings(), dayOf(slotOf(now())));
+      this.#listingsRead = now();
+      await writeWhole(path.join(folder, "listings.json"), JSON.stringify(this.#table.targets()));
+      // Hosts that are new have their moment in this slot, if it is not over.
+      this.#replan();
+    } catch (error) {
+      log("The node's listings could not be read; the ones from before stay.", { error });
+    }
+  }
+
+  /** Begins what is due by now. To be called several times a second. */
+  tick(): void {
+    const { now } = this.#it;
+    const slot = slotOf(now());
+    if (slot > this.#slot) {
+      this.#slot = slot;
+      this.#begun.clear();
+      this.#replan();
+    }
+    for (
+      let due = this.#plan[this.#next];
+      due !== undefined && due.at <= now();
+      due = this.#plan[this.#next]
+    ) {
+      this.#next++;
+      this.#begin(due.key, slot);
+    }
+    this.#closeHours();
+  }
+
+  #replan(): void {
+    const { moments } = this.#it;
+    const slot = this.#slot;
+    if (slot < 0) return;
+    const plan: Planned[] = [];
+    for (const key of this.#table.keys()) {
+      if (this.#book.wasAsked(slot, key) || this.#begun.has(key)) continue;
+      plan.push({ key, at: slot * SLOT_SECONDS + moments.secondOf(slot, key) });
+    }
+    this.#plan = plan.sort((a, b) => a.at - b.at);
+    this.#next = 0;
+  }
+
+  #begin(key: string, slot: number): void {
+    const host = this.#table.get(key);
+    if (host === undefined || this.#uplink.isLost) return;
+    this.#begun.add(key);
+    if (!this.#visits.isDue(host, slot)) return;
+    const isWanted = () => !this.#uplink.isLost && slotOf(this.#it.now()) === slot;
+    const visit = this.#visits.visit(host, slot, isWanted).catch((error) => this.#complain(error));
+    this.#underWay.add(visit);
+    void visit.finally(() => this.#underWay.delete(visit));
+  }
+
+  #complain(error: unknown): void {
+    if (this.#stop.signal.aborted) return;
+    const now = this.#it.now();
+    if (now - this.#lastFault < QUIET_SECONDS) return;
+    this.#lastFault = now;
+    this.#it.log("A host could not be looked at.", { error });
+  }
+
+  /** Writes down the hours that are over. */
+  #closeHours(): void {
+    const { now } = this.#it;
+    const hour = hourOf(slotOf(now() - CLOSE_SECONDS));
+    if (hour <= this.#closedTo || this.#closing !== undefined) return;
+    this.#closing = this.#close(hour)
+      .then(() => {
+        this.#closedTo = hour;
+      })
+      .catch((error) => this.#complain(error))
+      .finally(() => {
+        this.#closing = undefined;
+      });
+  }
+
+  async #close(hour: number): Promise<void> {
+    const { region, folder, keep } = this.#it;
+    for (const [of, seen] of this.#book.takeBefore(hour))
+      await this.#outbox.add(of, makeReports(of, region, seen));
+    await writeWhole(path.join(folder, "hosts.json"), JSON.stringify(this.#memory.toJson()));
+    await this.#files.tidy(hour, keep);
+    await this.#outbox.tidy(hour, keep.days * 24);
+  }
+
+  /** Sends the reports that wait. To be called every half minute. */
+  async report(): Promise<void> {
+    await this.#closing;
+    await this.#outbox.sendAll(this.#it.now());
+  }
+
+  /** What `GET /health` shows. */
+  status(): { hosts: number; uplink: "there" | "lost"; last_hour: number; reports_waiting: number } {
+    const { lastHour, waiting } = this.#outbox;
+    const uplink = this.#uplink.isLost ? "lost" : "there";
+    return { hosts: this.#table.size, uplink, last_hour: lastHour, reports_waiting: waiting };
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    await this.#closing;
+  }
+
+  /** Ends what is under way; what was asked and not answered is no data. */
+  async close(): Promise<void> {
+    this.#stop.abort(new Error("the prober was stopped"));
+    this.#uplink.close();
+    this.#pacer.close();
+    await this.idle();
+    this.#files.close();
+  }
+}
+
+async function* eachOf(targets: Target[]): AsyncGenerator<Target> {
+  yield* targets;
+}

@@ -1,0 +1,142 @@
+import { readdir, readFile, rm } from "node:fs/promises";
+import path from "node:path";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { ServiceError } from "tallystick-sdk/requestService";
+import type { Log } from "../log.ts";
+import { writeWhole } from "../observations/writeWhole.ts";
+
+/** How long after its hour a record may be settled, in seconds: then the hour closes (STEWARD). */
+const WINDOW_SECONDS = 7_200;
+const HOUR_SECONDS = 3_600;
+
+/** What becomes of a part of an hour's report. */
+export type PartState = "waiting" | "settled" | "refused" | "late";
+
+type Part = { body: RecordBody; state: PartState; hash?: string };
+type Report = { hour: number; parts: Part[] };
+
+export type OutboxParameters = {
+  folder: string;
+  /** Signs a body and sends it. The same body gives the same record, which settlement has once. */
+  send: (body: RecordBody) => Promise<{ hash: string }>;
+  log: Log;
+  /** Told of each part that needs no more sending. */
+  onEnd?: (state: PartState) => void;
+};
+
+/**
+ * The reports on their way to settlement. What an hour came to is written down once, before anything is sent, so that a prober that is
+ * killed and started again says the same again and never something else.
+ */
+export class Outbox {
+  readonly #parameters: OutboxParameters;
+  readonly #waiting = new Map<number, Report>();
+  #last = -1;
+  #round: Promise<void> | undefined;
+
+  constructor(parameters: OutboxParameters) {
+    this.#parameters = parameters;
+  }
+
+  /** The last hour that was written down; -1 when there is none. */
+  get lastHour(): number {
+    return this.#last;
+  }
+
+  /** Parts that are not settled yet. */
+  get waiting(): number {
+    return [...this.#waiting.values()].flatMap(({ parts }) => parts.filter(isWaiting)).length;
+  }
+
+  #fileOf(hour: number): string {
+    return path.join(this.#parameters.folder, `${hour}.json`);
+  }
+
+  /** Takes up what an earlier process wrote down. */
+  async open(): Promise<void> {
+    for (const hour of await this.#hours()) {
+      this.#last = Math.max(this.#last, hour);
+      const report = JSON.parse(await readFile(this.#fileOf(hour), "utf8")) as Report;
+      if (report.parts.some(isWaiting)) this.#waiting.set(hour, report);
+    }
+  }
+
+  async #hours(): Promise<number[]> {
+    const names = await readdir(this.#parameters.folder);
+    return names.flatMap((name) => (/^\d+\.json$/.test(name) ? [Number.parseInt(name, 10)] : []));
+  }
+
+  /** Writes an hour's parts down; an hour that was is left as it is. */
+  async add(hour: number, bodies: RecordBody[]): Promise<void> {
+    if (hour <= this.#last) return;
+    const report: Report = { hour, parts: bodies.map((body) => ({ body, state: "waiting" })) };
+    await writeWhole(this.#fileOf(hour), JSON.stringify(report));
+    this.#last = hour;
+    this.#waiting.set(hour, report);
+  }
+
+  /**
+   * Sends what waits, the oldest first. One round at a time: whoever comes during one waits for it.
+   *
+   * @param now unix seconds
+   */
+  async sendAll(now: number): Promise<void> {
+    this.#round ??= this.#sendAll(now).finally(() => {
+      this.#round = undefined;
+    });
+    await this.#round;
+  }
+
+  async #sendAll(now: number): Promise<void> {
+    for (const report of [...this.#waiting.values()].sort((a, b) => a.hour - b.hour)) {
+      const isReached = await this.#sendReport(report, now);
+      await writeWhole(this.#fileOf(report.hour), JSON.stringify(report));
+      if (!report.parts.some(isWaiting)) this.#waiting.delete(report.hour);
+      if (!isReached) return;
+    }
+  }
+
+  /** @returns whether settlement could be reached */
+  async #sendReport({ hour, parts }: Report, now: number): Promise<boolean> {
+    const { send, log, onEnd } = this.#parameters;
+    const isLate = now > (hour + 1) * HOUR_SECONDS + WINDOW_SECONDS;
+    for (const [index, part] of parts.entries()) {
+      if (!isWaiting(part)) continue;
+      try {
+        if (isLate) part.state = "late";
+        else Object.assign(part, { state: "settled", hash: (await send(part.body)).hash });
+      } catch (error) {
+        // Every other fault may be over in a minute: the network's, settlement's, the node's.
+        if (!isRefusal(error)) {
+          log("A report could not be sent; it is tried again.", { hour, part: index, error });
+          return false;
+        }
+        part.state = "refused";
+        log("Settlement refused a report.", { hour, part: index, error });
+      }
+      if (isLate) log("A report came too late to count.", { hour, part: index });
+      onEnd?.(part.state);
+    }
+    return true;
+  }
+
+  /** Deletes reports that are older than so many hours. */
+  async tidy(hour: number, hours: number): Promise<void> {
+    for (const of of await this.#hours())
+      if (of < hour - hours && !this.#waiting.has(of)) await rm(this.#fileOf(of), { force: true });
+  }
+}
+
+function isWaiting({ state }: Part): boolean {
+  return state === "waiting";
+}
+
+/** Whether settlement has looked at it and will never take it. */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof ServiceError &&
+    error.status >= 400 &&
+    error.status < 500 &&
+    ![401, 403, 404, 408, 425, 429].includes(error.status)
+  );
+}

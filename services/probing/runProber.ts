@@ -1,0 +1,158 @@
+import type { Server } from "node:http";
+import path from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { serve } from "@hono/node-server";
+import { Hono } from "hono";
+import type { Address } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { signRecord } from "tallystick-protocol/records/record";
+import { guardServer } from "tallystick-runtime/http/guardServer";
+import { limitSockets } from "tallystick-runtime/http/limitSockets";
+import { limitTime } from "tallystick-runtime/http/limitTime";
+import { knownLedger } from "tallystick-sdk/knownLedger";
+import { resolveHost } from "tallystick-sdk/net/resolveHost";
+import { requestService } from "tallystick-sdk/requestService";
+import { fileStore } from "tallystick-sdk/store/fileStore";
+import { privateKeyToAccount } from "viem/accounts";
+import type { ProberConfig } from "./config.ts";
+import { readListings } from "./hosts/readListings.ts";
+import type { Log } from "./log.ts";
+import { lookUp } from "./net/lookUp.ts";
+import { openPolicy, type Policy, publicPolicy } from "./net/policy.ts";
+import { testUplink } from "./net/testUplink.ts";
+import { Prober } from "./prober.ts";
+import { openProberFolder } from "./proberFolder.ts";
+import { drawnMoments } from "./schedule/drawnMoments.ts";
+import { ROBOT } from "./terms/robots.ts";
+
+/** How often a prober looks what is due, sends what waits and reads the listings anew, in milliseconds. */
+const TICK_MS = 200;
+const SEND_MS = 30_000;
+const REFRESH_MS = 900_000;
+
+/** What tests put in place of the network's rules and of this machine's clock. */
+export type Surroundings = {
+  policy?: Policy;
+  resolve?: (host: string) => Promise<string[]>;
+  /** Unix seconds. */
+  now?: () => number;
+};
+
+/** A prober that runs, and where its figures are. */
+export type RunningProber = { url: string; address: Address; prober: Prober; close: () => Promise<void> };
+
+/**
+ * Opens a prober on its folder and lets it run.
+ *
+ * @throws TallystickError `prober_folder`, `cannot_listen`
+ */
+export async function runProber(
+  config: ProberConfig,
+  log: Log,
+  { policy = config.devMode ? openPolicy : publicPolicy, resolve = resolveHost, now }: Surroundings = {},
+): Promise<RunningProber> {
+  const release = await openProberFolder(config.folder);
+  const stop = new AbortController();
+  const account = privateKeyToAccount(config.privateKey);
+  const address = account.address.toLowerCase() as Address;
+  const { nodeUrl, ledger, folder } = config;
+  const named = knownLedger({ baseUrl: nodeUrl, ledger, store: fileStore(path.join(folder, "state")) });
+  const send = async (body: RecordBody): Promise<{ hash: string }> => {
+    const record = await signRecord({ type: "uptime", ledger: await named(), body, account });
+    const { text } = await requestService({
+      baseUrl: nodeUrl,
+      path: "/v1/records",
+      body: record,
+      signal: stop.signal,
+    });
+    return { hash: String((tryForeignJson(text) as { hash?: unknown } | undefined)?.hash) };
+  };
+  const pause = (ms: number): Promise<void> => wait(ms, undefined, { signal: stop.signal });
+  const { region, maxHosts, requestsPerSecond, keep, leaveOut, uplink, contact } = config;
+  const prober = await Prober.open({
+    folder,
+    region,
+    maxHosts,
+    requestsPerSecond,
+    keep,
+    leaveOut,
+    log,
+    policy,
+    resolve,
+    send,
+    now: now ?? (() => Date.now() / 1_000),
+    moments: drawnMoments(config.privateKey),
+    asker: { address, userAgent: `${ROBOT}/1.0 (+${contact})` },
+    listings: () => readListings({ baseUrl: nodeUrl, pause, signal: stop.signal }),
+    testUplink: () => testUplink(uplink, (host) => lookUp(host, policy, resolve)),
+  });
+  const server = await listen(prober, config, log);
+  const every = (ms: number, work: () => unknown): NodeJS.Timeout => setInterval(work, ms);
+  let refreshing: Promise<void> | undefined;
+  const refresh = (): void => {
+    refreshing ??= prober.refresh().finally(() => {
+      refreshing = undefined;
+    });
+  };
+  let reporting: Promise<void> | undefined;
+  const report = (): void => {
+    reporting ??= prober
+      .report()
+      .catch((error) => log("The reports could not be looked after.", { error }))
+      .finally(() => {
+        reporting = undefined;
+      });
+  };
+  const timers = [every(TICK_MS, () => prober.tick()), every(SEND_MS, report), every(REFRESH_MS, refresh)];
+  refresh();
+  report();
+  const { port } = server.address() as { port: number };
+  return {
+    url: `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`,
+    address,
+    prober,
+    close: async () => {
+      for (const timer of timers) clearInterval(timer);
+      stop.abort(new Error("the prober was stopped"));
+      await Promise.allSettled([refreshing, reporting]);
+      await prober.close();
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+      await release();
+    },
+  };
+}
+
+/** Serves `GET /metrics` for Prometheus and `GET /health`. */
+async function listen(prober: Prober, { host, port }: ProberConfig, log: Log): Promise<Server> {
+  const app = new Hono();
+  app.get("/health", (c) => c.json({ status: "ok", ...prober.status() }));
+  app.get("/metrics", async () => {
+    const { metrics } = prober;
+    return new Response(await metrics.text(), { headers: { "content-type": metrics.contentType } });
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const server = serve({ fetch: app.fetch, hostname: host, port }, () => resolve()) as Server;
+  guardServer(server, (error) => log("A request left a fault behind.", { error }));
+  limitTime(server);
+  limitSockets(server, { trustedProxies: 0 });
+  server.on("error", (cause) =>
+    reject(
+      new TallystickError({
+        code: "cannot_listen",
+        message: `Nothing can listen at ${host}, port ${port}: ${cause.message}.`,
+        hint: "Stop what listens there, or set PROBER_HOST and PROBER_PORT.",
+        cause,
+      }),
+    ),
+  );
+  try {
+    await promise;
+    return server;
+  } catch (error) {
+    await prober.close();
+    throw error;
+  }
+}

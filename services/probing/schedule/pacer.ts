@@ -1,0 +1,113 @@
+export type PacerParameters = {
+  /** Most requests that begin in any second. */
+  perSecond: number;
+  /** Most that wait; beyond that what comes is not done. */
+  maxWaiting?: number;
+  /** Milliseconds that never go back. */
+  now?: () => number;
+};
+
+type Job = { key: string; isUrgent: boolean; isWanted: () => boolean; start: () => void; drop: () => void };
+
+/** How many waiting requests are kept. One is some hundred bytes. */
+const MAX_WAITING = 50_000;
+
+/**
+ * Lets requests out: so many in any second, and one at a time to a key, which is an IP address. Those that are urgent go first to
+ * their address: hosts that hang must not take the turns of others that share it.
+ */
+export class Pacer {
+  readonly #parameters: Required<PacerParameters>;
+  readonly #ready: Job[] = [];
+  readonly #busy = new Map<string, Job[]>();
+  /** When the last requests began, the oldest first. */
+  readonly #begun: number[] = [];
+  #waiting = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(parameters: PacerParameters) {
+    this.#parameters = { maxWaiting: MAX_WAITING, now: () => performance.now(), ...parameters };
+  }
+
+  /** Requests that wait for their turn. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /**
+   * Does the work when its turn comes.
+   *
+   * @param isWanted asked when its turn comes: what is too late is not done
+   * @returns what the work comes to; undefined when it was not done
+   */
+  async run<T>(
+    { key, isUrgent, isWanted }: Pick<Job, "key" | "isUrgent" | "isWanted">,
+    work: () => Promise<T>,
+  ): Promise<T | undefined> {
+    if (this.#waiting >= this.#parameters.maxWaiting) return undefined;
+    const turn = Promise.withResolvers<boolean>();
+    this.#add({ key, isUrgent, isWanted, start: () => turn.resolve(true), drop: () => turn.resolve(false) });
+    if (!(await turn.promise)) return undefined;
+    try {
+      return await work();
+    } finally {
+      this.#free(key);
+    }
+  }
+
+  /** Does nothing that waits. */
+  close(): void {
+    clearTimeout(this.#timer);
+    const waiting = [...this.#ready.splice(0), ...[...this.#busy.values()].flatMap((jobs) => jobs.splice(0))];
+    this.#waiting = 0;
+    for (const { drop } of waiting) drop();
+  }
+
+  #add(job: Job): void {
+    this.#waiting++;
+    const others = this.#busy.get(job.key);
+    if (others === undefined) {
+      this.#busy.set(job.key, []);
+      this.#ready.push(job);
+      this.#letOut();
+    } else if (job.isUrgent) {
+      const at = others.findIndex(({ isUrgent }) => !isUrgent);
+      others.splice(at < 0 ? others.length : at, 0, job);
+    } else others.push(job);
+  }
+
+  /** Gives an address to the next one that waits for it. */
+  #free(key: string): void {
+    const next = this.#busy.get(key)?.shift();
+    if (next === undefined) this.#busy.delete(key);
+    else {
+      this.#ready.push(next);
+      this.#letOut();
+    }
+  }
+
+  #letOut(): void {
+    const { perSecond, now } = this.#parameters;
+    while (this.#ready.length > 0) {
+      const [oldest] = this.#begun;
+      const wait = this.#begun.length < perSecond || oldest === undefined ? 0 : oldest + 1_000 - now();
+      if (wait > 0) {
+        this.#timer ??= setTimeout(() => {
+          this.#timer = undefined;
+          this.#letOut();
+        }, Math.ceil(wait));
+        return;
+      }
+      const job = this.#ready.shift() as Job;
+      this.#waiting--;
+      if (!job.isWanted()) {
+        job.drop();
+        this.#free(job.key);
+        continue;
+      }
+      if (this.#begun.length >= perSecond) this.#begun.shift();
+      this.#begun.push(now());
+      job.start();
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/** Seconds of a slot, in each of which a host is looked at once (STEWARD, T006). */
+export const SLOT_SECONDS = 300;
+
+/** Slots of an hour, and of a UTC day. */
+export const SLOTS_PER_HOUR = 12;
+export const SLOTS_PER_DAY = 288;
+
+/** The slot of a time in unix seconds: its number since 1970. */
+export function slotOf(seconds: number): number {
+  return Math.floor(seconds / SLOT_SECONDS);
+}
+
+/** The hour that a slot is in: unix seconds / 3600. */
+export function hourOf(slot: number): number {
+  return Math.floor(slot / SLOTS_PER_HOUR);
+}
+
+/** The UTC day that a slot is in, since 1970. */
+export function dayOf(slot: number): number {
+  return Math.floor(slot / SLOTS_PER_DAY);
+}
+
+/** A slot's bit in its hour's twelve: the first slot is the lowest. */
+export function bitOf(slot: number): number {
+  return 1 << (slot % SLOTS_PER_HOUR);
+}

@@ -1,0 +1,29 @@
+/** How a robots.txt (RFC 9309) names this prober. */
+export const ROBOT = "tallystick-prober";
+
+/** Most lines that are read of one. */
+const MAX_LINES = 2_000;
+
+/**
+ * Whether a host's robots.txt asks this prober to stay away: a group that names it and disallows everything. Groups for all robots
+ * (`*`) are about crawlers; who lists an endpoint asks to be called there.
+ */
+export function isOptedOut(robotsTxt: string): boolean {
+  let isAbout = false;
+  let isRules = false;
+  let isOut = false;
+  for (const line of robotsTxt.split(/\r\n|\r|\n/, MAX_LINES)) {
+    const [, name = "", value = ""] =
+      /^\s*([a-z-]+)\s*:\s*([^#]*?)\s*(?:#.*)?$/i.exec(line.slice(0, 500)) ?? [];
+    const field = name.toLowerCase();
+    if (field === "user-agent") {
+      // Names that follow one another head one group.
+      if (isRules) [isAbout, isRules] = [false, false];
+      isAbout ||= value.toLowerCase() === ROBOT;
+    } else if (field === "allow" || field === "disallow") {
+      isRules = true;
+      if (isAbout && /^\/\*?$/.test(value)) isOut = field === "disallow";
+    }
+  }
+  return isOut;
+}

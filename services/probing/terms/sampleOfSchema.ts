@@ -1,0 +1,66 @@
+import type { JsonSchema } from "tallystick-capabilities/schemaType";
+
+/** How deep a sample goes. What is deeper than that is left out, and the sample does not fit then. */
+const MAX_DEPTH = 8;
+
+/** Most items and characters of one value. */
+const MAX_LENGTH = 1_000;
+
+/**
+ * A small value that a schema describes, where that is simple: constants, enumerations, required properties, least lengths and amounts. No
+ * value of a pattern is found. Whether it fits is for the caller to check.
+ */
+export function sampleOfSchema(schema: unknown, depth = 0): unknown {
+  if (schema === null || typeof schema !== "object" || depth > MAX_DEPTH) return null;
+  const it = schema as JsonSchema;
+  if (Object.hasOwn(it, "const")) return it.const;
+  for (const key of ["enum", "examples"]) if (Array.isArray(it[key]) && it[key].length > 0) return it[key][0];
+  for (const key of ["anyOf", "oneOf", "allOf"])
+    if (Array.isArray(it[key]) && it[key].length > 0) return sampleOfSchema(it[key][0], depth + 1);
+  const type = Array.isArray(it.type) ? it.type[0] : (it.type ?? "object");
+  const least = (key: string) => (typeof it[key] === "number" && it[key] > 0 ? Math.ceil(it[key]) : 0);
+  switch (type) {
+    case "string":
+      return textOf(it.format, Math.min(MAX_LENGTH, Math.max(1, least("minLength"))));
+    case "number":
+    case "integer":
+      return numberOf(it);
+    case "boolean":
+      return false;
+    case "array":
+      return Array.from({ length: Math.min(MAX_LENGTH, least("minItems")) }, () =>
+        sampleOfSchema(it.items, depth + 1),
+      );
+    case "object":
+      return objectOf(it, depth);
+    default:
+      return null;
+  }
+}
+
+function objectOf({ properties, required }: JsonSchema, depth: number): { [key: string]: unknown } {
+  const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+  const of = (name: string) =>
+    properties !== null && typeof properties === "object" && Object.hasOwn(properties, name)
+      ? (properties as { [name: string]: unknown })[name]
+      : {};
+  // A name like __proto__ is one of its own.
+  return Object.fromEntries(names.slice(0, 100).map((name) => [name, sampleOfSchema(of(name), depth + 1)]));
+}
+
+function textOf(format: unknown, length: number): string {
+  const known: { [format: string]: string } = {
+    date: "2026-01-01",
+    "date-time": "2026-01-01T00:00:00Z",
+    uri: "https://example.com/",
+    email: "a@example.com",
+    uuid: "00000000-0000-4000-8000-000000000000",
+  };
+  return (typeof format === "string" ? known[format] : undefined) ?? "a".repeat(length);
+}
+
+function numberOf({ minimum, exclusiveMinimum, maximum }: JsonSchema): number {
+  if (typeof minimum === "number") return Math.ceil(minimum);
+  if (typeof exclusiveMinimum === "number") return Math.floor(exclusiveMinimum) + 1;
+  return typeof maximum === "number" ? Math.min(1, Math.floor(maximum)) : 1;
+}

@@ -1,0 +1,42 @@
+import type { Address } from "tallystick-protocol/address";
+import type { Question } from "../net/ask.ts";
+import type { Target } from "./target.ts";
+
+/** Longest that a look may take, in milliseconds. */
+const MAX_LOOK_MS = 10_000;
+
+/**
+ * Hires of this version are not signed: a seller gives a signed hire its first call for free, and a prober must not use up what is
+ * a buyer's.
+ */
+const UNSIGNED_PROTOCOL = "swarmwage/v0.2";
+
+/** Who asks. */
+export type Asker = { address: Address; userAgent: string };
+
+/** The question for an endpoint's terms: a hire without its payment (SHP §7.1). */
+export function termsRequest(
+  { agent, capability, paymentMode, endpoint, maxLatencyMs }: Target,
+  params: { [key: string]: unknown },
+  asker: Asker,
+): Pick<Question, "url" | "headers" | "body" | "timeoutMs"> {
+  const hire = {
+    protocol: UNSIGNED_PROTOCOL,
+    buyer_id: asker.address,
+    seller_id: agent,
+    capability,
+    params,
+    preferred_payment_mode: paymentMode,
+  };
+  return {
+    url: `${endpoint.replace(/\/$/, "")}/hire`,
+    headers: { ...headersOf(asker), "content-type": "application/json" },
+    body: JSON.stringify(hire),
+    timeoutMs: Math.min(maxLatencyMs, MAX_LOOK_MS),
+  };
+}
+
+/** What every request of a prober says of itself. */
+export function headersOf({ userAgent }: Asker): { [name: string]: string } {
+  return { accept: "application/json", "user-agent": userAgent, connection: "close" };
+}

@@ -1,0 +1,316 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { costLimitRule } from "@escape.tech/graphql-armor-cost-limit";
+import { expect } from "chai";
+import { buildSchema, parse, validate } from "graphql";
+import { canonicalBody } from "tallystick-protocol/json/recordBody";
+import { parseUptime, type Uptime } from "tallystick-protocol/records/uptime";
+import { MAX_ROWS } from "../../indexer/api/graphql/context.ts";
+import { LIMITS } from "../../indexer/api/graphql/limits.ts";
+import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { HostMemory } from "../../services/probing/hosts/hostMemory.ts";
+import { HostTable } from "../../services/probing/hosts/hostTable.ts";
+import { AGENT_QUERY, AGENTS_QUERY, readListings } from "../../services/probing/hosts/readListings.ts";
+import { Uplink } from "../../services/probing/net/uplink.ts";
+import { readObservation, writeObservation } from "../../services/probing/observations/observation.ts";
+import { ObservationFiles } from "../../services/probing/observations/observationFiles.ts";
+import { makeReports } from "../../services/probing/reports/makeReports.ts";
+import { drawnMoments } from "../../services/probing/schedule/drawnMoments.ts";
+import { Pacer } from "../../services/probing/schedule/pacer.ts";
+import { suiteFolder } from "../support/suiteFolder.ts";
+import { agent, FIRST_SLOT, listingAt } from "./support/openTestProber.ts";
+
+const moments = drawnMoments(`0x${"77".repeat(32)}`);
+const bound = (body: object): Uptime =>
+  parseUptime({ ...body, type: "uptime", ledger: "local" } as Parameters<typeof parseUptime>[0]);
+async function* each<T>(all: T[]): AsyncGenerator<T> {
+  yield* all;
+}
+
+describe("the moments of a prober", () => {
+  it("are its key's and the slot's alone, anywhere in the slot but at its end", () => {
+    const again = drawnMoments(`0x${"77".repeat(32)}`);
+    const other = drawnMoments(`0x${"78".repeat(32)}`);
+    const seconds = Array.from({ length: 2_000 }, (_, slot) => moments.secondOf(slot, "seller.example:443"));
+    expect(seconds).to.deep.equal(
+      Array.from({ length: 2_000 }, (_, slot) => again.secondOf(slot, "seller.example:443")),
+    );
+    const same = seconds.filter((second, slot) => second === other.secondOf(slot, "seller.example:443"));
+    expect(same.length).to.be.below(40);
+    expect(Math.min(...seconds)).to.be.within(0, 5);
+    expect(Math.max(...seconds)).to.be.within(279, 284);
+  });
+});
+
+describe("the pacer", () => {
+  it("lets out so many in any second, and one at a time to an address", async () => {
+    let now = 0;
+    const pacer = new Pacer({ perSecond: 3, now: () => now });
+    const begun: { key: string; at: number }[] = [];
+    const done = new Map<string, () => void>();
+    const run = (key: string, id = key, isUrgent = true) =>
+      pacer.run({ key, isUrgent, isWanted: () => true }, () => {
+        begun.push({ key: id, at: now });
+        return new Promise<void>((resolve) => done.set(id, resolve));
+      });
+    const all = [run("a"), run("a", "a slow one", false), run("a", "a2"), run("b"), run("c"), run("d")];
+    await turn();
+    expect(begun.map(({ key }) => key)).to.deep.equal(["a", "b", "c"]);
+    now = 999;
+    done.get("a")?.();
+    await turn();
+    expect(begun).to.have.length(3);
+    now = 1_000;
+    // What lets others out is the next thing that happens, or its timer.
+    await until(() => begun.length === 5);
+    // Those that hung last time come after the others of their address.
+    expect(begun.slice(3).map(({ key }) => key)).to.deep.equal(["d", "a2"]);
+    now = 5_000;
+    for (const id of ["b", "c", "d", "a2"]) done.get(id)?.();
+    await until(() => begun.length === 6);
+    done.get("a slow one")?.();
+    await Promise.all(all);
+    expect(pacer.waiting).to.equal(0);
+  });
+
+  it("does not do what nobody wants any more, nor keeps more than so many", async () => {
+    const pacer = new Pacer({ perSecond: 1_000, maxWaiting: 2 });
+    const wanted = { key: "a", isUrgent: true, isWanted: () => true };
+    const first = Promise.withResolvers<number>();
+    const one = pacer.run(wanted, () => first.promise);
+    const two = pacer.run({ ...wanted, isWanted: () => false }, async () => 2);
+    const three = pacer.run(wanted, async () => 3);
+    expect(await pacer.run(wanted, async () => 4)).to.equal(undefined);
+    first.resolve(1);
+    expect(await Promise.all([one, two, three])).to.deep.equal([1, undefined, 3]);
+  });
+});
+
+describe("the uplink", () => {
+  it("takes a failure for the host's only if something answered that was asked after it", async () => {
+    let isThere = false;
+    let now = 0;
+    const changes: boolean[] = [];
+    const uplink = new Uplink({
+      delayMs: 2,
+      clock: () => now,
+      test: async () => isThere,
+      onChange: (isLost) => changes.push(isLost),
+    });
+    const failure = (begun: number, ended: number) => uplink.isOurs(begun, ended);
+    const theirs = failure(0, 10);
+    uplink.noteAnswer(9, 12);
+    const later = failure(5, 11);
+    uplink.noteAnswer(11, 15);
+    expect([await theirs, await later]).to.deep.equal([false, false]);
+
+    now = 20;
+    expect(await failure(16, 20)).to.equal(true);
+    expect(uplink.isLost).to.equal(true);
+    expect(await failure(20, 21)).to.equal(true);
+    now = 30;
+    isThere = true;
+    await until(() => !uplink.isLost);
+    // It began before the uplink was back: that it failed says nothing.
+    expect(await failure(25, 35)).to.equal(true);
+    expect(await failure(30, 30)).to.equal(false);
+    expect(changes).to.deep.equal([true, false]);
+    uplink.close();
+  });
+});
+
+describe("the reports of an hour", () => {
+  const hour = 490_896;
+  it("have at most a thousand hosts each, fit into what settlement takes, and leave none out", () => {
+    const long = "h".repeat(250);
+    const looks = new Map(
+      Array.from({ length: 2_500 }, (_, n) => [
+        n < 2_200 ? `h${n}.example:443` : `${long}${n}:443`,
+        { looked: 0xfff, down: n % 2 },
+      ]),
+    );
+    const served = new Map(
+      Array.from({ length: 1_300 }, (_, n) => [
+        agent(n),
+        new Set(Array.from({ length: n === 7 ? 100 : 1 }, (_, at) => `${n === 7 ? long : "h"}${at}:443`)),
+      ]),
+    );
+    const parts = makeReports(hour, "eu", { looks, served });
+    const read = parts.map(bound);
+    expect(read.map(({ part }) => part)).to.deep.equal(parts.map((_, index) => index));
+    for (const body of parts) expect(canonicalBody(body).length).to.be.below(61_000);
+    const hosts = read.flatMap((part) => Object.entries(part.hosts));
+    expect(hosts).to.have.length(2_500);
+    expect(new Map(hosts).get("h1.example:443")).to.deep.equal([0xfff, 1]);
+    const pairs = read.flatMap((part) =>
+      Object.entries(part.served).flatMap(([id, of]) => of.map((it) => [id, it])),
+    );
+    expect(new Set(pairs.map(String))).to.have.property("size", 1_299 + 100);
+    expect(makeReports(hour, "eu", { looks: new Map(), served: new Map() })).to.deep.equal([]);
+  });
+});
+
+describe("the observations of a prober", () => {
+  const folder = suiteFolder();
+
+  it("are read as they were written, and what is no line is none", () => {
+    const about = { slot: FIRST_SLOT, at: 1_767_225_600_123, host: "seller.example:443" };
+    for (const it of [
+      { ...about, what: "ask" },
+      { ...about, what: "up", milliseconds: 12 },
+      { ...about, what: "down", why: "late" },
+      { ...about, what: "ours" },
+      { ...about, what: "served", agent: agent(7) },
+      { ...about, what: "unserved", agent: agent(7) },
+      { ...about, what: "robots", optedOut: undefined },
+      { ...about, what: "robots", optedOut: true },
+    ] as const)
+      expect(readObservation(writeObservation(it).trimEnd())).to.deep.equal(it);
+    for (const line of [
+      "",
+      "1",
+      "1 2 ask",
+      "x 2 ask h",
+      "1 2 what h",
+      "1 2 up h",
+      "1 2 served h 0x",
+      "1 2 robots h x",
+    ])
+      expect(readObservation(line), line).to.equal(undefined);
+  });
+
+  it("are packed, and the oldest go when they are too old or too many", async () => {
+    const observations = path.join(folder.path, "observations");
+    mkdirSync(observations);
+    const files = new ObservationFiles(observations);
+    const first = FIRST_SLOT / 12;
+    for (let hour = first; hour < first + 60; hour++)
+      for (let n = 0; n < 20; n++)
+        files.write({ slot: hour * 12 + 3, at: 1, host: `h${n}.example:443`, what: "up", milliseconds: n });
+    writeFileSync(path.join(observations, "notes.txt"), "not ours");
+    const last = first + 59;
+    await files.tidy(last, { days: 2, bytes: 1_000_000 });
+    const hours = () =>
+      readdirSync(observations)
+        .filter((name) => name.includes(".log"))
+        .map((name) => Number.parseInt(name, 10))
+        .sort();
+    expect(hours()).to.deep.equal(Array.from({ length: 49 }, (_, index) => last - 48 + index));
+    const count = async (hour: number) => {
+      let lines = 0;
+      for await (const it of files.read(hour)) if (it.what === "up") lines++;
+      return lines;
+    };
+    expect(await count(last)).to.equal(20);
+    expect(readdirSync(observations)).to.include(`${last - 30}.log.gz`);
+    expect(await count(last - 30)).to.equal(20);
+    await files.tidy(last, { days: 2, bytes: 5_000 });
+    expect(await files.size()).to.be.below(6_000);
+    expect(hours()).to.include(last);
+    expect(readdirSync(observations)).to.include("notes.txt");
+    files.close();
+  });
+});
+
+describe("the hosts of a prober", () => {
+  it("are those that serve somebody, when there are more than it takes", async () => {
+    const memory = new HostMemory();
+    const day = FIRST_SLOT / 288;
+    const table = new HostTable({ maxHosts: 50, moments, memory, problemOf: () => undefined });
+    for (let n = 0; n < 20; n++) memory.noteServed(`good${n}.example:443`, agent(n), day - 3);
+    memory.noteServed("gone.example:443", agent(20), day - 8);
+    const flood = Array.from({ length: 5_000 }, (_, n) =>
+      listingAt(`flood${n}.example:443`, agent(1_000 + n)),
+    );
+    const good = Array.from({ length: 20 }, (_, n) =>
+      listingAt("", agent(n), { endpoint: `https://good${n}.example` }),
+    );
+    await table.load(each([...flood, ...good]), day);
+    expect(table.size).to.equal(50);
+    for (let n = 0; n < 20; n++) expect(table.get(`good${n}.example:443`), String(n)).to.not.equal(undefined);
+    expect(table.leftOut).to.equal(4_970);
+    expect(memory.serves("gone.example:443", day)).to.equal(false);
+  });
+
+  it("are remembered from one process to the next", () => {
+    const memory = new HostMemory();
+    memory.noteServed("a.example:443", agent(1), 20_000);
+    memory.noteRobots("b.example:443", 20_000, true);
+    const next = new HostMemory();
+    next.take(JSON.parse(JSON.stringify(memory.toJson())));
+    expect(next.hasServed("a.example:443", agent(1), 20_006)).to.equal(true);
+    expect(next.hasServed("a.example:443", agent(1), 20_007)).to.equal(false);
+    expect(next.isOptedOut("b.example:443")).to.equal(true);
+    // What could not be read changes nothing.
+    next.noteRobots("b.example:443", 20_001, undefined);
+    expect(next.isOptedOut("b.example:443")).to.equal(true);
+  });
+});
+
+describe("the listings of a node", () => {
+  const schema = buildSchema(readFileSync(path.join(repositoryRoot, "indexer/schema.graphql"), "utf8"));
+
+  it("are asked for by queries that its schema and its limits allow", () => {
+    for (const query of [AGENTS_QUERY, AGENT_QUERY]) {
+      const rules = costLimitRule({ maxCost: LIMITS.cost, flattenFragments: true });
+      expect(validate(schema, parse(query)), query).to.deep.equal([]);
+      expect(validate(schema, parse(query), [rules]), query).to.deep.equal([]);
+    }
+    expect(50 + 50 * 10).to.be.below(MAX_ROWS);
+  });
+
+  it("are read page by page, whole for an agent that has many, and again when the node is busy", async () => {
+    const listing = (n: number) => ({
+      capability: "text.translate.en.it",
+      endpoint: `https://h${n}.example`,
+      paymentMode: "direct",
+      maxLatencyMs: 1_000,
+      payee: null,
+    });
+    const asked: string[] = [];
+    const pauses: number[] = [];
+    let isBusy = true;
+    const fetch = async (_url: string, init?: RequestInit): Promise<Response> => {
+      if (isBusy) {
+        isBusy = false;
+        return new Response('{"errors": [{"message": "slower"}]}', { status: 429 });
+      }
+      const { variables } = JSON.parse(String(init?.body)) as {
+        variables: { after?: string; address?: string };
+      };
+      asked.push(JSON.stringify(variables));
+      if (variables.address !== undefined)
+        return Response.json({ data: { agent: { listings: { nodes: [2, 3, 4].map(listing) } } } });
+      const page = variables.after === null ? 1 : 2;
+      const nodes = [
+        { address: agent(page), listings: { nodes: [listing(page)], pageInfo: { hasNextPage: page === 2 } } },
+      ];
+      return Response.json({
+        data: { agents: { nodes, pageInfo: { hasNextPage: page === 1, endCursor: "next" } } },
+      });
+    };
+    const read: string[] = [];
+    const parameters = { baseUrl: "http://node.example", fetch, signal: new AbortController().signal };
+    const pause = async (ms: number) => void pauses.push(ms);
+    for await (const { agent: id, endpoint } of readListings({ ...parameters, pause }))
+      read.push(`${id} ${endpoint}`);
+    expect(read).to.deep.equal([
+      `${agent(1)} https://h1.example`,
+      ...[2, 3, 4].map((n) => `${agent(2)} https://h${n}.example`),
+    ]);
+    expect(asked).to.deep.equal([
+      '{"after":null}',
+      '{"after":"next"}',
+      JSON.stringify({ address: agent(2) }),
+    ]);
+    expect(pauses).to.have.length(1);
+  });
+});
+
+/** Lets what was begun go on. */
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Waits until something is so. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
+}

@@ -1,0 +1,218 @@
+import { readFileSync } from "node:fs";
+import { expect } from "chai";
+import type { TallystickError } from "tallystick-protocol/errors";
+import { parseUptime, type Uptime } from "tallystick-protocol/records/uptime";
+import { openProberFolder } from "../../services/probing/proberFolder.ts";
+import { suiteFolder } from "../support/suiteFolder.ts";
+import { behaviours, type LocalHosts, openLocalHosts } from "./support/localHosts.ts";
+import {
+  agent,
+  DAY,
+  FIRST_SLOT,
+  listingAt,
+  observationsOf,
+  openTestProber,
+  type TestProber,
+} from "./support/openTestProber.ts";
+
+const HOUR = DAY / 3_600;
+
+describe("a prober among local hosts", function () {
+  this.timeout(60_000);
+  const folder = suiteFolder();
+  let hosts: LocalHosts;
+  let open: TestProber[];
+
+  beforeEach(async () => {
+    hosts = await openLocalHosts();
+    open = [];
+  });
+
+  afterEach(async () => {
+    for (const { prober } of open) await prober.close();
+    await hosts.close();
+  });
+
+  const at = (address: string) => `${address}:${hosts.port}`;
+  async function start(...given: Parameters<typeof openTestProber>): Promise<TestProber> {
+    const prober = await openTestProber(...given);
+    open.push(prober);
+    return prober;
+  }
+  const reportOf = ({ sent }: TestProber): Uptime => {
+    expect(sent).to.have.length(1);
+    return parseUptime({ ...sent[0], type: "uptime", ledger: "local" });
+  };
+  const looksAt = (address: string) =>
+    hosts.hits.filter((hit) => hit.address === address && hit.path === "/hire");
+
+  it("tells in which slots each was down, however it fails, and whom it serves", async () => {
+    const kinds = Object.entries(behaviours).map(([name, behaviour], index) => {
+      return { name, behaviour, address: `127.1.0.${index + 1}` };
+    });
+    const isPatient = (name: string) => name !== "hanging" && name !== "dripping";
+    const targets = kinds.map(({ name, address }, index) =>
+      listingAt(at(address), agent(index + 1), isPatient(name) ? {} : { maxLatencyMs: 150 }),
+    );
+    // In the first slot each serves its agent, so that it is looked at from the second on.
+    for (const { address } of kinds) hosts.set(address, behaviours.good);
+    const two = at("127.1.0.100");
+    const three = at("127.1.0.101");
+    for (const address of ["127.1.0.100", "127.1.0.101"]) hosts.set(address, behaviours.good);
+    targets.push(listingAt(two, agent(100)), listingAt(three, agent(101)));
+    const patient = targets.map((target) => ({ ...target, maxLatencyMs: 10_000 }));
+    const prober = await start(`${folder.path}/kinds`, patient);
+    await prober.passSlot(FIRST_SLOT);
+    prober.targets.splice(0, patient.length, ...targets);
+    await prober.prober.refresh();
+
+    for (const { address, behaviour } of kinds) hosts.set(address, behaviour);
+    for (let slot = 1; slot < 12; slot++) {
+      hosts.set("127.1.0.100", slot === 4 || slot === 5 ? behaviours.failing : behaviours.good);
+      hosts.set("127.1.0.101", slot >= 4 && slot <= 6 ? behaviours.failing : behaviours.good);
+      await prober.passSlot(FIRST_SLOT + slot);
+    }
+    // One of them was the question for its agent.
+    const looks = new Map(kinds.map(({ address }) => [address, looksAt(address).length]));
+    await prober.reportAt(FIRST_SLOT + 12);
+    const { hour, region, part, hosts: told, served } = reportOf(prober);
+    expect({ hour, region, part }).to.deep.equal({ hour: HOUR, region: "test", part: 0 });
+    const looked = 0b1111_1111_1110;
+    for (const { name, address } of kinds) {
+      const isUp = name === "good" || name === "lying";
+      expect(told[at(address)], name).to.deep.equal([looked, isUp ? 0 : looked]);
+      expect(looks.get(address), name).to.equal(12);
+    }
+    expect(told[two]).to.deep.equal([looked, 0b0000_0011_0000]);
+    expect(told[three]).to.deep.equal([looked, 0b0000_0111_0000]);
+    expect(Object.keys(served)).to.have.members(targets.map((target) => target.agent));
+    expect(hosts.hits.some(({ address }) => address.startsWith("127.99."))).to.equal(false);
+  });
+
+  it("asks as somebody who does not pay, says who it is, and looks once a slot", async () => {
+    hosts.set("127.1.1.1", behaviours.good);
+    const prober = await start(`${folder.path}/manners`, [listingAt(at("127.1.1.1"), agent(1))]);
+    for (let slot = 0; slot < 3; slot++) {
+      await prober.passSlot(FIRST_SLOT + slot);
+      await prober.prober.refresh();
+      prober.prober.tick();
+      await prober.prober.idle();
+    }
+    const asked = hosts.hits.map(({ path }) => path);
+    expect(asked).to.deep.equal(["/robots.txt", "/hire", "/hire", "/hire"]);
+    for (const { headers } of hosts.hits) {
+      expect(headers["user-agent"]).to.equal("tallystick-prober/1.0 (+probes@example.com)");
+      expect(headers).to.not.have.any.keys("payment-signature", "x-payment", "cookie", "authorization");
+    }
+    const hire = JSON.parse(hosts.hits[1]?.body ?? "");
+    expect(hire).to.deep.include({ seller_id: agent(1), capability: "compute.statistics.mean" });
+    expect(hire).to.not.have.any.keys("signature", "nonce", "budget_token", "callback_url");
+  });
+
+  it("gives a listing on somebody else's host nothing, and takes nothing from the host", async () => {
+    hosts.set("127.1.2.1", behaviours.good);
+    const [own, other] = [agent(1), agent(2)];
+    const strangers = Array.from({ length: 20 }, (_, index) =>
+      listingAt(at("127.1.2.1"), agent(100 + index), { endpoint: `http://${at("127.1.2.1")}/nowhere` }),
+    );
+    const good: (typeof behaviours)["good"] = (request, response) => {
+      if (request.url === "/hire") behaviours.good(request, response, own);
+      else response.writeHead(404).end();
+    };
+    hosts.set("127.1.2.1", good);
+    const prober = await start(`${folder.path}/strangers`, [
+      listingAt(at("127.1.2.1"), own),
+      listingAt(at("127.1.2.1"), other),
+      ...strangers,
+    ]);
+    for (let slot = 0; slot < 12; slot++) await prober.passSlot(FIRST_SLOT + slot);
+    // However many list it: one look and one question for an agent a slot.
+    expect(hosts.hits.length).to.be.at.most(1 + 2 * 12);
+    await prober.reportAt(FIRST_SLOT + 12);
+    const { hosts: told, served } = reportOf(prober);
+    const [looked = 0, down] = told[at("127.1.2.1")] ?? [];
+    expect(down).to.equal(0);
+    expect(looked).to.be.above(0);
+    expect(Object.keys(served)).to.deep.equal([own]);
+  });
+
+  it("lets one agent of several on a host not take it down for the others", async () => {
+    const [bad, fine] = [agent(1), agent(2)];
+    let isBroken = false;
+    hosts.set("127.1.3.1", (request, response, payTo) => {
+      if (isBroken && payTo === bad) behaviours.failing(request, response);
+      else behaviours.good(request, response, payTo);
+    });
+    const prober = await start(`${folder.path}/shared`, [
+      listingAt(at("127.1.3.1"), bad),
+      listingAt(at("127.1.3.1"), fine),
+    ]);
+    for (let slot = 0; slot < 12; slot++) {
+      isBroken = slot > 2;
+      await prober.passSlot(FIRST_SLOT + slot);
+    }
+    await prober.reportAt(FIRST_SLOT + 12);
+    const { hosts: told, served } = reportOf(prober);
+    const [, down = 0] = told[at("127.1.3.1")] ?? [];
+    // The next look goes to another of its agents, and stays there.
+    expect(down.toString(2).replaceAll("0", "")).to.have.length.at.most(1);
+    expect(Object.keys(served)).to.have.members([bad, fine]);
+  });
+
+  it("stays away from hosts that say so, in robots.txt or to its operator, and asks private addresses nothing", async () => {
+    for (const address of ["127.1.4.1", "127.1.4.2", "127.1.4.3", "127.99.4.4"])
+      hosts.set(address, behaviours.good);
+    hosts.robots.set("127.1.4.1", "User-agent: tallystick-prober\nDisallow: /");
+    const prober = await start(
+      `${folder.path}/away`,
+      [1, 2, 3]
+        .map((n) => listingAt(at(`127.1.4.${n}`), agent(n)))
+        .concat(
+          listingAt(at("127.99.4.4"), agent(4)),
+          listingAt(`name.example:${hosts.port}`, agent(5)),
+          listingAt(at("127.1.4.3"), agent(6), { endpoint: `https://${at("127.1.4.3")}` }),
+        ),
+      // One that is public and one that is not: the name is refused as a whole, now and after it changes its mind.
+      { leaveOut: [at("127.1.4.2")], resolve: async () => ["127.1.4.3", "127.99.4.4"] },
+    );
+    for (let slot = 0; slot < 12; slot++) await prober.passSlot(FIRST_SLOT + slot);
+    expect(looksAt("127.1.4.1")).to.have.length(0);
+    expect(hosts.hits.filter(({ address }) => address === "127.1.4.1")).to.have.length(1);
+    for (const address of ["127.1.4.2", "127.99.4.4"])
+      expect(hosts.hits.filter((hit) => hit.address === address)).to.have.length(0);
+    await prober.reportAt(FIRST_SLOT + 12);
+    expect(Object.keys(reportOf(prober).hosts)).to.deep.equal([at("127.1.4.3")]);
+  });
+
+  it("records nothing while its own uplink is lost, and goes on when it is back", async () => {
+    let isThere = true;
+    const addresses = ["127.1.5.1", "127.1.5.2"];
+    const targets = addresses.map((address, index) => listingAt(at(address), agent(index + 1)));
+    const prober = await start(`${folder.path}/uplink`, targets, { testUplink: async () => isThere });
+    for (let slot = 0; slot < 12; slot++) {
+      isThere = slot < 4 || slot > 6;
+      for (const address of addresses) hosts.set(address, isThere ? behaviours.good : behaviours.broken);
+      // One of them is really down for a while.
+      if (slot === 2) hosts.set("127.1.5.1", behaviours.broken);
+      await prober.passSlot(FIRST_SLOT + slot);
+      // Whether it is back is tried again and again.
+      if (slot === 7) await until(() => prober.logged.includes("The uplink is there again."));
+    }
+    await prober.reportAt(FIRST_SLOT + 12);
+    const { hosts: told } = reportOf(prober);
+    expect(told[at("127.1.5.1")]).to.deep.equal([0b1111_0000_1110, 0b0000_0000_0100]);
+    expect(told[at("127.1.5.2")]).to.deep.equal([0b1111_0000_1110, 0]);
+    expect(readFileSync(observationsOf(`${folder.path}/uplink`, HOUR), "utf8")).to.match(/ ours /);
+  });
+
+  it("has its folder to itself", async () => {
+    await start(`${folder.path}/alone`, []);
+    const second = await openProberFolder(`${folder.path}/alone`).catch((error: TallystickError) => error);
+    expect(second).to.have.property("code", "prober_folder");
+  });
+});
+
+/** Waits until something is so. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+}

@@ -1,0 +1,106 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { requiredHeaders } from "tallystick-sdk/x402/paymentHeaders";
+import type { Policy } from "../../../services/probing/net/policy.ts";
+
+/** What a host does with a hire that is not paid for. */
+export type Behaviour = (request: IncomingMessage, response: ServerResponse, payTo: string) => void;
+
+/** Terms that pay somebody. */
+export const terms = (payTo: string) =>
+  requiredHeaders({
+    x402Version: 2,
+    resource: { url: "http://seller.example/hire" },
+    accepts: [
+      {
+        scheme: "exact",
+        network: "eip155:31337",
+        asset: `0x${"07".repeat(20)}`,
+        amount: "50000",
+        payTo,
+        maxTimeoutSeconds: 60,
+        extra: {},
+      },
+    ],
+  } as never);
+
+export const behaviours = {
+  good: (_request, response, payTo) => void response.writeHead(402, terms(payTo)).end("{}"),
+  failing: (_request, response) => void response.writeHead(500).end("no"),
+  page: (_request, response) => void response.writeHead(200).end("<html>hello</html>"),
+  broken: (request) => void request.socket.destroy(),
+  hanging: () => {},
+  dripping: (request) => {
+    const { socket } = request;
+    socket.write("HTTP/1.1 402 Payment Required\r\n");
+    const timer = setInterval(() => socket.write("x"), 5);
+    socket.on("close", () => clearInterval(timer)).on("error", () => {});
+  },
+  endless: (request, response) => {
+    response.writeHead(402);
+    const more = (): void => {
+      while (!response.destroyed && response.write("x".repeat(16_384)));
+    };
+    response.on("drain", more).on("error", () => {});
+    request.socket.on("error", () => {});
+    more();
+  },
+  redirecting: (_request, response) =>
+    void response.writeHead(302, { location: "http://127.99.0.1:1/hire" }).end(),
+  lying: (_request, response) => void response.writeHead(402, terms(`0x${"66".repeat(20)}`)).end("{}"),
+} satisfies { [name: string]: Behaviour };
+
+/** One request that came: to which address, for what. */
+export type Hit = { address: string; path: string; headers: IncomingMessage["headers"]; body: string };
+
+export type LocalHosts = {
+  port: number;
+  hits: Hit[];
+  /** What each address does; those that are not named do nothing but answer 404. */
+  set: (address: string, behaviour: Behaviour) => void;
+  /** What each says at /robots.txt; 404 without. */
+  robots: Map<string, string>;
+  close: () => Promise<void>;
+};
+
+/** One server for every address of 127/8, so that each address is a host. */
+export async function openLocalHosts(): Promise<LocalHosts> {
+  const hits: Hit[] = [];
+  const robots = new Map<string, string>();
+  const all = new Map<string, Behaviour>();
+  const server: Server = createServer(async (request, response) => {
+    // Before the first wait: the socket may be gone afterwards.
+    const address = request.socket.localAddress ?? "";
+    const pieces: Buffer[] = [];
+    request.on("error", () => {});
+    for await (const piece of request) pieces.push(piece as Buffer);
+    const body = Buffer.concat(pieces).toString("utf8");
+    hits.push({ address, path: request.url ?? "", headers: request.headers, body });
+    if (request.url === "/robots.txt") {
+      const text = robots.get(address);
+      return response.writeHead(text === undefined ? 404 : 200).end(text ?? "");
+    }
+    const payTo = body === "" ? "" : String((JSON.parse(body) as { seller_id?: unknown }).seller_id);
+    const behaviour = all.get(address);
+    if (behaviour === undefined) return response.writeHead(404).end();
+    return behaviour(request, response, payTo);
+  });
+  server.on("clientError", (_error, socket) => socket.destroy());
+  await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    hits,
+    robots,
+    set: (address, behaviour) => void all.set(address, behaviour),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+/** Opens loopback, and nothing else of what is private; 127.99 stands for a network of one's own. */
+export const loopbackPolicy: Policy = {
+  problemOf: (url) => (URL.parse(url)?.protocol === "http:" ? undefined : "must begin with http://"),
+  isPublic: (address) => address.startsWith("127.") && !address.startsWith("127.99."),
+};

@@ -1,0 +1,13 @@
+// A prober in a process of its own, for a test that kills it: `FOLDER PORT COUNT NOW PER_SECOND`. It does one slot and says "done".
+import { agent, listingAt, openTestProber } from "./openTestProber.ts";
+
+const [folder = "", port, count, now, perSecond] = process.argv.slice(2);
+const targets = Array.from({ length: Number(count) }, (_, index) =>
+  listingAt(`127.2.0.${index + 1}:${port}`, agent(index + 1)),
+);
+const { prober, clock } = await openTestProber(folder, targets, { requestsPerSecond: Number(perSecond) });
+clock.now = Number(now);
+prober.tick();
+await prober.idle();
+await prober.close();
+process.stdout.write("done\n");

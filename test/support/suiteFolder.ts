@@ -1,0 +1,13 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+/** A folder for all tests of a suite together: there for every `before` that is written after it, and removed at the end. */
+export function suiteFolder(): { readonly path: string } {
+  const folder = { path: "" };
+  before(() => {
+    folder.path = mkdtempSync(path.join(tmpdir(), "tallystick-suite-"));
+  });
+  after(() => rmSync(folder.path, { recursive: true, force: true }));
+  return folder;
+}
