@@ -90,17 +90,25 @@ export const auditor = deriveTable("auditor", (table) => ({
 export const roster = deriveTable("roster");
 export const rosterPlace = deriveTable("rosterPlace");
 export const rosterMember = deriveTable("rosterMember");
-export const auditMode = deriveTable("auditMode");
+export const auditMode = deriveTable("auditMode", (table) => ({
+  byOperator: index().on(table.operator, table.id),
+}));
 export const auditModeChange = deriveTable("auditModeChange", (table) => ({
   byBlock: index().on(table.block, table.id),
 }));
 export const auditShare = deriveTable("auditShare");
 export const auditOperator = deriveTable("auditOperator");
-export const auditPeriod = deriveTable("auditPeriod");
-export const auditorError = deriveTable("auditorError");
+export const auditPeriod = deriveTable("auditPeriod", (table) => ({
+  byOperator: index().on(table.operator, table.from),
+}));
+export const auditorError = deriveTable("auditorError", (table) => ({
+  byAuditor: index().on(table.auditor, table.id),
+}));
 export const elevation = deriveTable("elevation");
 export const contestedPair = deriveTable("contestedPair");
-export const canaryList = deriveTable("canaryList");
+export const canaryList = deriveTable("canaryList", (table) => ({
+  byOperator: index().on(table.operator, table.block, table.id),
+}));
 export const canary = deriveTable("canary");
 export const disclosure = deriveTable("disclosure");
 export const steward = deriveTable("steward", (table) => ({

@@ -50,9 +50,9 @@ export function momentsOf(changes: readonly RowChange[]): Moment[] {
 }
 
 function auditMoments(before: Row<"audit"> | null, after: Row<"audit">): Moment[] {
-  const { id, seller, buyer, status, drawnBlock, closedTime, decision } = after;
+  const { id, seller, buyer, status, drawnBlock, closedTime, decision, cause } = after;
   const about = { subject: id, agent: seller, counterpart: buyer };
-  const isDrawn = drawnBlock !== null && (before?.drawnBlock ?? null) === null;
+  const isDrawn = drawnBlock !== null && (before?.drawnBlock ?? null) === null && cause !== "history";
   // One that had passed may fail after, for what its seller signed.
   const hasEnded = closedTime !== null && before?.status !== status;
   const isDecided = decision !== null && (before?.decision ?? null) === null;

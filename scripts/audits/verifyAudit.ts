@@ -56,7 +56,7 @@ export async function verifyAudit(parameters: {
   const { audit: told } = await createQueryClient({ baseUrl: url }).graphql.audit({ id: hire });
   const found = new Findings();
   const audit = log.store.get("audit", hire);
-  const asked = [...log.store.rows("auditAssignment").values()].filter((it) => it.hire === hire);
+  const asked = [...log.store.rows("auditAssignment").values()].filter((it) => it.audit === hire);
   const draw = audit === null ? null : await drawOf(log, audit);
   if (audit === null) compareAbsence(log, hire, told, found);
   else compareDraw(log, { audit, draw, told }, found);
@@ -104,8 +104,10 @@ function compareDraw(
     const { place, of, number, tick } = draw;
     const where = `Number ${place} of the ${of} hires that the tick of block ${tick.block} drew from (u = ${number}, ${audit.ppm} ppm)`;
     const isDrawn = audit.drawnBlock === tick.block;
+    // What failed by the rules, or was told to be arranged, before that tick is drawn no more.
+    const isLeft = audit.drawnBlock === null && (audit.cause === "rules" || audit.canary !== null);
     found.check(
-      isDrawn === draw.isDrawn,
+      isDrawn === draw.isDrawn || isLeft,
       `${where} is ${draw.isDrawn ? "" : "not "}drawn.`,
       `${where} has to be ${draw.isDrawn ? "" : "not "}drawn; derived, it is ${isDrawn ? "" : "not"}.`,
     );

@@ -55,6 +55,8 @@ to go on, on this node or on another on the same database. \`reorg: true\` says 
 | an operator: what nobody is asked about yet | \`audits(where: {operator, status: ASSIGNING})\`; \`ASSIGNED\`: who is asked, and until when |
 | both: what a hire is | of an audit \`auditedHire\` (as records name it), \`sellerAddress\`, \`listing { endpoint }\`, \`capability\`, \`paramsHash\`, \`resultHash\` |
 | anybody: why this hire, and why this auditor | of an audit \`draw { tickHash words number }\`, of an assignment \`tickHash passedOver clusters\`; \`tallystick audits verify\` computes both again |
+| an operator: what it owes | of an auditor \`accruedUsdc paidUsdc owedUsdc\`; \`auditOperator(address) { owedUsdc periods { nodes { … } } }\` |
+| anybody: how good auditors and operators are | of an auditor \`judged wrongFails wrongPasses errors { nodes { … } }\`; \`auditOperator(address) { unassigned unanswered historyDiffered … }\`, \`auditModes\`, \`auditModeChanges\` |
 | anybody: who decided what | \`auditActuations { nodes { auditedHire decision reasons { code detail } } }\`, \`auditors(where: {operator, capability, active})\` |
 
 What follows was asked of the node that \`npm run demo -- --keep\` leaves running, and answered by it.`;

@@ -87,7 +87,19 @@ const audit = z
       .string()
       .nullable()
       .openapi({ description: "Failed by the rules alone: undisclosed or equivocation" }),
-    cause: z.string().openapi({ description: "sample or rules" }),
+    cause: z.string().openapi({ description: "sample, contested or rules" }),
+    mode: z
+      .string()
+      .nullable()
+      .openapi({ description: "Of its capability when it failed: bootstrap or mature" }),
+    history: z
+      .string()
+      .nullable()
+      .openapi({ description: "What auditors of a mature capability found later" }),
+    canary: z
+      .string()
+      .nullable()
+      .openapi({ description: "good or bad, once its operator said that it arranged the hire" }),
     rate_ppm: z.int(),
     eligible_block: z.int(),
     eligible_time: seconds,

@@ -46,7 +46,8 @@ function placeOf({ block, log, seq }: Row<"record">) {
 
 /** @throws TallystickError `unknown_audit` */
 async function auditOf(db: Database, hire: string): Promise<AuditJson> {
-  const [[row], [asked = []]] = await Promise.all([rowsById(db, "audit", [hire]), assignmentsOf(db, [hire])]);
+  const [rows, [asked = []]] = await Promise.all([rowsById(db, "audit", [hire]), assignmentsOf(db, [hire])]);
+  const [row] = rows;
   if (row === undefined) {
     throw new TallystickError({
       code: "unknown_audit",
@@ -71,7 +72,10 @@ async function auditOf(db: Database, hire: string): Promise<AuditJson> {
     params_hash: row.paramsHash,
     result_hash: row.resultHash,
     status: row.status,
-    challenged: row.status === "failed" && row.decision === null,
+    challenged: row.status === "failed" && row.decision === null && row.cause !== "contested",
+    mode: row.mode,
+    history: row.history,
+    canary: row.canary,
     decision: row.decision,
     decision_record: row.decisionRecord,
     reason: row.reason,

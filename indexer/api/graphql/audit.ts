@@ -24,6 +24,11 @@ export const AuditStatus = builder.enumType("AuditStatus", {
     ASSIGNED: { value: "assigned", description: "Somebody is asked." },
     RECHECKING: { value: "rechecking", description: "Passed; a tick decides whether it is looked at again." },
     PASSED: { value: "passed" },
+    FAILED: {
+      value: "failed",
+      description:
+        "It failed, and nothing follows: its buyer had its money back already, or it was judged again.",
+    },
     CHALLENGED: { value: "challenged", description: "It failed, and waits for its operator's decision." },
     ROLLED_BACK: { value: "rollback", description: "It failed, and the hire counts as a failure." },
     DISMISSED: { value: "dismiss", description: "It failed, and its operator left the hire as it was." },
@@ -35,6 +40,11 @@ export const AuditStatus = builder.enumType("AuditStatus", {
 const AuditCause = builder.enumType("AuditCause", {
   values: {
     SAMPLE: { value: "sample", description: "Drawn at the rate." },
+    CONTESTED: { value: "contested", description: "Its buyer took its money back after delivery." },
+    HISTORY: {
+      value: "history",
+      description: "Judged again by auditors of a mature capability, after its operator's decision.",
+    },
     RULES: { value: "rules", description: "For what its own receipts show." },
   } as const,
 });
@@ -66,6 +76,13 @@ const AuditDrawRef = builder.objectRef<Draw>("AuditDraw").implement({
   }),
 });
 
+export const AuditMode = builder.enumType("AuditMode", {
+  values: {
+    BOOTSTRAP: { value: "bootstrap", description: "A fail is a challenge, which the operator decides." },
+    MATURE: { value: "mature", description: "A fail is rolled back at once." },
+  } as const,
+});
+
 type Round = { round: number; verdict: "pass" | "fail" | null; attempts: Assignment[] };
 
 const AuditRoundRef = builder.objectRef<Round>("AuditRound").implement({
@@ -81,13 +98,18 @@ const AuditRoundRef = builder.objectRef<Round>("AuditRound").implement({
   }),
 });
 
-export const AuditRef = builder.objectRef<Audit>("Audit").implement({
+export const AuditRef = builder.objectRef<Audit>("Audit");
+
+AuditRef.implement({
   interfaces: [NodeRef],
   description:
     "A hire that may be audited, drawn by the hash of a block, and what auditors found (SHP §8.3). docs/specification.md section 11.",
   fields: (t) => ({
-    id: t.id({ description: "`<auditedHire>-audit`.", resolve: ({ id }) => `${id}-audit` }),
-    auditedHire: t.exposeID("id", {
+    id: t.id({
+      description: "`<auditedHire>-audit`, or `<auditedHire>-history` of one that is judged again.",
+      resolve: ({ id, hire }) => (id === hire ? `${id}-audit` : id.replace("/", "-")),
+    }),
+    auditedHire: t.exposeID("hire", {
       description: "As records of audits name the hire: its payment's `<tx>-<log>`, or its escrow's id.",
     }),
     operator: t.field({ type: "Address", resolve: ({ operator }) => operator }),
@@ -104,6 +126,31 @@ export const AuditRef = builder.objectRef<Audit>("Audit").implement({
       description: "Why it failed by the rules alone: `undisclosed` or `equivocation`.",
     }),
     cause: t.field({ type: AuditCause, resolve: ({ cause }) => cause as "sample" }),
+    mode: t.field({
+      type: AuditMode,
+      nullable: true,
+      description: "Of its capability when it failed; null of one that did not.",
+      resolve: ({ mode }) => mode as "mature" | null,
+    }),
+    history: t.field({
+      type: AuditRef,
+      nullable: true,
+      description: "The audit by which it was judged again (SHP §8.3.4.2).",
+      resolve: ({ id, hire }, _, { load }) => (id === hire ? load.audit.load(`${hire}/history`) : null),
+    }),
+    isRefundFalse: t.exposeBoolean("isRefundFalse", {
+      description: "Its buyer took good work and its money back.",
+    }),
+    canary: t.exposeString("canary", {
+      nullable: true,
+      description: "`good` or `bad`, once its operator revealed that it had arranged the hire.",
+    }),
+    unassignedSince: t.field({
+      type: "SafeInt",
+      nullable: true,
+      description: "Since which tick nobody could be asked, while that is so.",
+      resolve: ({ unassignedSince }) => unassignedSince,
+    }),
     ratePpm: t.exposeInt("ppm", { description: "The rate at which it is drawn, in parts per million." }),
     isDisclosed: t.exposeBoolean("isDisclosed", {
       description: "Its seller signed what was asked for and delivered, for a capability that it lists.",
@@ -120,7 +167,7 @@ export const AuditRef = builder.objectRef<Audit>("Audit").implement({
       type: HireRef,
       nullable: true,
       description: "Null while it is not counted.",
-      resolve: ({ id }, _, { load }) => load.hire.load(id),
+      resolve: ({ hire }, _, { load }) => load.hire.load(hire),
     }),
     listing: t.field({
       type: ListingRef,
@@ -156,17 +203,21 @@ export const AuditRef = builder.objectRef<Audit>("Audit").implement({
 });
 
 /** Its status, and what became of one that failed: as `auditStanding` says it of rows. */
-function standingOf({ status, decision }: Audit) {
-  return (status === "failed" ? (decision ?? "challenged") : status) as "challenged";
+function standingOf({ status, decision, cause }: Audit) {
+  if (status !== "failed") return status as "challenged";
+  const undecided = cause === "contested" || cause === "history" ? "failed" : "challenged";
+  return (decision ?? undecided) as "challenged";
 }
 
 async function drawOf(
-  { drawnBlock, drawnTime, operator, ppm }: Audit,
+  { drawnBlock, drawnTime, operator, ppm, cause }: Audit,
   context: QueryContext,
 ): Promise<Draw | null> {
-  if (drawnBlock === null) return null;
+  if (drawnBlock === null || cause === "history") return null;
   const hash = await tickHash(drawnBlock, context);
-  const words = hash === null ? null : `tallystick/audit/sample/v1 ${hash} ${operator} ${ppm}`;
+  // What is contested needs no luck.
+  const words =
+    hash === null || cause === "contested" ? null : `tallystick/audit/sample/v1 ${hash} ${operator} ${ppm}`;
   return { block: drawnBlock, time: drawnTime ?? 0, hash, words };
 }
 
@@ -174,14 +225,14 @@ async function roundsOf({ id, verdicts }: Audit, { load, takeRows }: QueryContex
   takeRows(5);
   const byRound = Map.groupBy(await load.assignments.load(id), ({ round }) => round);
   const verdictOf = { p: "pass", f: "fail" } as const;
-  return [...byRound].map(([round, attempts]) => ({
+  return [...byRound].map(([round, attempts], n) => ({
     round,
-    verdict: verdictOf[verdicts[round - 1] as "p"] ?? null,
+    verdict: verdictOf[verdicts[n] as "p"] ?? null,
     attempts,
   }));
 }
 
-async function listingOf({ id, seller, capability }: Audit, { load }: QueryContext) {
+async function listingOf({ hire: id, seller, capability }: Audit, { load }: QueryContext) {
   if (capability === null) return null;
   const mode = (await load.hire.load(id))?.paymentMode;
   const escrow = mode === undefined ? await load.escrow.load(id) : null;
@@ -195,9 +246,10 @@ export const AuditConnection = builder.connectionObject(
 );
 
 /** An audit by its own id, or by the hire's as records name it or as GraphQL gives it. */
-const findAudit = (id: string, { load }: QueryContext) => load.audit.load(id.replace(/-(audit|hire)$/, ""));
+const findAudit = (id: string, { load }: QueryContext) =>
+  load.audit.load(id.replace(/-(audit|hire)$/, "").replace(/-history$/, "/history"));
 
-registerNode("Audit", { form: /^0x[0-9a-f]{64}(-[0-9]+)?-audit$/, find: findAudit });
+registerNode("Audit", { form: /^0x[0-9a-f]{64}(-[0-9]+)?-(audit|history)$/, find: findAudit });
 
 const AuditFilter = builder.inputType("AuditFilter", {
   fields: (t) => ({
@@ -263,7 +315,7 @@ builder.objectField(AuditAssignmentRef, "audit", (t) =>
   t.field({
     type: AuditRef,
     nullable: true,
-    resolve: ({ hire }, _, { load }) => load.audit.load(hire),
+    resolve: ({ audit }, _, { load }) => load.audit.load(audit),
   }),
 );
 

@@ -1,5 +1,6 @@
 import type { TickEvent } from "tallystick-derive/events";
 import type { Row } from "tallystick-derive/tables";
+import { formatUsdc } from "tallystick-protocol/amount";
 import type { AuditReason } from "tallystick-protocol/records/auditReasons";
 import { positionKey } from "../../src/positionKey.ts";
 import { assignmentList } from "../rows/audits.ts";
@@ -63,6 +64,15 @@ export const AuditAssignmentRef = builder.objectRef<Assignment>("AuditAssignment
     auditorAddress: t.field({ type: "Address", resolve: ({ auditor }) => auditor }),
     auditor: t.field(agentAt(({ auditor }) => auditor)),
     auditorType: t.field({ type: AuditorType, resolve: (it) => it.auditorType as "auditor" }),
+    models: t.stringList({
+      description: "That judge for an operator.",
+      resolve: ({ models }) => models?.split("\n") ?? [],
+    }),
+    feeUsdc: t.field({
+      type: "Usdc",
+      description: "What its auditor earned by it, a bounty included.",
+      resolve: ({ fee }) => formatUsdc(fee),
+    }),
     endpointHost: t.exposeString("host", { description: "Of its endpoint at that time." }),
     assignedBlock: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
     assignedAt: t.field({ type: "SafeInt", resolve: ({ time }) => time }),

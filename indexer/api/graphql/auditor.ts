@@ -1,13 +1,16 @@
+import { exactInterval } from "tallystick-derive/audits/exactInterval";
 import type { Row } from "tallystick-derive/tables";
-import { auditorList } from "../rows/auditors.ts";
+import { formatUsdc } from "tallystick-protocol/amount";
+import { auditorList, errorsOf } from "../rows/auditors.ts";
 import { AgentRef, agentAt } from "./agent.ts";
+import { AuditMode } from "./audit.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { listPage } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
 
 type Auditor = Row<"auditor">;
-type Seat = { capability: string; place: number | null; size: number };
+type Seat = { capability: string; place: number | null; size: number; mode: "bootstrap" | "mature" };
 
 const RosterSeatRef = builder.objectRef<Seat>("RosterSeat").implement({
   description: "Where an auditor stands on the roster of a capability: a draw picks a place.",
@@ -20,8 +23,48 @@ const RosterSeatRef = builder.objectRef<Seat>("RosterSeat").implement({
       resolve: ({ place }) => place,
     }),
     size: t.field({ type: "SafeInt", description: "Of the roster.", resolve: ({ size }) => size }),
+    mode: t.field({ type: AuditMode, resolve: ({ mode }) => mode }),
   }),
 });
+
+type Errors = Row<"auditorError">;
+type Share = { count: number; of: number };
+
+const MeasuredShareRef = builder.objectRef<Share>("MeasuredShare").implement({
+  fields: (t) => ({
+    count: t.exposeInt("count"),
+    of: t.exposeInt("of"),
+    interval: t.floatList({
+      description: "The exact 95 % interval of the share, from and to (Clopper and Pearson).",
+      resolve: ({ count, of }, _, { takeRows }) => {
+        takeRows(1 + of / 100);
+        return exactInterval(count, of);
+      },
+    }),
+  }),
+});
+
+const AuditorErrorRef = builder.objectRef<Errors>("AuditorError").implement({
+  description: "How an auditor judged work of which the truth was known beforehand.",
+  fields: (t) => ({
+    capability: t.exposeString("capability"),
+    goodPassed: t.field({
+      type: MeasuredShareRef,
+      description: "Good work that it passed.",
+      resolve: ({ good, goodPassed }) => ({ count: goodPassed, of: good }),
+    }),
+    badFailed: t.field({
+      type: MeasuredShareRef,
+      description: "Bad work that it failed.",
+      resolve: ({ bad, badFailed }) => ({ count: badFailed, of: bad }),
+    }),
+  }),
+});
+
+const AuditorErrorConnection = builder.connectionObject(
+  { type: AuditorErrorRef, name: "AuditorErrorConnection" },
+  { name: "AuditorErrorEdge" },
+);
 
 const AuditorRef = builder.objectRef<Auditor>("Auditor").implement({
   interfaces: [NodeRef],
@@ -47,6 +90,40 @@ const AuditorRef = builder.objectRef<Auditor>("Auditor").implement({
     assigned: t.exposeInt("assigned", { description: "How often it was asked, ever." }),
     answered: t.exposeInt("answered", { description: "How often it gave a verdict." }),
     unansweredInARow: t.exposeInt("unanswered"),
+    barredUntil: t.field({
+      type: "SafeInt",
+      nullable: true,
+      description: "No offer of it counts before.",
+      resolve: ({ barredUntil }) => barredUntil,
+    }),
+    judged: t.exposeInt("judged", {
+      description: "Its verdicts on audits of two or more that ended in the window.",
+    }),
+    wrongFails: t.exposeInt("wrongFails", { description: "Of those, fails of what passed." }),
+    wrongPasses: t.exposeInt("wrongPasses", { description: "Of those, passes of what failed." }),
+    accruedUsdc: t.field({
+      type: "Usdc",
+      description: "What it earned, ever.",
+      resolve: ({ accrued }) => formatUsdc(accrued),
+    }),
+    paidUsdc: t.field({
+      type: "Usdc",
+      description: "What the pool of its operator paid it.",
+      resolve: ({ paid }) => formatUsdc(paid),
+    }),
+    owedUsdc: t.field({
+      type: "Usdc",
+      resolve: ({ accrued, paid }) => formatUsdc(accrued > paid ? accrued - paid : 0n),
+    }),
+    errors: t.connection(
+      {
+        description: "How it judged hires that its operator had arranged, by capability.",
+        type: AuditorErrorRef,
+        args: { orderDirection: t.arg({ type: OrderDirection }) },
+        resolve: (auditor, args, context) => listPage(args, context, errorsOf(auditor)),
+      },
+      AuditorErrorConnection,
+    ),
   }),
 });
 
@@ -56,15 +133,17 @@ function capabilitiesOf({ capabilities }: Auditor): string[] {
 
 async function seatsOf(auditor: Auditor, { load, takeRows }: QueryContext): Promise<Seat[]> {
   const capabilities = capabilitiesOf(auditor);
-  takeRows(2 * capabilities.length);
+  takeRows(3 * capabilities.length);
   return await Promise.all(
     capabilities.map(async (capability) => {
       const roster = `${auditor.operator}/${capability}`;
-      const [member, row] = await Promise.all([
+      const [member, row, pool] = await Promise.all([
         load.rosterMember.load(`${roster}/${auditor.agent}`),
         load.roster.load(roster),
+        load.auditMode.load(roster),
       ]);
-      return { capability, place: member?.place ?? null, size: row?.size ?? 0 };
+      const mode = (pool?.mode ?? "bootstrap") as "bootstrap";
+      return { capability, place: member?.place ?? null, size: row?.size ?? 0, mode };
     }),
   );
 }

@@ -34,6 +34,8 @@ const TABLES = [
   "auditor",
   "roster",
   "rosterMember",
+  "auditMode",
+  "auditOperator",
 ] as const satisfies KeyedTable[];
 
 type RowLoaders = { [Name in (typeof TABLES)[number]]: Loader<RowOf<Name>> };
@@ -52,7 +54,7 @@ export type Loaders = RowLoaders & {
   cluster: ClusterLoader;
   /** Ids of a cluster and of all that were merged into it. */
   clusterParts: DataLoader<string, string[]>;
-  /** Who was asked about a hire, in order. */
+  /** Who was asked in an audit, in order. */
   assignments: DataLoader<string, Row<"auditAssignment">[]>;
   /** The capabilities an agent was hired for in the window, with their prices. */
   prices: DataLoader<string, Row<"capability">[]>;
@@ -76,7 +78,7 @@ export function openLoaders(db: Database): Loaders {
     }),
     cluster: clusterLoader(db),
     clusterParts: new DataLoader((ids) => clusterParts(db, ids)),
-    assignments: new DataLoader((hires) => assignmentsOf(db, hires)),
+    assignments: new DataLoader((audits) => assignmentsOf(db, audits)),
     prices: new DataLoader((agents) => pricesOf(db, agents)),
   };
 }

@@ -18,6 +18,7 @@ import "./auditAssignment.ts";
 import "./audit.ts";
 import "./auditor.ts";
 import "./auditActuation.ts";
+import "./auditOperator.ts";
 import "./insights.ts";
 import "./meta.ts";
 import "./digest.ts";

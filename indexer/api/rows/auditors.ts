@@ -1,6 +1,6 @@
 import { and, eq, sql } from "ponder";
 import type { Row } from "tallystick-derive/tables";
-import { auditor } from "../../ponder.schema.ts";
+import { auditor, auditorError } from "../../ponder.schema.ts";
 import { known, type RowList, readAlong } from "./list.ts";
 
 /** Which offers of auditors; `active`: on rosters now. */
@@ -22,5 +22,19 @@ export function auditorList(where: AuditorWhere): RowList<Row<"auditor">> {
       capability ? sql`${capability} = ANY (string_to_array(${auditor.capabilities}, ','))` : undefined,
       typeof active === "boolean" ? eq(auditor.isActive, active) : undefined,
     ),
+  };
+}
+
+/** How an auditor judged what its operator had arranged, by capability. */
+export function errorsOf({
+  agent,
+  operator,
+}: Pick<Row<"auditor">, "agent" | "operator">): RowList<Row<"auditorError">> {
+  return {
+    table: auditorError,
+    of: { name: `errors of ${operator}`, column: auditorError.auditor, id: agent },
+    order: [auditorError.id],
+    direction: "asc",
+    filter: eq(auditorError.operator, operator),
   };
 }

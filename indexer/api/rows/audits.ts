@@ -24,7 +24,7 @@ export function auditList(where: AuditWhere, by: "eligible" | "drawn"): RowList<
     operator ? eq(audit.operator, operator) : undefined,
     capability ? eq(audit.capability, capability) : undefined,
     auditor
-      ? sql`EXISTS (SELECT 1 FROM ${auditAssignment} WHERE ${auditAssignment.hire} = ${audit.id} AND ${auditAssignment.auditor} = ${auditor})`
+      ? sql`EXISTS (SELECT 1 FROM ${auditAssignment} WHERE ${auditAssignment.hire} = ${audit.hire} AND ${auditAssignment.audit} = ${audit.id} AND ${auditAssignment.auditor} = ${auditor})`
       : undefined,
   );
   const isSeller = seller ? eq(audit.seller, seller) : undefined;
@@ -71,7 +71,7 @@ export type AssignmentWhere = Partial<Record<"auditor" | "operator", string | nu
 export function assignmentList(where: AssignmentWhere): RowList<Row<"auditAssignment">> {
   const { auditor, operator, open } = where;
   const [along] = known([auditAssignment.auditor, auditor]);
-  const isOpen = sql`(${auditAssignment.verdict} IS NULL AND EXISTS (SELECT 1 FROM ${audit} WHERE ${audit.id} = ${auditAssignment.hire}
+  const isOpen = sql`(${auditAssignment.verdict} IS NULL AND EXISTS (SELECT 1 FROM ${audit} WHERE ${audit.id} = ${auditAssignment.audit}
     AND ${audit.status} IN ('assigned', 'assigning') AND ${audit.round} = ${auditAssignment.round} AND ${audit.attempt} = ${auditAssignment.attempt}))`;
   return {
     table: auditAssignment,
@@ -88,16 +88,16 @@ export function assignmentList(where: AssignmentWhere): RowList<Row<"auditAssign
 /** Records name at most 16 rounds of 16 attempts. */
 const MOST_ASSIGNMENTS = 256;
 
-/** Who was asked about each hire, in order of rounds and attempts. */
+/** Who was asked in each audit, by its row's id, in order of rounds and attempts. */
 export async function assignmentsOf(
   db: Database,
-  hires: readonly string[],
+  audits: readonly string[],
 ): Promise<Row<"auditAssignment">[][]> {
-  const { rows } = await db.execute<{ hire: string }>(
-    sql`SELECT page.* FROM unnest(${sql.param([...hires])}::text[]) AS asked (id) CROSS JOIN LATERAL (
-      SELECT * FROM ${auditAssignment} WHERE ${auditAssignment.hire} = asked.id
+  const { rows } = await db.execute<{ audit: string }>(
+    sql`SELECT page.* FROM unnest(${sql.param([...audits])}::text[]) AS asked (id) CROSS JOIN LATERAL (
+      SELECT * FROM ${auditAssignment} WHERE ${auditAssignment.hire} = split_part(asked.id, '/', 1) AND ${auditAssignment.audit} = asked.id
       ORDER BY ${auditAssignment.round}, ${auditAssignment.attempt} LIMIT ${sql.raw(String(MOST_ASSIGNMENTS))}) AS page`,
   );
-  const byHire = Map.groupBy(rows, ({ hire }) => hire);
-  return hires.map((hire) => (byHire.get(hire) ?? []).map((row) => decodeRow(auditAssignment, row)));
+  const byAudit = Map.groupBy(rows, ({ audit }) => audit);
+  return audits.map((id) => (byAudit.get(id) ?? []).map((row) => decodeRow(auditAssignment, row)));
 }

@@ -111,8 +111,8 @@ type Assignment = Row<"auditAssignment">;
 
 // Of audits a message tells what does not change after it happened.
 
-function sidesJson({ id, operator, seller, buyer, capability }: Row<"audit">) {
-  return { hire: id, operator, seller, buyer, capability };
+function sidesJson({ hire, operator, seller, buyer, capability, cause }: Row<"audit">) {
+  return { hire, operator, seller, buyer, capability, cause };
 }
 
 function drawnJson(row: Row<"audit">) {

@@ -40,6 +40,7 @@ export type AuditFilter = {
     | "CHALLENGED"
     | "DISMISSED"
     | "ELIGIBLE"
+    | "FAILED"
     | "INCONCLUSIVE"
     | "PASSED"
     | "RECHECKING"
@@ -323,6 +324,7 @@ export type OpenAuditsAnswer = {
           | "CHALLENGED"
           | "DISMISSED"
           | "ELIGIBLE"
+          | "FAILED"
           | "INCONCLUSIVE"
           | "PASSED"
           | "RECHECKING"
@@ -361,6 +363,7 @@ export type AuditsAnswer = {
         | "CHALLENGED"
         | "DISMISSED"
         | "ELIGIBLE"
+        | "FAILED"
         | "INCONCLUSIVE"
         | "PASSED"
         | "RECHECKING"
@@ -414,12 +417,13 @@ export type AuditAnswer = {
       | "CHALLENGED"
       | "DISMISSED"
       | "ELIGIBLE"
+      | "FAILED"
       | "INCONCLUSIVE"
       | "PASSED"
       | "RECHECKING"
       | "ROLLED_BACK";
     reason: string | null;
-    cause: "RULES" | "SAMPLE";
+    cause: "CONTESTED" | "HISTORY" | "RULES" | "SAMPLE";
     operator: string;
     round: number;
     attempt: number;

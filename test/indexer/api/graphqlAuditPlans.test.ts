@@ -17,7 +17,7 @@ const copies: [table: string, count: number, changes: string][] = [
   [
     "audit",
     20_000,
-    `'id', ${hex("n", 64)} || '-1', 'seller', ${party}, 'eligible_block', 5000 + n / 4, 'capability', 'bulk.task' || n % 40,
+    `'id', ${hex("n", 64)} || '-1', 'hire', ${hex("n", 64)} || '-1', 'seller', ${party}, 'eligible_block', 5000 + n / 4, 'capability', 'bulk.task' || n % 40,
      'drawn_block', CASE WHEN n % 30 = 0 THEN 5001 + n / 4 END, 'decision', CASE WHEN n % 90 = 0 THEN 'rollback' END,
      'counted', CASE WHEN n % 90 = 0 THEN 'rolledBack' END,
      'status', CASE WHEN n % 30 > 0 THEN 'eligible' WHEN n % 90 = 0 OR n % 900 = 30 THEN 'failed' ELSE 'passed' END`,
@@ -25,7 +25,7 @@ const copies: [table: string, count: number, changes: string][] = [
   [
     "audit_assignment",
     10_000,
-    `'id', ${hex("30 * (n / 2)", 64)} || '-1/1/' || (n % 2) + 1, 'hire', ${hex("30 * (n / 2)", 64)} || '-1', 'attempt', (n % 2) + 1,
+    `'id', ${hex("30 * (n / 2)", 64)} || '-1/1/' || (n % 2) + 1, 'hire', ${hex("30 * (n / 2)", 64)} || '-1', 'audit', ${hex("30 * (n / 2)", 64)} || '-1', 'attempt', (n % 2) + 1,
      'auditor', ${party}, 'block', 5001 + n, 'verdict', 'pass'`,
   ],
   ["auditor", 2_000, `'id', '${AUDITED}/' || ${hex("1000 + n")}, 'agent', ${hex("1000 + n")}`],
@@ -71,6 +71,7 @@ describe("GraphQL over many audits", () => {
     ["auditors", "{ auditors { nodes { id rosters { place } } } }"],
     ["auditors of an operator", `{ auditors(where: {operator: "${AUDITED}"}) { nodes { id } } }`],
     ["offers of an agent", `{ auditors(where: {agent: "${LARGE}"}) { nodes { id } } }`],
+    ["modes", "{ auditModes { nodes { capability mode } } }"],
     ["actuations", "{ auditActuations(first: 2) { nodes { hash } } }"],
   ];
 

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { drawNumber } from "tallystick-derive/audits/drawnPlaces";
 import { sha256HexByNoble } from "tallystick-derive/sha256Hex";
 import type { Row } from "tallystick-derive/tables";
+import * as schema from "../../../indexer/ponder.schema.ts";
 import { AUDITED, HASHES, POOL, SELLER } from "../../derive/auditScene.ts";
 import { wallet } from "../../derive/eventLog.ts";
 import { type AuditStory, openAuditStory } from "../support/auditStory.ts";
@@ -316,5 +317,92 @@ describe("GraphQL: audits", () => {
         },
       },
     });
+  });
+
+  it("tell what their operator's pool owes, decided and left open, and how far capabilities are", async () => {
+    const { auditOperator, auditModes, auditModeChanges, auditors } = await story.ask<{
+      auditOperator: object;
+      auditModes: Nodes<object>;
+      auditModeChanges: Nodes<object>;
+      auditors: Nodes<{ accruedUsdc: string; owedUsdc: string; paidUsdc: string }>;
+    }>(`{ auditOperator(address: "${AUDITED}") { address drawn passed failed undisclosed rolledBack dismissed unassigned
+        accruedUsdc paidUsdc owedUsdc periods { nodes { accruedUsdc } } canaryLists { nodes { commitment } } }
+      auditModes(operator: "${AUDITED}") { nodes { capability mode } } auditModeChanges { nodes { to } }
+      auditors(where: {operator: "${AUDITED}"}) { nodes { accruedUsdc owedUsdc paidUsdc judged wrongFails barredUntil
+        rosters { mode } errors { nodes { capability goodPassed { count of interval } } } } } }`);
+    const row = story.store.rows("auditOperator").get(AUDITED) as Row<"auditOperator">;
+    const { drawn, passed, failed, undisclosed, rolledBack, dismissed, unassigned } = row;
+    expect(auditOperator).to.deep.include({
+      ...{ address: AUDITED, drawn, passed, failed, undisclosed, rolledBack, dismissed, unassigned },
+      ...{ paidUsdc: "0.00", canaryLists: { nodes: [] } },
+    });
+    expect({ failed, undisclosed, rolledBack, dismissed }).to.deep.equal({
+      ...{ failed: 3, undisclosed: 1, rolledBack: 1, dismissed: 1 },
+    });
+    const micro = (usdc: string) => Math.round(Number(usdc) * 1e6);
+    const accrued = auditors.nodes.reduce((sum, it) => sum + micro(it.accruedUsdc), 0);
+    expect(accrued).to.equal(Number(row.accrued)).and.to.be.above(0);
+    expect(auditModes.nodes).to.deep.include({ capability: "text.translate", mode: "BOOTSTRAP" });
+    expect(auditModeChanges.nodes).to.deep.equal([]);
+  });
+
+  it("tell an arranged hire's verdicts with how sure the share is", async () => {
+    const auditor = wallet(103);
+    await story.database.database.insert(schema.auditorError).values({
+      ...{ id: `${AUDITED}/${auditor}/text.translate`, operator: AUDITED, auditor },
+      ...{ capability: "text.translate", good: 20, goodPassed: 19, bad: 0, badFailed: 0 },
+    });
+    const { agent } = await story.ask<{ agent: object }>(
+      `{ agent(address: "${auditor}") { auditorOffers { nodes { errors { nodes {
+        capability goodPassed { count of interval } badFailed { count of interval } } } } } } }`,
+    );
+    const [error] = (agent as { auditorOffers: Nodes<{ errors: Nodes<object> }> }).auditorOffers.nodes;
+    // As R's binom.test(19, 20) gives it, rounded outwards.
+    expect(error?.errors.nodes).to.deep.equal([
+      {
+        capability: "text.translate",
+        goodPassed: { count: 19, of: 20, interval: [0.751267, 0.998735] },
+        badFailed: { count: 0, of: 0, interval: [0, 1] },
+      },
+    ]);
+  });
+
+  it("judged again are audits of their own, and wait for no decision; nor do contested ones", async () => {
+    const { dismissed, challenged } = story.hires;
+    const { pool } = story.database;
+    await pool.query(
+      `INSERT INTO audit SELECT r.* FROM audit a, LATERAL jsonb_populate_record(null::audit, to_jsonb(a) || jsonb_build_object(
+        'id', a.id || '/history', 'cause', 'history', 'decision', null, 'decision_record', null)) r WHERE a.id = $1`,
+      [dismissed],
+    );
+    await pool.query("UPDATE audit SET cause = 'contested' WHERE id = $1", [challenged]);
+    try {
+      const { audit } = await story.ask<{ audit: object }>(
+        "query ($id: ID!) { audit(id: $id) { history { id auditedHire status cause rounds { round } history { id } } } }",
+        { id: dismissed },
+      );
+      const history = {
+        id: `${dismissed}-history`,
+        auditedHire: dismissed,
+        status: "FAILED",
+        cause: "HISTORY",
+      };
+      expect(audit).to.deep.equal({ history: { ...history, rounds: [], history: null } });
+      const found = await story.ask<{ node: object; audit: object }>(
+        "query ($id: ID!) { node(id: $id) { id } audit(id: $id) { cause draw { words } } }",
+        { id: `${dismissed}-history` },
+      );
+      expect(found).to.deep.equal({ node: { id: history.id }, audit: { cause: "HISTORY", draw: null } });
+      expect(await list("where: {status: FAILED}")).to.have.members([dismissed, challenged]);
+      expect(await list("where: {status: CHALLENGED}")).to.deep.equal([story.hires.undisclosed]);
+      const { receipt } = await story.ask<{ receipt: object }>(
+        "query ($hash: String!) { receipt(hash: $hash) { challenged audit { cause draw { words tickHash } } } }",
+        { hash: story.store.rows("audit").get(challenged)?.receipt },
+      );
+      expect(receipt).to.deep.include({ challenged: false });
+    } finally {
+      await pool.query("DELETE FROM audit WHERE id LIKE '%/history'");
+      await pool.query("UPDATE audit SET cause = 'sample' WHERE id = $1", [challenged]);
+    }
   });
 });

@@ -37,6 +37,7 @@ describe("REST: audits", () => {
       ...{ hire, operator: AUDITED, seller: SELLER, buyer: row.buyer, capability: "text.translate" },
       ...{ verification_version: row.verificationVersion, amount_usdc_atomic: "500000", ...HASHES },
       ...{ receipt_hash: row.receipt, status: "failed", challenged: false, reason: null, cause: "sample" },
+      ...{ mode: "bootstrap", history: null, canary: null },
       ...{ decision: "rollback", decision_record: row.decisionRecord, rate_ppm: 1_000_000 },
       ...{ eligible_block: row.eligibleBlock, eligible_time: row.eligibleTime, closed_time: row.closedTime },
       drawn: { block: row.drawnBlock, time: row.drawnTime, tick_hash: (tick as { hash: string }).hash },

@@ -33,6 +33,7 @@ describe("messages of audits on the stream", () => {
       seller: SELLER,
       buyer: audit?.buyer,
       capability: "text.translate",
+      cause: "sample",
     };
     const who = { hire, round: 2, attempt: 1, operator: AUDITED, auditor: asked?.auditor };
     const told = (await messagesOf(story.database.db, rows)).map(({ text }) => JSON.parse(text));

@@ -1,0 +1,49 @@
+import { eq } from "ponder";
+import type { Row } from "tallystick-derive/tables";
+import { auditMode, auditModeChange, auditPeriod, canaryList } from "../../ponder.schema.ts";
+import { known, type RowList, readAlong } from "./list.ts";
+
+/** How far the audits of capabilities are, by operator and capability. */
+export function modeList(where: {
+  operator?: string | null;
+  capability?: string | null;
+}): RowList<Row<"auditMode">> {
+  const [along] = known([auditMode.operator, where.operator]);
+  return {
+    table: auditMode,
+    of: readAlong("audit modes", along, where),
+    order: [auditMode.id],
+    direction: "asc",
+    filter: where.capability ? eq(auditMode.capability, where.capability) : undefined,
+  };
+}
+
+/** Every change of a mode, the latest first. */
+export function modeChangeList(operator?: string | null): RowList<Row<"auditModeChange">> {
+  return {
+    table: auditModeChange,
+    order: [auditModeChange.block, auditModeChange.id],
+    direction: "desc",
+    filter: operator ? eq(auditModeChange.operator, operator) : undefined,
+  };
+}
+
+/** What an operator's pool accrued and paid, by spans of 30 days, the latest first. */
+export function periodsOf(operator: string): RowList<Row<"auditPeriod">> {
+  return {
+    table: auditPeriod,
+    of: { name: "audit periods", column: auditPeriod.operator, id: operator },
+    order: [auditPeriod.from],
+    direction: "desc",
+  };
+}
+
+/** The lists of hires that an operator committed to arrange, the latest first. */
+export function canaryListsOf(operator: string): RowList<Row<"canaryList">> {
+  return {
+    table: canaryList,
+    of: { name: "canary lists", column: canaryList.operator, id: operator },
+    order: [canaryList.block, canaryList.id],
+    direction: "desc",
+  };
+}
