@@ -7,8 +7,8 @@ export function registerKeeper(program: Command): void {
   program
     .command("keeper")
     .description(
-      "Relay what buyers and sellers signed about an escrow: deposits, releases in batches, refunds, and timeouts of\n" +
-        "what nobody spoke of. Pays the gas with KEEPER_PRIVATE_KEY; can do nothing that the parties did not sign.",
+      "Relay what buyers and sellers signed about an escrow: deposits, deliveries, releases and refunds, in batches. Send\n" +
+        "timeouts where nobody spoke. KEEPER_PRIVATE_KEY pays the gas. It can do nothing that the parties did not sign.",
     )
     .option("--escrow <address>", "the contract, when ESCROWS names several")
     .action(async (options: { escrow?: string }) => {

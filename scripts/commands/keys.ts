@@ -19,7 +19,7 @@ export function registerKeys(program: Command): void {
 
   keys
     .command("add")
-    .description("Make a key and print it, this once: only its hash is kept.")
+    .description("Make a key and print it once. Only its hash is kept.")
     .argument("<name>", "who it is for")
     .action(async (name: string) => {
       const { key, stored } = await addKey(file(), name, now());

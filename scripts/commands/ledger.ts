@@ -21,14 +21,15 @@ export function registerLedger(program: Command): void {
     .description("Look after the ledger of a settlement service: copies, keys, writers.")
     .addHelpText(
       "after",
-      "\nStop the service first, but for announce-writer and accept-writer. The settings are those of the service (.env, or the shell): LEDGER_DIR, LEDGER_ORIGIN, ANCHOR_PRIVATE_KEY and the" +
-        "\nchain's name the ledger and where it is anchored.",
+      "\nStop the service first; only announce-writer and accept-writer may run beside it. The settings are those of the" +
+        "\nservice (.env, or the shell). LEDGER_DIR, LEDGER_ORIGIN, ANCHOR_PRIVATE_KEY and those of the chain name the ledger" +
+        "\nand where it is anchored.",
     );
   ledger
     .command("adopt")
     .description(
-      "Go on with the ledger as it lies there: verify it, compare it with the chain, and write what was signed last.\n" +
-        "Needed once when last-signed.json is missing beside a ledger with entries, or last-word.json in ANCHOR_WORDS_DIR.",
+      "Go on with the ledger that is on disk: verify it, compare it with the chain, and write what was signed last.\n" +
+        "Run it once when a ledger has entries and last-signed.json is missing, or last-word.json in ANCHOR_WORDS_DIR.",
     )
     .action(async () => {
       const config = await ledgerConfig();
@@ -45,8 +46,8 @@ export function registerLedger(program: Command): void {
   ledger
     .command("import")
     .description(
-      "Take a ledger over that something else wrote, in any layout of its lines: contents and hashes unchanged, in canonical\n" +
-        "lines, as the beginning of the configured ledger, which must have no entries yet.",
+      "Take over a ledger that something else wrote, in any layout of its lines. It becomes the beginning of the configured\n" +
+        "ledger, which must have no entries yet. Contents and hashes stay the same; the lines become canonical.",
     )
     .argument("<file>", "a ledger that tallystick verify-ledger takes")
     .action(async (file: string) => {
@@ -66,8 +67,8 @@ export function registerLedger(program: Command): void {
   ledger
     .command("pull")
     .description(
-      "Restore the ledger up to its last anchor: what the disk still has stays, the rest is fetched from a follower,\n" +
-        "verified entry by entry and against the root in the contract. The file that was there is kept beside.",
+      "Restore the ledger up to its last anchor. What the disk still has stays. The rest comes from a follower, and is\n" +
+        "verified entry by entry and against the root in the contract. The old file is kept beside the new one.",
     )
     .requiredOption("--from <url>", "an indexer or replica that follows the ledger, or a settlement service")
     .action(async ({ from }: { from: string }) => {

@@ -32,12 +32,16 @@ export function registerSearch(program: Command): void {
       .description("Search live listings of a capability, best first by the published ranking.")
       .argument("<capability>", "like text.translate.en.it")
       .option("--max-price <usdc>", 'highest price, like "0.50"')
-      .option("--max-latency <ms>", "slowest promise", wholeNumber("--max-latency"))
+      .option(
+        "--max-latency <ms>",
+        "the longest latency that a listing may promise",
+        wholeNumber("--max-latency"),
+      )
       .option("--min-success-rate <rate>", "from 0 to 1; agents without hires pass none")
       .option("--min-stars <stars>", "from 0 to 5")
       .option("--min-tier <tier>", "0, 1 or 2", wholeNumber("--min-tier"))
       .option("--mode <mode>", 'direct, platform_escrow:<id>, or "platform_escrow:*" for any')
-      .option("--min-version <version>", "least verification version, like v1")
+      .option("--min-version <version>", "lowest verification version, like v1")
       .option("--clarification", "only those that answer questions first")
       .option("--limit <count>", "how many, at most 100", wholeNumber("--limit"))
       .option("--cursor <cursor>", "go on where a page ended"),

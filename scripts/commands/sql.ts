@@ -8,11 +8,11 @@ export function registerSql(program: Command): void {
   program
     .command("sql")
     .description("Run SQL statements in the database of DATABASE_URL, and print what they return.")
-    .argument("<statements>", "one or more, apart by semicolons; or - for standard input")
+    .argument("<statements>", "one or more, separated by semicolons; or - for standard input")
     .addHelpText(
       "after",
       "\nSeveral statements in one argument are one transaction, unless they begin and end their own.\n" +
-        "Each row is printed as a line of JSON, or for a statement without rows its name and how many rows it changed.",
+        "Each row is printed as a line of JSON. A statement without rows prints its name and how many rows it changed.",
     )
     .action(async (argument: string) => {
       const { DATABASE_URL: connectionString } = process.env;

@@ -9,9 +9,9 @@ export function registerUpgrade(program: Command): void {
   program
     .command("upgrade")
     .description(
-      "Take a node's replicas to the tables of a new indexer, with no request failing between: start the indexer in a schema of\n" +
-        "its own, wait until it has caught up, compare digests, and point the views that replicas read through at it.\n" +
-        "Until then nothing changes for anybody. Stopped or killed at any step, it goes on when it is run again.",
+      "Take a node's replicas to the tables of a new indexer; no request fails. It starts the indexer in a schema of its own,\n" +
+        "waits until it has caught up, compares digests, and points the views that replicas read through at the new tables.\n" +
+        "Until then nothing changes for anybody. If it is stopped or killed, run it again: it goes on there.",
     )
     .option("--env-file <file>", "the settings; default .env in the checkout")
     .option("--schema <name>", "the new indexer's schema; default: named after the build")

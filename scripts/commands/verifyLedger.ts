@@ -23,10 +23,10 @@ export function registerVerifyLedger(program: Command): void {
     .option("--json", "print one line of JSON")
     .addHelpText(
       "after",
-      "\nExits with 0 when every entry verifies, with 1 when one does not: then the first bad line is named." +
-        "\nThe hashes cover what an entry says, not how its line is written: lines in other layouts than the canonical one" +
-        "\nare counted, and change nothing. tallystick ledger import FILE takes such a ledger over." +
-        "\nThe root is the one an AnchoredLedger holds when exactly these entries are anchored.",
+      "\nExits with 0 when every entry verifies. Exits with 1 when one does not, and names the first bad line." +
+        "\nThe hashes cover what an entry says, not how its line is written. Lines in another layout than the canonical one are" +
+        "\ncounted, and change nothing. tallystick ledger import FILE takes over such a ledger." +
+        "\nThe root is the one that an AnchoredLedger holds when exactly these entries are anchored.",
     )
     .action(async (file: string, options: Options) => {
       if (isAddress(file) || (await isStaticLog(file))) {
