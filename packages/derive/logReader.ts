@@ -149,8 +149,8 @@ function logOf(event: OrderedEvent): number {
 function notFirst(line: number): TallystickError {
   return new TallystickError({
     code: "params_not_first",
-    message: `Line ${line} has the parameters of a log, which only its first line may have.`,
-    hint: "Two logs do not make one. Later parameters are records of a ledger, signed by the operator.",
+    message: `Line ${line} has the parameters of a log. Only the first line may have them.`,
+    hint: "Do not put two logs together. Later parameters are records of a ledger, signed by the operator.",
   });
 }
 
@@ -165,7 +165,7 @@ function outOfOrder(line: number): TallystickError {
 function pastInAll(line: number, kind: string): TallystickError {
   return new TallystickError({
     code: "history_in_all",
-    message: `Line ${line} is of kind ${kind}, which a log of all transfers has none of.`,
+    message: `Line ${line} is of kind ${kind}. A log of all transfers has no such line.`,
     hint: "By its first line the log has every transfer at its place. One that has those that matter says form: relevant there.",
   });
 }
@@ -173,7 +173,7 @@ function pastInAll(line: number, kind: string): TallystickError {
 function pastTooLate(line: number, event: number): TallystickError {
   return new TallystickError({
     code: "history_too_late",
-    message: `Line ${line} is to tell what was before line ${event}, but its own position is not before that.`,
+    message: `Line ${line} tells what was before line ${event}, but its own position is not before that line.`,
     hint: "Lines of kind history and count stand right before the event that needs them, and tell of positions before its own.",
   });
 }

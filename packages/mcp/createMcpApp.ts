@@ -24,7 +24,7 @@ export function createMcpApp({ context, host, bearerKey }: McpAppParameters): Ho
   if (!isLocal && bearerKey === undefined) {
     throw new TallystickError({
       code: "key_required",
-      message: `Whoever reaches ${host} could spend from this wallet.`,
+      message: `Everybody who reaches ${host} could spend from this wallet.`,
       hint: "Set TALLYSTICK_MCP_KEY, or listen on 127.0.0.1.",
     });
   }

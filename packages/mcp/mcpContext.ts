@@ -57,7 +57,7 @@ export function requireWallet({ wallet }: McpContext): McpWallet {
   throw new TallystickError({
     code: "no_wallet",
     message: "This server has no wallet, so it can only read.",
-    hint: "Its operator would set TALLYSTICK_PRIVATE_KEY.",
+    hint: "Its operator can set TALLYSTICK_PRIVATE_KEY.",
   });
 }
 
@@ -68,6 +68,6 @@ export function requireSpendCap(context: McpContext): SpendCap {
   throw new TallystickError({
     code: "no_spend_cap",
     message: "This server may not pay: no spend cap was set.",
-    hint: "Its operator would set TALLYSTICK_SPEND_CAP_USDC, e.g. to 5.00.",
+    hint: "Its operator can set TALLYSTICK_SPEND_CAP_USDC, for example to 5.00.",
   });
 }

@@ -17,7 +17,7 @@ export async function reachChain(
   if (rpcUrl === "") {
     throw new TallystickError({
       code: "no_chain",
-      message: "It is not said which chain is meant.",
+      message: "No chain is named.",
       hint: `Give --network (${Object.keys(networks).join(", ")}) or --rpc-url.`,
     });
   }

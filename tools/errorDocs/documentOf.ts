@@ -133,12 +133,17 @@ function meaningOf(code: string, sites: readonly ErrorSite[]): string {
 
 function nextOf(code: string, sites: readonly ErrorSite[]): string {
   const said = unique(sites.map(({ hint }) => hint));
-  if (said.length > 0) return said.slice(0, MOST_MESSAGES).map(cell).join("<br>");
-  return cell(advice[code]?.do ?? defaultOf(sites).do);
+  const rest = sites.some(({ hint }) => hint === undefined)
+    ? [advice[code]?.do ?? (said.length > 0 && !sites.some(isOfInput) ? undefined : defaultOf(sites).do)]
+    : [];
+  return unique([...rest, ...said])
+    .slice(0, MOST_MESSAGES)
+    .map(cell)
+    .join("<br>");
 }
 
-const defaultOf = (sites: readonly ErrorSite[]) =>
-  sites.every(({ isInput }) => isInput) ? OF_INPUT : OF_OTHERS;
+const isOfInput = ({ isInput }: ErrorSite): boolean => isInput === true;
+const defaultOf = (sites: readonly ErrorSite[]) => (sites.every(isOfInput) ? OF_INPUT : OF_OTHERS);
 
 /** Text for a cell of a table: nothing in it is markup. */
 const cell = (text: string): string =>
@@ -146,7 +151,7 @@ const cell = (text: string): string =>
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(/[|*]/g, "\\$&")
-    .replaceAll(/\bhttps?:\/\/\S+/g, "`$&`");
+    .replaceAll(/\bhttps?:\/\/[^\s),]+/g, "`$&`");
 
 const unique = <T>(all: readonly (T | undefined)[]): T[] => [
   ...new Set(all.filter((it): it is T => it !== undefined)),

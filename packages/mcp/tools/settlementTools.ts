@@ -61,7 +61,7 @@ function registerSettleAction(server: McpServer, context: McpContext): void {
           throw new TallystickError({
             code: "no_api_key",
             message: "This server has no key for the settlement of actions.",
-            hint: "Its operator would set TALLYSTICK_API_KEY, made by tallystick keys add. Until then: do not act.",
+            hint: "Its operator can set TALLYSTICK_API_KEY; tallystick keys add makes one. Until then: do not act.",
           });
         }
         const parent_hash = parentHash ?? readObject(await read(context, "/v1/ledger/latest")).hash;

@@ -141,7 +141,7 @@ export class HeldIndex {
       throw new TallystickError({
         code: "index_unavailable",
         message: `The index of held proposals cannot be used: ${errstr ?? message}.`,
-        hint: "It is for the operator to see to the disk (space, permissions, health). With the service stopped, held.sqlite may be deleted.",
+        hint: "The operator checks the disk (space, permissions, health). While the service is stopped, held.sqlite may be deleted.",
         cause,
       });
     }

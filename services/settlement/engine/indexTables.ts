@@ -48,8 +48,8 @@ export function indexUnavailable(cause: unknown): TallystickError {
     code: "index_unavailable",
     message: `The ledger's index cannot be used: ${errstr ?? message}.`,
     hint:
-      "It is for the operator to see to the disk (space, permissions, health). The index follows from the ledger: with the" +
-      " service stopped, index.sqlite may be deleted.",
+      "The operator checks the disk (space, permissions, health). The index follows from the ledger: while the service" +
+      " is stopped, index.sqlite may be deleted.",
     cause,
   });
 }

@@ -262,7 +262,7 @@ export function unavailable(message: string, cause?: unknown): TallystickError {
   return new TallystickError({
     code: "ledger_unavailable",
     message,
-    hint: "Nothing of this was written. It is for the operator to see to the disk (space, permissions, health).",
+    hint: "Nothing of this was written. The operator checks the disk (space, permissions, health).",
     cause,
   });
 }

@@ -66,7 +66,7 @@ function openDesk(claimDesk: ClaimDesk | undefined): ClaimDesk {
   throw new TallystickError({
     code: "claims_unavailable",
     message: "This service attests no claims.",
-    hint: "Its operator would set CLAIM_ATTESTOR_PRIVATE_KEY and X_API_KEY.",
+    hint: "Its operator can set CLAIM_ATTESTOR_PRIVATE_KEY and X_API_KEY. Until then ask another node.",
   });
 }
 
