@@ -276,6 +276,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../../tools/commands/soakKeeper.ts")).registerSoakKeeper,
   },
   {
+    name: "soak-prober",
+    summary: "let a prober look at thousands of local hosts, and at a simulated week of them",
+    hidden: true,
+    load: async () => (await import("../../tools/commands/soakProber.ts")).registerSoakProber,
+  },
+  {
     name: "pack",
     summary: "make a tarball of each package that others install",
     hidden: true,

@@ -311,6 +311,11 @@ export class Prober {
     return { hosts: this.#table.size, uplink, last_hour: lastHour, reports_waiting: waiting };
   }
 
+  /** What the observations take on the disk. */
+  diskBytes(): Promise<number> {
+    return this.#files.size();
+  }
+
   /** Resolves when nothing is under way. */
   async idle(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);

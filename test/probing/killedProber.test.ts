@@ -4,6 +4,7 @@ import { appendFileSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import { parseUptime } from "tallystick-protocol/records/uptime";
+import { ServiceError } from "tallystick-sdk/requestService";
 import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { suiteFolder } from "../support/suiteFolder.ts";
@@ -118,6 +119,22 @@ describe("a prober that is killed", function () {
     expect(fourth.sent).to.have.length(0);
     expect(fourth.logged.join(" ")).to.contain("too late");
     await fourth.prober.close();
+  });
+
+  it("believes settlement that refuses a report, if it does so again and again", async () => {
+    const own = path.join(folder.path, "refused");
+    hosts.set("127.2.3.1", behaviours.good);
+    let times = 0;
+    const send = async () => {
+      times++;
+      throw new ServiceError({ code: "invalid_input", message: "is not over yet", status: 400 });
+    };
+    const prober = await openTestProber(own, [listingAt(`127.2.3.1:${hosts.port}`, agent(1))], { send });
+    for (let slot = 0; slot < 3; slot++) await prober.passSlot(FIRST_SLOT + slot);
+    for (let round = 0; round < 8; round++) await prober.reportAt(FIRST_SLOT + 12);
+    expect(times).to.equal(5);
+    expect(prober.prober.status()).to.have.property("reports_waiting", 0);
+    await prober.prober.close();
   });
 
   it("makes an hour's report of what is on the disk, if it was killed before it told it", async () => {

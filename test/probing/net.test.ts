@@ -4,7 +4,7 @@ import { createServer, type Socket } from "node:net";
 import { expect } from "chai";
 import { ask, MAX_BODY_BYTES, NoAnswer, type Question } from "../../services/probing/net/ask.ts";
 import { testUplink } from "../../services/probing/net/testUplink.ts";
-import { testCertificate } from "./support/testCertificate.ts";
+import { testCertificate } from "../../tools/bench/prober/testCertificate.ts";
 
 const signal = new AbortController().signal;
 const headers = { "user-agent": "tallystick-prober/1.0 (+probes@example.com)" };

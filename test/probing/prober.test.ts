@@ -184,6 +184,28 @@ describe("a prober among local hosts", function () {
     expect(Object.keys(reportOf(prober).hosts)).to.deep.equal([at("127.1.4.3")]);
   });
 
+  it("asks for a custom capability with what its seller's schema takes, also when that changes", async () => {
+    let field = "city";
+    hosts.set("127.1.6.1", (request, response, payTo) => {
+      if (request.url?.startsWith("/capabilities/")) {
+        const input = { type: "object", properties: { [field]: { type: "string" } }, required: [field] };
+        response.end(JSON.stringify({ capability: "custom.maps", input, output: {} }));
+      } else if (field in (hosts.hits.at(-1)?.params ?? {})) behaviours.good(request, response, payTo);
+      else response.writeHead(400).end();
+    });
+    const prober = await start(`${folder.path}/custom`, [
+      listingAt(at("127.1.6.1"), agent(1), { capability: "custom.maps" }),
+    ]);
+    for (let slot = 0; slot < 12; slot++) {
+      if (slot === 6) field = "place";
+      await prober.passSlot(FIRST_SLOT + slot);
+    }
+    const schemas = hosts.hits.filter((hit) => hit.path === "/capabilities/custom.maps/schema");
+    expect(schemas).to.have.length(2);
+    await prober.reportAt(FIRST_SLOT + 12);
+    expect(reportOf(prober).hosts[at("127.1.6.1")]).to.deep.equal([0b1111_1111_1110, 0b0000_0100_0000]);
+  });
+
   it("records nothing while its own uplink is lost, and goes on when it is back", async () => {
     let isThere = true;
     const addresses = ["127.1.5.1", "127.1.5.2"];

@@ -147,13 +147,15 @@ export class HostVisits {
     if (await visit.isOurs(reply)) return "ours";
     if ("failed" in reply) return { up: false, why: reply.failed };
     const judgement = judgeAnswer(reply.answer, target);
+    // Perhaps it takes other params by now: its schema is read again before the next look.
+    if (!judgement.up) this.#samples.delete(sampleKey(target));
     return judgement.up ? { ...judgement, milliseconds: ended - reply.begun } : judgement;
   }
 
   /** Params of a custom capability, by the schema that its seller publishes; null when none are found that fit. */
   async #sample(visit: Visit, target: Target): Promise<{ [key: string]: unknown } | null | "skipped"> {
     const { capability, endpoint } = target;
-    const key = `${endpoint} ${capability}`;
+    const key = sampleKey(target);
     const known = this.#samples.get(key);
     if (known !== undefined) return known;
     const path = `/capabilities/${encodeURIComponent(capability)}/schema`;
@@ -174,6 +176,8 @@ type Terms =
   | "ours"
   | { up: false; why: string }
   | { up: true; serves: boolean; milliseconds: number };
+
+const sampleKey = ({ endpoint, capability }: Target): string => `${endpoint} ${capability}`;
 
 function fittingSample(capability: string, text: string): { [key: string]: unknown } | null {
   try {

@@ -9,10 +9,13 @@ import { writeWhole } from "../observations/writeWhole.ts";
 const WINDOW_SECONDS = 7_200;
 const HOUR_SECONDS = 3_600;
 
+/** How often settlement may refuse a part before it is believed: its clock may be behind, or it may be about to be upgraded. */
+const MAX_REFUSALS = 5;
+
 /** What becomes of a part of an hour's report. */
 export type PartState = "waiting" | "settled" | "refused" | "late";
 
-type Part = { body: RecordBody; state: PartState; hash?: string };
+type Part = { body: RecordBody; state: PartState; hash?: string; refusals?: number };
 type Report = { hour: number; parts: Part[] };
 
 export type OutboxParameters = {
@@ -111,8 +114,10 @@ export class Outbox {
           log("A report could not be sent; it is tried again.", { hour, part: index, error });
           return false;
         }
-        part.state = "refused";
         log("Settlement refused a report.", { hour, part: index, error });
+        part.refusals = (part.refusals ?? 0) + 1;
+        if (part.refusals < MAX_REFUSALS) continue;
+        part.state = "refused";
       }
       if (isLate) log("A report came too late to count.", { hour, part: index });
       onEnd?.(part.state);

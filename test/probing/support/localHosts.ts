@@ -51,7 +51,13 @@ export const behaviours = {
 } satisfies { [name: string]: Behaviour };
 
 /** One request that came: to which address, for what. */
-export type Hit = { address: string; path: string; headers: IncomingMessage["headers"]; body: string };
+export type Hit = {
+  address: string;
+  path: string;
+  headers: IncomingMessage["headers"];
+  body: string;
+  params: object;
+};
 
 export type LocalHosts = {
   port: number;
@@ -75,12 +81,13 @@ export async function openLocalHosts(): Promise<LocalHosts> {
     request.on("error", () => {});
     for await (const piece of request) pieces.push(piece as Buffer);
     const body = Buffer.concat(pieces).toString("utf8");
-    hits.push({ address, path: request.url ?? "", headers: request.headers, body });
+    const hire = (body === "" ? {} : JSON.parse(body)) as { seller_id?: string; params?: object };
+    const { seller_id: payTo = "", params = {} } = hire;
+    hits.push({ address, path: request.url ?? "", headers: request.headers, body, params });
     if (request.url === "/robots.txt") {
       const text = robots.get(address);
       return response.writeHead(text === undefined ? 404 : 200).end(text ?? "");
     }
-    const payTo = body === "" ? "" : String((JSON.parse(body) as { seller_id?: unknown }).seller_id);
     const behaviour = all.get(address);
     if (behaviour === undefined) return response.writeHead(404).end();
     return behaviour(request, response, payTo);

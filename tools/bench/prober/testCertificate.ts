@@ -1,0 +1,18 @@
+/** A certificate of its own for seller.example and the names below, from 2020 to 2120. No system believes it. */
+export const testCertificate = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgzP56bmFVpWxf+/Xt
+iluLArUFdkmzVk2/iNE+TyidZW+hRANCAARe+DsjxJJjWpRAyviP4kJUY5BsegEL
+Z6zKwWdsY6METjYo8ueXnjx0WuaEZbykryliSMD9zu8R7BuiKRX3PNbi
+-----END PRIVATE KEY-----`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBYzCCAQmgAwIBAgIBBzAKBggqhkjOPQQDAjAZMRcwFQYDVQQDDA5zZWxsZXIu
+ZXhhbXBsZTAgFw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEwMTAwMDAwMFowGTEXMBUG
+A1UEAwwOc2VsbGVyLmV4YW1wbGUwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAARe
++DsjxJJjWpRAyviP4kJUY5BsegELZ6zKwWdsY6METjYo8ueXnjx0WuaEZbykryli
+SMD9zu8R7BuiKRX3PNbio0AwPjArBgNVHREEJDAigg5zZWxsZXIuZXhhbXBsZYIQ
+Ki5zZWxsZXIuZXhhbXBsZTAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0gA
+MEUCIHxl/kCLhl+iz5ORYvoGjS6OA4fSBKZS++22rwGHYH47AiEAsaisP3I57GMm
+nWBDLa+2pxDJjpyUDIBltz19qgBaLO8=
+-----END CERTIFICATE-----`,
+};

@@ -1,0 +1,47 @@
+import type { Command } from "commander";
+import { wholeNumber } from "../../scripts/cli/parseOption.ts";
+
+/** Most that memory may grow from the second day to the last, in MB: what a garbage collection happens to leave. */
+const GROWTH_MB = 20;
+
+/** `npm run soak:prober`: the long form of the prober among local hosts that runs with the tests. */
+export function registerSoakProber(program: Command): void {
+  program
+    .command("soak-prober")
+    .description(
+      "Let a prober look at local hosts in one slot of real time, over TLS, seven in a hundred of which hang, drip, never end,\n" +
+        "redirect, fail, break or lie; then a simulated week without a network, and its memory day by day.",
+    )
+    .option("--hosts <count>", "in the slot (0: no slot)", wholeNumber("--hosts"), 10_000)
+    .option("--week-hosts <count>", "in the week", wholeNumber("--week-hosts"), 1_000)
+    .option("--days <count>", "of the week (0: none)", wholeNumber("--days"), 7)
+    .action(async ({ hosts, weekHosts, days }: { hosts: number; weekHosts: number; days: number }) => {
+      const { soakSlot, soakWeek } = await import("../bench/prober/soakProber.ts");
+      const stop = new AbortController();
+      for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort());
+      const say = (line: string): void => void process.stdout.write(`${line}\n`);
+      if (hosts > 0) {
+        const it = await soakSlot(hosts, stop.signal);
+        say(`hosts             ${it.hosts}, ${it.looked} looked at in ${it.seconds.toFixed(0)} s`);
+        say(
+          `processor         ${it.cpuSeconds.toFixed(1)} s, ${((100 * it.cpuSeconds) / it.seconds).toFixed(0)} % of a core`,
+        );
+        say(`memory            ${it.residentMb} MB`);
+        say(
+          `requests          at most ${it.mostPerSecond} within a second, ${it.mostAtOnce} at once at an address`,
+        );
+        say(`wrong             ${it.wrong.length}`);
+        for (const line of it.wrong.slice(0, 20)) say(`  ${line}`);
+        if (it.wrong.length > 0 || it.mostAtOnce > 1) process.exitCode = 1;
+      }
+      if (days > 0) {
+        const all = await soakWeek(weekHosts, days, stop.signal, (it) =>
+          say(
+            `day ${it.day}: heap ${it.heapMb} MB, resident ${it.residentMb} MB, disk ${it.diskMb} MB, ${it.reports} reports`,
+          ),
+        );
+        const growth = (all.at(-1)?.heapMb ?? 0) - (all.at(1)?.heapMb ?? 0);
+        if (growth > GROWTH_MB) process.exitCode = 1;
+      }
+    });
+}
