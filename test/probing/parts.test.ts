@@ -270,7 +270,10 @@ describe("the listings of a node", () => {
     const asked: string[] = [];
     const pauses: number[] = [];
     let isBusy = true;
-    const fetch = async (_url: string, init?: RequestInit): Promise<Response> => {
+    const pause = async (ms: number) => void pauses.push(ms);
+    let isReady = false;
+    const fetch = async (url: string, init?: RequestInit): Promise<Response> => {
+      if (url.endsWith("/ready")) return new Response("", { status: isReady ? 200 : 503 });
       if (isBusy) {
         isBusy = false;
         return new Response('{"errors": [{"message": "slower"}]}', { status: 429 });
@@ -289,10 +292,14 @@ describe("the listings of a node", () => {
         data: { agents: { nodes, pageInfo: { hasNextPage: page === 1, endCursor: "next" } } },
       });
     };
+    const node = { baseUrl: "http://node.example", fetch, signal: new AbortController().signal };
     const read: string[] = [];
-    const parameters = { baseUrl: "http://node.example", fetch, signal: new AbortController().signal };
-    const pause = async (ms: number) => void pauses.push(ms);
-    for await (const { agent: id, endpoint } of readListings({ ...parameters, pause }))
+    // While it catches up it would name few of them.
+    const early = readListings({ ...node, pause }).next();
+    expect(await early.catch((error: unknown) => error)).to.have.property("status", 503);
+    expect(asked).to.deep.equal([]);
+    isReady = true;
+    for await (const { agent: id, endpoint } of readListings({ ...node, pause }))
       read.push(`${id} ${endpoint}`);
     expect(read).to.deep.equal([
       `${agent(1)} https://h1.example`,

@@ -45,7 +45,8 @@ describe("the process of a prober", function () {
       if (request.url === "/graphql") {
         request.resume();
         response.setHeader("content-type", "application/json").end(JSON.stringify({ data }));
-      } else void forward(request, response);
+      } else if (request.url === "/ready") response.end();
+      else void forward(request, response);
     });
     node.listen(0, "127.0.0.1");
     await once(node, "listening");

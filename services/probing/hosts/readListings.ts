@@ -1,7 +1,6 @@
 import { addressSchema } from "tallystick-protocol/address";
 import { askGraphql } from "tallystick-sdk/query/askGraphql";
-import type { Fetch } from "tallystick-sdk/requestService";
-import { ServiceError } from "tallystick-sdk/requestService";
+import { type Fetch, requestService, ServiceError } from "tallystick-sdk/requestService";
 import { z } from "zod";
 import type { Target } from "../terms/target.ts";
 
@@ -66,9 +65,16 @@ export type ReadListingsParameters = {
  * Every live listing of every agent, from the node's public API, one agent after the other in the order in which
  * they registered.
  *
- * @throws ServiceError when the node cannot be asked; the signal's reason
+ * @throws ServiceError when the node cannot be asked, or is not ready; the signal's reason
  */
 export async function* readListings(parameters: ReadListingsParameters): AsyncGenerator<Target> {
+  // One that is still catching up knows few agents: what was known before is worth more.
+  await requestService({
+    baseUrl: parameters.baseUrl,
+    path: "/ready",
+    fetch: parameters.fetch,
+    signal: parameters.signal,
+  });
   let after: string | null = null;
   do {
     const { agents }: z.output<typeof agentsAnswer> = agentsAnswer.parse(
