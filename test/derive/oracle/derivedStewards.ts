@@ -1,4 +1,5 @@
 import type { MemoryStore } from "tallystick-derive/memoryStore";
+import type { ExpectedSla } from "./sla.ts";
 import type { ExpectedSteward } from "./steward.ts";
 
 /** The rows that were computed, as the oracle tells them. */
@@ -18,6 +19,41 @@ export function derivedStewards(store: MemoryStore): { [agent: string]: Expected
         counts: [it.endorsementCount, it.uniqueEndorsers, it.endorserTrust],
         leftOut: it.leftOut === "" ? [] : it.leftOut.split("\n"),
         tests: [it.testsPassing, it.testsTotal],
+      },
+    ]),
+  );
+}
+
+/** What became of promises, likewise. */
+export function derivedSlas(store: MemoryStore): { [agent: string]: ExpectedSla } {
+  const guarantees = [...store.rows("guarantee").values()];
+  const breaches = [...store.rows("breach").values()];
+  return Object.fromEntries(
+    [...store.rows("sla").values()].map(({ id, status }) => [
+      id,
+      {
+        status,
+        guarantees: guarantees
+          .filter(({ agent }) => agent === id)
+          .map((it) => [
+            it.id.slice(id.length + 1),
+            it.fromDay,
+            it.boundUntil,
+            it.openBreach,
+            it.lastBreach,
+            it.current === null ? null : Number(it.current),
+            it.status,
+            it.daysUntilBreach,
+          ]),
+        breaches: breaches
+          .filter(({ agent }) => agent === id)
+          .map((it) => [
+            it.id,
+            it.status,
+            Number(it.value),
+            ...[it.fromDay, it.toDay, it.decidedBy],
+            ...[it.confirmedTime, it.closedTime, it.goodDays, Number(it.owed)],
+          ]),
       },
     ]),
   );

@@ -7,6 +7,7 @@ import { parseUptime } from "tallystick-protocol/records/uptime";
 import type { Facts, Hire } from "./facts.ts";
 import { components, fingerprintGroups, ownershipGroups, sharedSize } from "./groups.ts";
 import { oracle } from "./oracle.ts";
+import { type ExpectedSla, SlaBook } from "./sla.ts";
 
 /** What is compared of an agent's row. */
 export type ExpectedSteward = {
@@ -57,6 +58,15 @@ const bits = (mask: number) =>
 
 /** Trust scores once more, each from its definition and from all that was ever said, at every tick at which an agent is due. */
 export function stewardOracle(log: DeriveEvent[]): { [agent: string]: ExpectedSteward } {
+  return oraclesOf(log).scores;
+}
+
+/** The same with what became of promises. */
+export function oraclesOf(log: DeriveEvent[]): {
+  scores: { [agent: string]: ExpectedSteward };
+  slas: { [agent: string]: ExpectedSla };
+} {
+  let book: SlaBook | undefined;
   const notes: Notes = {
     seen: [],
     served: [],
@@ -68,7 +78,9 @@ export function stewardOracle(log: DeriveEvent[]): { [agent: string]: ExpectedSt
     before: 0,
   };
   oracle(log, (facts, event) => {
+    book ??= new SlaBook(facts, (hire) => isExcused(notes, hire));
     if (event.kind === "record") {
+      book.read(event);
       try {
         note(notes, facts, event);
       } catch (error) {
@@ -76,11 +88,12 @@ export function stewardOracle(log: DeriveEvent[]): { [agent: string]: ExpectedSt
       }
     }
     if (event.kind === "tick") {
-      compute(notes, facts, event.time);
+      book.tick(event.time);
+      compute(notes, facts, event.time, book);
       notes.before = event.time;
     }
   });
-  return Object.fromEntries(notes.rows);
+  return { scores: Object.fromEntries(notes.rows), slas: book?.told() ?? {} };
 }
 
 function note(notes: Notes, facts: Facts, event: RecordEvent): void {
@@ -232,13 +245,14 @@ function downtime(all: Slot[]): Slot[] {
 const NANO = 1_000_000_000n;
 const rounded = (n: bigint, d: bigint) => Number((n * NANO * 2n + d) / (d * 2n));
 
-function compute(notes: Notes, facts: Facts, time: number): void {
+function compute(notes: Notes, facts: Facts, time: number, book: SlaBook): void {
   const known = new Set([
     ...facts.hires.map((it) => it.seller),
     ...notes.attested.map((it) => it.agent),
     ...notes.endorsed.map((it) => it.agent),
     ...notes.served.map((it) => it.agent),
     ...notes.claims.map((it) => it.agent),
+    ...book.slas.keys(),
   ]);
   const due = [...known].filter((agent) => {
     for (let slot = Math.floor(notes.before / 300); slot < Math.floor(time / 300); slot++) {
@@ -249,7 +263,8 @@ function compute(notes: Notes, facts: Facts, time: number): void {
   });
   const rows = due.map((agent) => ({ agent, ...own(notes, facts, agent, time) }));
   for (const { agent, row } of rows) notes.rows.set(agent, row);
-  for (const { agent, row, succeeded } of rows) endorsed(notes, facts, agent, { row, succeeded, time });
+  for (const { agent, row, succeeded, slots } of rows)
+    endorsed(notes, facts, agent, { row, succeeded, time, left: () => book.look(agent, time, slots) });
 }
 
 function own(notes: Notes, facts: Facts, agent: string, time: number) {
@@ -296,7 +311,7 @@ function own(notes: Notes, facts: Facts, agent: string, time: number) {
     leftOut: [],
     tests: [passing, total],
   };
-  return { row, succeeded: { n: ok, d: lcm } };
+  return { row, succeeded: { n: ok, d: lcm }, slots: { all, down } };
 }
 
 function isExcused(notes: Notes, { receipt, isRolledBack }: Hire): boolean {
@@ -336,7 +351,17 @@ function endorsed(
   notes: Notes,
   facts: Facts,
   agent: string,
-  { row, succeeded, time }: { row: ExpectedSteward; succeeded: { n: bigint; d: bigint }; time: number },
+  {
+    row,
+    succeeded,
+    time,
+    left,
+  }: {
+    row: ExpectedSteward;
+    succeeded: { n: bigint; d: bigint };
+    time: number;
+    left: () => { n: bigint; d: bigint };
+  },
 ): void {
   const held = holding(notes, agent);
   const sides = components([...ownershipGroups(facts), ...fingerprintGroups(facts)]);
@@ -385,7 +410,9 @@ function endorsed(
     weights.reduce((all, weight, at) => all + weight * BigInt(row.factors[at] ?? 0), 0n),
     100n * NANO,
   );
-  row.score = Math.max(0, total - Math.min(200_000_000, 50_000_000 * row.denied));
+  const { n: kept, d: whole } = left();
+  const undenied = Math.max(0, total - Math.min(200_000_000, 50_000_000 * row.denied));
+  row.score = rounded(BigInt(undenied) * kept, whole * NANO);
   row.tier = tier(row, succeeded);
 }
 

@@ -1,0 +1,47 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { derivedSlas, derivedStewards } from "./derivedStewards.ts";
+import { slaLog, slaSteps } from "./slaLog.ts";
+import { oraclesOf } from "./steward.ts";
+
+/** How many generated logs; more with STEWARD_RUNS. */
+const RUNS = Number(process.env.STEWARD_RUNS ?? 12);
+
+describe("SLAs, derived and by the oracle", () => {
+  it("agree on every guarantee, every breach and its end, and what it takes from the score, for any log", async () => {
+    const seen = new Map<string, number>();
+    const note = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1);
+    await fc.assert(
+      fc.asyncProperty(slaSteps, async (steps) => {
+        const log = await slaLog(steps);
+        const { store } = await log.derive();
+        const { scores, slas } = oraclesOf(log.events);
+        expect(derivedSlas(store)).to.deep.equal(slas);
+        expect(derivedStewards(store)).to.deep.equal(scores);
+        for (const { step } of store.rows("breachStep").values()) note(step);
+        for (const { metric, penalty, owed, goodDays } of store.rows("breach").values()) {
+          note(metric);
+          note(JSON.parse(penalty).type);
+          if (owed > 0n) note("owed");
+          if (goodDays > 0) note("recovering");
+        }
+        for (const it of store.rows("guarantee").values()) {
+          note(it.status);
+          if (it.boundUntil !== null) note("replaced");
+          if (it.daysUntilBreach !== null) note("trend");
+        }
+      }),
+      { numRuns: RUNS },
+    );
+    if (process.env.STEWARD_RUNS !== undefined) console.log(Object.fromEntries([...seen].sort()));
+    // What none of many logs reach was not compared.
+    if (RUNS >= 1_000) expect([...seen.keys()]).to.include.members(EXPECTED);
+  }).timeout(0);
+});
+
+const EXPECTED = [
+  ...["detected", "disputed", "upheld", "overturned", "confirmed", "closed", "reinstated"],
+  ...["uptime", "success_rate", "latency_p50", "latency_p95", "latency_p99"],
+  ...["trust_score_reduction", "temporary_suspension", "financial", "badge_revocation"],
+  ...["owed", "recovering", "replaced", "trend", "at_risk"],
+];

@@ -1,0 +1,372 @@
+import type { RecordEvent } from "tallystick-derive/events";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { breachId } from "tallystick-protocol/records/breachId";
+import { parseSla, type Sla } from "tallystick-protocol/records/sla";
+import { parseSlaDispute } from "tallystick-protocol/records/slaDispute";
+import { parseSlaRuling } from "tallystick-protocol/records/slaRuling";
+import type { Facts, Hire } from "./facts.ts";
+import { components, fingerprintGroups, ownershipGroups } from "./groups.ts";
+
+type Terms = Sla["guarantees"][number];
+type Promised = {
+  agent: string;
+  n: number;
+  terms: Terms;
+  fromDay: number;
+  boundUntil: number | null;
+  isGone: boolean;
+  open: Breach | null;
+  last: number | null;
+  closes: { day: number; value: Value }[];
+  closedDay: number;
+  told: { current: number | null; status: string; days: number | null };
+};
+type Breach = {
+  id: string;
+  of: Promised;
+  terms: Terms;
+  value: number;
+  days: number[];
+  status: "detected" | "disputed" | "confirmed" | "overturned";
+  detected: number;
+  decidedBy: number;
+  confirmed: number | null;
+  closed: number | null;
+  good: number;
+  checked: number;
+  owed: number;
+};
+type Value = { n: number; d: number };
+type Day = { day: number };
+
+/** What is compared of an agent's promises. */
+export type ExpectedSla = {
+  status: string;
+  guarantees: (string | number | null)[][];
+  breaches: (string | number | null)[][];
+};
+
+const DAY = 86_400;
+const dayOf = (time: number) => Math.floor(time / DAY);
+const isLatency = ({ metric }: Terms) => metric.startsWith("latency");
+const windowOf = ({ measurement_window: text }: Terms) => Number(text.split(" ")[0]);
+/** Decimals of generated logs have few digits: these products are exact. */
+const isWorse = (terms: Terms, { n, d }: Value, bound: string) => {
+  const digits = (bound.split(".")[1] ?? "").length;
+  const [left, right] = [n * 10 ** digits, Math.round(Number(bound) * 10 ** digits) * d];
+  return isLatency(terms) ? left > right : left < right;
+};
+const rounded = ({ n, d }: Value) => Number((2n * BigInt(n) * 10n ** 9n + BigInt(d)) / (2n * BigInt(d)));
+
+/** SLAs once more: every figure from all hires and slots there ever were, every breach as it is told in docs/steward.md. */
+export class SlaBook {
+  readonly #facts: Facts;
+  readonly #isExcused: (hire: Hire) => boolean;
+  readonly slas = new Map<string, { issuedAt: number; firstDay: number; made: number; status: string }>();
+  readonly promised: Promised[] = [];
+  readonly breaches: Breach[] = [];
+  readonly #suspended: { agent: string; breach: Breach; from: number; until: number }[] = [];
+
+  constructor(facts: Facts, isExcused: (hire: Hire) => boolean) {
+    this.#facts = facts;
+    this.#isExcused = isExcused;
+  }
+
+  read(event: RecordEvent): void {
+    try {
+      if (event.type === "sla") this.#promise(event);
+      if (event.type === "sla_dispute") this.#dispute(event);
+      if (event.type === "sla_ruling") this.#rule(event);
+    } catch (error) {
+      if (!(error instanceof InvalidInputError)) throw error;
+    }
+  }
+
+  #promise({ body, signer, time }: RecordEvent): void {
+    const { agent_id: agent, guarantees, issued_at: issuedAt } = parseSla(body);
+    const known = this.slas.get(agent);
+    if (signer !== agent || !this.#facts.agents.has(agent) || issuedAt > time) return;
+    if (known !== undefined && known.issuedAt >= issuedAt) return;
+    const sla = known ?? { issuedAt, firstDay: dayOf(time), made: 0, status: "compliant" };
+    this.slas.set(agent, sla);
+    sla.issuedAt = issuedAt;
+    const old = this.promised.filter((it) => it.agent === agent && it.boundUntil === null && !it.isGone);
+    const kept: Promised[] = [];
+    for (const terms of guarantees) {
+      const like = old.find(
+        (it) => it.terms.metric === terms.metric && it.terms.measurement_window === terms.measurement_window,
+      );
+      if (like !== undefined && !asksLess(terms, like.terms)) {
+        like.terms = terms;
+        kept.push(like);
+        continue;
+      }
+      const told = { current: null, status: "compliant", days: null };
+      const [fromDay, closedDay] = [dayOf(time) + 1, dayOf(time)];
+      const more = { boundUntil: null, isGone: false, open: null, last: null, closes: [], told };
+      this.promised.push({ agent, n: sla.made++, terms, fromDay, closedDay, ...more });
+    }
+    for (const it of old)
+      if (!kept.includes(it)) it.boundUntil = time + this.#facts.params.steward.replacedSeconds;
+  }
+
+  #dispute({ body, signer, time }: RecordEvent): void {
+    const { breach: id, agent_id: agent } = parseSlaDispute(body);
+    const breach = this.breaches.find((it) => it.id === id);
+    if (breach === undefined || breach.of.agent !== agent || signer !== agent) return;
+    if (breach.status !== "detected" || time > breach.decidedBy) return;
+    breach.status = "disputed";
+    breach.decidedBy = time + this.#facts.params.steward.reviewSeconds;
+  }
+
+  #rule({ body, signer, time }: RecordEvent): void {
+    const { breach: id, ruling } = parseSlaRuling(body);
+    const breach = this.breaches.find((it) => it.id === id);
+    if (breach === undefined || !this.#facts.params.steward.arbitrators.some((it) => it === signer)) return;
+    const isAwaited = breach.status === "disputed" && time <= breach.decidedBy;
+    if (ruling === "upheld" && isAwaited) this.#confirm(breach, time);
+    if (ruling !== "overturned" || breach.status === "detected" || breach.status === "overturned") return;
+    if (breach.status === "confirmed") breach.owed = 0;
+    breach.status = "overturned";
+    breach.closed ??= time;
+    for (const it of [...this.#suspended])
+      if (it.breach === breach) this.#suspended.splice(this.#suspended.indexOf(it), 1);
+    this.#reopen(breach, dayOf(time) + 1);
+  }
+
+  #reopen(breach: Breach, fromDay: number): void {
+    if (breach.of.open !== breach) return;
+    Object.assign(breach.of, { open: null, fromDay, closes: [] });
+  }
+
+  #confirm(breach: Breach, time: number): void {
+    breach.status = "confirmed";
+    breach.confirmed = time;
+    const { penalty } = breach.terms;
+    if (penalty.type === "temporary_suspension") {
+      const from = time + this.#facts.params.steward.suspensionNoticeSeconds;
+      const until = from + Number(penalty.duration.split(" ")[0]) * DAY;
+      this.#suspended.push({ agent: breach.of.agent, breach, from, until });
+    }
+    if (penalty.type === "financial") {
+      const [from = 0, to = 0] = breach.days;
+      const all = this.#hires(breach.of.agent, from, to);
+      const total = all.reduce((sum, it) => sum + it.price, 0n);
+      for (const some of Map.groupBy(all, (it) => it.buyer).values()) {
+        const price = some.reduce((sum, it) => sum + it.price, 0n);
+        const amount = BigInt(Math.round(Number(penalty.amount) * 1e6));
+        if (total > 0n) breach.owed += Number((amount * price) / total);
+      }
+    }
+  }
+
+  /** At every tick: what nobody disputed, or ruled on in time, stands. */
+  tick(time: number): void {
+    for (const it of this.breaches)
+      if ((it.status === "detected" || it.status === "disputed") && time > it.decidedBy)
+        this.#confirm(it, time);
+  }
+
+  /** The hourly look at an agent; what is left of a score, as a fraction. */
+  look(agent: string, time: number, slots: { all: Day[]; down: Day[] }): { n: bigint; d: bigint } {
+    const sla = this.slas.get(agent);
+    if (sla === undefined) return { n: 1n, d: 1n };
+    // The reports of the last hour of a day may come for two hours after it.
+    let closedDay = dayOf(time);
+    while ((closedDay + 1) * DAY + 7_200 >= time) closedDay--;
+    const measure = (terms: Terms, from: number, to: number) => this.#measure(agent, slots, terms, from, to);
+    for (const it of this.breaches) {
+      if (it.of.agent !== agent || it.status === "overturned") continue;
+      for (; it.checked < closedDay; it.checked++) {
+        const day = it.checked + 1;
+        const own = measure(it.terms, day, day);
+        if (own === null || isWorse(it.terms, own.value, it.terms.target)) continue;
+        if (it.confirmed !== null && day > dayOf(it.confirmed) && it.good < 30) it.good++;
+        if (it.closed !== null) continue;
+        it.closed = time;
+        const ends = this.#suspended.flatMap(({ agent: whose, until }) =>
+          whose === agent ? [dayOf(until) + 1] : [],
+        );
+        this.#reopen(it, Math.max(day + 1, ...ends));
+      }
+    }
+    let worst = 0;
+    for (const it of this.promised) {
+      if (it.agent !== agent || it.isGone) continue;
+      it.isGone = it.boundUntil !== null && time >= it.boundUntil && it.open === null;
+      if (!it.isGone) worst = Math.max(worst, this.#lookAt(it, time, closedDay, measure));
+    }
+    sla.status = ["compliant", "at_risk", "breached"][worst] ?? "";
+    let left = { n: 1n, d: 1n };
+    for (const { of, status, terms, good } of this.breaches) {
+      if (of.agent !== agent || status !== "confirmed" || terms.penalty.type !== "trust_score_reduction")
+        continue;
+      const amount = BigInt(Math.round(Number(terms.penalty.amount) * 1e9));
+      left = { n: left.n * (30n * 10n ** 9n - amount * BigInt(30 - good)), d: left.d * 30n * 10n ** 9n };
+    }
+    return left;
+  }
+
+  #lookAt(
+    it: Promised,
+    time: number,
+    closedDay: number,
+    measure: (terms: Terms, from: number, to: number) => { value: Value; isEnough: boolean } | null,
+  ): number {
+    const { terms } = it;
+    const today = dayOf(time);
+    const first = (day: number) => Math.max(it.fromDay, day - windowOf(terms) + 1);
+    for (let day = Math.max(it.closedDay + 1, it.fromDay); day <= closedDay; day++) {
+      const then = measure(terms, first(day), day);
+      if (then !== null) it.closes.push({ day, value: then.value });
+    }
+    it.closedDay = Math.max(it.closedDay, closedDay);
+    const now = measure(terms, first(today), today);
+    const isBreach =
+      now?.isEnough === true &&
+      isWorse(terms, now.value, terms.breach_threshold) &&
+      this.#isOfMany(it, first(today), today);
+    if (now !== null && isBreach && it.open === null) {
+      const id = breachId({
+        agent: it.agent,
+        guarantee: `${terms.metric}/${windowOf(terms)}/${it.n}`,
+        detected: time,
+      });
+      const decidedBy = time + this.#facts.params.steward.disputeSeconds;
+      const blank = { confirmed: null, closed: null, good: 0, checked: today, owed: 0 };
+      const days = [first(today), today];
+      it.open = {
+        ...blank,
+        id,
+        of: it,
+        terms,
+        value: rounded(now.value),
+        days,
+        status: "detected",
+        detected: time,
+        decidedBy,
+      };
+      it.last = time;
+      this.breaches.push(it.open);
+    }
+    const isShort = now !== null && isWorse(terms, now.value, terms.target);
+    const status = it.open !== null ? 2 : isShort ? 1 : 0;
+    const days = now === null || it.open !== null ? null : daysLeft(it, rounded(now.value));
+    const named = ["compliant", "at_risk", "breached"][status] ?? "";
+    it.told = { current: now === null ? null : rounded(now.value), status: named, days };
+    return status;
+  }
+
+  #hires(agent: string, from: number, to: number): Hire[] {
+    const firstDay = this.slas.get(agent)?.firstDay ?? 0;
+    return this.#facts.hires.filter((it) => {
+      const day = dayOf(it.time);
+      return it.seller === agent && it.size === 1 && day > firstDay && day >= from && day <= to;
+    });
+  }
+
+  #isFailure(hire: Hire): boolean {
+    return hire.outcome === "failure" && !this.#isExcused(hire);
+  }
+
+  #measure(agent: string, slots: { all: Day[]; down: Day[] }, terms: Terms, from: number, to: number) {
+    if (terms.metric === "uptime") {
+      const within = (some: Day[]) => some.filter(({ day }) => day >= from && day <= to).length;
+      const data = within(slots.all);
+      return data === 0 ? null : { value: { n: data - within(slots.down), d: data }, isEnough: data >= 216 };
+    }
+    const hires = this.#hires(agent, from, to);
+    if (terms.metric === "success_rate") {
+      const ok = hires.filter((it) => it.outcome === "success").length;
+      const all = ok + hires.filter((it) => this.#isFailure(it)).length;
+      return all === 0 ? null : { value: { n: ok, d: all }, isEnough: all >= 20 };
+    }
+    const sorted = hires.flatMap((it) => it.latency ?? []).sort((a, b) => a - b);
+    const rank = Math.ceil((sorted.length * Number(terms.metric.slice(-2))) / 100);
+    const value = sorted[rank - 1];
+    return value === undefined ? null : { value: { n: value, d: 1 }, isEnough: sorted.length >= 20 };
+  }
+
+  #isOfMany({ agent, terms }: Promised, from: number, to: number): boolean {
+    if (terms.metric === "uptime") return true;
+    const bad = this.#hires(agent, from, to).filter((it) =>
+      isLatency(terms)
+        ? it.latency !== null && isWorse(terms, { n: it.latency, d: 1 }, terms.breach_threshold)
+        : this.#isFailure(it),
+    );
+    const owners = components([...ownershipGroups(this.#facts), ...fingerprintGroups(this.#facts)]);
+    const ownerOf = (buyer: string) => {
+      const at = owners.findIndex((it) => it.has(buyer));
+      return at < 0 ? buyer : String(at);
+    };
+    return new Set(bad.map(({ buyer }) => ownerOf(buyer))).size >= 3;
+  }
+
+  told(): { [agent: string]: ExpectedSla } {
+    return Object.fromEntries(
+      [...this.slas].map(([agent, { status }]) => [
+        agent,
+        {
+          status,
+          guarantees: this.promised
+            .filter((it) => it.agent === agent)
+            .map(({ n, terms, fromDay, boundUntil, open, last, told }) => [
+              `${terms.metric}/${windowOf(terms)}/${n}`,
+              fromDay,
+              boundUntil,
+              open?.id ?? null,
+              last,
+              told.current,
+              told.status,
+              told.days,
+            ]),
+          breaches: this.breaches
+            .filter((it) => it.of.agent === agent)
+            .map((it) => [
+              it.id,
+              it.status,
+              it.value,
+              ...it.days,
+              it.decidedBy,
+              it.confirmed,
+              it.closed,
+              it.good,
+              it.owed,
+            ]),
+        },
+      ]),
+    );
+  }
+}
+
+function asksLess(terms: Terms, than: Terms): boolean {
+  const worse = (a: string, b: string) => (isLatency(terms) ? Number(a) > Number(b) : Number(a) < Number(b));
+  if (worse(terms.target, than.target) || worse(terms.breach_threshold, than.breach_threshold)) return true;
+  const [now, then] = [terms.penalty, than.penalty];
+  if (now.type === "temporary_suspension" && then.type === now.type)
+    return Number.parseInt(now.duration, 10) < Number.parseInt(then.duration, 10);
+  if (now.type === "badge_revocation" && then.type === now.type)
+    return then.revoke.some((it) => !now.revoke.includes(it));
+  if (now.type === "financial" && then.type === now.type) return Number(now.amount) < Number(then.amount);
+  if (now.type === "trust_score_reduction" && then.type === now.type)
+    return Number(now.amount) < Number(then.amount);
+  return true;
+}
+
+/** The slope of the least squares, as covariance over variance, in fractions. */
+function daysLeft({ terms, closes }: Promised, current: number): number | null {
+  const last = closes.slice(-7);
+  if (last.length < 3) return null;
+  const n = BigInt(last.length);
+  const xs = last.map(({ day }) => BigInt(day));
+  const ys = last.map(({ value }) => BigInt(rounded(value)));
+  const sum = (values: bigint[]) => values.reduce((a, b) => a + b, 0n);
+  const [meanX, meanY] = [sum(xs), sum(ys)];
+  const covariance = sum(xs.map((x, at) => (n * x - meanX) * (n * (ys[at] ?? 0n) - meanY)));
+  const variance = sum(xs.map((x) => (n * x - meanX) ** 2n));
+  const towards = isLatency(terms) ? covariance : -covariance;
+  const gap = BigInt(Math.round(Number(terms.breach_threshold) * 1e9)) - BigInt(current);
+  const left = isLatency(terms) ? gap : -gap;
+  if (towards <= 0n || left < 0n) return null;
+  return Number((left * variance + towards - 1n) / towards);
+}
