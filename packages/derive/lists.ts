@@ -30,6 +30,17 @@ export async function* itemsOf(store: Store, list: string): AsyncGenerator<strin
   yield* tailItems(row);
 }
 
+/** The same at once, for a list that is known to be short. */
+export async function allItems(store: Store, list: string): Promise<string[]> {
+  const row = await store.get("list", list);
+  if (row === null) return [];
+  if (row.length < PAGE) return tailItems(row);
+  const items: string[] = [];
+  for (let page = 0; page < Math.floor(row.length / PAGE); page++)
+    items.push(...(await pageItems(store, list, page)));
+  return items.concat(tailItems(row));
+}
+
 /** The item at `n`, or null beyond the end. */
 export async function itemOf(store: Store, list: string, n: number): Promise<string | null> {
   const row = await store.get("list", list);

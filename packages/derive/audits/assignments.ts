@@ -1,5 +1,5 @@
 import { schedule } from "../agenda.ts";
-import { append, itemsOf } from "../lists.ts";
+import { allItems, append, itemsOf } from "../lists.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { auditorRow, removeAuditor } from "./auditors.ts";
@@ -18,10 +18,11 @@ export async function awaitAuditor(
   step: Step,
   audit: Row<"audit">,
   round = audit.round,
+  more: Partial<Row<"audit">> = {},
 ): Promise<Row<"audit">> {
   await append(step.store, waitingAt(step.state.ticks), audit.id);
   const isNew = round !== audit.round;
-  return changeAudit(step, audit, { status: "assigning", round, ...(isNew && { attempt: 0 }) });
+  return changeAudit(step, audit, { ...more, status: "assigning", round, ...(isNew && { attempt: 0 }) });
 }
 
 /**
@@ -154,7 +155,8 @@ export async function assignmentRow(step: Step, id: string): Promise<Row<"auditA
 /** All that were ever asked about a hire, in order: a few for each round. */
 export async function assignmentsOf(step: Step, hire: string): Promise<Row<"auditAssignment">[]> {
   const rows: Row<"auditAssignment">[] = [];
-  for await (const id of itemsOf(step.store, assignmentsList(hire))) rows.push(await assignmentRow(step, id));
+  for (const id of await allItems(step.store, assignmentsList(hire)))
+    rows.push(await assignmentRow(step, id));
   return rows;
 }
 

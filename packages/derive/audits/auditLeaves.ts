@@ -1,5 +1,5 @@
 import type { Step } from "../step.ts";
-import type { Row, TableName } from "../tables.ts";
+import { type Row, type TableName, tables } from "../tables.ts";
 import { assignmentsOf } from "./assignments.ts";
 
 /**
@@ -11,20 +11,31 @@ export async function auditLeaf(step: Step, touched: string): Promise<{ key: str
   const row = await step.store.get(table, id);
   if (row === null) throw new Error(`There is no row ${id} in ${table} to digest.`);
   if (table === "auditAssignment") return auditLeaf(step, `audit ${(row as Row<"auditAssignment">).audit}`);
-  const parts: unknown[] = [table, inOrder(row)];
+  const parts: unknown[] = [table, inOrder(table, row)];
   if (table === "audit") {
     const { drawnBlock, closedTime, hire } = row as Row<"audit">;
     if (drawnBlock === null && closedTime === null) return null;
     const all = await assignmentsOf(step, hire);
-    parts.push(all.filter(({ audit }) => audit === id).map(inOrder));
+    parts.push(all.filter(({ audit }) => audit === id).map((it) => inOrder("auditAssignment", it)));
   }
   return { key: `${table} ${id}`, text: JSON.stringify(parts) };
 }
 
-function inOrder(row: object): object {
-  const columns = Object.entries(row).map(([name, value]) => [
-    name,
-    typeof value === "bigint" ? String(value) : value,
-  ]);
-  return Object.fromEntries(columns.sort(([a], [b]) => (a < b ? -1 : 1)));
+function inOrder<T extends TableName>(table: T, row: Row<T>): object {
+  const ordered: { [column: string]: unknown } = {};
+  for (const column of columns(table)) {
+    const value = row[column as keyof Row<T>];
+    ordered[column] = typeof value === "bigint" ? String(value) : value;
+  }
+  return ordered;
 }
+
+/** The columns of each table in the order of RFC 8785. */
+const columns = (() => {
+  const sorted = new Map<TableName, string[]>();
+  return (table: TableName): string[] => {
+    const known = sorted.get(table) ?? Object.keys(tables[table]).sort();
+    sorted.set(table, known);
+    return known;
+  };
+})();

@@ -10,11 +10,20 @@ import { drawQueues, type QueueKind } from "./queues.ts";
 /** What a tick does for audits: draws hires, and auditors for those that wait for one, by the hash of its block (SHP §8.3.1). */
 export async function tickAudits(step: Step, hash: string | undefined): Promise<void> {
   await settleModes(step);
-  await drawQueues(step, hash, (kind, hire, isDrawn) => drawn(step, kind, hire, isDrawn));
+  const counts = new Map<string, { drawn: number; contested: number }>();
+  await drawQueues(step, hash, (kind, hire, isDrawn) => drawn(step, counts, { kind, hire, isDrawn }));
+  for (const [operator, { drawn, contested }] of counts) {
+    await countFor(step, operator, "drawn", drawn);
+    if (contested > 0) await countFor(step, operator, "contested", contested);
+  }
   await assignAuditors(step, hash, (audit) => auditAbandoned(step, audit));
 }
 
-async function drawn(step: Step, kind: QueueKind, hire: string, isDrawn: boolean): Promise<void> {
+async function drawn(
+  step: Step,
+  counts: Map<string, { drawn: number; contested: number }>,
+  { kind, hire, isDrawn }: { kind: QueueKind; hire: string; isDrawn: boolean },
+): Promise<void> {
   const audit = await auditRow(step, hire);
   if (kind === "recheck") {
     if (audit.status !== "rechecking") return;
@@ -25,11 +34,13 @@ async function drawn(step: Step, kind: QueueKind, hire: string, isDrawn: boolean
   }
   if (audit.status !== "eligible" || audit.canary !== null || !isOperator(step, audit.operator)) return;
   const { block, time } = step.at;
-  await countFor(step, audit.operator, "drawn");
-  if (audit.cause === "contested") await countFor(step, audit.operator, "contested");
+  const count = counts.get(audit.operator) ?? { drawn: 0, contested: 0 };
+  counts.set(audit.operator, count);
+  count.drawn += 1;
+  if (audit.cause === "contested") count.contested += 1;
   const { auditsDrawn } = await agentRow(step, audit.seller);
   await updateAgent(step, audit.seller, { auditsDrawn: auditsDrawn + 1 });
-  const taken = await changeAudit(step, audit, { drawnBlock: block, drawnTime: time });
-  if (audit.isDisclosed) await awaitAuditor(step, taken, 1);
-  else await failUndisclosed(step, taken);
+  const taken = { drawnBlock: block, drawnTime: time };
+  if (audit.isDisclosed) await awaitAuditor(step, audit, 1, taken);
+  else await failUndisclosed(step, await changeAudit(step, audit, taken));
 }
