@@ -14,6 +14,9 @@ export type FollowParameters = {
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
+/** How long after the time for its verdict an audit that is over is remembered, in milliseconds. */
+const REMEMBERED_MS = 86_400_000;
+
 const isEnded = ({ stage }: AuditWork): boolean => stage === "posted" || stage === "over";
 
 /**
@@ -45,22 +48,39 @@ export async function followAssignments(
   }
   const due: AuditWork[] = [];
   for (const work of known.values()) {
-    if (await tidy(work, tokens.has(work.token))) continue;
-    due.push(work);
+    const next = await tidy(parameters, work, tokens.has(work.token), signal);
+    if (next) due.push(next);
   }
   return due.sort((a, b) => a.assignment.due - b.assignment.due);
+}
 
-  /** Whether there is nothing to do. Whatever became of it, nothing is kept for longer than 30 days. */
-  async function tidy(work: AuditWork, isOpen: boolean): Promise<boolean> {
-    const { token, seenAt } = work;
-    if (now() - seenAt > LONGEST_KEPT_MS || (!isOpen && isEnded(work))) {
-      await works.forget(token);
-      return true;
-    }
-    if (isEnded(work)) return true;
-    if (isOpen) return false;
-    await works.forgetBytes(token);
-    await works.put({ ...work, stage: "over" });
-    return true;
+/** What there is to do for an audit, if anything. Whatever became of it, nothing is kept for longer than 30 days. */
+async function tidy(
+  { node, works, now }: FollowParameters,
+  work: AuditWork,
+  isListed: boolean,
+  signal: AbortSignal,
+): Promise<AuditWork | undefined> {
+  const { token, seenAt, assignment, stage } = work;
+  const isLate = now() > assignment.due * 1000 + REMEMBERED_MS;
+  if (now() - seenAt > LONGEST_KEPT_MS || (!isListed && isEnded(work) && isLate)) {
+    await works.forget(token);
+    return undefined;
   }
+  if (isListed && stage === "over" && work.failure === undefined) {
+    // A node that was behind, or began anew, is back: what was signed still stands, the rest is asked for again.
+    const again = (await works.verdict(token)) ? "decided" : "asking";
+    const next: AuditWork = { ...work, stage: again, tries: 0, nextAt: now() };
+    await works.put(next);
+    return next;
+  }
+  if (isEnded(work)) return undefined;
+  // A list has an end, and moves on from page to page: whether an audit is over the hire itself says.
+  const isOpen =
+    isListed || (await node.openOfHire(assignment.hire, signal)).some((one) => auditToken(one) === token);
+  if (isOpen) return work;
+  await works.forgetBytes(token);
+  const { failure: _, ...rest } = work;
+  await works.put({ ...rest, stage: "over" });
+  return undefined;
 }

@@ -28,11 +28,14 @@ export type Assignment = {
   due: number;
 };
 
+/** Most assignments of one list. Who needs one that is not in a list of so many asks for its hire. */
+export const MOST_LISTED = 500;
+
 /** What auditors, and those that show them their work, ask a node that they trust. */
 export type AuditNode = {
-  /** The assignments of an auditor that wait for its verdict. @throws ServiceError */
+  /** The assignments of an auditor that wait for its verdict, the latest first, at most {@link MOST_LISTED}. @throws ServiceError */
   openOfAuditor: (auditor: Address, signal?: AbortSignal) => Promise<Assignment[]>;
-  /** The open assignments on a seller's hires. @throws ServiceError */
+  /** The open assignments on a seller's hires, the latest first, at most {@link MOST_LISTED} of a status. @throws ServiceError */
   openOfSeller: (seller: Address, signal?: AbortSignal) => Promise<Assignment[]>;
   /** The open assignment on one hire: at most one. @throws ServiceError */
   openOfHire: (hire: string, signal?: AbortSignal) => Promise<Assignment[]>;

@@ -5,11 +5,10 @@ import { ChainError } from "../errors.ts";
 import type { AuditsAnswer, OpenAuditsAnswer } from "../query/createGraphqlClient.ts";
 import { createQueryClient } from "../query/createQueryClient.ts";
 import { type Fetch, ServiceError } from "../requestService.ts";
-import type { Assignment, AuditNode, BlockReader } from "./assignment.ts";
+import { type Assignment, type AuditNode, type BlockReader, MOST_LISTED } from "./assignment.ts";
 
-/** How many audits a node is asked for at a time, and how many in all. */
+/** How many audits a node is asked for at a time. */
 const PAGE = 20;
-const MOST = 500;
 
 /** How many listings of an agent are looked at, and origins tried. */
 const MOST_LISTINGS = 100;
@@ -95,7 +94,8 @@ async function everyPage<Node>(
     const { nodes: some, pageInfo }: Page<Node> = await ask({ first: PAGE, after });
     nodes.push(...some);
     after = pageInfo.endCursor ?? null;
-    if (!pageInfo.hasNextPage || after === null || nodes.length >= MOST) return nodes.slice(0, MOST);
+    if (!pageInfo.hasNextPage || after === null || nodes.length >= MOST_LISTED)
+      return nodes.slice(0, MOST_LISTED);
   }
 }
 

@@ -1,5 +1,5 @@
 import { startDeadline } from "../deadline.ts";
-import { type Assignment, nameOf } from "./assignment.ts";
+import { type Assignment, MOST_LISTED, nameOf } from "./assignment.ts";
 
 /** How often a node is asked for one list at most, and for how long an answer counts, in milliseconds. */
 const ASK_EVERY_MS = 5_000;
@@ -14,12 +14,13 @@ const NODE_MS = 10_000;
  *
  * @param load the list
  * @param now milliseconds since 1970
- * @returns a function that gives the assignment of a name, or undefined; it throws what `load` throws
+ * @returns `find` gives the assignment of a name, or undefined, and throws what `load` throws; `isCut` says whether there may be
+ * more than were listed
  */
 export function openAssignments(
   load: (signal: AbortSignal) => Promise<Assignment[]>,
   now: () => number,
-): (name: string) => Promise<Assignment | undefined> {
+): { find: (name: string) => Promise<Assignment | undefined>; isCut: () => boolean } {
   let known = new Map<string, Assignment>();
   let knownAt = Number.NEGATIVE_INFINITY;
   let askedAt = Number.NEGATIVE_INFINITY;
@@ -42,7 +43,7 @@ export function openAssignments(
     }
   }
 
-  return async (name) => {
+  const find = async (name: string): Promise<Assignment | undefined> => {
     const found = known.get(name);
     if (found !== undefined && now() - knownAt < COUNTS_MS) return found;
     if (asking === undefined && now() - askedAt >= ASK_EVERY_MS) asking = ask();
@@ -50,4 +51,6 @@ export function openAssignments(
     if (failure !== undefined) throw failure;
     return known.get(name);
   };
+
+  return { find, isCut: () => known.size >= MOST_LISTED };
 }

@@ -40,7 +40,7 @@ export async function sellersDisclosures(parameters: {
   const node = parameters.node ?? createAuditNode({ baseUrl, fetch });
   const ofSales = openAssignments((signal) => node.openOfSeller(seller, signal), now);
   const copies = bought && keptDisclosures({ store: bought, seconds, now });
-  const ofPurchases = copies && assignmentsOfHires((hire) => node.openOfHire(hire));
+  const ofHire = assignmentsOfHires((hire) => node.openOfHire(hire));
   return {
     isAudited: await auditedOffers(listings, store, now),
     disclose: async ({ hireId, request, result }) => {
@@ -48,7 +48,11 @@ export async function sellersDisclosures(parameters: {
     },
     routes: disclosureRoutes({
       holder: seller,
-      findAssignment: async (name, hire) => (await ofSales(name)) ?? (await ofPurchases?.(name, hire)),
+      findAssignment: async (name, hire) => {
+        const sale = await ofSales.find(name);
+        // One that it bought, or of more sales than a list has.
+        return sale ?? (copies || ofSales.isCut() ? await ofHire(name, hire) : undefined);
+      },
       kept: { find: async (hireId) => (await kept.find(hireId)) ?? (await copies?.find(hireId)) },
       now,
       log,

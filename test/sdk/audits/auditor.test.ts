@@ -61,8 +61,11 @@ describe("an auditor", () => {
     expect(scene.text()).not.to.match(/library|biblioteca/);
     const [work] = await auditor.works();
     expect(work).to.include({ stage: "posted", token: auditToken(hire.assignment) });
-    // Once nobody waits for it, it is forgotten whole.
+    // Once nobody waits for it, and its time is over, it is forgotten whole.
     scene.open.pop();
+    await auditor.round();
+    expect(await auditor.works()).to.have.length(1);
+    scene.clock.now += 3 * DAY;
     await auditor.round();
     expect(await auditor.works()).to.deep.equal([]);
     for (const folder of ["work", "verdict", "opinion"]) expect(await store.keys(folder)).to.deep.equal([]);
@@ -101,6 +104,59 @@ describe("an auditor", () => {
     await auditor.round();
     expect(seller.asked).to.have.length(1);
     expect(scene.verdicts()).to.deep.equal([]);
+  });
+
+  it("takes up again what a node that began anew did not list for a while, and signs nothing else for it", async () => {
+    const [asked, decided] = [await auditedHire(), await auditedHire()];
+    decided.assignment.auditor = asked.auditor.address;
+    for (const hire of [asked, decided]) scene.open.push(hire.assignment);
+    const seller = await scene.hold(asked.seller.address, refuses());
+    await scene.hold(decided.seller.address, shows(decided.disclosure));
+    let isDown = true;
+    const verdicts: string[] = [];
+    const fetch: typeof scene.fetch = async (input, init) => {
+      if (!input.endsWith("/v1/records")) return await scene.fetch(input, init);
+      verdicts.push(String(init?.body));
+      return isDown ? new Response("{}", { status: 503 }) : await scene.fetch(input, init);
+    };
+    let codes = ["fabricated", "off_topic"] as const as readonly ("fabricated" | "off_topic")[];
+    const judge: Judge = async () => {
+      const [code = "off_topic"] = codes;
+      codes = codes.slice(1);
+      return { verdict: "fail", reasons: [{ code, detail: "" }] };
+    };
+    const auditor = scene.auditorOf(asked, { fetch, holderFetch: scene.fetch, judge });
+    await auditor.round();
+    const listed = scene.open.splice(0);
+    await auditor.round();
+    expect((await auditor.works()).map(({ stage }) => stage)).to.deep.equal(["over", "over"]);
+    scene.open.push(...listed);
+    isDown = false;
+    seller.answer = shows(asked.disclosure);
+    scene.clock.now += 600;
+    await auditor.round();
+    expect(scene.verdicts()).to.have.length(2);
+    const ofDecided = verdicts.filter((text) => text.includes(decided.assignment.hire));
+    expect(ofDecided).to.have.length(2);
+    expect(ofDecided[0]).to.equal(ofDecided[1]);
+  });
+
+  it("asks for the hire itself before it calls an audit over that a list leaves out", async () => {
+    const hire = await auditedHire();
+    const seller = await scene.hold(hire.seller.address, refuses());
+    let isListed = true;
+    const node = {
+      ...scene.node,
+      openOfAuditor: async () => (isListed ? [hire.assignment] : []),
+      openOfHire: async () => [hire.assignment],
+    };
+    const auditor = scene.auditorOf(hire, { node });
+    await auditor.round();
+    isListed = false;
+    seller.answer = shows(hire.disclosure);
+    scene.clock.now += 600;
+    await auditor.round();
+    expect(scene.verdicts()[0]?.body.verdict).to.equal("pass");
   });
 
   it("says undisclosed only when seller and buyer were asked again and again, for three quarters of its time", async () => {

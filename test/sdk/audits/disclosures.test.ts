@@ -144,6 +144,22 @@ describe("the work of a hire that may be audited", () => {
     expect((await ask(seller, assignment)).status).to.equal(200);
   });
 
+  it("is shown also where a seller has more open audits than a list has", async () => {
+    const { seller, assignment } = await hired({
+      auditNode: {
+        ...auditNode,
+        openOfSeller: async (seller) =>
+          Array.from({ length: 500 }, (_, at) => ({
+            ...(open[0] as Assignment),
+            hire: `0x${"ab".repeat(32)}-${at}`,
+            seller,
+          })),
+      },
+    });
+    expect((await ask(seller, assignment)).status).to.equal(200);
+    expect((await ask(seller, { ...assignment, round: 2 })).status).to.equal(404);
+  });
+
   it("is not shown while the node cannot be asked: the auditor may come again", async () => {
     const { assignment, seller } = await hired({
       auditNode: {
