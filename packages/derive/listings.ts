@@ -38,8 +38,15 @@ export async function listingSettled(step: Step, facts: ListingFacts): Promise<v
     await step.store.insert("listing", listing);
     await append(step.store, listingsOf(body.agent_id), listing.id);
   } else if (listing.issuedAt < current.issuedAt) return;
-  else await step.store.update("listing", listing.id, listing);
-  await noteConsent(step, listing, auditConsent(body));
+  else {
+    const { auditOperator, auditFrom } = current;
+    await step.store.update("listing", listing.id, { ...listing, auditOperator, auditFrom });
+  }
+  const consent = await noteConsent(step, listing, auditConsent(body));
+  if (consent !== null) {
+    const { operator: auditOperator, from: auditFrom } = consent;
+    await step.store.update("listing", listing.id, { auditOperator, auditFrom });
+  }
 
   const { liveListings, privateListings } = await agentRow(step, body.agent_id);
   await updateAgent(step, body.agent_id, {
@@ -107,6 +114,8 @@ function rowOf(step: Step, { hash, seq, body }: ListingFacts, agent: Row<"agent"
   return {
     id: listingId(body),
     agent: body.agent_id,
+    auditOperator: null,
+    auditFrom: null,
     capability: body.capability,
     paymentMode,
     priceUsdc: body.price_usdc,

@@ -174,6 +174,9 @@ export const tables = {
     verificationVersion: "text?",
     /** N of a version `vN`; 0 without one, null for one that cannot be compared. */
     verificationRank: "number?",
+    /** Whose audits it agreed to last, and from when on that holds. */
+    auditOperator: "text?",
+    auditFrom: "number?",
     payee: "text?",
     live: "boolean",
     issuedAt: "number",

@@ -20,6 +20,7 @@ type Options = QueryOptions & {
   mode?: string;
   minVersion?: string;
   clarification?: boolean;
+  audited?: boolean;
   limit?: number;
   cursor?: string;
 };
@@ -43,6 +44,7 @@ export function registerSearch(program: Command): void {
       .option("--mode <mode>", 'direct, platform_escrow:<id>, or "platform_escrow:*" for any')
       .option("--min-version <version>", "lowest verification version, like v1")
       .option("--clarification", "only those that answer questions first")
+      .option("--audited", "only those that agreed to audits")
       .option("--limit <count>", "how many, at most 100", wholeNumber("--limit"))
       .option("--cursor <cursor>", "go on where a page ended"),
   ).action(async (capability: string, options: Options) => {
@@ -62,6 +64,7 @@ function requestOf(capability: string, options: Options): SearchRequest {
     payment_mode: options.mode ?? null,
     min_verification_version: options.minVersion ?? null,
     clarification_supported: options.clarification ?? null,
+    audited: options.audited ?? null,
     cursor: options.cursor ?? null,
     ...(options.limit !== undefined && { limit: options.limit }),
   };

@@ -21,6 +21,18 @@ export const ListingRef = builder.objectRef<Row<"listing">>("Listing").implement
     privateMetrics: t.exposeBoolean("privateMetrics"),
     clarificationSupported: t.exposeBoolean("clarificationSupported"),
     verificationVersion: t.exposeString("verificationVersion", { nullable: true }),
+    auditOperator: t.field({
+      type: "Address",
+      nullable: true,
+      description: "Whose audits it agreed to last (SHP §8.3).",
+      resolve: (it) => it.auditOperator,
+    }),
+    auditFrom: t.field({
+      type: "SafeInt",
+      nullable: true,
+      description: "From when on what it says of audits holds.",
+      resolve: (it) => it.auditFrom,
+    }),
     live: t.exposeBoolean("live", { description: "False once the seller retired it." }),
     issuedAt: t.field({ type: "SafeInt", resolve: (it) => it.issuedAt }),
     payee: t.field({ type: "Address", nullable: true, resolve: (it) => it.payee }),

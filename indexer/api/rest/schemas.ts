@@ -78,6 +78,10 @@ export const searchRequest = z
       .nullish()
       .openapi({ example: "v1" }),
     clarification_supported: z.boolean().nullish(),
+    audited: z
+      .boolean()
+      .nullish()
+      .openapi({ description: "Agreed to audits of an operator that this node follows (SHP §8.3)" }),
     limit: z.int().min(1).max(MAX_LIMIT).default(20),
     cursor: cursor.nullish(),
   })

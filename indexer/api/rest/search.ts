@@ -57,6 +57,7 @@ function filterOf(request: SearchRequest): ListingFilter {
     mode: request.payment_mode ?? null,
     minVersion: version ? Number(version.slice(1)) : null,
     clarification: request.clarification_supported ?? null,
+    audited: request.audited ?? null,
     minPercent: rate === null || rate === undefined ? null : Math.floor(rate * 100),
     minTenths: stars === null || stars === undefined ? null : Math.floor(stars * 10),
   };

@@ -1,5 +1,6 @@
 import type { SQL } from "drizzle-orm";
 import { and, asc, eq, sql } from "ponder";
+import { STATE_ID } from "tallystick-derive/stateId";
 import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
@@ -10,8 +11,14 @@ import { prepared } from "./prepared.ts";
 /** Any platform escrow, whoever runs it (SHP §6.1). */
 export const ANY_PLATFORM_ESCROW = "platform_escrow:*";
 
-const { listing, agent, cluster } = schema;
+const { listing, agent, cluster, state } = schema;
 const isPlatformEscrow = sql`${listing.paymentMode} LIKE 'platform\\_escrow:%'`;
+
+const ofState = (what: SQL) => sql`(SELECT ${what} FROM ${state} WHERE ${state.id} = ${STATE_ID})`;
+
+/** That a listing agreed to audits of an operator that is followed, and that this holds by now: not null. */
+const isAudited = sql`coalesce(${listing.auditFrom} <= ${ofState(sql`${state.time}`)}
+  AND jsonb_exists(${ofState(sql`${state.params}::jsonb -> 'audit' -> 'operators'`)}, ${listing.auditOperator}), false)`;
 
 /** That a listing is paid by a mode, or by {@link ANY_PLATFORM_ESCROW}. */
 export function paysBy(mode: string): SQL {
@@ -41,6 +48,7 @@ export type ListingFilter = {
   mode: string | null;
   minVersion: number | null;
   clarification: boolean | null;
+  audited: boolean | null;
   minPercent: number | null;
   minTenths: number | null;
 };
@@ -98,6 +106,7 @@ function prepare(db: Database, name: string, limit: number, hasCursor: boolean):
         given("anyEscrow", "boolean", () => isPlatformEscrow),
         given("minVersion", "bigint", (least) => sql`${listing.verificationRank} >= ${least}`),
         given("clarification", "boolean", (wanted) => sql`${listing.clarificationSupported} = ${wanted}`),
+        given("audited", "boolean", (wanted) => sql`${isAudited} = ${wanted}`),
         given("minPercent", "bigint", (least) => sql`${listing.successPercent} >= ${least}`),
         given("minTenths", "bigint", (least) => sql`${listing.starTenths} >= ${least}`),
         hasCursor ? sql`(${listing.rank}, ${listing.price}, ${listing.id}) > ${after}` : undefined,

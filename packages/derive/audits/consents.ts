@@ -9,20 +9,25 @@ import type { Store } from "../store.ts";
  */
 const NOBODY = "-";
 
-/** Notes what a listing says of audits; it is a change when the listing said something else before. */
+/**
+ * Notes what a listing says of audits; it is a change when the listing said something else before.
+ *
+ * @returns the change, and from when on it holds; null when it is none
+ */
 export async function noteConsent(
   step: Step,
   { id, agent }: { id: string; agent: string },
   operator: string | null,
-): Promise<void> {
+): Promise<{ operator: string | null; from: number } | null> {
   const last = await lastItem(step.store, consentsOf(id));
   const [since = 0, current] = last === null ? [0, NOBODY] : parse(last);
   const next = operator ?? NOBODY;
-  if (next === current) return;
+  if (next === current) return null;
   if (last === null) await append(step.store, consentingOf(agent), id);
   // Never before the change before it, also when less waiting is asked for since.
   const from = Math.max(since, step.at.time + step.params.audit.consentSeconds);
   await append(step.store, consentsOf(id), `${from} ${next}`);
+  return { operator, from };
 }
 
 /** Whether a seller ever agreed to audits, by whichever listing. */

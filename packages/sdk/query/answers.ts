@@ -17,6 +17,8 @@ export type SearchRequest = {
   /** Like "v1" (SHP §8.2). */
   min_verification_version?: string | null;
   clarification_supported?: boolean | null;
+  /** Agreed to audits of an operator that the node follows (SHP §8.3). */
+  audited?: boolean | null;
   /** At most 100; 20 unless given. */
   limit?: number;
   /** `next_cursor` of the page before. */

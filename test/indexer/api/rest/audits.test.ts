@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { Row } from "tallystick-derive/tables";
 import { AUDITED, HASHES, SELLER } from "../../../derive/auditScene.ts";
+import { wallet } from "../../../derive/eventLog.ts";
 import { type AuditStory, openAuditStory } from "../../support/auditStory.ts";
 
 type Log = { actuations: { hire: string; decision: string; hash: string }[]; next_cursor: string | null };
@@ -107,5 +108,39 @@ describe("REST: audits", () => {
   it("stands in the description of the API", async () => {
     const { paths } = (await (await story.app.request("/openapi.json")).json()) as { paths: object };
     expect(paths).to.include.keys("/v1/audit-actuation-log", "/v1/audits/{hire}");
+  });
+
+  it("a search finds who agreed to them, and who did not", async () => {
+    const find = async (audited: boolean | null, capability = "text.translate") => {
+      const body = JSON.stringify({ capability, audited, limit: 100 });
+      const headers = { "content-type": "application/json" };
+      const response = await story.app.request("/v1/search", { method: "POST", body, headers });
+      expect(response.status, await response.clone().text()).to.equal(200);
+      return ((await response.json()) as { agents: { agent_id: string }[] }).agents.map((it) => it.agent_id);
+    };
+    const { pool } = story.database;
+    // In two payment modes.
+    expect(await find(true)).to.deep.equal([SELLER, SELLER]);
+    expect(await find(false)).to.deep.equal([]);
+    expect(await find(null)).to.deep.equal([SELLER, SELLER]);
+    const change = (from: string, to: string) =>
+      pool.query(
+        "UPDATE listing SET audit_operator = $2 WHERE audit_operator = $1 AND payment_mode = 'direct'",
+        [from, to],
+      );
+    // Of an operator that nobody follows.
+    await change(AUDITED, wallet(77));
+    try {
+      expect([await find(true), await find(false)]).to.deep.equal([[SELLER], [SELLER]]);
+    } finally {
+      await change(wallet(77), AUDITED);
+    }
+    // What is said holds a day later.
+    await pool.query("UPDATE listing SET audit_from = audit_from + 1000000");
+    try {
+      expect([await find(true), await find(false)]).to.deep.equal([[], [SELLER, SELLER]]);
+    } finally {
+      await pool.query("UPDATE listing SET audit_from = audit_from - 1000000");
+    }
   });
 });
