@@ -127,11 +127,12 @@ export async function soakSlot(hosts: number, signal: AbortSignal): Promise<Slot
     await prober.idle();
     const { user, system } = process.cpuUsage(cpu);
     const seconds = (performance.now() - beginning) / 1_000;
+    // Before the clock is moved to the end of the hour, where another slot begins.
+    const counts = await server.counts();
     jump = 3_600;
     prober.tick();
     await prober.idle();
     await prober.report();
-    const counts = await server.counts();
     const told = new Map(world.sent.flatMap(({ hosts: part }) => Object.entries(part as object)));
     return {
       hosts,
