@@ -29,8 +29,12 @@ export function waitingFor(db: Context["db"], { block, hash }: BlockAt, told: To
   };
 }
 
-/** Reads logs for a block until they are there; what it waits for is told like a segment that is missing. */
-export function patientFor(db: Context["db"], head: BlockAt): Patient {
+/**
+ * Reads logs for a block until they are there; what it waits for is told like a segment that is missing.
+ *
+ * @param isHeld whether something worse is told already, which stays
+ */
+export function patientFor(db: Context["db"], head: BlockAt, isHeld: () => boolean): Patient {
   const { block } = head;
   const since = Math.floor(Date.now() / 1000);
   const waiting = waitingFor(db, head, {
@@ -39,11 +43,12 @@ export function patientFor(db: Context["db"], head: BlockAt): Patient {
       if (Math.log2(attempts) % 1 === 0) {
         logWarning({ msg: "Waiting for transfers of the token", block, attempts, reason });
       }
+      if (isHeld()) return;
       await operations.reportBlockedTransfers({ block, since, attempts, reason, wallet: null });
     },
     onUnblocked: async () => {
       logInfo({ msg: "Stopped waiting for transfers of the token", block });
-      await operations.reportUnblockedTransfers();
+      if (!isHeld()) await operations.reportUnblockedTransfers();
     },
   });
   const call = { signal: waiting.signal, deadlineMs: DEADLINE_MS };
@@ -54,15 +59,21 @@ export function patientFor(db: Context["db"], head: BlockAt): Patient {
   };
 }
 
-/** Holds a block for as long as transfers do not add up, and looks again. @throws OrphanedError when the block is gone */
+/**
+ * Holds a block for as long as the transfers of a wallet do not add up.
+ *
+ * @param look looks again: whose do not now, and why; null when all do
+ * @throws OrphanedError when the block is gone
+ */
 export async function holdFor(
   db: Context["db"],
   head: BlockAt,
+  known: string,
   look: (signal: AbortSignal) => Promise<{ wallet: string; reason: string } | null>,
 ): Promise<void> {
   const { block } = head;
   const since = Math.floor(Date.now() / 1000);
-  let wallet: string | null = null;
+  let wallet = known;
   const waiting = waitingFor(db, head, {
     onBlocked: async ({ attempts, reason }) => {
       if (Math.log2(attempts) % 1 === 0) {

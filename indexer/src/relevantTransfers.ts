@@ -75,7 +75,10 @@ export async function openRelevantTransfers(config: IndexerConfig) {
       events: readonly [DeriveEvent, ...DeriveEvent[]],
       derivation: Derivation,
     ): Promise<ReadPast> {
-      const view = await chain.at(head, patientFor(db, head));
+      const view = await chain.at(
+        head,
+        patientFor(db, head, () => (completeness?.gaps.length ?? 0) > 0),
+      );
       const read = readPastOf(view, (transfer) => ahead.isAuthorized(view, transfer));
       const [event] = events;
       const known = await db.find(transfersRead, { id: LAST });
@@ -140,8 +143,9 @@ async function checkTransfers(
     hubTransfers,
     received: (wallets) => receivedUntilFinal(view, rows, wallets, hubTransfers),
   };
-  if (completeness.gaps.length > 0) {
-    await holdFor(db, view.head, async (signal) => {
+  const [held] = completeness.gaps;
+  if (held !== undefined) {
+    await holdFor(db, view.head, held.wallet, async (signal) => {
       const gap = await completeness.lookAgain(look, signal);
       return gap === null ? null : { wallet: gap.wallet, reason: gapReason(gap) };
     });

@@ -24,6 +24,7 @@ import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
 import { type PostgresServer, startPostgres } from "../../scripts/postgres/startPostgres.ts";
 import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
 import { expectedLog, type WrittenEntry } from "./support/expectedLog.ts";
+import { startFaultyRpc } from "./support/faultyRpc.ts";
 import { startIndexer } from "./support/indexerProcess.ts";
 import {
   CHAIN_ID,
@@ -34,7 +35,6 @@ import {
   type Wallet,
   zeroHash,
 } from "./support/localChain.ts";
-import { startLossySource } from "./support/lossySource.ts";
 import { openOnChain, TestLedger } from "./support/testLedger.ts";
 
 const TICK_BLOCKS = 3;
@@ -235,7 +235,7 @@ describe("a node's event log", () => {
     expect([status, logs[0]?.topics[1]]).to.deep.equal(["success", id]);
   }
 
-  it("is not gone on with where a source of transfers has left one out: the node says whose do not add up", async () => {
+  it("waits for a source of transfers, and where that has left one out: the node says whose do not add up", async () => {
     // What the ledgers' contract was before it told of one more anchor.
     await chain.client.setCode({ address: chain.anchoredLedger, bytecode: anchoredLedgerCode });
     const ledger = await open("lossy");
@@ -244,33 +244,45 @@ describe("a node's event log", () => {
     await ledger.anchor();
     // All of it is final.
     await chain.mine(33);
-    const source = await startLossySource(chain.rpcUrl, lost);
+    const rpc = await startFaultyRpc(chain.rpcUrl, { token: chain.token, lost });
+    rpc.refuses = true;
     try {
       const indexer = await start("lossy", [ledger], {
         TRANSFERS: "relevant",
         BALANCE_CHECK_TICKS: "1",
-        LOG_RPC_URLS: source.url,
+        RPC_URL: rpc.url,
       });
-      type Late = { wallet: string; reason: string; attempts: number };
+      type Late = { wallet: string | null; reason: string; attempts: number };
       const said = async () => {
         const { meta } = await indexer.query<{ meta: { block: number; blockedAtTransfers: Late | null } }>(
           "{ meta { block blockedAtTransfers { wallet reason attempts } } }",
         );
         return meta;
       };
-      await indexer.until("the gap to be said", async () => (await said()).blockedAtTransfers !== null);
+      const waiting = await indexer.until("the source to be missed", async () => {
+        return (await said()).blockedAtTransfers ?? undefined;
+      });
+      expect(waiting).to.deep.include({ wallet: null });
+      expect(waiting.reason).to.contain("401");
+      rpc.refuses = false;
+      await indexer.until("the gap to be said", async () => {
+        return (await said()).blockedAtTransfers?.wallet ?? undefined;
+      });
       await chain.mine(2 * TICK_BLOCKS);
-      await indexer.until("a tick to wait", async () => (await said()).blockedAtTransfers?.attempts);
+      await indexer.until("a tick to wait", async () => {
+        return ((await said()).blockedAtTransfers?.attempts ?? 0) > 0;
+      });
       const { block, blockedAtTransfers } = await said();
       expect(block).to.be.lessThan(Number(await chain.client.getBlockNumber()) - TICK_BLOCKS);
       const late = blockedAtTransfers as Late;
-      expect(late.wallet).to.equal(seller.address);
-      expect(late.reason).to.contain("lack 12345 atomic units that it received");
-      expect(source.dropped()).to.be.greaterThan(0);
+      // It is missing on both sides; who paid was watched first.
+      expect(late.wallet, late.reason).to.equal(buyer.address);
+      expect(late.reason).to.contain("lack 12345 atomic units that it sent");
+      expect(rpc.dropped).to.be.greaterThan(0);
       const metrics = await (await fetch(`${indexer.url}/metrics`)).text();
       expect(metrics).to.match(/^tallystick_blocked_at_transfers_seconds [1-9]/m);
     } finally {
-      await source.close();
+      await rpc.close();
     }
   }).timeout(0);
 

@@ -7,6 +7,7 @@ import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
 import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
 import type { Address } from "tallystick-protocol/address";
 import { ledgerId } from "tallystick-protocol/ledger/anchor";
+import { compareNodes, deriveNode } from "tallystick-sdk/openLog";
 import { zeroAddress } from "viem";
 import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { type Keeper, openKeeper } from "../../../scripts/processes/openKeeper.ts";
@@ -204,6 +205,7 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
     expect(digests.killed).to.deep.equal(digests.clean);
     expect(digests.reorged).to.deep.equal(digests.clean);
     expect(digests.offline).to.deep.equal(digests.clean);
+    await expectAgreementFromOutside(clean.url, (relevant as IndexerProcess).url);
     await expectSeenAtOnce(relevant as IndexerProcess);
     if (!IS_SOAK) return;
     await mineToTick();
@@ -212,6 +214,14 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
     await Promise.all([clean.untilTick(last), late.untilTick(last)]);
     await expectRelevant(databases.late, late, await historyOf(databases.clean));
   });
+
+  /** Whoever reads its log over HTTP derives what it publishes, and finds it equal to a node that has all transfers. */
+  async function expectAgreementFromOutside(all: string, few: string): Promise<void> {
+    const { agreed } = await deriveNode(few, { check: true });
+    expect(agreed).to.be.greaterThan(0);
+    const { ticks, difference } = await compareNodes([all, few]);
+    expect({ ticks, difference }).to.deep.equal({ ticks: agreed, difference: null });
+  }
 
   /** A transfer to an agent is in the log when its block is, which is no tick's. */
   async function expectSeenAtOnce(node: IndexerProcess): Promise<void> {
