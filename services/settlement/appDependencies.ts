@@ -1,6 +1,7 @@
 import type { Hex } from "tallystick-protocol/hex";
 import type { ProofBundle } from "tallystick-protocol/proof/proofBundle";
 import type { RecoverPublicKey } from "tallystick-protocol/signatures/recoverPublicKey";
+import type { Log } from "tallystick-runtime/stderrLog";
 import type { AnchoringState } from "./anchoring/anchorer.ts";
 import type { ClaimDesk } from "./claims/claimDesk.ts";
 import type { HeldProposals } from "./engine/heldProposals.ts";
@@ -11,7 +12,6 @@ import type { RateLimitConfig } from "./http/rateLimits.ts";
 import type { ApiKeys } from "./keys/apiKeys.ts";
 import type { DiskLedger } from "./ledger/diskLedger.ts";
 import type { LedgerGate } from "./ledger/ledgerGate.ts";
-import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Checkpoints } from "./proofs/checkpoints.ts";
 import type { WitnessState } from "./witnessing/witnesses.ts";

@@ -7,8 +7,8 @@ import { guardServer } from "tallystick-runtime/http/guardServer";
 import { limitSockets } from "tallystick-runtime/http/limitSockets";
 import { limitTime } from "tallystick-runtime/http/limitTime";
 import { surviveRequests } from "tallystick-runtime/http/requestScope";
+import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import { readConfig, type SettlementConfig } from "./config.ts";
-import { stderrLog as log } from "./log.ts";
 import { openService } from "./service.ts";
 
 /** How long requests under way may take when the process is told to stop, in milliseconds. */

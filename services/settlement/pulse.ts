@@ -1,9 +1,9 @@
 import { toHex } from "tallystick-protocol/hex";
 import { signRecord } from "tallystick-protocol/records/record";
+import type { Log } from "tallystick-runtime/stderrLog";
 import type { LocalAccount } from "viem";
 import type { SettlementEngine } from "./engine/settlementEngine.ts";
 import type { DiskLedger } from "./ledger/diskLedger.ts";
-import type { Log } from "./log.ts";
 
 export type PulseParameters = {
   engine: SettlementEngine;

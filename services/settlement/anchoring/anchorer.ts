@@ -1,8 +1,8 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import { type Hex, toHex } from "tallystick-protocol/hex";
 import type { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import type { Log } from "tallystick-runtime/stderrLog";
 import type { SignedHistory } from "../ledger/signedHistory.ts";
-import type { Log } from "../log.ts";
 import type { AnchorContract } from "./anchorContract.ts";
 import type { ChainWatch } from "./chainWatch.ts";
 import { haltOf } from "./compareWithChain.ts";

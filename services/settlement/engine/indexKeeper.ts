@@ -1,8 +1,8 @@
 import type { TallystickError } from "tallystick-protocol/errors";
 import { asOurOwn } from "tallystick-runtime/http/requestScope";
+import type { Log } from "tallystick-runtime/stderrLog";
 import type { DiskLedger } from "../ledger/diskLedger.ts";
 import type { LedgerGate } from "../ledger/ledgerGate.ts";
-import type { Log } from "../log.ts";
 import { compareIndexes } from "./compareIndexes.ts";
 import type { LedgerIndex } from "./ledgerIndex.ts";
 

@@ -1,6 +1,6 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import { asOurOwn } from "tallystick-runtime/http/requestScope";
-import type { Log } from "../log.ts";
+import type { Log } from "tallystick-runtime/stderrLog";
 
 /**
  * Who can close the gate: the chain's answer, what was signed before, a witness, another copy of the log, the ledger's guardian,

@@ -1,4 +1,4 @@
-import type { Log } from "../log.ts";
+import type { Log } from "tallystick-runtime/stderrLog";
 
 export type CheckpointClockParameters = {
   /** Makes a checkpoint of the ledger as it is. */

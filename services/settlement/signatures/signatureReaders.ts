@@ -1,6 +1,6 @@
 import type { ReadSignature, SignatureReading } from "tallystick-runtime/signatures/readSignature";
 import { SignatureThreads } from "tallystick-runtime/signatures/signatureThreads";
-import type { Log } from "../log.ts";
+import type { Log } from "tallystick-runtime/stderrLog";
 
 type Job = {
   canonicalBody: string;
