@@ -176,6 +176,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/auditor.ts")).registerAuditor,
   },
   {
+    name: "audit-operator",
+    summary: "run audits as their operator: hire and pay auditors, refund, arrange canaries",
+    settings: async () => (await import("../../services/auditing/config.ts")).auditingVariables,
+    load: async () => (await import("../commands/auditOperator.ts")).registerAuditOperator,
+  },
+  {
     name: "audit-pool",
     summary: "simulate audits: who is caught, who is wronged, what it costs",
     load: async () => (await import("../commands/auditPool.ts")).registerAuditPool,

@@ -14,6 +14,7 @@ const MAY_IMPORT: { [room: string]: string[] } = {
   settlement: ["protocol", "capabilities", "sdk", "runtime"],
   witness: ["protocol", "runtime"],
   probing: ["protocol", "capabilities", "sdk", "runtime"],
+  auditing: ["protocol", "sdk", "runtime"],
   indexer: ["protocol", "derive", "runtime"],
   scripts: [
     "protocol",
@@ -25,6 +26,7 @@ const MAY_IMPORT: { [room: string]: string[] } = {
     "settlement",
     "witness",
     "probing",
+    "auditing",
     "indexer",
     "tools",
   ],
@@ -38,6 +40,7 @@ const MAY_IMPORT: { [room: string]: string[] } = {
     "settlement",
     "witness",
     "probing",
+    "auditing",
     "indexer",
     "scripts",
   ],

@@ -7,6 +7,7 @@ import { KEYS, type KeyHolder, keysOfOthers } from "tallystick-protocol/keysOfOt
 import { indexerVariables, readConfig as readIndexer } from "../../indexer/config.ts";
 import { keeperVariables, readKeeperConfig } from "../../scripts/keeper/config.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { auditingVariables, readAuditingConfig } from "../../services/auditing/config.ts";
 import { proberVariables, readProberConfig } from "../../services/probing/config.ts";
 import { readConfig as readSettlement, settlementVariables } from "../../services/settlement/config.ts";
 import { readWitnessConfig, witnessVariables } from "../../services/witness/config.ts";
@@ -47,6 +48,18 @@ const PROCESSES: {
     variables: proberVariables,
     read: readProberConfig,
     works: { PROBER_PRIVATE_KEY: hex("1", 64), PROBER_CONTACT: "probes@example.com" },
+  },
+  auditing: {
+    variables: auditingVariables,
+    read: readAuditingConfig,
+    works: {
+      RPC_URL: "http://localhost:8545",
+      CHAIN_ID: "31337",
+      TOKEN_ADDRESS: hex("7", 40),
+      AUDIT_OPERATOR_PRIVATE_KEY: hex("1", 64),
+      AUDIT_POOL_PRIVATE_KEY: hex("2", 64),
+      AUDIT_BUDGET_USDC: "50",
+    },
   },
   mcp: {
     variables: mcpVariables,

@@ -6,6 +6,7 @@ import { parse } from "yaml";
 import { indexerVariables } from "../../indexer/config.ts";
 import { ponderProgram, ponderSettings } from "../../scripts/processes/ponderProgram.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { auditingVariables } from "../../services/auditing/config.ts";
 import { proberVariables } from "../../services/probing/config.ts";
 import { settlementVariables } from "../../services/settlement/config.ts";
 
@@ -33,6 +34,7 @@ describe("docs/operators.md", () => {
       read("indexer/api/metrics.ts"),
       read("services/settlement/metrics.ts"),
       read("services/probing/metrics.ts"),
+      read("services/auditing/metrics.ts"),
       read("packages/runtime/http/measureRoutes.ts"),
     ].join("\n");
     for (const [name] of text.matchAll(/(?:ponder|tallystick)_[a-z]+_[a-z_]*[a-z]/g)) {
@@ -56,13 +58,14 @@ describe("the container files", () => {
   );
 
   it("start settlement, one indexer and API replicas as the tests do without containers", () => {
-    expect(ours.map(([name]) => name)).to.deep.equal(["settlement", "indexer", "api", "prober"]);
+    expect(ours.map(([name]) => name)).to.deep.equal(["settlement", "indexer", "api", "prober", "auditing"]);
     const listens = { hostname: "0.0.0.0", port: 42_069 };
     const command = (name: string) => compose.services[name]?.command ?? [];
     expect(command("postgres")).to.deep.equal(["postgres", "-c", "random_page_cost=1.1"]);
     expect(command("settlement")).to.deep.equal(["node", "services/settlement/main.ts"]);
     expect(command("prober")).to.deep.equal(["node", "services/probing/main.ts"]);
     expect(compose.services.prober).to.deep.include({ profiles: ["prober"] });
+    expect(command("auditing")).to.deep.equal(["node", "services/auditing/main.ts"]);
     expect(command("indexer")).to.deep.equal(["node", ...ponderProgram("start", listens)]);
     expect(command("api")).to.deep.equal(["node", ...ponderProgram("serve", listens)]);
     for (const [name, value] of Object.entries(ponderSettings)) {
@@ -90,6 +93,7 @@ describe("the container files", () => {
       indexer: indexerVariables,
       api: indexerVariables,
       prober: proberVariables,
+      auditing: auditingVariables,
     };
     // Its default is a file beside the ledger, in the ledger's volume; and Ponder is told its port by --port.
     const leftOut = ["KEYS_FILE", "INDEXER_PORT"];
@@ -109,7 +113,10 @@ describe("the container files", () => {
     type Scrape = { dns_sd_configs: { names: string[]; type: string; port: number }[] };
     const { scrape_configs: jobs } = parse(read("deploy/prometheus.yml")) as { scrape_configs: Scrape[] };
     const targets = jobs.flatMap((job) => job.dns_sd_configs.flatMap(({ names, port }) => [...names, port]));
-    expect(targets).to.deep.equal(["settlement", 42_070, "indexer", 42_069, "api", 42_069, "prober", 42_074]);
+    expect(targets).to.deep.equal([
+      ...["settlement", 42_070, "indexer", 42_069, "api", 42_069],
+      ...["prober", 42_074, "auditing", 42_073],
+    ]);
     expect(compose.services.prometheus).to.deep.include({ profiles: ["metrics"] });
     const mounted = (compose.services.prometheus?.volumes ?? []).map((it) => it.split(":")[0]);
     expect(mounted).to.include("./deploy/prometheus.yml");

@@ -1,0 +1,65 @@
+import { Argument, type Command } from "commander";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import type { AuditActuation } from "tallystick-protocol/records/auditActuation";
+import { auditReasonCodes } from "tallystick-protocol/records/auditReasons";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { readAuditingConfig } from "../../services/auditing/config.ts";
+import { watchShutdown } from "../cli/shutdown.ts";
+
+/** `tallystick audit-operator`: the process of an operator of audits; `decide` writes a decision of its people. */
+export function registerAuditOperator(program: Command): void {
+  const operator = program
+    .command("audit-operator")
+    .description(
+      "Run audits as their operator: hire the auditors that were drawn, pay what the pool owes them, refund held escrows of " +
+        "hires that were rolled back, arrange canaries. Whom it hires is drawn and what it pays is derived: it chooses nothing.",
+    )
+    .action(run);
+  operator
+    .command("decide")
+    .description("Decide on a hire that two auditors found bad: whether it is rolled back. Once, for good.")
+    .argument("<hire>", "as `tallystick audits` and GET /challenged name it")
+    .addArgument(new Argument("<decision>", "what becomes of it").choices(["rollback", "dismiss"]))
+    .requiredOption("--reason <code>", `one of ${auditReasonCodes.join(", ")}`)
+    .option("--detail <text>", "why, in words that are published", "")
+    .action(decideOn);
+}
+
+async function run(): Promise<void> {
+  const config = readAuditingConfig(process.env);
+  const { runOperator } = await import("../../services/auditing/runOperator.ts");
+  const shutdown = watchShutdown();
+  const running = await runOperator(config);
+  process.stdout.write(
+    `${JSON.stringify({ listening: running.url, node: config.nodeUrl, folder: config.folder })}\n`,
+  );
+  await new Promise<void>((resolve) => {
+    shutdown.signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  await running.close();
+  shutdown.release();
+}
+
+async function decideOn(
+  hire: string,
+  decision: AuditActuation["decision"],
+  { reason, detail }: { reason: string; detail: string },
+): Promise<void> {
+  const { AUDIT_OPERATOR_PRIVATE_KEY: key, AUDIT_NODE_URL: baseUrl = "http://127.0.0.1:42069" } = process.env;
+  if (key === undefined || !/^0x[0-9a-fA-F]{64}$/.test(key)) {
+    const issues = [{ field: "AUDIT_OPERATOR_PRIVATE_KEY", message: "must be 0x and 64 hex digits" }];
+    throw new InvalidInputError({ issues, code: "invalid_configuration" });
+  }
+  const [{ decide }, { knownLedger }, { privateKeyToAccount }] = await Promise.all([
+    import("../../services/auditing/decide.ts"),
+    import("tallystick-sdk/knownLedger"),
+    import("viem/accounts"),
+  ]);
+  const entry = await decide({
+    baseUrl,
+    ledger: await knownLedger({ baseUrl, store: memoryStore() })(),
+    account: privateKeyToAccount(key as `0x${string}`),
+    decision: { hire, decision, reasons: [{ code: reason, detail }] } as AuditActuation,
+  });
+  process.stdout.write(`${JSON.stringify({ hire, decision, entry })}\n`);
+}

@@ -1,0 +1,34 @@
+import { Hono } from "hono";
+import type { Metrics } from "./metrics.ts";
+import type { OperatorState } from "./operatorRound.ts";
+
+/** So many rounds without one that ended well, and the process is not healthy. */
+const STALE_ROUNDS = 10;
+
+/**
+ * `GET /health`: 200 while rounds end well, else 503. `GET /metrics`: for Prometheus. `GET /challenged`: the hires that wait for a
+ * decision. For the operator's own network: nothing of it is for strangers, and nothing can be done by it.
+ */
+export function operatorApp(parameters: {
+  state: () => OperatorState;
+  metrics: Metrics;
+  roundMs: number;
+  /** Milliseconds since 1970; and when the process began. */
+  now: () => number;
+  startedAt: number;
+}): Hono {
+  const { state, metrics, roundMs, now, startedAt } = parameters;
+  const app = new Hono();
+  app.get("/health", (c) => {
+    const { roundAt, nodeTime, failures, challenged } = state();
+    const since = Math.max(roundAt * 1_000, startedAt);
+    const isStale = now() - since > STALE_ROUNDS * roundMs + 60_000;
+    const health = { status: isStale ? "unhealthy" : "ok", roundAt, nodeTime, failures };
+    return c.json({ ...health, challenged: challenged.length }, isStale ? 503 : 200);
+  });
+  app.get("/metrics", async () => {
+    return new Response(await metrics.text(), { headers: { "content-type": metrics.contentType } });
+  });
+  app.get("/challenged", (c) => c.json({ challenged: state().challenged }));
+  return app;
+}

@@ -1,0 +1,141 @@
+import { formatUsdc } from "tallystick-protocol/amount";
+import { auditToken } from "tallystick-protocol/records/auditToken";
+import { parseListing } from "tallystick-protocol/records/listing";
+import type { Log } from "tallystick-runtime/stderrLog";
+import { AUDIT_CAPABILITY } from "tallystick-sdk/audits/auditHire";
+import type { Verify } from "tallystick-sdk/buyer/verifyResult";
+import type { Buyer } from "tallystick-sdk/createBuyer";
+import { BudgetError } from "tallystick-sdk/errors";
+import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import type { AuditorAccount, OpenAssignment, OperatorRules } from "./operatorNode.ts";
+
+/** What is asked of its answer: what it finds comes by the ledger, and is judged by others. */
+export const anyAnswer: Verify = () => ({ all_passed: true, checks: {}, details: {} });
+
+/** How long an auditor may take to take an assignment, in milliseconds. */
+const HIRE_MS = 30_000;
+
+/** When an auditor that has not answered is asked again: at these shares of its time. */
+const REMINDERS = [0, 0.5, 0.8] as const;
+
+/**
+ * What is remembered of an assignment: how often its auditor was asked, whether it has taken it, and what it was offered, where. An
+ * offer stays the same however often it is made, so that it is one hire.
+ */
+type Asked = { times: number; isTaken: boolean; feeAtomic: string; endpoint: string };
+
+export type HireRound = { taken: number; reminded: number; failed: number };
+
+export type AuditorHiresParameters = {
+  /** The pool's buyer: its budget is the operator's, its journal survives a crash. */
+  buyer: Pick<Buyer, "hire">;
+  store: KeyValueStore;
+  /** Whether an auditor may ask for its fee when it is hired, by x402. Else it is paid after its verdict alone. */
+  payBefore: boolean;
+  /** How many are asked at once. */
+  atOnce: number;
+  log: Log;
+};
+
+/**
+ * Hires drawn auditors: tells each of its assignment at the endpoint of its offer, by a hire like any other (x402), and reminds
+ * those that let their time pass. One that asks to be paid is paid its fee then, at most once for an assignment; it counts as
+ * paid of what its verdicts come to. One that cannot be reached finds the assignment at its node, and is paid after its verdict.
+ */
+export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: AuditorHiresParameters) {
+  const keyOf = (token: string): string => `asked/${token}`;
+
+  async function ask(assignment: OpenAssignment, token: string, asked: Asked): Promise<void> {
+    const { hire, round, attempt, auditor, capability, due } = assignment;
+    const { times, isTaken, endpoint } = asked;
+    await store.put(keyOf(token), { ...asked, times: times + 1 } satisfies Asked);
+    // A reminder is no hire to be paid: what was taken was paid then.
+    const price = isTaken ? "0" : formatUsdc(BigInt(asked.feeAtomic));
+    await buyer.hire({
+      capability: AUDIT_CAPABILITY,
+      params: { token, hire, round, attempt, capability, due },
+      listing: parseListing({
+        agent_id: auditor,
+        capability: AUDIT_CAPABILITY,
+        price_usdc: price,
+        max_latency_ms: HIRE_MS,
+        endpoint,
+      }),
+      maxPriceUsdc: price,
+      maxLatencyMs: HIRE_MS,
+      // The same assignment is the same hire, in whichever process: it is paid once.
+      idempotencyKey: isTaken ? `${token}.${times}` : token,
+      maxAttempts: 1,
+      telemetry: false,
+      verify: anyAnswer,
+    });
+    await store.put(keyOf(token), { ...asked, times: times + 1, isTaken: true } satisfies Asked);
+  }
+
+  return {
+    /**
+     * @param time of the node's last tick, in unix seconds
+     * @param assignments those that no reorganization takes back
+     */
+    round: async (
+      assignments: readonly OpenAssignment[],
+      of: { accounts: readonly AuditorAccount[]; fees: OperatorRules["fees"]; time: number },
+      signal: AbortSignal,
+    ): Promise<HireRound> => {
+      const done: HireRound = { taken: 0, reminded: 0, failed: 0 };
+      await forgetOthers(assignments);
+      const credit = new Map(of.accounts.map((it) => [it.auditor, it.paid - it.accrued]));
+      // What was offered before and is not seen on the chain yet is out all the same.
+      for (const it of assignments) {
+        const offered = BigInt((await store.get<Asked>(keyOf(auditToken(it))))?.feeAtomic ?? "0");
+        if (offered > (credit.get(it.auditor) ?? 0n)) credit.set(it.auditor, offered);
+      }
+      const waiting = [...assignments];
+      const worker = async (): Promise<void> => {
+        for (let it = waiting.shift(); it !== undefined; it = waiting.shift()) {
+          if (signal.aborted) return;
+          const token = auditToken(it);
+          const known = await store.get<Asked>(keyOf(token));
+          if (!isDue(it, known?.times ?? 0, of.time)) continue;
+          // What was paid before and not earned yet is enough: nobody is paid in advance for two.
+          const hasCredit = (credit.get(it.auditor) ?? 0n) > 0n;
+          const fee = payBefore && !hasCredit ? feeFor(of.fees, it.amount) : 0n;
+          const asked = known ?? {
+            ...{ times: 0, isTaken: false, feeAtomic: String(fee), endpoint: it.endpoint },
+          };
+          if (asked.times > 0) done.reminded++;
+          if (known === undefined) credit.set(it.auditor, (credit.get(it.auditor) ?? 0n) + fee);
+          try {
+            await ask(it, token, asked);
+            done.taken++;
+          } catch (error) {
+            done.failed++;
+            const why = error instanceof BudgetError ? "the budget does not allow it" : String(error);
+            log("An auditor did not take its assignment.", { token, auditor: it.auditor, why });
+          }
+        }
+      };
+      await Promise.all(Array.from({ length: Math.max(1, atOnce) }, worker));
+      return done;
+    },
+  };
+
+  /** What is no longer open needs no memory. */
+  async function forgetOthers(assignments: readonly OpenAssignment[]): Promise<void> {
+    const open = new Set(assignments.map((it) => keyOf(auditToken(it))));
+    for (const key of await store.keys("asked")) if (!open.has(key)) await store.delete(key);
+  }
+}
+
+/** Whether an auditor is asked now: at first, and again when half of its time is over, and when most of it is. */
+function isDue({ time: from, due }: OpenAssignment, times: number, time: number): boolean {
+  const share = REMINDERS[times];
+  return share !== undefined && time >= from + (due - from) * share;
+}
+
+/** What a verdict on a hire of that price is worth. */
+export function feeFor(fees: OperatorRules["fees"], amount: bigint): bigint {
+  return fees.findLast(({ from }) => from <= amount)?.fee ?? 0n;
+}
+
+export type AuditorHires = ReturnType<typeof createAuditorHires>;

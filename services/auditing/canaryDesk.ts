@@ -1,0 +1,146 @@
+import { randomBytes } from "node:crypto";
+import type { Address } from "tallystick-protocol/address";
+import { type Hex, toHex } from "tallystick-protocol/hex";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { type Canary, canaryCommitment } from "tallystick-protocol/records/auditCanary";
+import type { Log } from "tallystick-runtime/stderrLog";
+import type { Buyer } from "tallystick-sdk/createBuyer";
+import { HireFailedError } from "tallystick-sdk/errors";
+import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import type { LocalAccount } from "viem";
+import { buyerOf, type CanaryPlan } from "./canaryPlan.ts";
+
+/** Where a record stands in the ledger. */
+export type SettledEntry = { ledger: string; index: number };
+
+/** How far a plan is. `salt` and `nonces` are written down before anything is committed to, and never change. */
+type Arranged = {
+  salt: Hex;
+  nonces: Hex[];
+  /** The entry with the commitment. */
+  entry?: SettledEntry;
+  /** By hire: made, or not to be made any more. */
+  ended: { [index: number]: "made" | "failed" };
+  isRevealed?: boolean;
+};
+
+export type CanaryDeskParameters = {
+  plans: readonly CanaryPlan[];
+  store: KeyValueStore;
+  /** A buyer for one canary, with that wallet, and a journal of its own. */
+  openBuyer: (account: LocalAccount) => Pick<Buyer, "hire" | "find">;
+  /** Signs a record as the operator and settles it; the same body again is the same entry. */
+  settle: (type: "audit_canary", body: RecordBody) => Promise<SettledEntry>;
+  log: Log;
+};
+
+/**
+ * Arranges canaries: commits to a list of hires and what they are worth, makes them once that is anchored, and publishes the list
+ * when their audits have ended. So auditors' errors are measured against truths that nobody could fit to their verdicts.
+ */
+export function createCanaryDesk({ plans, store, openBuyer, settle, log }: CanaryDeskParameters) {
+  const keyOf = ({ name }: CanaryPlan): string => `canary/${name}`;
+
+  async function arranged(plan: CanaryPlan): Promise<Arranged> {
+    const fresh: Arranged = {
+      salt: toHex(randomBytes(32)),
+      nonces: plan.hires.map(() => toHex(randomBytes(32))),
+      ended: {},
+    };
+    await store.putNew(keyOf(plan), fresh);
+    const kept = (await store.get<Arranged>(keyOf(plan))) ?? fresh;
+    if (kept.nonces.length !== plan.hires.length)
+      throw new Error(`The plan ${plan.name} has other hires than were committed to: give it another name.`);
+    return kept;
+  }
+
+  async function makeHires(plan: CanaryPlan, it: Arranged, signal: AbortSignal): Promise<void> {
+    for (const [n, canary] of plan.hires.entries()) {
+      signal.throwIfAborted();
+      if (it.ended[n] !== undefined) continue;
+      const outcome = await makeHire(plan, canary, it.nonces[n] as Hex);
+      if (outcome === undefined) continue;
+      it.ended[n] = outcome;
+      await store.put(keyOf(plan), it);
+    }
+  }
+
+  /** Undefined when it may be tried again. */
+  async function makeHire(
+    { name }: CanaryPlan,
+    canary: CanaryPlan["hires"][number],
+    nonce: Hex,
+  ): Promise<"made" | "failed" | undefined> {
+    const { seller, capability, params, max_price_usdc: maxPriceUsdc, max_latency_ms: maxLatencyMs } = canary;
+    const buyer = openBuyer(buyerOf(canary));
+    const known = (await buyer.find(nonce))?.kept;
+    // Another attempt would have another nonce than the one that was committed to.
+    const isSpent = known !== undefined && known.attempts > 0;
+    if (isSpent && (known.state === "running" || known.state === "open")) return "failed";
+    try {
+      await buyer.hire({
+        ...{ capability, params, seller, maxPriceUsdc, maxLatencyMs, maxAttempts: 1 },
+        // A key of 32 bytes is the nonce itself.
+        idempotencyKey: nonce,
+      });
+      return "made";
+    } catch (error) {
+      log("A canary could not be hired.", { plan: name, seller, error });
+      // Its money may be under way: the same call takes it up.
+      return error instanceof HireFailedError && error.money === "authorized"
+        ? undefined
+        : await endOf(nonce);
+    }
+
+    /** Who was never asked may be asked again. */
+    async function endOf(key: Hex): Promise<"failed" | undefined> {
+      return ((await buyer.find(key))?.kept.attempts ?? 0) > 0 ? "failed" : undefined;
+    }
+  }
+
+  return {
+    /**
+     * @param time of the node's last tick, in unix seconds
+     * @param isAnchored whether an entry of the ledger is anchored for good
+     * @returns how many plans are not published yet
+     */
+    round: async (
+      { time, isAnchored }: { time: number; isAnchored: (entry: SettledEntry) => Promise<boolean> },
+      signal: AbortSignal,
+    ): Promise<number> => {
+      let open = 0;
+      for (const plan of plans) {
+        signal.throwIfAborted();
+        const it = await arranged(plan);
+        if (it.isRevealed) continue;
+        open++;
+        const reveal = { salt: it.salt, hires: canariesOf(plan, it.nonces) };
+        const commitment = canaryCommitment(reveal);
+        if (it.entry === undefined) {
+          it.entry = await settle("audit_canary", { commitment });
+          await store.put(keyOf(plan), it);
+          log("Canaries were committed to.", { plan: plan.name, commitment });
+        }
+        if (!(await isAnchored(it.entry))) continue;
+        if (time >= plan.hire_after && time < plan.reveal_after) await makeHires(plan, it, signal);
+        if (time < plan.reveal_after) continue;
+        await settle("audit_canary", { commitment, reveal } as RecordBody);
+        await store.put(keyOf(plan), { ...it, isRevealed: true } satisfies Arranged);
+        open--;
+        log("Canaries were revealed.", { plan: plan.name });
+      }
+      return open;
+    },
+  };
+}
+
+/** What is committed to. */
+function canariesOf(plan: CanaryPlan, nonces: readonly Hex[]): Canary[] {
+  return plan.hires.map((canary, n) => ({
+    buyer: buyerOf(canary).address.toLowerCase() as Address,
+    nonce: nonces[n] as Hex,
+    truth: canary.truth,
+  }));
+}
+
+export type CanaryDesk = ReturnType<typeof createCanaryDesk>;

@@ -1,0 +1,29 @@
+import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { type AuditActuation, parseAuditActuation } from "tallystick-protocol/records/auditActuation";
+import type { LedgerName } from "tallystick-protocol/records/ledgerName";
+import { signRecord } from "tallystick-protocol/records/record";
+import { type Fetch, requestService } from "tallystick-sdk/requestService";
+import type { LocalAccount } from "viem";
+
+/**
+ * Writes what an operator's people decided of a challenged hire, once: the ledger takes one decision for a hire (SHP §8.3.4.2).
+ *
+ * @returns the hash of the ledger's entry
+ * @throws InvalidInputError naming the field; ServiceError when the ledger refuses it, or has another decision
+ */
+export async function decide(parameters: {
+  baseUrl: string;
+  ledger: LedgerName;
+  account: LocalAccount;
+  decision: AuditActuation;
+  fetch?: Fetch | undefined;
+}): Promise<string> {
+  const { baseUrl, ledger, account, decision, fetch } = parameters;
+  const body = decision as RecordBody;
+  const record = await signRecord({ type: "audit_actuation", ledger, body, account });
+  // Nothing is sent that the node would not take.
+  parseAuditActuation(record.body);
+  const { text } = await requestService({ baseUrl, path: "/v1/records", body: record, fetch });
+  return String((readForeignJson(text) as { hash?: unknown }).hash);
+}

@@ -1,0 +1,60 @@
+import { Gauge, Registry } from "prom-client";
+import type { OperatorState } from "./operatorRound.ts";
+
+/** What Prometheus reads of one process. */
+export type Metrics = { text: () => Promise<string>; contentType: string };
+
+/** USDC, for people: figures are for looking at, and nothing is decided by them. */
+const usdc = (atomic: bigint): number => Number(atomic) / 1_000_000;
+
+/** The figures of an operator's process; nothing global, so that two in one process do not meet. */
+export function createMetrics(state: () => OperatorState): Metrics {
+  const registry = new Registry();
+  const gauge = (name: string, help: string, read: (it: OperatorState) => number): void => {
+    new Gauge({
+      name: `tallystick_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read(state()));
+      },
+    });
+  };
+  gauge(
+    "audit_round_time_seconds",
+    "When the last round without a failure ended; 0 before.",
+    (it) => it.roundAt,
+  );
+  gauge("audit_node_time_seconds", "Time of the node's last tick.", (it) => it.nodeTime);
+  gauge("audit_round_failures", "Parts of rounds that failed, since the start.", (it) => it.failures);
+  gauge("audit_assignments_open", "Assignments that wait for a verdict.", (it) => it.openAssignments);
+  gauge(
+    "audit_assignments_taken",
+    "Assignments that auditors took when asked, since the start.",
+    (it) => it.taken,
+  );
+  gauge(
+    "audit_assignments_reminded",
+    "Reminders of unanswered assignments, since the start.",
+    (it) => it.reminded,
+  );
+  gauge(
+    "audit_assignments_not_taken",
+    "Auditors that could not be asked, since the start.",
+    (it) => it.notTaken,
+  );
+  gauge("audit_challenged", "Hires that wait for a decision.", (it) => it.challenged.length);
+  gauge("audit_refunds", "Held escrows that were refunded, since the start.", (it) => it.refunded);
+  gauge("audit_payments_waiting", "Payments that are decided on and not final.", (it) => it.paymentsWaiting);
+  gauge(
+    "audit_payments_refused",
+    "Auditors that the budget had nothing for in the last round.",
+    (it) => it.paymentsRefused,
+  );
+  gauge("audit_paid_usdc", "Paid for good, since the start.", (it) => usdc(it.paidAtomic));
+  gauge("audit_owed_usdc", "What the pool owes its auditors.", (it) => usdc(it.owedAtomic));
+  gauge("audit_budget_left_usdc", "What may still be spent in these 30 days.", (it) => usdc(it.budgetAtomic));
+  gauge("audit_canary_plans_open", "Plans of canaries that are not revealed.", (it) => it.canariesOpen);
+  gauge("resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
+  return { text: () => registry.metrics(), contentType: registry.contentType };
+}

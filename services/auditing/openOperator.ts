@@ -1,0 +1,131 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import type { Address } from "tallystick-protocol/address";
+import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import type { LedgerName } from "tallystick-protocol/records/ledgerName";
+import { signRecord } from "tallystick-protocol/records/record";
+import type { Log } from "tallystick-runtime/stderrLog";
+import type { Budget } from "tallystick-sdk/budget/budget";
+import { settledBlock } from "tallystick-sdk/chain/paymentState";
+import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
+import { type CreateBuyerParameters, createBuyer } from "tallystick-sdk/createBuyer";
+import { knownLedger } from "tallystick-sdk/knownLedger";
+import { type Fetch, requestService } from "tallystick-sdk/requestService";
+import { fileStore } from "tallystick-sdk/store/fileStore";
+import type { LocalAccount, Transport } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { anyAnswer, createAuditorHires } from "./auditorHires.ts";
+import { createCanaryDesk, type SettledEntry } from "./canaryDesk.ts";
+import { readCanaryPlan } from "./canaryPlan.ts";
+import type { AuditingConfig } from "./config.ts";
+import { createGraphqlNode } from "./graphqlNode.ts";
+import { createOperator, type Operator } from "./operator.ts";
+import type { OperatorNode } from "./operatorNode.ts";
+import { createPaymentDesk } from "./paymentDesk.ts";
+import { periodBudget } from "./periodBudget.ts";
+import { createRefundDesk } from "./refundDesk.ts";
+
+/** How long a signed payment can be used, in seconds. A process without notes pays nobody for as long. */
+const VALID_SECONDS = 1_800;
+
+/** How many auditors are asked at once. */
+const AT_ONCE = 8;
+
+export type OpenOperatorParameters = {
+  config: AuditingConfig;
+  log: Log;
+  /** Milliseconds since 1970. */
+  now: () => number;
+  /** Stand in for the node's API, the chain's RPC, and who reaches strangers. */
+  node?: OperatorNode;
+  transport?: Transport;
+  fetch?: Fetch;
+  ledger?: LedgerName;
+};
+
+/** Opens an operator on its folder. */
+export async function openOperator(parameters: OpenOperatorParameters): Promise<Operator> {
+  const { config, log, now, fetch } = parameters;
+  const { nodeUrl, network, folder, confirmations } = config;
+  const pool = privateKeyToAccount(config.poolKey);
+  const operator = privateKeyToAccount(config.operatorKey);
+  const rpc = parameters.transport ?? config.rpcUrl;
+  const sender = createTransactionSender({ account: pool, chainId: network.chainId, rpc });
+  const store = fileStore(folder);
+  const budget = periodBudget({ store, limit: config.budget, now });
+  const finalBlock = async () =>
+    await sender.client.getBlock({ blockNumber: await settledBlock(sender.client, confirmations) });
+  const ledger = knownLedger({ baseUrl: nodeUrl, ledger: parameters.ledger, store, fetch });
+  const payAfter = await beginAfter(store, Number((await finalBlock()).timestamp));
+
+  const openBuyer = (account: LocalAccount, name: string, limits: { budget?: Budget }) =>
+    createBuyer({
+      account,
+      baseUrl: nodeUrl,
+      network,
+      journal: fileStore(path.join(folder, name)),
+      client: sender.client as NonNullable<CreateBuyerParameters["client"]>,
+      confirmations,
+      devMode: config.devMode,
+      now,
+      ...(fetch !== undefined && { fetch }),
+      ...(parameters.ledger !== undefined && { ledger: parameters.ledger }),
+      ...limits,
+    });
+  const buyer = openBuyer(pool, "hires", { budget });
+  const settle = async (type: string, body: RecordBody): Promise<SettledEntry> => {
+    const named = await ledger();
+    const record = await signRecord({ type, ledger: named, body, account: operator });
+    const { text } = await requestService({ baseUrl: nodeUrl, path: "/v1/records", body: record, fetch });
+    const { index } = Object(readForeignJson(text)) as { index: number };
+    return { ledger: named, index };
+  };
+  // Hires that an earlier process left in the middle are taken up, whatever they came to.
+  await buyer.resume(anyAnswer).catch((error) => {
+    log("Earlier hires of auditors could not be taken up.", { error });
+  });
+
+  return createOperator({
+    node:
+      parameters.node ??
+      createGraphqlNode({ baseUrl: nodeUrl, operator: operator.address.toLowerCase() as Address, fetch }),
+    payments: createPaymentDesk({
+      ...{ pool, network, sender, store, budget, confirmations, log },
+      least: config.least,
+      validSeconds: VALID_SECONDS,
+    }),
+    hires: createAuditorHires({ buyer, store, payBefore: config.payBefore, atOnce: AT_ONCE, log }),
+    refunds:
+      config.arbiterKey === undefined
+        ? undefined
+        : createRefundDesk({
+            arbiter: privateKeyToAccount(config.arbiterKey),
+            ...{ network, sender, log },
+            escrows: config.escrows,
+          }),
+    canaries: createCanaryDesk({
+      ...{ store, settle, log },
+      plans:
+        config.canariesFile === undefined
+          ? []
+          : [readCanaryPlan(await readFile(config.canariesFile, "utf8"))],
+      openBuyer: (account) => openBuyer(account, `canary-${account.address.toLowerCase()}`, {}),
+    }),
+    pool: pool.address.toLowerCase(),
+    finalTime: async () => Number((await finalBlock()).timestamp),
+    budgetLeft: () => budget.remaining(),
+    payAfter,
+    ...{ roundMs: config.roundMs, now, log },
+  });
+}
+
+/**
+ * From when on payments are decided on: at once by a process with its notes. One without any may have lost them with a payment that
+ * is on its way, and waits until nothing that was signed can be used.
+ */
+async function beginAfter(store: ReturnType<typeof fileStore>, time: number): Promise<number> {
+  await store.putNew("operator/began", { time });
+  const began = await store.get<{ time: number }>("operator/began");
+  return (began?.time ?? time) + VALID_SECONDS;
+}

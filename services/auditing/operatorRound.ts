@@ -1,0 +1,143 @@
+import type { Log } from "tallystick-runtime/stderrLog";
+import type { AuditorHires } from "./auditorHires.ts";
+import type { CanaryDesk, SettledEntry } from "./canaryDesk.ts";
+import { createFinalAccounts, createFinalSet } from "./finalAccounts.ts";
+import type { ChallengedHire, OperatorNode, RolledBackEscrow } from "./operatorNode.ts";
+import type { PaymentDesk } from "./paymentDesk.ts";
+import type { RefundDesk } from "./refundDesk.ts";
+
+/** What an operator's process looks after, as it was in the last round. Amounts are atomic units, times unix seconds. */
+export type OperatorState = {
+  /** When the last whole round ended, by this process's clock; 0 before the first. */
+  roundAt: number;
+  /** The time of the node's last tick. */
+  nodeTime: number;
+  /** What this process has a part in, since its start. */
+  taken: number;
+  reminded: number;
+  notTaken: number;
+  refunded: number;
+  paidAtomic: bigint;
+  failures: number;
+  /** As of the last round. */
+  openAssignments: number;
+  paymentsWaiting: number;
+  paymentsRefused: number;
+  owedAtomic: bigint;
+  budgetAtomic: bigint;
+  canariesOpen: number;
+  challenged: ChallengedHire[];
+};
+
+export type RoundParameters = {
+  node: OperatorNode;
+  payments: PaymentDesk;
+  hires: AuditorHires;
+  /** Absent without a key of an arbiter. */
+  refunds?: RefundDesk | undefined;
+  canaries: CanaryDesk;
+  /** The pool's own address: the parameters have to name it. */
+  pool: string;
+  /** The time of the last block that no reorganization takes back, in unix seconds. */
+  finalTime: () => Promise<number>;
+  budgetLeft: () => Promise<bigint>;
+  /** No payment is decided on before this, in unix seconds of the chain's clock. */
+  payAfter: number;
+  /** Milliseconds since 1970. */
+  now: () => number;
+  log: Log;
+};
+
+/** Before the first round. */
+export function freshState(): OperatorState {
+  return {
+    ...{ roundAt: 0, nodeTime: 0, taken: 0, reminded: 0, notTaken: 0, refunded: 0, failures: 0 },
+    ...{ paidAtomic: 0n, owedAtomic: 0n, budgetAtomic: 0n },
+    ...{ openAssignments: 0, paymentsWaiting: 0, paymentsRefused: 0, canariesOpen: 0, challenged: [] },
+  };
+}
+
+/** One round of everything, told in `state`. What fails is logged and left to the next round; nothing of it keeps the rest. */
+export function createRound(
+  parameters: RoundParameters,
+  state: OperatorState,
+  signal: AbortSignal,
+): () => Promise<void> {
+  const { node, payments, hires, refunds, canaries, pool, payAfter, now, log } = parameters;
+  const finalAccounts = createFinalAccounts();
+  const finalEscrows = createFinalSet<RolledBackEscrow>();
+
+  /** Runs a part of the round. Another part does not wait for one that fails. */
+  async function part(name: string, work: () => Promise<void>): Promise<void> {
+    if (signal.aborted) return;
+    try {
+      await work();
+    } catch (error) {
+      if (signal.aborted) return;
+      state.failures++;
+      log("A part of the round failed; it is done again in the next.", { part: name, error });
+    }
+  }
+
+  async function actOn(time: number): Promise<void> {
+    const times = { time, finalTime: await parameters.finalTime() };
+    const rules = await node.rules(signal);
+    if (rules.pool !== pool)
+      throw new Error(`the node's parameters name the pool ${rules.pool}, not ${pool}`);
+    const accounts = await node.accounts(signal);
+    state.owedAtomic = accounts.reduce((sum, { accrued, paid }) => sum + max(0n, accrued - paid), 0n);
+    await part("payments", async () => {
+      const final = finalAccounts(accounts, times);
+      if (times.finalTime < payAfter) return;
+      const { waiting, refused } = await payments.pay(final, signal);
+      state.paymentsWaiting += waiting;
+      state.paymentsRefused = refused;
+    });
+    await part("assignments", async () => {
+      const open = await node.openAssignments(signal);
+      state.openAssignments = open.length;
+      const final = open.filter((it) => it.time <= times.finalTime);
+      const done = await hires.round(final, { accounts, fees: rules.fees, time }, signal);
+      state.taken += done.taken;
+      state.reminded += done.reminded;
+      state.notTaken += done.failed;
+    });
+    await part("refunds", async () => {
+      const final = finalEscrows(await node.rolledBackEscrows(signal), times);
+      state.refunded += (await refunds?.round(final, rules.auditArbiters, signal)) ?? 0;
+    });
+    await part("decisions", async () => {
+      const before = new Set(state.challenged.map(({ hire }) => hire));
+      state.challenged = await node.challenged(signal);
+      for (const { hire, seller, capability } of state.challenged)
+        if (!before.has(hire)) log("A hire waits for a decision.", { hire, seller, capability });
+    });
+    await part("canaries", async () => {
+      const isAnchored = async (entry: SettledEntry): Promise<boolean> =>
+        ((await node.anchoredAt(entry, signal)) ?? Number.POSITIVE_INFINITY) <= times.finalTime;
+      state.canariesOpen = await canaries.round({ time, isAnchored }, signal);
+    });
+  }
+
+  return async () => {
+    const failuresBefore = state.failures;
+    // What was signed is followed whatever the node says: it needs the chain alone.
+    await part("payments under way", async () => {
+      const { settled, waiting } = await payments.follow(signal);
+      state.paidAtomic += settled;
+      state.paymentsWaiting = waiting;
+    });
+    await part("the node", async () => {
+      const { time, isBlocked } = await node.standing(signal);
+      state.nodeTime = time;
+      if (isBlocked) throw new Error("the node waits for a part of a ledger, and its figures stand still");
+      await actOn(time);
+    });
+    state.budgetAtomic = await parameters.budgetLeft().catch(() => state.budgetAtomic);
+    if (state.failures === failuresBefore) state.roundAt = Math.floor(now() / 1_000);
+  };
+}
+
+function max(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

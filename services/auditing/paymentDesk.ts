@@ -1,0 +1,135 @@
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
+import type { Log } from "tallystick-runtime/stderrLog";
+import type { Budget } from "tallystick-sdk/budget/budget";
+import type { PaymentNetwork } from "tallystick-sdk/chain/paymentNetwork";
+import { readPaymentState } from "tallystick-sdk/chain/paymentState";
+import type { TransactionSender } from "tallystick-sdk/chain/transactionSender";
+import { BudgetError } from "tallystick-sdk/errors";
+import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import type { LocalAccount } from "viem";
+import type { AuditorAccount } from "./operatorNode.ts";
+import { paymentNonce } from "./paymentNonce.ts";
+import { createPoolTransfers, type SignedTransfer } from "./poolTransfers.ts";
+
+/** A payment that was decided on: written before its signature leaves, and forgotten once the chain has it for good. */
+type Payment = SignedTransfer & {
+  /** What the auditor was paid before, in atomic units. */
+  paid: string;
+};
+
+/** How one round ended. `waiting`: decided on, and not on the chain for good yet. Amounts are atomic units. */
+export type PaymentRound = { settled: bigint; waiting: number; refused: number };
+
+export type PaymentDeskParameters = {
+  /** The operator's pool, whose money it is. */
+  pool: LocalAccount;
+  network: PaymentNetwork;
+  /** Sends the transactions and pays for them. */
+  sender: TransactionSender;
+  store: KeyValueStore;
+  budget: Budget;
+  /** Less than this is not paid yet, in atomic units: a transfer costs gas. */
+  least: bigint;
+  /** How many blocks, the payment's own included, make it final. */
+  confirmations: number;
+  /** How long a signature can be used, in seconds. */
+  validSeconds: number;
+  log: Log;
+};
+
+/**
+ * Pays auditors what their verdicts came to, each once. One payment to an auditor is under way at a time; its nonce is made of
+ * what was paid before it, so that the token itself refuses a second one. A process that is killed goes on where the chain is.
+ */
+export function createPaymentDesk(parameters: PaymentDeskParameters) {
+  const { pool, network, sender, store, budget, least, confirmations, log } = parameters;
+  const address = pool.address.toLowerCase() as Address;
+  const transfers = createPoolTransfers(parameters);
+  const keyOf = (auditor: Address): string => `payment/${auditor}`;
+
+  /** @param depth how many blocks have to show it */
+  const stateOf = (nonce: Hex, depth: number) =>
+    readPaymentState(sender.client, network, { payer: address, nonce }, depth);
+
+  /** Looks what became of a payment. Gives its amount when it is final. */
+  async function follow(payment: Payment): Promise<bigint | undefined> {
+    const { auditor, nonce } = payment;
+    const final = await stateOf(nonce, confirmations);
+    if (final.isUsed) {
+      await budget.spend(nonce);
+      await store.put(`paid/${auditor}`, { paid: String(BigInt(payment.paid) + BigInt(payment.amount)) });
+      await store.delete(keyOf(auditor));
+      transfers.forget(nonce);
+      log("An auditor was paid.", { auditor, amount: payment.amount, nonce });
+      return BigInt(payment.amount);
+    }
+    const latest = await stateOf(nonce, 1);
+    if (latest.isUsed) return undefined;
+    // The old signature is of no use to anybody by then; the nonce stays, so that one of the two at most is ever taken.
+    if (final.time >= payment.validBefore) {
+      const again = await transfers.sign(payment, latest.time);
+      await store.put(keyOf(auditor), again);
+      await transfers.send(again);
+    } else if (!(await transfers.isOnItsWay(nonce)) && latest.time < payment.validBefore)
+      await transfers.send(payment);
+    return undefined;
+  }
+
+  /** Decides on a payment. @returns whether there is one under way now */
+  async function begin({ auditor, accrued, paid }: AuditorAccount): Promise<boolean> {
+    const known = await store.get<{ paid: string }>(`paid/${auditor}`);
+    // A node that knows less than this process would have it pay again what it paid.
+    if (known !== undefined && paid < BigInt(known.paid)) {
+      log("The node knows of less than was paid; nothing is paid by what it says.", { auditor, paid });
+      return false;
+    }
+    const amount = accrued - paid;
+    const nonce = paymentNonce(network, { pool: address, auditor, paid });
+    const { isUsed, time } = await stateOf(nonce, 1);
+    if (isUsed) return false;
+    await budget.reserve(nonce, amount);
+    const payment = await transfers.sign(
+      { auditor, paid: String(paid), amount: String(amount), nonce },
+      time,
+    );
+    if (!(await store.putNew(keyOf(auditor), payment))) return true;
+    await transfers.send(payment);
+    return true;
+  }
+
+  return {
+    /** Follows the payments under way. */
+    follow: async (signal: AbortSignal): Promise<PaymentRound> => {
+      const round: PaymentRound = { settled: 0n, waiting: 0, refused: 0 };
+      for (const key of await store.keys("payment")) {
+        signal.throwIfAborted();
+        const payment = await store.get<Payment>(key);
+        if (payment === undefined) continue;
+        const settled = await follow(payment);
+        if (settled === undefined) round.waiting++;
+        else round.settled += settled;
+      }
+      return round;
+    },
+    /** Decides on payments to those whom the pool owes enough; `accounts` are what no reorganization takes back. */
+    pay: async (accounts: readonly AuditorAccount[], signal: AbortSignal): Promise<PaymentRound> => {
+      const round: PaymentRound = { settled: 0n, waiting: 0, refused: 0 };
+      for (const account of accounts) {
+        signal.throwIfAborted();
+        if (account.accrued - account.paid < least) continue;
+        if ((await store.get(keyOf(account.auditor))) !== undefined) continue;
+        try {
+          if (await begin(account)) round.waiting++;
+        } catch (error) {
+          if (!(error instanceof BudgetError)) throw error;
+          round.refused++;
+          log("The budget does not allow to pay an auditor.", { auditor: account.auditor, error });
+        }
+      }
+      return round;
+    },
+  };
+}
+
+export type PaymentDesk = ReturnType<typeof createPaymentDesk>;

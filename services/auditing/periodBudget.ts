@@ -1,0 +1,42 @@
+import type { Budget } from "tallystick-sdk/budget/budget";
+import { storeBudget } from "tallystick-sdk/budget/storeBudget";
+import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+
+/** So much may be spent in so many seconds. */
+export const PERIOD_SECONDS = 30 * 86_400;
+
+/**
+ * A budget for every 30 days, exact across processes on one store. What was reserved in one period is spent or given back in it,
+ * though it be the next one by then.
+ *
+ * @param parameters.limit atomic units
+ * @param parameters.now milliseconds since 1970
+ */
+export function periodBudget(parameters: { store: KeyValueStore; limit: bigint; now: () => number }): Budget {
+  const { store, limit, now } = parameters;
+  const budgets = new Map<number, Budget>();
+  const ofPeriod = (period: number): Budget => {
+    const known = budgets.get(period) ?? storeBudget({ store, name: `pool-${period}`, limit });
+    budgets.set(period, known);
+    return known;
+  };
+  const current = (): number => Math.floor(now() / 1_000 / PERIOD_SECONDS);
+  const reservedIn = async (hireId: string): Promise<Budget> =>
+    ofPeriod((await store.get<number>(`reserved/${hireId}`)) ?? current());
+  return {
+    reserve: async (hireId, amount) => {
+      // Whoever comes back to it, after a crash and in the next period too, finds where it stands.
+      await store.putNew(`reserved/${hireId}`, current());
+      await (await reservedIn(hireId)).reserve(hireId, amount);
+    },
+    spend: async (hireId) => {
+      await (await reservedIn(hireId)).spend(hireId);
+      await store.delete(`reserved/${hireId}`);
+    },
+    giveBack: async (hireId) => {
+      await (await reservedIn(hireId)).giveBack(hireId);
+      await store.delete(`reserved/${hireId}`);
+    },
+    remaining: () => ofPeriod(current()).remaining(),
+  };
+}

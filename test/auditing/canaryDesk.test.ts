@@ -1,0 +1,177 @@
+import { expect } from "chai";
+import { hireId } from "tallystick-protocol/hire/hireIds";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { type Canary, canaryCommitment } from "tallystick-protocol/records/auditCanary";
+import { createBuyer } from "tallystick-sdk/createBuyer";
+import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { createCanaryDesk } from "../../services/auditing/canaryDesk.ts";
+import { type CanaryPlan, readCanaryPlan } from "../../services/auditing/canaryPlan.ts";
+import { MEAN, mean, NODE, type OpenSeller } from "../sdk/support/market.ts";
+import type { Wallet } from "../sdk/support/sdkChain.ts";
+import { newPurse, useMarket } from "../sdk/support/useMarket.ts";
+import { endAtEveryWrite, type MortalProcess } from "../support/endAtEveryWrite.ts";
+
+const PRICE = 50_000n;
+const REVEAL = 1_700_000_000;
+const LATER_MS = 120_000;
+const forever = new AbortController().signal;
+
+type Purse = Wallet & { paid: () => Promise<bigint> };
+type Scene = {
+  store: KeyValueStore;
+  journals: Map<string, KeyValueStore>;
+  purses: Purse[];
+  seller: OpenSeller;
+  plan: CanaryPlan;
+  settled: { body: RecordBody }[];
+};
+
+describe("canaries", function () {
+  this.timeout(120_000);
+  const world = useMarket();
+
+  const open = async (count = 2): Promise<Scene> => {
+    const listing = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
+    const seller = await world.market.openSeller({ listings: [listing], handlers: { [MEAN]: mean } });
+    const purses = await Promise.all(Array.from({ length: count }, () => newPurse(world.chain)));
+    const plan = readCanaryPlan(
+      JSON.stringify({
+        name: "first",
+        reveal_after: REVEAL,
+        hires: purses.map(({ privateKey }, n) => ({
+          ...{ private_key: privateKey, seller: seller.address, capability: MEAN, max_price_usdc: "0.05" },
+          ...{ params: { data: [1, n] }, max_latency_ms: 5_000, truth: n === 0 ? "good" : "bad" },
+        })),
+      }),
+    );
+    return { store: memoryStore(), journals: new Map(), purses, seller, plan, settled: [] };
+  };
+  const deskOf = (scene: Scene, { process, ahead = 0 }: { process?: MortalProcess; ahead?: number } = {}) => {
+    const keep = (store: KeyValueStore) => (process ? process.store(store) : store);
+    const cut = <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
+      process ? process.cut(work) : work;
+    return createCanaryDesk({
+      plans: [scene.plan],
+      store: keep(scene.store),
+      openBuyer: (account) => {
+        const journal = scene.journals.get(account.address) ?? memoryStore();
+        scene.journals.set(account.address, journal);
+        return createBuyer({
+          account,
+          baseUrl: NODE,
+          network: world.chain.network,
+          ledger: "local",
+          client: world.chain.client as never,
+          search: world.market.search,
+          journal: keep(journal),
+          devMode: true,
+          fetch: cut((...given: Parameters<typeof world.market.fetch>) => world.market.fetch(...given)),
+          now: () => Date.now() + ahead,
+          chainNow: Date.now,
+        });
+      },
+      // A ledger takes the same words once.
+      settle: cut(async (_, body) => {
+        const known = scene.settled.findIndex((it) => JSON.stringify(it.body) === JSON.stringify(body));
+        const index = known < 0 ? scene.settled.push({ body }) - 1 : known;
+        return { ledger: "local", index };
+      }),
+      log: () => {},
+    });
+  };
+  const anchored = { time: REVEAL - 1, isAnchored: async () => true };
+  const paid = (scene: Scene) => Promise.all(scene.purses.map((purse) => purse.paid()));
+  const revealOf = (scene: Scene) =>
+    scene.settled.at(-1)?.body.reveal as unknown as { salt: string; hires: Canary[] } | undefined;
+
+  it("are committed to before they are hired, and revealed when their time has come", async () => {
+    const scene = await open();
+    const desk = deskOf(scene);
+    expect(await desk.round({ time: REVEAL - 1, isAnchored: async () => false }, forever)).to.equal(1);
+    expect(await paid(scene)).to.deep.equal([0n, 0n]);
+    for (let n = 0; n < 2; n++) expect(await desk.round(anchored, forever)).to.equal(1);
+    expect(await paid(scene)).to.deep.equal([PRICE, PRICE]);
+    expect(scene.settled).to.have.length(1);
+    expect(await desk.round({ ...anchored, time: REVEAL }, forever)).to.equal(0);
+    expect(await desk.round({ ...anchored, time: REVEAL }, forever)).to.equal(0);
+    const reveal = revealOf(scene);
+    expect(scene.settled).to.have.length(2);
+    expect(canaryCommitment(reveal as never)).to.equal(scene.settled[0]?.body.commitment);
+    expect(reveal?.hires.map(({ buyer, truth }) => [buyer, truth])).to.deep.equal([
+      [scene.purses[0]?.address, "good"],
+      [scene.purses[1]?.address, "bad"],
+    ]);
+  });
+
+  it("are hired once, under the nonce that was committed to, whichever write the process ends at", async () => {
+    let made = 0;
+    const writes = await endAtEveryWrite<Scene>({
+      open: () => open(1),
+      run: async (scene, process) => deskOf(scene, { process }).round(anchored, forever),
+      resume: async (scene) => {
+        const desk = deskOf(scene, { ahead: LATER_MS });
+        for (let n = 0; n < 2; n++) await desk.round(anchored, forever);
+        await desk.round({ ...anchored, time: REVEAL }, forever);
+      },
+      check: async (scene, at) => {
+        const reveal = revealOf(scene);
+        expect(scene.settled, at).to.have.length(2);
+        const lines = (
+          await world.market.ledger.get(`/v1/ledger/entries?from=0&to=${world.market.ledger.ledger.size}`)
+        ).text
+          .split("\n")
+          .filter((line) => line !== "")
+          .map((line) => JSON.parse(line).payload)
+          .filter(({ type }) => type === "receipt");
+        for (const [n, spent] of (await paid(scene)).entries()) {
+          const { buyer = "", nonce = "" } = reveal?.hires[n] ?? {};
+          expect(spent === 0n || spent === PRICE, `${at}: paid ${spent}`).to.equal(true);
+          const receipts = lines.filter(({ body }) => body.buyer === buyer);
+          for (const { body } of receipts)
+            expect(body.hire_id, at).to.equal(hireId(buyer as Canary["buyer"], nonce as `0x${string}`));
+          if (spent > 0n) made++;
+        }
+      },
+    });
+    expect(writes).to.be.greaterThan(8);
+    expect(made).to.be.greaterThan(writes / 2);
+  });
+
+  it("of a plan that was changed under its name are refused", async () => {
+    const scene = await open();
+    await deskOf(scene).round(anchored, forever);
+    const changed = { ...scene, plan: { ...scene.plan, hires: scene.plan.hires.slice(1) } };
+    const error = await deskOf(changed)
+      .round(anchored, forever)
+      .catch((it: Error) => it.message);
+    expect(error).to.contain("other hires than were committed to");
+  });
+
+  it("need a wallet each, and faults in their file do not tell its keys", () => {
+    const key = `0x${"12".repeat(32)}`;
+    const hire = {
+      private_key: key,
+      seller: "0x12",
+      capability: MEAN,
+      params: {},
+      max_price_usdc: "1",
+      truth: "good",
+    };
+    const problems = (hires: object[]) => {
+      try {
+        readCanaryPlan(JSON.stringify({ name: "x", reveal_after: 1, hires }));
+      } catch (error) {
+        return String(error);
+      }
+      return "";
+    };
+    expect(problems([hire]))
+      .to.contain("seller")
+      .and.not.to.contain(key.slice(2));
+    const good = { ...hire, seller: `0x${"ab".repeat(20)}` };
+    expect(problems([good, { ...good, private_key: key.toUpperCase().replace("0X", "0x") }])).to.contain(
+      "wallet",
+    );
+    expect(problems([])).not.to.equal("");
+  });
+});

@@ -1,0 +1,180 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect } from "chai";
+import { operatorApp } from "../../services/auditing/app.ts";
+import type { AuditingConfig } from "../../services/auditing/config.ts";
+import { createMetrics } from "../../services/auditing/metrics.ts";
+import { openOperator } from "../../services/auditing/openOperator.ts";
+import type { OperatorNode } from "../../services/auditing/operatorNode.ts";
+import { openRpcProxy, type RpcProxy } from "../sdk/support/rpcProxy.ts";
+import { newWallet, type SdkChain, startSdkChain, type Wallet } from "../sdk/support/sdkChain.ts";
+import { fakeNode } from "./support/fakeNode.ts";
+import type { OperatorTask } from "./support/operatorProcess.ts";
+import { accountsOf, transfersTo } from "./support/paymentScene.ts";
+
+const PROCESS = path.join(import.meta.dirname, "support/operatorProcess.ts");
+
+describe("the process of an operator of audits", function () {
+  this.timeout(180_000);
+  let chain: SdkChain;
+  let folder: string;
+  let pool: Wallet;
+  before(async () => {
+    chain = await startSdkChain();
+  });
+  after(() => chain?.close());
+  beforeEach(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), "tallystick-auditing-"));
+    pool = newWallet();
+    await chain.mint(pool, 1_000_000n);
+    await chain.client.setBalance({ address: pool.address, value: 10n ** 18n });
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const configOf = (rpcUrl = "http://127.0.0.1:1"): AuditingConfig => ({
+    ...{ nodeUrl: "http://127.0.0.1:1", rpcUrl, network: chain.network, escrows: [] },
+    ...{ operatorKey: newWallet().privateKey, poolKey: pool.privateKey, folder, host: "127.0.0.1", port: 0 },
+    ...{
+      roundMs: 60_000,
+      budget: 1_000_000n,
+      least: 1_000n,
+      payBefore: true,
+      confirmations: 1,
+      devMode: true,
+    },
+  });
+  /** As a process that began long ago: one without notes pays nobody at first. */
+  const withNotes = () => {
+    mkdirSync(path.join(folder, "operator"));
+    writeFileSync(path.join(folder, "operator/began.json"), JSON.stringify({ time: 0 }));
+  };
+  const open = (changes: Partial<OperatorNode> = {}, config = configOf()) =>
+    openOperator({
+      ...{ config, log: () => {}, now: Date.now, transport: chain.transport, ledger: "local" as const },
+      node: fakeNode(pool.address, changes),
+    });
+
+  it("pays each once, though it is killed before it sends and before it hears of what it sent", async () => {
+    withNotes();
+    const auditors = [newWallet(), newWallet()];
+    const accrued = auditors.map((auditor, n): [Wallet, bigint] => [auditor, 15_000n * BigInt(n + 1)]);
+    const server: Server = createServer(async (_, response) => {
+      const accounts = await accountsOf(chain, pool, accrued);
+      const rows = accounts.map((it) => [it.auditor, String(it.accrued), String(it.paid)]);
+      response.end(JSON.stringify(rows));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const proxy: RpcProxy = await openRpcProxy(chain);
+    try {
+      const { budget: _, least: __, ...config } = configOf(proxy.url);
+      const accountsUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const run = (killAt: OperatorTask["killAt"], rounds: number) =>
+        runProcess({ config, pool: pool.address, accountsUrl, killAt, rounds });
+      const made = () => Promise.all(auditors.map((auditor) => transfersTo(chain, pool, auditor)));
+
+      expect(await run({ method: "eth_sendRawTransaction", when: "before" }, 1)).to.equal("SIGKILL");
+      expect(await made()).to.deep.equal([[], []]);
+      // Its notes say that it was decided on: the next one sends it, and is killed before it hears of it.
+      expect(await run({ method: "eth_sendRawTransaction", when: "after" }, 1)).to.equal("SIGKILL");
+      expect((await made()).flat()).to.deep.equal([15_000n]);
+      // The third books that one, sends the other, and is killed too.
+      expect(await run({ method: "eth_sendRawTransaction", when: "after" }, 1)).to.equal("SIGKILL");
+      expect(await run(null, 3)).to.equal(0);
+      expect(await made()).to.deep.equal([[15_000n], [30_000n]]);
+    } finally {
+      await proxy.close();
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    }
+  });
+
+  it("pays what was there at a final tick, when the node tells its own pool, and after its first half hour", async () => {
+    const auditor = newWallet();
+    const finalTime = await chain.now();
+    let time = finalTime + 1_000;
+    let accrued = 20_000n;
+    const node: Partial<OperatorNode> = {
+      standing: async () => ({ time, isBlocked: false }),
+      accounts: () => accountsOf(chain, pool, [[auditor, accrued]]),
+    };
+    const paid = () => transfersTo(chain, pool, auditor);
+    const fresh = await open({ ...node, standing: async () => ({ time: 1, isBlocked: false }) });
+    await fresh.round();
+    expect(await paid(), "without notes").to.deep.equal([]);
+    await chain.passTo(finalTime + 1_800);
+    for (const blocked of [
+      { standing: async () => ({ time: 1, isBlocked: true }) },
+      { rules: async () => ({ pool: auditor.address, auditArbiters: [], fees: [] }) },
+    ]) {
+      const operator = await open({ ...node, ...blocked });
+      await operator.round();
+      expect(operator.state().failures).to.equal(1);
+      expect(operator.state().roundAt).to.equal(0);
+    }
+    time = finalTime + 5_000;
+    const operator = await open(node);
+    await operator.round();
+    expect(await paid(), "not final").to.deep.equal([]);
+    // What is accrued meanwhile is younger, and what a reorganization took back is not paid.
+    accrued = 50_000n;
+    await chain.passTo(time);
+    time += 5_000;
+    await operator.round();
+    expect(await paid()).to.deep.equal([20_000n]);
+    expect(operator.state()).to.deep.include({ owedAtomic: 50_000n, paymentsWaiting: 1 });
+    await operator.round();
+    expect(operator.state()).to.deep.include({ paidAtomic: 20_000n, owedAtomic: 30_000n });
+    accrued = 15_000n;
+    await chain.passTo(time);
+    time += 5_000;
+    await operator.round();
+    expect(await paid()).to.deep.equal([20_000n]);
+  });
+
+  it("does the rest of a round when a part of it fails, and tells what waits for people", async () => {
+    const challenged = [{ hire: `0x${"1".repeat(64)}-1`, seller: pool.address, capability: null, time: 5 }];
+    const operator = await open({
+      openAssignments: async () => {
+        throw new Error("away");
+      },
+      challenged: async () => challenged,
+    });
+    await operator.round();
+    expect(operator.state()).to.deep.include({ failures: 1, challenged, budgetAtomic: 1_000_000n });
+    let now = 1_000_000;
+    const app = operatorApp({
+      ...{ state: operator.state, metrics: createMetrics(operator.state), roundMs: 60_000 },
+      ...{ now: () => now, startedAt: now },
+    });
+    const get = async (route: string) => await app.request(route);
+    expect(await (await get("/challenged")).json()).to.deep.equal({ challenged });
+    const text = await (await get("/metrics")).text();
+    expect(text)
+      .to.contain("tallystick_audit_challenged 1")
+      .and.contain("tallystick_audit_budget_left_usdc 1\n");
+    expect((await get("/health")).status).to.equal(200);
+    now += 11 * 60_000 + 1;
+    expect((await get("/health")).status).to.equal(503);
+  });
+});
+
+/** Runs an operator's process to its end: its exit code, or the signal that ended it. */
+async function runProcess(task: OperatorTask): Promise<number | string | null> {
+  const child = spawn(process.execPath, ["--import", "tsx", PROCESS], {
+    env: { ...process.env, OPERATOR_TASK: JSON.stringify(task) },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  child.stderr.on("data", (text) => {
+    said += text;
+  });
+  const ended = await new Promise<number | string | null>((resolve) => {
+    child.on("close", (code, signal) => resolve(signal ?? code));
+  });
+  if (ended === 1) throw new Error(said);
+  return ended;
+}

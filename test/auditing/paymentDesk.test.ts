@@ -1,0 +1,177 @@
+import { expect } from "chai";
+import { storeBudget } from "tallystick-sdk/budget/storeBudget";
+import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { createPaymentDesk } from "../../services/auditing/paymentDesk.ts";
+import { newWallet, type SdkChain, startSdkChain, type Wallet } from "../sdk/support/sdkChain.ts";
+import { endAtEveryWrite, type MortalProcess } from "../support/endAtEveryWrite.ts";
+import { accountsOf, transfersTo } from "./support/paymentScene.ts";
+
+const LIMIT = 1_000_000n;
+const PURSE = 5_000_000n;
+const quiet = () => {};
+const forever = new AbortController().signal;
+
+describe("the payments of an auditors' pool", function () {
+  this.timeout(120_000);
+  let chain: SdkChain;
+  before(async () => {
+    chain = await startSdkChain();
+  });
+  after(() => chain?.close());
+
+  type Scene = { store: KeyValueStore; pool: Wallet; auditors: [Wallet, Wallet] };
+  const open = async (): Promise<Scene> => {
+    const pool = newWallet();
+    await chain.mint(pool, PURSE);
+    return { store: memoryStore(), pool, auditors: [newWallet(), newWallet()] };
+  };
+  const budgetOf = (store: KeyValueStore, limit = LIMIT) => storeBudget({ store, name: "pool", limit });
+  const deskOf = (
+    { store, pool }: Pick<Scene, "store" | "pool">,
+    {
+      process,
+      confirmations = 1,
+      limit,
+      send = chain.sender.send,
+      validSeconds = 600,
+    }: {
+      process?: MortalProcess;
+      confirmations?: number;
+      limit?: bigint;
+      send?: typeof chain.sender.send;
+      validSeconds?: number;
+    } = {},
+  ) => {
+    const kept = process ? process.store(store) : store;
+    return createPaymentDesk({
+      pool: pool.account,
+      network: chain.network,
+      sender: { ...chain.sender, send: process ? process.cut(send) : send },
+      store: kept,
+      budget: budgetOf(kept, limit),
+      least: 1_000n,
+      confirmations,
+      validSeconds,
+      log: quiet,
+    });
+  };
+  /** One round as the operator has it. */
+  const round = async (desk: ReturnType<typeof deskOf>, scene: Scene, accrued: [bigint, bigint]) => {
+    await desk.follow(forever);
+    const [one, other] = scene.auditors;
+    const accounts = await accountsOf(chain, scene.pool, [
+      [one, accrued[0]],
+      [other, accrued[1]],
+    ]);
+    return await desk.pay(accounts, forever);
+  };
+  const transfers = (scene: Scene) =>
+    Promise.all(scene.auditors.map((auditor) => transfersTo(chain, scene.pool, auditor)));
+  const owed: [bigint, bigint] = [15_000n, 40_000n];
+
+  it("reach every auditor exactly once, whichever write the process ends at", async () => {
+    const writes = await endAtEveryWrite<Scene>({
+      open,
+      run: async (scene, process) => {
+        const desk = deskOf(scene, { process });
+        await round(desk, scene, owed);
+        await round(desk, scene, owed);
+        await round(desk, scene, [20_000n, 40_000n]);
+        await desk.follow(forever);
+      },
+      resume: async (scene) => {
+        const desk = deskOf(scene);
+        for (let n = 0; n < 3; n++) await round(desk, scene, [20_000n, 40_000n]);
+      },
+      check: async (scene, at) => {
+        const made = await transfers(scene);
+        const sums = made.map((list) => list.reduce((sum, it) => sum + it, 0n));
+        expect(sums, at).to.deep.equal([20_000n, 40_000n]);
+        expect(made[1], at).to.have.length(1);
+        expect(await scene.store.keys("payment"), at).to.deep.equal([]);
+        expect(LIMIT - (await budgetOf(scene.store).remaining()), `${at}: booked`).to.equal(60_000n);
+      },
+    });
+    expect(writes).to.be.greaterThan(8);
+  });
+
+  it("are sent again when nobody knows whether they were, and taken once", async () => {
+    for (const isMined of [true, false]) {
+      const scene = await open();
+      let isLost = true;
+      const send: typeof chain.sender.send = async (call) => {
+        if (!isLost) return await chain.sender.send(call);
+        isLost = false;
+        if (isMined) await chain.sender.send(call);
+        throw new Error("the RPC did not answer");
+      };
+      const desk = deskOf(scene, { send });
+      for (let n = 0; n < 3; n++) await round(desk, scene, owed);
+      expect(await transfers(scene), String(isMined)).to.deep.equal([[15_000n], [40_000n]]);
+    }
+  });
+
+  it("are one, of two processes without anything in common, and of one that lost its notes", async () => {
+    const scene = await open();
+    const other = { ...scene, store: memoryStore() };
+    const accounts = await accountsOf(chain, scene.pool, [[scene.auditors[0], 15_000n]]);
+    const desks = [deskOf(scene), deskOf(other)];
+    await Promise.all(desks.map((desk) => desk.pay(accounts, forever)));
+    // The node of one that begins anew still says what it said before.
+    await deskOf({ ...scene, store: memoryStore() }).pay(accounts, forever);
+    for (const desk of desks) await desk.follow(forever);
+    expect(await transfersTo(chain, scene.pool, scene.auditors[0])).to.deep.equal([15_000n]);
+  });
+
+  it("are not made again for a node that knows less than before, nor in place of one under way", async () => {
+    const scene = await open();
+    const desk = deskOf(scene, { confirmations: 3 });
+    await round(desk, scene, owed);
+    // Not final yet: what is owed more waits, and so does what the node forgot.
+    const [auditor] = scene.auditors;
+    await desk.pay([{ auditor: auditor.address, accrued: 90_000n, paid: 0n }], forever);
+    expect(await transfersTo(chain, scene.pool, auditor)).to.deep.equal([15_000n]);
+    await chain.client.mine({ blocks: 3 });
+    expect((await desk.follow(forever)).settled).to.equal(55_000n);
+    await desk.pay([{ auditor: auditor.address, accrued: 90_000n, paid: 0n }], forever);
+    await desk.pay([{ auditor: auditor.address, accrued: 90_000n, paid: 14_999n }], forever);
+    expect(await transfersTo(chain, scene.pool, auditor)).to.deep.equal([15_000n]);
+    await desk.pay([{ auditor: auditor.address, accrued: 90_000n, paid: 15_000n }], forever);
+    expect(await transfersTo(chain, scene.pool, auditor)).to.deep.equal([15_000n, 75_000n]);
+  });
+
+  it("are signed anew when nobody took them in time, under the same nonce", async () => {
+    const scene = await open();
+    const [auditor] = scene.auditors;
+    const lost = deskOf(scene, {
+      send: async () => {
+        throw new Error("away");
+      },
+      validSeconds: 60,
+    });
+    const accounts = await accountsOf(chain, scene.pool, [[auditor, 15_000n]]);
+    await lost.pay(accounts, forever);
+    const [key = ""] = await scene.store.keys("payment");
+    const before = await scene.store.get<{ nonce: string; validBefore: number }>(key);
+    await chain.passTo((await chain.now()) + 61);
+    const desk = deskOf(scene, { validSeconds: 60 });
+    await desk.follow(forever);
+    const after = await scene.store.get<{ nonce: string; validBefore: number }>(key);
+    expect(after?.nonce).to.equal(before?.nonce);
+    expect(after?.validBefore).to.be.above(before?.validBefore ?? 0);
+    expect((await desk.follow(forever)).settled).to.equal(15_000n);
+    expect(await transfersTo(chain, scene.pool, auditor)).to.deep.equal([15_000n]);
+  });
+
+  it("stay within the budget, to the last unit, and wait below the least", async () => {
+    const scene = await open();
+    const desk = deskOf(scene, { limit: 54_999n });
+    expect(await round(desk, scene, owed)).to.deep.include({ waiting: 1, refused: 1 });
+    expect(await transfers(scene)).to.deep.equal([[15_000n], []]);
+    const exact = await open();
+    expect(await round(deskOf(exact, { limit: 55_000n }), exact, owed)).to.deep.include({ refused: 0 });
+    const small = await open();
+    await round(deskOf(small), small, [999n, 1_000n]);
+    expect(await transfers(small)).to.deep.equal([[], [1_000n]]);
+  });
+});

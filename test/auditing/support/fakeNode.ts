@@ -1,0 +1,19 @@
+import type { OperatorNode } from "../../../services/auditing/operatorNode.ts";
+
+/** A node with nothing to do, but for what is given. */
+export function fakeNode(pool: string, changes: Partial<OperatorNode> = {}): OperatorNode {
+  return {
+    standing: async () => ({ time: 1, isBlocked: false }),
+    rules: async () => ({
+      pool: pool as `0x${string}`,
+      auditArbiters: [],
+      fees: [{ from: 0n, fee: 5_000n }],
+    }),
+    openAssignments: async () => [],
+    accounts: async () => [],
+    rolledBackEscrows: async () => [],
+    challenged: async () => [],
+    anchoredAt: async () => undefined,
+    ...changes,
+  };
+}
