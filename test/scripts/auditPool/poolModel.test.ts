@@ -37,7 +37,9 @@ async function deriveMarket(market: Market, ticks: number, chanceOf: (hires: str
   const host = (n: number) => (market.areLinked && n < market.colluders ? "one-house" : `auditor-${n}`);
   const endpoint = (n: number) => `https://${host(n)}.example`;
   const { ratePpm, recheckPpm, verdictSeconds, pairSeconds, maxUnanswered } = market.rules;
-  const audit = { ratePpm, recheckPpm, verdictSeconds, pairSeconds, maxUnanswered };
+  // Nobody is taken off for being wrong too often: the simulation shows what comes before that.
+  const minAgreement = 1_000_000;
+  const audit = { ratePpm, recheckPpm, verdictSeconds, pairSeconds, maxUnanswered, minAgreement };
   const log = scene({ audit, auditors: market.auditors, endpoint });
   const store = new MemoryStore();
   const hires: string[] = [];
