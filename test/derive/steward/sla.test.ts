@@ -5,6 +5,7 @@ import { daysUntilBreach, withClose } from "tallystick-derive/steward/sla/trend"
 import type { Row } from "tallystick-derive/tables";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { DAY, type EventLog, HOUR, START, wallet } from "../eventLog.ts";
+import { derive as deriveRelevant, relevant as relevantOf } from "../relevant/agreement.ts";
 import {
   AGENT,
   ARBITRATOR,
@@ -410,7 +411,12 @@ describe("SLAs: penalties", () => {
     ]);
     expect((await breachOf(log)).paid).to.equal(142_857n);
 
-    // The other two say that the same money bought their work: then it paid for that alone.
+    // A log of the transfers that matter tells of those that such a record names, like of those that a receipt does.
+    const relevant = await deriveRelevant(await relevantOf(log));
+    expect(rows(relevant, "breach").map(({ paid }) => paid)).to.deep.equal([142_857n]);
+    expect(rows(relevant, "slaClaim")).to.deep.equal(rows((await log.derive()).store, "slaClaim"));
+
+    // The buyer says that the same money bought its work: then it paid for that alone.
     log.receipt(wallet(300), AGENT, { tx: right, amount: 142_857, log_index: at, buyer_signature: "0x01" });
     expect((await breachOf(log)).paid).to.equal(0n);
     pay(right, at);
