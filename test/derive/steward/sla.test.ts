@@ -343,6 +343,8 @@ describe("SLAs: penalties", () => {
     const log = confirmed(reduction);
     const before = await breachOf(log);
     expect(before.goodDays).to.equal(0);
+    // On the day of the confirmation itself: that is none of recovery.
+    hires(log, 2, true);
     const goodDays: number[] = [];
     const first = Math.floor((log.time - START) / DAY) + 1;
     for (let day = first; day < first + 4; day++) {
@@ -421,6 +423,39 @@ describe("SLAs: penalties", () => {
     expect((await breachOf(log)).paid).to.equal(0n);
     pay(right, at);
     expect((await reasonsOf(log, "sla_payment")).at(-1)).to.equal("this transfer paid something else before");
+  });
+
+  it("are not paid by a transfer that paid for a hire", async () => {
+    const log = promise(stewardLog(), success({ type: "financial", amount: "3", currency: "USDC" }));
+    goTo(log, START + DAY);
+    hires(log, 30, false);
+    log
+      .after(HOUR)
+      .tick()
+      .after(week + 1)
+      .tick();
+    const { id } = await breachOf(log);
+    const tx = log.transfer(AGENT, wallet(300), 1_000_000, { authorized: true });
+    const at = log.lastLog;
+    log.receipt(wallet(300), AGENT, { tx, amount: 1_000_000 });
+    log.record("sla_payment", AGENT, { breach: id, buyer: wallet(300), tx_hash: tx, log_index: at });
+    expect(await reasonsOf(log, "sla_payment")).to.deep.equal(["this transfer paid for a hire"]);
+  });
+
+  it("owe nothing where all was given back", async () => {
+    const log = promise(stewardLog(), success({ type: "financial", amount: "3", currency: "USDC" }));
+    goTo(log, START + DAY);
+    for (let n = 0; n < 21; n++) {
+      const escrow = log.deposit(AGENT, wallet(300 + (n % 3)));
+      log.delivered(escrow).refunded(escrow, wallet(300 + (n % 3)));
+    }
+    log
+      .after(HOUR)
+      .tick()
+      .after(week + 1)
+      .tick();
+    const { status, owed } = await breachOf(log);
+    expect([status, owed]).to.deep.equal(["confirmed", 0n]);
   });
 
   it("owe nothing where nobody paid", async () => {

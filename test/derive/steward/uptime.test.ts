@@ -257,6 +257,14 @@ describe("uptime: whose hosts", () => {
     }
   });
 
+  it("is no host of which one of two says so", async () => {
+    const log = stewardLog({ probers: 2 });
+    goTo(log, START + HOUR + 1);
+    report(log, FIRST, 0, { hosts: { [HOST]: DOWN } });
+    report(log, SECOND, 0, { hosts: { [HOST]: DOWN }, served: {} });
+    expect(await monthOf(close(log))).to.deep.equal([0, 0, 0]);
+  });
+
   it("is nothing for who is no agent, and takes nothing from the host's own agent", async () => {
     const log = stewardLog();
     goTo(log, START + HOUR + 1);

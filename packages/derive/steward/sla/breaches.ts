@@ -141,7 +141,7 @@ export async function isOfManyBuyers(
   for (let day = fromDay; day <= toDay; day++) {
     for await (const id of itemsOf(step.store, slaHiresOf(guarantee.agent, day))) {
       const hire = await step.store.get("hire", id);
-      if (hire === null || hire.clusterSize !== 1 || !(await isBad(step, guarantee, hire))) continue;
+      if (hire === null || !(await isBad(step, guarantee, hire))) continue;
       parties.add(await partyOf(step, hire.buyer));
       if (parties.size >= LEAST_BUYERS) return true;
     }

@@ -35,7 +35,7 @@ async function shareOut(step: Step, breach: Row<"breach">, amount: bigint): Prom
   for (let day = breach.fromDay; day <= breach.toDay; day++) {
     for await (const id of itemsOf(step.store, slaHiresOf(breach.agent, day))) {
       const hire = await step.store.get("hire", id);
-      if (hire === null || hire.clusterSize !== 1 || hire.price === 0n) continue;
+      if (hire === null || hire.price === 0n) continue;
       paid.set(hire.buyer, (paid.get(hire.buyer) ?? 0n) + hire.price);
       total += hire.price;
     }
