@@ -46,8 +46,8 @@ export type OpenSigningParameters = {
   log: Log;
 };
 
-/** Least time between two checkpoints, in milliseconds. */
-const CHECKPOINT_MS = 1_000;
+/** Least time between two checkpoints, in milliseconds: with the making and the witnesses nobody waits longer than a second. */
+const CHECKPOINT_MS = 900;
 
 /** Least time between two writes of the static log, in milliseconds: each has some files. */
 const STATIC_LOG_MS = 2_000;

@@ -12,6 +12,7 @@ import {
   writeLedger,
 } from "../bench/ledger/largeLedger.ts";
 import { receiptRates, settleRates, signatureLimits } from "../bench/ledger/throughput.ts";
+import { type CoveredAfter, coveredAfter } from "../bench/ledger/witnessed.ts";
 
 type BenchOptions = {
   entries: string;
@@ -26,7 +27,7 @@ export function registerBenchLedger(program: Command): void {
   program
     .command("bench-ledger")
     .description("Measure the settlement service and its ledger on this machine.")
-    .option("--entries <count>", "entries of the large ledger", "1000000")
+    .option("--entries <count>", "entries of the large ledger; 0: leave it out", "1000000")
     .option("--receipts <count>", "receipts per number of clients", "4000")
     .option("--seconds <count>", "how long to settle proposals", "5")
     .option("--memory <count>", "only the memory that a service takes with so many entries of each kind")
@@ -67,7 +68,14 @@ export function registerBenchLedger(program: Command): void {
       ]);
       table.push(["  fewest settled by one of them", whole(many.least), "≥ 1"]);
 
+      say("witnesses …");
+      const { signed, witnessed } = await coveredAfter(6 * seconds);
+      const p50p99 = ({ p50, p99 }: CoveredAfter) => `${whole(p50)}, ${whole(p99)}`;
+      table.push(["from SETTLED to the next checkpoint: median and p99, ms", p50p99(signed), ""]);
+      table.push(["  to one that 2 of 3 witnesses cosigned", p50p99(witnessed), "p99 ≤ 1,000"]);
+
       const entries = Number(options.entries);
+      if (entries === 0) return print(table);
       const folder = mkdtempSync(path.join(tmpdir(), "tallystick-bench-"));
       try {
         say(`writing a ledger of ${whole(entries)} entries …`);
@@ -93,9 +101,13 @@ export function registerBenchLedger(program: Command): void {
       } finally {
         rmSync(folder, { recursive: true, force: true });
       }
-      const machine = `${availableParallelism()} cores, ${cpus()[0]?.model ?? "unknown"}, Node ${process.version}`;
-      process.stdout.write(`${table.toString()}\n${machine}; clients and service share the cores.\n`);
+      print(table);
     });
+}
+
+function print(table: { toString: () => string }): void {
+  const machine = `${availableParallelism()} cores, ${cpus()[0]?.model ?? "unknown"}, Node ${process.version}`;
+  process.stdout.write(`${table.toString()}\n${machine}; clients and service share the cores.\n`);
 }
 
 /** Prints what opening a ledger full of one kind of entries takes, for each kind: without its index, and with it. */

@@ -11,7 +11,7 @@ import { makeProofBundle, makeTlogProof } from "../proofs/proofBundles.ts";
  * Proofs about the ledger (RFC 9162 §2.1). Every answer costs O(log² n) hashes, however large the ledger. Hashes are `0x…`.
  *
  * - `GET /v1/ledger/checkpoint?size=`: a C2SP signed note; the newest when no size is given, else one that is kept. A clock
- *   makes them, at most one a second. When the contract holds its size and root it also carries the writer's EIP-712 `Head`.
+ *   makes them, at most one in 0.9 seconds. When the contract holds its size and root it also carries the writer's EIP-712 `Head`.
  *   `?witnessed=true`: the newest that the quorum of witnesses has cosigned (C2SP tlog-cosignature).
  * - `GET /v1/ledger/key`: the `vkey` that checks it (C2SP signed-note). While another follows, two lines with the times
  *   of each behind them (`until=`, `from=`); both sign then, and either is enough.

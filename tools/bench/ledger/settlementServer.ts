@@ -11,7 +11,10 @@ export type SettlementServer = { child: ChildProcess; port: number; size: number
 export const BENCH_KEY = "bench-key";
 
 /** Starts a settlement process on a folder and waits until it listens. */
-export async function startSettlement(ledgerDir: string): Promise<SettlementServer> {
+export async function startSettlement(
+  ledgerDir: string,
+  settings: { [name: string]: string } = {},
+): Promise<SettlementServer> {
   const { args, env, stdio } = programEndingWithParent("services/settlement/main.ts");
   const child = spawn(process.execPath, args, {
     env: {
@@ -23,6 +26,7 @@ export async function startSettlement(ledgerDir: string): Promise<SettlementServ
       SETTLEMENT_API_KEYS: BENCH_KEY,
       RATE_LIMIT_PER_KEY: "0",
       RATE_LIMIT_PER_ADDRESS: "0",
+      ...settings,
     },
     stdio,
   }) as ChildProcessByStdio<null, Readable, Readable>;
