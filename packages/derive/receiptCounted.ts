@@ -18,6 +18,6 @@ export async function receiptCounted(step: Step, receipt: Row<"receipt">, hire: 
   if (receipt.escrowId !== null || !hasAudits(step)) return;
   const counted = await step.store.get("hire", hire);
   if (counted === null) return;
-  await hireReceipted(step, { ...counted, paidAt: counted.time, isContested: false }, receipt);
-  await awaitDisclosure(step, counted);
+  const paid = { ...counted, paidAt: counted.time, isContested: false };
+  if (!(await hireReceipted(step, paid, receipt))) await awaitDisclosure(step, counted);
 }

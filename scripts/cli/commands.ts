@@ -234,6 +234,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../../tools/commands/recordMcp.ts")).registerRecordMcp,
   },
   {
+    name: "bench-audits",
+    summary: "measure what audits add to a derivation",
+    hidden: true,
+    load: async () => (await import("../../tools/commands/benchAudits.ts")).registerBenchAudits,
+  },
+  {
     name: "bench-ledger",
     summary: "measure the settlement service and its ledger",
     hidden: true,

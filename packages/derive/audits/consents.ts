@@ -1,4 +1,4 @@
-import { append, itemOf, itemsOf, lastItem, listLength } from "../lists.ts";
+import { append, itemOf, itemsOf, lastItem, listLength, tailItems } from "../lists.ts";
 import type { Step } from "../step.ts";
 import type { Store } from "../store.ts";
 
@@ -8,6 +8,9 @@ import type { Store } from "../store.ts";
  * bad work cannot step out of the audits for one hire.
  */
 const NOBODY = "-";
+
+/** As many as stand in the row of a list itself. */
+const FEW = 16;
 
 /**
  * Notes what a listing says of audits; it is a change when the listing said something else before.
@@ -38,15 +41,22 @@ export async function everConsented(store: Store, seller: string): Promise<boole
 /** Whose audits a listing agreed to at a time, or null. */
 export async function consentAt(store: Store, listing: string, time: number): Promise<string | null> {
   const list = consentsOf(listing);
-  let [low, high] = [0, await listLength(store, list)];
+  const row = await store.get("list", list);
+  if (row === null) return null;
+  // Most listings say something of it once: the row of the list has it all.
+  if (row.length < FEW) return operatorIn(tailItems(row).findLast((it) => parse(it)[0] <= time));
+  let [low, high] = [0, row.length];
   while (low < high) {
     const middle = (low + high) >> 1;
     const [since] = parse((await itemOf(store, list, middle)) ?? "");
     if (since <= time) low = middle + 1;
     else high = middle;
   }
-  const found = low === 0 ? null : await itemOf(store, list, low - 1);
-  const operator = found === null ? NOBODY : parse(found)[1];
+  return operatorIn(low === 0 ? undefined : ((await itemOf(store, list, low - 1)) ?? undefined));
+}
+
+function operatorIn(item: string | undefined): string | null {
+  const operator = item === undefined ? NOBODY : parse(item)[1];
   return operator === NOBODY ? null : operator;
 }
 

@@ -25,13 +25,14 @@ export type PaidHire = Pick<Row<"audit">, "id" | "seller" | "buyer" | "amount"> 
 /**
  * A receipt was joined to its payment or deposit: with both hashes and a consent the hire is eligible from here on, counted
  * or not, so that the money of a held escrow can still go back (SHP §8.3.1).
+ *
+ * @returns whether it became so now
  */
-export async function hireReceipted(step: Step, hire: PaidHire, receipt: Row<"receipt">): Promise<void> {
-  if (!hasAudits(step) || !(await everConsented(step.store, hire.seller))) return;
+export async function hireReceipted(step: Step, hire: PaidHire, receipt: Row<"receipt">): Promise<boolean> {
+  if (!hasAudits(step) || !(await everConsented(step.store, hire.seller))) return false;
   const consent = await consentOf(step, hire, receipt.capability);
-  if (consent === null) return;
-  if (consent.isListed && !isSaid(receipt)) return;
-  await becomeEligible(step, hire, { ...consent, receipt });
+  if (consent === null || (consent.isListed && !isSaid(receipt))) return false;
+  return becomeEligible(step, hire, { ...consent, receipt });
 }
 
 /** A hire was counted: if it says by then nothing of what was done, its silence is eligible too, after the waiting time. */
@@ -100,10 +101,11 @@ async function becomeEligible(
   step: Step,
   { id, seller, buyer, amount, isContested }: PaidHire,
   { operator, isListed, version, receipt }: Consent & { receipt: Row<"receipt"> | null },
-): Promise<void> {
-  if ((await step.store.get("audit", id)) !== null || amount < BigInt(step.params.minHireAtomic)) return;
+): Promise<boolean> {
+  if ((await step.store.get("audit", id)) !== null || amount < BigInt(step.params.minHireAtomic))
+    return false;
   // A pool is a hub: nothing that it buys is a hire.
-  if ((await isHubOrEscrow(step, buyer)) || (await isHubOrEscrow(step, seller))) return;
+  if ((await isHubOrEscrow(step, buyer)) || (await isHubOrEscrow(step, seller))) return false;
   const capability = receipt?.capability ?? null;
   const rate = await rateOf(step, { seller, capability, version });
   const ppm = isContested ? await contestedPpm(step, { buyer, seller, amount }, rate) : rate;
@@ -148,6 +150,7 @@ async function becomeEligible(
   await updateAgent(step, seller, { auditsEligible: auditsEligible + 1 });
   if (receipt !== null && (await isEquivocal(step, receipt, id))) await failEquivocal(step, audit);
   else await enqueue(step, "sample", { hire: id, operator, ppm });
+  return true;
 }
 
 /**

@@ -1,0 +1,32 @@
+import type { Command } from "commander";
+
+/** `npm run bench:audits`: what audits cost the derivation; the shortest of several rounds of each, which take turns. */
+export function registerBenchAudits(program: Command): void {
+  program
+    .command("bench-audits")
+    .description("Measure what audits add to a derivation, and a tick that draws, on this machine.")
+    .option("--hires <count>", "hires of a log", "30000")
+    .option("--drawn <count>", "hires that one tick draws", "1000")
+    .option("--rounds <count>", "how often each is measured", "5")
+    .action(async (options: { hires: string; drawn: string; rounds: string }) => {
+      const { deriveAudited } = await import("../bench/index/auditBench.ts");
+      const [hires, drawn] = [Number(options.hires), Number(options.drawn)];
+      const rounds: { without: number; with: number; tick: number }[] = [];
+      for (let n = 0; n < Number(options.rounds); n++) {
+        const { seconds: without } = await deriveAudited(hires, null);
+        const { seconds } = await deriveAudited(hires, 30_000);
+        const { tick } = await deriveAudited(drawn, 1_000_000, Number.POSITIVE_INFINITY);
+        rounds.push({ without, with: seconds, tick });
+      }
+      const least = (of: "without" | "with" | "tick") => Math.min(...rounds.map((it) => it[of]));
+      const figures = {
+        hires,
+        secondsWithout: least("without"),
+        secondsWith: least("with"),
+        ratio: least("with") / least("without"),
+        drawnByOneTick: drawn,
+        millisecondsOfThatTick: least("tick") * 1_000,
+      };
+      console.log(JSON.stringify(figures, null, 2));
+    });
+}
