@@ -1,3 +1,6 @@
+/** Most characters of one value: what a stranger answered may be in it. */
+const LONGEST = 2_000;
+
 /** One line of the log: a sentence, then what it is about. */
 export type Log = (sentence: string, fields?: { [key: string]: unknown }) => void;
 
@@ -8,6 +11,6 @@ export const stderrLog: Log = (sentence, fields = {}) => {
 };
 
 function printable(value: unknown): string {
-  const text = value instanceof Error ? value.message : String(value);
+  const text = (value instanceof Error ? value.message : String(value)).slice(0, LONGEST);
   return /^[^\s"=]+$/.test(text) ? text : JSON.stringify(text);
 }

@@ -12,7 +12,7 @@ export function registerProber(program: Command): void {
     )
     .action(async () => {
       const { readProberConfig } = await import("../../services/probing/config.ts");
-      const { stderrLog } = await import("../../services/probing/log.ts");
+      const { stderrLog } = await import("tallystick-runtime/stderrLog");
       const config = readProberConfig(process.env);
       const { runProber } = await import("../../services/probing/runProber.ts");
       const shutdown = watchShutdown();

@@ -1,7 +1,7 @@
 // The prober's process: `node --import tsx services/probing/main.ts`. Configured by environment variables (config.ts).
 import { TallystickError } from "tallystick-protocol/errors";
+import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import { readProberConfig } from "./config.ts";
-import { stderrLog as log } from "./log.ts";
 import { runProber } from "./runProber.ts";
 
 function end(error: unknown): never {

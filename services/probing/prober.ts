@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import type { Log } from "tallystick-runtime/stderrLog";
 import { z } from "zod";
 import { HostMemory } from "./hosts/hostMemory.ts";
 import { HostTable } from "./hosts/hostTable.ts";
 import { HostVisits } from "./hosts/hostVisits.ts";
 import type { VisitParameters } from "./hosts/visit.ts";
-import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import type { Answer, Question } from "./net/ask.ts";
 import type { Policy } from "./net/policy.ts";

@@ -1,8 +1,8 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import type { Log } from "tallystick-runtime/stderrLog";
 import { ServiceError } from "tallystick-sdk/requestService";
-import type { Log } from "../log.ts";
 import { writeWhole } from "../observations/writeWhole.ts";
 
 /** How long after its hour a record may be settled, in seconds: then the hour closes (STEWARD). */
