@@ -8,7 +8,7 @@ const KEYED = ["GET /v1/reviews", "GET /v1/reviews/:id", "POST /v1/actions", "PO
 /** What anybody may call: records and reviews are signed, the rest is public to read. */
 const OPEN = [
   /^GET \/(?:health|metrics)$/,
-  /^GET \/v1\/(?:ledger\/[a-z]+|status\/:[a-z_]+|context|rules)$/,
+  /^GET \/v1\/(?:ledger\/[a-z-]+|status\/:[a-z_]+|context|rules)$/,
   /^GET \/tlog\//,
   /^POST \/(?:telemetry|v1\/(?:listings|receipts|rate|stake|verify|contest|params|records|pulse|claim|claim\/verify))$/,
   /^POST \/v1\/reviews\/:id$/,
