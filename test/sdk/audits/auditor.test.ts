@@ -360,14 +360,21 @@ describe("an auditor", () => {
         return { verdict: "fail", reasons: [{ code, detail: "" }] };
       }) as Judge,
     };
+    // An ended process waits for ever for its last write; its clocks would keep this one running.
+    const ended: { close: () => Promise<void> }[] = [];
     const writes = await endAtEveryWrite({
       open: flow.open,
       run: async ({ inner, hire, store }, process) => {
         const cut = process.cut(inner.fetch) as typeof inner.fetch;
         const { judge } = flow;
-        await inner
-          .auditorOf(hire, { store: process.store(store), judge, fetch: cut, holderFetch: cut })
-          .round();
+        const auditor = inner.auditorOf(hire, {
+          store: process.store(store),
+          judge,
+          fetch: cut,
+          holderFetch: cut,
+        });
+        ended.push(auditor);
+        await auditor.round();
       },
       resume: async ({ inner, hire, store }) => {
         const auditor = inner.auditorOf(hire, { store, judge: flow.judge });
@@ -381,6 +388,7 @@ describe("an auditor", () => {
       },
     });
     expect(writes).to.be.within(6, 20);
+    for (const auditor of ended) void auditor.close();
   });
 });
 
