@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 
 /** A process that ends at one of its writes, and never does anything again. */
@@ -27,9 +28,29 @@ export type EndedFlow<Scene> = {
  * @returns how many writes there were
  */
 export async function endAtEveryWrite<Scene>(flow: EndedFlow<Scene>): Promise<number> {
-  const whole = await runOnce(flow, Number.POSITIVE_INFINITY);
-  for (let write = 0; write < whole; write++) await runOnce(flow, write);
-  return whole;
+  const { setTimeout } = globalThis;
+  globalThis.setTimeout = noteTimers(setTimeout);
+  try {
+    const whole = await runOnce(flow, Number.POSITIVE_INFINITY);
+    for (let write = 0; write < whole; write++) await runOnce(flow, write);
+    return whole;
+  } finally {
+    globalThis.setTimeout = setTimeout;
+  }
+}
+
+/** The timers that a process has begun: with it they end, and do not keep the one that runs the tests. */
+const timersOf = new AsyncLocalStorage<{ begun: Set<NodeJS.Timeout>; areOver: boolean }>();
+
+function noteTimers(begin: typeof setTimeout): typeof setTimeout {
+  const noting = (...args: Parameters<typeof setTimeout>) => {
+    const timer = begin(...args);
+    const timers = timersOf.getStore();
+    if (timers?.areOver) clearTimeout(timer);
+    else timers?.begun.add(timer);
+    return timer;
+  };
+  return Object.assign(noting, begin) as typeof setTimeout;
 }
 
 async function runOnce<Scene>({ open, run, resume, check }: EndedFlow<Scene>, last: number): Promise<number> {
@@ -64,12 +85,17 @@ async function runOnce<Scene>({ open, run, resume, check }: EndedFlow<Scene>, la
       (...args) =>
         alive(() => work(...args)),
   };
-  const ran = run(scene, process).catch((error: unknown) => {
-    // Whom nothing ends has to come to its end.
-    if (last === Number.POSITIVE_INFINITY) throw error;
-  });
+  const timers = { begun: new Set<NodeJS.Timeout>(), areOver: false };
+  const ran = timersOf
+    .run(timers, () => run(scene, process))
+    .catch((error: unknown) => {
+      // Whom nothing ends has to come to its end.
+      if (last === Number.POSITIVE_INFINITY) throw error;
+    });
   await Promise.race([ran, died.promise]);
   isDead = true;
+  timers.areOver = true;
+  for (const timer of timers.begun) clearTimeout(timer);
   await resume(scene);
   await check(scene, last === Number.POSITIVE_INFINITY ? "at no write" : `at write ${last}`);
   return writes;

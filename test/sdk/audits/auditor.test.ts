@@ -360,8 +360,6 @@ describe("an auditor", () => {
         return { verdict: "fail", reasons: [{ code, detail: "" }] };
       }) as Judge,
     };
-    // An ended process waits for ever for its last write; its clocks would keep this one running.
-    const ended: { close: () => Promise<void> }[] = [];
     const writes = await endAtEveryWrite({
       open: flow.open,
       run: async ({ inner, hire, store }, process) => {
@@ -373,7 +371,6 @@ describe("an auditor", () => {
           fetch: cut,
           holderFetch: cut,
         });
-        ended.push(auditor);
         await auditor.round();
       },
       resume: async ({ inner, hire, store }) => {
@@ -388,7 +385,6 @@ describe("an auditor", () => {
       },
     });
     expect(writes).to.be.within(6, 20);
-    for (const auditor of ended) void auditor.close();
   });
 });
 
