@@ -8,12 +8,12 @@ import { allSteps, chosenTests, type TestStep } from "./testing/steps.ts";
 /** What to run; without files and grep everything. */
 export type RunAllTestsParameters = { files?: string[]; grep?: string };
 
-/** More than two at a time would measure the machine, not the code: many tests start a chain, a Postgres or a node. */
-const LANES = Math.min(2, availableParallelism());
+/** One more than there are cores, up to three: many tests wait for a chain, a Postgres or a node more than they compute. */
+const LANES = Math.min(3, availableParallelism() + 1);
 
 /**
  * Runs every check and test of the repository, each with its output visible, and closes with one line that counts
- * them: `N passed, N failed`. A check (lint, build, types) counts one. Two run at a time.
+ * them: `N passed, N failed`. A check (lint, build, types) counts one. Up to three run at a time.
  *
  * @returns the exit code: 0 only when nothing failed and every runner ran at least one test
  */

@@ -84,7 +84,9 @@ describe("the settlement process on a real disk", function () {
       else chmodSync(disk, 0o555);
       const { code, err } = await fail();
       expect(code).to.equal(1);
-      expect(err).to.match(/^error: The ledger's folder cannot be written: E[A-Z]+: .*\nhint: Check its permissions/);
+      expect(err).to.match(
+        /^error: The ledger's folder cannot be written: E[A-Z]+: .*\nhint: Check its permissions/,
+      );
     });
   }
 
