@@ -1,23 +1,8 @@
-import type { AuditReasonCode } from "tallystick-protocol/records/auditReasons";
+import { type AuditReasonCode, auditReasonCodes } from "tallystick-protocol/records/auditReasons";
 import * as z from "zod";
 
 /** What a model may find. The other codes are for the rules, and for the auditor itself. */
-const modelCodes = [
-  "instructions_ignored",
-  "missing_information",
-  "factual_error",
-  "fabricated",
-  "off_topic",
-  "wrong_language",
-  "wrong_format",
-  "truncated",
-  "copied_input",
-  "unsafe",
-  "manipulates_judge",
-  "meets_request",
-  "ambiguous_request",
-  "cannot_judge",
-] as const satisfies readonly AuditReasonCode[];
+const modelCode = z.enum(auditReasonCodes).exclude(["undisclosed", "equivocation", "auditor_error", "other"]);
 
 /** Codes that say nothing against the work. */
 const HARMLESS: readonly AuditReasonCode[] = ["meets_request", "ambiguous_request", "cannot_judge"];
@@ -26,7 +11,7 @@ const HARMLESS: readonly AuditReasonCode[] = ["meets_request", "ambiguous_reques
 export const modelAnswerSchema = z.strictObject({
   nonce: z.string(),
   verdict: z.enum(["pass", "fail", "inconclusive"]),
-  reasons: z.array(z.enum(modelCodes)),
+  reasons: z.array(modelCode),
   explanation: z.string(),
 });
 
