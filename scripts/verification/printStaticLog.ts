@@ -1,10 +1,9 @@
-import { readFile } from "node:fs/promises";
-import { InvalidInputError, type TallystickError } from "tallystick-protocol/errors";
+import type { TallystickError } from "tallystick-protocol/errors";
 import { toHex } from "tallystick-protocol/hex";
 import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { parseVerifierKey } from "tallystick-protocol/note/signedNote";
-import { parseTrustPolicy } from "tallystick-protocol/note/trustPolicy";
 import { verifyStaticLog } from "../../services/settlement/staticLog/verifyStaticLog.ts";
+import { readPolicy } from "./readPolicy.ts";
 
 /**
  * Verifies a static log and prints what it comes to. The exit code is 1 when it does not hold.
@@ -16,8 +15,7 @@ export async function printStaticLog(
   options: { key?: string[]; policy?: string; json?: boolean },
 ): Promise<void> {
   const keys = options.key?.map((key) => parseVerifierKey(key, "--key"));
-  const policy =
-    options.policy === undefined ? undefined : parseTrustPolicy(await read(options.policy), "--policy");
+  const policy = options.policy === undefined ? undefined : await readPolicy(options.policy);
   try {
     const { size, head, root, origin, trusted } = await verifyStaticLog({ source, keys, policy });
     const shown = { file: source, valid: true, origin, entries: size, head, root: toHex(root), trusted };
@@ -42,12 +40,4 @@ export async function printStaticLog(
     process.stdout.write(`${options.json ? JSON.stringify(shown) : text}\n`);
     process.exitCode = 1;
   }
-}
-
-async function read(file: string): Promise<string> {
-  return readFile(file, "utf8").catch((cause: Error) => {
-    throw new InvalidInputError({
-      issues: [{ field: "--policy", message: `cannot be read: ${cause.message}` }],
-    });
-  });
 }

@@ -1,8 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import { type Hex, toHex } from "tallystick-protocol/hex";
-import { parseTrustPolicy } from "tallystick-protocol/note/trustPolicy";
 import { parseTlogProof, verifyTlogProof } from "tallystick-protocol/proof/tlogProof";
+import { readPolicy } from "./readPolicy.ts";
 
 /** What a `.tlog-proof` file comes to. `witnesses`: who of the policy cosigned, and when, in unix seconds. */
 export type TlogProofResult = {
@@ -23,12 +22,11 @@ export type TlogProofResult = {
  * @throws ProofError with the part that does not hold; InvalidInputError naming `--policy`, or a part of the file
  */
 export async function verifyTlogProofText(text: string, policyFile?: string): Promise<TlogProofResult> {
-  if (policyFile === undefined)
-    refuse("must be given for a .tlog-proof: the file itself cannot say whom to believe");
-  const policyText = await readFile(policyFile, "utf8").catch((cause: Error) =>
-    refuse(`cannot be read: ${cause.message}`),
-  );
-  const policy = parseTrustPolicy(policyText, "--policy");
+  if (policyFile === undefined) {
+    const message = "must be given for a .tlog-proof: the file itself cannot say whom to believe";
+    throw new InvalidInputError({ issues: [{ field: "--policy", message }] });
+  }
+  const policy = await readPolicy(policyFile);
   const { entry, index, checkpoint, witnesses } = verifyTlogProof(parseTlogProof(text), policy);
   return {
     valid: true,
@@ -57,8 +55,4 @@ export function tlogProofAsText(file: string, result: TlogProofResult): string {
     `in       ${origin}, ${size} entries, root ${root}`,
     ...(witnesses.length > 0 ? witnesses : ["witness  none: the policy asks for none"]),
   ].join("\n");
-}
-
-function refuse(message: string): never {
-  throw new InvalidInputError({ issues: [{ field: "--policy", message }] });
 }
