@@ -1,6 +1,7 @@
 import { runAgenda } from "./agenda.ts";
 import { saveAgents } from "./agentRow.ts";
 import { leaveAgreement } from "./audits/agreement.ts";
+import { auditorTiered } from "./audits/auditors.ts";
 import { leaveFalseRefunds } from "./audits/contested.ts";
 import { leaveAudits } from "./audits/effects.ts";
 import { disclosureWaited } from "./audits/eligibility.ts";
@@ -45,6 +46,7 @@ export function apply(store: Store, event: DeriveEvent, options: ApplyOptions = 
 const phases: ((step: Step, event: DeriveEvent) => Answer<void>)[] = [
   dispatch,
   settleAgents,
+  settleRosters,
   noteTouched,
   closeTick,
   saveAgents,
@@ -56,6 +58,12 @@ function settleAgents(step: Step): Answer<void> {
   return forEach([...step.touchedAgents], (agent) =>
     after(settleTier(step, agent), () => settleStanding(step, agent)),
   );
+}
+
+/** In the order of addresses, not of what the event touched first: places on rosters decide who audits. */
+function settleRosters(step: Step): Answer<void> {
+  if (step.tiered.size === 0) return;
+  return forEach([...step.tiered].sort(), ([agent, isTier2]) => auditorTiered(step, agent, isTier2));
 }
 
 function closeTick(step: Step, { kind }: DeriveEvent): Answer<void> {

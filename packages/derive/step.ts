@@ -38,6 +38,8 @@ export type Step = {
   readonly agents: Map<string, OpenAgent>;
   /** The wallets, likewise (see `wallets.ts`). */
   readonly wallets: Map<string, OpenWallet>;
+  /** Agents that rose to Tier 2, or fell from it, and whether they rose. */
+  readonly tiered: Map<string, boolean>;
   /** Agents and clusters whose public fields may have changed. */
   readonly touchedAgents: Set<string>;
   readonly touchedClusters: Set<string>;
@@ -69,6 +71,7 @@ export function openStep(
     ask,
     agents: new Map(),
     wallets: new Map(),
+    tiered: new Map(),
     touchedAgents: new Set(),
     touchedClusters: new Set(),
     touchedAudits,

@@ -1,5 +1,4 @@
 import { agentRow, updateAgent } from "./agentRow.ts";
-import { auditorTiered } from "./audits/auditors.ts";
 import { compare, multiply, parseRational, rational } from "./rational.ts";
 import type { Step } from "./step.ts";
 import { type Answer, after } from "./store.ts";
@@ -21,10 +20,9 @@ export function settleTier(step: Step, address: string): Answer<void> {
       reason,
       ...step.at,
     };
+    if (to === 2 || agent.trustTier === 2) step.tiered.set(address, to === 2);
     return after(step.store.insert("tierChange", change), () =>
-      after(updateAgent(step, address, { trustTier: to, tierChanges: agent.tierChanges + 1 }), () =>
-        to === 2 || agent.trustTier === 2 ? auditorTiered(step, address, to === 2) : undefined,
-      ),
+      updateAgent(step, address, { trustTier: to, tierChanges: agent.tierChanges + 1 }),
     );
   });
 }

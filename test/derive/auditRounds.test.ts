@@ -141,6 +141,35 @@ describe("who audits", () => {
     expect(await askedOf(log)).to.deep.equal([wallet(51)]);
   });
 
+  it("is found at once among any number of offers of agents outside of Tier 2", async () => {
+    const log = scene({ auditors: 1 });
+    for (let n = 0; n < 300; n++) offer(log, wallet(1_000 + n));
+    drawn(log);
+    const { store, asked } = await only(log);
+    expect(asked.map((it) => [it.auditor, it.passedOver])).to.deep.equal([[wallet(100), ""]]);
+    expect(store.rows("roster").get(`${AUDITED}/text.translate`)?.size).to.equal(1);
+    expect(store.rows("rosterMember").size).to.equal(1);
+  });
+
+  it("has its place from Tier 2 on, loses it with the tier, and those that rise at once stand by address", async () => {
+    const log = scene({ auditors: 0 });
+    for (const n of [53, 51, 52]) offer(log, wallet(n));
+    const rosterAt = async () => {
+      const { store } = await log.derive();
+      const size = store.rows("roster").get(`${AUDITED}/text.translate`)?.size ?? 0;
+      const places = Array.from({ length: size }, (_, n) => `${AUDITED}/text.translate/${n}`);
+      return places.map((place) => store.rows("rosterPlace").get(place)?.auditor);
+    };
+    expect(await rosterAt()).to.deep.equal([]);
+    log.hire(wallet(52), wallet(99));
+    log.hire(wallet(51), wallet(99));
+    expect(await rosterAt()).to.deep.equal([wallet(52), wallet(51)]);
+    log.hire(wallet(52), wallet(99), { verification: { all_passed: false, checks: {} } });
+    expect(await rosterAt()).to.deep.equal([wallet(51)]);
+    log.hire(wallet(53), wallet(99));
+    expect(await rosterAt()).to.deep.equal([wallet(51), wallet(53)]);
+  });
+
   it("is neither buyer nor seller, nor in a cluster with either", async () => {
     for (const side of [SELLER, BUYER]) {
       const log = scene({ auditors: 1 });
@@ -238,6 +267,7 @@ describe("who audits", () => {
 
   it("is published with the clusters of all three, and with why others were passed over", async () => {
     const log = scene({ auditors: 1 });
+    log.hire(wallet(50), wallet(99), { capability: "text.summarize" });
     offer(log, wallet(50));
     for (let n = 0; n < 6; n++) {
       log.hire(SELLER, wallet(200 + n), HASHES);
@@ -249,6 +279,8 @@ describe("who audits", () => {
       expect(Object.keys(JSON.parse(it.clusters))).to.include.members([wallet(100), SELLER]);
       expect(it.auditorType).to.equal("auditor");
     }
-    expect(asked.flatMap((it) => it.passedOver.split(",")).filter((it) => it !== "")).to.include("tier");
+    expect(asked.flatMap((it) => it.passedOver.split(",")).filter((it) => it !== "")).to.include(
+      "capability",
+    );
   });
 });

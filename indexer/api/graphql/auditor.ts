@@ -19,7 +19,7 @@ const RosterSeatRef = builder.objectRef<Seat>("RosterSeat").implement({
     place: t.field({
       type: "SafeInt",
       nullable: true,
-      description: "From 0; null when it is not on the roster now.",
+      description: "From 0; null when it is not on the roster now: not in Tier 2, or taken off.",
       resolve: ({ place }) => place,
     }),
     size: t.field({ type: "SafeInt", description: "Of the roster.", resolve: ({ size }) => size }),
@@ -76,7 +76,9 @@ const AuditorRef = builder.objectRef<Auditor>("Auditor").implement({
     agent: t.field(agentAt(({ agent }) => agent)),
     capabilities: t.stringList({ resolve: capabilitiesOf }),
     endpoint: t.exposeString("endpoint", { description: "Where the operator hires it." }),
-    active: t.exposeBoolean("isActive", { description: "On rosters; being asked needs Tier 2 besides." }),
+    active: t.exposeBoolean("isActive", {
+      description: "Its offer stands; it has its places on rosters while it is in Tier 2.",
+    }),
     removedFor: t.exposeString("removedFor", {
       nullable: true,
       description: "Why it was taken off the rosters, until it offers itself again.",

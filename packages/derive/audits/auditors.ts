@@ -4,11 +4,11 @@ import { emptyRow } from "../emptyRow.ts";
 import { append, itemsOf } from "../lists.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
-import { joinRoster, leaveRoster, rosterOf, tier2RosterOf } from "./rosters.ts";
+import { joinRoster, leaveRoster, rosterOf } from "./rosters.ts";
 
 /**
- * An agent offers an operator to audit these capabilities, or takes it back. A new offer brings one back that was taken out. Who
- * may be assigned is looked at when somebody is: being on a roster asks for nothing.
+ * An agent offers an operator to audit these capabilities, or takes it back. A new offer brings one back that was taken out. It
+ * has a place on the rosters while its agent is in Tier 2; what else an auditor has to be is looked at when it is picked.
  */
 export async function auditorSettled(step: Step, offer: Auditor): Promise<void> {
   const { agent_id: agent, operator } = offer;
@@ -37,23 +37,17 @@ export async function auditorSettled(step: Step, offer: Auditor): Promise<void> 
     await step.store.insert("auditor", { ...emptyRow("auditor"), id, ...row });
     await append(step.store, operatorsOf(agent), operator);
   } else await step.store.update("auditor", id, row);
-  const isTier2 = (await findAgent(step, agent))?.trustTier === 2;
-  for (const capability of capabilities) {
-    const roster = rosterOf(operator, capability);
-    await joinRoster(step, roster, agent);
-    if (isTier2) await joinRoster(step, tier2RosterOf(roster), agent);
-  }
+  if ((await findAgent(step, agent))?.trustTier !== 2) return;
+  for (const capability of capabilities) await joinRoster(step, rosterOf(operator, capability), agent);
 }
 
-/** An agent rose to Tier 2, or fell from it: who audits is counted there. */
+/** An agent rose to Tier 2, or fell from it: its offers take their places, or give them back. */
 export async function auditorTiered(step: Step, agent: string, isTier2: boolean): Promise<void> {
   for await (const operator of itemsOf(step.store, operatorsOf(agent))) {
     const auditor = await auditorRow(step, operator, agent);
     if (!auditor.isActive) continue;
-    for (const capability of capabilitiesOf(auditor)) {
-      const roster = tier2RosterOf(rosterOf(operator, capability));
-      await (isTier2 ? joinRoster : leaveRoster)(step, roster, agent);
-    }
+    for (const capability of capabilitiesOf(auditor))
+      await (isTier2 ? joinRoster : leaveRoster)(step, rosterOf(operator, capability), agent);
   }
 }
 
@@ -88,11 +82,8 @@ function capabilitiesOf({ capabilities }: Row<"auditor">): string[] {
 
 async function takeOut(step: Step, auditor: Row<"auditor"> | null, capabilities: string[]): Promise<void> {
   if (auditor === null) return;
-  for (const capability of capabilities) {
-    const roster = rosterOf(auditor.operator, capability);
-    await leaveRoster(step, roster, auditor.agent);
-    await leaveRoster(step, tier2RosterOf(roster), auditor.agent);
-  }
+  for (const capability of capabilities)
+    await leaveRoster(step, rosterOf(auditor.operator, capability), auditor.agent);
 }
 
 /** The operators that an agent ever offered itself to. */

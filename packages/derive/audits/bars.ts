@@ -1,11 +1,10 @@
-import { findAgent } from "../agentRow.ts";
 import { clusterOf, sharedClusterSize } from "../clusters.ts";
 import { partyOf } from "../parties.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { findAuditor } from "./auditors.ts";
 
-/** Why somebody may not be the auditor of a hire, or null. */
+/** Why somebody on a roster, and so in Tier 2, may not be the auditor of a hire, or null. */
 export async function barOf(
   step: Step,
   { seller, buyer, round, capability }: Row<"audit">,
@@ -13,8 +12,6 @@ export async function barOf(
   earlier: Row<"auditAssignment">[],
 ): Promise<string | null> {
   if (auditor === buyer || auditor === seller) return "party";
-  const agent = await findAgent(step, auditor);
-  if (agent?.trustTier !== 2) return "tier";
   const sold = await step.store.get("capability", `${auditor}/${capability}`);
   if ((sold?.windowSuccesses ?? 0) === 0) return "capability";
   for (const side of [buyer, seller]) {

@@ -5,7 +5,7 @@ import { partyOf } from "../parties.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { isOperator } from "./auditRow.ts";
-import { auditorAt, rosterOf, rosterSize, tier2RosterOf } from "./rosters.ts";
+import { auditorAt, rosterOf, rosterSize } from "./rosters.ts";
 
 /** What a confirmed fail does: in `bootstrap` nothing before its operator decides, when `mature` at once (SHP §8.3.4). */
 export type AuditMode = "bootstrap" | "mature";
@@ -84,8 +84,7 @@ async function isMature(
 ): Promise<boolean> {
   const { audit: params } = step.params;
   if (firstAssigned === null || step.at.time - firstAssigned < params.matureSeconds) return false;
-  const roster = tier2RosterOf(id);
-  const size = await rosterSize(step, roster);
+  const size = await rosterSize(step, id);
   if (size < params.matureAuditors) return false;
   if (verdicts > 0) {
     const [most = 0n] = await selectNumbers(step.store, sharesOf(id), [auditors - 1]);
@@ -94,7 +93,7 @@ async function isMature(
   }
   const parties = new Set<string>();
   for (let place = 0; place < size && parties.size < params.matureClusters; place++)
-    parties.add(await partyOf(step, await auditorAt(step, roster, place)));
+    parties.add(await partyOf(step, await auditorAt(step, id, place)));
   return parties.size >= params.matureClusters;
 }
 

@@ -2,8 +2,8 @@ import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 
 /**
- * The auditors of an operator for a capability, in numbered places, so that a number picks one. Who leaves gives its place to the
- * last.
+ * The auditors of an operator for a capability that are in Tier 2, in numbered places, so that a number picks one. Who leaves gives
+ * its place to the last. Offers of all others have no place: a crowd of strangers cannot hide those that may be asked.
  */
 export async function joinRoster(step: Step, roster: string, auditor: string): Promise<void> {
   const id = `${roster}/${auditor}`;
@@ -41,11 +41,6 @@ export async function auditorAt(step: Step, roster: string, place: number): Prom
 /** `<operator>/<capability>`. */
 export function rosterOf(operator: string, capability: string): string {
   return `${operator}/${capability}`;
-}
-
-/** Where those of a roster stand that are in Tier 2. */
-export function tier2RosterOf(roster: string): string {
-  return `tier2/${roster}`;
 }
 
 async function put(step: Step, roster: string, place: number, auditor: string): Promise<void> {

@@ -165,6 +165,11 @@ export function rosterOf({ audits }: Facts, operator: string, capability: string
   return roster;
 }
 
+export function join(facts: Facts, operator: string, capability: string, agent: string): void {
+  const roster = rosterOf(facts, operator, capability);
+  if (!roster.includes(agent)) roster.push(agent);
+}
+
 export function leave(facts: Facts, operator: string, capability: string, agent: string): void {
   const roster = rosterOf(facts, operator, capability);
   const place = roster.indexOf(agent);

@@ -20,7 +20,7 @@ export function settleModes(facts: Facts, event: TickEvent): void {
     const since = audits.modes.findLast(isHere)?.at ?? -1;
     const asked = audits.asked.filter((it) => it.at > since && it.models === null && isHere(it.audit));
     const first = Math.min(...asked.map(({ time }) => time));
-    const good = rosterOf(facts, operator, capability).filter((it) => facts.agents.get(it)?.tier === 2);
+    const good = rosterOf(facts, operator, capability);
     const groups = parties(facts);
     const owners = new Set(good.map((it) => groups.find((group) => group.has(it)) ?? it));
     const recent = audits.words.filter((it) => isHere(it) && event.time < it.until);

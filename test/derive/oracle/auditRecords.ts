@@ -5,7 +5,7 @@ import { parseAuditJudge } from "tallystick-protocol/records/auditJudge";
 import { parseAuditor } from "tallystick-protocol/records/auditor";
 import { parseAuditVerdict } from "tallystick-protocol/records/auditVerdict";
 import { undo } from "./auditEnds.ts";
-import { followed, isOpen, leave, type Offer, offerOf, rosterOf, together } from "./auditFacts.ts";
+import { followed, isOpen, join, leave, type Offer, offerOf, together } from "./auditFacts.ts";
 import { modeOf } from "./auditModes.ts";
 import { earnWord } from "./auditMoney.ts";
 import { decide, miss, newRound, next } from "./auditRounds.ts";
@@ -48,10 +48,8 @@ export function readAuditor(facts: Facts, event: RecordEvent): void {
   };
   if (at < 0) offers.push(offer);
   else offers[at] = offer;
-  for (const capability of capabilities) {
-    const roster = rosterOf(facts, body.operator, capability);
-    if (!roster.includes(body.agent_id)) roster.push(body.agent_id);
-  }
+  if (facts.agents.get(body.agent_id)?.tier !== 2) return;
+  for (const capability of capabilities) join(facts, body.operator, capability, body.agent_id);
 }
 export function readVerdict(facts: Facts, event: RecordEvent): void {
   const body = parseAuditVerdict(event.body);

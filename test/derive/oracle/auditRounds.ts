@@ -161,7 +161,6 @@ function barTo(facts: Facts, now: number, audit: Audit, auditor: string): string
   const { buyer, seller, capability } = audit;
   const sides = [buyer, seller];
   if (sides.includes(auditor)) return "party";
-  if (facts.agents.get(auditor)?.tier !== 2) return "tier";
   const good = facts.hires.filter((it) => it.seller === auditor && it.outcome === "success" && !it.isCanary);
   if (!good.some((it) => it.capability === capability && inWindow(facts, it))) return "capability";
   if (sides.some((it) => together(facts, it, auditor))) return "cluster";

@@ -3,7 +3,7 @@ import { defineParams } from "tallystick-protocol/records/params";
 import { register } from "./agents.ts";
 import { contest } from "./auditContests.ts";
 import { findEligible } from "./auditEligible.ts";
-import { noAudits } from "./auditFacts.ts";
+import { join, leave, noAudits } from "./auditFacts.ts";
 import { readPayout } from "./auditMoney.ts";
 import { tickAudits } from "./auditRounds.ts";
 import { rootOf } from "./clusters.ts";
@@ -70,7 +70,7 @@ export function oracle(
     };
     read(facts, event);
     findEligible(facts, event);
-    for (const [address, agent] of facts.agents) agent.tier = tierOf(facts, address, agent.tier);
+    settleTiers(facts);
     observe?.(facts, event);
   }
   return {
@@ -80,6 +80,19 @@ export function oracle(
     clusters: Object.fromEntries(facts.clusters.map((it) => [it.id, tell(facts, it)])),
     ...tellAudits(facts),
   };
+}
+
+/** The tier of everybody; whoever comes to Tier 2, or falls from it, takes its places on rosters or leaves them, by address. */
+function settleTiers(facts: Facts): void {
+  for (const [address, agent] of [...facts.agents].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const before = agent.tier;
+    agent.tier = tierOf(facts, address, before);
+    if ((before === 2) === (agent.tier === 2)) continue;
+    for (const { agent: by, operator, capabilities, isIn } of facts.audits.offers) {
+      if (by !== address || !isIn) continue;
+      for (const it of capabilities) (agent.tier === 2 ? join : leave)(facts, operator, it, address);
+    }
+  }
 }
 
 function tell({ clusters }: Facts, it: Cluster): ExpectedCluster {
