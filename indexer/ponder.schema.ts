@@ -135,6 +135,10 @@ export const slaClaim = deriveTable("slaClaim", (table) => ({
   byBuyer: index().on(table.buyer, table.id),
 }));
 export const slaPayment = deriveTable("slaPayment");
+export const settlementTrust = deriveTable("settlementTrust", (table) => ({
+  byTrust: index().on(table.trust, table.id),
+}));
+export const outcomesTold = deriveTable("outcomesTold");
 export const cluster = deriveTable("cluster", (table) => ({
   byOrdinal: index().on(table.ordinal),
   byMerge: index().on(table.mergedInto),

@@ -20,6 +20,7 @@ import { listLength } from "./lists.ts";
 import { paramsSettled } from "./paramsRecord.ts";
 import { ratingId, ratingSettled } from "./ratings.ts";
 import { receiptSettled } from "./receipts.ts";
+import { readOutcomes } from "./settlementTrust/readOutcomes.ts";
 import type { Step } from "./step.ts";
 import { stewardReaders } from "./steward/readStewardRecord.ts";
 import type { Row } from "./tables.ts";
@@ -126,7 +127,10 @@ async function readRecord(step: Step, event: RecordEvent): Promise<(() => Promis
       return () => paramsSettled(step, params);
     }
     default: {
-      const reader = auditReaders.get(event.type) ?? stewardReaders.get(event.type);
+      const reader =
+        auditReaders.get(event.type) ??
+        stewardReaders.get(event.type) ??
+        (event.type === "outcomes" ? readOutcomes : undefined);
       return reader === undefined ? unread(event) : required(await reader(step, event));
     }
   }
@@ -176,7 +180,7 @@ async function hasBoundRecords(step: Step, ledger: string): Promise<boolean> {
   return (await step.store.get("boundLedger", ledger)) !== null;
 }
 
-/** What a record of audits or of the trust score does. */
+/** What a record of audits, of a trust score or of outcomes does. */
 function required(reading: Reading): () => Promise<void> {
   if (typeof reading === "string") throw new InvalidRecord(reading);
   return reading;

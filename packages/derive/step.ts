@@ -43,7 +43,7 @@ export type Step = {
   /** Agents and clusters whose public fields may have changed. */
   readonly touchedAgents: Set<string>;
   readonly touchedClusters: Set<string>;
-  /** And rows of audits, as `<table> <id>`. */
+  /** And rows of audits and of settlement's trust, as `<table> <id>`. */
   readonly touchedAudits: Set<string>;
 };
 

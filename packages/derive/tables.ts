@@ -1,5 +1,6 @@
 import { auditTables } from "./audits/tables.ts";
 import type { ColumnKind, ColumnValues } from "./columnKind.ts";
+import { settlementTrustTables } from "./settlementTrust/tables.ts";
 import { slaTables } from "./steward/sla/tables.ts";
 import { stewardTables } from "./steward/tables.ts";
 
@@ -347,6 +348,7 @@ export const tables = {
   ...auditTables,
   ...stewardTables,
   ...slaTables,
+  ...settlementTrustTables,
   /** `<agent>/<hire_id>` of counted receipts: the same hire never counts twice. */
   hireKey: { id: "text", hire: "text" },
   /** `<buyer>/<seller>` of free hires: one each. */

@@ -23,6 +23,7 @@ export {
   listingSchema,
   parseListing,
 } from "./records/listing.ts";
+export { type Outcome, type Outcomes, parseOutcomes } from "./records/outcomes.ts";
 export { defineParams, type Params, paramsSchema, parseParams } from "./records/params.ts";
 export { type Pulse, parsePulse } from "./records/pulse.ts";
 export { parseRating, type Rating, type RatingSide } from "./records/rating.ts";

@@ -1,7 +1,10 @@
 import type { Store } from "../store.ts";
 import type { Row, TableName } from "../tables.ts";
 
-/** The rows of audits that are published, each of which has a leaf in the digest. Who was asked stands in the leaf of the audit. */
+/**
+ * The rows of audits that are published, and what settlement says of agents: each has a leaf in the digest. Who was asked stands in the leaf of
+ * the audit.
+ */
 const LEAVES: ReadonlySet<TableName> = new Set([
   "audit",
   "auditor",
@@ -12,6 +15,7 @@ const LEAVES: ReadonlySet<TableName> = new Set([
   "auditorError",
   "canary",
   "canaryList",
+  "settlementTrust",
 ]);
 
 /** The same rows, each change of one of audits noted in `touched` as `<table> <id>`: so that none is forgotten. */

@@ -61,6 +61,8 @@ export const recordTypes = {
   sla_dispute: { once: ({ body }) => `sla_dispute ${body.breach}` },
   sla_ruling: {},
   sla_payment: { once: ({ body }) => `sla_payment ${body.tx_hash} ${body.log_index}` },
+  // What became of agents' proposals in an hour; agents beyond one record are in further parts.
+  outcomes: { once: ({ body }) => `outcomes ${body.hour} ${body.part}` },
 } satisfies { [type: string]: TypeOfRecord };
 
 export type RecordType = keyof typeof recordTypes;

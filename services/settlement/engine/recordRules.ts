@@ -6,6 +6,7 @@ import { addressProblem } from "tallystick-protocol/net/publicAddress";
 import { parseClaim } from "tallystick-protocol/records/claim";
 import { isConsensusType, parseConsensus } from "tallystick-protocol/records/consensus";
 import { checkListing, type Listing } from "tallystick-protocol/records/listing";
+import { parseOutcomes } from "tallystick-protocol/records/outcomes";
 import { parseParams } from "tallystick-protocol/records/params";
 import { parsePulse } from "tallystick-protocol/records/pulse";
 import { parseRating } from "tallystick-protocol/records/rating";
@@ -38,6 +39,8 @@ export const RECEIPT_MAX_AGE = 86_400;
 
 /** How far a clock may be ahead of ours, in seconds. */
 export const CLOCK_TOLERANCE = 300;
+
+const HOUR = 3_600;
 
 /** Protocol versions whose receipts are taken (SHP §2). */
 const PROTOCOL_VERSION = /^swarmwage\/v0\.[123]$/;
@@ -104,6 +107,13 @@ export async function checkRecord(record: SignedRecord, context: RuleContext): P
       parsePulse(body);
       requireSigner(record, context.operator, "the operator of this service");
       break;
+    case "outcomes": {
+      const { hour } = parseOutcomes(body);
+      requireSigner(record, context.operator, "the operator of this service");
+      if ((hour + 1) * HOUR > context.now + CLOCK_TOLERANCE)
+        refuse([{ field: "body.hour", message: "is not over yet; it is unix seconds / 3600" }]);
+      break;
+    }
     default:
       refuse([{ field: "type", message: `must be one of ${recordTypeNames.join(", ")}` }]);
   }

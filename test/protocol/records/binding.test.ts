@@ -15,6 +15,7 @@ import { parseConsensus } from "tallystick-protocol/records/consensus";
 import { parseEndorsement } from "tallystick-protocol/records/endorsement";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { parseListing } from "tallystick-protocol/records/listing";
+import { parseOutcomes } from "tallystick-protocol/records/outcomes";
 import { parseParams } from "tallystick-protocol/records/params";
 import { parsePulse } from "tallystick-protocol/records/pulse";
 import { parseRating } from "tallystick-protocol/records/rating";
@@ -86,6 +87,14 @@ const BORN_BOUND: typeof BOUND = {
     parseSlaDispute,
   ],
   sla_ruling: [{ breach, ruling: "upheld", reasons: "why" }, parseSlaRuling],
+  outcomes: [
+    {
+      hour: 1,
+      part: 0,
+      agents: { [address]: { ok: 1, fail: 0, c: { ok: 1, fail: 0 }, divergence: { compared: 0, sum: 0 } } },
+    },
+    parseOutcomes,
+  ],
   sla_payment: [{ breach, buyer: address, tx_hash: hire, log_index: 0 }, parseSlaPayment],
 };
 Object.assign(BOUND, BORN_BOUND);

@@ -180,6 +180,22 @@ const bodies: { [type in RecordType]: { fields: RecordBody; by: typeof agent } }
     by: agent,
   },
   sla_ruling: { fields: { breach: BREACH, ruling: "upheld", reasons: "It was not." }, by: buyer },
+  outcomes: {
+    fields: {
+      hour: Math.floor(NOW / 3_600) - 1,
+      part: 0,
+      agents: {
+        [addressOf(agent)]: {
+          ok: 4,
+          fail: 2,
+          c: { ok: 1_500, fail: 600 },
+          divergence: { compared: 3, sum: 70_000 },
+        },
+        [addressOf(payee)]: { ok: 1, fail: 0, c: { ok: 100, fail: 0 }, divergence: { compared: 0, sum: 0 } },
+      },
+    },
+    by: buyer,
+  },
   sla_payment: {
     fields: { breach: BREACH, buyer: addressOf(buyer), tx_hash: `0x${"cd".repeat(32)}`, log_index: 3 },
     by: agent,

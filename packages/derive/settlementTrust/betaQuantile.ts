@@ -1,0 +1,103 @@
+/** Figures are whole numbers of 10⁻⁹; the middle between two of them is a whole number of these. */
+const HALVES = 2_000_000_000n;
+
+/** 1 in so many lies below the quantile: the 5th percentile. */
+const ONE_IN = 20n;
+
+/** Bits behind the point at first, in 2⁻ᵇ. */
+const FIRST_BITS = 80n;
+
+/**
+ * The 5th percentile of Beta(alpha, beta) in units of 10⁻⁹, rounded to the nearest. Both parameters are whole, so that the share below x is a sum of
+ * binomial terms, and every term is a fraction of the one beside it. The sums are bracketed by whole numbers, one rounded down and one rounded up,
+ * with more bits until the bracket decides: so the answer is the exact one, on every machine. No sum is ever exactly 1/20 at such a middle: x would be
+ * 1/q for q = 1024·5ⁱ by the rational root theorem, and q − 1 would have to divide 19.
+ *
+ * @param alpha whole, at least 1
+ * @param beta whole, at least 2
+ * @throws RangeError when a parameter is none of these
+ */
+export function betaQuantile(alpha: number, beta: number): number {
+  if (!Number.isSafeInteger(alpha) || !Number.isSafeInteger(beta) || alpha < 1 || beta < 2)
+    throw new RangeError(`Beta(${alpha}, ${beta}): alpha must be a whole number from 1 on, beta from 2 on.`);
+  let [low, high] = [0, 1_000_000_000];
+  // The first figure whose upper middle has more than 1/20 below it.
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (isBeyond(alpha, beta, 2n * BigInt(middle) + 1n)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Whether more than 1/20 of Beta(alpha, beta) lies below x / HALVES. */
+function isBeyond(alpha: number, beta: number, x: bigint): boolean {
+  for (let bits = FIRST_BITS; ; bits *= 2n) {
+    const answer = decide(alpha, beta, x, bits);
+    if (answer !== undefined) return answer;
+  }
+}
+
+/**
+ * Of n = alpha + beta − 1 trials that succeed with chance x, the share below x is that of fewer than beta failures. With the term of beta − 1 failures
+ * as the unit, `few` is the sum downwards from there and `many` the sum upwards; the share is few / (few + many).
+ *
+ * @returns undefined when so many bits do not decide
+ */
+function decide(alpha: number, beta: number, x: bigint, bits: bigint): boolean | undefined {
+  const rest = HALVES - x;
+  const unit = 1n << bits;
+  // Terms from the middle outwards: the k-th is the one before times the k-th fraction.
+  const few = new Terms(unit, beta - 1, (k) => [BigInt(beta - k) * x, BigInt(alpha + k) * rest]);
+  const many = new Terms(unit, alpha, (k) => [BigInt(alpha + 1 - k) * rest, BigInt(beta - 1 + k) * x]);
+  few.low = unit;
+  few.high = unit;
+  do {
+    few.step();
+    many.step();
+    const [mostFew, mostMany] = [few.most, many.most];
+    if (mostMany !== undefined && few.low * (ONE_IN - 1n) > mostMany) return true;
+    if (mostFew !== undefined && many.low > mostFew * (ONE_IN - 1n)) return false;
+  } while (!few.isDone || !many.isDone);
+  return undefined;
+}
+
+/** A sum of terms that rise at most once and then fall, between two whole numbers. */
+class Terms {
+  /** The sum so far, rounded down and up. */
+  low = 0n;
+  high = 0n;
+  #term: [low: bigint, high: bigint];
+  #taken = 0;
+  #isFalling = false;
+  readonly #count: number;
+  readonly #fraction: (k: number) => [n: bigint, d: bigint];
+
+  constructor(unit: bigint, count: number, fraction: (k: number) => [bigint, bigint]) {
+    this.#term = [unit, unit];
+    this.#count = count;
+    this.#fraction = fraction;
+  }
+
+  /** Whether what is left is too small for the bits, or nothing. */
+  get isDone(): boolean {
+    return this.#taken === this.#count || (this.#isFalling && this.#term[1] <= 1n);
+  }
+
+  /** What the whole sum is at most; while the terms still rise nobody knows. */
+  get most(): bigint | undefined {
+    const left = this.#count - this.#taken;
+    if (left > 0 && !this.#isFalling) return undefined;
+    return this.high + BigInt(left) * this.#term[1];
+  }
+
+  step(): void {
+    if (this.isDone) return;
+    const [n, d] = this.#fraction(++this.#taken);
+    const [low, high] = this.#term;
+    this.#isFalling ||= n < d;
+    this.#term = [(low * n) / d, (high * n + d - 1n) / d];
+    this.low += this.#term[0];
+    this.high += this.#term[1];
+  }
+}

@@ -1,0 +1,47 @@
+import { type Outcome, type Outcomes, parseOutcomes } from "tallystick-protocol/records/outcomes";
+import type { Reading } from "../audits/reading.ts";
+import { emptyRow } from "../emptyRow.ts";
+import type { RecordEvent } from "../events.ts";
+import type { Step } from "../step.ts";
+import { trustOf } from "./trustOf.ts";
+
+const HOUR = 3_600;
+
+/** Reads what became of proposals in an hour: the operator's word, once for each part of an hour of a ledger. */
+export async function readOutcomes(step: Step, event: RecordEvent): Promise<Reading> {
+  const body = parseOutcomes(event.body);
+  const { operator } = step.params;
+  if (event.signer !== operator) return `signer ${event.signer} is not the operator`;
+  if (step.at.time < (body.hour + 1) * HOUR) return "body.hour is not over";
+  const id = `${event.ledger}/${body.hour}/${body.part}`;
+  if ((await step.store.get("outcomesTold", id)) !== null) return "this part of the hour was told before";
+  return async () => {
+    await step.store.insert("outcomesTold", { id });
+    await outcomesTold(step, body);
+  };
+}
+
+async function outcomesTold(step: Step, { hour, agents }: Outcomes): Promise<void> {
+  for (const agent of Object.keys(agents).sort())
+    await outcomeTold(step, agent, hour, agents[agent as keyof typeof agents] as Outcome);
+}
+
+async function outcomeTold(step: Step, id: string, hour: number, told: Outcome): Promise<void> {
+  const known = await step.store.get("settlementTrust", id);
+  const before = known ?? emptyRow("settlementTrust");
+  const evidence = {
+    settled: before.settled + told.ok,
+    rejected: before.rejected + told.fail,
+    settledComplexity: before.settledComplexity + told.c.ok,
+    rejectedComplexity: before.rejectedComplexity + told.c.fail,
+    compared: before.compared + told.divergence.compared,
+    divergence: before.divergence + told.divergence.sum,
+  };
+  const change = {
+    ...evidence,
+    ...trustOf(evidence, known ?? undefined),
+    lastHour: Math.max(before.lastHour, hour),
+  };
+  if (known === null) await step.store.insert("settlementTrust", { id, ...change });
+  else await step.store.update("settlementTrust", id, change);
+}

@@ -1,0 +1,81 @@
+import * as z from "zod";
+import { addressSchema } from "../address.ts";
+import type { RecordBody } from "../json/recordBody.ts";
+import { boundForm } from "./boundForm.ts";
+
+/** Most agents of one record, and most parts of an hour. */
+export const MAX_OUTCOME_AGENTS = 256;
+const MAX_PARTS = 1_024;
+
+/** Most tasks of one kind that count for an agent in an hour: what is beyond is left out. */
+export const MAX_OUTCOMES = 10_000;
+
+/** Complexity is counted in thousandths, divergence in millionths. */
+export const COMPLEXITY_UNITS = 1_000;
+export const DIVERGENCE_UNITS = 1_000_000;
+
+const upTo = (most: number) => z.int().min(0, "must not be negative").max(most, `must be at most ${most}`);
+
+const outcomeSchema = z
+  .strictObject({
+    /** How many of its proposals were settled, and how many rejected for what they are. */
+    ok: upTo(MAX_OUTCOMES),
+    fail: upTo(MAX_OUTCOMES),
+    /** The complexity of these tasks, summed, in thousandths. */
+    c: z.strictObject({
+      ok: upTo(MAX_OUTCOMES * COMPLEXITY_UNITS),
+      fail: upTo(MAX_OUTCOMES * COMPLEXITY_UNITS),
+    }),
+    /** How many of them a shadow was compared with, and the divergences, summed, in millionths. */
+    divergence: z.strictObject({
+      compared: upTo(2 * MAX_OUTCOMES),
+      sum: upTo(2 * MAX_OUTCOMES * DIVERGENCE_UNITS),
+    }),
+  })
+  .superRefine(({ ok, fail, c, divergence }, context) => {
+    const refuse = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });
+    if (ok + fail === 0) refuse(["ok"], "must not be 0 when fail is");
+    if (c.ok > ok * COMPLEXITY_UNITS)
+      refuse(["c", "ok"], `must be at most ${COMPLEXITY_UNITS} for each task`);
+    if (c.fail > fail * COMPLEXITY_UNITS)
+      refuse(["c", "fail"], `must be at most ${COMPLEXITY_UNITS} for each task`);
+    if (divergence.compared > ok + fail)
+      refuse(["divergence", "compared"], "must not be more than ok and fail together");
+    if (divergence.sum > divergence.compared * DIVERGENCE_UNITS)
+      refuse(["divergence", "sum"], `must be at most ${DIVERGENCE_UNITS} for each comparison`);
+  });
+
+/** What became of an agent's proposals in an hour. */
+export type Outcome = z.infer<typeof outcomeSchema>;
+
+/**
+ * The body of an `outcomes`: what became of agents' proposals in an hour, as the operator of the ledger has it (swarm.at §13). Rejected work
+ * leaves no entry of its own. `hour` is unix seconds / 3600; agents beyond one record go into further parts.
+ */
+const outcomesFields = {
+  hour: z.int().min(0).max(10_000_000, "must be the number of an hour: unix seconds / 3600"),
+  part: z
+    .int()
+    .min(0)
+    .max(MAX_PARTS - 1, `must be less than ${MAX_PARTS}`),
+  agents: z
+    .record(addressSchema, outcomeSchema)
+    .refine((all) => Object.keys(all).length > 0, "must have at least one agent")
+    .refine(
+      (all) => Object.keys(all).length <= MAX_OUTCOME_AGENTS,
+      `must have at most ${MAX_OUTCOME_AGENTS} agents`,
+    ),
+};
+
+const read = boundForm(outcomesFields);
+
+export type Outcomes = ReturnType<typeof read>;
+
+/**
+ * Reads the body of an hour's outcomes.
+ *
+ * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ */
+export function parseOutcomes(body: RecordBody): Outcomes {
+  return read(body);
+}
