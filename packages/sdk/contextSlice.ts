@@ -31,6 +31,8 @@ export type FetchContextSliceParameters = {
   baseUrl: string;
   keywords?: readonly string[];
   fetch?: Fetch;
+  /** Ends the wait. */
+  signal?: AbortSignal;
 };
 
 /**
@@ -39,9 +41,9 @@ export type FetchContextSliceParameters = {
  * @throws ServiceError when the service refuses or cannot be reached
  */
 export async function fetchContextSlice(parameters: FetchContextSliceParameters): Promise<ContextSlice> {
-  const { baseUrl, keywords = [], fetch } = parameters;
+  const { baseUrl, keywords = [], fetch, signal } = parameters;
   const query = new URLSearchParams({ keywords: keywords.join(",") });
-  const { text, headers } = await requestService({ baseUrl, path: `/v1/context?${query}`, fetch });
+  const { text, headers } = await requestService({ baseUrl, path: `/v1/context?${query}`, fetch, signal });
   return {
     slice: readForeignJson(text) as ContextSlice["slice"],
     parentHash: headers.get("x-parent-hash") ?? "",

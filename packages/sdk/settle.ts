@@ -9,18 +9,23 @@ export type Draft = {
   confidenceScore: number;
   /** Trace of reasoning. */
   proof?: string;
+  /** What is known of the agent only after the work, such as the model that answered. Laid over that of the parameters. */
+  agentMetadata?: { [key: string]: unknown };
   shadow?: { dataUpdate: { [key: string]: unknown } };
 };
 
 /** Does a task from nothing but its context, so that it can be done again when the world has moved on. */
 export type Work = (context: ContextSlice) => Promise<Draft>;
 
-/** What became of it. `attempts` counts how often the work was done. */
+/** `attempts` counts the proposals, `worked` how often the work was done for them. */
+type Counts = { attempts: number; worked: number };
+
+/** What became of it. `draft` is absent when an earlier process had settled it. */
 export type SettleResult =
-  | { status: "SETTLED"; hash: string; index: number; timestamp: number; draft: Draft; attempts: number }
-  | { status: "REJECTED"; reason: string; attempts: number }
-  | { status: "ESCROWED"; reason: string; id: string; divergence: number; attempts: number }
-  | { status: "VALIDATED"; mode: "sandbox"; attempts: number };
+  | ({ status: "SETTLED"; hash: string; index: number; timestamp: number; draft?: Draft } & Counts)
+  | ({ status: "REJECTED"; reason: string } & Counts)
+  | ({ status: "ESCROWED"; reason: string; id: string; divergence: number } & Counts)
+  | ({ status: "VALIDATED"; mode: "sandbox" } & Counts);
 
 export type SettleParameters = {
   baseUrl: string;
@@ -33,18 +38,25 @@ export type SettleParameters = {
   work: Work;
   /** The only place to change local state: told once, with the hash that is settled. */
   onSettled?: (settled: SettleResult & { status: "SETTLED" }) => void | Promise<void>;
-  /** How often to do the work before giving up on a head that keeps moving. Default 10. */
+  /** Told before each proposal leaves, and waited for: what a process needs to remember to be followed by another one. */
+  onProposing?: (proposal: { parentHash: string; contextHash: string }) => void | Promise<void>;
+  /** Parents on which an earlier process proposed this task, and did not live to hear the answer. */
+  proposedOn?: readonly string[];
+  /** How often to propose before giving up on a head that keeps moving. Default 10. */
   maxAttempts?: number;
   fetch?: Fetch;
+  /** Ends every wait. The work is given no signal: it has its own. */
+  signal?: AbortSignal;
 };
 
 const DRIFT = "State drift detected. Re-base required.";
+const DIVERGENCE = "High model divergence.";
 
 /**
  * The loop of swarm.at §10: reads the head and the context there, does the work, proposes it on that head; when the
- * state has moved on meanwhile it reads again and does the work again. Local state changes in `onSettled` only, never
- * without a settled hash. An answer that was lost is looked up in the ledger before anything is done again, so no work
- * settles twice.
+ * state has moved on meanwhile it reads again. The work is done again only when its context is another one: a draft made
+ * from the same slice is proposed as it is. Local state changes in `onSettled` only, never without a settled hash. An answer
+ * that was lost is looked up in the ledger before anything is done again, so no work settles twice.
  *
  * @returns SETTLED, ESCROWED (held for a person), VALIDATED (a sandbox), or REJECTED with the reason: low confidence, a
  * rule, or drift on every attempt
@@ -52,41 +64,58 @@ const DRIFT = "State drift detected. Re-base required.";
  * @example
  * await settle({ baseUrl, apiKey, taskId: crypto.randomUUID(), keywords: ["budget"],
  *   work: async ({ slice }) => ({ dataUpdate: { budget: Number(slice.budget) - 1 }, confidenceScore: 0.95 }),
- *   onSettled: ({ draft }) => Object.assign(memory, draft.dataUpdate) });
+ *   onSettled: ({ draft }) => Object.assign(memory, draft?.dataUpdate) });
  */
 export async function settle(parameters: SettleParameters): Promise<SettleResult> {
-  const { baseUrl, keywords = [], work, onSettled, maxAttempts = 10, fetch } = parameters;
+  const { baseUrl, keywords = [], work, onSettled, onProposing, maxAttempts = 10, fetch } = parameters;
+  const { signal, proposedOn = [] } = parameters;
+  let known: { contextHash: string; draft: Draft } | undefined;
+  let worked = 0;
+  const conclude = async (answer: Answer, attempts: number): Promise<SettleResult> => {
+    if (answer.status !== "SETTLED") return { ...answer, attempts, worked };
+    const settled = { ...answer, ...(known && { draft: known.draft }), attempts, worked };
+    await onSettled?.(settled);
+    return settled;
+  };
+  const earlier = await findOutcome(parameters, proposedOn);
+  if (earlier) return await conclude(earlier, 0);
   for (let attempts = 1; ; attempts++) {
-    const context = await fetchContextSlice({ baseUrl, keywords, ...(fetch && { fetch }) });
-    const draft = await work(context);
-    const answer = await propose(parameters, context, draft);
-    if (answer.status === "SETTLED") {
-      const settled = { ...answer, draft, attempts };
-      await onSettled?.(settled);
-      return settled;
+    const asked = { baseUrl, keywords, ...(fetch && { fetch }), ...(signal && { signal }) };
+    const context = await fetchContextSlice(asked);
+    const { contextHash, parentHash } = context;
+    if (known?.contextHash !== contextHash) {
+      worked++;
+      known = { contextHash, draft: await work(context) };
     }
+    await onProposing?.({ parentHash, contextHash });
+    const answer = await propose(parameters, context, known.draft);
     const hasDrifted = answer.status === "REJECTED" && answer.reason === DRIFT;
-    if (!hasDrifted || attempts >= maxAttempts) return { ...answer, attempts };
+    if (!hasDrifted) return await conclude(answer, attempts);
+    // What took the head may be this task, sent by the earlier process and arrived only now.
+    const late = await findOutcome(parameters, proposedOn);
+    if (late || attempts >= maxAttempts) return await conclude(late ?? answer, attempts);
   }
 }
 
 type Settled = { status: "SETTLED"; hash: string; index: number; timestamp: number };
+type Held = { status: "ESCROWED"; reason: string; id: string; divergence: number };
 type Answer =
   | Settled
   | { status: "REJECTED"; reason: string }
-  | { status: "ESCROWED"; reason: string; id: string; divergence: number }
+  | Held
   | { status: "VALIDATED"; mode: "sandbox" };
 
 async function propose(
-  { baseUrl, apiKey, taskId, agentMetadata = {}, fetch }: SettleParameters,
+  parameters: SettleParameters,
   { parentHash, contextHash }: ContextSlice,
-  { dataUpdate, confidenceScore, proof, shadow }: Draft,
+  { dataUpdate, confidenceScore, proof, shadow, agentMetadata }: Draft,
 ): Promise<Answer> {
+  const { baseUrl, apiKey, taskId, fetch, signal } = parameters;
   const body = {
     header: {
       task_id: taskId,
       parent_hash: parentHash,
-      agent_metadata: agentMetadata,
+      agent_metadata: { ...parameters.agentMetadata, ...agentMetadata },
       context_hash: contextHash,
     },
     payload: { data_update: dataUpdate, confidence_score: confidenceScore },
@@ -94,38 +123,61 @@ async function propose(
     shadow: shadow && { payload: { data_update: shadow.dataUpdate } },
   };
   try {
-    const { text } = await requestService({ baseUrl, path: "/v1/settle", apiKey, body, fetch });
+    const { text } = await requestService({ baseUrl, path: "/v1/settle", apiKey, body, fetch, signal });
     return readForeignJson(text) as Answer;
   } catch (error) {
     if (!(error instanceof ServiceError) || !error.isUncertain) throw error;
-    const settled = await findSettled({ baseUrl, fetch }, taskId, parentHash).catch(() => {
+    const found = await findAnswer(parameters, parentHash).catch(() => {
       throw error;
     });
-    if (settled === "unknown") throw error;
-    return settled ?? { status: "REJECTED", reason: DRIFT };
+    if (found === "unknown") throw error;
+    return found ?? { status: "REJECTED", reason: DRIFT };
   }
 }
 
 /**
- * What became of a proposal whose answer was lost. An entry of the task on the same parent can only be this one; when
- * another entry has that parent it was rejected; when the parent is still the head nobody can know yet.
+ * What became of a proposal whose answer was lost. When another entry has its parent it was rejected; when the parent is
+ * still the head nobody can know yet, unless it is held.
  */
-async function findSettled(
-  service: { baseUrl: string; fetch: Fetch | undefined },
-  taskId: string,
+async function findAnswer(
+  parameters: SettleParameters,
   parentHash: string,
-): Promise<Settled | "unknown" | undefined> {
-  const read = async (path: string) => (await requestService({ ...service, path })).text;
-  const { hash } = readForeignJson(await read("/v1/ledger/latest")) as { hash: string };
-  if (hash === parentHash) return "unknown";
-  const status = await read(`/v1/status/${encodeURIComponent(taskId)}`).catch((error) => {
-    if (error instanceof ServiceError && error.status === 404) return '{"history": []}';
+): Promise<Settled | Held | "unknown" | undefined> {
+  const { baseUrl, fetch, signal } = parameters;
+  // Asked first: an entry that comes between the two questions is found by the second.
+  const { text } = await requestService({ baseUrl, path: "/v1/ledger/latest", fetch, signal });
+  const { hash } = readForeignJson(text) as { hash: string };
+  const outcome = await findOutcome(parameters, [parentHash]);
+  return outcome ?? (hash === parentHash ? "unknown" : undefined);
+}
+
+type TaskStatus = {
+  history: (Omit<Settled, "status"> & { parent_hash: string })[];
+  held: { id: string; divergence: number }[];
+};
+
+/**
+ * What the ledger, or the queue of reviews, has of a task that was proposed on one of these parents. An entry of the task
+ * on such a parent can only be that proposal.
+ */
+async function findOutcome(
+  { baseUrl, apiKey, taskId, fetch, signal }: SettleParameters,
+  parents: readonly string[],
+): Promise<Settled | Held | undefined> {
+  if (parents.length === 0) return undefined;
+  const service = { baseUrl, fetch, signal };
+  const read = async <T>(path: string, key?: string): Promise<T> =>
+    readForeignJson((await requestService({ ...service, path, apiKey: key })).text) as T;
+  const path = `/v1/status/${encodeURIComponent(taskId)}?limit=100`;
+  const { history, held } = await read<TaskStatus>(path).catch((error) => {
+    if (error instanceof ServiceError && error.status === 404) return { history: [], held: [] };
     throw error;
   });
-  const { history } = readForeignJson(status) as {
-    history: (Omit<Settled, "status"> & { parent_hash: string })[];
-  };
   for (const { parent_hash, ...entry } of history.reverse())
-    if (parent_hash === parentHash) return { status: "SETTLED", ...entry };
+    if (parents.includes(parent_hash)) return { status: "SETTLED", ...entry };
+  for (const { id, divergence } of held.reverse()) {
+    const { parent_hash } = await read<{ parent_hash: string }>(`/v1/reviews/${id}`, apiKey);
+    if (parents.includes(parent_hash)) return { status: "ESCROWED", reason: DIVERGENCE, id, divergence };
+  }
   return undefined;
 }

@@ -4,21 +4,22 @@ export type ShadowAuditParameters = {
   /** The same task by another, cheaper model. Its result is compared, never settled. */
   shadow: Work;
   /** Whether this draft is to be audited. Default: every one. */
-  when?: (draft: Draft) => boolean;
+  when?: (draft: Draft) => boolean | Promise<boolean>;
 };
 
 /**
  * Wraps work so that its drafts come with a shadow (swarm.at §6.3, §9.1): the service compares the two, and holds the
  * proposal for a person when they diverge too far. Both see the same context. A shadow that fails fails the work: an
- * audit that was asked for is not skipped.
+ * audit that was asked for is not skipped. What the shadow tells of itself stands in the draft's metadata, as `shadow`.
  *
  * @example settle({ …, work: shadowAudit(research, { shadow: researchByHaiku, when: (draft) => draft.confidenceScore < 0.95 }) })
  */
 export function shadowAudit(work: Work, { shadow, when = () => true }: ShadowAuditParameters): Work {
   return async (context) => {
     const draft = await work(context);
-    if (!when(draft)) return draft;
-    const { dataUpdate } = await shadow(context);
-    return { ...draft, shadow: { dataUpdate } };
+    if (!(await when(draft))) return draft;
+    const { dataUpdate, agentMetadata } = await shadow(context);
+    const told = agentMetadata && { agentMetadata: { ...draft.agentMetadata, shadow: agentMetadata } };
+    return { ...draft, ...told, shadow: { dataUpdate } };
   };
 }

@@ -45,13 +45,18 @@ describe("an agent's loop of settlement", () => {
         confidenceScore: 0.9,
       }),
       onSettled: ({ draft, hash }) => {
-        Object.assign(memory, draft.dataUpdate, { hash });
+        Object.assign(memory, draft?.dataUpdate, { hash });
       },
       fetch,
       ...changes,
     });
   const draft = (dataUpdate: Draft["dataUpdate"], more: Partial<Draft> = {}): Draft => {
     return { dataUpdate, confidenceScore: 0.9, ...more };
+  };
+
+  const waiting = async (): Promise<number> => {
+    const headers = { authorization: `Bearer ${API_KEY}` };
+    return (await (await service.app.request("/v1/reviews", { headers })).json()).waiting;
   };
 
   it("changes local state with the settled hash, and says in the ledger what it worked with", async () => {
@@ -130,6 +135,78 @@ describe("an agent's loop of settlement", () => {
     expect(memory.count).to.equal(2);
   });
 
+  it("proposes the same draft again when the state has moved on elsewhere, and does no work again", async () => {
+    let worked = 0;
+    const parents: string[] = [];
+    const result = await run({
+      work: async ({ slice }) => {
+        // Another agent settles something that this one does not read.
+        if (worked++ === 0)
+          await run({ taskId: "other", work: async () => draft({ elsewhere: 1 }), onSettled: () => {} });
+        return draft({ count: Number(slice.count ?? 0) + 1 }, { agentMetadata: { model: "m-1" } });
+      },
+      agentMetadata: { model: "?", version: "2" },
+      onProposing: ({ parentHash }) => void parents.push(parentHash),
+    });
+    expect(result).to.include({ status: "SETTLED", attempts: 2, worked: 1 });
+    expect(worked).to.equal(1);
+    expect(new Set(parents).size).to.equal(2);
+    const { payload } = await service.ledger.entry(1);
+    expect(payload.agent_metadata).to.deep.equal({ model: "m-1", version: "2" });
+  });
+
+  it("finds what is held when the answer was lost, and holds it once", async () => {
+    network.lose = 1;
+    const shadow = { dataUpdate: { other: 1 } };
+    const result = await run({ work: async () => draft({ count: 1 }, { shadow }) });
+    expect(result).to.include({ status: "ESCROWED", divergence: 1 });
+    expect(await waiting()).to.equal(1);
+  });
+
+  it("follows an earlier process: what that one proposed is found, settled or held, and nothing is done again", async () => {
+    const parents: string[] = [];
+    const onProposing = ({ parentHash }: { parentHash: string }) => void parents.push(parentHash);
+    const never = async (): Promise<Draft> => {
+      throw new Error("done again");
+    };
+    await run({ onProposing });
+    await run({ taskId: "other", work: async () => draft({ elsewhere: 1 }) });
+    const found = await run({ proposedOn: parents, work: never });
+    expect(found).to.deep.include({ status: "SETTLED", index: 0, attempts: 0, worked: 0 });
+
+    const shadow = { dataUpdate: { other: 1 } };
+    const held: string[] = [];
+    const work = async () => draft({ count: 9 }, { shadow });
+    await run({ taskId: "task-2", work, onProposing: ({ parentHash }) => void held.push(parentHash) });
+    await run({ taskId: "other", work: async () => draft({ elsewhere: 2 }) });
+    expect(await run({ taskId: "task-2", proposedOn: held, work: never })).to.include({ status: "ESCROWED" });
+    expect(await waiting()).to.equal(1);
+  });
+
+  it("finds a proposal of an earlier process that arrives only after the next one has looked", async () => {
+    const parentHash = service.ledger.head;
+    const result = await run({
+      proposedOn: [parentHash],
+      work: async () => {
+        await run({});
+        return draft({ count: 1 });
+      },
+    });
+    expect(result).to.include({ status: "SETTLED", index: 0 });
+    expect(service.ledger.size).to.equal(1);
+  });
+
+  it("stops at a signal, wherever it waits", async () => {
+    const stop = new AbortController();
+    const work = async () => {
+      stop.abort(new Error("enough"));
+      return draft({ count: 1 });
+    };
+    const error = await run({ work, signal: stop.signal }).catch((reason: Error) => reason.message);
+    expect(error).to.equal("enough");
+    expect(service.ledger.size).to.equal(0);
+  });
+
   it("passes on why the service refuses", async () => {
     const error = await run({ apiKey: "wrong" }).catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(ServiceError).and.include({ code: "unauthorized", status: 401 });
@@ -143,6 +220,15 @@ describe("an agent's loop of settlement", () => {
       expect((await run({ work: close })).status).to.equal("SETTLED");
       const far = shadowAudit(work, { shadow: async () => draft({ price: 50 }) });
       expect((await run({ work: far })).status).to.equal("ESCROWED");
+    });
+
+    it("tells of the shadow in the draft's metadata", async () => {
+      const told = async () => draft({ price: 95 }, { agentMetadata: { model: "m-2" } });
+      expect(
+        (await run({ work: shadowAudit(work, { shadow: told, when: async () => true }) })).status,
+      ).to.equal("SETTLED");
+      const { payload } = await service.ledger.entry(0);
+      expect(payload.agent_metadata).to.deep.equal({ shadow: { model: "m-2" } });
     });
 
     it("asks the other model only when it is to, and does not settle when that fails", async () => {

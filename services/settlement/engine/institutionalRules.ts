@@ -3,6 +3,8 @@ import { skeleton } from "tallystick-protocol/actions/plainText";
 import { InvalidInputError, invalidInputFromZod, TallystickError } from "tallystick-protocol/errors";
 import { JsonSyntaxError, type PyJson, parsePythonJson } from "tallystick-protocol/json/pythonJson";
 import { z } from "zod";
+import type { ComparatorRule } from "./compareTexts.ts";
+import { COMPARATORS, DEFAULT_OVERLAP } from "./textComparators.ts";
 
 type PyObject = { [key: string]: PyJson };
 
@@ -32,16 +34,32 @@ const actionSchema = z.strictObject({
   budget: z
     .array(z.strictObject({ field: z.string().min(1), max: amount, per_seconds: z.int().positive() }))
     .default([]),
+  /** A dispatcher has another model check every task with this action (docs/dispatch.md). */
+  shadow: z.boolean().default(false),
 });
+
+const comparatorSchema = z
+  .strictObject({
+    /** Keys of `data_update` joined by dots; `*` for any. */
+    path: z.string().min(1).max(256),
+    comparator: z.enum(COMPARATORS),
+    /** Of `overlap/1`: the share of words that must be common to both. */
+    overlap: share.optional(),
+  })
+  .refine(({ comparator, overlap }) => overlap === undefined || comparator === "overlap/1", {
+    error: "is for overlap/1 only",
+    path: ["overlap"],
+  });
 
 const rulesSchema = z.looseObject({
   version: z.int().nonnegative(),
   min_confidence: share.optional(),
   max_drift_allowed: share.optional(),
   types: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
+  comparators: z.array(comparatorSchema).max(64).default([]),
   actions: z
     .record(z.string(), actionSchema)
-    .default({ [DEFAULT_ACTION]: { allow: false, max: {}, budget: [] } })
+    .default({ [DEFAULT_ACTION]: { allow: false, max: {}, budget: [], shadow: false } })
     .superRefine((actions, context) => {
       const names = Object.keys(actions);
       if (!names.includes(DEFAULT_ACTION)) {
@@ -71,6 +89,8 @@ export type InstitutionalRules = {
   types: Map<string, z.ZodType>;
   /** What actions may do, by {@link actionName}; `*` for those that have no rule of their own. */
   actions: Map<string, ActionRule>;
+  /** Where free text of a shadow is judged by its words, in the order of the file: the first that fits a path counts. */
+  comparators: ComparatorRule[];
   /** The file as it stands: what agents read slices of. */
   slices: PyObject;
 };
@@ -112,7 +132,8 @@ export function readRules(file: string, defaults: RuleDefaults): InstitutionalRu
 
 /**
  * Reads the rules out of parsed JSON: `{version, min_confidence?, max_drift_allowed?, types?: {type: JSON Schema},
- * actions?: {action: {allow?, max?: {field: amount}, budget?: [{field, max, per_seconds}]}}, …}`. Every other key is
+ * actions?: {action: {allow?, max?: {field: amount}, budget?: [{field, max, per_seconds}], shadow?}}, comparators?: [{path,
+ * comparator, overlap?}], …}`. Every other key is
  * text for agents.
  *
  * @throws InvalidInputError `invalid_rules` naming every field at fault
@@ -129,6 +150,11 @@ export function parseRules(value: PyJson, defaults: RuleDefaults): Institutional
     maxDriftAllowed,
     types: new Map(Object.entries(types).map(([type, schema]) => [type, readSchema(type, schema)])),
     actions: new Map(Object.entries(actions).map(([action, rule]) => [actionName(action), readAction(rule)])),
+    comparators: parsed.data.comparators.map(({ path, comparator, overlap }) => ({
+      path: path.split("."),
+      comparator,
+      overlap: overlap === undefined ? DEFAULT_OVERLAP : Math.round(overlap * 1_000),
+    })),
     slices: {
       ...(value as PyObject),
       min_confidence: minConfidence,

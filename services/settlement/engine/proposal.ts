@@ -2,6 +2,7 @@ import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
 import type { PyJson } from "tallystick-protocol/json/pythonJson";
 import { isLedgerHash } from "tallystick-protocol/ledger/entry";
 import { MAX_TASK_ID_LENGTH } from "tallystick-protocol/records/taskIdSchema";
+import type { TextComparison } from "./compareTexts.ts";
 
 type PyObject = { [key: string]: PyJson };
 
@@ -18,6 +19,8 @@ export type Proposal = {
   confidenceScore: number;
   /** Trace of reasoning, free text. */
   proof?: string;
+  /** What the rules' comparators found of its texts and its shadow's. Said by settlement, never by the agent. */
+  comparisons?: TextComparison[];
 };
 
 /** The same task done by another model (swarm.at §6.3): only its result is compared. */
@@ -127,5 +130,6 @@ export function settlementPayload(proposal: Proposal): PyObject {
   };
   if (proposal.contextHash !== undefined) payload.context_hash = proposal.contextHash;
   if (proposal.proof !== undefined) payload.proof = proposal.proof;
+  if (proposal.comparisons !== undefined) payload.comparisons = proposal.comparisons;
   return payload;
 }

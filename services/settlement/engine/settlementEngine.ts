@@ -13,6 +13,7 @@ import {
 import type { ReadSignature } from "tallystick-runtime/signatures/readSignature";
 import type { DiskLedger, NewEntry } from "../ledger/diskLedger.ts";
 import { checkSignature, type IsContractSignature } from "../signatures/checkSignature.ts";
+import { compareTexts } from "./compareTexts.ts";
 import { divergence } from "./divergence.ts";
 import { DriftQueue } from "./driftQueue.ts";
 import { type HeldProposals, heldId } from "./heldProposals.ts";
@@ -102,12 +103,13 @@ export class SettlementEngine {
    * @param isLeave whether the action rules have allowed the action that it is leave for
    */
   async settle(
-    proposal: Proposal,
+    given: Proposal,
     shadow?: ShadowProposal,
     { isLeave = false }: { isLeave?: boolean } = {},
   ): Promise<SettleOutcome> {
     const { ledger, held, ruleBook, now, clock } = this.#parameters;
     const { minConfidence, maxDriftAllowed } = ruleBook.rules;
+    let proposal = given;
     if (proposal.parentHash !== ledger.nextParent) return this.#drifted(proposal.taskId);
     if (proposal.confidenceScore < minConfidence) {
       const reason = `Confidence ${proposal.confidenceScore} is below the required ${minConfidence}.`;
@@ -116,7 +118,10 @@ export class SettlementEngine {
     const refusal = ruleBook.refusal(proposal.dataUpdate, clock.latest(), isLeave);
     if (refusal !== undefined) return { status: "REJECTED", reason: refusal };
     if (shadow) {
-      const drift = divergence(proposal.dataUpdate, shadow.dataUpdate);
+      const judged = compareTexts(proposal.dataUpdate, shadow.dataUpdate, ruleBook.rules.comparators);
+      const { comparisons } = judged;
+      if (comparisons.length > 0) proposal = { ...proposal, comparisons };
+      const drift = divergence(proposal.dataUpdate, judged.shadow);
       if (drift > maxDriftAllowed) {
         const id = heldId(proposal, shadow);
         if (this.mode !== "sandbox") {

@@ -1,0 +1,57 @@
+import type { PyJson } from "tallystick-protocol/json/pythonJson";
+import { areEqualTexts, type ComparatorName } from "./textComparators.ts";
+
+/** A comparator for the texts at a path of `data_update`. `*` stands for any key, and for any place in a list. */
+export type ComparatorRule = { path: readonly string[]; comparator: ComparatorName; overlap: number };
+
+/** What a comparator found of two texts that are not the same characters. `shadow` is the shadow's text. */
+export type TextComparison = { path: string; comparator: string; equal: boolean; shadow: string };
+
+/** Most comparisons that are told; what is beyond is compared as it stands. */
+const MOST = 64;
+
+/**
+ * Lets the rules judge free text: a leaf of the shadow that its comparator calls equal is replaced by the proposal's, so that
+ * divergence sees no difference there. A paraphrase is no divergence (swarm.at §6.3).
+ *
+ * @returns the shadow to compare, and what was judged, for the ledger
+ */
+export function compareTexts(
+  proposed: PyJson,
+  shadow: PyJson,
+  rules: readonly ComparatorRule[],
+): { shadow: PyJson; comparisons: TextComparison[] } {
+  if (rules.length === 0) return { shadow, comparisons: [] };
+  const comparisons: TextComparison[] = [];
+
+  function at(a: PyJson, b: PyJson, path: readonly string[], live: readonly ComparatorRule[]): PyJson {
+    if (live.length === 0 || comparisons.length >= MOST) return b;
+    if (typeof a === "string" && typeof b === "string") {
+      const rule = live.find((one) => one.path.length === path.length);
+      if (rule === undefined || a === b) return b;
+      const { comparator, overlap } = rule;
+      const equal = areEqualTexts(a, b, comparator, overlap);
+      comparisons.push({ path: path.join("."), comparator, equal, shadow: b });
+      return equal ? a : b;
+    }
+    const below = (key: string) =>
+      live.filter((one) => one.path.length > path.length && ["*", key].includes(one.path[path.length] ?? ""));
+    if (Array.isArray(a) && Array.isArray(b))
+      return b.map((it, index) =>
+        index < a.length ? at(a[index] as PyJson, it, [...path, String(index)], below(String(index))) : it,
+      );
+    if (!isObject(a) || !isObject(b)) return b;
+    return Object.fromEntries(
+      Object.entries(b).map(([key, it]) => [
+        key,
+        Object.hasOwn(a, key) ? at(a[key] as PyJson, it, [...path, key], below(key)) : it,
+      ]),
+    );
+  }
+
+  return { shadow: at(proposed, shadow, [], rules), comparisons };
+}
+
+function isObject(value: PyJson): value is { [key: string]: PyJson } {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
