@@ -31,6 +31,9 @@ export const custom = deriveTable("custom");
 export const listing = deriveTable("listing", (table) => ({
   byAgent: index().on(table.agent, table.id),
   byRank: index().on(table.capability, table.live, table.rank, table.price, table.id),
+  byPrice: index().on(table.capability, table.live, table.price, table.id),
+  byRankOfAll: index().on(table.live, table.rank, table.price, table.id),
+  byBlock: index().on(table.live, table.block, table.log, table.seq, table.id),
 }));
 export const seenListing = deriveTable("seenListing");
 export const payee = deriveTable("payee");
@@ -45,6 +48,7 @@ export const boundLedger = deriveTable("boundLedger");
 export const record = deriveTable("record", (table) => ({
   byHash: index().on(table.hash),
   byType: index().on(table.type, table.block, table.log, table.seq),
+  byLedger: index().on(table.ledger, table.type, table.seq),
 }));
 export const receipt = deriveTable("receipt", (table) => ({
   byAgent: index().on(table.agent, table.time, table.id),
@@ -142,6 +146,7 @@ export const outcomesTold = deriveTable("outcomesTold");
 export const cluster = deriveTable("cluster", (table) => ({
   byOrdinal: index().on(table.ordinal),
   byMerge: index().on(table.mergedInto),
+  bySize: index().on(table.size, table.ordinal, table.id),
 }));
 export const list = deriveTable("list");
 export const listPage = deriveTable("listPage");
@@ -315,13 +320,20 @@ export const ledger = onchainTable("ledger", (p) => ({
 }));
 
 /** The loaded entries that are no records, `<ledger>/<seq>`; the others are in `record` under the same id. */
-export const genericEntry = onchainTable("generic_entry", (p) => ({
-  id: p.text().primaryKey(),
-  ledger: p.text().notNull(),
-  seq: p.int8({ mode: "number" }).notNull(),
-  hash: p.text().notNull(),
-  type: p.text(),
-}));
+export const genericEntry = onchainTable(
+  "generic_entry",
+  (p) => ({
+    id: p.text().primaryKey(),
+    ledger: p.text().notNull(),
+    seq: p.int8({ mode: "number" }).notNull(),
+    hash: p.text().notNull(),
+    type: p.text(),
+  }),
+  (table) => ({
+    byHash: index().on(table.hash),
+    byLedger: index().on(table.ledger, table.type, table.seq),
+  }),
+);
 
 /** Nodes of the followed ledgers' Merkle trees, `<ledger>/<height>/<page>`: enough of them to prove any entry (see
  * `src/segments/storedTree.ts`). */

@@ -47,7 +47,12 @@ export default createApi({
   watch,
   observeRequest: registry && requestHistogram(registry),
   operations,
-  node: { chainId: config.chainId, token: config.token },
+  node: {
+    chainId: config.chainId,
+    token: config.token,
+    anchoredLedger: config.anchoredLedger,
+    tokenDomain: config.tokenDomain,
+  },
   settlementUrl: config.settlementUrl,
   ledgers: { ids: [...config.ledgers.keys()], lines: operations.lines },
   version: apiVersion(config.params),

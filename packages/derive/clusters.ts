@@ -252,7 +252,8 @@ export function tripsBy(funder: string): string {
   return `tripsBy/${funder}`;
 }
 
-function tripsIn(cluster: string): string {
+/** The list of all trips that had a part in a cluster. */
+export function tripsIn(cluster: string): string {
   return `tripsIn/${cluster}`;
 }
 

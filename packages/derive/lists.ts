@@ -6,7 +6,7 @@ import type { Row } from "./tables.ts";
  * its last items itself, so that most lists are one row; every time they are `PAGE`, they go to a row of their own,
  * `<list>/<number of the page>`.
  */
-const PAGE = 16;
+export const PAGE = 16;
 
 export async function append(store: Store, list: string, item: string): Promise<void> {
   const row = await store.get("list", list);

@@ -5,6 +5,7 @@ import type { Row } from "tallystick-derive/tables";
 import { clusterOf as clusterOfRow } from "../rows/clusters.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
+import { queryError } from "./errors.ts";
 import { NodeRef, registerNode } from "./node.ts";
 
 /** An agent's row; the public fields it stands for are worked out when they are asked for. */
@@ -119,6 +120,24 @@ registerNode("Agent", {
   form: /^0x[0-9a-fA-F]{40}$/,
   find: (id, context) => findAgent(id.toLowerCase(), context),
 });
+
+/** As many as a page may have. */
+const MAX_ADDRESSES = 100;
+
+builder.queryField("agentsByAddress", (t) =>
+  t.field({
+    type: [AgentRef],
+    nullable: { list: false, items: true },
+    description: `The agents at up to ${MAX_ADDRESSES} addresses, in their order; null where nothing made an address one.`,
+    args: { addresses: t.arg({ type: ["Address"], required: true }) },
+    resolve: (_, { addresses }, context) => {
+      if (addresses.length > MAX_ADDRESSES)
+        throw queryError("PAGE_TOO_LARGE", `Ask for at most ${MAX_ADDRESSES} addresses at once.`);
+      context.takeRows(addresses.length);
+      return addresses.map((address) => findAgent(address, context));
+    },
+  }),
+);
 
 builder.queryField("agent", (t) =>
   t.field({

@@ -1,12 +1,10 @@
-import { paymentModeSchema } from "tallystick-protocol/records/paymentMode";
 import { agentList } from "../rows/agentList.ts";
 import type { WholeCluster } from "../rows/clusters.ts";
-import { ANY_PLATFORM_ESCROW } from "../rows/listings.ts";
 import { AgentConnection, AgentRef, toAgent } from "./agent.ts";
 import { agentColumns } from "./agentColumns.ts";
 import { builder, OrderDirection } from "./builder.ts";
+import { checkPaymentMode } from "./checkPaymentMode.ts";
 import type { QueryContext } from "./context.ts";
-import { queryError } from "./errors.ts";
 import { listPage } from "./list.ts";
 
 const AgentOrder = builder.enumType("AgentOrder", {
@@ -54,16 +52,6 @@ async function wholeCluster(
   const cluster = await load.cluster.load(id);
   if (cluster === null) return "unknown";
   return { kind: cluster.kind, parts: await load.clusterParts.load(cluster.id) };
-}
-
-/** @throws GraphQLError `INVALID_ARGUMENT` */
-function checkPaymentMode(mode: string | null | undefined): void {
-  if (mode === null || mode === undefined || mode === ANY_PLATFORM_ESCROW) return;
-  if (paymentModeSchema.safeParse(mode).success && !mode.includes("\0")) return;
-  throw queryError(
-    "INVALID_ARGUMENT",
-    "paymentMode must be direct, platform_escrow:<id>, platform_escrow:* or custom_escrow:<url>.",
-  );
 }
 
 builder.queryField("agents", (t) =>

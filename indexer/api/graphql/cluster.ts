@@ -62,6 +62,13 @@ const ClusterFilter = builder.inputType("ClusterFilter", {
   fields: (t) => ({ kind: t.field({ type: ClusterKind }), minSize: t.int() }),
 });
 
+const ClusterOrder = builder.enumType("ClusterOrder", {
+  values: {
+    FORMED: { value: "formed", description: "In the order in which they formed." },
+    SIZE: { value: "size", description: "The largest first." },
+  } as const,
+});
+
 builder.queryFields((t) => ({
   cluster: t.field({
     description: "The cluster of that id, or the older one it was merged into.",
@@ -72,10 +79,16 @@ builder.queryFields((t) => ({
   }),
   clusters: t.connection(
     {
-      description: "Clusters that were not merged into another, in the order in which they formed.",
+      description:
+        "Clusters that were not merged into another, in the order in which they formed unless orderBy says otherwise.",
       type: ClusterRef,
-      args: { orderDirection: t.arg({ type: OrderDirection }), where: t.arg({ type: ClusterFilter }) },
-      resolve: (_, { where, ...args }, context) => listPage(args, context, clusterList(where ?? {})),
+      args: {
+        orderDirection: t.arg({ type: OrderDirection }),
+        where: t.arg({ type: ClusterFilter }),
+        orderBy: t.arg({ type: ClusterOrder }),
+      },
+      resolve: (_, { where, orderBy, ...args }, context) =>
+        listPage(args, context, clusterList(where ?? {}, orderBy ?? undefined)),
     },
     ClusterConnection,
   ),

@@ -12,8 +12,14 @@ import { type Loaders, openLoaders } from "./loaders.ts";
 export type ServerContext = {
   db: Database;
   operations: Pick<Operations, "readBlocked" | "readBlockedTransfers">;
-  /** Chain and token of this node. */
-  node: { chainId: number; token: string };
+  /** Chain, token and contracts of this node. */
+  node: {
+    chainId: number;
+    token: string;
+    anchoredLedger?: string | null;
+    /** The token's EIP-712 domain. */
+    tokenDomain?: { name: string; version: string };
+  };
   /** Whether insights are given for nothing. */
   insightsAreFree: boolean;
   feed: TimelineFeed;

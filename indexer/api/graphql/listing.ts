@@ -1,7 +1,9 @@
 import type { Row } from "tallystick-derive/tables";
-import { listingsOf } from "../rows/listings.ts";
+import { listingsOf, offerList } from "../rows/listings.ts";
 import { AgentRef, agentAt } from "./agent.ts";
 import { builder, OrderDirection } from "./builder.ts";
+import { checkPaymentMode } from "./checkPaymentMode.ts";
+import { queryError } from "./errors.ts";
 import { listPage } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
 
@@ -44,6 +46,55 @@ export const ListingRef = builder.objectRef<Row<"listing">>("Listing").implement
 const ListingConnection = builder.connectionObject(
   { type: ListingRef, name: "ListingConnection" },
   { name: "ListingEdge" },
+);
+
+const ListingOrder = builder.enumType("ListingOrder", {
+  values: {
+    RANK: {
+      value: "rank",
+      description: "As search ranks them: the seller's tier, success rate and count, then the price.",
+    },
+    PRICE: { value: "price", description: "The cheapest first; only with a capability." },
+    NEWEST: { value: "newest", description: "The latest anchored first." },
+  } as const,
+});
+
+const ListingFilter = builder.inputType("ListingFilter", {
+  description: "All of these must hold.",
+  fields: (t) => ({
+    capability: t.field({ type: "Capability" }),
+    paymentMode: t.string({
+      description: "Exactly this one, or `platform_escrow:*` for any platform escrow.",
+    }),
+    maxPriceUsdc: t.field({ type: "Usdc" }),
+    maxLatencyMs: t.field({ type: "SafeInt" }),
+    minTrustTier: t.int({ description: "Of the seller." }),
+    firstCallFree: t.boolean(),
+    clarificationSupported: t.boolean(),
+  }),
+});
+
+builder.queryField("listings", (t) =>
+  t.connection(
+    {
+      description:
+        "Live listings, as search ranks them unless orderBy says otherwise. A page narrowed by filters may be short (see agents).",
+      type: ListingRef,
+      args: {
+        orderDirection: t.arg({ type: OrderDirection }),
+        where: t.arg({ type: ListingFilter }),
+        orderBy: t.arg({ type: ListingOrder }),
+      },
+      resolve: (_, { where, orderBy, ...args }, context) => {
+        const order = orderBy ?? "rank";
+        checkPaymentMode(where?.paymentMode);
+        if (order === "price" && !where?.capability)
+          throw queryError("INVALID_ARGUMENT", "Prices compare within one capability: name it in where.");
+        return listPage(args, context, offerList(where ?? {}, order));
+      },
+    },
+    ListingConnection,
+  ),
 );
 
 builder.objectField(AgentRef, "listings", (t) =>

@@ -5,6 +5,7 @@ import { assignmentsOf } from "../rows/audits.ts";
 import { byKey } from "../rows/byKey.ts";
 import { type ClusterLoader, clusterLoader, clusterParts } from "../rows/clusters.ts";
 import { eventsAt } from "../rows/events.ts";
+import { genericByHash } from "../rows/ledgerEntries.ts";
 import { pricesOf } from "../rows/prices.ts";
 import { recordsByHash } from "../rows/records.ts";
 import { type KeyedTable, type RowOf, rowsById } from "../rows/rowsById.ts";
@@ -46,6 +47,8 @@ type Loader<Found> = DataLoader<string, Found | null>;
 export type Loaders = RowLoaders & {
   /** The record of an entry hash that was loaded first; the same entry may stand in several ledgers. */
   recordByHash: Loader<Row<"record">>;
+  /** The generic work of an entry hash. */
+  genericByHash: Loader<RowOf<"genericEntry">>;
   /** The event logged at a position, as JSON text; of the transfers only those that are no payments. */
   event: Loader<string>;
   /** How much was transferred at a log. */
@@ -72,6 +75,7 @@ export function openLoaders(db: Database): Loaders {
   return {
     ...(Object.fromEntries(TABLES.map((name) => [name, rows(name)])) as object as RowLoaders),
     recordByHash: new DataLoader((hashes) => recordsByHash(db, hashes)),
+    genericByHash: new DataLoader((hashes) => genericByHash(db, hashes)),
     event: new DataLoader((positions) => eventsAt(db, positions)),
     transferValue: new DataLoader((places) => transferValues(db, places), {
       cacheKeyFn: ({ block, log }) => `${block}/${log}`,

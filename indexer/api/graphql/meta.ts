@@ -6,6 +6,12 @@ import { followedLedgers } from "../rows/ledgers.ts";
 import { firstTokenBlock } from "../rows/token.ts";
 import { builder } from "./builder.ts";
 import { LedgerRef } from "./ledger.ts";
+import { paramsInForce } from "./paramsInForce.ts";
+
+const USDC_DECIMALS = 6;
+
+/** An operator names a few. */
+const MOST_ESCROWS = 1_000;
 
 const BlockedSegmentRef = builder.objectRef<BlockedSegment>("BlockedSegment").implement({
   description:
@@ -38,9 +44,19 @@ const BlockedTransfersRef = builder.objectRef<BlockedTransfers>("BlockedTransfer
   }),
 });
 
-const TokenRef = builder.objectRef<{ address: string; firstBlock: number | null }>("Token").implement({
+type Token = { address: string; firstBlock: number | null; domain: { name: string; version: string } | null };
+
+const TokenRef = builder.objectRef<Token>("Token").implement({
   description: "The token that hires are paid in.",
   fields: (t) => ({
+    decimals: t.int({ resolve: () => USDC_DECIMALS }),
+    domainName: t.string({
+      nullable: true,
+      description:
+        "Name in the token's EIP-712 domain, which payers sign for; null when this node was not told.",
+      resolve: ({ domain }) => domain?.name ?? null,
+    }),
+    domainVersion: t.string({ nullable: true, resolve: ({ domain }) => domain?.version ?? null }),
     address: t.field({ type: "Address", resolve: ({ address }) => address }),
     firstBlock: t.field({
       type: "SafeInt",
@@ -49,6 +65,29 @@ const TokenRef = builder.objectRef<{ address: string; firstBlock: number | null 
         "The block from which on its transfers are read; null before the first event. What a wallet ever received counts from here.",
       resolve: ({ firstBlock }) => firstBlock,
     }),
+  }),
+});
+
+type EscrowContract = [address: string, provider: string];
+type Contracts = { anchoredLedger: string | null; escrows: EscrowContract[] };
+
+const EscrowContractRef = builder.objectRef<EscrowContract>("EscrowContract").implement({
+  description: "A HireEscrow that is followed, and the provider that payment modes name.",
+  fields: (t) => ({
+    address: t.field({ type: "Address", resolve: ([address]) => address }),
+    provider: t.string({ resolve: ([, provider]) => provider }),
+  }),
+});
+
+const ContractsRef = builder.objectRef<Contracts>("Contracts").implement({
+  fields: (t) => ({
+    anchoredLedger: t.field({
+      type: "Address",
+      nullable: true,
+      description: "Where ledgers are anchored; null when no ledger is followed.",
+      resolve: ({ anchoredLedger }) => anchoredLedger,
+    }),
+    escrows: t.field({ type: [EscrowContractRef], resolve: ({ escrows }) => escrows }),
   }),
 });
 
@@ -63,6 +102,15 @@ const MetaRef = builder.objectRef<Meta>("Meta").implement({
       resolve: async (_, __, { db, node }) => ({
         address: node.token,
         firstBlock: await firstTokenBlock(db),
+        domain: node.tokenDomain ?? null,
+      }),
+    }),
+    contracts: t.field({
+      type: ContractsRef,
+      description: "The contracts that this node reads.",
+      resolve: async (_, __, context) => ({
+        anchoredLedger: context.node.anchoredLedger ?? null,
+        escrows: Object.entries((await paramsInForce(context))?.escrows ?? {}).slice(0, MOST_ESCROWS),
       }),
     }),
     block: t.field({

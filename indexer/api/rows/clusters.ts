@@ -1,6 +1,6 @@
 import DataLoader from "dataloader";
 import type { SQL } from "drizzle-orm";
-import { and, eq, gt, gte, isNull, sql } from "ponder";
+import { and, eq, gte, isNull, sql } from "ponder";
 import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
@@ -92,26 +92,23 @@ export function memberList(cluster: WholeCluster): RowList<Row<"agent">> {
   };
 }
 
-/** Clusters that were not merged into another, in the order in which they formed. */
-export function clusterList({
-  kind,
-  minSize,
-}: {
-  kind?: string | null;
-  minSize?: number | null;
-}): RowList<Row<"cluster">> {
+/** In the order in which they formed, or the largest first. */
+export type ClusterOrder = "formed" | "size";
+
+/** Clusters that were not merged into another. */
+export function clusterList(
+  { kind, minSize }: { kind?: string | null; minSize?: number | null },
+  orderBy: ClusterOrder = "formed",
+): RowList<Row<"cluster">> {
   const { cluster } = schema;
-  return {
-    table: cluster,
-    order: [cluster.ordinal, cluster.id],
-    direction: "asc",
-    filter: and(
-      isNull(cluster.mergedInto),
-      gt(cluster.size, 0),
-      kind ? eq(cluster.kind, kind) : undefined,
-      minSize ? gte(cluster.size, minSize) : undefined,
-    ),
-  };
+  const largeEnough = gte(cluster.size, Math.max(1, minSize ?? 1));
+  const isTheirs = and(isNull(cluster.mergedInto), kind ? eq(cluster.kind, kind) : undefined);
+  if (orderBy === "size") {
+    const order = [cluster.size, cluster.ordinal, cluster.id];
+    return { table: cluster, order, direction: "desc", where: largeEnough, filter: isTheirs };
+  }
+  const order = [cluster.ordinal, cluster.id];
+  return { table: cluster, order, direction: "asc", filter: and(isTheirs, largeEnough) };
 }
 
 /** Where a member of a cluster stands: the block and the log of its registration, and its address. */

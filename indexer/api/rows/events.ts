@@ -1,4 +1,4 @@
-import { inArray } from "ponder";
+import { sql } from "ponder";
 import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
 import { byKey } from "./byKey.ts";
@@ -8,7 +8,11 @@ export async function eventsAt(db: Database, positions: readonly string[]): Prom
   const { eventLog } = schema;
   const found = await byKey(
     positions,
-    (list) => db.select().from(eventLog).where(inArray(eventLog.position, list)),
+    (list) =>
+      db
+        .select()
+        .from(eventLog)
+        .where(sql`${eventLog.position} = ANY (${sql.param(list)}::text[])`),
     (row) => row.position,
   );
   return found.map((row) => row?.json ?? null);

@@ -1,11 +1,11 @@
 import type { SQL } from "drizzle-orm";
-import { and, asc, eq, sql } from "ponder";
+import { and, asc, eq, gte, lte, sql } from "ponder";
 import { STATE_ID } from "tallystick-derive/stateId";
 import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
 import { clusterIsNamed } from "./clusters.ts";
-import type { RowList } from "./list.ts";
+import { type RowList, readAlong } from "./list.ts";
 import { prepared } from "./prepared.ts";
 
 /** Any platform escrow, whoever runs it (SHP §6.1). */
@@ -33,6 +33,51 @@ export function listingsOf(address: string, which: "live" | "all"): RowList<Row<
     order: [listing.id],
     direction: "asc",
     filter: which === "live" ? eq(listing.live, true) : undefined,
+  };
+}
+
+/** Which live listings; all conditions must hold. Prices are atomic units. */
+export type OfferWhere = Partial<{
+  capability: string | null;
+  paymentMode: string | null;
+  maxPriceUsdc: bigint | null;
+  maxLatencyMs: number | null;
+  minTrustTier: number | null;
+  firstCallFree: boolean | null;
+  clarificationSupported: boolean | null;
+}>;
+
+/** As search ranks them, the cheapest first (of one capability), or the latest first. */
+export type OfferOrder = "rank" | "price" | "newest";
+
+const OFFER_ORDERS: Record<OfferOrder, Pick<RowList<unknown>, "order" | "direction">> = {
+  rank: { order: [listing.rank, listing.price, listing.id], direction: "asc" },
+  price: { order: [listing.price, listing.id], direction: "asc" },
+  newest: { order: [listing.block, listing.log, listing.seq, listing.id], direction: "desc" },
+};
+
+/** Live listings in an order that an index gives: those of a capability along it, but the latest along all. */
+export function offerList(where: OfferWhere, orderBy: OfferOrder): RowList<Row<"listing">> {
+  const { capability, paymentMode, maxPriceUsdc, maxLatencyMs, minTrustTier } = where;
+  const { firstCallFree, clarificationSupported } = where;
+  const isAlong = capability != null && orderBy !== "newest";
+  const filter = and(
+    capability != null && !isAlong ? eq(listing.capability, capability) : undefined,
+    paymentMode != null ? paysBy(paymentMode) : undefined,
+    maxPriceUsdc != null ? sql`${listing.price} <= ${String(maxPriceUsdc)}::numeric` : undefined,
+    maxLatencyMs != null ? lte(listing.maxLatencyMs, maxLatencyMs) : undefined,
+    minTrustTier != null ? gte(listing.trustTier, minTrustTier) : undefined,
+    firstCallFree != null ? eq(listing.firstCallFree, firstCallFree) : undefined,
+    clarificationSupported != null ? eq(listing.clarificationSupported, clarificationSupported) : undefined,
+  );
+  const along: [typeof listing.capability, string] | undefined =
+    isAlong && capability != null ? [listing.capability, capability] : undefined;
+  return {
+    table: listing,
+    ...OFFER_ORDERS[orderBy],
+    of: readAlong(`offers by ${orderBy}`, along, { ...where, maxPriceUsdc: maxPriceUsdc?.toString() }),
+    where: eq(listing.live, true),
+    filter,
   };
 }
 

@@ -19,6 +19,7 @@ export async function transferValues(db: Database, places: readonly Place[]): Pr
 }
 
 async function paymentValues(db: Database, places: readonly Place[]): Promise<Map<string, bigint>> {
+  if (places.length === 0) return new Map();
   const [blocks, logs] = [places.map(({ block }) => block), places.map(({ log }) => log)];
   const { rows } = await db.execute<{ block: string; log: string; value: string }>(
     sql`SELECT payment.block, payment.log, payment.value

@@ -9,6 +9,11 @@ const CAPABILITIES = 40;
 /** Sells a third of all hires. */
 const LARGE = address(1_000);
 const ROOT = "clst_bulk0000";
+const BULK_LEDGER = `0x${"b0".repeat(32)}`;
+
+function cursorOf(place: unknown[]): string {
+  return Buffer.from(JSON.stringify(place)).toString("base64url");
+}
 
 function address(n: number): string {
   return `0x${n.toString(16).padStart(40, "0")}`;
@@ -77,6 +82,14 @@ const copies: [table: string, from: string, count: number, changes: string][] = 
     20_000,
     "'id', '0x' || lpad(to_hex(n), 64, '0') || '/' || 'sides/1/0', 'block', 5000 + n / 200, 'log', n % 200",
   ],
+  [
+    "record",
+    "type = 'listing'",
+    10_000,
+    `'id', '${BULK_LEDGER}/' || n, 'ledger', '${BULK_LEDGER}', 'seq', n, 'hash', lpad(to_hex(n), 64, '0'),
+     'type', CASE WHEN n % 3 = 0 THEN 'receipt' ELSE 'listing' END, 'block', 5000 + n / 200`,
+  ],
+  ["ledger", "true", 1, `'id', '${BULK_LEDGER}', 'size', 10000`],
   ["anchor", "true", 3_000, "'id', ledger || '/' || 100 + n, 'seq', 100 + n, 'block', 1000 + n"],
 ];
 
@@ -97,17 +110,19 @@ describe("GraphQL over many rows", () => {
     const { postgres, derived, database: first } = await openApiStory();
     database = await openApiDatabase(await postgres.createDatabase("plans"), { indexes: true });
     await database.fill(derived.store);
-    const { rows } = await first.pool.query("SELECT * FROM anchor");
-    for (const row of rows) {
-      await database.pool.query("INSERT INTO anchor SELECT * FROM json_populate_record(null::anchor, $1)", [
-        row,
-      ]);
+    for (const table of ["anchor", "ledger"]) {
+      const { rows } = await first.pool.query(`SELECT * FROM ${table}`);
+      for (const row of rows)
+        await database.pool.query(
+          `INSERT INTO ${table} SELECT * FROM json_populate_record(null::${table}, $1)`,
+          [row],
+        );
     }
     for (const [table, from, count, changes] of copies) {
       await database.pool.query(`
         INSERT INTO ${table} SELECT row.*
         FROM (SELECT * FROM ${table} WHERE ${from} ORDER BY id LIMIT 1) AS model, generate_series(0, ${count - 1}) AS n,
-          LATERAL jsonb_populate_record(null::${table}, to_jsonb(model) || jsonb_build_object(${changes})) AS row`);
+          LATERAL jsonb_populate_record(null::public.${table}, to_jsonb(model) || jsonb_build_object(${changes})) AS row`);
     }
     await database.pool.query("ANALYZE");
     app = createApi({
@@ -165,6 +180,25 @@ describe("GraphQL over many rows", () => {
       "a merged cluster's members",
       `{ cluster(id: "clst_bulk0007") { id members(${many}) { nodes { id } } } }`,
     ],
+    ["clusters by size", `{ clusters(${many}, orderBy: SIZE) { nodes { id size } } }`],
+    ["a cluster's graph", `{ cluster(id: "clst_bulk0033") { graph { nodes { address } edges { to } } } }`],
+    ["a merged cluster's graph", `{ cluster(id: "clst_bulk0007") { graph { nodes { address } } } }`],
+    ["agents at addresses", `{ agentsByAddress(addresses: ["${LARGE}", "${address(1_003)}"]) { id } }`],
+    ["listings as search ranks them", `{ listings(${many}) { nodes { id agent { id } } } }`],
+    ["the latest listings", `{ listings(${many}, orderBy: NEWEST) { nodes { id } } }`],
+    ...["RANK", "PRICE"].map((order): [string, string] => [
+      `a capability's listings by ${order}`,
+      `{ listings(${many}, orderBy: ${order}, where: {capability: "bulk.task3"}) { nodes { id } } }`,
+    ]),
+    ["the entries of a ledger", `{ ledgerEntries(${many}, ledger: "${BULK_LEDGER}") { nodes { id } } }`],
+    [
+      "the last entries of a ledger",
+      `{ ledgerEntries(${many}, ledger: "${BULK_LEDGER}", after: "${cursorOf(["30"])}") { nodes { id record { type } } } }`,
+    ],
+    [
+      "the receipts in a ledger",
+      `{ ledgerEntries(${many}, ledger: "${BULK_LEDGER}", recordType: "receipt") { nodes { id } } }`,
+    ],
     ["tier changes", `{ tierChanges(${many}) { nodes { id } } }`],
     ["an agent's tier changes", `{ tierChanges(${many}, agent: "${LARGE}") { nodes { id } } }`],
     [
@@ -186,6 +220,11 @@ describe("GraphQL over many rows", () => {
     const cursors = Buffer.from(JSON.stringify(["1767226000", "0x"])).toString("base64url");
     const { read, plans } = await measure(`{ hires(${many}, after: "${cursors}") { nodes { id } } }`);
     expect(read, plans).to.be.at.most(21);
+  });
+
+  it("finds an entry by its hash among all, and reads no more", async () => {
+    const { read, plans } = await measure(`{ ledgerEntryByHash(hash: "${"0".repeat(60)}0fff") { id } }`);
+    expect(read, plans).to.equal(1);
   });
 
   const PER_CAPABILITY = AGENTS / CAPABILITIES;

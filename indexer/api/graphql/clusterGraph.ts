@@ -1,0 +1,124 @@
+import { formatUsdc } from "tallystick-protocol/amount";
+import {
+  type ClusterGraph,
+  clusterGraph,
+  GRAPH_LIMITS,
+  type GraphEdge,
+  type GraphNode,
+  type GraphSignal,
+} from "../rows/clusterGraph.ts";
+import { AgentRef, toAgent } from "./agent.ts";
+import { builder } from "./builder.ts";
+import { ClusterRef } from "./cluster.ts";
+import { queryError } from "./errors.ts";
+
+/** Rows of a graph that count as one of what a request may ask for: they are read by a handful of statements. */
+const ROWS_AS_ONE = 20;
+
+const ClusterNodeRef = builder.objectRef<GraphNode>("ClusterGraphNode").implement({
+  description: "A member of a cluster, or a wallet whose money reached one.",
+  fields: (t) => ({
+    address: t.field({ type: "Address", resolve: ({ address }) => address }),
+    isMember: t.boolean({ resolve: ({ depth }) => depth === 0 }),
+    depth: t.exposeInt("depth", {
+      description: "How many transfers lead from it to a member; 0 for members.",
+    }),
+    kind: t.exposeString("kind", {
+      nullable: true,
+      description:
+        "hub or escrow, if it is one: neither funds anybody, and what is behind it is not looked for.",
+    }),
+    agent: t.field({
+      type: AgentRef,
+      nullable: true,
+      resolve: ({ agent }) => (agent === null ? null : toAgent(agent)),
+    }),
+  }),
+});
+
+const ClusterEdgeReason = builder.enumType("ClusterGraphTransfer", {
+  values: {
+    FUNDING: { description: "A funding, or what counts as one until a receipt shows otherwise." },
+    PAID_FOR_HIRE: { description: "A receipt shows that it paid for a hire: it funds nobody." },
+  },
+});
+
+const ClusterEdgeRef = builder.objectRef<GraphEdge>("ClusterGraphEdge").implement({
+  description: "A transfer as large as a funding of its receiver (SHP §4.5.1).",
+  fields: (t) => ({
+    from: t.field({ type: "Address", resolve: (it) => it.from }),
+    to: t.field({ type: "Address", resolve: (it) => it.to }),
+    amountUsdc: t.field({
+      type: "Usdc",
+      nullable: true,
+      resolve: ({ value }) => (value === null ? null : formatUsdc(value)),
+    }),
+    block: t.field({ type: "SafeInt", resolve: (it) => it.block }),
+    time: t.field({ type: "SafeInt", resolve: (it) => it.time }),
+    log: t.field({ type: "SafeInt", resolve: (it) => it.log }),
+    reason: t.field({
+      type: ClusterEdgeReason,
+      resolve: ({ kind }) => (kind === "paid" ? "PAID_FOR_HIRE" : "FUNDING"),
+    }),
+  }),
+});
+
+const ClusterSignalRef = builder.objectRef<GraphSignal>("ClusterSignal").implement({
+  description: "What put agents into the cluster (SHP §4.5.1): one funder's money.",
+  fields: (t) => ({
+    id: t.exposeID("id"),
+    signal: t.exposeString("signal", {
+      description: "funding_origin: funded within a day; deploy_batch: registered within 256 blocks.",
+    }),
+    funder: t.field({ type: "Address", resolve: ({ funder }) => funder }),
+    members: t.field({
+      type: ["Address"],
+      description: `The first ${GRAPH_LIMITS.named} of those that it put together.`,
+      resolve: ({ members }) => members,
+    }),
+    memberCount: t.exposeInt("memberCount"),
+    dropped: t.exposeBoolean("dropped", { description: "Its funder was published as a hub since." }),
+  }),
+});
+
+const ClusterGraphRef = builder.objectRef<ClusterGraph>("ClusterGraph").implement({
+  description:
+    "A cluster with what its signals rest on: members, wallets whose money reached them in at most three transfers, and these. A " +
+    "cluster of listings that are alike has members only.",
+  fields: (t) => ({
+    nodes: t.field({ type: [ClusterNodeRef], resolve: ({ nodes }) => nodes }),
+    edges: t.field({ type: [ClusterEdgeRef], resolve: ({ edges }) => edges }),
+    signals: t.field({ type: [ClusterSignalRef], resolve: ({ signals }) => signals }),
+    isWhole: t.exposeBoolean("isWhole", {
+      description:
+        "False when something was left out: members beyond those asked for, " +
+        `more than ${GRAPH_LIMITS.wallets} other wallets, ${GRAPH_LIMITS.edges} transfers, ${GRAPH_LIMITS.inbound} of them into one wallet, or ${GRAPH_LIMITS.signals} signals.`,
+    }),
+  }),
+});
+
+builder.objectField(ClusterRef, "graph", (t) =>
+  t.field({
+    type: ClusterGraphRef,
+    description: "All of it at once.",
+    args: {
+      members: t.arg.int({
+        defaultValue: GRAPH_LIMITS.members,
+        description: `At most so many of its members, up to ${GRAPH_LIMITS.members}.`,
+      }),
+    },
+    resolve: async ({ id, kind }, { members }, { db, load, takeRows, charge }) => {
+      const most = members ?? GRAPH_LIMITS.members;
+      if (most < 1 || most > GRAPH_LIMITS.members)
+        throw queryError("INVALID_ARGUMENT", `members must be 1 to ${GRAPH_LIMITS.members}.`);
+      // Before it is read: nobody asks for the same large graph thirty times.
+      takeRows(Math.ceil(most / ROWS_AS_ONE));
+      const parts = await load.clusterParts.load(id);
+      const graph = await clusterGraph(db, { kind, parts }, most);
+      const rows = graph.nodes.length + graph.edges.length + graph.signals.length;
+      takeRows(Math.ceil(rows / ROWS_AS_ONE));
+      charge(rows / 100);
+      return graph;
+    },
+  }),
+);

@@ -1,0 +1,240 @@
+import { expect } from "chai";
+import { wallet } from "../../derive/eventLog.ts";
+import { type ApiStory, cast, LEDGER, openApiStory } from "../support/apiStory.ts";
+
+type Page<T> = {
+  nodes: T[];
+  totalCount: number;
+  pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; endCursor: string; startCursor: string };
+};
+const { busy, modest, secret, ring, funder } = cast;
+
+describe("GraphQL: what a page of the portal asks for at once", () => {
+  let story: ApiStory;
+  before(async function () {
+    this.timeout(60_000);
+    story = await openApiStory();
+  });
+
+  describe("listings", () => {
+    type Listing = { agentAddress: string; priceUsdc: string; block: number; capability: string };
+    const listings = async (args: string) => {
+      const { listings } = await story.ask<{ listings: Page<Listing> }>(
+        `{ listings${args} { nodes { agentAddress priceUsdc block capability } totalCount } }`,
+      );
+      return listings;
+    };
+
+    it("gives every live listing, and those of a capability the cheapest first", async () => {
+      const live = [...story.derived.store.rows("listing").values()].filter((it) => it.live);
+      expect((await listings("(first: 100)")).totalCount).to.equal(live.length);
+      const { nodes } = await listings('(orderBy: PRICE, where: {capability: "text.task0"})');
+      const prices = nodes.map(({ priceUsdc }) => Number(priceUsdc));
+      expect(prices).to.have.length(live.filter((it) => it.capability === "text.task0").length);
+      expect(prices).to.deep.equal([...prices].sort((a, b) => a - b));
+      expect(nodes.at(-1)?.agentAddress).to.equal(modest);
+    });
+
+    it("ranks as search does, and gives the latest first when asked", async () => {
+      const search = await story.app.request("/v1/search", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ capability: "text.task0" }),
+      });
+      const { agents } = (await search.json()) as { agents: { agent_id: string }[] };
+      const ranked = await listings('(where: {capability: "text.task0"})');
+      expect(ranked.nodes.map((it) => it.agentAddress)).to.deep.equal(agents.map((it) => it.agent_id));
+      const { nodes } = await listings("(orderBy: NEWEST, first: 3)");
+      expect(nodes.map((it) => it.capability)).to.deep.equal(Array(3).fill("code.review"));
+    });
+
+    it("narrows by mode, price, latency and tier, and refuses what no listing could have", async () => {
+      const count = async (where: string) => (await listings(`(where: {${where}})`)).nodes.length;
+      expect(await count('capability: "text.task0", paymentMode: "platform_escrow:*"')).to.equal(1);
+      expect(await count('capability: "text.task0", maxLatencyMs: 50')).to.equal(1);
+      expect(await count('capability: "text.task0", maxPriceUsdc: "0.000001"')).to.equal(0);
+      expect(await count("minTrustTier: 3")).to.equal(0);
+      expect(await story.codeOf('{ listings(where: {paymentMode: "cash"}) { totalCount } }')).to.equal(
+        "INVALID_ARGUMENT",
+      );
+      expect(await story.codeOf("{ listings(orderBy: PRICE) { totalCount } }")).to.equal("INVALID_ARGUMENT");
+    });
+  });
+
+  it("gives agents by their addresses, in their order, and null for one that is none", async () => {
+    const none = `0x${"9".repeat(40)}`;
+    const { agentsByAddress } = await story.ask<{ agentsByAddress: ({ id: string } | null)[] }>(
+      `{ agentsByAddress(addresses: ["${secret}", "${none}", "${busy.toUpperCase().replace("0X", "0x")}", "${secret}"]) { id } }`,
+    );
+    expect(agentsByAddress.map((it) => it?.id ?? null)).to.deep.equal([secret, null, busy, secret]);
+    const many = JSON.stringify(Array(101).fill(busy));
+    expect(await story.codeOf(`{ agentsByAddress(addresses: ${many}) { id } }`)).to.equal("PAGE_TOO_LARGE");
+  });
+
+  it("orders clusters by their size", async () => {
+    const { clusters } = await story.ask<{ clusters: Page<{ id: string; size: number }> }>(
+      "{ clusters(orderBy: SIZE) { nodes { id size } totalCount } }",
+    );
+    const live = [...story.derived.store.rows("cluster").values()].filter(
+      (it) => it.mergedInto === null && it.size > 0,
+    );
+    const sizes = clusters.nodes.map(({ size }) => size);
+    expect(sizes).to.deep.equal(live.map(({ size }) => size).sort((a, b) => b - a));
+    const small = await story.ask<{ clusters: Page<unknown> }>(
+      "{ clusters(orderBy: SIZE, where: {minSize: 1000}) { totalCount } }",
+    );
+    expect(small.clusters.totalCount).to.equal(0);
+  });
+
+  describe("a cluster's graph", () => {
+    type Graph = {
+      nodes: {
+        address: string;
+        isMember: boolean;
+        depth: number;
+        kind: string | null;
+        agent: object | null;
+      }[];
+      edges: { from: string; to: string; amountUsdc: string; reason: string }[];
+      signals: { signal: string; funder: string; members: string[]; memberCount: number; dropped: boolean }[];
+      isWhole: boolean;
+    };
+    const graphOf = async (args = "") => {
+      const { agent } = await story.ask<{ agent: { cluster: { kind: string; graph: Graph } } }>(
+        `{ agent(address: "${ring[0]}") { cluster { kind graph${args} {
+          nodes { address isMember depth kind agent { id last30dHireCount last30dHireCountRaw } }
+          edges { from to amountUsdc reason } signals { signal funder members memberCount dropped } isWhole } } } }`,
+      );
+      return agent.cluster.graph;
+    };
+
+    it("has its members, the wallets behind them, every transfer and every signal", async () => {
+      const { nodes, edges, signals, isWhole } = await graphOf();
+      expect(isWhole).to.equal(true);
+      expect(nodes.filter((it) => it.isMember).map((it) => it.address)).to.have.members(ring);
+      const depths = Object.fromEntries(nodes.map(({ address, depth, kind }) => [address, [depth, kind]]));
+      expect(depths[funder]).to.deep.equal([1, null]);
+      expect(depths[wallet(97)]).to.deep.equal([2, null]);
+      for (const member of ring) {
+        expect(edges).to.deep.include({
+          from: funder,
+          to: member,
+          amountUsdc: "5.00",
+          reason: "FUNDING",
+        });
+      }
+      const trips = [...story.derived.store.rows("trip").values()];
+      expect(signals).to.have.length(trips.length).above(0);
+      for (const [n, trip] of trips.sort((a, b) => Number(a.id) - Number(b.id)).entries()) {
+        const members = trip.members.split(",");
+        expect(signals[n]).to.deep.include({ funder, members, memberCount: members.length, dropped: false });
+      }
+    });
+
+    it("says when it is not whole, and takes no number of members that makes no sense", async () => {
+      const { nodes, isWhole } = await graphOf("(members: 2)");
+      expect(nodes.filter((it) => it.isMember)).to.have.length(2);
+      expect(isWhole).to.equal(false);
+      for (const members of [0, -1, 5_001, 2_147_483_647])
+        expect(
+          await story.codeOf(
+            `{ agent(address: "${ring[0]}") { cluster { graph(members: ${members}) { isWhole } } } }`,
+          ),
+        ).to.equal("INVALID_ARGUMENT");
+    });
+  });
+
+  describe("a ledger's entries", () => {
+    type Entry = { seq: number; type: string; record: { signer: string } | null };
+    const fields =
+      "nodes { seq type record { signer } } totalCount pageInfo { hasNextPage hasPreviousPage endCursor startCursor }";
+    const entries = async (args: string) => {
+      const { ledgerEntries } = await story.ask<{ ledgerEntries: Page<Entry> }>(
+        `{ ledgerEntries(ledger: "${LEDGER}"${args}) { ${fields} } }`,
+      );
+      return ledgerEntries;
+    };
+
+    it("come a page at a time, from either end, each once", async () => {
+      const size = story.derived.store.rows("record").size + 1;
+      for (const direction of ["ASC", "DESC"]) {
+        const seen: number[] = [];
+        for (let after = ""; ; ) {
+          const page = await entries(`, first: 37, orderDirection: ${direction}${after}`);
+          expect(page.totalCount).to.equal(size);
+          seen.push(...page.nodes.map(({ seq }) => seq));
+          if (!page.pageInfo.hasNextPage) break;
+          after = `, after: "${page.pageInfo.endCursor}"`;
+        }
+        const all = Array.from({ length: size }, (_, n) => n);
+        expect(seen).to.deep.equal(direction === "ASC" ? all : all.reverse());
+      }
+      const latest = await entries(", first: 1");
+      expect(latest.nodes[0]).to.deep.equal({ seq: size - 1, type: "settlement", record: null });
+      const before = await entries(`, last: 3, orderDirection: ASC, before: "${cursorOf(["5"])}"`);
+      expect(before.nodes.map(({ seq }) => seq)).to.deep.equal([2, 3, 4]);
+      expect(before.pageInfo).to.include({ hasNextPage: true, hasPreviousPage: true });
+    });
+
+    it("of one type are the records, or the work, of that type", async () => {
+      const listings = [...story.derived.store.rows("record").values()].filter((it) => it.type === "listing");
+      const page = await entries(', recordType: "listing", orderDirection: ASC');
+      expect(page.nodes.map(({ seq }) => seq)).to.deep.equal(listings.map(({ seq }) => seq).slice(0, 20));
+      expect(page.totalCount).to.equal(listings.length);
+      expect((await entries(', workType: "settlement"')).nodes).to.have.length(1);
+      expect((await entries(', recordType: "\' OR 1=1"')).nodes).to.have.length(0);
+    });
+
+    it("are found by their hash, records and work", async () => {
+      const [record] = story.derived.store.rows("record").values();
+      for (const hash of [record?.hash, "9e".repeat(32)]) {
+        const found = await story.ask<{ ledgerEntryByHash: { hash: string } }>(
+          `{ ledgerEntryByHash(hash: "${hash}") { hash } }`,
+        );
+        expect(found.ledgerEntryByHash.hash).to.equal(hash);
+      }
+      expect(await story.ask('{ ledgerEntryByHash(hash: "x") { hash } }')).to.deep.equal({
+        ledgerEntryByHash: null,
+      });
+    });
+
+    it("of no ledger are none, and cursors out of range or of other lists are refused or empty", async () => {
+      expect(await story.ask('{ ledgerEntries(ledger: "0x00") { totalCount nodes { id } } }')).to.deep.equal({
+        ledgerEntries: { totalCount: 0, nodes: [] },
+      });
+      expect((await entries(`, after: "${cursorOf(["0"])}"`)).nodes).to.have.length(0);
+      expect((await entries(`, after: "${cursorOf(["-999999"])}"`)).nodes).to.have.length(0);
+      expect(
+        (await entries(`, orderDirection: ASC, after: "${cursorOf(["999999999999999"])}"`)).nodes,
+      ).to.have.length(0);
+      for (const cursor of [cursorOf(["a"]), cursorOf(["1", "2"]), cursorOf([1]), "x"])
+        expect(
+          await story.codeOf(`{ ledgerEntries(ledger: "${LEDGER}", after: "${cursor}") { totalCount } }`),
+        ).to.equal("INVALID_CURSOR");
+      const both = 'recordType: "listing", workType: "settlement"';
+      expect(await story.codeOf(`{ ledgerEntries(ledger: "${LEDGER}", ${both}) { totalCount } }`)).to.equal(
+        "INVALID_ARGUMENT",
+      );
+    });
+  });
+
+  it("names the contracts that the node reads, and what payers of its token sign for", async () => {
+    const { meta } = await story.ask<{ meta: object }>(
+      "{ meta { token { address decimals domainName } contracts { anchoredLedger escrows { address provider } } } }",
+    );
+    const escrows = Object.entries(
+      JSON.parse(story.derived.store.rows("state").get("state")?.params ?? "{}").escrows,
+    ).map(([address, provider]) => ({
+      address,
+      provider,
+    }));
+    expect(meta).to.deep.equal({
+      token: { address: `0x${"70".repeat(20)}`, decimals: 6, domainName: null },
+      contracts: { anchoredLedger: null, escrows },
+    });
+  });
+});
+
+function cursorOf(place: unknown[]): string {
+  return Buffer.from(JSON.stringify(place)).toString("base64url");
+}
