@@ -22,7 +22,7 @@ COPY indexer ./indexer
 # Served at /docs/.
 COPY docs ./docs
 # What Ponder and settlement write. Everything else stays root's, and the processes are not root.
-RUN mkdir -p /data/ledger /data/words /data/auditing indexer/.ponder && chown -R node:node /data indexer/.ponder
+RUN mkdir -p /data/ledger /data/words /data/auditing /data/notifying indexer/.ponder && chown -R node:node /data indexer/.ponder
 USER node
 EXPOSE 42069 42070
 CMD ["node", "-e", "console.error('Name a process: see compose.yaml'); process.exit(64)"]

@@ -49,6 +49,13 @@ export const settlementRoutes: readonly SettlementRoute[] = [
   },
   { method: "post", path: "/v1/claim", summary: "Get the text by which an X account claims an agent" },
   { method: "post", path: "/v1/claim/verify", summary: "Settle a claim that was posted" },
+  { method: "get", path: "/v1/notices", summary: "Who sends notices of SLAs to buyers" },
+  {
+    method: "post",
+    path: "/v1/notices",
+    summary: "Leave an address for notices of SLAs, or take it back: {body, signature, signer?}",
+  },
+  { method: "post", path: "/v1/notices/list", summary: "Who wants notices: for their sender alone" },
   { method: "get", path: "/v1/reviews", summary: "Proposals that wait for a review", needsKey: true },
   { method: "get", path: "/v1/reviews/{id}", summary: "A held proposal, with its shadow", needsKey: true },
   record("/v1/reviews/{id}", "the operator's review of a held proposal"),

@@ -11,7 +11,7 @@ export type AuditMoment =
 
 /** What happened, for those who follow a node live: the row it is about, and the agents that it concerns. */
 export type Moment = {
-  kind: "hire" | "rating" | "tier_change" | "anchor" | AuditMoment;
+  kind: "hire" | "rating" | "tier_change" | "anchor" | "sla_step" | AuditMoment;
   /** Id of the row in the table of that kind. */
   subject: string;
   /** Who it is about: the seller, the rated one, the agent, the auditor; the ledger of an anchor. */
@@ -36,6 +36,10 @@ export function momentsOf(changes: readonly RowChange[]): Moment[] {
       // A rating counts once its hire does, which may be later than it was written.
       if (status !== "counted" || (before as Row<"rating"> | null)?.status === "counted") return [];
       return [{ kind: "rating", subject: id, agent: ratee, counterpart: rater }];
+    }
+    if (table === "breachStep") {
+      const { id, agent } = after as Row<"breachStep">;
+      return [{ kind: "sla_step", subject: id, agent, counterpart: null }];
     }
     if (table === "audit") return auditMoments(before as Row<"audit"> | null, after as Row<"audit">);
     if (table === "auditAssignment") {

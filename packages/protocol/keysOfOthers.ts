@@ -1,10 +1,27 @@
 import type { InputIssue } from "./errors.ts";
 
 /** Who of a node's processes and commands is given a key. */
-type Owner = "settlement" | "keeper" | "prober" | "auditing" | "mcp" | "deploy" | "postgres" | "witness";
+type Owner =
+  | "settlement"
+  | "keeper"
+  | "prober"
+  | "auditing"
+  | "notifying"
+  | "mcp"
+  | "deploy"
+  | "postgres"
+  | "witness";
 
 /** The processes that hold themselves to their own keys. The indexer, and each replica of it, has none. */
-export type KeyHolder = "settlement" | "indexer" | "keeper" | "prober" | "auditing" | "mcp" | "witness";
+export type KeyHolder =
+  | "settlement"
+  | "indexer"
+  | "keeper"
+  | "prober"
+  | "auditing"
+  | "notifying"
+  | "mcp"
+  | "witness";
 
 /** Every key of a node, and the one process or command that is given it. */
 export const KEYS: { readonly [variable: string]: Owner } = {
@@ -21,6 +38,7 @@ export const KEYS: { readonly [variable: string]: Owner } = {
   AUDIT_OPERATOR_PRIVATE_KEY: "auditing",
   AUDIT_POOL_PRIVATE_KEY: "auditing",
   AUDIT_ARBITER_PRIVATE_KEY: "auditing",
+  NOTIFIER_PRIVATE_KEY: "notifying",
   TALLYSTICK_PRIVATE_KEY: "mcp",
   TALLYSTICK_API_KEY: "mcp",
   TALLYSTICK_MCP_KEY: "mcp",

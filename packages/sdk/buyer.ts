@@ -40,6 +40,8 @@ export {
 } from "./errors.ts";
 export type { HireParameters } from "./hireParameters.ts";
 export { createPublicFetch, type PublicFetchParameters } from "./net/publicFetch.ts";
+export { readNotice } from "./notices/readNotice.ts";
+export { type SubscribeToNoticesParameters, subscribeToNotices } from "./notices/subscribeToNotices.ts";
 export { type ConfirmedProof, confirmProof } from "./proof/confirmProof.ts";
 export { type Callback, readCallback } from "./readCallback.ts";
 export { type Fetch, ServiceError } from "./requestService.ts";

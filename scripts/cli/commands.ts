@@ -148,6 +148,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/prober.ts")).registerProber,
   },
   {
+    name: "notifier",
+    summary: "tell buyers what happens to the SLAs of agents they named",
+    settings: async () => (await import("../../services/notifying/config.ts")).notifierVariables,
+    load: async () => (await import("../commands/notifier.ts")).registerNotifier,
+  },
+  {
     name: "attest",
     summary: "sign what an agent's tests came to, from JUnit XML",
     settings: [...ASKING, "TALLYSTICK_PRIVATE_KEY", "TALLYSTICK_LEDGER"],

@@ -1,3 +1,4 @@
+import { repeatRounds } from "tallystick-runtime/repeatRounds";
 import { createRound, freshState, type OperatorState, type RoundParameters } from "./operatorRound.ts";
 
 /** `roundMs`: milliseconds between two rounds. */
@@ -18,37 +19,18 @@ export type Operator = {
  * derived, and decisions on challenged hires are its people's.
  */
 export function createOperator(parameters: OperatorParameters): Operator {
-  const { roundMs } = parameters;
-  const stop = new AbortController();
-  const { signal } = stop;
   const state = freshState();
-  const runRound = createRound(parameters, state, signal);
-  let running: Promise<void> | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const round = (): Promise<void> => {
-    running ??= runRound().finally(() => {
-      running = undefined;
-    });
-    return running;
-  };
-  const plan = (ms: number): void => {
-    timer = setTimeout(() => {
-      void round().finally(() => {
-        if (!signal.aborted) plan(roundMs);
-      });
-    }, ms);
-  };
-
-  return {
-    round,
-    start: () => {
-      if (timer === undefined) plan(0);
+  let runRound: (() => Promise<void>) | undefined;
+  const { round, start, close } = repeatRounds(
+    (signal) => {
+      // What a round learns stays for the next one.
+      runRound ??= createRound(parameters, state, signal);
+      return runRound();
     },
-    state: () => state,
-    close: async () => {
-      stop.abort(new Error("The operator was closed."));
-      clearTimeout(timer);
-      await running;
+    {
+      pauseMs: parameters.roundMs,
+      closed: "The operator was closed.",
     },
-  };
+  );
+  return { round, start, close, state: () => state };
 }

@@ -11,6 +11,7 @@ import { claimRoutes } from "./routes/claimRoutes.ts";
 import { contextRoutes } from "./routes/contextRoutes.ts";
 import { healthRoutes } from "./routes/healthRoutes.ts";
 import { ledgerRoutes } from "./routes/ledgerRoutes.ts";
+import { noticeRoutes } from "./routes/noticeRoutes.ts";
 import { proofRoutes } from "./routes/proofRoutes.ts";
 import { recordRoutes } from "./routes/recordRoutes.ts";
 import { reviewRoutes } from "./routes/reviewRoutes.ts";
@@ -25,6 +26,8 @@ const METHODS: { [path: string]: string } = {
   "/v1/records": "POST",
   "/v1/claim": "POST",
   "/v1/claim/verify": "POST",
+  "/v1/notices": "GET and POST",
+  "/v1/notices/list": "POST",
   "/v1/reviews": "GET",
   "/v1/reviews/:id": "GET and POST",
   "/v1/status/:task_id": "GET",
@@ -69,7 +72,9 @@ export function createApp(dependencies: AppDependencies): Hono {
   const { gate, engine } = dependencies;
   app.use(async (c, next) => {
     // Said before anything is looked at or asked for: a claim would else be looked up at X and then be refused.
-    if (c.req.method === "POST" && engine.mode !== "sandbox") gate.requireWrites();
+    // Notices are beside the ledger.
+    const isOfLedger = !c.req.path.startsWith("/v1/notices");
+    if (c.req.method === "POST" && isOfLedger && engine.mode !== "sandbox") gate.requireWrites();
     await next();
   });
 
@@ -78,6 +83,7 @@ export function createApp(dependencies: AppDependencies): Hono {
     actionRoutes,
     recordRoutes,
     claimRoutes,
+    noticeRoutes,
     reviewRoutes,
     ledgerRoutes,
     proofRoutes,

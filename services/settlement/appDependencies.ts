@@ -13,6 +13,7 @@ import type { ApiKeys } from "./keys/apiKeys.ts";
 import type { DiskLedger } from "./ledger/diskLedger.ts";
 import type { LedgerGate } from "./ledger/ledgerGate.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Notices } from "./notices/notices.ts";
 import type { Checkpoints } from "./proofs/checkpoints.ts";
 import type { WitnessState } from "./witnessing/witnesses.ts";
 
@@ -39,6 +40,8 @@ export type AppDependencies = {
   gate: LedgerGate;
   /** Absent when this service attests no claims. */
   claimDesk?: ClaimDesk;
+  /** Absent when no notices are sent. */
+  notices?: Notices;
   /** How anchoring goes; absent when the ledger is not anchored. */
   anchoring?: () => AnchoringState;
   /** How each witness does; absent when the ledger has none. */

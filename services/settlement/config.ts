@@ -83,6 +83,8 @@ export type SettlementConfig = {
   witnessing?: WitnessingConfig;
   /** Where the log is written as files for a static host; absent: nowhere. */
   staticLogDir?: string;
+  /** Who sends notices to buyers, and may read where; absent: none are sent. */
+  notifier?: Address;
 };
 
 /** Hardhat's and Anvil's: its blocks come when somebody writes, and its time is what somebody sets. */
@@ -151,6 +153,7 @@ const environmentSchema = z.object({
   WITNESS_POLICY: z.string().optional(),
   WITNESS_REQUIRED: flag,
   STATIC_LOG_DIR: z.string().optional(),
+  NOTIFIER: addressSetting.optional(),
 });
 
 /** The variables that settlement reads, and no others need to be in its environment. */
@@ -201,6 +204,7 @@ export function readConfig(environment: Environment): SettlementConfig {
     ...(anchoring && { anchoring }),
     ...(witnessing && { witnessing }),
     ...(env.STATIC_LOG_DIR !== undefined && { staticLogDir: env.STATIC_LOG_DIR }),
+    ...(env.NOTIFIER !== undefined && { notifier: env.NOTIFIER }),
   };
 }
 

@@ -26,8 +26,10 @@ import { ApiKeys } from "./keys/apiKeys.ts";
 import { DiskLedger } from "./ledger/diskLedger.ts";
 import { LedgerGate } from "./ledger/ledgerGate.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
+import { NoticeStore } from "./notices/noticeStore.ts";
+import type { Notices } from "./notices/notices.ts";
 import { Pulse, type PulseParameters } from "./pulse.ts";
-import type { IsContractSignature } from "./signatures/checkSignature.ts";
+import { checkSignature, type IsContractSignature } from "./signatures/checkSignature.ts";
 import { SignatureReaders } from "./signatures/signatureReaders.ts";
 import { openSigning, type Signing } from "./signing.ts";
 
@@ -67,6 +69,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
   let signing: Signing | undefined;
   let readers: SignatureReaders | undefined;
   let pulse: Pulse | undefined;
+  let notices: Notices | undefined;
   const close = async (): Promise<void> => {
     await pulse?.stop();
     await signing?.stop();
@@ -75,6 +78,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     await held?.close();
     await ledger.close();
     index.close();
+    notices?.store.close();
   };
   try {
     // In this order: what the index has not must not be counted as spent twice.
@@ -87,13 +91,8 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     readers = new SignatureReaders({ here: readSignatureHere(recover), log });
     const isContractSignature = isContractSignatureBy(config);
     const engine = new SettlementEngine({
-      ledger,
+      ...{ ledger, index, ruleBook, held: kept, clock, now },
       ledgerName: config.ledger,
-      index,
-      ruleBook,
-      held: kept,
-      clock,
-      now,
       mode: config.mode,
       devMode: config.devMode,
       resolveHost,
@@ -110,6 +109,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     pulse = beating;
 
     const signatures = { isContractSignature, readSignature: readers.read };
+    notices = openNotices(config, folder, signatures);
     const claimDesk = createClaimDesk(config, { engine, now, ...signatures });
     const apiKeys = new ApiKeys({ keys: config.apiKeys, file: path.resolve(config.keysFile) });
     const app = createApp({
@@ -126,6 +126,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       gate,
       identity: identityOf(config),
       ...(claimDesk && { claimDesk }),
+      ...(notices && { notices }),
       metrics,
       now,
       log,
@@ -278,6 +279,19 @@ function createClaimDesk(
     readSignature,
     ...(isContractSignature && { isContractSignature }),
   });
+}
+
+function openNotices(
+  { notifier: sender, devMode }: SettlementConfig,
+  folder: string,
+  signatures: { isContractSignature: IsContractSignature | undefined; readSignature: ReadSignature },
+): Notices | undefined {
+  if (sender === undefined) return undefined;
+  const { isContractSignature, readSignature } = signatures;
+  return {
+    ...{ store: new NoticeStore(folder), sender, devMode },
+    checkSignature: (record) => checkSignature(record, isContractSignature, readSignature),
+  };
 }
 
 function createPulse(

@@ -16,6 +16,7 @@ const MAY_IMPORT: { [room: string]: string[] } = {
   witness: ["protocol", "runtime"],
   probing: ["protocol", "capabilities", "sdk", "runtime"],
   auditing: ["protocol", "sdk", "runtime"],
+  notifying: ["protocol", "sdk", "runtime"],
   indexer: ["protocol", "derive", "runtime"],
   scripts: [
     "protocol",
@@ -29,6 +30,7 @@ const MAY_IMPORT: { [room: string]: string[] } = {
     "probing",
     "dispatch",
     "auditing",
+    "notifying",
     "indexer",
     "tools",
   ],
@@ -44,6 +46,7 @@ const MAY_IMPORT: { [room: string]: string[] } = {
     "probing",
     "dispatch",
     "auditing",
+    "notifying",
     "indexer",
     "scripts",
   ],

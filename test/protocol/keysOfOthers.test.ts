@@ -8,6 +8,7 @@ import { indexerVariables, readConfig as readIndexer } from "../../indexer/confi
 import { keeperVariables, readKeeperConfig } from "../../scripts/keeper/config.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { auditingVariables, readAuditingConfig } from "../../services/auditing/config.ts";
+import { notifierVariables, readNotifierConfig } from "../../services/notifying/config.ts";
 import { proberVariables, readProberConfig } from "../../services/probing/config.ts";
 import { readConfig as readSettlement, settlementVariables } from "../../services/settlement/config.ts";
 import { readWitnessConfig, witnessVariables } from "../../services/witness/config.ts";
@@ -60,6 +61,11 @@ const PROCESSES: {
       AUDIT_POOL_PRIVATE_KEY: hex("2", 64),
       AUDIT_BUDGET_USDC: "50",
     },
+  },
+  notifying: {
+    variables: notifierVariables,
+    read: readNotifierConfig,
+    works: { NOTIFIER_PRIVATE_KEY: hex("1", 64) },
   },
   mcp: {
     variables: mcpVariables,

@@ -16,12 +16,13 @@ describe(".env.example", () => {
     (match) => match[1] as string,
   );
 
-  it("lists every variable of settlement, indexer, keeper, prober, witness, auditing, npm start and the compose file, and no other but the deployer's key", () => {
+  it("lists every variable of settlement, indexer, keeper, prober, witness, auditing, notifier, npm start and the compose file, and no other but the deployer's key", () => {
     const wanted = new Set([
       ...variablesOf("services/settlement/config.ts"),
       ...variablesOf("services/probing/config.ts"),
       ...variablesOf("indexer/config.ts"),
       ...variablesOf("services/auditing/config.ts"),
+      ...variablesOf("services/notifying/config.ts"),
       ...variablesOf("scripts/keeper/config.ts"),
       ...variablesOf("services/witness/config.ts"),
       ...variablesOf("packages/mcp/mcpConfig.ts"),

@@ -5,6 +5,7 @@ import type { Address } from "tallystick-protocol/address";
 import { invalidInputFromZod } from "tallystick-protocol/errors";
 import { AS_OF_HEADER, sayAsOf } from "../asOf.ts";
 import { serveAudits } from "../audits/serveAudits.ts";
+import { serveBreachSteps } from "../breachSteps/serveBreachSteps.ts";
 import type { Database } from "../database.ts";
 import { type InsightsPrice, insightsPaywall } from "../insights/paywall.ts";
 import { serveInsights } from "../insights/serveInsights.ts";
@@ -95,6 +96,7 @@ export function createRestApi({ db, token, version, insightsPrice = null }: Rest
   app.openapi(routes.paramsRoute, async (context) => context.json(await publishedParams(db), 200));
   serveInsights(app, db);
   serveAudits(app, db);
+  serveBreachSteps(app, db);
   serveLog(app, db, token);
   // A WebSocket is taken over before it gets here.
   app.openapi(routes.streamRoute, () => {

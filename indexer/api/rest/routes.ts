@@ -110,10 +110,10 @@ export const streamRoute = createRoute({
   method: "get",
   path: "/v1/stream",
   tags: ["Node"],
-  summary: "Hires, ratings, tier changes, anchors and audits as they happen, by WebSocket",
+  summary: "Hires, ratings, tier changes, anchors, audits and breaches of SLAs as they happen, by WebSocket",
   description:
     "JSON messages `{ type, position, data }` in the order of the log: `hire`, `rating`, `tier_change`, `anchor`, " +
-    "`audit_drawn`, `audit_assigned`, `audit_verdict`, `audit_ended`, `audit_decided`; `hello` first, " +
+    "`audit_drawn`, `audit_assigned`, `audit_verdict`, `audit_ended`, `audit_decided`, `sla_step`; `hello` first, " +
     "`heartbeat` every 15 s with the block and digest, and `reorg` when blocks after `position` were taken back. Reconnect with " +
     "`from` set to the last position heard: nothing is missed or told twice, on any replica (SHP §10).",
   request: { query: streamQuery },

@@ -1,5 +1,6 @@
 import type { Row } from "tallystick-derive/tables";
 import { formatUsdc } from "tallystick-protocol/amount";
+import { stepJson } from "../breachSteps/stepJson.ts";
 import type { Database } from "../database.ts";
 import { type KeyedTable, type RowOf, rowsById } from "../rows/rowsById.ts";
 import type { TimelineRow } from "../rows/timeline.ts";
@@ -11,7 +12,7 @@ export type StreamMessage = Pick<TimelineRow, "position" | "kind" | "subject" | 
 };
 
 /** What clients can ask for. */
-export const TOPICS = ["hires", "ratings", "tiers", "anchors", "audits"] as const;
+export const TOPICS = ["hires", "ratings", "tiers", "anchors", "audits", "sla"] as const;
 export type Topic = (typeof TOPICS)[number];
 
 const TOPIC_OF: { [kind: string]: Topic } = {
@@ -19,6 +20,7 @@ const TOPIC_OF: { [kind: string]: Topic } = {
   rating: "ratings",
   tier_change: "tiers",
   anchor: "anchors",
+  sla_step: "sla",
   audit_drawn: "audits",
   audit_assigned: "audits",
   audit_verdict: "audits",
@@ -47,6 +49,7 @@ export async function messagesOf(db: Database, rows: TimelineRow[]): Promise<Str
       find("rating", "rating", ratingJson),
       find("tier_change", "tierChange", tierChangeJson),
       find("anchor", "anchor", anchorJson),
+      slaSteps(db, rows),
       find("audit_drawn", "audit", drawnJson),
       find("audit_assigned", "auditAssignment", assignedJson),
       find("audit_verdict", "auditAssignment", verdictJson),
@@ -61,6 +64,19 @@ export async function messagesOf(db: Database, rows: TimelineRow[]): Promise<Str
     const text = JSON.stringify({ type: kind, position, data: found });
     return [{ position, kind, subject, agent, counterpart, text }];
   });
+}
+
+/** A step is told with its breach's terms, which stay as they are. */
+async function slaSteps(db: Database, rows: TimelineRow[]): Promise<[kind: string, Map<string, object>]> {
+  const ids = rows.filter(({ kind }) => kind === "sla_step").map(({ subject }) => subject);
+  const steps = await rowsById(db, "breachStep", ids);
+  const breaches = await rowsById(db, "breach", [...new Set(steps.map(({ breach }) => breach))]);
+  const byId = new Map(breaches.map((it) => [it.id, it]));
+  const told = steps.flatMap((step): [string, object][] => {
+    const breach = byId.get(step.breach);
+    return breach === undefined ? [] : [[step.id, stepJson(step, breach)]];
+  });
+  return ["sla_step", new Map(told)];
 }
 
 function hireJson(row: Row<"hire">) {

@@ -13,6 +13,13 @@ export function parseDecimal(text: string): bigint {
   return BigInt(whole) * 1_000_000_000n + BigInt(fraction.padEnd(9, "0"));
 }
 
+/** The other way, in its shortest form: `990000000n` → `"0.99"`. */
+export function formatDecimal(nano: bigint): string {
+  const digits = nano.toString().padStart(10, "0");
+  const fraction = digits.slice(-9).replace(/0+$/, "");
+  return fraction === "" ? digits.slice(0, -9) : `${digits.slice(0, -9)}.${fraction}`;
+}
+
 /** A share from 0 to 1. Zod goes on after a failed pattern, so that a text that is no decimal is left to that. */
 export const decimalShareSchema = decimalSchema.refine(
   (text) => !DECIMAL.test(text) || parseDecimal(text) <= 1_000_000_000n,

@@ -5,7 +5,6 @@ import type { PyJson } from "tallystick-protocol/json/pythonJson";
 import { type RecordBody, recordBodyFromPyJson } from "tallystick-protocol/json/recordBody";
 import { isBoundType } from "tallystick-protocol/records/binding";
 import { recoverBodySigner, type SignedRecord } from "tallystick-protocol/records/record";
-import type { RecordType } from "tallystick-protocol/records/recordTypes";
 import { type RecoverPublicKey, recoverByNoble } from "tallystick-protocol/signatures/recoverPublicKey";
 
 /** A record as it was sent, and how to name its fields in errors as the sender knows them. */
@@ -16,7 +15,7 @@ type PyObject = { [key: string]: PyJson };
 const ENVELOPE = ["body", "signature", "signer", "type"];
 
 /** Types whose signer is the `agent_id` in their body. */
-const AGENT_TYPES: readonly RecordType[] = ["listing", "receipt"];
+const AGENT_TYPES: readonly string[] = ["listing", "receipt"];
 
 /**
  * Reads a signed record in its envelope `{body, signature, signer?, type?}`; listings and receipts also flat, the body's
@@ -29,7 +28,7 @@ const AGENT_TYPES: readonly RecordType[] = ["listing", "receipt"];
  */
 export function readSignedRecord(
   value: PyJson,
-  type: RecordType,
+  type: string,
   beside: readonly string[] = [],
   recover: RecoverPublicKey = recoverByNoble,
 ): ReadRecord {
@@ -65,7 +64,7 @@ function isObject(value: PyJson | undefined): value is PyObject {
 
 function readEnvelope(
   value: PyObject,
-  type: RecordType,
+  type: string,
   beside: readonly string[],
   recover: RecoverPublicKey,
 ): ReadRecord {
@@ -83,7 +82,7 @@ function readEnvelope(
   };
 }
 
-function readFlat({ signature, ...rest }: PyObject, type: RecordType, recover: RecoverPublicKey): ReadRecord {
+function readFlat({ signature, ...rest }: PyObject, type: string, recover: RecoverPublicKey): ReadRecord {
   const body = recordBodyFromPyJson(rest);
   return {
     record: complete(body, undefined, signature, type, { issues: [], prefix: "", recover }),
@@ -95,7 +94,7 @@ function complete(
   body: RecordBody,
   signer: PyJson | undefined,
   signature: PyJson | undefined,
-  type: RecordType,
+  type: string,
   { issues, prefix, recover }: { issues: InputIssue[]; prefix: string; recover: RecoverPublicKey },
 ): SignedRecord {
   const named = signer ?? body.agent_id;

@@ -7,6 +7,8 @@ export const SETTLEMENT_STATUS: StatusByCode = {
   consensus_refused: 409,
   rules_refuse: 409,
   unknown_held: 404,
+  stale_subscription: 409,
+  too_many_subscriptions: 409,
   claim_not_proven: 422,
   ledger_unavailable: 503,
   index_unavailable: 503,
@@ -30,4 +32,6 @@ export const SETTLEMENT_STATUS: StatusByCode = {
   chain_unavailable: 503,
   claims_unavailable: 503,
   x_unavailable: 503,
+  notices_unavailable: 503,
+  notices_full: 503,
 };

@@ -1,0 +1,59 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { breachSteps } from "tallystick-protocol/notices/notice";
+import { badRequest, json, notModified } from "../rest/routes.ts";
+import { nextCursor, pageQuery } from "../rest/schemas.ts";
+
+// What REST tells of the steps of breaches of SLAs (STEWARD), as data.
+
+const figure = z.string().openapi({ description: "A share, or milliseconds" });
+
+const step = z
+  .object({
+    agent: z.string(),
+    breach: z.string(),
+    step: z.enum(breachSteps),
+    record: z.string().nullable().openapi({ description: "The entry that brought it about; null: time did" }),
+    block: z.int(),
+    time: z.int().openapi({ description: "Unix seconds" }),
+    metric: z.string(),
+    window_days: z.int(),
+    target: figure,
+    breach_threshold: figure,
+    value: figure.openapi({ description: "What was found" }),
+    penalty: z.looseObject({ type: z.string() }),
+    suspension: z
+      .object({ from: z.int(), until: z.int() })
+      .nullable()
+      .openapi({ description: "When the agent takes no new hires because of it, unix seconds" }),
+  })
+  .openapi("BreachStep");
+
+export type BreachStepJson = z.infer<typeof step>;
+
+export const breachStepsRoute = createRoute({
+  method: "get",
+  path: "/v1/breach-steps",
+  tags: ["SLAs"],
+  summary: "What happened to breaches of SLAs, in order: detected, disputed, ruled, confirmed, closed, paid",
+  description:
+    "Of final blocks alone: nothing of it is taken back. Follow it by asking for the steps from `final_block` + 1 on.",
+  request: {
+    query: pageQuery.extend({
+      from_block: z.coerce
+        .number<string>()
+        .int()
+        .min(0)
+        .max(1_000_000_000_000)
+        .default(0)
+        .openapi({ description: "First block" }),
+    }),
+  },
+  responses: {
+    200: json(
+      "Steps in the order of the log",
+      z.object({ steps: z.array(step), next_cursor: nextCursor, final_block: z.int() }),
+    ),
+    ...notModified,
+    ...badRequest,
+  },
+});

@@ -1,0 +1,67 @@
+import * as z from "zod";
+import { addressSchema } from "../address.ts";
+import { base32 } from "../base32.ts";
+import type { RecordBody } from "../json/recordBody.ts";
+import { boundForm } from "../records/boundForm.ts";
+import { breachIdSchema } from "../records/breachId.ts";
+import { type Sha256, sha256ByNoble } from "../sha256.ts";
+
+/** The type that the sender of notices signs. No ledger takes it. */
+export const NOTICE_TYPE = "notice";
+
+/** What can happen to a breach. */
+export const breachSteps = [
+  "detected",
+  "disputed",
+  "upheld",
+  "overturned",
+  "confirmed",
+  "closed",
+  "reinstated",
+  "paid",
+] as const;
+
+const read = boundForm({
+  id: z.string().regex(/^ntc_[0-9A-HJKMNP-TV-Z]{26}$/, "must be a notice's id"),
+  subscription: z.string(),
+  buyer: addressSchema,
+  agent: addressSchema,
+  breach: breachIdSchema,
+  step: z.enum(breachSteps),
+  /** Hash of the entry that brought it about: a dispute, a ruling, a payment; null where time did. */
+  record: z.string().nullable(),
+  time: z.int(),
+  metric: z.string(),
+  window_days: z.int(),
+  /** Shares, or milliseconds, as decimal strings. */
+  target: z.string(),
+  breach_threshold: z.string(),
+  value: z.string(),
+  penalty: z.looseObject({ type: z.string() }),
+  /** When the agent takes no new hires, unix seconds; null without a suspension. */
+  suspension: z.object({ from: z.int(), until: z.int() }).nullable(),
+});
+
+/** What a receiver is told: one step of one breach. */
+export type Notice = ReturnType<typeof read>;
+
+/**
+ * Reads the body of a notice.
+ *
+ * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ */
+export function parseNotice(body: RecordBody): Notice {
+  return read(body);
+}
+
+/**
+ * The id of a notice: of the same thing, told to the same subscription, it is always the same, whichever node derived it and how often.
+ *
+ * @param step what happened, without when: a breach has each step once, but payments and rulings, which have a record each
+ */
+export function noticeId(
+  { subscription, breach, step, record }: Pick<Notice, "subscription" | "breach" | "step" | "record">,
+  sha256: Sha256 = sha256ByNoble,
+): string {
+  return `ntc_${base32(sha256(`${subscription}/${breach}/${step}/${record ?? ""}`)).slice(0, 26)}`;
+}

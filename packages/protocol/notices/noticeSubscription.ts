@@ -1,0 +1,47 @@
+import * as z from "zod";
+import { addressSchema } from "../address.ts";
+import { base32 } from "../base32.ts";
+import type { RecordBody } from "../json/recordBody.ts";
+import { boundForm } from "../records/boundForm.ts";
+import { type Sha256, sha256ByNoble } from "../sha256.ts";
+
+/** The type that a buyer signs. No ledger takes it: it stays between the buyer and the node. */
+export const SUBSCRIPTION_TYPE = "notice_subscription";
+
+/** Most agents of one subscription. */
+export const MAX_NOTICE_AGENTS = 64;
+
+const noticeSubscriptionFields = {
+  buyer: addressSchema,
+  url: z.url({ protocol: /^https?$/, error: "must be an absolute address" }).max(1_024),
+  agents: z
+    .array(addressSchema)
+    .max(MAX_NOTICE_AGENTS, `must have at most ${MAX_NOTICE_AGENTS} agents`)
+    .refine((all) => new Set(all).size === all.length, "must not name an agent twice"),
+  issued_at: z.int().min(0, "must be unix seconds"),
+};
+
+const read = boundForm(noticeSubscriptionFields);
+
+/**
+ * What a buyer leaves with a node: tell this address when something happens to the SLAs of these agents (STEWARD). The newest of a buyer and
+ * an address replaces the former; one without agents takes it back.
+ */
+export type NoticeSubscription = ReturnType<typeof read>;
+
+/**
+ * Reads the body of a subscription.
+ *
+ * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ */
+export function parseNoticeSubscription(body: RecordBody): NoticeSubscription {
+  return read(body);
+}
+
+/** The id of a subscription: the same for all words of a buyer on one address. */
+export function noticeSubscriptionId(
+  { buyer, url }: Pick<NoticeSubscription, "buyer" | "url">,
+  sha256: Sha256 = sha256ByNoble,
+): string {
+  return `nsub_${base32(sha256(`${buyer}/${url}`)).slice(0, 26)}`;
+}

@@ -1,0 +1,35 @@
+import type { Address } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
+import { parsePythonJson } from "tallystick-protocol/json/pythonJson";
+import { NOTICE_TYPE, type Notice, parseNotice } from "tallystick-protocol/notices/notice";
+import { isSignedBy, recordFromPayload } from "tallystick-protocol/records/record";
+
+/** Longest notice that is read, in characters. */
+const MAX_NOTICE = 65_536;
+
+/**
+ * Reads what came to a buyer's address. Believe nothing else there: anybody can send something.
+ *
+ * A notice may come more than once, when its answer was lost. Remember `id`, and do what it asks for once. Answer with a 2xx when you have it.
+ *
+ * @param text the body of the request
+ * @param of `sender`: as `POST /v1/notices` answered; `buyer`: who left the address
+ * @throws InvalidInputError naming the field; TallystickError `not_a_notice` when the sender did not sign it for this buyer
+ */
+export function readNotice(text: string, { sender, buyer }: { sender: Address; buyer: Address }): Notice {
+  if (text.length > MAX_NOTICE) throw notOne("is too long");
+  const { type, body, signature } = recordFromPayload(parsePythonJson(text, { duplicateKeys: "refuse" }));
+  if (type !== NOTICE_TYPE || body.type !== NOTICE_TYPE) throw notOne("says that it is something else");
+  if (!isSignedBy(body, signature, sender)) throw notOne(`was not signed by ${sender}`);
+  const notice = parseNotice(body);
+  if (notice.buyer !== buyer) throw notOne("is for another buyer");
+  return notice;
+}
+
+function notOne(why: string): TallystickError {
+  return new TallystickError({
+    code: "not_a_notice",
+    message: `What came ${why}.`,
+    hint: "Leave it, and answer with an error.",
+  });
+}

@@ -1,0 +1,43 @@
+import type { Address } from "tallystick-protocol/address";
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import { SUBSCRIPTION_TYPE } from "tallystick-protocol/notices/noticeSubscription";
+import type { LedgerName } from "tallystick-protocol/records/ledgerName";
+import { signRecord } from "tallystick-protocol/records/record";
+import type { LocalAccount } from "viem";
+import { type Fetch, requestService } from "../requestService.ts";
+
+export type SubscribeToNoticesParameters = {
+  /** The buyer. */
+  account: LocalAccount;
+  /** Of the node. */
+  baseUrl: string;
+  /** As `GET /v1/ledger/latest` names it. */
+  ledger: LedgerName;
+  /** Where notices go: https, public. */
+  url: string;
+  /** Whose SLAs to tell of, 64 at most; none takes the address back. */
+  agents: readonly Address[];
+  /** Unix seconds. Default: now. */
+  issuedAt?: number;
+  fetch?: Fetch;
+};
+
+/**
+ * Leaves an address to which notices go when something happens to the SLAs of these agents, or takes it back. It holds for 90 days. Nothing
+ * of it is published. The address is asked once whether it wants them: it has to answer with the `challenge` of the request.
+ *
+ * @returns who signs the notices (for `readNotice`), and the subscription's id
+ * @throws ServiceError
+ */
+export async function subscribeToNotices(
+  parameters: SubscribeToNoticesParameters,
+): Promise<{ id: string; sender: Address }> {
+  const { account, baseUrl, ledger, url, agents, fetch } = parameters;
+  const { issuedAt: issued_at = Math.floor(Date.now() / 1_000) } = parameters;
+  const buyer = account.address.toLowerCase();
+  const body = { buyer, url, agents: [...agents], issued_at };
+  const { type: _, ...record } = await signRecord({ type: SUBSCRIPTION_TYPE, ledger, body, account });
+  const { text } = await requestService({ baseUrl, path: "/v1/notices", body: record, fetch });
+  const { id, sender } = tryForeignJson(text) as { id: string; sender: Address };
+  return { id, sender };
+}

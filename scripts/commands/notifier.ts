@@ -1,0 +1,28 @@
+import type { Command } from "commander";
+import { watchShutdown } from "../cli/shutdown.ts";
+
+/** `tallystick notifier`: tells buyers what happens to the SLAs of agents that they named. */
+export function registerNotifier(program: Command): void {
+  program
+    .command("notifier")
+    .description(
+      "Follow a node, and tell the addresses that buyers left with its settlement what happens to SLAs: a breach is detected,\n" +
+        "disputed, ruled on, confirmed, over, paid. Every notice is signed with NOTIFIER_PRIVATE_KEY; settlement's NOTIFIER names\n" +
+        "its address.",
+    )
+    .action(async () => {
+      const { readNotifierConfig } = await import("../../services/notifying/config.ts");
+      const config = readNotifierConfig(process.env);
+      const { runNotifier } = await import("../../services/notifying/runNotifier.ts");
+      const shutdown = watchShutdown();
+      const running = await runNotifier(config);
+      process.stdout.write(
+        `${JSON.stringify({ listening: running.url, node: config.nodeUrl, folder: config.folder })}\n`,
+      );
+      await new Promise<void>((resolve) => {
+        shutdown.signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+      await running.close();
+      shutdown.release();
+    });
+}

@@ -1,0 +1,75 @@
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import type { LedgerName } from "tallystick-protocol/records/ledgerName";
+import { signRecord } from "tallystick-protocol/records/record";
+import { requestService } from "tallystick-sdk/requestService";
+import type { LocalAccount } from "viem";
+import type { BreachStep, NotifierNode, Subscription } from "./notifierNode.ts";
+
+/** Steps in one answer; and how many are read in a round, the rest in the next one. */
+const PAGE = 100;
+const MOST_STEPS = 5_000;
+
+/** Most subscriptions that are read: a node keeps no more. */
+const MOST_SUBSCRIPTIONS = 20_000;
+
+/** Asks a node by its public API, and its settlement for the subscriptions, which only the sender may read. */
+export function createHttpNode(parameters: {
+  baseUrl: string;
+  /** Who sends. */
+  account: LocalAccount;
+  ledger: () => Promise<LedgerName>;
+  /** Unix seconds. */
+  now: () => number;
+}): NotifierNode {
+  const { baseUrl, account, ledger, now } = parameters;
+  return {
+    stepsFrom: async (block, signal) => {
+      const steps: BreachStep[] = [];
+      let finalBlock = block - 1;
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        const query = new URLSearchParams({ from_block: String(block), limit: String(PAGE) });
+        if (cursor !== "") query.set("cursor", cursor);
+        const { text } = await requestService({ baseUrl, path: `/v1/breach-steps?${query}`, signal });
+        const page = tryForeignJson(text) as StepsPage;
+        steps.push(...page.steps.map(stepOf));
+        finalBlock = page.final_block;
+        cursor = page.next_cursor;
+        const last = page.steps.at(-1);
+        if (last === undefined || last.block === block || steps.length < MOST_STEPS) continue;
+        if (cursor === null) break;
+        // What is cut off begins with a whole block in the next round.
+        return { steps, finalBlock: last.block - 1 };
+      }
+      return { steps, finalBlock };
+    },
+    subscriptions: async (signal) => {
+      const found: Subscription[] = [];
+      for (let after: string | null = ""; after !== null && found.length < MOST_SUBSCRIPTIONS; ) {
+        const body = { after, issued_at: Math.floor(now()) };
+        const { signature, ...record } = await signRecord({
+          ...{ type: "notice_list", ledger: await ledger() },
+          ...{ body, account },
+        });
+        const request = { body: record.body, signature, signer: record.signer };
+        const { text } = await requestService({ baseUrl, path: "/v1/notices/list", body: request, signal });
+        const page = tryForeignJson(text) as { subscriptions: Subscription[]; next: string | null };
+        found.push(...page.subscriptions);
+        after = page.next;
+      }
+      return found;
+    },
+  };
+}
+
+type StepJson = BreachStep & { block: number };
+type StepsPage = { steps: StepJson[]; next_cursor: string | null; final_block: number };
+
+/** What a notice says of a step: no key more. */
+function stepOf(it: StepJson): BreachStep {
+  const { agent, breach, step, record, time, metric, window_days, target, breach_threshold, value } = it;
+  const { penalty, suspension } = it;
+  return {
+    ...{ agent, breach, step, record, time, metric, window_days, target },
+    ...{ breach_threshold, value, penalty, suspension },
+  };
+}

@@ -1,0 +1,157 @@
+import { type Rounds, repeatRounds } from "tallystick-runtime/repeatRounds";
+import type { Log } from "tallystick-runtime/stderrLog";
+import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import type { Confirmations } from "./confirmations.ts";
+import { forEachHost } from "./forEachHost.ts";
+import type { NotifierNode, Subscription } from "./notifierNode.ts";
+import { NEWS_SECONDS, type Outbox, type WaitingNotice } from "./outbox.ts";
+import { type Post, reasonOf } from "./post.ts";
+
+/** Notices to one host in a round. */
+const MOST_TO_HOST = 50;
+
+/** Milliseconds between two looks at what can be forgotten. */
+const FORGET_MS = 3_600_000;
+
+/** Where the next round goes on: the first block whose steps were not read. */
+const PLACE = "feed/place";
+
+/** How a sender does. Times: milliseconds since 1970, 0 before the first. */
+export type NotifierState = {
+  roundAt: number;
+  nextBlock: number;
+  subscriptions: number;
+  confirmed: number;
+  waiting: number;
+  delivered: number;
+  failed: number;
+  givenUp: number;
+  failures: number;
+};
+
+export type NotifierParameters = {
+  node: NotifierNode;
+  outbox: Outbox;
+  confirmations: Confirmations;
+  post: Post;
+  store: KeyValueStore;
+  roundMs: number;
+  /** Milliseconds since 1970. */
+  now: () => number;
+  log: Log;
+};
+
+export type Notifier = Rounds & { state: () => NotifierState };
+
+/** The sender of notices: follows a node and tells buyers what happens to the SLAs of agents they named. */
+export function createNotifier(parameters: NotifierParameters): Notifier {
+  const { roundMs, now, log, node, confirmations, outbox } = parameters;
+  const state: NotifierState = {
+    ...{ roundAt: 0, nextBlock: 0, subscriptions: 0, confirmed: 0, waiting: 0 },
+    ...{ delivered: 0, failed: 0, givenUp: 0, failures: 0 },
+  };
+  let forgotAt = 0;
+
+  /** Asks the node what happened, writes down what is to be told, and tells what is due. */
+  async function work(signal: AbortSignal): Promise<void> {
+    try {
+      // Without knowing who still wants them nothing is sent.
+      const subscriptions = await node.subscriptions(signal);
+      state.subscriptions = subscriptions.length;
+      const confirmed = await confirmations.confirmed(subscriptions, signal);
+      state.confirmed = confirmed.length;
+      // What waits goes out also while the node has nothing to say.
+      const collected = await collect(parameters, state, confirmed, signal).then(
+        () => null,
+        (error: unknown) => ({ error }),
+      );
+      await deliver(parameters, state, subscriptions, signal);
+      if (now() - forgotAt > FORGET_MS) {
+        forgotAt = now();
+        await outbox.forget();
+      }
+      if (collected !== null) throw collected.error;
+      state.roundAt = now();
+    } catch (error) {
+      if (signal.aborted) return;
+      state.failures++;
+      log("A round of notices failed; the next one does it again.", { error });
+    }
+  }
+  const rounds = repeatRounds(work, { pauseMs: roundMs, closed: "The sender of notices was closed." });
+  return { ...rounds, state: () => state };
+}
+
+/** Writes down what is to be told. Killed anywhere in it, the next round reads the same steps again and adds none twice. */
+async function collect(
+  { node, outbox, store, now }: NotifierParameters,
+  state: NotifierState,
+  subscriptions: readonly Subscription[],
+  signal: AbortSignal,
+): Promise<void> {
+  const place = await store.get<{ block: number }>(PLACE);
+  const { steps, finalBlock } = await node.stepsFrom(place?.block ?? 0, signal);
+  const oldest = now() / 1_000 - NEWS_SECONDS;
+  const byAgent = new Map<string, Subscription[]>();
+  for (const it of subscriptions) {
+    for (const agent of it.agents) byAgent.set(agent, [...(byAgent.get(agent) ?? []), it]);
+  }
+  for (const step of steps) {
+    if (step.time < oldest) continue;
+    for (const it of byAgent.get(step.agent) ?? []) if (step.time >= it.since) await outbox.add(step, it);
+  }
+  state.nextBlock = Math.max(place?.block ?? 0, finalBlock + 1);
+  if (state.nextBlock !== place?.block) await store.put(PLACE, { block: state.nextBlock });
+}
+
+async function deliver(
+  parameters: NotifierParameters,
+  state: NotifierState,
+  subscriptions: readonly Subscription[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { outbox, now, log } = parameters;
+  const byId = new Map(subscriptions.map((it) => [it.id, it]));
+  const due: (WaitingNotice & { url: string })[] = [];
+  const waiting = await outbox.waiting();
+  state.waiting = waiting.length;
+  for (const notice of waiting) {
+    const to = byId.get(notice.subscription);
+    if (to === undefined) await outbox.end(notice, "withdrawn");
+    else if (notice.giveUpAt <= now() / 1_000) {
+      state.givenUp++;
+      log("A notice was given up: its receiver never took it.", { notice: notice.id });
+      await outbox.end(notice, "given_up");
+    } else if (notice.nextAt <= now() / 1_000) due.push({ ...notice, url: to.url });
+  }
+  // Those of receivers that take them are not kept by those of receivers that hang.
+  due.sort((a, b) => a.attempts - b.attempts);
+  await forEachHost(due, MOST_TO_HOST, ({ url, ...notice }) =>
+    attempt(parameters, state, notice, url, signal),
+  );
+}
+
+/** @returns whether it was taken */
+async function attempt(
+  { outbox, post, log }: NotifierParameters,
+  state: NotifierState,
+  notice: WaitingNotice,
+  url: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  signal.throwIfAborted();
+  const begun = await outbox.begin(notice);
+  const failure = await post({ url, text: notice.text, id: notice.id }, signal).then(
+    ({ status }) => (status >= 200 && status <= 299 ? null : `HTTP ${status}`),
+    reasonOf,
+  );
+  if (failure === null) {
+    await outbox.end(begun, "delivered");
+    state.delivered++;
+    state.waiting--;
+    return true;
+  }
+  state.failed++;
+  log("A notice was not taken; it is sent again.", { notice: notice.id, reason: failure });
+  return false;
+}

@@ -1,0 +1,100 @@
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { NOTICE_TYPE, noticeId } from "tallystick-protocol/notices/notice";
+import type { LedgerName } from "tallystick-protocol/records/ledgerName";
+import { signRecord } from "tallystick-protocol/records/record";
+import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import type { LocalAccount } from "viem";
+import type { BreachStep, Subscription } from "./notifierNode.ts";
+
+/** What happened longer ago is no news, in seconds: whoever follows a node anew, or indexes it again, tells nobody of the past. */
+export const NEWS_SECONDS = 7 * 86_400;
+
+/** For how long a notice is tried, and how long is remembered that it was sent, in seconds. The memory outlives the news. */
+const TRYING_SECONDS = 3 * 86_400;
+const REMEMBERED_SECONDS = 30 * 86_400;
+
+/** Seconds until the next attempt, after the first, the second and so on. */
+const PAUSES = [30, 120, 600, 3_600, 14_400, 43_200];
+
+/** A notice that was not acknowledged yet. Its text never changes, so that all attempts say the same. Times: unix seconds. */
+export type WaitingNotice = {
+  id: string;
+  subscription: string;
+  text: string;
+  attempts: number;
+  nextAt: number;
+  giveUpAt: number;
+};
+
+/** How a notice ended. `withdrawn`: the buyer took its subscription back. */
+export type NoticeEnd = "delivered" | "given_up" | "withdrawn";
+
+export type Outbox = {
+  /** Keeps a notice of a step, unless it is kept, or was sent, already. Says whether it is new. */
+  add: (step: BreachStep, subscription: Subscription) => Promise<boolean>;
+  waiting: () => Promise<WaitingNotice[]>;
+  /** To be called before an attempt: after it the notice waits, whatever becomes of this process. */
+  begin: (notice: WaitingNotice) => Promise<WaitingNotice>;
+  end: (notice: WaitingNotice, how: NoticeEnd) => Promise<void>;
+  /** Forgets what was sent so long ago that nothing tells of it any more. */
+  forget: () => Promise<void>;
+};
+
+/**
+ * What is to be told and what was. A notice that was acknowledged, or given up, is noted as sent before it leaves, and is never made
+ * again: not by a node that indexes anew, nor after kill -9. One whose answer was lost with this process is sent again with the same
+ * id and text.
+ */
+export function createOutbox(parameters: {
+  store: KeyValueStore;
+  account: LocalAccount;
+  ledger: () => Promise<LedgerName>;
+  /** Unix seconds. */
+  now: () => number;
+}): Outbox {
+  const { store, account, ledger, now } = parameters;
+  const time = (): number => Math.floor(now());
+  const isSent = async (id: string): Promise<boolean> => (await store.get(`sent/${id}`)) !== undefined;
+
+  return {
+    add: async (step, { id: subscription, buyer }) => {
+      const id = noticeId({ ...step, subscription });
+      const key = `waiting/${id}`;
+      if ((await isSent(id)) || (await store.get(key)) !== undefined) return false;
+      const body = { id, subscription, buyer, ...step } as RecordBody;
+      const notice = await signRecord({ type: NOTICE_TYPE, ledger: await ledger(), body, account });
+      const waiting: WaitingNotice = {
+        ...{ id, subscription, text: JSON.stringify(notice), attempts: 0 },
+        ...{ nextAt: time(), giveUpAt: time() + TRYING_SECONDS },
+      };
+      return await store.putNew(key, waiting);
+    },
+    waiting: async () => {
+      const found: WaitingNotice[] = [];
+      for (const key of await store.keys("waiting")) {
+        const notice = await store.get<WaitingNotice>(key);
+        if (notice === undefined) continue;
+        // Ended, and its process with it before it was taken away.
+        if (await isSent(notice.id)) await store.delete(key);
+        else found.push(notice);
+      }
+      return found;
+    },
+    begin: async (notice) => {
+      const pause = PAUSES[Math.min(notice.attempts, PAUSES.length - 1)] ?? 0;
+      const begun = { ...notice, attempts: notice.attempts + 1, nextAt: time() + pause };
+      await store.put(`waiting/${notice.id}`, begun);
+      return begun;
+    },
+    end: async ({ id }, how) => {
+      await store.putNew(`sent/${id}`, { how, at: time() });
+      await store.delete(`waiting/${id}`);
+    },
+    forget: async () => {
+      for (const key of await store.keys("sent")) {
+        const sent = await store.get<{ at: number }>(key);
+        if (sent !== undefined && sent.at < time() - REMEMBERED_SECONDS) await store.delete(key);
+      }
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { Address } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
+import { hostOf } from "tallystick-protocol/net/publicAddress";
+import type { NoticeSubscription } from "tallystick-protocol/notices/noticeSubscription";
+
+/** Name of the file beside the ledger. It is private, and follows from no entry: copies of the ledger do not have it. */
+const NOTICES_FILE = "notices.sqlite";
+
+/** Most subscriptions of one buyer. */
+const MOST_OF_BUYER = 8;
+
+/** For how long a subscription holds without being renewed, and how long one is remembered that was taken back, in seconds. */
+export const SUBSCRIPTION_SECONDS = 90 * 86_400;
+const REMEMBERED_SECONDS = 3_600;
+
+/** A subscription that holds. `since` and `expiresAt`: unix seconds. */
+export type KeptSubscription = {
+  id: string;
+  buyer: Address;
+  url: string;
+  agents: Address[];
+  since: number;
+  expiresAt: number;
+};
+
+type StoredRow = {
+  id: string;
+  buyer: string;
+  url: string;
+  agents: string;
+  issued_at: number;
+  since: number;
+  expires_at: number;
+};
+
+/**
+ * What buyers want to be told, on disk. One that has room for `most`; a stranger with many wallets takes nobody's place: when it is full,
+ * the newest of the site that has most makes room, unless the newcomer is of that very site.
+ */
+export class NoticeStore {
+  readonly #database: DatabaseSync;
+  readonly #most: number;
+
+  /** @param folder of the ledger; in memory without one */
+  constructor(folder?: string, most = 10_000) {
+    this.#most = most;
+    this.#database = new DatabaseSync(folder === undefined ? ":memory:" : path.join(folder, NOTICES_FILE));
+    this.#database.exec(
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+       CREATE TABLE IF NOT EXISTS subscription (
+         id TEXT PRIMARY KEY, buyer TEXT NOT NULL, url TEXT NOT NULL, site TEXT NOT NULL, agents TEXT NOT NULL,
+         issued_at INTEGER NOT NULL, since INTEGER NOT NULL, expires_at INTEGER NOT NULL
+       ) WITHOUT ROWID;
+       CREATE INDEX IF NOT EXISTS subscription_buyer ON subscription (buyer);
+       CREATE INDEX IF NOT EXISTS subscription_site ON subscription (site, since);
+       CREATE INDEX IF NOT EXISTS subscription_end ON subscription (expires_at)`,
+    );
+  }
+
+  /**
+   * Takes a buyer's word on one address; without agents it takes the former back.
+   *
+   * @param now unix seconds
+   * @throws TallystickError `stale_subscription`, `too_many_subscriptions`, `notices_full`; then nothing changed
+   */
+  keep(id: string, word: NoticeSubscription, now: number): KeptSubscription {
+    this.#run("DELETE FROM subscription WHERE expires_at <= ?", now);
+    const known = this.#row("SELECT * FROM subscription WHERE id = ?", id);
+    const agents = word.agents.join(",");
+    if (known !== undefined && word.issued_at <= known.issued_at) {
+      if (word.issued_at === known.issued_at && known.agents === agents) return keptOf(known);
+      throw new TallystickError({
+        code: "stale_subscription",
+        message: "A word of this buyer on this address is as new, or newer.",
+        field: "body.issued_at",
+        hint: "Sign it anew with the present time.",
+      });
+    }
+    const isHeld = known !== undefined && known.agents !== "";
+    if (!isHeld && agents !== "") this.#makeRoom(word);
+    const row: StoredRow = {
+      id,
+      ...{ buyer: word.buyer, url: word.url, agents, issued_at: word.issued_at },
+      since: isHeld ? known.since : now,
+      expires_at: now + (agents === "" ? REMEMBERED_SECONDS : SUBSCRIPTION_SECONDS),
+    };
+    this.#database
+      .prepare(
+        "INSERT OR REPLACE INTO subscription VALUES (:id, :buyer, :url, :site, :agents, :issued_at, :since, :expires_at)",
+      )
+      .run({ ...row, site: siteOf(word.url) });
+    return keptOf(row);
+  }
+
+  /** Those that hold, in the order of their ids, after one of them. */
+  list(after: string, limit: number, now: number): KeptSubscription[] {
+    const rows = this.#database
+      .prepare(
+        "SELECT * FROM subscription WHERE id > ? AND expires_at > ? AND agents != '' ORDER BY id LIMIT ?",
+      )
+      .all(after, now, limit);
+    return rows.map((row) => keptOf(row as StoredRow));
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #makeRoom({ buyer, url }: NoticeSubscription): void {
+    if (this.#count("SELECT count(*) AS n FROM subscription WHERE buyer = ?", buyer) >= MOST_OF_BUYER) {
+      throw new TallystickError({
+        code: "too_many_subscriptions",
+        message: `A buyer has at most ${MOST_OF_BUYER} addresses for notices.`,
+        hint: "Take one back first: sign it again with no agents, and wait an hour.",
+      });
+    }
+    if (this.#count("SELECT count(*) AS n FROM subscription") < this.#most) return;
+    const largest = this.#row(
+      "SELECT site AS id FROM subscription GROUP BY site ORDER BY count(*) DESC LIMIT 1",
+    );
+    if (largest === undefined || largest.id === siteOf(url)) {
+      throw new TallystickError({
+        code: "notices_full",
+        message: "This node keeps no more addresses for notices.",
+        hint: "Follow its stream (GET /v1/stream?topics=sla), or use another node.",
+      });
+    }
+    this.#run(
+      "DELETE FROM subscription WHERE id = (SELECT id FROM subscription WHERE site = ? ORDER BY since DESC, id DESC LIMIT 1)",
+      largest.id,
+    );
+  }
+
+  #row(statement: string, ...values: (string | number)[]): StoredRow | undefined {
+    return this.#database.prepare(statement).get(...values) as StoredRow | undefined;
+  }
+
+  #count(statement: string, ...values: string[]): number {
+    return Number((this.#database.prepare(statement).get(...values) as { n: number }).n);
+  }
+
+  #run(statement: string, ...values: (string | number)[]): void {
+    this.#database.prepare(statement).run(...values);
+  }
+}
+
+function keptOf({ id, buyer, url, agents, since, expires_at: expiresAt }: StoredRow): KeptSubscription {
+  const named = agents === "" ? [] : (agents.split(",") as Address[]);
+  return { id, buyer: buyer as Address, url, agents: named, since, expiresAt };
+}
+
+/** Whose hosts these probably are: the last two labels of a name, or an address. */
+function siteOf(url: string): string {
+  const host = hostOf(new URL(url));
+  return /^[\d.]+$|:/.test(host) ? host : host.split(".").slice(-2).join(".");
+}

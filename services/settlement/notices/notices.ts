@@ -1,0 +1,13 @@
+import type { Address } from "tallystick-protocol/address";
+import type { SignedRecord } from "tallystick-protocol/records/record";
+import type { NoticeStore } from "./noticeStore.ts";
+
+/** What the routes need where notices are sent. */
+export type Notices = {
+  store: NoticeStore;
+  sender: Address;
+  /** Lets buyers name http and private addresses. */
+  devMode: boolean;
+  /** @throws InvalidInputError `invalid_signature` */
+  checkSignature: (record: SignedRecord) => Promise<unknown>;
+};

@@ -1,0 +1,107 @@
+import { Hono } from "hono";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { addressProblem } from "tallystick-protocol/net/publicAddress";
+import {
+  noticeSubscriptionId,
+  parseNoticeSubscription,
+  SUBSCRIPTION_TYPE,
+} from "tallystick-protocol/notices/noticeSubscription";
+import { checkBinding } from "tallystick-protocol/records/binding";
+import { boundForm } from "tallystick-protocol/records/boundForm";
+import type { SignedRecord } from "tallystick-protocol/records/record";
+import { z } from "zod";
+import type { AppDependencies } from "../appDependencies.ts";
+import { readSignedRecord } from "../engine/readSignedRecord.ts";
+import { readJson } from "../http/readJson.ts";
+import type { Notices } from "../notices/notices.ts";
+
+/** How far a word may be from the present, in seconds: none is of use to whoever finds it later. */
+const FRESH_SECONDS = 600;
+
+/** Subscriptions in one answer to the sender. */
+const PAGE = 500;
+
+const parseList = boundForm({ after: z.string().max(64), issued_at: z.int().min(0, "must be unix seconds") });
+
+/**
+ * Notices to buyers (STEWARD): they leave an address, and the sender that the operator named tells it what happens to SLAs.
+ *
+ * - `POST /v1/notices` takes `{body, signature, signer?}` with `body = {type: "notice_subscription", ledger, buyer, url, agents, issued_at}`
+ *   signed by the buyer; answers `{id, sender, expires_at}`, 201. Without agents it is taken back, 200. It is private: nothing of
+ *   it is in a ledger, and only the sender is told.
+ * - `GET /v1/notices` says who sends.
+ * - `POST /v1/notices/list` takes `{body: {type: "notice_list", ledger, after, issued_at}, signature}` of the sender; answers
+ *   `{subscriptions, next}`.
+ */
+export function noticeRoutes(dependencies: AppDependencies): Hono {
+  const { now, notices, ledgerName } = dependencies;
+  const app = new Hono();
+  const check = async (
+    record: SignedRecord,
+    issuedAt: number,
+    { checkSignature }: Notices,
+  ): Promise<void> => {
+    checkBinding(record, ledgerName.ledger);
+    await checkSignature(record);
+    if (Math.abs(now() - issuedAt) <= FRESH_SECONDS) return;
+    const message = `must be within ${FRESH_SECONDS} seconds of now`;
+    throw new InvalidInputError({ issues: [{ field: "body.issued_at", message }] });
+  };
+
+  app.get("/v1/notices", (c) => {
+    const { sender } = openNotices(notices);
+    return c.json({ sender, ledger: ledgerName.ledger });
+  });
+
+  app.post("/v1/notices", async (c) => {
+    const open = openNotices(notices);
+    const { store, sender, devMode } = open;
+    const { record } = readSignedRecord(
+      await readJson(c.req.raw),
+      SUBSCRIPTION_TYPE,
+      [],
+      dependencies.recover,
+    );
+    const word = parseNoticeSubscription(record.body);
+    if (word.buyer !== record.signer) throw wrong("signer", "must be the buyer");
+    const problem = devMode ? undefined : addressProblem(word.url);
+    if (problem !== undefined) throw wrong("body.url", problem);
+    await check(record, word.issued_at, open);
+    const kept = store.keep(noticeSubscriptionId(word), word, Math.floor(now()));
+    const isKept = word.agents.length > 0;
+    return c.json(
+      { id: kept.id, sender, ...(isKept ? { expires_at: kept.expiresAt } : { removed: true }) },
+      isKept ? 201 : 200,
+    );
+  });
+
+  app.post("/v1/notices/list", async (c) => {
+    const open = openNotices(notices);
+    const { record } = readSignedRecord(await readJson(c.req.raw), "notice_list", [], dependencies.recover);
+    const { after, issued_at } = parseList(record.body);
+    await check(record, issued_at, open);
+    if (record.signer !== open.sender) {
+      throw new TallystickError({
+        code: "unauthorized",
+        message: "Only the sender of notices may read them.",
+        hint: "The operator names its address: NOTIFIER.",
+      });
+    }
+    const page = open.store.list(after, PAGE, now());
+    return c.json({ subscriptions: page, next: page.length === PAGE ? page.at(-1)?.id : null });
+  });
+  return app;
+}
+
+function openNotices(notices: Notices | undefined): Notices {
+  if (notices) return notices;
+  throw new TallystickError({
+    code: "notices_unavailable",
+    message: "This node sends no notices.",
+    hint: "Its operator can run tallystick notifier and set NOTIFIER. Until then follow the stream (GET /v1/stream?topics=sla).",
+  });
+}
+
+function wrong(field: string, message: string): InvalidInputError {
+  return new InvalidInputError({ issues: [{ field, message }] });
+}

@@ -1,0 +1,86 @@
+import { expect } from "chai";
+import type { Hono } from "hono";
+import { createApi } from "../../../indexer/api/app.ts";
+import { messagesOf } from "../../../indexer/api/stream/messages.ts";
+import { momentsOf } from "../../../indexer/src/timeline.ts";
+import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
+import { DAY, START, wallet } from "../../derive/eventLog.ts";
+import { AGENT, goTo, stewardLog } from "../../derive/steward/stewardScene.ts";
+import { node, openApiStory } from "../support/apiStory.ts";
+
+/** A breach of a success guarantee that suspends, confirmed after its week. */
+function breachedLog() {
+  const log = stewardLog();
+  log.record("sla", AGENT, {
+    ...{ agent_id: AGENT, version: "1", issued_at: log.time },
+    guarantees: [
+      {
+        ...{ metric: "success_rate", target: "0.98", measurement_window: "30 days", breach_threshold: "0.9" },
+        penalty: { type: "temporary_suspension", duration: "7 days" },
+      },
+    ],
+  });
+  goTo(log, START + DAY + 3_600);
+  for (let n = 0; n < 30; n++) log.hire(AGENT, wallet(300 + (n % 3)), { passed: n % 4 > 0, latency_ms: 9 });
+  log.after(3_600).tick();
+  return log.after(7 * DAY + 600).tick();
+}
+
+describe("steps of breaches", () => {
+  let database: Awaited<ReturnType<typeof openApiDatabase>>;
+  let app: Hono;
+  let ids: string[];
+  before(async function () {
+    this.timeout(60_000);
+    const { postgres } = await openApiStory();
+    database = await openApiDatabase(await postgres.createDatabase("breach_steps"), { indexes: true });
+    const { store } = await breachedLog().derive();
+    await database.fill(store);
+    ids = [...store.rows("breachStep").keys()];
+    const operations = { readBlocked: async () => null, readBlockedTransfers: async () => null };
+    app = createApi({ db: database.db, operations, node, settlementUrl: null });
+  });
+  after(() => database?.close());
+
+  const finalize = async (block: number) => {
+    await database.pool.query("DELETE FROM _ponder_checkpoint");
+    await database.pool.query(
+      "INSERT INTO _ponder_checkpoint VALUES ('', '1767225900' || lpad('31337', 16, '0') || lpad($1, 16, '0') || repeat('9', 33))",
+      [String(block)],
+    );
+  };
+  const ask = async (query = "") => await (await app.request(`/v1/breach-steps${query}`)).json();
+
+  it("are given in order, of final blocks alone, from a block on and page by page", async () => {
+    await finalize(1_000_000);
+    const all = await ask();
+    expect(all.steps.map((it: { step: string }) => it.step)).to.deep.equal(["detected", "confirmed"]);
+    const [detected, confirmed] = all.steps;
+    expect(detected).to.include({
+      ...{ agent: AGENT, metric: "success_rate", window_days: 30, suspension: null },
+      ...{ target: "0.98", breach_threshold: "0.9", value: "0.733333333" },
+    });
+    const from = confirmed.time + DAY;
+    expect(confirmed.suspension).to.deep.equal({ from, until: from + 7 * DAY });
+    expect(all.final_block).to.equal(1_000_000);
+
+    const first = await ask("?limit=1");
+    expect(first.steps).to.deep.equal([detected]);
+    expect((await ask(`?limit=1&cursor=${first.next_cursor}`)).steps).to.deep.equal([confirmed]);
+    expect((await ask(`?from_block=${detected.block + 1}`)).steps).to.deep.equal([confirmed]);
+    await finalize(confirmed.block - 1);
+    expect((await ask()).steps).to.deep.equal([detected]);
+    for (const query of ["?from_block=-1", "?from_block=1.5", "?from_block=1e30", "?limit=0", "?cursor=x"])
+      expect((await app.request(`/v1/breach-steps${query}`)).status, query).to.equal(400);
+  });
+
+  it("are told on the stream, with the terms of their breach", async () => {
+    const change = { table: "breachStep", before: null, after: { id: ids[0], agent: AGENT } };
+    const [moment] = momentsOf([change as never]);
+    expect(moment).to.deep.equal({ kind: "sla_step", subject: ids[0], agent: AGENT, counterpart: null });
+    const row = { ...moment, position: "000000000001/00000001/0000000000000001/000001" };
+    const [message] = await messagesOf(database.db, [row as never]);
+    expect(JSON.parse(message?.text ?? "")).to.deep.include({ type: "sla_step" });
+    expect(JSON.parse(message?.text ?? "").data).to.include({ step: "detected", breach_threshold: "0.9" });
+  });
+});

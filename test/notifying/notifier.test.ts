@@ -1,0 +1,299 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import type { Address } from "tallystick-protocol/address";
+import { noticeId } from "tallystick-protocol/notices/notice";
+import { readNotice } from "tallystick-sdk/notices/readNotice";
+import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { privateKeyToAccount } from "viem/accounts";
+import type { BreachStep, NotifierNode, Subscription } from "../../services/notifying/notifierNode.ts";
+import { openNotifier } from "../../services/notifying/openNotifier.ts";
+import { createPost, type Post } from "../../services/notifying/post.ts";
+import { endAtEveryWrite } from "../support/endAtEveryWrite.ts";
+
+const KEY = `0x${"61".repeat(32)}` as const;
+const SENDER = privateKeyToAccount(KEY).address.toLowerCase() as Address;
+const [AGENT, BUYER] = [`0x${"a1".repeat(20)}`, `0x${"b2".repeat(20)}`] as [Address, Address];
+const NOW = 1_767_225_600;
+const BREACH = `brch_${"A".repeat(26)}`;
+
+const step = (change: Partial<BreachStep> = {}): BreachStep => ({
+  ...{ agent: AGENT, breach: BREACH, step: "detected", record: null, time: NOW - 60 },
+  ...{ metric: "uptime", window_days: 7, target: "0.99", breach_threshold: "0.95", value: "0.9" },
+  penalty: { type: "temporary_suspension", duration: "7 days" },
+  suspension: null,
+  ...change,
+});
+const subscription = (url: string, n = 1): Subscription => ({
+  ...{ id: `nsub_${String(n).padStart(26, "0")}`, buyer: BUYER, url, agents: [AGENT], since: NOW - 3_600 },
+});
+
+/** A node that tells these steps, all of block 10, and these subscriptions. */
+const nodeOf = (steps: BreachStep[], subscriptions: Subscription[]): NotifierNode => ({
+  stepsFrom: async (block) => ({ steps: block > 10 ? [] : steps, finalBlock: 10 }),
+  subscriptions: async () => subscriptions,
+});
+
+type Setup = {
+  node: NotifierNode;
+  post: Post;
+  store?: KeyValueStore;
+  clock?: { ms: number };
+  logged?: string[];
+};
+const open = ({ node, post, store = memoryStore(), clock = { ms: NOW * 1_000 }, logged = [] }: Setup) =>
+  openNotifier({
+    config: {
+      ...{ nodeUrl: "http://node.test", privateKey: KEY, folder: "", host: "", port: 0 },
+      ...{ roundMs: 1_000, devMode: false },
+    },
+    log: (sentence, fields) => logged.push(`${sentence} ${fields?.reason ?? fields?.error ?? ""}`),
+    now: () => clock.ms,
+    ledger: "local",
+    ...{ node, post, store },
+  });
+
+/** A receiver that wants notices, and notes them by their ids; `fails` says which attempts are lost, and how. */
+function receiver(fails: (attempt: number) => "before" | "after" | "500" | null = () => null) {
+  const taken: string[] = [];
+  let attempts = 0;
+  const post: Post = async ({ text, isRead }) => {
+    const { body } = JSON.parse(text);
+    if (isRead) return { status: 200, text: JSON.stringify({ challenge: body.challenge }) };
+    const how = fails(attempts++);
+    if (how === "before") throw new Error("connection refused");
+    if (how === "500") return { status: 500, text: "" };
+    taken.push(body.id);
+    if (how === "after") throw new Error("connection reset");
+    return { status: 204, text: "" };
+  };
+  return { post, taken };
+}
+
+describe("a sender of notices", () => {
+  it("tells each step once, to who named the agent, signed so that the receiver can read it", async () => {
+    const texts: string[] = [];
+    const { post } = receiver();
+    const node = nodeOf(
+      [
+        step(),
+        step({ step: "confirmed", suspension: { from: NOW, until: NOW + 10 } }),
+        step({ agent: BUYER }),
+      ],
+      [subscription("https://a.example/n")],
+    );
+    const store = memoryStore();
+    const noting: Post = async (message, signal) => {
+      texts.push(message.text);
+      return await post(message, signal);
+    };
+    for (let round = 0; round < 3; round++) await open({ node, post: noting, store }).round();
+    const notices = texts.slice(1).map((text) => readNotice(text, { sender: SENDER, buyer: BUYER }));
+    expect(notices.map((it) => it.step)).to.have.members(["detected", "confirmed"]);
+    expect(notices.find((it) => it.step === "confirmed")?.suspension).to.deep.equal({
+      from: NOW,
+      until: NOW + 10,
+    });
+    const forged = (texts[1] as string).replace("detected", "overturned").replace("confirmed", "overturned");
+    expect(() => readNotice(forged, { sender: SENDER, buyer: BUYER })).to.throw();
+    expect(() => readNotice(texts[1] as string, { sender: AGENT, buyer: BUYER })).to.throw();
+    expect(() => readNotice(texts[1] as string, { sender: SENDER, buyer: AGENT })).to.throw();
+    expect(() => readNotice(texts[0] as string, { sender: SENDER, buyer: BUYER })).to.throw();
+  });
+
+  it("tells a node that indexed everything again nothing twice, and nothing that is no news", async () => {
+    const { post, taken } = receiver();
+    const store = memoryStore();
+    const steps = [step(), step({ breach: `brch_${"B".repeat(26)}`, time: NOW - 8 * 86_400 })];
+    const known = { ...subscription("https://a.example/n"), since: 0 };
+    await open({ node: nodeOf(steps, [known]), post, store }).round();
+    await store.delete("feed/place");
+    await open({ node: nodeOf(steps, [known]), post, store }).round();
+    expect(taken).to.deep.equal([noticeId({ ...step(), subscription: known.id })]);
+  });
+
+  it("sends nothing to an address that did not ask for it, nor for one that was taken back", async () => {
+    const sent: string[] = [];
+    const deaf: Post = async ({ text, url }) => {
+      sent.push(`${JSON.parse(text).type} ${url}`);
+      return { status: 200, text: "hello" };
+    };
+    const clock = { ms: NOW * 1_000 };
+    const notifier = open({
+      node: nodeOf([step()], [subscription("https://victim.example/")]),
+      post: deaf,
+      clock,
+    });
+    for (let n = 0; n < 20; n++, clock.ms += 30_000) await notifier.round();
+    // Asked after 0, 1 and 11 minutes, and then once a day.
+    expect(sent).to.deep.equal([
+      "notice_confirmation https://victim.example/",
+      "notice_confirmation https://victim.example/",
+    ]);
+
+    const store = memoryStore();
+    const { post, taken } = receiver(() => "before");
+    const it = subscription("https://a.example/n");
+    await open({ node: nodeOf([step()], [it]), post, store, clock }).round();
+    clock.ms += 3_600_000;
+    const late = receiver();
+    await open({ node: nodeOf([step()], []), post: late.post, store, clock }).round();
+    clock.ms += 3_600_000;
+    await open({ node: nodeOf([step()], [it]), post: late.post, store, clock }).round();
+    expect([...taken, ...late.taken]).to.deep.equal([]);
+  });
+
+  it("tries again later and later, and gives up after three days", async () => {
+    const clock = { ms: NOW * 1_000 };
+    let attempts = 0;
+    const { post } = receiver(() => {
+      attempts++;
+      return "500";
+    });
+    const notifier = open({ node: nodeOf([step()], [subscription("https://a.example/n")]), post, clock });
+    for (let minute = 0; minute < 4 * 24 * 60; minute += 10, clock.ms += 600_000) await notifier.round();
+    expect(attempts).to.be.within(8, 12);
+    expect(notifier.state()).to.include({ givenUp: 1, delivered: 0 });
+  });
+
+  it("does not let receivers that hang keep the notices of others", async () => {
+    const order: string[] = [];
+    const hanging = Array.from({ length: 40 }, (_, n) => subscription(`https://h${n}.example/`, n + 2));
+    const post: Post = async ({ text, isRead, url }) => {
+      if (isRead) return { status: 200, text: JSON.parse(text).body.challenge };
+      order.push(url);
+      if (url !== "https://good.example/") throw new Error("late");
+      return { status: 200, text: "" };
+    };
+    const clock = { ms: NOW * 1_000 };
+    const store = memoryStore();
+    await open({ node: nodeOf([step()], hanging), post, store, clock }).round();
+    order.length = 0;
+    clock.ms += 60_000;
+    const all = [...hanging, subscription("https://good.example/")];
+    const second = step({ breach: `brch_${"C".repeat(26)}` });
+    const node = { ...nodeOf([second], all), stepsFrom: async () => ({ steps: [second], finalBlock: 11 }) };
+    await open({ node, post, store, clock }).round();
+    expect(order.indexOf("https://good.example/")).to.be.below(41);
+  });
+
+  it("ended at any write tells everything that was to be told, and what was acknowledged never again", async () => {
+    const writes = await endAtEveryWrite({
+      open: async () => ({ store: memoryStore(), ...receiver((attempt) => (attempt === 1 ? "500" : null)) }),
+      run: async ({ store, post }, process) => {
+        const steps = [step(), step({ step: "confirmed" })];
+        const known = [subscription("https://a.example/n"), subscription("https://b.example/n", 2)];
+        const node = nodeOf(steps, known);
+        await open({ node, store: process.store(store), post: process.cut(post) as Post }).round();
+      },
+      resume: async ({ store, post }) => {
+        const steps = [step(), step({ step: "confirmed" })];
+        const known = [subscription("https://a.example/n"), subscription("https://b.example/n", 2)];
+        const clock = { ms: NOW * 1_000 };
+        for (let n = 0; n < 4; n++, clock.ms += 600_000)
+          await open({ node: nodeOf(steps, known), store, post, clock }).round();
+      },
+      check: async ({ taken, store }, at) => {
+        const distinct = new Set(taken);
+        expect(distinct.size, at).to.equal(4);
+        // The one whose answer was lost with the process is the only one that may have come twice, by the same id.
+        expect(taken.length - distinct.size, at).to.be.below(2);
+        expect(await store.keys("waiting"), at).to.deep.equal([]);
+        expect(await store.keys("sent"), at).to.have.length(4);
+      },
+    });
+    expect(writes).to.be.above(10);
+  });
+});
+
+describe("how receivers are reached", () => {
+  const servers: { close: () => void; closeAllConnections: () => void }[] = [];
+  after(() => {
+    for (const server of servers) {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+  const serve = async (listener: RequestListener): Promise<string> => {
+    const server = createServer(listener);
+    servers.push(server);
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  };
+  const reach = { policy: { isPublic: () => true, problemOf: () => undefined } };
+  const forever = new AbortController().signal;
+  const message = (url: string, isRead = false) => ({ url, text: "{}", id: "x", isRead });
+
+  it("follows no redirect, waits for no slow answer, and reads no endless body", async () => {
+    let redirected = 0;
+    const inside = await serve((_request, response) => {
+      redirected++;
+      response.end();
+    });
+    const post = createPost(reach, 300);
+    const redirecting = await serve((_request, response) =>
+      response.writeHead(302, { location: inside }).end(),
+    );
+    const failed = await post(message(redirecting), forever).catch(() => "failed");
+    expect([failed, redirected]).to.deep.equal(["failed", 0]);
+    const slow = await serve(() => {});
+    const begun = performance.now();
+    expect(await post(message(slow), forever).catch(() => "failed")).to.equal("failed");
+    expect(performance.now() - begun).to.be.below(3_000);
+    const endless = await serve((_request, response) => {
+      response.writeHead(200);
+      const more = setInterval(() => response.write("x".repeat(65_536)), 1);
+      response.on("close", () => clearInterval(more));
+    });
+    expect((await post(message(endless), forever)).status).to.equal(200);
+    expect(await post(message(endless, true), forever).catch(() => "failed")).to.equal("failed");
+  });
+
+  it("never goes to a private address, whatever the name leads to at that moment", async () => {
+    let reached = 0;
+    const url = await serve((_request, response) => {
+      reached++;
+      response.end();
+    });
+    const { port } = new URL(url);
+    for (const address of ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1"]) {
+      const post = createPost({ resolve: async () => [address] }, 2_000);
+      const failed = await post(message(`https://rebound.example:${port}/`), forever).catch(
+        (error) => error.cause?.code ?? error.code,
+      );
+      expect(failed, address).to.equal("private_address");
+    }
+    const post = createPost({}, 2_000);
+    for (const target of [url, `https://127.0.0.1:${port}/`, "http://buyer.example/"])
+      expect(await post(message(target), forever).catch((error) => error.code)).to.equal("private_address");
+    expect(reached).to.equal(0);
+  });
+
+  it("delivers to a real server that answers 500 and then 200, once", async () => {
+    const bodies: string[] = [];
+    let attempts = 0;
+    const url = await serve((request, response) => {
+      let text = "";
+      request.on("data", (piece) => {
+        text += piece;
+      });
+      request.on("end", () => {
+        const { type, body } = JSON.parse(text);
+        const isFirst = type !== "notice_confirmation" && ++attempts === 1;
+        if (type === "notice_confirmation") response.end(body.challenge);
+        else response.writeHead(isFirst ? 500 : 200).end();
+        if (isFirst || type === "notice_confirmation") return;
+        expect(request.headers["idempotency-key"]).to.equal(body.id);
+        bodies.push(text);
+      });
+    });
+    const clock = { ms: NOW * 1_000 };
+    const node = nodeOf([step()], [subscription(url)]);
+    const notifier = open({ node, post: createPost(reach), clock });
+    for (let n = 0; n < 5; n++, clock.ms += 60_000) await notifier.round();
+    expect(attempts).to.equal(2);
+    expect(bodies.map((text) => readNotice(text, { sender: SENDER, buyer: BUYER }).step)).to.deep.equal([
+      "detected",
+    ]);
+  });
+});

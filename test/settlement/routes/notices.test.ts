@@ -1,0 +1,147 @@
+import { expect } from "chai";
+import { noticeSubscriptionId } from "tallystick-protocol/notices/noticeSubscription";
+import { signRecord } from "tallystick-protocol/records/record";
+import { addressOf } from "tallystick-protocol/signatures/signHash";
+import { NoticeStore } from "../../../services/settlement/notices/noticeStore.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
+import { NOW, openTestService, type TestService } from "../support/testService.ts";
+
+const [SENDER, BUYER, OTHER] = ["51", "52", "53"].map((it) => `0x${it.repeat(32)}` as const) as [
+  `0x${string}`,
+  `0x${string}`,
+  `0x${string}`,
+];
+const AGENT = addressOf(OTHER);
+const URL_OF = "https://buyer.example/notices";
+
+async function word(changes: { [key: string]: unknown } = {}, privateKey = BUYER) {
+  const body = { buyer: addressOf(privateKey), url: URL_OF, agents: [AGENT], issued_at: NOW, ...changes };
+  const { type, ...record } = await signRecord({
+    ...{ type: "notice_subscription", ledger: "local" },
+    ...{ body: body as never, privateKey },
+  });
+  return record;
+}
+
+async function list(privateKey = SENDER, issued_at = NOW) {
+  const { type, ...record } = await signRecord({
+    ...{ type: "notice_list", ledger: "local" },
+    ...{ body: { after: "", issued_at }, privateKey },
+  });
+  return record;
+}
+
+describe("POST /v1/notices", () => {
+  const folder = temporaryFolder();
+  let service: TestService;
+  beforeEach(async () => {
+    service = await openTestService(folder.path, { NOTIFIER: addressOf(SENDER) });
+  });
+  afterEach(() => service.close());
+  const listed = async () => (await service.post("/v1/notices/list", await list())).json.subscriptions;
+
+  it("keeps what a buyer signed, tells it to the sender alone, and writes nothing into the ledger", async () => {
+    const answer = await service.post("/v1/notices", await word());
+    expect(answer.status, answer.text).to.equal(201);
+    const id = noticeSubscriptionId({ buyer: addressOf(BUYER), url: URL_OF });
+    expect(answer.json).to.deep.equal({ id, sender: addressOf(SENDER), expires_at: NOW + 90 * 86_400 });
+    expect(await listed()).to.deep.equal([
+      {
+        ...{ id, buyer: addressOf(BUYER), url: URL_OF, agents: [AGENT] },
+        ...{ since: NOW, expiresAt: NOW + 90 * 86_400 },
+      },
+    ]);
+    expect(service.ledger.size).to.equal(0);
+    for (const key of [BUYER, OTHER]) {
+      const refused = await service.post("/v1/notices/list", await list(key));
+      expect([refused.status, refused.json.code]).to.deep.equal([401, "unauthorized"]);
+    }
+    expect((await service.get("/v1/notices")).json).to.deep.equal({
+      sender: addressOf(SENDER),
+      ledger: "local",
+    });
+  });
+
+  it("takes it back, and keeps it after a restart", async () => {
+    await service.post("/v1/notices", await word());
+    await service.close();
+    service = await openTestService(folder.path, { NOTIFIER: addressOf(SENDER) });
+    expect(await listed()).to.have.length(1);
+    const answer = await service.post("/v1/notices", await word({ agents: [], issued_at: NOW + 1 }));
+    expect([answer.status, answer.json.removed]).to.deep.equal([200, true]);
+    expect(await listed()).to.deep.equal([]);
+    // Whoever saw the first word cannot bring it back.
+    const replayed = await service.post("/v1/notices", await word());
+    expect([replayed.status, replayed.json.code]).to.deep.equal([409, "stale_subscription"]);
+  });
+
+  it("takes the same word twice, and of two the newer one", async () => {
+    await service.post("/v1/notices", await word());
+    expect((await service.post("/v1/notices", await word())).status).to.equal(201);
+    expect((await service.post("/v1/notices", await word({ agents: [addressOf(SENDER)] }))).status).to.equal(
+      409,
+    );
+    await service.post("/v1/notices", await word({ agents: [addressOf(SENDER)], issued_at: NOW + 5 }));
+    expect((await listed())[0].agents).to.deep.equal([addressOf(SENDER)]);
+  });
+
+  it("refuses what is private, old, not the buyer's, or too much", async () => {
+    const code = async (record: object) => {
+      const { status, json } = await service.post("/v1/notices", record);
+      return `${status} ${json.errors?.[0]?.field ?? json.code}`;
+    };
+    for (const url of [
+      "http://buyer.example/",
+      "https://127.0.0.1/",
+      "https://[::1]:9000/",
+      "https://intra/",
+    ])
+      expect(await code(await word({ url })), url).to.equal("400 body.url");
+    expect(await code(await word({ issued_at: NOW - 601 }))).to.equal("400 body.issued_at");
+    expect(await code(await word({ issued_at: NOW + 601 }))).to.equal("400 body.issued_at");
+    expect(await code(await word({ buyer: AGENT }))).to.equal("400 signer");
+    const { signature } = await word({ issued_at: NOW + 1 });
+    expect(await code({ ...(await word()), signature })).to.equal("400 signature");
+    const many = Array.from({ length: 65 }, (_, n) => `0x${String(n).padStart(40, "0")}`);
+    expect(await code(await word({ agents: many }))).to.equal("400 body.agents");
+    for (let n = 0; n < 8; n++) await service.post("/v1/notices", await word({ url: `${URL_OF}/${n}` }));
+    expect(await code(await word({ url: `${URL_OF}/8` }))).to.equal("409 too_many_subscriptions");
+    const late = await service.post("/v1/notices/list", await list(SENDER, NOW - 601));
+    expect(late.status).to.equal(400);
+  });
+
+  it("forgets what was not renewed", async () => {
+    await service.post("/v1/notices", await word());
+    service.clock.now = NOW + 90 * 86_400;
+    const answer = await service.post("/v1/notices/list", await list(SENDER, service.clock.now));
+    expect(answer.json.subscriptions).to.deep.equal([]);
+  });
+
+  it("answers 503 where nobody sends", async () => {
+    await service.close();
+    service = await openTestService(folder.path);
+    for (const answer of [await service.get("/v1/notices"), await service.post("/v1/notices", await word())])
+      expect([answer.status, answer.json.code]).to.deep.equal([503, "notices_unavailable"]);
+  });
+});
+
+describe("a store of subscriptions that is full", () => {
+  const add = (store: NoticeStore, n: number, url: string) => {
+    const buyer = `0x${String(n).padStart(40, "0")}` as const;
+    const word = { buyer, url, agents: [AGENT], issued_at: NOW };
+    return store.keep(noticeSubscriptionId(word), word, NOW + n);
+  };
+
+  it("makes room at the cost of the site that has most, the newest first, and of nobody else", () => {
+    const store = new NoticeStore(undefined, 4);
+    add(store, 1, "https://honest.example/a");
+    for (const n of [2, 3, 4]) add(store, n, `https://h${n}.flood.test/x`);
+    expect(() => add(store, 5, "https://h5.flood.test/x"))
+      .to.throw()
+      .with.property("code", "notices_full");
+    add(store, 6, "https://late.example.org/b");
+    const sites = store.list("", 10, NOW).map(({ url }) => new URL(url).hostname);
+    expect(sites).to.have.members(["honest.example", "h2.flood.test", "h3.flood.test", "late.example.org"]);
+    store.close();
+  });
+});
