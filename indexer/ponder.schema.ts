@@ -119,6 +119,10 @@ export const steward = deriveTable("steward", (table) => ({
   byAlias: index().on(table.alias),
   byScore: index().on(table.score, table.id),
 }));
+export const attestation = deriveTable("attestation", (table) => ({
+  byAgent: index().on(table.agent, table.ranAt, table.id),
+}));
+export const stewardSlot = deriveTable("stewardSlot");
 export const endorsement = deriveTable("endorsement", (table) => ({
   byAgent: index().on(table.agent, table.time, table.id),
 }));

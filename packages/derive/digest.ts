@@ -1,18 +1,19 @@
 import { agentRow, changeAgent } from "./agentRow.ts";
-import { auditLeaf } from "./audits/auditLeaves.ts";
 import type { CapabilityPrice } from "./fieldValues.ts";
 import { append, itemsOf } from "./lists.ts";
+import { isOfSteward } from "./notingRows.ts";
 import { leafText } from "./reputationOf.ts";
+import { type RowLeaf, rowLeaf } from "./rowLeaf.ts";
 import { STATE_ID } from "./stateId.ts";
 import type { Step } from "./step.ts";
 import { type Answer, after, forEach } from "./store.ts";
 import type { Row } from "./tables.ts";
 
 /**
- * One hash over all agents, clusters and audits, equal on every node. A leaf is the SHA-256 of the RFC 8785 bytes of
+ * One hash over all that is published, equal on every node. A leaf is the SHA-256 of the RFC 8785 bytes of
  * `[address, fields]`, of `[id, merged into, size]` for a cluster, or of a row of audits. Leaves sit in a 16-ary tree by the SHA-256
  * of their key (address, cluster id, or table and id), each at the shortest prefix that it has to itself, so that a tick costs as much as the rows it
- * touched and one row's place has a short proof.
+ * touched and one row's place has a short proof. Trust scores and SLAs have a tree of their own: so that anyone can see that they change nothing of the other.
  *
  *     hash(leaf)  = SHA-256(0x00 ‖ SHA-256(key) ‖ leaf)
  *     hash(inner) = SHA-256(0x01 ‖ sixteen child hashes, 32 zero bytes for none)
@@ -21,14 +22,14 @@ const NO_CHILD = "0".repeat(64);
 
 /** Notes that a row has to be digested at the next tick. */
 export function noteTouched(step: Step): Answer<void> {
-  if (step.touchedAgents.size + step.touchedClusters.size + step.touchedAudits.size === 0) return;
+  if (step.touchedAgents.size + step.touchedClusters.size + step.touchedRows.size === 0) return;
   return after(
     forEach([...step.touchedAgents], (id) => noteAgent(step, id)),
     () =>
       after(
         forEach([...step.touchedClusters], (id) => noteCluster(step, id)),
         () =>
-          forEach([...step.touchedAudits], (id) =>
+          forEach([...step.touchedRows], (id) =>
             append(step.store, touchedIn(step.state.ticks), `row ${id}`),
           ),
       ),
@@ -57,7 +58,7 @@ async function noteCluster(step: Step, id: string): Promise<void> {
 export async function digestTick(step: Step): Promise<void> {
   const { ticks } = step.state;
   const { block, time } = step.at;
-  const leaves: Leaf[] = [];
+  const [leaves, ofSteward]: [Leaf[], Leaf[]] = [[], []];
   // A row of audits is on the list once for every event that touched it.
   const seen = new Set<string>();
   for await (const item of itemsOf(step.store, touchedIn(ticks))) {
@@ -68,25 +69,29 @@ export async function digestTick(step: Step): Promise<void> {
     seen.add(found.key);
     const key = step.sha256Hex(found.key, "utf8");
     const leaf = step.sha256Hex(found.text, "utf8");
-    leaves.push({ key, hash: step.sha256Hex(`00${key}${leaf}`, "hex") });
+    const tree = found.table !== undefined && isOfSteward(found.table) ? ofSteward : leaves;
+    tree.push({ key, hash: step.sha256Hex(`00${key}${leaf}`, "hex") });
   }
-  const root = await putLeaves(step, "", leaves);
-  const digest = `0x${step.sha256Hex(JSON.stringify([root, step.params.version, block, time]), "utf8")}`;
+  const root = await putLeaves(step, "", "", leaves);
+  const stewardRoot = await putLeaves(step, STEWARD_TREE, "", ofSteward);
+  const text = JSON.stringify([root, stewardRoot, step.params.version, block, time]);
+  const digest = `0x${step.sha256Hex(text, "utf8")}`;
   await step.store.insert("digest", {
     id: String(block).padStart(12, "0"),
     block,
     time,
     root,
+    stewardRoot,
     paramsVersion: step.params.version,
     digest,
   });
-  await step.store.update("state", STATE_ID, { block, time, ticks: ticks + 1, root, digest });
+  await step.store.update("state", STATE_ID, { block, time, ticks: ticks + 1, root, stewardRoot, digest });
 }
 
-async function leafOf(step: Step, item: string): Promise<{ key: string; text: string } | null> {
+async function leafOf(step: Step, item: string): Promise<FoundLeaf | null> {
   const space = item.indexOf(" ");
   const [kind, id] = [item.slice(0, space), item.slice(space + 1)];
-  if (kind === "row") return auditLeaf(step, id);
+  if (kind === "row") return rowLeaf(step, id);
   return { key: id, text: kind === "agent" ? await agentText(step, id) : await clusterText(step, id) };
 }
 
@@ -112,15 +117,21 @@ async function pricesOf(step: Step, { id, lastCapability }: Row<"agent">): Promi
   return prices;
 }
 
+/** What the text of a leaf is, and under which key; the table of one that is a row. */
+type FoundLeaf = Omit<RowLeaf, "table"> & Partial<Pick<RowLeaf, "table">>;
+
 /** A leaf's hash, and the hash of its key, which says where it sits. */
 type Leaf = { key: string; hash: string };
 
+/** What the ids of nodes in the tree of trust scores begin with. */
+const STEWARD_TREE = "s";
+
 /**
- * Puts leaves below the node at `prefix`, each node written once, and returns that node's new hash. A child of a node is
+ * Puts leaves below the node at `prefix` of a tree, each node written once, and returns that node's new hash. A child of a node is
  * `""` for none, `L<key hash><hash>` for a leaf alone below it, `N<hash>` for another inner node.
  */
-async function putLeaves(step: Step, prefix: string, leaves: Leaf[]): Promise<string> {
-  const id = prefix === "" ? "root" : prefix;
+async function putLeaves(step: Step, tree: string, prefix: string, leaves: Leaf[]): Promise<string> {
+  const id = tree + (prefix === "" ? "root" : prefix);
   const row = await step.store.get("digestNode", id);
   const children = row === null ? new Array<string>(16).fill("") : row.children.split(",");
   for (const [digit, group] of Map.groupBy(leaves, ({ key }) => key.charAt(prefix.length))) {
@@ -129,7 +140,7 @@ async function putLeaves(step: Step, prefix: string, leaves: Leaf[]): Promise<st
     const all = child.startsWith("L") ? withAlone(group, child.slice(1, 65), child.slice(65)) : group;
     const [only] = all;
     if (child.startsWith("N") || all.length > 1 || only === undefined) {
-      children[at] = `N${await putLeaves(step, prefix + digit, all)}`;
+      children[at] = `N${await putLeaves(step, tree, prefix + digit, all)}`;
     } else {
       children[at] = `L${only.key}${only.hash}`;
     }

@@ -1,8 +1,8 @@
 import { defineParams, type Params, paramsSchema } from "tallystick-protocol/records/params";
 import { type RecoverPublicKey, recoverByNoble } from "tallystick-protocol/signatures/recoverPublicKey";
 import { BUCKET_SECONDS } from "./agendaBuckets.ts";
-import { notingAudits } from "./audits/notingAudits.ts";
 import { type DeriveEvent, type Position, positionOf } from "./events.ts";
+import { notingRows } from "./notingRows.ts";
 import type { OpenAgent, OpenWallet } from "./openRows.ts";
 import type { Ask } from "./relevant/reads.ts";
 import { type Sha256Hex, sha256HexByNoble } from "./sha256Hex.ts";
@@ -43,8 +43,8 @@ export type Step = {
   /** Agents and clusters whose public fields may have changed. */
   readonly touchedAgents: Set<string>;
   readonly touchedClusters: Set<string>;
-  /** And rows of audits and of settlement's trust, as `<table> <id>`. */
-  readonly touchedAudits: Set<string>;
+  /** And rows of audits, of settlement's trust and of trust scores, as `<table> <id>`. */
+  readonly touchedRows: Set<string>;
 };
 
 /** Opens the step of `event`; the very first one lays down the state, with the default parameters. */
@@ -58,9 +58,9 @@ export function openStep(
     ask = hasAll,
   }: ApplyOptions = {},
 ): Answer<Step> {
-  const touchedAudits = new Set<string>();
+  const touchedRows = new Set<string>();
   return after(stateAt(store, event), (state) => ({
-    store: notingAudits(store, touchedAudits),
+    store: notingRows(store, touchedRows),
     at: positionOf(event),
     isFirst: event.kind === "params",
     params: parseParams(state.params),
@@ -74,7 +74,7 @@ export function openStep(
     tiered: new Map(),
     touchedAgents: new Set(),
     touchedClusters: new Set(),
-    touchedAudits,
+    touchedRows,
   }));
 }
 
@@ -103,6 +103,7 @@ function initialState(event: DeriveEvent): Row<"state"> {
     params: JSON.stringify(params),
     form: (event.kind === "params" ? event.form : undefined) ?? "all",
     root: "",
+    stewardRoot: "",
     digest: null,
   };
 }

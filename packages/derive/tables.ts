@@ -27,8 +27,9 @@ export const tables = {
     params: "text",
     /** `all` or `relevant`: which transfers the log has. */
     form: "text",
-    /** Root of the digest tree and the digest of the last tick, 64 hex characters. */
+    /** Roots of the digest's trees, that of SHP and that of trust scores, and the digest of the last tick, 64 hex characters. */
     root: "text",
+    stewardRoot: "text",
     digest: "text?",
   },
   /** Anyone who ever received the token, and the hubs and escrows we know. */
@@ -386,7 +387,7 @@ export const tables = {
   /** A list's length and its last items, a line each; full pages of it, `<list>/<n>` (see `lists.ts`). */
   list: { id: "text", length: "number", tail: "text" },
   listPage: { id: "text", items: "text" },
-  /** Nodes of the digest tree, by prefix of the key's hash: sixteen children, separated by commas. */
+  /** Nodes of the digest's trees, by prefix of the key's hash, behind `s` in that of trust scores: sixteen children, separated by commas. */
   digestNode: { id: "text", children: "text" },
   /** The digest at each tick, by zero-padded block. */
   digest: {
@@ -394,6 +395,7 @@ export const tables = {
     block: "number",
     time: "number",
     root: "text",
+    stewardRoot: "text",
     paramsVersion: "number",
     digest: "text",
   },

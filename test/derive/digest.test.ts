@@ -6,10 +6,12 @@ import type { CapabilityPrice } from "tallystick-derive/fieldValues";
 import type { MemoryStore } from "tallystick-derive/memoryStore";
 import { formatRational, rational } from "tallystick-derive/rational";
 import { leafText, reputationOf } from "tallystick-derive/reputationOf";
-import { type Row, tables } from "tallystick-derive/tables";
+import { type Row, type TableName, tables } from "tallystick-derive/tables";
 import { DAY, EventLog, wallet } from "./eventLog.ts";
 import { auditSteps } from "./oracle/auditActions.ts";
 import { auditLog } from "./oracle/auditLog.ts";
+import { slaLog, slaSteps } from "./oracle/slaLog.ts";
+import { stewardLog } from "./oracle/stewardLog.ts";
 
 const sha256 = (...parts: Uint8Array[]) => createHash("sha256").update(Buffer.concat(parts)).digest();
 
@@ -119,14 +121,73 @@ function auditLeaves(store: MemoryStore): (string | undefined)[][] {
 
 /** The root straight from its definition, over all rows at once. */
 function rootOf(store: MemoryStore): Buffer {
-  const leaves = [
+  return treeOf([
     ...[...store.rows("agent").values()].map((it) => [it.id, canonicalLeaf(it, pricesOf(store, it.id))]),
     ...[...store.rows("cluster").values()].map((it) => [
       it.id,
       canonicalize([it.id, it.mergedInto, it.size]),
     ]),
     ...auditLeaves(store),
-  ].map(([key = "", json = ""]) => ({ key: sha256(Buffer.from(key)), leaf: sha256(Buffer.from(json)) }));
+  ]);
+}
+
+const OF_SCORES = [
+  ...["algorithmScore", "computedBlock", "computedTime", "counted", "decayedSuccess", "decayedUptime"],
+  ...["denied", "endorsementCount", "endorsements", "endorserTrust", "failed", "freshness", "guarantees"],
+  ...["id", "leftOut", "ownTrust", "score", "scoredAttestation", "slaLeft", "slotSums", "slots", "succeeded"],
+  ...["successRate", "testCoverage", "tier", "uniqueEndorsers", "uptime"],
+];
+
+const only = (row: object, columns: readonly string[]) =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => columns.includes(name)));
+const but = (row: object, ...columns: string[]) =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => !columns.includes(name)));
+
+/** RFC 6962 §2.1, as it is written there. */
+function merkleOf(leaves: Buffer[]): Buffer {
+  if (leaves.length === 1) return leaves[0] as Buffer;
+  let half = 1;
+  while (half * 2 < leaves.length) half *= 2;
+  return sha256(Buffer.of(1), merkleOf(leaves.slice(0, half)), merkleOf(leaves.slice(half)));
+}
+
+/** The root of trust scores and SLAs: a leaf for each slot of the hour, over the scores computed then, and the rows of SLAs. */
+function stewardRootOf(store: MemoryStore): Buffer {
+  const rows = <T extends TableName>(table: T): Row<T>[] => [...store.rows(table).values()] as Row<T>[];
+  const scores = rows("steward").filter(({ computedTime }) => computedTime !== null);
+  const slots = Map.groupBy(scores, ({ id }) => Number(BigInt(id) % 12n));
+  const leaf = (table: string, row: { id: string; [column: string]: unknown }) => [
+    `${table} ${row.id}`,
+    canonicalize([table, plain(row)]),
+  ];
+  return treeOf([
+    ...rows("stewardSlot").map((row) => {
+      // In the order in which they came: a map keeps it.
+      const texts = (slots.get(Number(row.id)) ?? []).map((it) =>
+        canonicalize(["steward", only(it, OF_SCORES)]),
+      );
+      const root = merkleOf(texts.map((it) => sha256(Buffer.of(0), Buffer.from(it ?? ""))));
+      return leaf("stewardSlot", { ...row, agents: texts.length, root: root.toString("hex") });
+    }),
+    ...rows("sla").map((row) => leaf("sla", but(row, "status") as typeof row)),
+    ...rows("guarantee").map((row) =>
+      leaf(
+        "guarantee",
+        but(row, "current", "status", "closes", "closedDay", "daysUntilBreach") as typeof row,
+      ),
+    ),
+    ...rows("breach").map((row) => leaf("breach", but(row, "checkedDay") as typeof row)),
+    ...(["breachStep", "slaClaim", "slaPayment"] as const).flatMap((table) =>
+      rows(table).map((row) => leaf(table, row)),
+    ),
+  ]);
+}
+
+function treeOf(all: (string | undefined)[][]): Buffer {
+  const leaves = all.map(([key = "", json = ""]) => ({
+    key: sha256(Buffer.from(key)),
+    leaf: sha256(Buffer.from(json)),
+  }));
 
   const node = (within: typeof leaves, depth: number): Buffer => {
     const children = Array.from({ length: 16 }, (_, nibble) => {
@@ -173,7 +234,8 @@ describe("the digest", () => {
           log.tick();
           const { digest, store, asOf } = await log.derive();
           const root = rootOf(store).toString("hex");
-          const expected = sha256(Buffer.from(canonicalize([root, 1, asOf.block, asOf.time]) ?? ""));
+          const scores = stewardRootOf(store).toString("hex");
+          const expected = sha256(Buffer.from(canonicalize([root, scores, 1, asOf.block, asOf.time]) ?? ""));
           expect(digest).to.equal(`0x${expected.toString("hex")}`);
         },
       ),
@@ -190,6 +252,28 @@ describe("the digest", () => {
       }),
       { numRuns: Number(process.env.AUDIT_RUNS ?? 15) },
     );
+  }).timeout(0);
+
+  it("is the root over trust scores and SLAs too, whatever becomes of them", async () => {
+    let breaches = 0;
+    await fc.assert(
+      fc.asyncProperty(slaSteps, async (steps) => {
+        const { store } = await (await slaLog(steps)).derive();
+        const last = [...store.rows("digest").values()].at(-1);
+        expect(last?.stewardRoot).to.equal(stewardRootOf(store).toString("hex"));
+        breaches += store.rows("breach").size;
+      }),
+      { numRuns: Number(process.env.STEWARD_RUNS ?? 12) },
+    );
+    await fc.assert(
+      fc.asyncProperty(stewardLog, async (log) => {
+        const { store } = await log.derive();
+        const last = [...store.rows("digest").values()].at(-1);
+        expect(last?.stewardRoot).to.equal(stewardRootOf(store).toString("hex"));
+      }),
+      { numRuns: Number(process.env.STEWARD_RUNS ?? 12) },
+    );
+    expect(breaches).to.be.greaterThan(0);
   }).timeout(0);
 
   it("is kept per tick", async () => {

@@ -8,7 +8,13 @@ const DigestRef = builder.objectRef<Row<"digest">>("Digest").implement({
   fields: (t) => ({
     block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
     time: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
-    digest: t.exposeString("digest"),
+    digest: t.exposeString("digest", {
+      description: "0x and SHA-256 of `[root, stewardRoot, paramsVersion, block, time]` as RFC 8785.",
+    }),
+    root: t.exposeString("root", { description: "Root of the tree of agents, clusters and audits, in hex." }),
+    stewardRoot: t.exposeString("stewardRoot", {
+      description: "Root of the tree of trust scores and SLAs, which change nothing of the other.",
+    }),
     paramsVersion: t.field({ type: "SafeInt", resolve: ({ paramsVersion }) => paramsVersion }),
   }),
 });

@@ -8,18 +8,27 @@ export async function attestationSettled(step: Step, event: RecordEvent, body: A
   const row = await ensureSteward(step, body.agent_id);
   if (row === null) return;
   const { passing, total } = worstRun(body.runs);
-  await step.store.update("steward", row.id, {
-    attestation: event.hash,
-    attestedBy: event.signer === body.agent_id ? "self" : "attested",
+  const told = {
     alias: body.alias ?? null,
+    ranAt: body.ran_at,
+    testsPassing: passing,
+    testsTotal: total,
+  };
+  await step.store.insert("attestation", {
+    id: event.hash,
+    agent: row.id,
+    kind: event.signer === body.agent_id ? "self" : "attested",
+    signer: event.signer,
+    ...told,
     version: body.version,
     commit: body.commit,
     ciUrl: body.ci_url ?? null,
     coverageTool: body.coverage_tool ?? null,
-    ranAt: body.ran_at,
-    testsPassing: passing,
-    testsTotal: total,
+    runs: JSON.stringify(body.runs),
+    block: step.at.block,
+    time: step.at.time,
   });
+  await step.store.update("steward", row.id, { attestation: event.hash, ...told });
 }
 
 /**

@@ -69,18 +69,23 @@ export async function weighEndorsements(
   step: Step,
   row: Row<"steward">,
   find: (agent: string) => Promise<Row<"steward"> | null>,
-): Promise<{ counted: CountedEndorsement[]; leftOut: string }> {
+): Promise<{ counted: CountedEndorsement[]; words: string; leftOut: string }> {
   const held = parseHeld(row.endorsedBy);
   const crowd = crowdIn(held);
   const counted: CountedEndorsement[] = [];
-  const leftOut: string[] = [];
+  const [words, leftOut]: [string[], string[]] = [[], []];
   for (const it of held) {
     const endorser = await find(it.endorser);
     const reason = await reasonAgainst(step, row.id, it.endorser, endorser, crowd.has(it));
-    if (reason !== null) leftOut.push(`${it.endorser} ${it.capability} ${reason}`);
-    else counted.push({ party: await partyOf(step, it.endorser), trust: endorser?.ownTrust ?? 0 });
+    if (reason !== null) {
+      leftOut.push(`${it.endorser} ${it.capability} ${reason}`);
+      continue;
+    }
+    const one = { party: await partyOf(step, it.endorser), trust: endorser?.ownTrust ?? 0 };
+    counted.push(one);
+    words.push(`${it.endorser} ${it.capability} ${one.party} ${one.trust}`);
   }
-  return { counted, leftOut: leftOut.join("\n") };
+  return { counted, words: words.join("\n"), leftOut: leftOut.join("\n") };
 }
 
 async function reasonAgainst(

@@ -1,12 +1,17 @@
 import type { Uptime } from "tallystick-protocol/records/uptime";
 import type { Step } from "../step.ts";
+import type { Row } from "../tables.ts";
 import { HOUR } from "./days.ts";
+import { linesOf } from "./sla/lines.ts";
 
 /** Reports of an hour are taken until so long after its end; then the hour closes. */
 export const REPORT_SECONDS = 7_200;
 
-/** From so many hosts that were up on, a prober that finds more than half of them down at once is taken to be away itself (T029). */
+/** From so many hosts of sellers that were up on, a prober that finds more than half of them down at once is taken to be away itself (T029). */
 const VOID_HOSTS = 20;
+
+/** A host stands for a seller for so many hours from when a prober found that it does: as long as it serves an agent. */
+const SELLER_HOURS = 168;
 
 /** Reports are kept until every agent has surely taken their hour. */
 const KEPT_SECONDS = REPORT_SECONDS + 3 * HOUR;
@@ -35,13 +40,36 @@ export async function hostsProbed(step: Step, prober: string, { hour, hosts }: U
     const kept = reports.filter((it) => hourEnd(it.hour) + KEPT_SECONDS > step.state.time);
     kept.push({ hour, prober, looked: saw, down: foundDown, wasUp });
     const text = formatReports(kept);
-    if (known === null) await step.store.insert("probedHost", { id: host, reports: text });
+    if (known === null) await step.store.insert("probedHost", { id: host, reports: text, sellers: "" });
     else await step.store.update("probedHost", host, { reports: text });
-    if (wasUp) count(looked, down, saw, foundDown);
+    if (wasUp && standsForSeller(known, prober, hour)) count(looked, down, saw, foundDown);
   }
   const counts = { looked: looked.join(","), down: down.join(",") };
   if (row === null) await step.store.insert("probedHour", { id, ...counts });
   else await step.store.update("probedHour", id, counts);
+}
+
+/**
+ * A prober found that a host serves an agent that has sold something. Only such hosts show that a prober is away: anyone can put up many others, and let
+ * them go down at once.
+ */
+export async function noteSellerHost(step: Step, prober: string, host: string, hour: number): Promise<void> {
+  const row = await step.store.get("probedHost", host);
+  const lines = linesOf(row?.sellers ?? "").filter((line) => !line.startsWith(`${prober} `));
+  const sellers = [...lines, `${prober} ${Math.max(hour, lastFound(row, prober) ?? hour)}`].join("\n");
+  if (row === null) await step.store.insert("probedHost", { id: host, reports: "", sellers });
+  else if (row.sellers !== sellers) await step.store.update("probedHost", host, { sellers });
+}
+
+function standsForSeller(row: Row<"probedHost"> | null, prober: string, hour: number): boolean {
+  const last = lastFound(row, prober);
+  return last !== null && hour < last + SELLER_HOURS;
+}
+
+/** In which hour a prober found last that a host stands for a seller. */
+function lastFound(row: Row<"probedHost"> | null, prober: string): number | null {
+  const line = linesOf(row?.sellers ?? "").find((it) => it.startsWith(`${prober} `));
+  return line === undefined ? null : Number(line.slice(prober.length + 1));
 }
 
 /** Up in every slot in which its prober looked and was not away; through an hour in which that was always away, as before. */

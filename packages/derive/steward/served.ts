@@ -1,5 +1,6 @@
 import { MAX_HOSTS_OF_AGENT, type Uptime } from "tallystick-protocol/records/uptime";
 import type { Step } from "../step.ts";
+import { noteSellerHost } from "./probes.ts";
 import { ensureSteward } from "./stewardRow.ts";
 
 /** A host serves an agent for so many hours from when a prober found that it does: seven days. */
@@ -15,6 +16,9 @@ export async function servicesProbed(step: Step, prober: string, { hour, served 
     if (row === null) continue;
     const services = parseServices(row.served).filter((it) => isFresh(it, hour - SERVED_HOURS));
     for (const host of hosts) noteService(services, host, prober, hour);
+    // One host for each seller, the first by name: so that a sale does not stand for many.
+    const [first] = [...hosts].sort();
+    if (row.sales > 0 && first !== undefined) await noteSellerHost(step, prober, first, hour);
     await step.store.update("steward", agent, { served: formatServices(services) });
   }
 }

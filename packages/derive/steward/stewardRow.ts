@@ -17,7 +17,10 @@ const TEXTS = {
   succeeded: "0",
   failed: "0",
   slotSums: "0:0:0 0:0:0 0:0:0",
+  counted: "",
   leftOut: "",
+  slaLeft: "1",
+  guarantees: "",
 };
 
 const EMPTY = { ...emptyRow("steward"), ...TEXTS };

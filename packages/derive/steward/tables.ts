@@ -20,25 +20,21 @@ export const stewardTables = {
     /** The last hour whose slots are taken. */
     mergedHour: "number?",
 
-    /** Its latest attestation, by entry hash, and whose word it is: `self` or `attested`. */
+    /** Its latest attestation, by entry hash; what it says is copied from there. */
     attestation: "text?",
-    attestedBy: "text?",
     alias: "text?",
-    version: "text?",
-    commit: "text?",
-    ciUrl: "text?",
-    coverageTool: "text?",
     ranAt: "number?",
-    /** Of the worst run; 0 of 0 where the attestation counts for nothing. */
     testsPassing: "number",
     testsTotal: "number",
 
     /** The endorsements of it that hold, oldest first: `endorser capability time`, `*` for none, a line each. */
     endorsedBy: "text",
 
-    /** As of the last hour: null before the first. */
+    /** From here on as of the last hour, as are `slots`: null before the first. */
     computedBlock: "number?",
     computedTime: "number?",
+    /** The attestation that counted. */
+    scoredAttestation: "text?",
     /** The algorithm's score, and what is left of it after what it denied and after breaches of its SLA. */
     algorithmScore: "number",
     score: "number",
@@ -60,12 +56,40 @@ export const stewardTables = {
     endorsementCount: "number",
     uniqueEndorsers: "number",
     endorserTrust: "number",
+    /** Endorsements that count, `endorser capability party trust`, a line each. */
+    counted: "text",
     /** Endorsements that do not count and why, `endorser capability reason`, a line each. */
     leftOut: "text",
+    /** What breaches of its SLA leave of a score of 1; and what its guarantees came to, `guarantee current status days`, a line each. */
+    slaLeft: "text",
+    guarantees: "text",
     /** Success and uptime where every day counts e^(−0.1) times what the next does; null without data. */
     decayedSuccess: "number?",
     decayedUptime: "number?",
   },
+  /** A word for an agent's tests, by entry hash. */
+  attestation: {
+    id: "text",
+    agent: "text",
+    /** Whose word it is: `self` or `attested`. */
+    kind: "text",
+    signer: "text",
+    alias: "text?",
+    version: "text",
+    commit: "text",
+    ciUrl: "text?",
+    coverageTool: "text?",
+    ranAt: "number",
+    /** Of the worst run; 0 of 0 where it counts for nothing. */
+    testsPassing: "number",
+    testsTotal: "number",
+    /** Its runs as JSON. */
+    runs: "text",
+    block: "number",
+    time: "number",
+  },
+  /** The scores of one slot of the hour, as of when it was computed last: how many they are, and the root over their leaves. */
+  stewardSlot: { id: "text", agents: "number", root: "text", block: "number", time: "number" },
   /** What an agent said last of another, `<endorser>/<agent>/<capability or *>`. */
   endorsement: {
     id: "text",
@@ -78,10 +102,13 @@ export const stewardTables = {
     record: "text",
     time: "number",
   },
-  /** A host and what probers reported of it lately, `hour prober looked down wasUp`, a line each. */
-  probedHost: { id: "text", reports: "text" },
   /**
-   * Of hosts that were up before, by slot: at how many a prober looked and how many it found down, `<prober>/<hour>`. Where more than half
+   * A host and what probers reported of it lately, `hour prober looked down wasUp`, a line each; and when a prober last found that it stands for
+   * an agent that sold something, `prober hour`.
+   */
+  probedHost: { id: "text", reports: "text", sellers: "text" },
+  /**
+   * Of hosts of sellers that were up before, by slot: at how many a prober looked and how many it found down, `<prober>/<hour>`. Where more than half
    * of 20 or more are down at once, it is the prober that is away.
    */
   probedHour: { id: "text", looked: "text", down: "text" },

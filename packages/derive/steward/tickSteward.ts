@@ -11,6 +11,7 @@ import { endorsementsOf, freshnessOf, lessDenials, ownTrustOf, scoreOf } from ".
 import { evaluateSla } from "./sla/evaluate.ts";
 import { parseSlotDays, sumSlots } from "./slotDays.ts";
 import { agentsOf, STEWARD_SLOTS } from "./stewardRow.ts";
+import { closeSlot } from "./stewardSlots.ts";
 import { stewardTierOf } from "./stewardTier.ts";
 import { type ProbeCache, takeSlots } from "./takeSlots.ts";
 
@@ -27,17 +28,31 @@ export async function tickSteward(step: Step): Promise<void> {
   const due = new Map<string, Row<"steward">>();
   const away: ProbeCache = new Map();
   const weights = decayWeights(step.params.starDecay, SCORE_DAYS);
+  const slots = new Map<number, string[]>();
   for (const slot of slotsOver(step.state.time, step.at.time)) {
+    const agents: string[] = [];
     for await (const agent of itemsOf(step.store, agentsOf(slot))) {
       const row = await step.store.get("steward", agent);
-      if (row !== null) due.set(agent, await ownFigures(step, row, away, weights));
+      if (row === null) continue;
+      agents.push(agent);
+      due.set(agent, await ownFigures(step, row, away, weights));
     }
+    slots.set(slot, agents);
   }
   const find = async (agent: string) => due.get(agent) ?? (await step.store.get("steward", agent));
-  for (const row of due.values()) {
-    const { id, ...change } = await withEndorsements(step, row, find);
+  const computed = new Map<string, Row<"steward">>();
+  for (const before of due.values()) {
+    const row = await withEndorsements(step, before, find);
+    computed.set(row.id, row);
+    const { id, ...change } = row;
     await step.store.update("steward", id, change);
   }
+  for (const [slot, agents] of slots)
+    await closeSlot(
+      step,
+      slot,
+      agents.flatMap((agent) => computed.get(agent) ?? []),
+    );
 }
 
 /** The slots of the hour that ended since the last tick, in the order in which they did. */
@@ -74,6 +89,7 @@ async function ownFigures(
     ...figures,
     computedBlock: block,
     computedTime: time,
+    scoredAttestation: row.attestation,
     ownTrust: ownTrustOf(factorsOf({ ...row, ...figures })),
     succeeded: formatRational(ok),
     failed: formatRational(failed),
@@ -104,7 +120,7 @@ async function withEndorsements(
   before: Row<"steward">,
   find: (agent: string) => Promise<Row<"steward"> | null>,
 ): Promise<Row<"steward">> {
-  const { counted, leftOut } = await weighEndorsements(step, before, find);
+  const { counted, words, leftOut } = await weighEndorsements(step, before, find);
   const { value, unique, average } = endorsementsOf(counted);
   const row = {
     ...before,
@@ -112,12 +128,14 @@ async function withEndorsements(
     endorsementCount: counted.length,
     uniqueEndorsers: unique,
     endorserTrust: average,
+    counted: words,
     leftOut,
   };
   const algorithmScore = scoreOf(factorsOf(row));
-  const left = await evaluateSla(step, row);
+  const { left, guarantees } = await evaluateSla(step, row);
   const score = nanoOf(BigInt(lessDenials(algorithmScore, row.denied)) * left.n, left.d * BigInt(NANO));
-  return { ...row, algorithmScore, score, tier: tierOf(row, score) };
+  const slaLeft = formatRational(left);
+  return { ...row, algorithmScore, score, slaLeft, guarantees, tier: tierOf(row, score) };
 }
 
 function tierOf(row: Row<"steward">, score: number): number {

@@ -31,10 +31,12 @@ type Seen = {
   looked: boolean[];
   down: boolean[];
   wasUp: boolean;
+  /** It was known to stand for an agent that sold something. */
+  isSellers: boolean;
 };
 type Notes = {
   seen: Seen[];
-  served: { hour: number; prober: string; agent: string; host: string }[];
+  served: { hour: number; prober: string; agent: string; host: string; isSellers: boolean }[];
   claims: { agent: string; hour: number; host: string; up: boolean[] }[];
   attested: { agent: string; ranAt: number; runs: ReturnType<typeof parseAttestation>["runs"] }[];
   endorsed: {
@@ -170,10 +172,19 @@ function note(notes: Notes, facts: Facts, event: RecordEvent): void {
           looked: bits(looked),
           down: bits(down),
           wasUp,
+          isSellers: notes.served.some(
+            (it) => it.isSellers && it.prober === signer && it.host === host && hour < it.hour + 168,
+          ),
         });
       }
-      for (const [agent, all] of Object.entries(served))
-        for (const host of all) if (isAgent(agent)) notes.served.push({ hour, prober: signer, agent, host });
+      for (const [agent, all] of Object.entries(served)) {
+        const hasSold = facts.hires.some(({ seller }) => seller === agent);
+        for (const host of all) {
+          if (!isAgent(agent)) continue;
+          const isSellers = hasSold && all.every((other) => host <= other);
+          notes.served.push({ hour, prober: signer, agent, host, isSellers });
+        }
+      }
     }
   }
 }
@@ -181,7 +192,7 @@ function note(notes: Notes, facts: Facts, event: RecordEvent): void {
 /** In which slots a prober was away: of its reports of one hour. */
 function away(reports: Seen[]): boolean[] {
   return Array.from({ length: 12 }, (_, slot) => {
-    const known = reports.filter((it) => it.wasUp && it.looked[slot]);
+    const known = reports.filter((it) => it.wasUp && it.isSellers && it.looked[slot]);
     return known.length >= 20 && known.filter((it) => it.down[slot]).length > known.length / 2;
   });
 }

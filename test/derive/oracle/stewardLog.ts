@@ -6,6 +6,8 @@ import { DAY, EventLog, HOUR, wallet } from "../eventLog.ts";
 const [OPERATOR, ATTESTOR] = [wallet(20), wallet(21)];
 const PROBERS = [30, 31, 32, 33].map(wallet);
 const HASHES = ["a1", "b2"].map((byte) => `0x${byte.repeat(32)}`);
+/** Agents of hosts that show whether a prober is away. */
+const DECOYS = 200;
 const hostOf = (n: number) => `h${n}.example:443`;
 
 const agent = fc.integer({ min: 1, max: 7 });
@@ -33,6 +35,7 @@ const action = fc.oneof(
       do: fc.constant("outage" as const),
       prober: fc.nat({ max: 3 }),
       hosts: fc.constantFrom(19, 20, 25),
+      sellers: fc.constantFrom(19, 20, 25),
       hours: fc.constantFrom(2, 3),
       seed,
     }),
@@ -184,7 +187,16 @@ function act(log: EventLog, it: Exclude<Action, { do: "ring" }>): void {
             [4_095, next(4) === 0 ? 0 : away & 4_095],
           ]),
         );
-        const served = { [wallet(2)]: [hostOf(1)] };
+        const served = {
+          ...Object.fromEntries(
+            Array.from({ length: it.sellers }, (_, host) => [
+              wallet(DECOYS + host),
+              [hostOf(host), hostOf(99)],
+            ]),
+          ),
+          [wallet(2)]: [hostOf(1)],
+        };
+        if (n === 0) for (let host = 0; host < it.sellers; host++) sellOnce(log, wallet(DECOYS + host), host);
         report(log, PROBERS[it.prober] ?? OPERATOR, hourOf(log) - 1, hosts, served);
       }
       return;
@@ -245,6 +257,17 @@ function act(log: EventLog, it: Exclude<Action, { do: "ring" }>): void {
     case "sell":
       for (let n = 1; n <= it.count; n++) log.hire(wallet(n), wallet(40 + n));
   }
+}
+
+/** One hire of an agent, as long as it has none. */
+function sellOnce(log: EventLog, seller: Address, n: number): void {
+  const isKnown = log.events.some(
+    (it) => it.kind === "record" && it.type === "receipt" && it.signer === seller,
+  );
+  // One of thirteen never sells anything, and is no agent.
+  if (isKnown || n % 13 === 12) return;
+  log.listing(seller, `custom.decoy${n}`, { price_usdc: String(2 ** n) });
+  log.hire(seller, wallet(300 + n));
 }
 
 function endorse(log: EventLog, endorser: number, of: number, more: RecordBody): void {

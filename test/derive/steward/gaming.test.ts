@@ -13,6 +13,7 @@ import {
   PROBERS,
   reasonsOf,
   report,
+  sellersOf,
   slots,
   stewardLog,
   stewardOf,
@@ -150,9 +151,15 @@ describe("what gaming the trust score costs", () => {
     expect(slotSums.split(" ")[0]).to.equal("36:24:24");
   });
 
-  it("decoys of its own that go down with it: more than half of all hosts that are up, at least 11 of 20", async () => {
-    const lost = async (decoys: number, honest: number) => {
+  it("decoys of its own that go down with it: as many sellers as there are others, at least 11 of 20; without sales nothing", async () => {
+    const lost = async (decoys: number, honest: number, sold = 1) => {
       const log = stewardLog();
+      const names = (name: string, count: number) =>
+        Array.from({ length: count }, (_, n) => `${name}${n}.example:443`);
+      const served = {
+        ...sellersOf(log, [HOST, ...names("decoy", decoys * sold)], 1000),
+        ...sellersOf(log, names("h", honest), 2000),
+      };
       const hosts = (down: boolean) =>
         Object.fromEntries([
           [HOST, down ? slots("0".repeat(12)) : UP],
@@ -164,12 +171,13 @@ describe("what gaming the trust score costs", () => {
         ]);
       for (const [hour, down] of [false, true].entries()) {
         goTo(log, START + (hour + 1) * HOUR + 1);
-        report(log, PROBER, hour, { hosts: hosts(down) });
+        report(log, PROBER, hour, { hosts: hosts(down), served });
       }
       return (await stewardOf(close(log))).slotSums.split(" ")[0];
     };
     expect(await lost(99, 100)).to.equal("24:12:12");
     expect(await lost(100, 100)).to.equal("12:0:0");
+    expect(await lost(400, 100, 0), "decoys that sold nothing").to.equal("24:12:12");
   });
 
   it("one buyer that refunds itself breaches no SLA, however often", async () => {
@@ -192,7 +200,9 @@ describe("what gaming the trust score costs", () => {
   it("tests run until they pass: it is the agent's own word, shown as such, and worth .3 + .1 at most", async () => {
     const log = stewardLog();
     attest(log, { runs: [testRun({ seed: "1", passing: 383 }), testRun({ seed: "2", passing: 383 })] });
-    const { score, attestedBy, tier } = await stewardOf(log.after(600).tick());
-    expect([score, attestedBy, tier]).to.deep.equal([400_000_000, "self", 0]);
+    const { score, scoredAttestation, tier } = await stewardOf(log.after(600).tick());
+    const { store } = await log.derive();
+    const kind = store.rows("attestation").get(scoredAttestation ?? "")?.kind;
+    expect([score, kind, tier]).to.deep.equal([400_000_000, "self", 0]);
   });
 });

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import type { MemoryStore } from "tallystick-derive/memoryStore";
 import type { Address } from "tallystick-protocol/address";
 import { DAY, EventLog, HOUR, wallet } from "../eventLog.ts";
 import { derivedStewards } from "../oracle/derivedStewards.ts";
@@ -40,23 +41,34 @@ function withPromises(log: EventLog): EventLog {
 
 const stewards = async (log: EventLog) => derivedStewards((await log.derive()).store);
 
+/** Every leaf of the digest's tree of SHP, by its key, at every tick: the whole tree, and its roots. */
+function shpDigests(store: MemoryStore) {
+  const nodes = [...store.rows("digestNode").values()].filter(({ id }) => !id.startsWith("s"));
+  const roots = [...store.rows("digest").values()].map(({ block, root }) => [block, root]);
+  return { nodes: new Map(nodes.map(({ id, children }) => [id, children])), roots };
+}
+
 describe("laws of the trust score", () => {
-  it("no record of it changes any field, cluster or tier of SHP: the digest is the same without them", async () => {
-    let breaches = 0;
+  it("no record of it changes any field, cluster or tier of SHP, nor any leaf of the digest's tree of SHP at any tick", async () => {
+    let [breaches, scored] = [0, 0];
     await fc.assert(
       fc.asyncProperty(stewardLog, async (generated) => {
         const log = withPromises(generated);
-        const { store, ...full } = await log.derive();
+        const { store, digest: _d, ...full } = await log.derive();
         const without = new EventLog();
         const left = log.events.filter((it) => it.kind !== "record" || !OF_STEWARD.includes(it.type));
         without.events.splice(0, 1, ...left);
-        const { store: _, ...rest } = await without.derive();
+        const { store: bare, digest: _e, ...rest } = await without.derive();
         expect(rest).to.deep.equal(full);
+        expect(shpDigests(bare)).to.deep.equal(shpDigests(store));
         breaches += store.rows("breach").size;
+        const last = (it: MemoryStore) => [...it.rows("digest").values()].at(-1)?.stewardRoot;
+        if (last(store) !== last(bare)) scored++;
       }),
       RUNS,
     );
     expect(breaches, "promises that were broken").to.be.greaterThan(0);
+    expect(scored, "logs whose trust scores differ").to.be.greaterThan(0);
   });
 
   it("what others say of an endorser changes nobody's score but its own", async () => {

@@ -89,6 +89,21 @@ export function close(log: EventLog): EventLog {
   return log.after(3 * HOUR + 300).tick();
 }
 
+/** So many agents that sold something once, each with a host: who is served where, as a report says it. */
+export function sellersOf(
+  log: EventLog,
+  hosts: readonly string[],
+  from = 700,
+): { [agent: string]: string[] } {
+  return Object.fromEntries(
+    hosts.map((host, n) => {
+      const seller = host === HOST ? AGENT : wallet(from + n);
+      log.hire(seller, BUYER);
+      return [seller, [host]];
+    }),
+  );
+}
+
 export function attest(
   log: EventLog,
   { by = AGENT, runs, ...more }: RecordBody & { by?: Address } = {},

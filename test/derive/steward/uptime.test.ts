@@ -3,6 +3,7 @@ import { parseSlotDays } from "tallystick-derive/steward/slotDays";
 import { DAY, HOUR, START, wallet } from "../eventLog.ts";
 import {
   AGENT,
+  BUYER,
   close,
   DOWN,
   goTo,
@@ -12,6 +13,7 @@ import {
   PROBERS,
   reasonsOf,
   report,
+  sellersOf,
   slots,
   stewardLog,
   stewardOf,
@@ -141,12 +143,13 @@ describe("uptime: what probers say together", () => {
 describe("uptime: a prober that is away itself", () => {
   const others = (count: number) => Array.from({ length: count }, (_, n) => `h${n}.example:443`);
   /** The first hour all are up; in the second, `down` of them and the agent's own are down for four slots. */
-  const outage = async (hosts: number, down: number, before = UP) => {
+  const outage = async (hosts: number, down: number, { before = UP, sellers = hosts } = {}) => {
     const log = stewardLog();
     const names = others(hosts - 1);
+    const served = sellersOf(log, [HOST, ...names].slice(0, sellers));
     const all = (word: [number, number]) => Object.fromEntries(names.map((it) => [it, word]));
     goTo(log, START + HOUR + 1);
-    report(log, FIRST, 0, { hosts: { ...all(before), [HOST]: UP } });
+    report(log, FIRST, 0, { hosts: { ...all(before), [HOST]: UP }, served });
     goTo(log, START + 2 * HOUR + 1);
     const gone = Object.fromEntries(
       names.map((it, n) => [it, n < down - 1 ? slots(`0000${"1".repeat(8)}`) : UP]),
@@ -163,23 +166,61 @@ describe("uptime: a prober that is away itself", () => {
   });
 
   it("is not made so by listings that were dead before, however many", async () => {
-    expect(await outage(400, 400, DOWN)).to.deep.equal([24, 4, 4]);
+    expect(await outage(400, 400, { before: DOWN })).to.deep.equal([24, 4, 4]);
+  });
+
+  it("is not made so by hosts of agents that never sold anything, nor by many of one that did", async () => {
+    expect(await outage(400, 400, { sellers: 19 }), "19 sellers").to.deep.equal([24, 4, 4]);
+    expect(await outage(400, 400, { sellers: 20 }), "20 sellers").to.deep.equal([20, 0, 0]);
+    const log = stewardLog();
+    log.hire(AGENT, BUYER);
+    const hosts = (word: [number, number]) =>
+      Object.fromEntries([...others(15), HOST].map((it) => [it, word]));
+    const served = { ...sellersOf(log, others(5)), [AGENT]: Object.keys(hosts(UP)) };
+    for (const [hour, word] of [UP, DOWN].entries()) {
+      goTo(log, START + (hour + 1) * HOUR + 1);
+      report(log, FIRST, hour, { hosts: hosts(word), served });
+    }
+    expect(await monthOf(close(log)), "16 hosts of one").to.deep.equal([24, 12, 12]);
+  });
+
+  it("is known by a seller's host for 168 hours from when it was found to serve it", async () => {
+    for (const [gap, month] of [
+      [167, [20, 0, 0]],
+      [168, [24, 4, 4]],
+    ] as const) {
+      const log = stewardLog();
+      // The agent itself is no seller, so that it may be served again.
+      const served = sellersOf(log, others(20));
+      const names = [...others(20), HOST];
+      const hosts = (word: [number, number]) => Object.fromEntries(names.map((it) => [it, word]));
+      goTo(log, START + HOUR + 1);
+      report(log, FIRST, 0, { served });
+      for (const [n, word] of [UP, slots(`0000${"1".repeat(8)}`)].entries()) {
+        const hour = gap - 1 + n;
+        goTo(log, START + (hour + 1) * HOUR + 1);
+        report(log, FIRST, hour, { hosts: hosts(word) });
+      }
+      expect(await monthOf(close(log)), `hour ${gap}`).to.deep.equal(month);
+    }
   });
 
   it("is known by its own hosts alone, and goes on through hours", async () => {
     const log = stewardLog({ probers: 2 });
+    const served = sellersOf(log, [...others(19), HOST]);
     const hosts = (word: [number, number]) =>
       Object.fromEntries([...others(19), HOST].map((it) => [it, word]));
     const words = [UP, slots("111111110000"), DOWN, DOWN, slots(`00${"1".repeat(10)}`), UP];
     for (const [hour, word] of words.entries()) {
       goTo(log, START + (hour + 1) * HOUR + 1);
-      report(log, FIRST, hour, { hosts: hosts(word) });
+      report(log, FIRST, hour, { hosts: hosts(word), served });
     }
     expect(await monthOf(close(log)), "12 + 8 + 10 + 12").to.deep.equal([42, 0, 0]);
   });
 
   it("costs the agent nothing where the others see that it is up, and nothing is hidden where they see that it is down", async () => {
     const log = stewardLog({ probers: 3 });
+    const served = sellersOf(log, [...others(19), HOST]);
     const hosts = (word: [number, number], own: [number, number]) => ({
       ...Object.fromEntries(others(19).map((it) => [it, word])),
       [HOST]: own,
@@ -189,8 +230,8 @@ describe("uptime: a prober that is away itself", () => {
       [DOWN, DOWN],
     ].entries() as Iterable<[number, [[number, number], [number, number]]]>) {
       goTo(log, START + (hour + 1) * HOUR + 1);
-      report(log, FIRST, hour, { hosts: hosts(bad, bad) });
-      for (const prober of [SECOND, THIRD]) report(log, prober, hour, { hosts: hosts(UP, good) });
+      report(log, FIRST, hour, { hosts: hosts(bad, bad), served });
+      for (const prober of [SECOND, THIRD]) report(log, prober, hour, { hosts: hosts(UP, good), served });
     }
     expect(await monthOf(close(log))).to.deep.equal([24, 12, 12]);
   });

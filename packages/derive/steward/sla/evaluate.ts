@@ -17,14 +17,17 @@ const STATUSES = ["compliant", "at_risk", "breached"];
 /** More days than this are never closed at once: the longest window, and one. */
 const MOST_DAYS = 91;
 
+/** What is left of a score of 1; and what each guarantee came to, `guarantee current status days`, a line each, `-` where there is nothing. */
+export type SlaOutcome = { left: Rational; guarantees: string };
+
 /**
- * Looks at an agent's promises, once an hour: closes days, recovers, finds breaches. Returns what is left of a score of 1.
+ * Looks at an agent's promises, once an hour: closes days, recovers, finds breaches.
  *
  * @param row the agent's, with the slots of all hours that are closed
  */
-export async function evaluateSla(step: Step, row: Row<"steward">): Promise<Rational> {
+export async function evaluateSla(step: Step, row: Row<"steward">): Promise<SlaOutcome> {
   const sla = await step.store.get("sla", row.id);
-  if (sla === null) return ONE;
+  if (sla === null) return { left: ONE, guarantees: "" };
   const figures = new SlaFigures(step, row.id, parseSlotDays(row.slots));
   const today = dayOf(step.at.time);
   // A day closes when the reports of its last hour had their time.
@@ -32,6 +35,7 @@ export async function evaluateSla(step: Step, row: Row<"steward">): Promise<Rati
   await recover(step, sla, figures, closedDay);
 
   const binding: string[] = [];
+  const lines: string[] = [];
   let worst = 0;
   for (const id of linesOf(sla.binding)) {
     const guarantee = await step.store.get("guarantee", id);
@@ -39,12 +43,14 @@ export async function evaluateSla(step: Step, row: Row<"steward">): Promise<Rati
     const isOver = guarantee.boundUntil !== null && step.at.time >= guarantee.boundUntil;
     if (isOver && guarantee.openBreach === null) continue;
     binding.push(id);
-    worst = Math.max(worst, await look(step, guarantee, figures, { today, closedDay }));
+    const { current, status, daysUntilBreach } = await look(step, guarantee, figures, { today, closedDay });
+    lines.push([id, current ?? "-", status, daysUntilBreach ?? "-"].join(" "));
+    worst = Math.max(worst, STATUSES.indexOf(status));
   }
   const known = await step.store.get("sla", row.id);
   const breaches: Row<"breach">[] = [];
   for (const id of linesOf(known?.breaches ?? "")) breaches.push(await breachRow(step, id));
-  await step.store.update("sla", row.id, {
+  await updateSla(step, known ?? sla, {
     binding: binding.join("\n"),
     status: STATUSES[worst] ?? "compliant",
     breaches: breaches
@@ -55,7 +61,14 @@ export async function evaluateSla(step: Step, row: Row<"steward">): Promise<Rati
       .filter((line) => Number(line.split(" ")[2]) > step.at.time - HOUR * 24 * RECOVERY_DAYS)
       .join("\n"),
   });
-  return scoreLeft(breaches);
+  return { left: scoreLeft(breaches), guarantees: lines.join("\n") };
+}
+
+/** Only what is new is written: most hours change nothing, and touch no leaf of the digest. */
+async function updateSla(step: Step, before: Row<"sla">, change: Partial<Row<"sla">>): Promise<void> {
+  const isNew = ([column, value]: [string, unknown]) => before[column as keyof Row<"sla">] !== value;
+  const changed = Object.entries(change).filter(isNew);
+  if (changed.length > 0) await step.store.update("sla", before.id, Object.fromEntries(changed));
 }
 
 /** Nothing will come of it any more. */
@@ -85,17 +98,20 @@ async function recover(step: Step, sla: Row<"sla">, figures: SlaFigures, closedD
       }
     }
     if (goodDays !== breach.goodDays || checkedDay !== breach.checkedDay)
-      await step.store.update("breach", id, { goodDays, checkedDay });
+      await step.store.update("breach", id, {
+        checkedDay,
+        ...(goodDays !== breach.goodDays && { goodDays }),
+      });
   }
 }
 
-/** One guarantee: what it comes to now, and whether that is a breach. Returns its place in {@link STATUSES}. */
+/** One guarantee: what it comes to now, and whether that is a breach. */
 async function look(
   step: Step,
   before: Row<"guarantee">,
   figures: SlaFigures,
   { today, closedDay }: { today: number; closedDay: number },
-): Promise<number> {
+): Promise<Looked> {
   let guarantee = (await step.store.get("guarantee", before.id)) ?? before;
   const { metric, days } = guarantee;
   const firstOf = (day: number) => Math.max(guarantee.fromDay, day - days + 1);
@@ -116,15 +132,18 @@ async function look(
     lastBreach = step.at.time;
   }
   const isShort = now !== null && isBeyond(guarantee, now.figure, guarantee.target);
-  const status = open !== null ? 2 : isShort ? 1 : 0;
+  const looked: Looked = {
+    current,
+    status: open !== null ? "breached" : isShort ? "at_risk" : "compliant",
+    daysUntilBreach: current === null || open !== null ? null : daysUntilBreach(guarantee, current),
+  };
   await step.store.update("guarantee", guarantee.id, {
     closes,
     closedDay: guarantee.closedDay,
-    current,
-    openBreach: open,
-    lastBreach,
-    status: STATUSES[status] ?? "compliant",
-    daysUntilBreach: current === null || open !== null ? null : daysUntilBreach(guarantee, current),
+    ...looked,
+    ...(open !== guarantee.openBreach && { openBreach: open, lastBreach }),
   });
-  return status;
+  return looked;
 }
+
+type Looked = Pick<Row<"guarantee">, "current" | "status" | "daysUntilBreach">;

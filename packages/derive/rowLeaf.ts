@@ -1,16 +1,20 @@
-import type { Step } from "../step.ts";
-import { type Row, type TableName, tables } from "../tables.ts";
-import { assignmentsOf } from "./assignments.ts";
+import { assignmentsOf } from "./audits/assignments.ts";
+import { isInLeaf } from "./notingRows.ts";
+import type { Step } from "./step.ts";
+import { type Row, type TableName, tables } from "./tables.ts";
+
+/** Which row a leaf is of, its key in the tree, and its text. */
+export type RowLeaf = { table: TableName; key: string; text: string };
 
 /**
  * The key and the RFC 8785 text of a leaf, `[table, row]`, or of an audit `["audit", row, assignments]`: every column by its name, money as decimal
  * strings. Null for an audit that was not drawn: of those the figures of its seller tell.
  */
-export async function auditLeaf(step: Step, touched: string): Promise<{ key: string; text: string } | null> {
+export async function rowLeaf(step: Step, touched: string): Promise<RowLeaf | null> {
   const [table, id] = touched.split(" ") as [TableName, string];
   const row = await step.store.get(table, id);
   if (row === null) throw new Error(`There is no row ${id} in ${table} to digest.`);
-  if (table === "auditAssignment") return auditLeaf(step, `audit ${(row as Row<"auditAssignment">).audit}`);
+  if (table === "auditAssignment") return rowLeaf(step, `audit ${(row as Row<"auditAssignment">).audit}`);
   const parts: unknown[] = [table, inOrder(table, row)];
   if (table === "audit") {
     const { drawnBlock, closedTime, hire } = row as Row<"audit">;
@@ -18,7 +22,7 @@ export async function auditLeaf(step: Step, touched: string): Promise<{ key: str
     const all = await assignmentsOf(step, hire);
     parts.push(all.filter(({ audit }) => audit === id).map((it) => inOrder("auditAssignment", it)));
   }
-  return { key: `${table} ${id}`, text: JSON.stringify(parts) };
+  return { table, key: `${table} ${id}`, text: JSON.stringify(parts) };
 }
 
 function inOrder<T extends TableName>(table: T, row: Row<T>): object {
@@ -30,12 +34,14 @@ function inOrder<T extends TableName>(table: T, row: Row<T>): object {
   return ordered;
 }
 
-/** The columns of each table in the order of RFC 8785. */
+/** The columns of each table that its leaves have, in the order of RFC 8785. */
 const columns = (() => {
   const sorted = new Map<TableName, string[]>();
   return (table: TableName): string[] => {
-    const known = sorted.get(table) ?? Object.keys(tables[table]).sort();
-    sorted.set(table, known);
-    return known;
+    const known = sorted.get(table);
+    if (known !== undefined) return known;
+    const columns = Object.keys(tables[table]).filter((column) => isInLeaf(table, column));
+    sorted.set(table, columns.sort());
+    return columns;
   };
 })();

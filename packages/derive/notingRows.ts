@@ -1,0 +1,68 @@
+import type { Store } from "./store.ts";
+import type { Row, TableName } from "./tables.ts";
+
+/**
+ * The rows of audits that are published, and what settlement says of agents: each has a leaf in the digest. Who was asked stands in the leaf of
+ * the audit.
+ */
+const OF_SHP: ReadonlySet<TableName> = new Set([
+  "audit",
+  "auditor",
+  "auditMode",
+  "auditModeChange",
+  "auditOperator",
+  "auditPeriod",
+  "auditorError",
+  "canary",
+  "canaryList",
+  "settlementTrust",
+]);
+
+/**
+ * The rows of trust scores and SLAs that have one, each with the columns that are not in it: what an agent and its guarantees came to at the last hour is
+ * in the leaf of its slot, so that an hour touches no others.
+ */
+const OF_STEWARD: ReadonlyMap<TableName, ReadonlySet<string>> = new Map<TableName, ReadonlySet<string>>([
+  ["stewardSlot", new Set()],
+  ["sla", new Set(["status"])],
+  ["guarantee", new Set(["current", "status", "closes", "closedDay", "daysUntilBreach"])],
+  ["breach", new Set(["checkedDay"])],
+  ["breachStep", new Set()],
+  ["slaClaim", new Set()],
+  ["slaPayment", new Set()],
+]);
+
+/** Whether a row of this table belongs to trust scores: their leaves have a tree of their own. */
+export function isOfSteward(table: TableName): boolean {
+  return OF_STEWARD.has(table);
+}
+
+/** Whether a column is part of the leaf of its row. */
+export function isInLeaf(table: TableName, column: string): boolean {
+  return OF_STEWARD.get(table)?.has(column) !== true;
+}
+
+/** The same rows, each change of a leaf noted in `touched` as `<table> <id>`: so that none is forgotten. */
+export function notingRows(store: Store, touched: Set<string>): Store {
+  return {
+    get: (table, id) => store.get(table, id),
+    insert: (table, row) => {
+      if (table === "auditAssignment") touched.add(`audit ${(row as Row<"auditAssignment">).audit}`);
+      else if (OF_STEWARD.has(table)) touched.add(`${table} ${row.id}`);
+      else if (OF_SHP.has(table) && !isWaiting(table, row)) touched.add(`${table} ${row.id}`);
+      return store.insert(table, row);
+    },
+    update: (table, id, change) => {
+      // A word, and what it earned; its audit's row says of whose audit it is.
+      if (table === "auditAssignment" || OF_SHP.has(table)) touched.add(`${table} ${id}`);
+      else if (OF_STEWARD.has(table) && Object.keys(change).some((column) => isInLeaf(table, column)))
+        touched.add(`${table} ${id}`);
+      return store.update(table, id, change);
+    },
+  };
+}
+
+/** A hire that may be drawn, as most never are: it has no leaf. */
+function isWaiting(table: TableName, row: Row<TableName>): boolean {
+  return table === "audit" && (row as Row<"audit">).drawnBlock === null;
+}
