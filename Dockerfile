@@ -11,6 +11,12 @@ COPY packages/runtime/package.json ./packages/runtime/
 COPY packages/sdk/package.json ./packages/sdk/
 RUN npm ci --omit=dev && npm cache clean --force
 
+# The pages that the node serves at /.
+FROM packages AS portal
+COPY packages ./packages
+COPY portal ./portal
+RUN node portal/build.mjs
+
 FROM node:24-trixie-slim
 ENV NODE_ENV=production PONDER_TELEMETRY_DISABLED=1 PONDER_CACHE_BYTES=402653184
 WORKDIR /app
@@ -19,6 +25,7 @@ COPY package.json tsconfig.json ponder.config.ts ./
 COPY packages ./packages
 COPY services ./services
 COPY indexer ./indexer
+COPY --from=portal /app/portal/dist ./portal/dist
 # Served at /docs/.
 COPY docs ./docs
 # What Ponder and settlement write. Everything else stays root's, and the processes are not root.

@@ -11,6 +11,7 @@ import { pathToFileURL } from "node:url";
 import { root } from "./bootstrap/checkout.mjs";
 import { ensureContracts, NEED_CONTRACTS } from "./bootstrap/ensureContracts.mjs";
 import { ensureDependencies } from "./bootstrap/ensureDependencies.mjs";
+import { ensurePortal, NEED_PORTAL } from "./bootstrap/ensurePortal.mjs";
 import { findNode } from "./bootstrap/findNode.mjs";
 import { run, withNodeFirst } from "./bootstrap/run.mjs";
 import { BootstrapError, say } from "./bootstrap/say.mjs";
@@ -20,6 +21,7 @@ async function main(args) {
   const node = await findNode();
   await ensureDependencies(node);
   if (NEED_CONTRACTS.includes(args[0] ?? "") && !args.includes("--help")) await ensureContracts(node);
+  if (NEED_PORTAL.includes(args[0] ?? "") && !args.includes("--help")) await ensurePortal(node);
   const tsx = pathToFileURL(createRequire(path.join(root, "package.json")).resolve("tsx")).href;
   const env = withNodeFirst(node);
   env.TALLYSTICK_LIFELINE = "3";

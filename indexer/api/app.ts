@@ -14,6 +14,7 @@ import type { InsightsPrice } from "./insights/paywall.ts";
 import { type FollowedLedgers, ledgerEntries } from "./ledgerEntries.ts";
 import { LOG_PATHS } from "./log/routes.ts";
 import { servePages } from "./pages/servePages.ts";
+import { servePortal } from "./portal/servePortal.ts";
 import { problem, problemResponse } from "./problem.ts";
 import { createRestApi, READING_PATHS } from "./rest/createRestApi.ts";
 
@@ -73,6 +74,7 @@ export function createApi({
   // Before what is forwarded: a node gives what it keeps, also when the ledger's own service is gone.
   app.route("/", ledgerEntries(base.db, ledgers));
   app.route("/", forwardSettlement(settlementUrl));
+  app.route("/", servePortal());
   app.route("/", servePages());
   // A route, not a `notFound` handler: Ponder mounts this app in its own, whose handler would answer instead.
   app.all("*", ({ req }) => problem(404, "not_found", `There is nothing at ${req.method} ${req.path}.`));

@@ -336,6 +336,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../../tools/commands/dev.ts")).registerDev,
   },
   {
+    name: "dev-portal",
+    summary: "serve the portal in front of a running node, and show it again when it changes",
+    hidden: true,
+    load: async () => (await import("../../tools/commands/devPortal.ts")).registerDevPortal,
+  },
+  {
     name: "dev-derive",
     summary: "derive a log again whenever it or the derivation changes, and print what changed",
     hidden: true,

@@ -51,6 +51,7 @@ export function resultText(node: DemoNode, { answer, target, rewrite }: StoryRes
   const ledger = answer.meta.ledgers[0];
   return [
     "",
+    ...(keep ? [`${bold("Portal")}   ${node.url}/`, ""] : []),
     agentTable(answer.agents.nodes),
     "",
     `${bold("Ledger")}   ${ledger?.size} entries, root ${target.root}`,

@@ -10,6 +10,7 @@ const MAY_IMPORT: { [room: string]: string[] } = {
   capabilities: ["protocol"],
   sdk: ["protocol", "derive", "capabilities"],
   mcp: ["protocol", "capabilities", "sdk"],
+  portal: ["protocol", "derive", "sdk"],
   runtime: ["protocol"],
   dispatch: ["protocol", "capabilities", "sdk", "runtime"],
   settlement: ["protocol", "capabilities", "sdk", "runtime"],
@@ -49,6 +50,7 @@ const MAY_IMPORT: { [room: string]: string[] } = {
     "notifying",
     "indexer",
     "scripts",
+    "portal",
   ],
 };
 
@@ -59,6 +61,10 @@ const ONLY: { [edge: string]: RegExp } = {
   // That, how a node is asked, and how terms of x402 are read.
   "probing → sdk":
     /^packages\/sdk\/(net\/|requestService\.ts$|query\/askGraphql\.ts$|knownLedger\.ts$|store\/fileStore\.ts$|x402\/paymentHeaders\.ts$)/,
+  // How a node's log is derived again in a page.
+  "portal → sdk": /^packages\/sdk\/openLog\//,
+  // How it is built, for those who work on it.
+  "tools → portal": /^portal\/vite\.config\.mjs$/,
   // What is on nobody's way is loaded when it is asked for.
   "scripts → tools": /^tools\/(commands|bench\/capabilities)\//,
 };
@@ -82,7 +88,7 @@ function specifiersOf(text: string): string[] {
   return [...found].map(([, stated, loaded]) => (stated ?? loaded) as string);
 }
 
-const files = globSync("{packages,services,indexer,scripts,tools}/**/*.ts", {
+const files = globSync("{packages,services,indexer,portal,scripts,tools}/**/*.{ts,tsx}", {
   cwd: repositoryRoot,
 }).sort();
 const imports = new Map(

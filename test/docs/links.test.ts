@@ -30,12 +30,12 @@ describe("the links of the documents", () => {
 
 describe("the links of the pages that a node serves", () => {
   /** What the rest of the API answers (test/indexer/api). */
-  const elsewhere = ["/graphql", "/openapi.json", "/v1/params", "/status"];
+  const elsewhere = ["/", "/graphql", "/openapi.json", "/v1/params", "/status"];
 
   it("lead to pages of the node, one from the other, and to headings that are there", async () => {
     const app = servePages();
     const pages = new Map<string, string>();
-    const waiting: [from: string, href: string][] = [["", "/"]];
+    const waiting: [from: string, href: string][] = [["", "/docs/"]];
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       const [from, href] = next;
       const { pathname, hash } = new URL(href, `http://node${from}`);
@@ -58,7 +58,7 @@ describe("the links of the pages that a node serves", () => {
   });
 
   it("ask nothing that is kept from the public", async () => {
-    const html = await (await servePages().request("/")).text();
+    const html = await (await servePages().request("/docs/")).text();
     expect(html).to.not.contain("/metrics");
   });
 });

@@ -1,0 +1,61 @@
+import { fileURLToPath } from "node:url";
+import { type Context, Hono } from "hono";
+import { type PortalFile, readPortal } from "./readPortal.ts";
+
+const built = fileURLToPath(new URL("../../../portal/dist", import.meta.url));
+
+/** Pages whose plain paths lead to the portal's own, behind `#`: people write and share those. */
+const PAGES = ["agent", "verify"];
+
+/**
+ * The portal: what can be hired and the proof of it, for people, at `/`. Its files come from `portal/dist`, which `npm run
+ * build:portal` makes; where they are missing, `/` leads to the documentation.
+ */
+export function servePortal(folder = built): Hono {
+  const app = new Hono();
+  const files = readPortal(folder);
+  const index = files?.get("index.html");
+  if (files === null || index === undefined) {
+    app.get("/", (context) => context.redirect("/docs/", 302));
+    return app;
+  }
+  app.get("/", (context) => send(context, index));
+  for (const [name, file] of files) if (file !== index) app.get(`/${name}`, (context) => send(context, file));
+  for (const page of PAGES) {
+    app.get(`/${page}`, (context) => context.redirect(`/#/${page}`, 302));
+    app.get(`/${page}/:id`, (context) =>
+      context.redirect(`/#/${page}/${encodeURIComponent(context.req.param("id"))}`, 302),
+    );
+  }
+  return app;
+}
+
+function send(context: Context, file: PortalFile): Response {
+  const { bytes, gzip, type, tag } = file;
+  const isPage = type.startsWith("text/html");
+  const headers: { [name: string]: string } = {
+    "content-type": type,
+    etag: tag,
+    vary: "Accept-Encoding",
+    // Every file but the page has the hash of its content in its name.
+    "cache-control": isPage ? "public, max-age=0, must-revalidate" : "public, max-age=31536000, immutable",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    ...(isPage && { "content-security-policy": policyOf(bytes) }),
+  };
+  if (context.req.header("if-none-match")?.includes(tag)) return new Response(null, { status: 304, headers });
+  const takesGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(
+    context.req.header("accept-encoding") ?? "",
+  );
+  if (gzip !== null && takesGzip)
+    return new Response(new Uint8Array(gzip), { headers: { ...headers, "content-encoding": "gzip" } });
+  return new Response(new Uint8Array(bytes), { headers });
+}
+
+/** The page names its own policy, for hosts that send no headers. As a header it can forbid frames too. */
+function policyOf(page: Uint8Array): string {
+  const text = new TextDecoder().decode(page);
+  const own =
+    /http-equiv="content-security-policy" content="([^"]+)"/.exec(text)?.[1] ?? "default-src 'none'";
+  return `${own}; frame-ancestors 'none'`;
+}

@@ -1,0 +1,36 @@
+import { type Bar, BarChart } from "../design/BarChart.tsx";
+import type { DaySeries } from "./agentQuery.ts";
+
+/** A month is shown; a node that says more is not believed. */
+const MOST_DAYS = 62;
+
+/** Its hires day by day. */
+export function AgentHistory({ series }: { series: DaySeries }) {
+  const bars = barsOf(series);
+  const hires = bars.reduce((sum, it) => sum + it.good + it.bad + it.other, 0);
+  return (
+    <section class="card" aria-labelledby="days">
+      <div class="head">
+        <h2 id="days">Hires day by day</h2>
+        <span class="soft">
+          <span class="key good">good</span> <span class="key other">neutral</span>{" "}
+          <span class="key bad">bad</span>
+        </span>
+      </div>
+      <BarChart bars={bars} caption={`${hires} hires from ${series.from} to ${series.to}`} />
+    </section>
+  );
+}
+
+/** One bar a day: days without hires are left out of the answer, not of the picture. */
+export function barsOf({ from, to, days }: DaySeries): Bar[] {
+  const byDay = new Map(days.map(({ day, figures }) => [day, figures]));
+  const bars: Bar[] = [];
+  const last = Date.parse(`${to}T00:00:00Z`);
+  for (let at = Date.parse(`${from}T00:00:00Z`); at <= last && bars.length < MOST_DAYS; at += 86_400_000) {
+    const label = new Date(at).toISOString().slice(0, 10);
+    const { hires = 0, successes = 0, failures = 0 } = byDay.get(label) ?? {};
+    bars.push({ label, good: successes, bad: failures, other: Math.max(0, hires - successes - failures) });
+  }
+  return bars;
+}

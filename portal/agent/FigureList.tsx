@@ -1,0 +1,83 @@
+import { Icon } from "../design/Icon.tsx";
+import { nodeUrl } from "../node/nodeUrl.ts";
+import { type Agent, type Explained, explainedOf } from "./agentQuery.ts";
+import { FigureValue } from "./FigureValue.tsx";
+import { FIGURE_GROUPS, type Figure } from "./figures.ts";
+
+/** Every figure; each opens to say what it was made of. */
+export function FigureList({ agent }: { agent: Agent }) {
+  return (
+    <section class="card" aria-labelledby="figures">
+      <div class="head">
+        <h2 id="figures">Every figure</h2>
+        <span class="soft">open one to see how it came about</span>
+      </div>
+      <div class="groups">
+        {FIGURE_GROUPS.map(({ title, figures }) => (
+          <div key={title} class="figures">
+            <h3 class="soft">{title}</h3>
+            {figures.map((figure) => (
+              <FigureDetails key={figure.field} agent={agent} figure={figure} />
+            ))}
+          </div>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function FigureDetails({ agent, figure }: { agent: Agent; figure: Figure }) {
+  const explained = explainedOf(agent, figure.field);
+  return (
+    <details>
+      <summary>
+        <span>{figure.name}</span>
+        <span class="value">
+          <FigureValue figure={figure} value={explained.value} />
+        </span>
+        <Icon name="up" size={12} />
+      </summary>
+      <Why agent={agent} figure={figure} explained={explained} />
+    </details>
+  );
+}
+
+function Why(props: { agent: Agent; figure: Figure; explained: Explained }) {
+  const { agent, figure, explained } = props;
+  const { formula, numerator, denominator, source, cadence } = explained;
+  return (
+    <div class="why">
+      <p>{formula}</p>
+      <dl class="facts small">
+        {numerator !== null && (
+          <>
+            <dt>{denominator === null ? "exactly" : "divided"}</dt>
+            <dd class="mono">{denominator === null ? numerator : `${numerator} / ${denominator}`}</dd>
+          </>
+        )}
+        <dt>made of</dt>
+        <dd>{source.join(", ")}</dd>
+        <dt>changes</dt>
+        <dd>{cadence}</dd>
+        <dt>the rows</dt>
+        <dd>
+          <a href={rowsBehind(agent.address, figure.field)}>hires and ratings behind it, by GraphQL</a>
+        </dd>
+      </dl>
+    </div>
+  );
+}
+
+/** GraphiQL with the question for the rows that a figure was made of. */
+function rowsBehind(address: string, field: string): string {
+  const query = `{
+  agent(address: "${address}") {
+    explain(field: ${field}) {
+      value formula numerator denominator windowFrom
+      hires(first: 50) { totalCount nodes { id time buyerAddress capability priceUsdc outcome evidence weight } }
+      ratings(first: 50) { nodes { id stars rater weight time } }
+    }
+  }
+}`;
+  return `${nodeUrl}/graphql?query=${encodeURIComponent(query)}`;
+}

@@ -1,0 +1,20 @@
+import { formatLatency, formatNumber, formatRate, plainText } from "../design/format.ts";
+import { Usdc } from "../design/Usdc.tsx";
+import type { Explained } from "./agentQuery.ts";
+import type { Figure } from "./figures.ts";
+
+/** A figure as it is written; the bucket, of an agent with private metrics. */
+export function FigureValue({ figure, value }: { figure: Figure; value: Explained["value"] }) {
+  if (value === null || value === undefined) return <span class="soft">–</span>;
+  if (figure.kind === "usdc" && typeof value === "string") return <Usdc amount={value} />;
+  if (typeof value !== "number") return <span>{plainText(String(value), 60)}</span>;
+  if (figure.kind === "rate") return <span>{formatRate(value)}</span>;
+  if (figure.kind === "latency") return <span>{formatLatency(value)}</span>;
+  if (figure.kind === "stars")
+    return (
+      <span>
+        {formatNumber(value)} <small>of 5</small>
+      </span>
+    );
+  return <span>{formatNumber(value)}</span>;
+}

@@ -1,0 +1,69 @@
+import { Tier } from "../design/Badges.tsx";
+import { plainText } from "../design/format.ts";
+import { Icon } from "../design/Icon.tsx";
+import { Time } from "../design/Time.tsx";
+import type { Agent, Tier2Params } from "./agentQuery.ts";
+import { gatesOf } from "./gates.ts";
+
+const NAMES = ["Unverified", "Claimed", "Verified"];
+
+/** Why it has its tier: the gate of Tier 2 with the numbers, and every change so far. */
+export function TierGate({ agent, params }: { agent: Agent; params: Tier2Params }) {
+  const gates = gatesOf(agent, params);
+  return (
+    <section class="card" aria-labelledby="gate">
+      <div class="head">
+        <h2 id="gate">Why this tier</h2>
+        <Tier tier={agent.trustTier} />
+      </div>
+      {gates === null ? (
+        <p class="soft">
+          Its numbers are private, so the gate cannot be shown. Its tier follows from them all the same.
+        </p>
+      ) : (
+        <>
+          <p class="soft small">
+            Verified takes all of these within {Math.round(params.windowSeconds / 86_400)} days. It is kept
+            until the success rate falls below its mark.
+          </p>
+          <ul class="gates">
+            {gates.map((gate) => (
+              <li key={gate.name} class={gate.isReached ? "yes" : "no"}>
+                <Icon name={gate.isReached ? "done" : "cross"} />
+                <span>
+                  {gate.name}
+                  <span class="visually-hidden">{gate.isReached ? ": reached, " : ": not reached, "}</span>
+                </span>
+                <span>
+                  <strong>{gate.has}</strong> <span class="soft">of {gate.asks}</span>
+                </span>
+                <span class="bar">
+                  <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+                    <rect width={gate.share * 100} height="1" />
+                  </svg>
+                </span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {agent.tierChanges.nodes.length > 0 && (
+        <ul class="feed small">
+          {agent.tierChanges.nodes.map((it) => (
+            <li key={it.id}>
+              <span class="head">
+                <span>
+                  {NAMES[it.from] ?? it.from} → {NAMES[it.to] ?? it.to}
+                </span>
+                <span class="soft">
+                  <Time at={it.time} />
+                </span>
+              </span>
+              <span class="soft">{plainText(it.reason)}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

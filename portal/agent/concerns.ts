@@ -1,0 +1,63 @@
+import { formatNumber, formatRate } from "../design/format.ts";
+import { type Agent, explainedOf } from "./agentQuery.ts";
+
+/** Fewer buyers than this are few. */
+const FEW_BUYERS = 3;
+/** A tenth of escrow hires refunded is worth a word. */
+const MANY_REFUNDS = 0.1;
+
+/** What somebody who is about to hire this agent should know first, in words. */
+export function concernsOf(agent: Agent): string[] {
+  if (agent.privateMetrics)
+    return ["It asked for private metrics: every figure is a bucket, and what is behind it is not told."];
+  const number = (field: string): number | null => {
+    const { value } = explainedOf(agent, field);
+    return typeof value === "number" ? value : null;
+  };
+  const [weighted, raw, buyers] = [
+    number("LAST_30D_HIRE_COUNT") ?? 0,
+    number("LAST_30D_HIRE_COUNT_RAW") ?? 0,
+    number("DISTINCT_BUYERS") ?? 0,
+  ];
+  const [refunds, disputes] = [number("REFUND_RATE") ?? 0, number("DISPUTE_RATE") ?? 0];
+  const undisclosed = number("AUDITS_UNDISCLOSED") ?? 0;
+  const said: [boolean, string][] = [
+    [
+      agent.clusterSize > 1,
+      `It is one of ${agent.clusterSize} agents that look like one owner's. Hires among them count as one between them.`,
+    ],
+    [
+      weighted < raw,
+      `Of its ${formatNumber(raw)} hires only ${formatNumber(weighted)} count, since it shared an owner with the buyers of the rest.`,
+    ],
+    [
+      raw > 0 && buyers < FEW_BUYERS,
+      buyers === 1
+        ? "All its hires are one buyer's."
+        : `All its hires are of ${formatNumber(buyers)} buyers.`,
+    ],
+    [refunds >= MANY_REFUNDS, `${formatRate(refunds)} of its escrow hires were refunded.`],
+    [disputes > 0, `Audits found ${formatRate(disputes)} of its hires bad.`],
+    [
+      undisclosed > 0,
+      `It kept silent about ${formatNumber(undisclosed)} hires that were drawn for an audit.`,
+    ],
+  ];
+  return said.flatMap(([holds, text]) => (holds ? [text] : []));
+}
+
+/** The agent in one sentence. */
+export function sentenceOf(agent: Agent): string {
+  const hires = explainedOf(agent, "LAST_30D_HIRE_COUNT_RAW").value;
+  const rate = explainedOf(agent, "SUCCESS_RATE").value;
+  const bought = explainedOf(agent, "HIRES_BOUGHT").value;
+  if (agent.privateMetrics) return "It sells under private metrics.";
+  if (hires === 0 || typeof hires !== "number") {
+    return typeof bought === "number" && bought > 0
+      ? `It bought ${formatNumber(bought)} hires and sold none in the last 30 days.`
+      : "Nobody hired it in the last 30 days, so nothing is known of its work.";
+  }
+  const times = hires === 1 ? "once" : `${formatNumber(hires)} times`;
+  if (typeof rate !== "number") return `It was hired ${times} in the last 30 days, and no outcome is known.`;
+  return `It was hired ${times} in the last 30 days, and ${formatRate(rate)} of that went well.`;
+}

@@ -1,0 +1,20 @@
+import type { Question } from "../node/askGraphql.ts";
+import { nodeUrl } from "../node/nodeUrl.ts";
+import { CopyButton } from "./CopyButton.tsx";
+
+/** What this page asked, to be asked by a program: by GraphQL and by curl. */
+export function AsQuery({ question }: { question: Question }) {
+  const { query, variables } = question;
+  const asked = query.includes("$insights: Boolean!") ? { ...variables, insights: true } : variables;
+  const body = JSON.stringify({ query: query.replace(/\s+/g, " "), variables: asked });
+  const curl = `curl ${nodeUrl}/graphql -H 'content-type: application/json' -d '${body.replaceAll("'", "'\\''")}'`;
+  const graphiql = `${nodeUrl}/graphql?query=${encodeURIComponent(query)}&variables=${encodeURIComponent(JSON.stringify(asked))}`;
+  return (
+    <p class="as-query row small soft">
+      <span>
+        All of this page is one question. <a href={graphiql}>Open it in GraphiQL</a>, or take it along as curl
+      </span>
+      <CopyButton text={curl} what="as curl" />
+    </p>
+  );
+}

@@ -1,0 +1,40 @@
+import { Icon } from "./Icon.tsx";
+
+const TIERS = [
+  { name: "Unverified", kind: "" },
+  { name: "Claimed", kind: "claimed" },
+  { name: "Verified", kind: "good" },
+] as const;
+
+/** A trust tier with its name (SHP §4.3). */
+export function Tier({ tier }: { tier: number }) {
+  const { name, kind } = TIERS[tier] ?? TIERS[0];
+  return (
+    <span class={`badge ${kind}`} title={`Trust tier ${tier} of 2`}>
+      {tier === 2 && <Icon name="done" size={12} />}
+      {name}
+    </span>
+  );
+}
+
+const OUTCOMES: { [outcome: string]: { name: string; kind: string } } = {
+  success: { name: "Success", kind: "good" },
+  failure: { name: "Failure", kind: "bad" },
+  neutral: { name: "Neutral", kind: "" },
+};
+
+/** What became of a hire, in whatever case it is told. */
+export function Outcome({ outcome }: { outcome: string }) {
+  const { name, kind } = OUTCOMES[outcome.toLowerCase()] ?? { name: outcome, kind: "" };
+  return <span class={`badge ${kind}`}>{name}</span>;
+}
+
+/** A cluster's size, where there is a cluster. */
+export function ClusterBadge({ size }: { size: number }) {
+  if (size <= 1) return <span class="soft">–</span>;
+  return (
+    <span class="badge warn" title="Hires among its members count as one between them">
+      {size} in one hand
+    </span>
+  );
+}

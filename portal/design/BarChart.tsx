@@ -1,0 +1,49 @@
+export type Bar = { label: string; good: number; bad: number; other: number };
+
+const [WIDTH, HEIGHT] = [640, 120];
+
+/** Counts day by day, as bars of what went well, what did not, and the rest. The table behind it has the same figures. */
+export function BarChart({ bars, caption }: { bars: readonly Bar[]; caption: string }) {
+  const most = Math.max(1, ...bars.map(({ good, bad, other }) => good + bad + other));
+  const step = WIDTH / Math.max(bars.length, 1);
+  const scale = (count: number): number => (count / most) * (HEIGHT - 4);
+  return (
+    <figure class="chart">
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={caption}>
+        {bars.map(({ label, good, bad, other }, n) => {
+          const parts: [kind: string, count: number][] = [
+            ["good", good],
+            ["other", other],
+            ["bad", bad],
+          ];
+          let top = HEIGHT;
+          return (
+            <g key={label}>
+              <title>{`${label}: ${good} good, ${bad} bad, ${other} neither`}</title>
+              <rect class="ground" x={n * step} y={0} width={step} height={HEIGHT} />
+              {parts.map(([kind, count]) => {
+                top -= scale(count);
+                return (
+                  <rect
+                    key={kind}
+                    class={kind}
+                    x={n * step + step * 0.14}
+                    y={top}
+                    width={step * 0.72}
+                    height={scale(count)}
+                  />
+                );
+              })}
+            </g>
+          );
+        })}
+        <rect class="floor" x={0} y={HEIGHT - 1} width={WIDTH} height={1} />
+      </svg>
+      <figcaption>
+        <span>{bars[0]?.label}</span>
+        <span>most on one day: {most}</span>
+        <span>{bars.at(-1)?.label}</span>
+      </figcaption>
+    </figure>
+  );
+}

@@ -1,0 +1,120 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { csvOf } from "./csv.ts";
+import { Icon } from "./Icon.tsx";
+import { Empty } from "./States.tsx";
+
+export type Column<Row> = {
+  name: string;
+  cell: (row: Row) => ComponentChildren;
+  /** What it is sorted by, and what stands in the CSV file; null sorts last. */
+  value: (row: Row) => string | number | null;
+  isNumber?: boolean;
+};
+
+type Order = { column: number; isDown: boolean } | null;
+
+/** A table that sorts by any column and can be taken away as CSV. The first column names the row. */
+export function DataTable<Row>(props: {
+  /** What it is a table of: read out, and the file's name. */
+  caption: string;
+  columns: Column<Row>[];
+  rows: readonly Row[];
+  keyOf: (row: Row) => string;
+  empty: ComponentChildren;
+  /** Rows of the whole list, where these are only the first. */
+  total?: number | undefined;
+}) {
+  const { caption, columns, rows, keyOf, empty, total } = props;
+  const [order, setOrder] = useState<Order>(null);
+  if (rows.length === 0) return <Empty>{empty}</Empty>;
+  const sorted = order === null ? rows : sortedBy(rows, columns[order.column], order.isDown);
+  const sortBy = (column: number) =>
+    setOrder((now) => {
+      const isDown = columns[column]?.isNumber === true;
+      return now?.column === column ? { column, isDown: !now.isDown } : { column, isDown };
+    });
+  return (
+    <div class="stack">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys (WCAG 2.1.1). */}
+      {/* biome-ignore lint/a11y/useSemanticElements: no set of fields. */}
+      <div class="table-box" tabIndex={0} role="group" aria-label={caption}>
+        <table>
+          <caption class="visually-hidden">{caption}</caption>
+          <thead>
+            <tr>
+              {columns.map((column, n) => (
+                <HeadCell key={column.name} column={column} order={order} n={n} sortBy={sortBy} />
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {sorted.map((row) => (
+              <tr key={keyOf(row)}>
+                {columns.map((column, n) =>
+                  n === 0 ? (
+                    <th key={column.name} scope="row">
+                      {column.cell(row)}
+                    </th>
+                  ) : (
+                    <td key={column.name} class={column.isNumber ? "number" : undefined}>
+                      {column.cell(row)}
+                    </td>
+                  ),
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <div class="row small soft">
+        <button type="button" class="button plain small" onClick={() => save(caption, columns, sorted)}>
+          <Icon name="download" size={14} /> CSV
+        </button>
+        {total !== undefined && total > rows.length && (
+          <span>
+            {rows.length} of {total.toLocaleString("en")}
+          </span>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function HeadCell<Row>(props: { column: Column<Row>; order: Order; n: number; sortBy: (n: number) => void }) {
+  const { column, order, n, sortBy } = props;
+  const isSorted = order?.column === n;
+  return (
+    <th
+      scope="col"
+      class={column.isNumber ? "number" : undefined}
+      aria-sort={isSorted ? (order.isDown ? "descending" : "ascending") : undefined}
+    >
+      <button type="button" class="sort" onClick={() => sortBy(n)}>
+        {column.name} <Icon name="up" size={10} />
+      </button>
+    </th>
+  );
+}
+
+function sortedBy<Row>(rows: readonly Row[], column: Column<Row> | undefined, isDown: boolean): Row[] {
+  if (column === undefined) return [...rows];
+  const sign = isDown ? -1 : 1;
+  return rows.toSorted((a, b) => {
+    const [one, other] = [column.value(a), column.value(b)];
+    if (one === null || other === null) return one === other ? 0 : one === null ? 1 : -1;
+    if (typeof one === "number" && typeof other === "number") return sign * (one - other);
+    return sign * String(one).localeCompare(String(other), "en", { numeric: true });
+  });
+}
+
+function save<Row>(caption: string, columns: Column<Row>[], rows: readonly Row[]): void {
+  const lines = rows.map((row) => columns.map((column) => column.value(row)));
+  const text = csvOf([columns.map((column) => column.name), ...lines]);
+  const url = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = `${caption.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.csv`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 1_000);
+}

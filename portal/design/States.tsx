@@ -1,0 +1,75 @@
+import type { ComponentChildren } from "preact";
+import type { Asked } from "../node/useAnswer.ts";
+import { Icon } from "./Icon.tsx";
+import { Notice } from "./Notice.tsx";
+import { Time } from "./Time.tsx";
+
+/** What stands where an answer will stand. */
+export function Waiting({ what }: { what: string }) {
+  return (
+    <div class="card skeleton" role="status">
+      <span class="visually-hidden">Asking the node for {what}…</span>
+      <span />
+      <span />
+      <span />
+      <span />
+    </div>
+  );
+}
+
+/** What is said of an empty list. */
+export function Empty({ children }: { children: ComponentChildren }) {
+  return <p class="empty">{children}</p>;
+}
+
+/**
+ * A page's answer in each of its states: waiting; failed, with what was known before and a way to ask again; or there.
+ *
+ * @param what is asked for, as words in a sentence
+ * @param heading of a page that has none of its own before the answer is there
+ */
+export function Answered<Data>(props: {
+  asked: Asked<Data> & { again: () => void };
+  what: string;
+  heading?: string;
+  children: (data: Data) => ComponentChildren;
+}) {
+  const { asked, what, heading, children } = props;
+  const hidden = heading !== undefined && <h1 class="visually-hidden">{heading}</h1>;
+  if (asked.state === "loading")
+    return (
+      <>
+        {hidden}
+        <Waiting what={what} />
+      </>
+    );
+  if (asked.state === "ready") return <>{children(asked.last.data)}</>;
+  const { error, last, again } = asked;
+  return (
+    <>
+      {last === null && hidden}
+      <Notice kind="bad" title={error.message} isLive>
+        <div class="stack">
+          <p>
+            {error.hint} {last !== null && <StaleWord at={last.at} />}
+          </p>
+          <div class="row">
+            <button type="button" class="button" onClick={again}>
+              <Icon name="again" /> Ask again
+            </button>
+            <code class="soft">{error.code}</code>
+          </div>
+        </div>
+      </Notice>
+      {last !== null && children(last.data)}
+    </>
+  );
+}
+
+function StaleWord({ at }: { at: number }) {
+  return (
+    <>
+      What you see below is what it said <Time at={Math.floor(at / 1_000)} />.
+    </>
+  );
+}

@@ -1,0 +1,60 @@
+/** How figures are written, the same on every page. */
+
+const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
+const rate = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
+const signs = /^-?\d+(?:\.\d+)?$/;
+
+/** What is said of a figure that nothing is known of. */
+export const NOTHING = "–";
+
+/** A count or an average, with at most two decimals. */
+export function formatNumber(value: number | null | undefined): string {
+  return value === null || value === undefined ? NOTHING : plain.format(value);
+}
+
+/** A share of 0 to 1 in percent. Rounded down from the last tenth below 100 %: only all is all. */
+export function formatRate(value: number | null | undefined): string {
+  if (value === null || value === undefined) return NOTHING;
+  return rate.format(value < 1 && value > 0.999 ? 0.999 : value);
+}
+
+/** An amount of USDC, a decimal string, with its digits in groups. Never made into a floating-point number. */
+export function formatAmount(usdc: string): string {
+  if (!signs.test(usdc)) return usdc;
+  const [whole = "0", decimals] = usdc.split(".");
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  return decimals === undefined ? grouped : `${grouped}.${decimals}`;
+}
+
+/** Milliseconds as a person reads them. */
+export function formatLatency(ms: number | null | undefined): string {
+  if (ms === null || ms === undefined) return NOTHING;
+  if (ms < 1_000) return `${plain.format(Math.round(ms))} ms`;
+  return ms < 60_000 ? `${plain.format(ms / 1_000)} s` : `${plain.format(ms / 60_000)} min`;
+}
+
+/** `0x1234…abcd`; short texts as they are. */
+export function shortHash(hash: string): string {
+  return hash.length > 16 ? `${hash.slice(0, hash.startsWith("0x") ? 8 : 6)}…${hash.slice(-4)}` : hash;
+}
+
+/** How long ago, or how long until, in one unit. Both in seconds. */
+export function formatAge(time: number, now: number): string {
+  const seconds = Math.abs(Math.round(now - time));
+  if (seconds < 5) return "now";
+  const units: [size: number, name: string][] = [
+    [86_400, "d"],
+    [3_600, "h"],
+    [60, "min"],
+    [1, "s"],
+  ];
+  const [size, name] = units.find(([size]) => seconds >= size) ?? [1, "s"];
+  const text = `${Math.floor(seconds / size)} ${name}`;
+  return time > now ? `in ${text}` : `${text} ago`;
+}
+
+/** What a stranger wrote, as one line of text: no control characters, nothing that turns the direction of what stands around it. */
+export function plainText(text: string, most = 300): string {
+  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
+  return line.length > most ? `${line.slice(0, most)}…` : line;
+}

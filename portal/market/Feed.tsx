@@ -1,0 +1,95 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { Address } from "../design/Address.tsx";
+import { Outcome, Tier } from "../design/Badges.tsx";
+import { Empty } from "../design/States.tsx";
+import { Time } from "../design/Time.tsx";
+import { Usdc } from "../design/Usdc.tsx";
+import { followStream } from "../node/followStream.ts";
+import { linkTo } from "../router/route.ts";
+import { type FeedItem, feedItemOf, feedOf, mergeFeed } from "./feed.ts";
+import type { MarketHire, MarketTierChange } from "./marketQuery.ts";
+
+/** What happens, as it happens: hires, ratings, changes of tiers. */
+export function Feed(props: { hires: MarketHire[]; tierChanges: MarketTierChange[] }) {
+  const { hires, tierChanges } = props;
+  const begun = useMemo(() => feedOf(hires, tierChanges), [hires, tierChanges]);
+  const [told, setTold] = useState<FeedItem[]>([]);
+  const [isLive, setLive] = useState(false);
+  useEffect(
+    () =>
+      followStream("hires,ratings,tiers", {
+        live: setLive,
+        event: (event) => {
+          const item = feedItemOf(event);
+          if (item !== undefined) setTold((before) => mergeFeed([...before, item]));
+        },
+      }),
+    [],
+  );
+  const items = mergeFeed([...begun, ...told]);
+  return (
+    <section class="card" aria-labelledby="now">
+      <div class="head">
+        <h2 id="now">Latest</h2>
+        <span class={`soft live ${isLive ? "on" : ""}`}>{isLive ? "live" : "not live"}</span>
+      </div>
+      {items.length === 0 ? (
+        <Empty>Nothing has happened yet.</Empty>
+      ) : (
+        <ul class="feed">
+          {items.map((item) => (
+            <li key={item.key}>
+              <Line item={item} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Line({ item }: { item: FeedItem }) {
+  if (item.kind === "hire") {
+    const { capability } = item;
+    return (
+      <>
+        <span class="head">
+          <span class="what">
+            {capability === null ? (
+              "A hire"
+            ) : (
+              <a href={linkTo.market({ capability })} class="quiet-link">
+                {capability}
+              </a>
+            )}
+          </span>
+          <Outcome outcome={item.outcome} />
+        </span>
+        <span class="row small soft">
+          <Address address={item.seller} /> <Usdc amount={item.price} /> <Time at={item.time} />
+        </span>
+      </>
+    );
+  }
+  if (item.kind === "rating") {
+    return (
+      <>
+        <span class="what">{item.stars} of 5 stars</span>
+        <span class="row small soft">
+          <Address address={item.ratee} /> <Time at={item.time} />
+        </span>
+      </>
+    );
+  }
+  return (
+    <>
+      <span class="head">
+        <span class="what">{item.to > item.from ? "Promoted" : "Demoted"}</span>
+        <Tier tier={item.to} />
+      </span>
+      <span class="row small soft">
+        <Address address={item.agent} /> <Time at={item.time} />
+      </span>
+    </>
+  );
+}

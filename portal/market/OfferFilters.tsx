@@ -1,0 +1,69 @@
+import { linkTo } from "../router/route.ts";
+import { FILTERS } from "./searchQuery.ts";
+
+const PAYMENT_MODES = [
+  ["", "in any way"],
+  ["direct", "directly"],
+  ["platform_escrow:*", "by an escrow"],
+] as const;
+
+const TIERS = [
+  ["", "any"],
+  ["1", "claimed"],
+  ["2", "verified"],
+] as const;
+
+const CHOICES: { [name: string]: readonly (readonly [value: string, text: string])[] } = {
+  payment_mode: PAYMENT_MODES,
+  min_trust_tier: TIERS,
+};
+
+/** The filters of a search. What they are set to stands in the page's address, so that a search can be shared. */
+export function OfferFilters({ search }: { search: URLSearchParams }) {
+  const apply = (event: Event) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const set: { [name: string]: string } = { capability: search.get("capability") ?? "" };
+    for (const [name, value] of new FormData(form))
+      if (typeof value === "string" && value.trim() !== "") set[name] = value.trim();
+    location.hash = linkTo.market(set);
+  };
+  return (
+    <form class="filters" onSubmit={apply} key={search.toString()} aria-label="Filters">
+      {FILTERS.map(({ name, label }) => {
+        const choices = CHOICES[name];
+        const value = search.get(name) ?? "";
+        return (
+          <div class="field" key={name}>
+            <label for={`filter-${name}`}>{label}</label>
+            {choices === undefined ? (
+              <input
+                type="text"
+                inputMode="decimal"
+                id={`filter-${name}`}
+                name={name}
+                defaultValue={value}
+                autocomplete="off"
+              />
+            ) : (
+              <select id={`filter-${name}`} name={name} defaultValue={value}>
+                {choices.map(([it, text]) => (
+                  <option key={it} value={it}>
+                    {text}
+                  </option>
+                ))}
+              </select>
+            )}
+          </div>
+        );
+      })}
+      <label class="row check">
+        <input type="checkbox" name="audited" value="1" defaultChecked={search.get("audited") === "1"} />
+        audited only
+      </label>
+      <button type="submit" class="button">
+        Apply
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,84 @@
+import type { StreamEvent } from "../node/followStream.ts";
+import type { MarketHire, MarketTierChange } from "./marketQuery.ts";
+
+/** One line of what happens. */
+export type FeedItem =
+  | {
+      kind: "hire";
+      key: string;
+      time: number;
+      seller: string;
+      buyer: string;
+      capability: string | null;
+      price: string;
+      outcome: string;
+    }
+  | { kind: "rating"; key: string; time: number; rater: string; ratee: string; stars: number }
+  | { kind: "tier"; key: string; time: number; agent: string; from: number; to: number };
+
+/** What a page shows of it. */
+const MOST = 9;
+
+/** The latest first, each once. */
+export function mergeFeed(items: readonly FeedItem[]): FeedItem[] {
+  const byKey = new Map(items.map((item) => [item.key, item]));
+  return [...byKey.values()].sort((a, b) => b.time - a.time).slice(0, MOST);
+}
+
+export function feedOf(hires: readonly MarketHire[], changes: readonly MarketTierChange[]): FeedItem[] {
+  return mergeFeed([
+    ...hires.map(
+      (it): FeedItem => ({
+        kind: "hire",
+        key: `hire ${it.id}`,
+        time: it.time,
+        seller: it.sellerAddress,
+        buyer: it.buyerAddress,
+        capability: it.capability,
+        price: it.priceUsdc,
+        outcome: it.outcome,
+      }),
+    ),
+    ...changes.map(
+      (it): FeedItem => ({
+        kind: "tier",
+        key: `tier ${it.agentAddress} ${it.time} ${it.to}`,
+        time: it.time,
+        agent: it.agentAddress,
+        from: it.from,
+        to: it.to,
+      }),
+    ),
+  ]);
+}
+
+/** What the stream told, as a line; undefined of what the page has no line for, or that is malformed. */
+export function feedItemOf({ type, data }: StreamEvent): FeedItem | undefined {
+  const text = (name: string): string => (typeof data[name] === "string" ? data[name] : "");
+  const number = (name: string): number => (Number.isFinite(data[name]) ? (data[name] as number) : 0);
+  const areAgents = (...names: string[]): boolean =>
+    names.every((name) => /^0x[0-9a-f]{40}$/.test(text(name)));
+  const time = number("time");
+  if (type === "hire" && areAgents("seller", "buyer")) {
+    return {
+      kind: "hire",
+      key: `hire ${text("id")}`,
+      time,
+      seller: text("seller"),
+      buyer: text("buyer"),
+      capability: text("capability") || null,
+      price: text("price_usdc"),
+      outcome: text("outcome"),
+    };
+  }
+  if (type === "rating" && areAgents("rater", "ratee")) {
+    const key = `rating ${text("receipt")} ${text("side")}`;
+    return { kind: "rating", key, time, rater: text("rater"), ratee: text("ratee"), stars: number("stars") };
+  }
+  if (type === "tier_change" && areAgents("agent")) {
+    const to = number("to");
+    const key = `tier ${text("agent")} ${time} ${to}`;
+    return { kind: "tier", key, time, agent: text("agent"), from: number("from"), to };
+  }
+  return undefined;
+}

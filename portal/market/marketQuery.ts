@@ -1,0 +1,58 @@
+import { META, type Meta } from "../node/nodeStanding.ts";
+
+/** What the market shows of an agent. */
+export type MarketAgent = {
+  address: string;
+  trustTier: number;
+  successRate: number | null;
+  last30dHireCount: number;
+  last24hVolumeUsdc: string;
+  avgStars: number | null;
+  clusterSize: number;
+  listings: { nodes: { capability: string; priceUsdc: string }[] };
+};
+
+export type MarketHire = {
+  id: string;
+  time: number;
+  capability: string | null;
+  priceUsdc: string;
+  outcome: string;
+  sellerAddress: string;
+  buyerAddress: string;
+};
+
+export type MarketTierChange = { id: string; agentAddress: string; from: number; to: number; time: number };
+
+export type Trend = {
+  capability: string;
+  window: { hires: number; successRate: number | null; volumeUsdc: string };
+};
+
+/** The answer to {@link MARKET}; `insights` is left out where the node sells them. */
+export type Market = {
+  meta: Meta;
+  agents: { totalCount: number; totalCountIsEstimate: boolean; nodes: MarketAgent[] };
+  hires: { totalCount: number; totalCountIsEstimate: boolean; nodes: MarketHire[] };
+  tierChanges: { nodes: MarketTierChange[] };
+  insights?: { trends: { nodes: Trend[] } };
+};
+
+export const MARKET = `query Market($insights: Boolean!) {
+  ${META}
+  agents(orderBy: RANK, first: 25) {
+    totalCount totalCountIsEstimate
+    nodes {
+      address trustTier successRate last30dHireCount last24hVolumeUsdc avgStars clusterSize
+      listings(first: 8) { nodes { capability priceUsdc } }
+    }
+  }
+  hires(first: 12) {
+    totalCount totalCountIsEstimate
+    nodes { id time capability priceUsdc outcome sellerAddress buyerAddress }
+  }
+  tierChanges(first: 4) { nodes { id agentAddress from to time } }
+  insights @include(if: $insights) {
+    trends(first: 24) { nodes { capability window { hires successRate volumeUsdc } } }
+  }
+}`;

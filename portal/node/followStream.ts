@@ -1,0 +1,76 @@
+import { nodeUrl } from "./nodeUrl.ts";
+
+/** Something that happened, as the node's stream tells it. What is in it is a stranger's until it is looked at. */
+export type StreamEvent = { type: string; position: string; data: { [name: string]: unknown } };
+
+/** Waits between two attempts, in milliseconds: each is twice the one before. */
+const [SHORTEST_MS, LONGEST_MS] = [1_000, 60_000];
+
+/** Nothing that the stream tells is longer. */
+const MOST_CHARACTERS = 64_000;
+
+/**
+ * Follows what happens on the node, and goes on by itself after a disconnect, from the position heard last. Nothing is asked while the
+ * page is hidden.
+ *
+ * @returns stops it
+ */
+export function followStream(
+  topics: string,
+  on: { event: (event: StreamEvent) => void; live: (isLive: boolean) => void },
+): () => void {
+  let socket: WebSocket | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let wait = SHORTEST_MS;
+  let position: string | undefined;
+  let isOver = false;
+
+  const open = () => {
+    if (isOver || socket !== undefined || document.hidden) return;
+    const from = position === undefined ? "" : `&from=${encodeURIComponent(position)}`;
+    const opened = new WebSocket(`${nodeUrl.replace(/^http/, "ws")}/v1/stream?topics=${topics}${from}`);
+    socket = opened;
+    opened.onopen = () => on.live(true);
+    opened.onmessage = ({ data }) => {
+      const message = readMessage(data);
+      if (message === undefined) return;
+      wait = SHORTEST_MS;
+      if (message.position !== "") position = message.position;
+      if (Object.keys(message.data).length > 0) on.event(message);
+    };
+    opened.onclose = () => {
+      if (socket !== opened) return;
+      socket = undefined;
+      on.live(false);
+      timer = setTimeout(open, wait);
+      wait = Math.min(2 * wait, LONGEST_MS);
+    };
+  };
+  const close = () => {
+    clearTimeout(timer);
+    const open = socket;
+    socket = undefined;
+    open?.close();
+    on.live(false);
+  };
+  const onVisible = () => (document.hidden ? close() : open());
+  document.addEventListener("visibilitychange", onVisible);
+  open();
+  return () => {
+    isOver = true;
+    document.removeEventListener("visibilitychange", onVisible);
+    close();
+  };
+}
+
+function readMessage(text: unknown): StreamEvent | undefined {
+  if (typeof text !== "string" || text.length > MOST_CHARACTERS) return undefined;
+  try {
+    const { type, position = "", data = {} } = Object(JSON.parse(text));
+    if (typeof type !== "string" || typeof position !== "string" || typeof data !== "object")
+      return undefined;
+    return { type, position, data: data ?? {} };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,24 @@
+/** What kept a node from answering, and what the reader may do. */
+export class NodeError extends Error {
+  /** The node's own code, or `unreachable`, `bad_answer`. */
+  readonly code: string;
+  readonly hint: string;
+  /** Seconds after which to ask again, where the node said so. */
+  readonly retryAfter: number | null;
+  /** Of GraphQL: the field that failed. */
+  readonly path: readonly unknown[];
+
+  constructor(parameters: {
+    code: string;
+    message: string;
+    hint?: string;
+    retryAfter?: number | null;
+    path?: readonly unknown[];
+  }) {
+    super(parameters.message);
+    this.code = parameters.code;
+    this.hint = parameters.hint ?? "";
+    this.retryAfter = parameters.retryAfter ?? null;
+    this.path = parameters.path ?? [];
+  }
+}

@@ -1,0 +1,46 @@
+import type { AsOf } from "./asOf.ts";
+
+/** What every page asks beside its own: where the node stands. Put it into the query. */
+export const META = `meta { chainId indexedBlock
+    ledgers { id origin size time }
+    blockedAtSegment { ledger from to reason since } blockedAtTransfers { reason since } }`;
+
+/** Its answer. */
+export type Meta = {
+  chainId: number;
+  indexedBlock: number;
+  ledgers: { id: string; origin: string | null; size: number; time: number }[];
+  blockedAtSegment: { ledger: string; from: string; to: string; reason: string; since: number } | null;
+  blockedAtTransfers: { reason: string; since: number } | null;
+};
+
+export type Standing = { meta: Meta | null; asOf: AsOf | null; at: number };
+
+/** A node whose last tick is older than this is behind, whatever its chain: six ticks of Base, three of the slowest chain. */
+export const BEHIND_SECONDS = 1_800;
+
+/** What to tell the reader of a node that does not go on; null of one that does. `now` in seconds. */
+export function faultOf({ meta, asOf }: Standing, now: number): { title: string; text: string } | null {
+  const stopped = "Nothing after that is derived until it can be had.";
+  if (meta?.blockedAtSegment) {
+    const { from, to, reason } = meta.blockedAtSegment;
+    return {
+      title: "This node waits for entries of a ledger",
+      text: `Entries ${from} to ${to}: ${reason}. ${stopped}`,
+    };
+  }
+  if (meta?.blockedAtTransfers)
+    return {
+      title: "This node waits for transfers of the token",
+      text: `${meta.blockedAtTransfers.reason}. ${stopped}`,
+    };
+  if (asOf !== null && now - asOf.time > BEHIND_SECONDS) {
+    const minutes = Math.floor((now - asOf.time) / 60);
+    const age = minutes < 120 ? `${minutes} minutes` : `${Math.floor(minutes / 60)} hours`;
+    return {
+      title: "This node is behind",
+      text: `Its figures are as of block ${asOf.block}, ${age} ago. What happened since is missing.`,
+    };
+  }
+  return null;
+}

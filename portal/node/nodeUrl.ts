@@ -1,0 +1,25 @@
+/**
+ * The node that the page asks, without a slash at the end: the one that served it, or the one that `?node=` names, for pages that
+ * stand elsewhere. A page below a path asks below that path.
+ *
+ * @param address the page's own
+ */
+export function nodeUrlOf(address: string): { url: string; isOther: boolean } {
+  const page = new URL(address);
+  const own = new URL(".", `${page.origin}${page.pathname}`).href.replace(/\/+$/, "");
+  const named = page.searchParams.get("node");
+  if (named === null) return { url: own, isOther: false };
+  const node = URL.parse(named);
+  const isSafe = node !== null && (node.protocol === "https:" || isOnThisMachine(node));
+  if (!isSafe) return { url: own, isOther: false };
+  return { url: `${node.origin}${node.pathname}`.replace(/\/+$/, ""), isOther: node.origin !== page.origin };
+}
+
+function isOnThisMachine({ protocol, hostname }: URL): boolean {
+  return protocol === "http:" && (hostname === "localhost" || hostname === "127.0.0.1");
+}
+
+/** Of this page. */
+export const { url: nodeUrl, isOther: isOtherNode } = nodeUrlOf(
+  typeof location === "undefined" ? "http://localhost/" : location.href,
+);

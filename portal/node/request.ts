@@ -1,0 +1,85 @@
+import { NodeError } from "./nodeError.ts";
+import { nodeUrl } from "./nodeUrl.ts";
+
+/** How long a node may take. */
+const PATIENCE_MS = 15_000;
+
+/** No answer that a page asks for is longer; nodes stop at four million characters. */
+const MOST_CHARACTERS = 8_000_000;
+
+/**
+ * Asks the node, and nobody else: it is led nowhere, and told nothing of the reader.
+ *
+ * @param path with a slash first
+ * @throws NodeError
+ */
+export async function request(
+  path: string,
+  { body, signal }: { body?: object | undefined; signal?: AbortSignal | undefined } = {},
+): Promise<{ json: unknown; headers: Headers; status: number }> {
+  const limit = AbortSignal.timeout(PATIENCE_MS);
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(`${nodeUrl}${path}`, {
+      ...(body && {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      }),
+      signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
+      credentials: "omit",
+      redirect: "error",
+      referrerPolicy: "no-referrer",
+    });
+    text = await response.text();
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw unreachable(limit.aborted, cause);
+  }
+  const json = text.length > MOST_CHARACTERS ? undefined : tryJson(text);
+  if (json === undefined || json === null || typeof json !== "object") throw notJson(response.status);
+  if (!response.ok && !("errors" in json && "data" in json)) throw refusedBy(json, response);
+  return { json, headers: response.headers, status: response.status };
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function unreachable(isLate: boolean, cause: unknown): NodeError {
+  return new NodeError({
+    code: "unreachable",
+    message: isLate
+      ? `The node does not answer within ${PATIENCE_MS / 1_000} seconds.`
+      : "The node does not answer.",
+    hint: `Is ${nodeUrl} the address of a node, and are you online?${cause instanceof Error ? ` (${cause.message})` : ""}`,
+  });
+}
+
+function notJson(status: number): NodeError {
+  return new NodeError({
+    code: "bad_answer",
+    message: `The node answers with status ${status} and something that is not JSON.`,
+    hint: `Something other than a node may answer at ${nodeUrl}.`,
+  });
+}
+
+/** Of a problem (RFC 9457), or of GraphQL. */
+function refusedBy(json: object, response: Response): NodeError {
+  const { code, detail, hint, errors } = json as { [name: string]: unknown };
+  const [first] = Array.isArray(errors) ? errors : [];
+  const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
+  const text = (value: unknown): string | undefined =>
+    typeof value === "string" && value !== "" ? value.slice(0, 500) : undefined;
+  return new NodeError({
+    code: text(code) ?? text(first?.extensions?.code) ?? `http_${response.status}`,
+    message: text(detail) ?? text(first?.message) ?? `The node answers with status ${response.status}.`,
+    hint: text(hint) ?? "",
+    retryAfter: Number.isFinite(seconds) ? Math.min(Math.max(seconds, 1), 120) : null,
+  });
+}

@@ -1,0 +1,98 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import type { Answer } from "./askGraphql.ts";
+import { NodeError } from "./nodeError.ts";
+import type { Meta } from "./nodeStanding.ts";
+import { noteStanding } from "./standingStore.ts";
+
+/** What a page has of the node. `last` is what it said before, which a reader may go on reading. */
+export type Asked<Data> =
+  | { state: "loading"; last: null }
+  | { state: "ready"; last: Answer<Data>; isAsking: boolean }
+  | { state: "failed"; error: NodeError; last: Answer<Data> | null };
+
+/** Answers of pages seen before, so that going back shows them at once; the oldest goes first. */
+const kept = new Map<string, Answer<unknown>>();
+const MOST_KEPT = 30;
+
+/** An answer older than this is asked for again when the reader comes back to the page. */
+const FRESH_MS = 30_000;
+
+/**
+ * Asks when the page opens, when `key` changes, and when the reader comes back after a while.
+ *
+ * @param key of the question: the same key has the same answer
+ * @param ask in one request
+ */
+export function useAnswer<Data>(
+  key: string,
+  ask: (signal: AbortSignal) => Promise<Answer<Data>>,
+): Asked<Data> & { again: () => void } {
+  const [asked, setAsked] = useState<Asked<Data>>(() => begun<Data>(key));
+  const [round, setRound] = useState(0);
+  const asking = useRef(ask);
+  asking.current = ask;
+  const again = useCallback(() => setRound((it) => it + 1), []);
+
+  // Another round asks the same again.
+  useEffect(() => {
+    const control = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    setAsked(begun<Data>(key));
+    asking
+      .current(control.signal)
+      .then((answer) => {
+        if (control.signal.aborted) return;
+        keep(key, answer);
+        noteStanding({ asOf: answer.asOf, at: answer.at, ...metaOf(answer.data) });
+        setAsked({ state: "ready", last: answer, isAsking: false });
+      })
+      .catch((cause: unknown) => {
+        if (control.signal.aborted) return;
+        const error = cause instanceof NodeError ? cause : unexpected(cause);
+        setAsked({ state: "failed", error, last: (kept.get(key) as Answer<Data> | undefined) ?? null });
+        if (error.retryAfter !== null) timer = setTimeout(again, error.retryAfter * 1_000);
+      });
+    return () => {
+      control.abort();
+      clearTimeout(timer);
+    };
+  }, [key, round]);
+
+  useEffect(() => {
+    const onBack = () => {
+      const at = kept.get(key)?.at ?? 0;
+      if (document.visibilityState === "visible" && Date.now() - at > FRESH_MS) again();
+    };
+    document.addEventListener("visibilitychange", onBack);
+    return () => document.removeEventListener("visibilitychange", onBack);
+  }, [key, again]);
+
+  return { ...asked, again };
+}
+
+function begun<Data>(key: string): Asked<Data> {
+  const last = kept.get(key) as Answer<Data> | undefined;
+  return last === undefined ? { state: "loading", last: null } : { state: "ready", last, isAsking: true };
+}
+
+function keep(key: string, answer: Answer<unknown>): void {
+  kept.delete(key);
+  kept.set(key, answer);
+  for (const [oldest] of kept) {
+    if (kept.size <= MOST_KEPT) break;
+    kept.delete(oldest);
+  }
+}
+
+function metaOf(data: unknown): { meta?: Meta } {
+  const { meta } = Object(data) as { meta?: Meta };
+  return meta === undefined || meta === null ? {} : { meta };
+}
+
+function unexpected(cause: unknown): NodeError {
+  return new NodeError({
+    code: "unexpected",
+    message: cause instanceof Error ? cause.message : String(cause),
+    hint: "This page made a mistake. Reload it; if it stays, please report it.",
+  });
+}

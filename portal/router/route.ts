@@ -1,0 +1,35 @@
+/** Where in the portal a reader is. Each has an address that stays. */
+export type Route =
+  | { page: "market"; search: URLSearchParams }
+  | { page: "agent"; address: string }
+  | { page: "verify"; agent: string | null }
+  | { page: "missing"; hash: string };
+
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+
+/** Reads the part of the page's address behind `#`. What it does not know is `missing`: nothing is made of a stranger's link. */
+export function routeOf(hash: string): Route {
+  const text = hash.replace(/^#\/?/, "");
+  const at = text.indexOf("?");
+  const path = at === -1 ? text : text.slice(0, at);
+  const search = new URLSearchParams(at === -1 ? "" : text.slice(at + 1));
+  const [page = "", id = "", ...rest] = path.replace(/\/$/, "").split("/");
+  const missing: Route = { page: "missing", hash: text.slice(0, 200) };
+  if (rest.length > 0) return missing;
+  const lower = id.toLowerCase();
+  if (page === "" && id === "") return { page: "market", search };
+  if (page === "agent" && ADDRESS.test(lower)) return { page: "agent", address: lower };
+  if (page === "verify" && (id === "" || ADDRESS.test(lower)))
+    return { page: "verify", agent: id === "" ? null : lower };
+  return missing;
+}
+
+/** The address of a page, to put into a link. */
+export const linkTo = {
+  market: (search: { [name: string]: string } = {}): string => {
+    const query = new URLSearchParams(search).toString();
+    return query === "" ? "#/" : `#/?${query}`;
+  },
+  agent: (address: string): string => `#/agent/${address}`,
+  verify: (agent?: string): string => (agent === undefined ? "#/verify" : `#/verify/${agent}`),
+};

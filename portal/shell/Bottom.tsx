@@ -1,0 +1,48 @@
+import { Hash } from "../design/Address.tsx";
+import { shortHash } from "../design/format.ts";
+import { Time } from "../design/Time.tsx";
+import { isOtherNode, nodeUrl } from "../node/nodeUrl.ts";
+import { useStanding } from "../node/standingStore.ts";
+
+const LINKS = [
+  ["/graphql", "GraphQL"],
+  ["/openapi.json", "OpenAPI"],
+  ["/docs/", "Documentation"],
+  ["/v1/params", "Parameters"],
+  ["/status", "Status"],
+] as const;
+
+/** The line at the bottom: what the figures are as of, what this page is, and the node's other doors. */
+export function Bottom() {
+  const { asOf } = useStanding();
+  const build = document.querySelector<HTMLMetaElement>('meta[name="portal-build"]')?.content ?? "";
+  return (
+    <footer class="bottom">
+      <div class="wide">
+        <span class="row">
+          {asOf === null ? (
+            <span>No tick yet</span>
+          ) : (
+            <>
+              <span>
+                As of block {asOf.block.toLocaleString("en")}, <Time at={asOf.time} />
+              </span>
+              <span class="row">
+                digest <Hash hash={asOf.digest} what="the digest" />
+              </span>
+            </>
+          )}
+          {isOtherNode && <span>node {new URL(nodeUrl).host}</span>}
+        </span>
+        <nav aria-label="The node">
+          {LINKS.map(([path, name]) => (
+            <a key={path} href={`${nodeUrl}${path}`}>
+              {name}
+            </a>
+          ))}
+          <span title={build}>build {shortHash(build.replace("sha256:", ""))}</span>
+        </nav>
+      </div>
+    </footer>
+  );
+}

@@ -1,0 +1,68 @@
+import { useEffect, useRef } from "preact/hooks";
+import { AgentPage } from "../agent/AgentPage.tsx";
+import { MarketPage } from "../market/MarketPage.tsx";
+import { linkTo, type Route } from "../router/route.ts";
+import { useRoute } from "../router/useRoute.ts";
+import { Bottom } from "./Bottom.tsx";
+import { NodeFault } from "./NodeFault.tsx";
+import { Top } from "./Top.tsx";
+import { useTitle } from "./useTitle.ts";
+
+/** The whole of it: a line at the top, the page, a line at the bottom. */
+export function Portal() {
+  const route = useRoute();
+  const main = useRef<HTMLElement>(null);
+  const isFirst = useRef(true);
+  const name = nameOf(route);
+  // With each page the reader begins at its top, but not with the first.
+  useEffect(() => {
+    if (!isFirst.current) {
+      scrollTo(0, 0);
+      main.current?.focus({ preventScroll: true });
+    }
+    isFirst.current = false;
+  }, [name]);
+  return (
+    <div class="frame">
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
+        Skip to the page
+      </button>
+      <Top route={route} />
+      <main id="main" class="wide" ref={main} tabIndex={-1}>
+        <NodeFault />
+        <Page key={name} route={route} />
+      </main>
+      <Bottom />
+    </div>
+  );
+}
+
+/** The same for all that one page shows, whatever it is searched for. */
+function nameOf(route: Route): string {
+  if (route.page === "agent") return `agent/${route.address}`;
+  return route.page;
+}
+
+function Page({ route }: { route: Route }) {
+  switch (route.page) {
+    case "market":
+      return <MarketPage search={route.search} />;
+    case "agent":
+      return <AgentPage address={route.address} />;
+    default:
+      return <MissingPage />;
+  }
+}
+
+function MissingPage() {
+  useTitle("No such page");
+  return (
+    <div class="stack">
+      <h1>There is no such page</h1>
+      <p>
+        The link may have lost a part on its way. An agent's page is <code>#/agent/</code> and its whole
+        address. <a href={linkTo.market()}>Go to the market</a>.
+      </p>
+    </div>
+  );
+}

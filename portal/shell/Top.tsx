@@ -1,0 +1,106 @@
+import { useState } from "preact/hooks";
+import { Icon } from "../design/Icon.tsx";
+import { linkTo, type Route } from "../router/route.ts";
+import { placeOf } from "./placeOf.ts";
+import { nextTheme, type Theme, themeOf } from "./theme.ts";
+
+/** The pages that a reader can go to from everywhere. One that is not finished is not here. */
+const PAGES: { page: Route["page"]; name: string; href: string }[] = [
+  { page: "market", name: "Market", href: linkTo.market() },
+];
+
+/** The line at the top: the name, the pages, one field to find anything. */
+export function Top({ route }: { route: Route }) {
+  return (
+    <header class="top">
+      <div class="wide">
+        <a class="brand" href={linkTo.market()}>
+          <Stick />
+          Tallystick
+        </a>
+        <nav aria-label="Pages">
+          {PAGES.map(({ page, name, href }) => (
+            <a key={page} href={href} aria-current={route.page === page ? "page" : undefined}>
+              {name}
+            </a>
+          ))}
+        </nav>
+        <Find />
+        <ThemeButton />
+      </div>
+    </header>
+  );
+}
+
+function Stick() {
+  return (
+    <svg
+      width="22"
+      height="22"
+      viewBox="0 0 24 24"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="2.2"
+      stroke-linecap="round"
+      aria-hidden="true"
+    >
+      <path d="M6 4v16M10 4v16M14 4v16M18 4v16M3 17 21 7" />
+    </svg>
+  );
+}
+
+function Find() {
+  const [isBad, setBad] = useState(false);
+  const find = (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const text = String(new FormData(form).get("text") ?? "");
+    const place = placeOf(text);
+    setBad(place === undefined);
+    if (place === undefined) return;
+    form.reset();
+    location.hash = place;
+  };
+  return (
+    <search class="finder">
+      <form class="find" onSubmit={find}>
+        <input
+          type="search"
+          name="text"
+          placeholder="Address or capability"
+          aria-label="An agent's address, or a capability"
+          aria-invalid={isBad}
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          onInput={() => setBad(false)}
+        />
+        <button type="submit" class="button" aria-label="Find">
+          <Icon name="search" />
+        </button>
+        {isBad && (
+          <span class="visually-hidden" role="alert">
+            That is neither an address nor a capability.
+          </span>
+        )}
+      </form>
+    </search>
+  );
+}
+
+const THEMES: { [theme in Theme]: string } = { auto: "as the system", light: "light", dark: "dark" };
+
+function ThemeButton() {
+  const [theme, setTheme] = useState(themeOf);
+  return (
+    <button
+      type="button"
+      class="button plain theme"
+      aria-label={`Colours: ${THEMES[theme]}. Change`}
+      title={`Colours: ${THEMES[theme]}`}
+      onClick={() => setTheme(nextTheme(theme))}
+    >
+      <Icon name="theme" />
+    </button>
+  );
+}

@@ -1,0 +1,250 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { gzipSync } from "node:zlib";
+import { expect } from "chai";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { cast } from "../indexer/support/apiStory.ts";
+import { BROWSER_MS, startBrowser } from "../support/browser.ts";
+import { expectAccessible } from "./support/axe.ts";
+import { openPortalSite, type PortalSite } from "./support/portalSite.ts";
+
+/** Of what a page fetches before it runs, by gzip. */
+const FIRST_SCRIPT = 60_000;
+const STRANGER = "<img src=x onerror=\"document.title='owned'\">\u202e‮evil";
+
+describe("the portal", function () {
+  this.timeout(BROWSER_MS);
+  this.slow(10_000);
+  let site: PortalSite;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  /** What the pages asked for, and what they complained of. */
+  let asked: string[];
+  let complaints: string[];
+  /** When the story ends, in milliseconds. */
+  let end: number;
+
+  before(async () => {
+    site = await openPortalSite();
+    const { meta } = await site.story.ask<{ meta: { time: number } }>("{ meta { time } }");
+    end = meta.time * 1_000;
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await site?.close();
+  });
+  beforeEach(async () => {
+    context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    page = await context.newPage();
+    page.setDefaultTimeout(10_000);
+    await page.clock.setFixedTime(end + 5_000);
+    [asked, complaints] = [[], []];
+    page.on("request", (it) => asked.push(it.url()));
+    page.on("pageerror", (it) => complaints.push(it.message));
+    page.on("console", (it) => {
+      // The story has no stream.
+      if (it.type() === "error" && !it.text().includes("/v1/stream")) complaints.push(it.text());
+    });
+  });
+  afterEach(() => context.close());
+
+  /** Opens a page and waits for what it is about. */
+  const open = async (hash: string, text: string) => {
+    await page.goto(`${site.url}${hash}`);
+    await page.getByText(text).first().waitFor();
+  };
+  /** Changes what the node answers by GraphQL. */
+  const answerWith = (change: (json: string) => string) =>
+    page.route("**/graphql", async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: change(await response.text()) });
+    });
+
+  const pages: [name: string, hash: () => string, text: string][] = [
+    ["the market", () => "#/", "Agents by rank"],
+    ["a search", () => "#/?capability=text.task0", "in the order that every node gives"],
+    ["a search that finds nothing", () => "#/?capability=text.nothing", "No offers"],
+    ["an agent", () => `#/agent/${cast.busy}`, "Why this tier"],
+    ["a member of a ring", () => `#/agent/${cast.ring[0]}`, "Its cluster"],
+    ["an agent with private metrics", () => `#/agent/${cast.secret}`, "It sells under private metrics"],
+    ["an address that is nobody's", () => `#/agent/0x${"ab".repeat(20)}`, "Nobody here by that address"],
+    ["a link that lost a part", () => "#/agent/0x12", "There is no such page"],
+  ];
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    it(`is free of what axe finds, in ${colorScheme} colours, and fits a phone`, async () => {
+      await page.emulateMedia({ colorScheme });
+      for (const [name, hash, text] of pages) {
+        await open(hash(), text);
+        await expectAccessible(page, name);
+        await page.setViewportSize({ width: 360, height: 740 });
+        const over = await page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        );
+        expect(over, `${name} at 360`).to.equal(0);
+        await page.setViewportSize({ width: 1280, height: 900 });
+      }
+      expect(complaints).to.deep.equal([]);
+    });
+  }
+
+  it("names each page in the browser's tab", async () => {
+    for (const [name, hash, text] of pages) {
+      await open(hash(), text);
+      expect(await page.title(), name).to.match(/ · Tallystick$/);
+    }
+  });
+
+  it("asks nobody but the node, with one question a page", async () => {
+    await open(`#/agent/${cast.busy}`, "Why this tier");
+    await page.waitForTimeout(300);
+    for (const url of asked) expect(url).to.satisfy((it: string) => it.startsWith(site.url));
+    expect(asked.filter((it) => it.endsWith("/graphql"))).to.have.length(1);
+  });
+
+  it("weighs little before it runs", () => {
+    const html = readFileSync(path.join(site.folder, "index.html"), "utf8");
+    const scripts = [...html.matchAll(/(?:src|href)="\.\/(assets\/[^"]+\.js)"/g)].map(
+      ([, name = ""]) => name,
+    );
+    expect(scripts).to.have.length.above(0);
+    const sizes = scripts.map(
+      (name) => gzipSync(readFileSync(path.join(site.folder, name)), { level: 9 }).length,
+    );
+    expect(sizes.reduce((sum, it) => sum + it, 0)).to.be.at.most(FIRST_SCRIPT);
+  });
+
+  it("says why an agent has its tier, with the numbers", async () => {
+    await open(`#/agent/${cast.busy}`, "Why this tier");
+    const gates = await page.locator(".gates li").allInnerTexts();
+    expect(gates).to.have.length(4);
+    const { agent } = await site.story.ask<{ agent: { explain: { numerator: string } } }>(
+      `{ agent(address: "${cast.busy}") { explain(field: SUCCESS_RATE) { numerator } } }`,
+    );
+    expect(gates[0]).to.contain(`${agent.explain.numerator} of 10`);
+  });
+
+  it("opens a figure to what it was made of", async () => {
+    await open(`#/agent/${cast.busy}`, "Every figure");
+    const figure = page.locator(".figures details").first();
+    await figure.locator("summary").focus();
+    await page.keyboard.press("Enter");
+    expect(await figure.innerText()).to.contain("Σw of successes / Σw of hires that are not neutral");
+  });
+
+  it("tells of a ring that hires itself before anything else", async () => {
+    await open(`#/agent/${cast.ring[0]}`, "Before you hire it");
+    const notice = await page.locator(".notice.warn").innerText();
+    expect(notice).to.contain("It is one of 5 agents that look like one owner's");
+  });
+
+  it("sorts a table by keys", async () => {
+    await open("#/", "Agents by rank");
+    const hires = page.getByRole("button", { name: "Hires", exact: true });
+    await hires.focus();
+    await page.keyboard.press("Enter");
+    const head = page.getByRole("columnheader", { name: "Hires" });
+    expect(await head.getAttribute("aria-sort")).to.equal("descending");
+    const column = (await page.locator("tbody tr td:nth-child(4)").allInnerTexts()).map(Number);
+    expect(column).to.deep.equal(column.toSorted((a, b) => b - a));
+  });
+
+  it("leads from a word to its page, and says so when it cannot", async () => {
+    await open("#/", "Agents by rank");
+    const field = page.getByRole("searchbox", { name: "An agent's address, or a capability" });
+    await field.fill("what is this?");
+    await field.press("Enter");
+    expect(await field.getAttribute("aria-invalid")).to.equal("true");
+    await field.fill(cast.busy.toUpperCase().replace("0X", "0x"));
+    await field.press("Enter");
+    await page.getByText("Why this tier").waitFor();
+  });
+
+  it("keeps a search in its address", async () => {
+    await open("#/?capability=text.task0", "4 offers");
+    await page.getByLabel("Latency at most (ms)").fill("60");
+    await page.getByRole("button", { name: "Apply" }).click();
+    await page.getByText("1 offer").waitFor();
+    expect(page.url()).to.contain("max_latency_ms=60");
+  });
+
+  it("shows strangers' words as words", async () => {
+    await answerWith((json) => json.replace(/"endpoint":"[^"]*"/, `"endpoint":${JSON.stringify(STRANGER)}`));
+    await open(`#/agent/${cast.busy}`, "Why this tier");
+    expect(await page.locator("main code").first().innerText()).to.equal(
+      "<img src=x onerror=\"document.title='owned'\"> evil",
+    );
+    expect(await page.locator("main img").count()).to.equal(0);
+    expect(await page.title()).not.to.equal("owned");
+  });
+
+  it("tells what a node without answers means, and asks again", async () => {
+    let isAway = true;
+    await page.route("**/graphql", (route) =>
+      isAway
+        ? route.fulfill({
+            status: 503,
+            json: {
+              errors: [{ message: "The database is away.", extensions: { code: "DATABASE_UNAVAILABLE" } }],
+            },
+          })
+        : route.continue(),
+    );
+    await open("#/", "The database is away.");
+    await expectAccessible(page, "an error");
+    isAway = false;
+    await page.getByRole("button", { name: "Ask again" }).click();
+    await page.getByRole("heading", { name: "Agents by rank" }).waitFor();
+    expect(await page.getByText("The database is away.").count()).to.equal(0);
+  });
+
+  it("waits in sight, and keeps what it knew while a node is away", async () => {
+    await open(`#/agent/${cast.busy}`, "Why this tier");
+    await page.route("**/graphql", (route) => route.abort());
+    await open("#/", "The node does not answer.");
+    await page.goBack();
+    await page.getByText("What you see below is what it said").waitFor();
+    expect(await page.getByText("Why this tier").count()).to.equal(1);
+    await page.unrouteAll();
+    await page.route("**/graphql", () => {});
+    await page.goto(`${site.url}#/agent/${cast.modest}`);
+    await page.getByRole("status").getByText("Asking the node for the agent").waitFor({ state: "attached" });
+    await expectAccessible(page, "waiting");
+  });
+
+  it("says that a node is behind, and that it waits for a ledger", async () => {
+    await page.clock.setFixedTime(end + 3 * 3_600_000);
+    await open("#/", "This node is behind");
+    await answerWith((json) =>
+      json.replace(
+        '"blockedAtSegment":null',
+        `"blockedAtSegment":{"ledger":"0x1e","from":"50","to":"60","reason":"not to be had","since":1}`,
+      ),
+    );
+    await page.reload();
+    await page.getByText("This node waits for entries of a ledger").waitFor();
+    await expectAccessible(page, "a blocked node");
+  });
+
+  it("shows the rest where a node sells its insights", async () => {
+    await page.route("**/graphql", async (route) => {
+      if (!route.request().postDataJSON().variables.insights) return await route.continue();
+      await route.fulfill({
+        json: {
+          data: null,
+          errors: [{ message: "sold", path: ["insights"], extensions: { code: "PAYMENT_REQUIRED" } }],
+        },
+      });
+    });
+    await open("#/", "Agents by rank");
+    expect(await page.getByText("What is hired").count()).to.equal(0);
+  });
+
+  it("shows the hash of its build, and builds the same again", async () => {
+    await open("#/", "Agents by rank");
+    const shown = await page.locator('footer [title^="sha256:"]').getAttribute("title");
+    expect(shown).to.equal(site.build);
+  });
+});

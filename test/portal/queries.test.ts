@@ -1,0 +1,42 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "chai";
+import { buildSchema, parse, validate } from "graphql";
+import { AGENT, type AgentAnswer } from "../../portal/agent/agentQuery.ts";
+import { MARKET, type Market } from "../../portal/market/marketQuery.ts";
+import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { type ApiStory, cast, openApiStory } from "../indexer/support/apiStory.ts";
+
+const schema = buildSchema(readFileSync(path.join(repositoryRoot, "indexer/schema.graphql"), "utf8"));
+
+describe("the questions of the portal", function () {
+  this.timeout(60_000);
+  let story: ApiStory;
+  before(async () => {
+    story = await openApiStory();
+  });
+
+  for (const [name, query] of Object.entries({ MARKET, AGENT })) {
+    it(`${name} is one that the schema knows`, () => {
+      expect(validate(schema, parse(query))).to.deep.equal([]);
+    });
+  }
+
+  it("are answered, within every limit", async () => {
+    const market = await story.ask<Market>(MARKET, { insights: true });
+    expect(market.agents.nodes).to.have.length.above(3);
+    expect(market.insights?.trends.nodes).to.have.length.above(0);
+    const { agent } = await story.ask<AgentAnswer>(AGENT, { address: cast.busy, insights: true });
+    expect(agent?.listings.nodes).to.have.length.above(0);
+    expect(agent?.f0).to.include({ numerator: "39" });
+  });
+
+  it("are answered without insights too", async () => {
+    const { agent, insights } = await story.ask<AgentAnswer>(AGENT, {
+      address: cast.secret,
+      insights: false,
+    });
+    expect(agent?.privateMetrics).to.equal(true);
+    expect(insights).to.equal(undefined);
+  });
+});
