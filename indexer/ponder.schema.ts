@@ -114,7 +114,6 @@ export const canaryList = deriveTable("canaryList", (table) => ({
   byOperator: index().on(table.operator, table.block, table.id),
 }));
 export const canary = deriveTable("canary");
-export const disclosure = deriveTable("disclosure");
 export const steward = deriveTable("steward", (table) => ({
   byAlias: index().on(table.alias),
   byScore: index().on(table.score, table.id),

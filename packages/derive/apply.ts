@@ -18,6 +18,7 @@ import {
 } from "./escrows.ts";
 import type { DeriveEvent, TickEvent } from "./events.ts";
 import { presumptionEnds } from "./funding/fundings.ts";
+import { saveHireKeys } from "./hireKeys.ts";
 import { leaveDay, leaveWindow } from "./hires.ts";
 import { settleStanding } from "./listings.ts";
 import { markRoots } from "./paramsRecord.ts";
@@ -51,6 +52,7 @@ const phases: ((step: Step, event: DeriveEvent) => Answer<void>)[] = [
   closeTick,
   saveAgents,
   saveWallets,
+  saveHireKeys,
 ];
 
 function settleAgents(step: Step): Answer<void> {

@@ -1,7 +1,7 @@
 import { ensureAgent } from "./agents.ts";
 import { isContested, refundContested } from "./audits/contested.ts";
 import { auditedOutcome } from "./audits/effects.ts";
-import { awaitDisclosure, hireReceipted } from "./audits/eligibility.ts";
+import { awaitDisclosure, depositReceipted } from "./audits/eligibility.ts";
 import type {
   EscrowDelivered,
   EscrowDeposited,
@@ -9,11 +9,12 @@ import type {
   EscrowReleased,
   EscrowTimedOut,
 } from "./events.ts";
+import { hireKeyTaken } from "./hireKeys.ts";
 import { amendHire, countHire } from "./hires.ts";
 import { itemsOf } from "./lists.ts";
 import { escrowOutcome } from "./outcome.ts";
 import { receiptCounted } from "./receiptCounted.ts";
-import { hireKeyTaken, receiptRow, waitingFor } from "./receiptRow.ts";
+import { receiptRow, waitingFor } from "./receiptRow.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
 import { latencyOf, saidNothingCame } from "./telemetry.ts";
@@ -108,7 +109,7 @@ export async function attachReceipt(step: Step, receipt: Row<"receipt">): Promis
     return;
   }
   await updateEscrow(step, escrow.id, { receipt: receipt.id });
-  await hireReceipted(
+  await depositReceipted(
     step,
     {
       ...escrow,

@@ -11,11 +11,22 @@ export const PAGE = 16;
 export async function append(store: Store, list: string, item: string): Promise<void> {
   const row = await store.get("list", list);
   if (row === null) return store.insert("list", { id: list, length: 1, tail: item });
-  const { length } = row;
-  const tail = length % PAGE === 0 ? item : `${row.tail}\n${item}`;
-  if ((length + 1) % PAGE !== 0) return store.update("list", list, { length: length + 1, tail });
-  await store.insert("listPage", { id: pageId(list, Math.floor(length / PAGE)), items: tail });
-  await store.update("list", list, { length: length + 1, tail: "" });
+  await store.update("list", list, await withItem(store, row, item));
+}
+
+/** How long a list is, and its last items: what its row holds. */
+export type ListEnd = Pick<Row<"list">, "id" | "length" | "tail">;
+
+/** The end of a list with one item more, for who keeps it in a row of another table: only a page that is full is written here. */
+export async function withItem(
+  store: Store,
+  { id, length, tail }: ListEnd,
+  item: string,
+): Promise<Omit<ListEnd, "id">> {
+  const items = length % PAGE === 0 ? item : `${tail}\n${item}`;
+  if ((length + 1) % PAGE !== 0) return { length: length + 1, tail: items };
+  await store.insert("listPage", { id: pageId(id, Math.floor(length / PAGE)), items });
+  return { length: length + 1, tail: "" };
 }
 
 export function listLength(store: Store, list: string): Answer<number> {
@@ -44,10 +55,15 @@ export async function allItems(store: Store, list: string): Promise<string[]> {
 /** The item at `n`, or null beyond the end. */
 export async function itemOf(store: Store, list: string, n: number): Promise<string | null> {
   const row = await store.get("list", list);
-  if (row === null || n >= row.length) return null;
+  return row === null ? null : itemIn(store, row, n);
+}
+
+/** The item at `n` of a list whose end is at hand, or null beyond it. */
+export async function itemIn(store: Store, end: ListEnd, n: number): Promise<string | null> {
+  if (n >= end.length) return null;
   const page = Math.floor(n / PAGE);
-  const isInTail = page === Math.floor(row.length / PAGE);
-  const items = isInTail ? tailItems(row) : await pageItems(store, list, page);
+  const isInTail = page === Math.floor(end.length / PAGE);
+  const items = isInTail ? tailItems(end) : await pageItems(store, end.id, page);
   return items[n % PAGE] ?? null;
 }
 
@@ -64,7 +80,7 @@ export function lastPages({ id, length }: Row<"list">, count: number): string[] 
   return Array.from({ length: end - start }, (_, n) => pageId(id, start + n));
 }
 
-export function tailItems({ length, tail }: Row<"list">): string[] {
+export function tailItems({ length, tail }: Omit<ListEnd, "id">): string[] {
   return length % PAGE === 0 ? [] : tail.split("\n");
 }
 

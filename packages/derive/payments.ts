@@ -1,11 +1,12 @@
 import { ZERO_HASH } from "tallystick-protocol/hex";
+import { awaitDisclosure, becomeEligible, consentToReceipt } from "./audits/eligibility.ts";
 import { paidForHire } from "./funding/fundings.ts";
 import { directHireId } from "./hireId.ts";
+import { hireKeyTaken } from "./hireKeys.ts";
 import { countHire, mayHire } from "./hires.ts";
 import { directOutcome } from "./outcome.ts";
 import { isBefore, type Place, placeOf } from "./place.ts";
 import { receiptCounted } from "./receiptCounted.ts";
-import { hireKeyTaken } from "./receiptRow.ts";
 import { isRelevant } from "./relevant/isRelevant.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
@@ -149,21 +150,28 @@ export async function countDirectHire(
   // Before the sides are registered, which must not take it for funding.
   await paidForHire(step, payment);
   const id = hireIdOf(payment);
-  await countHire(step, {
-    ...directOutcome(receipt, await step.store.get("telemetry", receipt.id)),
+  const paid = {
     id,
     seller: receipt.agent,
     buyer: receipt.buyer,
+    amount: receipt.amount,
+    paymentMode: "direct",
+    time: payment.time,
+  };
+  const consent = await consentToReceipt(step, { ...paid, paidAt: payment.time }, receipt);
+  await countHire(step, {
+    ...directOutcome(receipt, await step.store.get("telemetry", receipt.id)),
+    ...paid,
     hireId: receipt.hireId,
     capability: receipt.capability,
-    paymentMode: "direct",
-    amount: receipt.amount,
     latencyMs: await latencyOf(step, receipt),
-    time: payment.time,
     tx: receipt.txHash,
     escrowId: null,
     receipt: receipt.id,
+    isAuditable: consent !== null,
   });
   await receiptCounted(step, receipt, id);
+  if (consent === null) await awaitDisclosure(step, paid);
+  else await becomeEligible(step, { ...paid, isContested: false }, { ...consent, receipt });
   return true;
 }

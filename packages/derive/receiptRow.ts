@@ -16,13 +16,3 @@ export function waitingFor(escrowId: string): string {
 export function waitingForPayment(key: string): string {
   return `waiting/${key}`;
 }
-
-/** Whether another receipt of this agent and hire_id was counted: the same hire counts once. */
-export async function hireKeyTaken(step: Step, receipt: Row<"receipt">): Promise<boolean> {
-  return (await step.store.get("hireKey", hireKey(receipt))) !== null;
-}
-
-/** `<agent>/<hire_id>`: what a receipt counts once for. */
-export function hireKey(receipt: Row<"receipt">): string {
-  return `${receipt.agent}/${receipt.hireId}`;
-}

@@ -3,7 +3,7 @@ import { type RecoverPublicKey, recoverByNoble } from "tallystick-protocol/signa
 import { BUCKET_SECONDS } from "./agendaBuckets.ts";
 import { type DeriveEvent, type Position, positionOf } from "./events.ts";
 import { notingRows } from "./notingRows.ts";
-import type { OpenAgent, OpenWallet } from "./openRows.ts";
+import type { OpenAgent, OpenHireKey, OpenWallet } from "./openRows.ts";
 import type { Ask } from "./relevant/reads.ts";
 import { type Sha256Hex, sha256HexByNoble } from "./sha256Hex.ts";
 import { STATE_ID } from "./stateId.ts";
@@ -36,8 +36,9 @@ export type Step = {
   readonly ask: Ask;
   /** The agents read so far, written at the end (see `agentRow.ts`). */
   readonly agents: Map<string, OpenAgent>;
-  /** The wallets, likewise (see `wallets.ts`). */
+  /** The wallets, likewise (see `wallets.ts`), and the keys of hires (see `hireKeys.ts`). */
   readonly wallets: Map<string, OpenWallet>;
+  readonly hireKeys: Map<string, OpenHireKey>;
   /** Agents that rose to Tier 2, or fell from it, and whether they rose. */
   readonly tiered: Map<string, boolean>;
   /** Agents and clusters whose public fields may have changed. */
@@ -71,6 +72,7 @@ export function openStep(
     ask,
     agents: new Map(),
     wallets: new Map(),
+    hireKeys: new Map(),
     tiered: new Map(),
     touchedAgents: new Set(),
     touchedClusters: new Set(),

@@ -98,6 +98,11 @@ export const tables = {
     auditsUndisclosed: "number",
     /** Hires in the window that may be audited, or were. */
     windowAuditable: "number",
+    /** Whether a listing of its ever agreed to audits; whether a hire of its was ever rolled back. */
+    everConsented: "boolean",
+    everElevated: "boolean",
+    /** Whether it was published as a hub, or is an escrow, after it became an agent. */
+    isHub: "boolean",
     /** Hires in the window whose latency is known, and statistics of it in milliseconds. */
     latencies: "number",
     latencySum: "bigint",
@@ -350,8 +355,18 @@ export const tables = {
   ...stewardTables,
   ...slaTables,
   ...settlementTrustTables,
-  /** `<agent>/<hire_id>` of counted receipts: the same hire never counts twice. */
-  hireKey: { id: "text", hire: "text" },
+  /**
+   * `<agent>/<hire_id>` of receipts: the hire that it was counted as, since the same never counts twice. Of sellers that agreed to
+   * audits, also what they signed for it first, whether they signed something else too, and the first hire that is audited by it.
+   */
+  hireKey: {
+    id: "text",
+    hire: "text?",
+    paramsHash: "text?",
+    resultHash: "text?",
+    isEquivocal: "boolean",
+    audited: "text?",
+  },
   /** `<buyer>/<seller>` of free hires: one each. */
   freeHire: { id: "text", receipt: "text" },
   /** Members in order of a number: bitmaps of the numbers taken, and who stands where (see `orderIndex.ts`). */

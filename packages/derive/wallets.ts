@@ -1,3 +1,4 @@
+import { changeAgent, findAgent } from "./agentRow.ts";
 import { emptyRow } from "./emptyRow.ts";
 import type { OpenWallet } from "./openRows.ts";
 import { isRelevant } from "./relevant/isRelevant.ts";
@@ -62,6 +63,7 @@ async function changeKind(
 ): Promise<void> {
   if (isRelevant(step) && !step.isFirst) await noteKind(step, address, from);
   await changeWallet(step, address, { kind: to });
+  if ((await findAgent(step, address)) !== null) await changeAgent(step, address, { isHub: to !== null });
 }
 
 function openWallet(step: Step, address: string): Answer<OpenWallet> {

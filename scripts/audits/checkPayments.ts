@@ -1,4 +1,3 @@
-import { everConsented } from "tallystick-derive/audits/consents";
 import { keyOfPayment, MAX_ALIKE } from "tallystick-derive/payments";
 import type { Row } from "tallystick-derive/tables";
 import type { Address } from "tallystick-protocol/address";
@@ -27,7 +26,7 @@ export async function checkPayments(log: DerivedLog, chain: AuditChain, found: F
     if (!isUnpaid || paramsHash === null || resultHash === null || amount < least) continue;
     // What a hub pays is no hire.
     if ((store.get("wallet", buyer)?.kind ?? null) !== null) continue;
-    if (await everConsented(store, agent)) waiting.push(receipt);
+    if (store.get("agent", agent)?.everConsented === true) waiting.push(receipt);
   }
   let left = 0;
   for (const receipt of waiting.slice(0, MOST_RECEIPTS)) {

@@ -9,7 +9,7 @@ export function registerBenchAudits(program: Command): void {
     .option("--drawn <count>", "hires that one tick draws", "1000")
     .option("--rounds <count>", "how often each is measured", "5")
     .action(async (options: { hires: string; drawn: string; rounds: string }) => {
-      const { deriveAudited } = await import("../bench/index/auditBench.ts");
+      const { deriveAudited, operationsOfAudited } = await import("../bench/index/auditBench.ts");
       const [hires, drawn] = [Number(options.hires), Number(options.drawn)];
       const rounds: { without: number; with: number; tick: number }[] = [];
       for (let n = 0; n < Number(options.rounds); n++) {
@@ -19,8 +19,15 @@ export function registerBenchAudits(program: Command): void {
         rounds.push({ without, with: seconds, tick });
       }
       const least = (of: "without" | "with" | "tick") => Math.min(...rounds.map((it) => it[of]));
+      const [operationsWithout, operationsWith] = [
+        await operationsOfAudited(hires, null),
+        await operationsOfAudited(hires, 30_000),
+      ];
       const figures = {
         hires,
+        operationsWithout,
+        operationsWith,
+        operationsRatio: operationsWith / operationsWithout,
         secondsWithout: least("without"),
         secondsWith: least("with"),
         ratio: least("with") / least("without"),

@@ -2,6 +2,7 @@ import { hireId } from "tallystick-protocol/hire/hireIds";
 import { type Canary, parseAuditCanary } from "tallystick-protocol/records/auditCanary";
 import { findAgent } from "../agentRow.ts";
 import type { RecordEvent } from "../events.ts";
+import { findHireKey } from "../hireKeys.ts";
 import { withdrawHire } from "../hires.ts";
 import { withdrawRating } from "../ratings.ts";
 import type { Step } from "../step.ts";
@@ -91,8 +92,9 @@ async function hireOf(
   const sellers = await sellersOf(step, buyer);
   if (sellers.length > 1) return "busy";
   const name = hireId(buyer, nonce);
-  const key = await step.store.get("hireKey", `${sellers[0]}/${name}`);
-  const hire = key === null ? null : await step.store.get("hire", key.hire);
+  const key = await findHireKey(step, `${sellers[0]}/${name}`);
+  const counted = key?.hire ?? null;
+  const hire = counted === null ? null : await step.store.get("hire", counted);
   if (hire === null || hire.buyer !== buyer) return "unknown";
   // Its buyer has said that it is this one, by the deposit or on the receipt: a seller alone may call any hire by any name.
   const escrow = hire.escrowId === null ? null : await step.store.get("escrow", hire.escrowId);

@@ -1,6 +1,8 @@
-import { append, itemOf, itemsOf, lastItem, listLength, tailItems } from "../lists.ts";
+import { changeAgent, findAgent } from "../agentRow.ts";
+import { append, itemOf, itemsOf, lastItem, tailItems } from "../lists.ts";
 import type { Step } from "../step.ts";
 import type { Store } from "../store.ts";
+import type { Row } from "../tables.ts";
 
 /**
  * Whose audits a listing agrees to, from when on: numbered rows `<seconds> <operator>`, a hyphen for nobody. They are in order, so
@@ -26,7 +28,10 @@ export async function noteConsent(
   const [since = 0, current] = last === null ? [0, NOBODY] : parse(last);
   const next = operator ?? NOBODY;
   if (next === current) return null;
-  if (last === null) await append(step.store, consentingOf(agent), id);
+  if (last === null) {
+    await append(step.store, consentingOf(agent), id);
+    await changeAgent(step, agent, { everConsented: true });
+  }
   // Never before the change before it, also when less waiting is asked for since.
   const from = Math.max(since, step.at.time + step.params.audit.consentSeconds);
   await append(step.store, consentsOf(id), `${from} ${next}`);
@@ -34,12 +39,21 @@ export async function noteConsent(
 }
 
 /** Whether a seller ever agreed to audits, by whichever listing. */
-export async function everConsented(store: Store, seller: string): Promise<boolean> {
-  return (await listLength(store, consentingOf(seller))) > 0;
+export async function everConsented(step: Step, seller: string): Promise<boolean> {
+  return (await findAgent(step, seller))?.everConsented ?? false;
 }
 
-/** Whose audits a listing agreed to at a time, or null. */
-export async function consentAt(store: Store, listing: string, time: number): Promise<string | null> {
+/** Whose audits a listing agreed to at a time, or null. What it said last stands in its own row. */
+export async function consentOfListing(
+  store: Store,
+  { id, auditOperator, auditFrom }: Pick<Row<"listing">, "id" | "auditOperator" | "auditFrom">,
+  time: number,
+): Promise<string | null> {
+  if (auditFrom === null) return null;
+  return auditFrom <= time ? auditOperator : consentAt(store, id, time);
+}
+
+async function consentAt(store: Store, listing: string, time: number): Promise<string | null> {
   const list = consentsOf(listing);
   const row = await store.get("list", list);
   if (row === null) return null;

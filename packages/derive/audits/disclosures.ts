@@ -1,3 +1,4 @@
+import { changeHireKey, findHireKey, hireKey } from "../hireKeys.ts";
 import { append, itemsOf } from "../lists.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
@@ -12,34 +13,33 @@ import { everConsented } from "./consents.ts";
  *   payments of their own before one is counted
  */
 export async function noteDisclosure(step: Step, receipt: Row<"receipt">): Promise<string[]> {
-  if (!hasAudits(step) || !(await everConsented(step.store, receipt.agent))) return [];
   const { paramsHash, resultHash } = receipt;
-  if (paramsHash === null || resultHash === null) return [];
-  const id = disclosureId(receipt);
-  const known = await step.store.get("disclosure", id);
-  if (known === null) {
-    await step.store.insert("disclosure", { id, paramsHash, resultHash, isEquivocal: false });
+  if (!hasAudits(step) || paramsHash === null || resultHash === null) return [];
+  if (!(await everConsented(step, receipt.agent))) return [];
+  const id = hireKey(receipt);
+  const known = await findHireKey(step, id);
+  if (known === null || known.paramsHash === null) {
+    await changeHireKey(step, id, { paramsHash, resultHash });
     return [];
   }
   const isSame = known.paramsHash === paramsHash && known.resultHash === resultHash;
   if (isSame || known.isEquivocal) return [];
-  await step.store.update("disclosure", id, { isEquivocal: true });
-  const hires: string[] = [];
-  for await (const hire of itemsOf(step.store, disclosedBy(id))) hires.push(hire);
+  await changeHireKey(step, id, { isEquivocal: true });
+  const hires = known.audited === null ? [] : [known.audited];
+  for await (const hire of itemsOf(step.store, auditedBy(id))) hires.push(hire);
   return hires;
 }
 
 /** Whether a seller said two things of the hire that a receipt is of, which is audited from here on. */
 export async function isEquivocal(step: Step, receipt: Row<"receipt">, hire: string): Promise<boolean> {
-  const id = disclosureId(receipt);
-  await append(step.store, disclosedBy(id), hire);
-  return (await step.store.get("disclosure", id))?.isEquivocal ?? false;
+  const id = hireKey(receipt);
+  const known = await findHireKey(step, id);
+  if (known === null || known.audited === null) await changeHireKey(step, id, { audited: hire });
+  else await append(step.store, auditedBy(id), hire);
+  return known?.isEquivocal ?? false;
 }
 
-function disclosureId({ agent, hireId }: Row<"receipt">): string {
-  return `${agent}/${hireId}`;
-}
-
-function disclosedBy(id: string): string {
-  return `disclosed/${id}`;
+/** The list of further hires that are audited by receipts of one key: more than one is rare. */
+function auditedBy(key: string): string {
+  return `audited/${key}`;
 }

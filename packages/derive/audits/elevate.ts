@@ -1,3 +1,4 @@
+import { agentRow } from "../agentRow.ts";
 import { clusterOf } from "../clusters.ts";
 import type { Step } from "../step.ts";
 import { elevatedUntil, raiseElevation } from "./elevations.ts";
@@ -11,7 +12,8 @@ export async function elevate(step: Step, seller: string, version: string): Prom
 
 /** Whether the hires of a seller under a version are drawn more often now. */
 export async function isElevated(step: Step, seller: string, version: string): Promise<boolean> {
-  for (const who of [seller, ...(await clustersOf(step, seller))]) {
+  const { everElevated } = await agentRow(step, seller);
+  for (const who of [...(everElevated ? [seller] : []), ...(await clustersOf(step, seller))]) {
     if ((await elevatedUntil(step, who, version)) > step.at.time) return true;
   }
   return false;

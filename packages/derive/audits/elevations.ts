@@ -1,3 +1,4 @@
+import { changeAgent, findAgent } from "../agentRow.ts";
 import { append, itemsOf } from "../lists.ts";
 import type { Step } from "../step.ts";
 
@@ -12,6 +13,8 @@ export async function raiseElevation(step: Step, who: string, version: string, u
   if (row === null) {
     await step.store.insert("elevation", { id, until });
     await append(step.store, versionsOf(who), version);
+    // A cluster is no agent.
+    if ((await findAgent(step, who)) !== null) await changeAgent(step, who, { everElevated: true });
   } else if (row.until < until) await step.store.update("elevation", id, { until });
 }
 

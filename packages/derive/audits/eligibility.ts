@@ -1,5 +1,5 @@
 import { schedule } from "../agenda.ts";
-import { agentRow, updateAgent } from "../agentRow.ts";
+import { agentRow, findAgent, updateAgent } from "../agentRow.ts";
 import { markAuditable } from "../hires.ts";
 import { listingsOf } from "../listings.ts";
 import { itemsOf } from "../lists.ts";
@@ -7,7 +7,7 @@ import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { isHubOrEscrow } from "../wallets.ts";
 import { hasAudits, isOperator } from "./auditRow.ts";
-import { anyConsentAt, consentAt, everConsented } from "./consents.ts";
+import { anyConsentAt, consentOfListing, everConsented } from "./consents.ts";
 import { contestedPpm, isContested } from "./contested.ts";
 import { isEquivocal } from "./disclosures.ts";
 import { isElevated } from "./elevate.ts";
@@ -22,17 +22,29 @@ export type PaidHire = Pick<Row<"audit">, "id" | "seller" | "buyer" | "amount"> 
   isContested: boolean;
 };
 
-/**
- * A receipt was joined to its payment or deposit: with both hashes and a consent the hire is eligible from here on, counted
- * or not, so that the money of a held escrow can still go back (SHP §8.3.1).
- *
- * @returns whether it became so now
- */
-export async function hireReceipted(step: Step, hire: PaidHire, receipt: Row<"receipt">): Promise<boolean> {
-  if (!hasAudits(step) || !(await everConsented(step.store, hire.seller))) return false;
+/** What has to be known of a hire to tell whose audits its seller agreed to. */
+type ConsentedHire = Omit<PaidHire, "id" | "isContested">;
+
+/** Whose audits a hire is under whose receipt was joined to its payment or deposit: null without a consent, or without both hashes. */
+export async function consentToReceipt(
+  step: Step,
+  hire: ConsentedHire,
+  receipt: Row<"receipt">,
+): Promise<Consent | null> {
+  if (!hasAudits(step) || !(await everConsented(step, hire.seller))) return null;
   const consent = await consentOf(step, hire, receipt.capability);
-  if (consent === null || (consent.isListed && !isSaid(receipt))) return false;
-  return becomeEligible(step, hire, { ...consent, receipt });
+  return consent === null || (consent.isListed && !isSaid(receipt)) ? null : consent;
+}
+
+/**
+ * A receipt was joined to its deposit: with both hashes and a consent the hire is eligible from here on, counted or not, so that
+ * the money of a held escrow can still go back (SHP §8.3.1). A direct hire is from when it is counted.
+ */
+export async function depositReceipted(step: Step, hire: PaidHire, receipt: Row<"receipt">): Promise<void> {
+  const consent = await consentToReceipt(step, hire, receipt);
+  if (consent === null || (await step.store.get("audit", hire.id)) !== null) return;
+  await markAuditable(step, hire.id);
+  await becomeEligible(step, hire, { ...consent, receipt });
 }
 
 /** A hire was counted: if it says by then nothing of what was done, its silence is eligible too, after the waiting time. */
@@ -40,7 +52,7 @@ export async function awaitDisclosure(
   step: Step,
   { id, seller, time }: Pick<Row<"hire">, "id" | "seller" | "time">,
 ): Promise<void> {
-  if (!hasAudits(step) || !(await everConsented(step.store, seller))) return;
+  if (!hasAudits(step) || !(await everConsented(step, seller))) return;
   if ((await step.store.get("audit", id)) !== null) return;
   const due = Math.max(time + step.params.reconcileSeconds, step.state.time + 1);
   await schedule(step, due, "disclosure", id);
@@ -61,6 +73,7 @@ export async function disclosureWaited(step: Step, id: string): Promise<void> {
   };
   const consent = await consentOf(step, paid, hire.capability);
   if (consent === null) return;
+  await markAuditable(step, id);
   await becomeEligible(step, paid, { ...consent, receipt, isListed: false });
 }
 
@@ -68,7 +81,8 @@ function isSaid({ paramsHash, resultHash }: Row<"receipt">): boolean {
   return paramsHash !== null && resultHash !== null;
 }
 
-type Consent = { operator: string; isListed: boolean; version: string };
+/** Whose audits, by a listing of the capability or by another one, and under which version of its verification. */
+export type Consent = { operator: string; isListed: boolean; version: string };
 
 /**
  * Whose audits the seller agreed to for this hire: by the listing of its capability and payment mode; where it lists no such
@@ -76,18 +90,26 @@ type Consent = { operator: string; isListed: boolean; version: string };
  */
 async function consentOf(
   step: Step,
-  { seller, paymentMode, paidAt }: PaidHire,
+  { seller, buyer, amount, paymentMode, paidAt }: ConsentedHire,
   capability: string | null,
 ): Promise<Consent | null> {
+  // A pool is a hub: nothing that it buys is a hire.
+  if (amount < BigInt(step.params.minHireAtomic)) return null;
+  if ((await isPlace(step, buyer)) || (await isPlace(step, seller))) return null;
   const listing =
     capability === null ? null : await step.store.get("listing", `${seller}/${capability}/${paymentMode}`);
   const isListed = listing !== null;
   if (!isListed && capability !== null && (await listsOtherwise(step, seller, capability))) return null;
   const operator = isListed
-    ? await consentAt(step.store, listing.id, paidAt)
+    ? await consentOfListing(step.store, listing, paidAt)
     : await anyConsentAt(step.store, seller, paidAt);
   if (operator === null || !isOperator(step, operator)) return null;
   return { operator, isListed, version: listing?.verificationVersion ?? "v0" };
+}
+
+/** Whether somebody is a hub or an escrow now: an agent's row says so itself. */
+async function isPlace(step: Step, address: string): Promise<boolean> {
+  return (await findAgent(step, address))?.isHub ?? isHubOrEscrow(step, address);
 }
 
 /** Whether a seller lists a capability in another payment mode. */
@@ -97,15 +119,12 @@ async function listsOtherwise(step: Step, seller: string, capability: string): P
   return false;
 }
 
-async function becomeEligible(
+/** A hire without an audit may be drawn from here on. */
+export async function becomeEligible(
   step: Step,
-  { id, seller, buyer, amount, isContested }: PaidHire,
+  { id, seller, buyer, amount, isContested }: Omit<PaidHire, "paymentMode" | "paidAt">,
   { operator, isListed, version, receipt }: Consent & { receipt: Row<"receipt"> | null },
-): Promise<boolean> {
-  if ((await step.store.get("audit", id)) !== null || amount < BigInt(step.params.minHireAtomic))
-    return false;
-  // A pool is a hub: nothing that it buys is a hire.
-  if ((await isHubOrEscrow(step, buyer)) || (await isHubOrEscrow(step, seller))) return false;
+): Promise<void> {
   const capability = receipt?.capability ?? null;
   const rate = await rateOf(step, { seller, capability, version });
   const ppm = isContested ? await contestedPpm(step, { buyer, seller, amount }, rate) : rate;
@@ -145,12 +164,10 @@ async function becomeEligible(
     counted: null,
   };
   await step.store.insert("audit", audit);
-  await markAuditable(step, id);
   const { auditsEligible } = await agentRow(step, seller);
   await updateAgent(step, seller, { auditsEligible: auditsEligible + 1 });
   if (receipt !== null && (await isEquivocal(step, receipt, id))) await failEquivocal(step, audit);
   else await enqueue(step, "sample", { hire: id, operator, ppm });
-  return true;
 }
 
 /**

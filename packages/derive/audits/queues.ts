@@ -1,4 +1,4 @@
-import { append, itemOf, itemsOf } from "../lists.ts";
+import { append, itemIn, itemsOf, type ListEnd, withItem } from "../lists.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { drawNumber, drawnPlaces } from "./drawnPlaces.ts";
@@ -15,15 +15,15 @@ export async function enqueue(
   const id = `${kind}/${operator}/${ppm}`;
   const { block } = step.at;
   const row = await step.store.get("auditQueue", id);
-  await append(step.store, itemsIn(id), hire);
+  const { ticks } = step.state;
+  if (row?.touched !== ticks) await append(step.store, queuesAt(ticks), id);
   if (row === null) {
-    const queue = { id, start: 0, length: 1, before: 0, block, touched: step.state.ticks };
-    await step.store.insert("auditQueue", queue);
-    return append(step.store, queuesAt(step.state.ticks), id);
+    const queue = { id, start: 0, length: 1, before: 0, block, touched: ticks, tail: hire };
+    return step.store.insert("auditQueue", queue);
   }
   const before = row.block === block ? row.before : row.length;
-  await step.store.update("auditQueue", id, { length: row.length + 1, before, block });
-  await touch(step, row, step.state.ticks);
+  const end = await withItem(step.store, endOf(row), hire);
+  await step.store.update("auditQueue", id, { ...end, before, block, touched: ticks });
 }
 
 /**
@@ -47,27 +47,28 @@ export async function drawQueues(
 
 async function drawQueue(
   step: Step,
-  { id, start }: Row<"auditQueue">,
+  queue: Row<"auditQueue">,
   hash: string,
   end: number,
   take: (kind: QueueKind, hire: string, isDrawn: boolean) => Promise<void>,
 ): Promise<void> {
+  const { id, start } = queue;
   const [kind, operator = "", ppm = ""] = id.split("/") as [QueueKind, string, string];
   await step.store.update("auditQueue", id, { start: end });
   const number = drawNumber(step.sha256Hex, [`tallystick/audit/${kind}/v1`, hash, operator, ppm]);
   const drawn = drawnPlaces(end - start, Number(ppm), number);
   // Of a sample only what is drawn is looked at; of those that passed the others have to be closed.
   if (kind === "sample") {
-    for (const place of drawn) await take(kind, await hireAt(step, id, start + place), true);
+    for (const place of drawn) await take(kind, await hireAt(step, queue, start + place), true);
     return;
   }
   const places = new Set(drawn);
-  for (let n = start; n < end; n++) await take(kind, await hireAt(step, id, n), places.has(n - start));
+  for (let n = start; n < end; n++) await take(kind, await hireAt(step, queue, n), places.has(n - start));
 }
 
-async function hireAt(step: Step, queue: string, n: number): Promise<string> {
-  const hire = await itemOf(step.store, itemsIn(queue), n);
-  if (hire === null) throw new Error(`The queue ${queue} lacks its item ${n}.`);
+async function hireAt(step: Step, queue: Row<"auditQueue">, n: number): Promise<string> {
+  const hire = await itemIn(step.store, endOf(queue), n);
+  if (hire === null) throw new Error(`The queue ${queue.id} lacks its item ${n}.`);
   return hire;
 }
 
@@ -77,8 +78,9 @@ async function touch(step: Step, { id, touched }: Row<"auditQueue">, tick: numbe
   await append(step.store, queuesAt(tick), id);
 }
 
-function itemsIn(queue: string): string {
-  return `queued/${queue}`;
+/** Its items are a list, whose end stands in the row of the queue. */
+function endOf({ id, length, tail }: Row<"auditQueue">): ListEnd {
+  return { id: `queued/${id}`, length, tail };
 }
 
 function queuesAt(tick: number): string {

@@ -66,6 +66,8 @@ export const auditTables = {
     block: "number",
     /** The tick for which it is on the list of those to draw from. */
     touched: "number",
+    /** Its last items, as in the row of a list. */
+    tail: "text",
   },
   /** Who was asked about a hire, `<hire>/<round>/<attempt>`, and what it found. */
   auditAssignment: {
@@ -126,10 +128,7 @@ export const auditTables = {
     accrued: "bigint",
     paid: "bigint",
   },
-  /**
-   * Who audits a capability for an operator, `<operator>/<capability>`; in which place; and where each stands. Under `tier2/` stand
-   * those of them that are in Tier 2.
-   */
+  /** Who of Tier 2 audits a capability for an operator, `<operator>/<capability>`; in which place; and where each stands. */
   roster: { id: "text", size: "number" },
   rosterPlace: { id: "text", auditor: "text" },
   rosterMember: { id: "text", place: "number?" },
@@ -246,12 +245,5 @@ export const auditTables = {
     accrued: "bigint",
     paid: "bigint",
     owed: "bigint",
-  },
-  /** What a seller signed for a hire first, `<agent>/<hire_id>`, and whether it signed something else too. */
-  disclosure: {
-    id: "text",
-    paramsHash: "text",
-    resultHash: "text",
-    isEquivocal: "boolean",
   },
 } as const satisfies Record<string, Record<string, ColumnKind>>;

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { apply } from "tallystick-derive/apply";
 import type { DeriveEvent } from "tallystick-derive/events";
 import { MemoryStore } from "tallystick-derive/memoryStore";
+import type { Store } from "tallystick-derive/store";
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
@@ -29,6 +30,44 @@ export async function deriveAudited(
   ppm: number | null,
   everyHires = 1_500,
 ): Promise<AuditFigures> {
+  const { events } = auditedLog(hires, ppm, everyHires);
+  const store = new MemoryStore();
+  const begin = cpuSeconds();
+  let tick = 0;
+  for (const event of events) {
+    const before = cpuSeconds();
+    await apply(store, event, { trustSignatures: true, sha256Hex });
+    if (event.kind === "tick") tick = cpuSeconds() - before;
+  }
+  const seconds = cpuSeconds() - begin;
+  const drawn = [...store.rows("audit").values()].filter(({ drawnBlock }) => drawnBlock !== null).length;
+  return { seconds, tick, drawn };
+}
+
+/** How many rows the same log reads and writes for each of its hires: the same on every machine. */
+export async function operationsOfAudited(hires: number, ppm: number | null): Promise<number> {
+  const rows = new MemoryStore();
+  let count = 0;
+  const store: Store = {
+    get: (table, id) => {
+      count++;
+      return rows.get(table, id);
+    },
+    insert: (table, row) => {
+      count++;
+      return rows.insert(table, row);
+    },
+    update: (table, id, change) => {
+      count++;
+      return rows.update(table, id, change);
+    },
+  };
+  for (const event of auditedLog(hires, ppm).events)
+    await apply(store, event, { trustSignatures: true, sha256Hex });
+  return count / hires;
+}
+
+function auditedLog(hires: number, ppm: number | null, everyHires = 1_500): Log {
   const log = new Log(ppm);
   for (let n = 0; n < SELLERS; n++) log.list(address(1_000 + n));
   for (let n = 0; n < AUDITORS; n++) {
@@ -44,17 +83,7 @@ export async function deriveAudited(
   // What the hires themselves cost a tick is over before the one that draws.
   log.tick();
   log.tick(hash(hires + 1));
-  const store = new MemoryStore();
-  const begin = cpuSeconds();
-  let tick = 0;
-  for (const event of log.events) {
-    const before = cpuSeconds();
-    await apply(store, event, { trustSignatures: true, sha256Hex });
-    if (event.kind === "tick") tick = cpuSeconds() - before;
-  }
-  const seconds = cpuSeconds() - begin;
-  const drawn = [...store.rows("audit").values()].filter(({ drawnBlock }) => drawnBlock !== null).length;
-  return { seconds, tick, drawn };
+  return log;
 }
 
 class Log {

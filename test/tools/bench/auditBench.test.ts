@@ -1,0 +1,12 @@
+import { expect } from "chai";
+import { operationsOfAudited } from "../../../tools/bench/index/auditBench.ts";
+
+describe("what audits cost a derivation", () => {
+  it("is a tenth more rows read and written, where every hire may be audited", async () => {
+    const [without, withAudits] = [
+      await operationsOfAudited(1_500, null),
+      await operationsOfAudited(1_500, 30_000),
+    ];
+    expect(withAudits / without).to.be.below(1.1);
+  }).timeout(60_000);
+});
