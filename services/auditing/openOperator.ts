@@ -54,8 +54,15 @@ export async function openOperator(parameters: OpenOperatorParameters): Promise<
   const sender = createTransactionSender({ account: pool, chainId: network.chainId, rpc });
   const store = fileStore(folder);
   const budget = periodBudget({ store, limit: config.budget, now });
-  const finalBlock = async () =>
-    await sender.client.getBlock({ blockNumber: await settledBlock(sender.client, confirmations) });
+  // By the chain's clock payments expire. A local chain's may be ahead of this machine's; another's is never by a final block.
+  let ahead = 0;
+  const finalBlock = async () => {
+    const block = await sender.client.getBlock({
+      blockNumber: await settledBlock(sender.client, confirmations),
+    });
+    ahead = Math.max(0, Number(block.timestamp) * 1000 - now());
+    return block;
+  };
   const ledger = knownLedger({ baseUrl: nodeUrl, ledger: parameters.ledger, store, fetch });
   const payAfter = await beginAfter(store, Number((await finalBlock()).timestamp));
 
@@ -69,6 +76,7 @@ export async function openOperator(parameters: OpenOperatorParameters): Promise<
       confirmations,
       devMode: config.devMode,
       now,
+      chainNow: () => now() + ahead,
       ...(fetch !== undefined && { fetch }),
       ...(parameters.ledger !== undefined && { ledger: parameters.ledger }),
       ...limits,
