@@ -32,6 +32,19 @@ export const actors = {
   acme: actor("acme"),
   bolt: actor("bolt"),
 
+  /** Sells what scribe sells, as reliably: the two audit. */
+  quill: actor("quill"),
+  /** Sells summaries that pass every check and say nothing. */
+  mirage: actor("mirage"),
+  /** Sells good translations by escrow. */
+  sterling: actor("sterling"),
+  /** Takes good work, and its money back. */
+  gripe: actor("gripe"),
+  /** Pays the auditors: the operator's pool. */
+  pool: actor("pool"),
+  /** Sends what the SDK's agents have signed, and pays for it. */
+  courier: actor("courier"),
+
   /** Funds the ring. */
   puppeteer: actor("puppeteer"),
   /** Five wallets that hire the first of them. */
@@ -43,8 +56,12 @@ export const agents: Actor[] = [
   actors.scribe,
   actors.rookie,
   actors.forge,
+  actors.quill,
+  actors.mirage,
+  actors.sterling,
   actors.acme,
   actors.bolt,
+  actors.gripe,
   ...actors.ring,
 ];
 

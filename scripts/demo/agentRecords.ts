@@ -3,6 +3,7 @@ import type { Hex } from "tallystick-protocol/hex";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { signBody, signRecord } from "tallystick-protocol/records/record";
 import type { Actor } from "./actors.ts";
+import type { DemoNode } from "./startDemoNode.ts";
 
 /** A ledger entry as settlement answers it. */
 export type Settled = { hash: string; index: number };
@@ -28,7 +29,10 @@ export type ReceiptFacts = {
 };
 
 /** What the agents tell the ledger, by HTTP at a node's base URL. */
-export function createAgentRecords(url: string, chainId: number, signal: AbortSignal) {
+export function createAgentRecords(
+  { url, ledger, deployment: { chainId } }: Pick<DemoNode, "url" | "ledger" | "deployment">,
+  signal: AbortSignal,
+) {
   async function post(
     path: string,
     type: "listing" | "receipt",
@@ -36,10 +40,14 @@ export function createAgentRecords(url: string, chainId: number, signal: AbortSi
     by: Actor,
   ): Promise<Settled> {
     const record = await signRecord({ type, body, account: by.account });
+    return send(path, { body: record.body, signer: record.signer, signature: record.signature }, by);
+  }
+
+  async function send(path: string, content: object, by: Actor): Promise<Settled> {
     const response = await fetch(`${url}${path}`, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ body: record.body, signer: record.signer, signature: record.signature }),
+      body: JSON.stringify(content),
       signal,
     });
     const answer = (await response.json()) as { status?: string; hash: string; index: number };
@@ -51,6 +59,14 @@ export function createAgentRecords(url: string, chainId: number, signal: AbortSi
   }
 
   return {
+    /** The operator's parameters. */
+    publishParams: async (by: Actor, body: RecordBody): Promise<Settled> =>
+      await send("/v1/params", await signRecord({ type: "params", ledger, body, account: by.account }), by),
+
+    /** How many entries the ledger has. */
+    latest: async (): Promise<{ size: number }> =>
+      (await (await fetch(`${url}/v1/ledger/latest`, { signal })).json()) as { size: number },
+
     /** Publishes an offer. */
     list: (seller: Actor, { capability, price, latency }: Offer, paymentMode = "direct"): Promise<Settled> =>
       post(

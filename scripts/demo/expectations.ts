@@ -69,9 +69,40 @@ export const expectedAgents: ReadonlyMap<string, ExpectedAgent> = new Map<string
       distinctBuyers: 2,
     },
   ],
+  // 10 successes over 3 capabilities: 4 × 0.40 + 3 × 0.20 + 3 × 0.80.
+  [
+    actors.quill.address,
+    {
+      ...nothing,
+      last30dHireCount: 10,
+      last30dHireCountRaw: 10,
+      successRate: 1,
+      last24hVolumeUsdc: "4.60",
+      trustTier: 2,
+      distinctBuyers: 2,
+    },
+  ],
+  // Its only hire was a success until two auditors had looked at it. What was paid stays paid.
+  [
+    actors.mirage.address,
+    {
+      ...nothing,
+      last30dHireCount: 1,
+      last30dHireCountRaw: 1,
+      successRate: 0,
+      last24hVolumeUsdc: "0.25",
+      distinctBuyers: 1,
+    },
+  ],
+  // Its money went back, and an auditor found the work good: the hire is neutral, and no failure.
+  [
+    actors.sterling.address,
+    { ...nothing, last30dHireCount: 1, last30dHireCountRaw: 1, refundRate: 1, distinctBuyers: 1 },
+  ],
   // Of its two escrow hires it let one time out after delivery.
-  [actors.acme.address, { ...nothing, hiresBought: 9, silentTimeoutRate: 0.5 }],
-  [actors.bolt.address, { ...nothing, hiresBought: 9, silentTimeoutRate: 0 }],
+  [actors.acme.address, { ...nothing, hiresBought: 15, silentTimeoutRate: 0.5 }],
+  [actors.bolt.address, { ...nothing, hiresBought: 14, silentTimeoutRate: 0 }],
+  [actors.gripe.address, { ...nothing, hiresBought: 1, silentTimeoutRate: 0 }],
   // 20 hires at 1/5 each count 4, and four buyers of one cluster are one: far from Tier 2, with a perfect record.
   [
     leader.address,
@@ -88,11 +119,52 @@ export const expectedAgents: ReadonlyMap<string, ExpectedAgent> = new Map<string
   ...followers.map(({ address }) => [address, { ...nothing, clusterSize: 5, hiresBought: 5 }] as const),
 ]);
 
-/** 12 offers, and 13, 5 and 20 receipts. */
-export const EXPECTED_ENTRIES = 50;
+/** What became of an audited hire. */
+export type ExpectedAudit = {
+  cause: string;
+  status: string;
+  isRefundFalse: boolean;
+  outcome: string;
+  evidence: string;
+  /** What auditors said, in order. */
+  verdicts: string[];
+};
 
-/** 11 of scribe, 2 of rookie, 5 of forge, 20 in the ring. */
-export const EXPECTED_HIRES = 38;
+/** The hires that were drawn, by their sellers. */
+export const expectedAudits: ReadonlyMap<string, ExpectedAudit> = new Map<string, ExpectedAudit>([
+  [
+    actors.mirage.address,
+    {
+      ...{
+        cause: "SAMPLE",
+        status: "ROLLED_BACK",
+        isRefundFalse: false,
+        outcome: "FAILURE",
+        evidence: "AUDIT",
+      },
+      verdicts: ["FAIL", "FAIL"],
+    },
+  ],
+  [
+    actors.sterling.address,
+    {
+      ...{ cause: "CONTESTED", status: "PASSED", isRefundFalse: true, outcome: "NEUTRAL", evidence: "AUDIT" },
+      verdicts: ["PASS"],
+    },
+  ],
+]);
 
-/** What became of forge's six deposits. */
-export const EXPECTED_ESCROWS = { RELEASED: 2, REFUNDED: 1, TIMED_OUT: 3 };
+/** What the auditors earned, in atomic units, and were paid: three fees for the first fail, one for the second, one for the pass. */
+export const EXPECTED_EARNED = 25_000n;
+
+/**
+ * 12 offers, and 13, 5 and 20 receipts. Then the parameters, 3 offers and 10 receipts of quill, 2 offers to audit, 2 audited offers and
+ * receipts, 3 verdicts and a decision. Beside these a receipt for each auditor that took its fee when it was hired.
+ */
+export const EXPECTED_ENTRIES = 50 + 1 + 13 + 2 + 4 + 4;
+
+/** 11 of scribe, 2 of rookie, 5 of forge, 20 in the ring, 10 of quill, and the two that were audited. */
+export const EXPECTED_HIRES = 50;
+
+/** What became of forge's six deposits, and sterling's one. */
+export const EXPECTED_ESCROWS = { RELEASED: 2, REFUNDED: 2, TIMED_OUT: 3 };

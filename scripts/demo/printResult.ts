@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import Table from "cli-table3";
-import { agents, nameOf } from "./actors.ts";
-import type { AgentAnswer } from "./readBack.ts";
+import { actors, agents, nameOf } from "./actors.ts";
+import type { AgentAnswer, Answer } from "./readBack.ts";
 import type { StoryResult } from "./runStory.ts";
 import type { DemoNode } from "./startDemoNode.ts";
 
@@ -42,6 +42,19 @@ export function agentTable(answers: AgentAnswer[]): string {
   return table.toString();
 }
 
+/** What became of the two hires that were drawn, and who judged them. */
+function auditLines({ audits }: Answer): string[] {
+  const judgesOf = (seller: string) => {
+    const rounds = audits.nodes.find(({ sellerAddress }) => sellerAddress === seller)?.rounds ?? [];
+    return rounds.flatMap(({ attempts }) => attempts.map((it) => nameOf(it.auditorAddress))).join(" and ");
+  };
+  const { mirage, sterling } = actors;
+  return [
+    `mirage's summary passed every check; drawn, ${judgesOf(mirage.address)} failed it: rolled back, no success any more`,
+    `sterling's buyer took good work and its money back; drawn, ${judgesOf(sterling.address)} passed it: no failure`,
+  ];
+}
+
 function percent(rate: number | null): string {
   return rate === null ? dim("–") : `${(rate * 100).toFixed(rate === 0 || rate === 1 ? 0 : 1)} %`;
 }
@@ -58,6 +71,7 @@ export function resultText(node: DemoNode, { answer, target, rewrite }: StoryRes
     "         the same on the chain, in the indexer, and in the file",
     `${bold("Digest")}   ${answer.meta.digest} at block ${answer.meta.block}`,
     `${bold("Ring")}     ring-1 sold 20 perfect hires; they count 4, as buyers and seller have their money from one wallet`,
+    `${bold("Audits")}   ${auditLines(answer).join("\n         ")}`,
     "",
     `${bold("The operator rewrites line")} ${bold(String(rewrite.line))}${bold(", a failed hire, into a success:")}`,
     ...indent(shortHashes(rewrite.verifyLedger.edited)),
@@ -123,6 +137,7 @@ export function resultJson(
     digest: answer.meta.digest,
     agents: answer.agents.nodes.map((agent) => ({ name: nameOf(agent.address), ...agent })),
     clusters: answer.clusters.nodes.map(({ id, size }) => ({ id, size })),
+    audits: answer.audits.nodes,
     rewrite,
   };
 }

@@ -1,13 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
+import { formatUsdc, parseUsdc } from "tallystick-protocol/amount";
 import { TallystickError } from "tallystick-protocol/errors";
 import { waitUntil } from "../processes/waitUntil.ts";
 import { actors, agents, nameOf } from "./actors.ts";
 import {
+  EXPECTED_EARNED,
   EXPECTED_ENTRIES,
   EXPECTED_ESCROWS,
   EXPECTED_HIRES,
   type ExpectedAgent,
+  type ExpectedAudit,
   expectedAgents,
+  expectedAudits,
 } from "./expectations.ts";
 
 /** An agent as GraphQL answers it. */
@@ -29,6 +33,19 @@ export type Answer = {
   hires: { nodes: { id: string }[] };
   escrows: { nodes: { status: string }[] };
   clusters: { nodes: { id: string; size: number; members: { nodes: { address: string }[] } }[] };
+  audits: { nodes: AuditAnswer[] };
+  auditors: { nodes: { address: string; accruedUsdc: string; paidUsdc: string }[] };
+};
+
+/** An audit as GraphQL answers it. */
+export type AuditAnswer = {
+  auditedHire: string;
+  sellerAddress: string;
+  cause: string;
+  status: string;
+  isRefundFalse: boolean;
+  hire: { outcome: string; evidence: string } | null;
+  rounds: { attempts: { auditorAddress: string; verdict: string | null }[] }[];
 };
 
 const META = "meta { block indexedBlock digest ledgers { id size root } blockedAtSegment { reason } }";
@@ -42,6 +59,14 @@ const EVERYTHING = `{
   hires(first: 100) { nodes { id } }
   escrows(first: 50) { nodes { status } }
   clusters(first: 10) { nodes { id size members(first: 10) { nodes { address } } } }
+}`;
+
+const AUDITS = `{
+  audits(first: 10) { nodes {
+    auditedHire sellerAddress cause status isRefundFalse hire { outcome evidence }
+    rounds { attempts { auditorAddress verdict } }
+  } }
+  auditors(first: 10) { nodes { address accruedUsdc paidUsdc } }
 }`;
 
 /** Asks a node's GraphQL. */
@@ -59,7 +84,14 @@ export async function askGraphql<T>(url: string, query: string, signal?: AbortSi
 }
 
 /** Where the node has to be before its answers are those of the whole story. */
-export type Target = { block: number; ledger: string; size: number; root: string };
+export type Target = {
+  block: number;
+  ledger: string;
+  size: number;
+  root: string;
+  /** How many auditors took their fee when they were hired: it depends on whom the draws give. */
+  paidBefore: number;
+};
 
 /**
  * Waits until the node has derived everything up to a block that is a tick, and the whole ledger.
@@ -83,7 +115,10 @@ export async function untilCaughtUp(url: string, target: Target, signal: AbortSi
 
 /** Reads everything back and compares it with what the story must give. */
 export async function readBack(url: string, target: Target, signal?: AbortSignal): Promise<Answer> {
-  const answer = await askGraphql<Answer>(url, EVERYTHING, signal);
+  const answer = {
+    ...(await askGraphql<Answer>(url, EVERYTHING, signal)),
+    ...(await askGraphql<Answer>(url, AUDITS, signal)),
+  };
   const wrong = differences(answer, target);
   if (wrong.length === 0) return answer;
   throw new TallystickError({
@@ -122,11 +157,28 @@ export function differences(answer: Answer, target: Target): string[] {
     countBy(answer.escrows.nodes.map((it) => it.status)),
     EXPECTED_ESCROWS,
   );
-  expect("the ledger's size", target.size, EXPECTED_ENTRIES);
+  expect("the ledger's size", target.size, EXPECTED_ENTRIES + target.paidBefore);
+  for (const [seller, audit] of expectedAudits)
+    expect(`the audit of ${nameOf(seller)}'s hire`, toldOf(answer, seller), audit);
+  expect("the number of audits", answer.audits.nodes.length, expectedAudits.size);
+  for (const field of ["accruedUsdc", "paidUsdc"] as const) {
+    const sum = answer.auditors.nodes.reduce((sum, it) => sum + parseUsdc(it[field]), 0n);
+    expect(`the auditors' ${field}`, formatUsdc(sum), formatUsdc(EXPECTED_EARNED));
+  }
   const { ledger: id, size, root } = target;
   expect("the ledger", answer.meta.ledgers, [{ id, size, root }]);
   expect("the tick", answer.meta.block, target.block);
   return wrong;
+}
+
+/** What the node tells of the audit of a seller's hire, in the form of the expectations. */
+function toldOf({ audits }: Answer, seller: string): ExpectedAudit | undefined {
+  const audit = audits.nodes.find(({ sellerAddress }) => sellerAddress === seller);
+  if (audit === undefined) return undefined;
+  const { cause, status, isRefundFalse, hire, rounds } = audit;
+  const verdicts = rounds.flatMap(({ attempts }) => attempts.map(({ verdict }) => verdict ?? "none"));
+  const { outcome = "none", evidence = "none" } = hire ?? {};
+  return { cause, status, isRefundFalse, outcome, evidence, verdicts };
 }
 
 function ring(): string[] {

@@ -4,6 +4,7 @@ import { createAgentRecords } from "./agentRecords.ts";
 import { createDemoChain } from "./demoChain.ts";
 import { type Answer, readBack, type Target, untilCaughtUp } from "./readBack.ts";
 import type { DemoNode } from "./startDemoNode.ts";
+import { auditHires } from "./story/audits/auditHires.ts";
 import { hireByEscrow } from "./story/hireByEscrow.ts";
 import { hireDirectly } from "./story/hireDirectly.ts";
 import { openMarket } from "./story/openMarket.ts";
@@ -29,8 +30,8 @@ export async function runStory(
     const look = async () => (await chain.anchoredHead()).size >= size;
     await waitUntil(look, { what: `an anchor of ${size} entries`, withinMs: 30_000, signal });
   };
-  const records = createAgentRecords(node.url, node.deployment.chainId, signal);
-  const scene: Scene = { chain, records, untilAnchored };
+  const records = createAgentRecords(node, signal);
+  const scene: Scene = { node, signal, chain, records, untilAnchored };
   const act = (title: string, play: (scene: Scene) => Promise<string>) =>
     progress.step(title, async () => ({ detail: await play(scene), value: undefined }));
 
@@ -38,15 +39,16 @@ export async function runStory(
   await act("direct", hireDirectly);
   await act("escrow", hireByEscrow);
   await act("ring", runRing);
+  const { paidBefore } = await auditHires(scene, act);
 
   const target = await progress.step("anchor", async () => {
-    const { size } = await latestEntry(node.url, signal);
+    const { size } = await records.latest();
     await untilAnchored(size);
     const { root } = await chain.anchoredHead();
     const block = await chain.mineToTick();
     return {
       detail: `${size} entries, root ${root.slice(0, 10)}…`,
-      value: { block, ledger: node.ledger, size, root },
+      value: { block, ledger: node.ledger, size, root, paidBefore },
     };
   });
   const answer = await progress.step("derive", async () => {
@@ -61,9 +63,4 @@ export async function runStory(
   // Nothing of that reached the node: it answers what it answered before.
   await readBack(node.url, target, signal);
   return { answer, target, rewrite };
-}
-
-async function latestEntry(url: string, signal: AbortSignal): Promise<{ size: number }> {
-  const response = await fetch(`${url}/v1/ledger/latest`, { signal });
-  return (await response.json()) as { size: number };
 }

@@ -43,11 +43,13 @@ export type SettlementServiceParameters = {
   rpcUrl: string;
   deployment: Deployment;
   anchorKey: Hex;
+  /** Whose parameters and decisions are taken. */
+  operator: Address;
 };
 
 /** The write side: settlement, anchoring every second. */
 export function settlementService(parameters: SettlementServiceParameters): Service {
-  const { port, logs, ledgerDir, origin, rpcUrl, deployment, anchorKey } = parameters;
+  const { port, logs, ledgerDir, origin, rpcUrl, deployment, anchorKey, operator } = parameters;
   return {
     name: "settlement",
     command: process.execPath,
@@ -63,6 +65,7 @@ export function settlementService(parameters: SettlementServiceParameters): Serv
       ANCHORED_LEDGER: deployment.anchoredLedger,
       ANCHOR_PRIVATE_KEY: anchorKey,
       ANCHOR_INTERVAL_SECONDS: "1",
+      OPERATOR: operator,
       // All the demo's agents have one address.
       RATE_LIMIT_PER_ADDRESS: "0",
       // Sellers may live on this machine, as those of packages/sdk/examples do.

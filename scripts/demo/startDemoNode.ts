@@ -80,7 +80,11 @@ export async function startDemoNode(parameters: StartDemoNodeParameters): Promis
   );
   const [databaseUrl, rpcUrl, deployment] = await Promise.all([postgres, chain, contracts]);
   signal.throwIfAborted();
-  await giveEther(rpcUrl, [actors.relayer.address, actors.operator.address, actors.puppeteer.address]);
+  const { relayer, operator: writer, puppeteer, pool, courier } = actors;
+  await giveEther(
+    rpcUrl,
+    [relayer, writer, puppeteer, pool, courier].map(({ address }) => address),
+  );
 
   const { chainId, anchoredLedger } = deployment;
   const ledger = ledgerId({
@@ -104,6 +108,7 @@ export async function startDemoNode(parameters: StartDemoNodeParameters): Promis
         ledgerDir,
         origin: ORIGIN,
         anchorKey,
+        operator: actors.operator.address,
       });
       await startService(keeper, service, signal);
       return { detail: `on port ${settlementPort}`, value: undefined };

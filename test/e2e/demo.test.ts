@@ -35,7 +35,14 @@ describe("npm run demo", function () {
 
   /** Runs a command against the kept node. */
   async function command(...args: string[]): Promise<{ code: number | null; out: string }> {
-    const run = runTallystick(args, { DATABASE_URL: demo.databaseUrl, DATABASE_SCHEMA: "tallystick" });
+    return await commandWith({ DATABASE_URL: demo.databaseUrl, DATABASE_SCHEMA: "tallystick" }, ...args);
+  }
+
+  async function commandWith(
+    environment: { [name: string]: string },
+    ...args: string[]
+  ): Promise<{ code: number | null; out: string }> {
+    const run = runTallystick(args, environment);
     const { code } = await run.ended;
     return { code, out: `${run.out()}${run.err()}` };
   }
@@ -44,7 +51,32 @@ describe("npm run demo", function () {
     const named = (name: string) => demo.agents.find((agent) => agent.name === name);
     expect(named("scribe")).to.include({ trustTier: 2 });
     expect(named("ring-1")).to.include({ trustTier: 0, last30dHireCount: 4, last30dHireCountRaw: 20 });
-    expect(demo.rewrite.anchor.refusedWith).to.match(/^Inconsistent\(OldRootMismatch, 50, 51\)$/);
+    const { size } = demo.ledger;
+    expect(demo.rewrite.anchor.refusedWith).to.equal(`Inconsistent(OldRootMismatch, ${size}, ${size + 1})`);
+  });
+
+  it("has had garbage drawn, failed twice and rolled back, and good work drawn and passed", () => {
+    const verdictsOf = (name: string) => {
+      const { address } = actors[name as "mirage" | "sterling"];
+      const audit = demo.audits.find(({ sellerAddress }) => sellerAddress === address);
+      const attempts = audit?.rounds.flatMap(({ attempts }) => attempts) ?? [];
+      expect(new Set(attempts.map((it) => it.auditorAddress)).size).to.equal(attempts.length);
+      return [audit?.status, ...attempts.map(({ verdict }) => verdict)];
+    };
+    expect(verdictsOf("mirage")).to.deep.equal(["ROLLED_BACK", "FAIL", "FAIL"]);
+    expect(verdictsOf("sterling")).to.deep.equal(["PASSED", "PASS"]);
+  });
+
+  it("takes no second decision on what its operator rolled back", async () => {
+    const { auditedHire = "" } = demo.audits.find(({ status }) => status === "ROLLED_BACK") ?? {};
+    const words = ["audit-operator", "decide", auditedHire, "dismiss", "--reason", "other"];
+    const settings = {
+      AUDIT_NODE_URL: demo.url,
+      AUDIT_OPERATOR_PRIVATE_KEY: actors.operator.privateKey,
+    };
+    const { code, out } = await commandWith(settings, ...words);
+    expect(out).to.contain("already").and.contain(demo.url);
+    expect(code).to.equal(1);
   });
 
   it("says to programs that work beside it how its node is reached, while it runs", async () => {

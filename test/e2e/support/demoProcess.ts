@@ -23,6 +23,12 @@ export type DemoResult = {
   block: number;
   digest: string;
   agents: { name: string; address: string; last30dHireCount: number; trustTier: number }[];
+  audits: {
+    auditedHire: string;
+    sellerAddress: string;
+    status: string;
+    rounds: { attempts: { auditorAddress: string; verdict: string }[] }[];
+  }[];
   rewrite: { line: number; anchor: { transaction: `0x${string}`; refusedWith: string } };
 };
 

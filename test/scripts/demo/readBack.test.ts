@@ -5,10 +5,11 @@ import {
   EXPECTED_ESCROWS,
   EXPECTED_HIRES,
   expectedAgents,
+  expectedAudits,
 } from "../../../scripts/demo/expectations.ts";
 import { type Answer, differences } from "../../../scripts/demo/readBack.ts";
 
-const target = { block: 70, ledger: "0x01", size: EXPECTED_ENTRIES, root: "0x02" };
+const target = { block: 70, ledger: "0x01", size: EXPECTED_ENTRIES + 2, root: "0x02", paidBefore: 2 };
 
 /** The answer the story must give. */
 function perfect(): Answer {
@@ -18,7 +19,7 @@ function perfect(): Answer {
       block: 70,
       indexedBlock: 71,
       digest: "0x03",
-      ledgers: [{ id: "0x01", size: EXPECTED_ENTRIES, root: "0x02" }],
+      ledgers: [{ id: "0x01", size: EXPECTED_ENTRIES + 2, root: "0x02" }],
       blockedAtSegment: null,
     },
     agents: {
@@ -33,6 +34,18 @@ function perfect(): Answer {
       nodes: Object.entries(EXPECTED_ESCROWS).flatMap(([status, count]) =>
         Array.from({ length: count }, () => ({ status })),
       ),
+    },
+    audits: {
+      nodes: [...expectedAudits].map(([sellerAddress, { outcome, evidence, verdicts, ...audit }]) => ({
+        ...{ ...audit, auditedHire: "0x06", sellerAddress, hire: { outcome, evidence } },
+        rounds: verdicts.map((verdict) => ({ attempts: [{ auditorAddress: "0x04", verdict }] })),
+      })),
+    },
+    auditors: {
+      nodes: [
+        { address: "0x04", accruedUsdc: "0.02", paidUsdc: "0.02" },
+        { address: "0x05", accruedUsdc: "0.005", paidUsdc: "0.005" },
+      ],
     },
     clusters: {
       nodes: [{ id: "clst_A", size: 5, members: { nodes: actors.ring.map(({ address }) => ({ address })) } }],
@@ -54,8 +67,21 @@ describe("scripts/demo/readBack", () => {
     expect(differences(answer, target)).to.deep.equal([
       "ring-1's last30dHireCount is 20, not 4",
       "ring-1's trustTier is 2, not 0",
-      "the number of hires is 37, not 38",
+      "the number of hires is 49, not 50",
     ]);
+  });
+
+  it("notices an audit that ended otherwise, one that is missing, and an auditor that was not paid", () => {
+    const answer = perfect();
+    answer.audits.nodes[0]!.status = "CHALLENGED";
+    answer.audits.nodes.pop();
+    answer.auditors.nodes[1]!.paidUsdc = "0";
+    const found = differences(answer, target).join("\n");
+    expect(found)
+      .to.contain("mirage's hire")
+      .and.contain("sterling's hire")
+      .and.contain("the number of audits is 1, not 2")
+      .and.contain("the auditors' paidUsdc");
   });
 
   it("notices a missing agent, a stranger in the cluster, and another root", () => {

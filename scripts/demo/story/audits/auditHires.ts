@@ -1,0 +1,157 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { decide } from "../../../../services/auditing/decide.ts";
+import { openOperator } from "../../../../services/auditing/openOperator.ts";
+import type { Operator } from "../../../../services/auditing/operator.ts";
+import { waitUntil } from "../../../processes/waitUntil.ts";
+import { actors } from "../../actors.ts";
+import { askGraphql } from "../../readBack.ts";
+import type { Scene } from "../scene.ts";
+import { type DemoAuditor, enrollAuditors } from "./enrollAuditors.ts";
+import { openParties, type Parties } from "./openParties.ts";
+import { sellAudited } from "./sellAudited.ts";
+
+/** Seconds after which an operator without notes pays: nothing that an earlier one may have signed can be used then. */
+const FIRST_PAYMENTS_AFTER = 1_800;
+
+/** The least that the operator pays at once, in atomic units. */
+const LEAST = 1_000n;
+
+const { mirage, operator, pool } = actors;
+
+type Act = (title: string, play: (scene: Scene) => Promise<string>) => Promise<unknown>;
+
+/**
+ * The chapter on audits (SHP §8.3): garbage in good form is drawn, found bad by two auditors and rolled back; good work whose buyer
+ * took its money back is drawn, and passes. Agents, auditors and operator are those that anybody runs.
+ */
+export async function auditHires(scene: Scene, act: Act): Promise<{ paidBefore: number }> {
+  const parties = openParties(scene);
+  const folder = await mkdtemp(path.join(tmpdir(), "tallystick-demo-auditing-"));
+  const operating: Operator[] = [];
+  try {
+    let auditors: DemoAuditor[] = [];
+    await act("auditors", async () => {
+      auditors = await enrollAuditors(scene, parties);
+      operating.push(await openDemoOperator(scene, parties, folder));
+      return `${auditors.length} sellers in Tier 2 offer to audit, for a pool that pays them`;
+    });
+    await act("audited", async () => {
+      const { bought, refunded } = await sellAudited(scene, parties);
+      const passed = bought.verification.all_passed ? "passed its buyer's checks" : "was found out at once";
+      return `a summary of nothing ${passed}; a good translation was ${refunded.money}`;
+    });
+    await act("audits", async () => {
+      const [desk] = operating;
+      if (desk === undefined) throw new Error("There is no operator.");
+      return await judgeAndDecide(scene, parties, auditors, desk);
+    });
+    const [desk] = operating;
+    return { paidBefore: desk?.state().taken ?? 0 };
+  } finally {
+    for (const it of operating) await it.close();
+    await parties.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The process of the operator (`tallystick audit-operator`), whose rounds the story calls one by one. */
+async function openDemoOperator({ node }: Scene, { network }: Parties, folder: string): Promise<Operator> {
+  return await openOperator({
+    config: {
+      ...{ nodeUrl: node.url, rpcUrl: node.rpcUrl, network, folder, host: "127.0.0.1", port: 0 },
+      escrows: [node.deployment.hireEscrow.address],
+      operatorKey: operator.privateKey,
+      poolKey: pool.privateKey,
+      ...{
+        roundMs: 60_000,
+        budget: 1_000_000n,
+        least: LEAST,
+        payBefore: true,
+        confirmations: 1,
+        devMode: true,
+      },
+    },
+    log: () => {},
+    now: Date.now,
+  });
+}
+
+async function judgeAndDecide(
+  scene: Scene,
+  parties: Parties,
+  auditors: DemoAuditor[],
+  desk: Operator,
+): Promise<string> {
+  const { node, chain, records, untilAnchored, signal } = scene;
+  const anchored = async () => untilAnchored((await records.latest()).size);
+  const standing = untilStanding(scene);
+  /** The operator hires who was drawn, and they judge: so many have given a verdict by then. */
+  const judge = async (verdicts: number) => {
+    await desk.round();
+    // Sellers ask their node once in five seconds who may see their work.
+    parties.passTime(5_000);
+    let given = 0;
+    for (const it of auditors) {
+      const auditor = it.open();
+      await auditor.round();
+      given += (await auditor.works()).filter(({ stage }) => stage === "posted").length;
+    }
+    if (given < verdicts) throw new Error(`${given} verdicts were given, not ${verdicts}.`);
+    await anchored();
+  };
+
+  await chain.mineToTick();
+  await standing("two auditors", { ASSIGNED: 2 });
+  await judge(2);
+  await chain.mineToTick();
+  await standing("a second auditor", { ASSIGNED: 1, PASSED: 1 });
+  await judge(3);
+  await chain.passTime(FIRST_PAYMENTS_AFTER);
+  await standing("a challenge", { CHALLENGED: 1, PASSED: 1 });
+
+  await chain.mineToTick();
+  await desk.round();
+  const [challenged] = desk.state().challenged;
+  if (challenged?.seller !== mirage.address) throw new Error("The operator was not told what to decide.");
+  const reasons = [{ code: "fabricated", detail: "Two auditors agree: the summary is of nothing." }] as const;
+  await decide({
+    baseUrl: node.url,
+    ledger: node.ledger,
+    account: operator.account,
+    decision: { hire: challenged.hire, decision: "rollback", reasons: [...reasons] },
+  });
+  await anchored();
+  await desk.round();
+  await parties.untilReceipted(signal);
+  await standing("the rollback", { ROLLED_BACK: 1, PASSED: 1 });
+  const { failures } = desk.state();
+  if (failures > 0) throw new Error(`${failures} parts of the operator's rounds failed.`);
+  return "garbage failed twice and was rolled back; the good work passed; its auditors are paid";
+}
+
+/** Waits until the node's audits stand so. */
+function untilStanding({ node, signal }: Scene) {
+  return async (what: string, wanted: { [status: string]: number }): Promise<void> => {
+    await waitUntil(
+      async (limit) => {
+        const { audits } = await askGraphql<{ audits: { nodes: { status: string }[] } }>(
+          node.url,
+          "{ audits(first: 10) { nodes { status } } }",
+          limit,
+        );
+        const counts = Object.fromEntries(
+          Object.entries(Object.groupBy(audits.nodes, ({ status }) => status)).map(([status, them]) => [
+            status,
+            them?.length ?? 0,
+          ]),
+        );
+        const isSo = Object.entries(wanted).every(([status, count]) => counts[status] === count);
+        if (isSo) return true;
+        throw new Error(`they stand at ${JSON.stringify(counts)}`);
+      },
+      { what, withinMs: 60_000, signal },
+    );
+  };
+}

@@ -1,0 +1,79 @@
+import { parseUsdc } from "tallystick-protocol/amount";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { parseListing } from "tallystick-protocol/records/listing";
+import { actors } from "../../actors.ts";
+import { SUMMARIZE, TRANSLATE } from "../openMarket.ts";
+import type { Scene } from "../scene.ts";
+import { CONSENT_SECONDS } from "./enrollAuditors.ts";
+import { ESCROW_MODE, type Parties } from "./openParties.ts";
+import { GARBAGE, SENTENCE, SOURCE, TRANSLATION } from "./work.ts";
+
+/** How long the sellers of this chapter may take: a busy machine takes its time. */
+const LATENCY_MS = 20_000;
+
+const { acme, gripe, mirage, operator, sterling } = actors;
+
+/**
+ * Two sellers agree to audits. mirage sells a summary of nothing, which passes its buyer's checks; sterling a good translation, whose
+ * buyer takes its money back.
+ */
+export async function sellAudited({ chain, records, untilAnchored, signal }: Scene, parties: Parties) {
+  const audit = { operator: operator.address };
+  const garbage = await parties.sell({
+    actor: mirage,
+    listings: [
+      {
+        capability: SUMMARIZE.capability,
+        price_usdc: SUMMARIZE.price,
+        max_latency_ms: LATENCY_MS,
+        audit,
+      },
+    ],
+    work: () => ({ summary: GARBAGE }),
+  });
+  const good = await parties.sell({
+    actor: sterling,
+    listings: [
+      {
+        capability: TRANSLATE.capability,
+        price_usdc: TRANSLATE.price,
+        max_latency_ms: LATENCY_MS,
+        payment_mode: ESCROW_MODE,
+        audit,
+      },
+    ],
+    work: () => ({ text: TRANSLATION, detected_lang: "en" }),
+  });
+  await chain.mint(gripe, parseUsdc("1"));
+  for (const { seller } of [garbage, good]) await seller.publish();
+  await untilAnchored((await records.latest()).size);
+  await chain.passTime(CONSENT_SECONDS + 1);
+  await parties.setClocks();
+
+  const hireOf = ({ seller }: typeof good) => ({
+    listing: parseListing(seller.listings[0]?.body as RecordBody),
+    maxLatencyMs: LATENCY_MS,
+    telemetry: false,
+    idempotencyKey: "new",
+    signal,
+  });
+  const bought = await parties.buyer(acme).hire({
+    ...hireOf(garbage),
+    capability: SUMMARIZE.capability,
+    params: { text: SOURCE },
+    maxPriceUsdc: SUMMARIZE.price,
+  });
+  const buyer = parties.buyer(gripe);
+  const refunded = await buyer.hire({
+    ...hireOf(good),
+    capability: TRANSLATE.capability,
+    params: { text: SENTENCE },
+    maxPriceUsdc: TRANSLATE.price,
+    // Whatever it gets, it says that it is bad.
+    verify: () => ({ all_passed: false, checks: { content: false }, details: {} }),
+  });
+  await buyer.idle();
+  await parties.untilReceipted(signal);
+  await untilAnchored((await records.latest()).size);
+  return { bought, refunded };
+}
