@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { expect } from "chai";
+import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+
+type Plugin = { load(id: string): string | null };
+const load = createRequire(import.meta.url);
+const { plugins } = load("../../indexer/vite.config.cjs") as { plugins: Plugin[] };
+const inRepository = (file: string) => path.join(repositoryRoot, file);
+
+describe("what Ponder's Vite leaves to Node", () => {
+  it("is nothing where Node does not read TypeScript by itself, else one plugin", () => {
+    const reads = process.features.typescript === "strip" && Number.parseInt(process.versions.node, 10) >= 24;
+    expect(plugins).to.have.length(reads ? 1 : 0);
+  });
+
+  for (const plugin of plugins) {
+    /** What the line that stands in place of a module gives, as Node sees it. */
+    const standIn = async (file: string) => {
+      const source = plugin.load(inRepository(file));
+      return (await import(`data:text/javascript,${encodeURIComponent(source ?? "")}`)) as Record<
+        string,
+        unknown
+      >;
+    };
+
+    it("is the module itself, so that what Ponder holds and what others import are one thing", async () => {
+      const name = "packages/protocol/errors.ts";
+      const [standing, real] = [
+        await standIn(name),
+        (await import(inRepository(name))) as Record<string, unknown>,
+      ];
+      expect(Object.keys(standing)).to.deep.equal(Object.keys(real)).and.not.be.empty;
+      for (const key of Object.keys(real)) expect(standing[key], key).to.equal(real[key]);
+    });
+
+    it("has a default export where the module has one, also when it passes on another's", () => {
+      expect(plugin.load(inRepository("indexer/ponder.config.ts"))).to.include("export { default }");
+      expect(plugin.load(inRepository("ponder.config.ts"))).to.include("export { default }");
+      expect(plugin.load(inRepository("indexer/ponder.schema.ts"))).not.to.include("default");
+    });
+
+    it("is never a module that imports what only Ponder knows, nor a library's, nor a stranger's", () => {
+      const folder = inRepository("indexer/src/handlers");
+      const asking = readdirSync(folder)
+        .map((file) => path.join(folder, file))
+        .filter((file) => /^import \{ ponder \} from "ponder:/m.test(readFileSync(file, "utf8")));
+      expect(asking).not.to.be.empty;
+      for (const file of [
+        ...asking,
+        inRepository("node_modules/tsx/x.ts"),
+        "/elsewhere/a.ts",
+        "ponder:registry",
+      ])
+        expect(plugin.load(file), file).to.equal(null);
+    });
+  }
+});
