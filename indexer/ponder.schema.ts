@@ -127,6 +127,7 @@ export const endorsement = deriveTable("endorsement", (table) => ({
 }));
 export const probedHost = deriveTable("probedHost");
 export const probedHour = deriveTable("probedHour");
+export const hardHire = deriveTable("hardHire");
 export const clientError = deriveTable("clientError");
 export const sla = deriveTable("sla");
 export const guarantee = deriveTable("guarantee", (table) => ({ byAgent: index().on(table.agent) }));

@@ -133,6 +133,7 @@ function rootOf(store: MemoryStore): Buffer {
 
 const OF_SCORES = [
   ...["algorithmScore", "computedBlock", "computedTime", "counted", "decayedSuccess", "decayedUptime"],
+  "difficultySuccess",
   ...["denied", "endorsementCount", "endorsements", "endorserTrust", "failed", "freshness", "guarantees"],
   ...["id", "leftOut", "ownTrust", "score", "scoredAttestation", "slaLeft", "slotSums", "slots", "succeeded"],
   ...["successRate", "testCoverage", "tier", "uniqueEndorsers", "uptime"],

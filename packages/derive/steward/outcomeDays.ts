@@ -1,16 +1,20 @@
+import { parseDecimal } from "tallystick-protocol/records/decimalSchema";
 import {
   add,
   compare,
   formatRational,
   multiply,
+  ONE,
   parseRational,
   type Rational,
   rational,
+  subtract,
   ZERO,
 } from "../rational.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { dayOf } from "./days.ts";
+import { NANO } from "./nano.ts";
 import { takePaymentBack } from "./sla/paidClaims.ts";
 import { noteForSla } from "./sla/slaHires.ts";
 import { KEPT_DAYS } from "./slotDays.ts";
@@ -23,8 +27,10 @@ export type OutcomeDay = { day: number; ok: Rational; failed: Rational };
 export async function noteSale(step: Step, hire: Row<"hire">): Promise<void> {
   const row = await ensureSteward(step, hire.seller);
   if (row === null) return;
-  const outcomes = changed(step, row.outcomes, hire, await partOf(step, hire));
-  await step.store.update("steward", row.id, { sales: row.sales + 1, outcomes });
+  const part = await partOf(step, hire);
+  const outcomes = changed(step, row.outcomes, hire, part);
+  const hardSales = changedHard(step, row.hardSales, hire, part, await takeDifficulty(step, hire));
+  await step.store.update("steward", row.id, { sales: row.sales + 1, outcomes, hardSales });
   await noteForSla(step, null, await heardOf(step, hire));
   await takePaymentBack(step, hire.id);
 }
@@ -34,12 +40,17 @@ export async function noteAmended(step: Step, before: Row<"hire">, after: Row<"h
   const row = await step.store.get("steward", before.seller);
   const [was, is] = [await partOf(step, before), await partOf(step, after)];
   await noteForSla(step, await heardOf(step, before), await heardOf(step, after));
-  if (row === null || (compare(was.ok, is.ok) === 0 && compare(was.failed, is.failed) === 0)) return;
-  const outcomes = changed(step, row.outcomes, after, {
-    ok: less(is.ok, was.ok),
-    failed: less(is.failed, was.failed),
+  if (row === null) return;
+  // Its capability may be known only now.
+  const extraBefore = await extraOf(step, before.id);
+  const extra = before.capability === null ? await takeDifficulty(step, after) : extraBefore;
+  const isSame = compare(was.ok, is.ok) === 0 && compare(was.failed, is.failed) === 0;
+  if (isSame && compare(extraBefore, extra) === 0) return;
+  const gone = changedHard(step, row.hardSales, after, negative(was), extraBefore);
+  await step.store.update("steward", row.id, {
+    outcomes: changed(step, row.outcomes, after, difference(is, was)),
+    hardSales: changedHard(step, gone, after, is, extra),
   });
-  await step.store.update("steward", row.id, { outcomes });
 }
 
 /**
@@ -54,11 +65,46 @@ export async function noteClientError(step: Step, hireId: string): Promise<void>
   await step.store.insert("clientError", { id: hireId });
   const is = await partOf(step, hire);
   await noteForSla(step, { hire, isExcused: false }, { hire, isExcused: true });
-  const outcomes = changed(step, row.outcomes, hire, {
-    ok: less(is.ok, was.ok),
-    failed: less(is.failed, was.failed),
+  const by = difference(is, was);
+  await step.store.update("steward", row.id, {
+    outcomes: changed(step, row.outcomes, hire, by),
+    hardSales: changedHard(step, row.hardSales, hire, by, await extraOf(step, hireId)),
   });
-  await step.store.update("steward", row.id, { outcomes });
+}
+
+/** What a hire weighs beside 1, for the difficulty of its capability that is published now; it keeps that (T014). */
+async function takeDifficulty(step: Step, { id, capability }: Row<"hire">): Promise<Rational> {
+  const { difficulty } = step.params.steward;
+  const published =
+    capability !== null && Object.hasOwn(difficulty, capability) ? difficulty[capability] : undefined;
+  if (published === undefined) return ZERO;
+  const extra = subtract(rational(parseDecimal(published), BigInt(NANO)), ONE);
+  if (extra.n !== 0n) await step.store.insert("hardHire", { id, extra: formatRational(extra) });
+  return extra;
+}
+
+async function extraOf(step: Step, hire: string): Promise<Rational> {
+  const known = await step.store.get("hardHire", hire);
+  return known === null ? ZERO : parseRational(known.extra);
+}
+
+function changedHard(
+  step: Step,
+  text: string,
+  hire: Row<"hire">,
+  by: Omit<OutcomeDay, "day">,
+  extra: Rational,
+): string {
+  if (extra.n === 0n) return text;
+  return changed(step, text, hire, { ok: multiply(by.ok, extra), failed: multiply(by.failed, extra) });
+}
+
+function difference(a: Omit<OutcomeDay, "day">, b: Omit<OutcomeDay, "day">): Omit<OutcomeDay, "day"> {
+  return { ok: subtract(a.ok, b.ok), failed: subtract(a.failed, b.failed) };
+}
+
+function negative(part: Omit<OutcomeDay, "day">): Omit<OutcomeDay, "day"> {
+  return difference({ ok: ZERO, failed: ZERO }, part);
 }
 
 async function heardOf(step: Step, hire: Row<"hire">): Promise<{ hire: Row<"hire">; isExcused: boolean }> {
@@ -72,10 +118,6 @@ async function partOf(step: Step, hire: Row<"hire">): Promise<Omit<OutcomeDay, "
   if (hire.outcome !== "failure") return { ok: ZERO, failed: ZERO };
   const isExcused = hire.evidence !== "audit" && (await step.store.get("clientError", hire.id)) !== null;
   return { ok: ZERO, failed: isExcused ? ZERO : weight };
-}
-
-function less(a: Rational, b: Rational): Rational {
-  return add(a, rational(-b.n, b.d));
 }
 
 /** Adds to the hire's day, and drops days that are older than what is kept. */

@@ -9,6 +9,7 @@ export const STEWARD_SLOTS = 12;
 
 const TEXTS = {
   outcomes: "",
+  hardSales: "",
   served: "",
   slots: "",
   run: "",

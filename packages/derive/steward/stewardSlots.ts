@@ -13,6 +13,7 @@ const LEAF_COLUMNS = [
   "decayedSuccess",
   "decayedUptime",
   "denied",
+  "difficultySuccess",
   "endorsementCount",
   "endorsements",
   "endorserTrust",

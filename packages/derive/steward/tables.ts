@@ -7,6 +7,8 @@ export const stewardTables = {
     id: "text",
     /** Hires as a seller by UTC day, `day:ok:failed;…`, sums of weights. */
     outcomes: "text",
+    /** What hires of capabilities with a published difficulty weigh beside that, in the same form: their weight × (difficulty − 1). */
+    hardSales: "text",
     /** Hires as a seller that were ever counted. */
     sales: "number",
 
@@ -66,6 +68,8 @@ export const stewardTables = {
     /** Success and uptime where every day counts e^(−0.1) times what the next does; null without data. */
     decayedSuccess: "number?",
     decayedUptime: "number?",
+    /** Its success where each hire weighs as much as its capability is difficult; null without data. */
+    difficultySuccess: "number?",
   },
   /** A word for an agent's tests, by entry hash. */
   attestation: {
@@ -112,6 +116,8 @@ export const stewardTables = {
    * of 20 or more are down at once, it is the prober that is away.
    */
   probedHour: { id: "text", looked: "text", down: "text" },
+  /** Hires that weigh more or less than others, for their capability's difficulty when they were counted: that − 1. */
+  hardHire: { id: "text", extra: "text" },
   /** Hires whose own buyer said that its request was at fault. */
   clientError: { id: "text" },
 } as const satisfies Record<string, Record<string, ColumnKind>>;

@@ -1,5 +1,5 @@
 import { itemsOf } from "../lists.ts";
-import { compare, formatRational, parseRational, rational } from "../rational.ts";
+import { add, compare, formatRational, parseRational, type Rational, rational } from "../rational.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { dayOf, HOUR } from "./days.ts";
@@ -97,7 +97,20 @@ async function ownFigures(
     denied: month.denied,
     decayedSuccess: decayedSuccess(outcomes, today, weights),
     decayedUptime: decayedUptime(slots, today, weights),
+    difficultySuccess: difficultySuccess(row, { ok, failed }, today),
   };
+}
+
+/** Success where every hire weighs as much as its capability is difficult (T014): beside the score, never in it. */
+function difficultySuccess(
+  { hardSales }: Row<"steward">,
+  { ok, failed }: { ok: Rational; failed: Rational },
+  today: number,
+): number | null {
+  const hard = sumOutcomes(parseOutcomeDays(hardSales), today, SCORE_DAYS);
+  const good = add(ok, hard.ok);
+  const all = add(good, add(failed, hard.failed));
+  return all.n === 0n ? null : nanoOf(good.n * all.d, good.d * all.n);
 }
 
 type Sum = ReturnType<typeof sumSlots>;

@@ -1,5 +1,7 @@
 import * as z from "zod";
 import { addressSchema } from "../address.ts";
+import { capabilitySchema } from "../capabilitySchema.ts";
+import { decimalSchema, parseDecimal } from "./decimalSchema.ts";
 
 /** Most roots of each kind: a slot of a host costs what its probers are. */
 const MAX_ROOTS = 32;
@@ -10,6 +12,15 @@ const roots = z
   .refine((all) => new Set(all).size === all.length, "must not name an address twice")
   .default([]);
 const seconds = z.int().positive().max(31_536_000, "must be at most a year");
+
+/** Most capabilities whose difficulty is published, and the most that one hire can weigh. */
+const MAX_DIFFICULTIES = 256;
+const MAX_DIFFICULTY = 100_000_000_000n;
+
+const difficultySchema = decimalSchema.refine((text) => {
+  const nano = parseDecimal(/^[0-9.]{1,22}$/.test(text) ? text : "1");
+  return nano > 0n && nano <= MAX_DIFFICULTY;
+}, "must be above 0 and at most 100");
 
 /**
  * Whom the second trust model listens to, and how long what takes in it (STEWARD). Without probers nothing is known of uptime. Times are
@@ -29,6 +40,14 @@ export const stewardParamsSchema = z.strictObject({
   suspensionNoticeSeconds: seconds.default(86_400),
   /** How long a guarantee binds that an agent weakened or dropped. */
   replacedSeconds: seconds.default(2_592_000),
+  /** How much a hire of a capability weighs in `difficultySuccess`, as a decimal; 1 for those that are not named. */
+  difficulty: z
+    .record(capabilitySchema, difficultySchema)
+    .refine(
+      (all) => Object.keys(all).length <= MAX_DIFFICULTIES,
+      `must have at most ${MAX_DIFFICULTIES} capabilities`,
+    )
+    .default({}),
 });
 
 export type StewardParams = z.infer<typeof stewardParamsSchema>;

@@ -16,6 +16,7 @@ export function derivedStewards(store: MemoryStore): { [agent: string]: Expected
         factors: [it.testCoverage, it.uptime, it.successRate, it.endorsements, it.freshness],
         slotSums: it.slotSums,
         denied: it.denied,
+        difficultySuccess: it.difficultySuccess,
         counts: [it.endorsementCount, it.uniqueEndorsers, it.endorserTrust],
         leftOut: it.leftOut === "" ? [] : it.leftOut.split("\n"),
         tests: [it.testsPassing, it.testsTotal],

@@ -18,6 +18,7 @@ export type ExpectedSteward = {
   factors: number[];
   slotSums: string;
   denied: number;
+  difficultySuccess: number | null;
   counts: number[];
   leftOut: string[];
   tests: number[];
@@ -49,6 +50,8 @@ type Notes = {
     revoked: boolean;
   }[];
   heard: Map<string, boolean>;
+  /** What each hire weighs for its capability's difficulty, once that is known, in units of 10⁻⁹. */
+  difficulty: Map<Hire, bigint>;
   rows: Map<string, ExpectedSteward>;
   before: number;
 };
@@ -76,6 +79,7 @@ export function oraclesOf(log: DeriveEvent[]): {
     attested: [],
     endorsed: [],
     heard: new Map(),
+    difficulty: new Map(),
     rows: new Map(),
     before: 0,
   };
@@ -88,6 +92,11 @@ export function oraclesOf(log: DeriveEvent[]): {
       } catch (error) {
         if (!(error instanceof InvalidInputError)) throw error;
       }
+    }
+    for (const it of facts.hires) {
+      if (it.capability === null || notes.difficulty.has(it)) continue;
+      const published = facts.params.steward.difficulty[it.capability] ?? "1";
+      notes.difficulty.set(it, BigInt(Math.round(Number(published) * 1e9)));
     }
     if (event.kind === "tick") {
       book.tick(event.time);
@@ -299,6 +308,10 @@ function own(notes: Notes, facts: Facts, agent: string, time: number) {
   const weigh = (some: Hire[]) => some.reduce((sum, { size }) => sum + lcm / BigInt(size), 0n);
   const ok = weigh(hires.filter((it) => it.outcome === "success"));
   const failed = weigh(hires.filter((it) => it.outcome === "failure" && !isExcused(notes, it)));
+  const hard = (some: Hire[]) =>
+    some.reduce((sum, it) => sum + (lcm / BigInt(it.size)) * (notes.difficulty.get(it) ?? NANO), 0n);
+  const hardOk = hard(hires.filter((it) => it.outcome === "success"));
+  const hardAll = hardOk + hard(hires.filter((it) => it.outcome === "failure" && !isExcused(notes, it)));
   const attestation = notes.attested.findLast((it) => it.agent === agent);
   const { passing, total } = worst(attestation?.runs ?? []);
   const hours = attestation === undefined ? 24 : Math.floor((time - attestation.ranAt) / HOUR);
@@ -318,6 +331,7 @@ function own(notes: Notes, facts: Facts, agent: string, time: number) {
     factors,
     slotSums: windows.map((it) => `${it.data}:${it.down}:${it.raw}`).join(" "),
     denied: within(all, 30).filter((it) => it.isDenied).length,
+    difficultySuccess: hardAll === 0n ? null : rounded(hardOk, hardAll),
     counts: [],
     leftOut: [],
     tests: [passing, total],

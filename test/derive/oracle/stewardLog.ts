@@ -116,8 +116,15 @@ export const stewardLog = fc
   .array(fc.record({ wait, action, tick: fc.boolean() }), { minLength: 4, maxLength: 24 })
   .map(logOf);
 
+/** What is hired, and how difficult two of these are. */
+const CAPABILITIES = ["text.translate", "custom.hard", "custom.easy"];
+const DIFFICULTY = { "custom.hard": "3.5", "custom.easy": "0.3" };
+
 function logOf(steps: Step[]): EventLog {
-  const log = new EventLog({ operator: OPERATOR, steward: { attestors: [ATTESTOR], probers: PROBERS } });
+  const log = new EventLog({
+    operator: OPERATOR,
+    steward: { attestors: [ATTESTOR], probers: PROBERS, difficulty: DIFFICULTY },
+  });
   for (let n = 1; n <= 7; n++) log.listing(wallet(n), `custom.kind${n}`, { price_usdc: String(2 ** n) });
   let rings = 0;
   for (const { wait: seconds, action: it, tick } of steps) {
@@ -249,7 +256,8 @@ function act(log: EventLog, it: Exclude<Action, { do: "ring" }>): void {
       return;
     case "hire": {
       if (it.seller === it.buyer) return;
-      const receipt = log.hire(wallet(it.seller), wallet(it.buyer), { passed: it.passed });
+      const capability = CAPABILITIES[it.buyer % CAPABILITIES.length] ?? "";
+      const receipt = log.hire(wallet(it.seller), wallet(it.buyer), { passed: it.passed, capability });
       if (it.failure !== undefined)
         log.record("telemetry", wallet(it.buyer), { receipt, failure: it.failure });
       return;

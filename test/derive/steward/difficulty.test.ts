@@ -1,0 +1,72 @@
+import { expect } from "chai";
+import { stewardParamsSchema } from "tallystick-protocol/records/stewardParams";
+import { DAY, type EventLog, HOUR, wallet } from "../eventLog.ts";
+import { AGENT, attest, OPERATOR, stewardLog, stewardOf } from "./stewardScene.ts";
+
+const difficulty = { "custom.hard": "4", "custom.easy": "0.5" };
+const log = (published: { [capability: string]: string } = difficulty): EventLog =>
+  stewardLog({ steward: { difficulty: published } });
+const sell = (to: EventLog, capability: string, passed: boolean, buyer: number): string =>
+  to.hire(AGENT, wallet(300 + buyer), { capability, passed });
+const told = async (it: EventLog) => {
+  const { difficultySuccess, successRate, algorithmScore } = await stewardOf(it.after(HOUR).tick());
+  return { difficultySuccess, successRate, algorithmScore };
+};
+
+describe("success by difficulty", () => {
+  it("weighs each hire by what its capability is said to be worth, and 1 where nothing is said", async () => {
+    const it = log();
+    sell(it, "custom.hard", true, 0);
+    sell(it, "custom.easy", false, 1);
+    sell(it, "text.translate", false, 2);
+    // 4 of 4 + .5 + 1; without difficulty 1 of 3.
+    const { difficultySuccess, successRate } = await told(it);
+    expect([difficultySuccess, successRate]).to.deep.equal([727_272_727, 333_333_333]);
+  });
+
+  it("is success alone where nothing is published, null without hires, and never in the score", async () => {
+    const [plain, weighed] = [log({}), log()];
+    for (const it of [plain, weighed]) {
+      sell(it, "custom.hard", true, 0);
+      sell(it, "custom.hard", false, 1);
+      sell(it, "custom.easy", false, 2);
+    }
+    const [a, b] = [await told(plain), await told(weighed)];
+    expect(a.difficultySuccess).to.equal(a.successRate);
+    expect(b.difficultySuccess).to.equal(470_588_235);
+    expect([b.successRate, b.algorithmScore]).to.deep.equal([a.successRate, a.algorithmScore]);
+    const neutral = log();
+    attest(neutral);
+    expect((await told(neutral)).difficultySuccess).to.equal(null);
+  });
+
+  it("keeps what a hire weighed when it was counted, also when its outcome changes later", async () => {
+    const it = log();
+    const receipt = sell(it, "custom.hard", false, 0);
+    sell(it, "text.translate", true, 1);
+    it.record("params", OPERATOR, { version: 2, operator: OPERATOR, steward: { difficulty: {} } });
+    sell(it, "custom.hard", true, 2);
+    expect((await told(it)).difficultySuccess).to.equal(333_333_333);
+    it.record("telemetry", wallet(300), { receipt, failure: "client_error" });
+    expect((await told(it)).difficultySuccess).to.equal(1_000_000_000);
+  });
+
+  it("leaves its window with its hires", async () => {
+    const it = log();
+    sell(it, "custom.hard", true, 0);
+    it.after(30 * DAY);
+    sell(it, "text.translate", false, 1);
+    expect((await told(it)).difficultySuccess).to.equal(0);
+  });
+
+  it("is published within bounds", () => {
+    const isGood = (published: unknown) => stewardParamsSchema.safeParse({ difficulty: published }).success;
+    for (const good of ["0.000000001", "1", "100"]) expect(isGood({ "custom.x": good }), good).to.equal(true);
+    for (const bad of ["0", "0.0", "100.000000001", "-1", "1e2", "", "x", 2])
+      expect(isGood({ "custom.x": bad }), String(bad)).to.equal(false);
+    expect(isGood({ "No Such": "1" })).to.equal(false);
+    const many = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`custom.c${n}`, "2"]));
+    expect([isGood(many(256)), isGood(many(257))]).to.deep.equal([true, false]);
+  });
+});
