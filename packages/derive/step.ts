@@ -7,6 +7,7 @@ import type { OpenAgent, OpenHireKey, OpenWallet } from "./openRows.ts";
 import type { Ask } from "./relevant/reads.ts";
 import { type Sha256Hex, sha256HexByNoble } from "./sha256Hex.ts";
 import { STATE_ID } from "./stateId.ts";
+import { WEIGHTS, type Weights } from "./steward/score.ts";
 import { type Answer, after, type Store } from "./store.ts";
 import type { Row } from "./tables.ts";
 
@@ -20,6 +21,8 @@ export type ApplyOptions = {
   sha256Hex?: Sha256Hex;
   /** Who is asked for what a relevant log lacks, while it is made; one that is read has all. */
   ask?: Ask;
+  /** What trust scores would be with other weights; nothing that a node publishes is derived with any but {@link WEIGHTS}. */
+  stewardWeights?: Weights;
 };
 
 /** One event being applied: where we stand, what holds, and which rows it has touched so far. */
@@ -34,6 +37,7 @@ export type Step = {
   readonly recover: RecoverPublicKey;
   readonly sha256Hex: Sha256Hex;
   readonly ask: Ask;
+  readonly stewardWeights: Weights;
   /** The agents read so far, written at the end (see `agentRow.ts`). */
   readonly agents: Map<string, OpenAgent>;
   /** The wallets, likewise (see `wallets.ts`), and the keys of hires (see `hireKeys.ts`). */
@@ -57,6 +61,7 @@ export function openStep(
     recover = recoverByNoble,
     sha256Hex = sha256HexByNoble,
     ask = hasAll,
+    stewardWeights = WEIGHTS,
   }: ApplyOptions = {},
 ): Answer<Step> {
   const touchedRows = new Set<string>();
@@ -70,6 +75,7 @@ export function openStep(
     recover,
     sha256Hex,
     ask,
+    stewardWeights,
     agents: new Map(),
     wallets: new Map(),
     hireKeys: new Map(),

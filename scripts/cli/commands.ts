@@ -160,6 +160,11 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/attest.ts")).registerAttest,
   },
   {
+    name: "steward-simulate",
+    summary: "compute all trust scores of an event log under other weights, and who moves",
+    load: async () => (await import("../commands/stewardSimulate.ts")).registerStewardSimulate,
+  },
+  {
     name: "witness",
     summary: "cosign the checkpoints of ledgers that only grow",
     settings: async () => (await import("../../services/witness/config.ts")).witnessVariables,

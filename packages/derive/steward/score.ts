@@ -14,6 +14,9 @@ export const ALGORITHM_VERSION = "1.0.0";
 
 export type FactorName = keyof typeof WEIGHTS;
 
+/** How much each factor counts, in whole parts of their sum. */
+export type Weights = { readonly [name in FactorName]: number };
+
 /** Each factor in units of 10⁻⁹, from 0 to 10⁹. */
 export type Factors = { [name in FactorName]: number };
 
@@ -54,24 +57,28 @@ export function endorsementsOf(counted: readonly CountedEndorsement[]): {
 }
 
 /** The weighted sum of the factors, rounded half up. */
-export function scoreOf(factors: Factors): number {
-  let sum = 0;
-  for (const name of Object.keys(WEIGHTS) as FactorName[]) sum += WEIGHTS[name] * factors[name];
-  return nanoOf(BigInt(sum), 100n * BigInt(NANO));
+export function scoreOf(factors: Factors, weights: Weights = WEIGHTS): number {
+  return averageOf(Object.keys(WEIGHTS) as FactorName[], factors, weights);
 }
 
 /**
  * The score without endorsements, of 1 again: what an agent's word for another is worth. Nobody's own endorsements are in it, so that
  * influence is one hop.
  */
-export function ownTrustOf({ endorsements: _, ...own }: Factors): number {
+export function ownTrustOf(factors: Factors, weights: Weights = WEIGHTS): number {
+  const own = (Object.keys(WEIGHTS) as FactorName[]).filter((name) => name !== "endorsements");
+  return averageOf(own, factors, weights);
+}
+
+/** 0 where none of these factors has a weight. */
+function averageOf(names: readonly FactorName[], factors: Factors, weights: Weights): number {
   let sum = 0;
   let whole = 0;
-  for (const name of Object.keys(own) as (keyof typeof own)[]) {
-    sum += WEIGHTS[name] * own[name];
-    whole += WEIGHTS[name];
+  for (const name of names) {
+    sum += weights[name] * factors[name];
+    whole += weights[name];
   }
-  return nanoOf(BigInt(sum), BigInt(whole) * BigInt(NANO));
+  return whole === 0 ? 0 : nanoOf(BigInt(sum), BigInt(whole) * BigInt(NANO));
 }
 
 /** For each slot that an agent's own word says it was up and the probers found it down; and at most (T013). */

@@ -90,7 +90,7 @@ async function ownFigures(
     computedBlock: block,
     computedTime: time,
     scoredAttestation: row.attestation,
-    ownTrust: ownTrustOf(factorsOf({ ...row, ...figures })),
+    ownTrust: ownTrustOf(factorsOf({ ...row, ...figures }), step.stewardWeights),
     succeeded: formatRational(ok),
     failed: formatRational(failed),
     slotSums: [week, month, quarter].map((it) => `${it.data}:${it.down}:${it.raw}`).join(" "),
@@ -144,7 +144,7 @@ async function withEndorsements(
     counted: words,
     leftOut,
   };
-  const algorithmScore = scoreOf(factorsOf(row));
+  const algorithmScore = scoreOf(factorsOf(row), step.stewardWeights);
   const { left, guarantees } = await evaluateSla(step, row);
   const score = nanoOf(BigInt(lessDenials(algorithmScore, row.denied)) * left.n, left.d * BigInt(NANO));
   const slaLeft = formatRational(left);

@@ -1,0 +1,50 @@
+import type { DerivedLog } from "tallystick-derive/foldLog";
+import type { Weights } from "tallystick-derive/steward/score";
+import { STEWARD_TIERS, shareText } from "tallystick-derive/steward/stewardTier";
+import type { Row } from "tallystick-derive/tables";
+
+/** How an agent stands under some weights: its score as a decimal, its tier, and its place among all, from 1. */
+export type SimulatedStanding = { score: string; tier: string; rank: number };
+
+/** An agent before and after. */
+export type SimulatedMove = { agent: string; before: SimulatedStanding; after: SimulatedStanding };
+
+export type Simulation = { agents: number; moved: SimulatedMove[] };
+
+/**
+ * What becomes of all trust scores of a log under other weights (T031). Everything is derived anew, since an endorser's own score weighs its
+ * word; SLAs, penalties and tiers follow. Tiers of SHP do not change: nothing of this enters them.
+ *
+ * @param derive derives the log; once with the published weights, once with the others
+ * @returns who has another score, those that move most places first
+ */
+export async function simulateWeights(
+  derive: (options: { stewardWeights?: Weights }) => Promise<DerivedLog>,
+  weights: Weights,
+): Promise<Simulation> {
+  const before = standingsOf(await derive({}));
+  const after = standingsOf(await derive({ stewardWeights: weights }));
+  const moves = [...before].flatMap(([agent, was]): SimulatedMove[] => {
+    const is = after.get(agent);
+    return is === undefined || is.score === was.score ? [] : [{ agent, before: was, after: is }];
+  });
+  const places = ({ before: was, after: is }: SimulatedMove): number => Math.abs(was.rank - is.rank);
+  moves.sort((a, b) => places(b) - places(a) || a.after.rank - b.after.rank || (a.agent < b.agent ? -1 : 1));
+  return { agents: before.size, moved: moves };
+}
+
+/** Of equal scores the place is the same. */
+function standingsOf({ store }: DerivedLog): Map<string, SimulatedStanding> {
+  const rows = [...store.rows("steward").values()] as Row<"steward">[];
+  const computed = rows.filter(({ computedTime }) => computedTime !== null);
+  computed.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
+  const standings = new Map<string, SimulatedStanding>();
+  let rank = 0;
+  let last: number | undefined;
+  for (const [place, { id, score, tier }] of computed.entries()) {
+    if (score !== last) rank = place + 1;
+    last = score;
+    standings.set(id, { score: shareText(score), tier: STEWARD_TIERS[tier]?.name ?? "UNVERIFIED", rank });
+  }
+  return standings;
+}
