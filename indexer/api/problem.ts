@@ -11,7 +11,9 @@ export const COME_AGAIN = 5;
 const STATUS_BY_CODE: StatusByCode = {
   private_metrics: 403,
   unknown_agent: 404,
+  unknown_alias: 404,
   unknown_audit: 404,
+  ambiguous_alias: 409,
   not_ready: 503,
 };
 

@@ -160,6 +160,30 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/attest.ts")).registerAttest,
   },
   {
+    name: "trust-report",
+    summary: "show an agent's trust score and what it is made of",
+    settings: ASKING,
+    load: async () => (await import("../commands/trustReport.ts")).registerTrustReport,
+  },
+  {
+    name: "verify-factor",
+    summary: "compute one factor of a trust score again from its evidence",
+    settings: ASKING,
+    load: async () => (await import("../commands/verifyFactor.ts")).registerVerifyFactor,
+  },
+  {
+    name: "sla-status",
+    summary: "show what an agent promises, and whether it keeps it",
+    settings: ASKING,
+    load: async () => (await import("../commands/slaStatus.ts")).registerSlaStatus,
+  },
+  {
+    name: "failures",
+    summary: "list the hires of an agent that failed, and why",
+    settings: ASKING,
+    load: async () => (await import("../commands/failures.ts")).registerFailures,
+  },
+  {
     name: "steward-simulate",
     summary: "compute all trust scores of an event log under other weights, and who moves",
     load: async () => (await import("../commands/stewardSimulate.ts")).registerStewardSimulate,

@@ -3,6 +3,7 @@ import { bodyLimit } from "hono/body-limit";
 import { cors } from "hono/cors";
 import type { Address } from "tallystick-protocol/address";
 import { invalidInputFromZod } from "tallystick-protocol/errors";
+import { serveAliases } from "../aliases/serveAliases.ts";
 import { AS_OF_HEADER, sayAsOf } from "../asOf.ts";
 import { serveAudits } from "../audits/serveAudits.ts";
 import { serveBreachSteps } from "../breachSteps/serveBreachSteps.ts";
@@ -97,6 +98,7 @@ export function createRestApi({ db, token, version, insightsPrice = null }: Rest
   serveInsights(app, db);
   serveAudits(app, db);
   serveBreachSteps(app, db);
+  serveAliases(app, db);
   serveLog(app, db, token);
   // A WebSocket is taken over before it gets here.
   app.openapi(routes.streamRoute, () => {

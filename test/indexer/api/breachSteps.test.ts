@@ -5,7 +5,7 @@ import { messagesOf } from "../../../indexer/api/stream/messages.ts";
 import { momentsOf } from "../../../indexer/src/timeline.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { DAY, START, wallet } from "../../derive/eventLog.ts";
-import { AGENT, goTo, stewardLog } from "../../derive/steward/stewardScene.ts";
+import { AGENT, attest, goTo, stewardLog } from "../../derive/steward/stewardScene.ts";
 import { node, openApiStory } from "../support/apiStory.ts";
 
 /** A breach of a success guarantee that suspends, confirmed after its week. */
@@ -23,7 +23,17 @@ function breachedLog() {
   goTo(log, START + DAY + 3_600);
   for (let n = 0; n < 30; n++) log.hire(AGENT, wallet(300 + (n % 3)), { passed: n % 4 > 0, latency_ms: 9 });
   log.after(3_600).tick();
-  return log.after(7 * DAY + 600).tick();
+  log.after(7 * DAY + 600).tick();
+  // One claims an alias, two claim another.
+  for (const [agent, alias] of [
+    [AGENT, "the-seller"],
+    [wallet(300), "twin"],
+    [wallet(301), "twin"],
+  ] as const) {
+    log.listing(agent, "text.translate");
+    attest(log, { agent_id: agent, by: agent, alias });
+  }
+  return log.tick();
 }
 
 describe("steps of breaches", () => {
@@ -72,6 +82,18 @@ describe("steps of breaches", () => {
     expect((await ask()).steps).to.deep.equal([detected]);
     for (const query of ["?from_block=-1", "?from_block=1.5", "?from_block=1e30", "?limit=0", "?cursor=x"])
       expect((await app.request(`/v1/breach-steps${query}`)).status, query).to.equal(400);
+  });
+
+  it("stand beside aliases, which mean an agent while it alone claims them", async () => {
+    const meaning = async (alias: string) => {
+      const response = await app.request(`/v1/aliases/${alias}`);
+      const { agent_id, code } = (await response.json()) as { agent_id?: string; code?: string };
+      return [response.status, agent_id ?? code];
+    };
+    expect(await meaning("the-seller")).to.deep.equal([200, AGENT]);
+    expect(await meaning("twin")).to.deep.equal([409, "ambiguous_alias"]);
+    expect(await meaning("nobody")).to.deep.equal([404, "unknown_alias"]);
+    expect(await meaning("The-Seller")).to.deep.equal([400, "invalid_input"]);
   });
 
   it("are told on the stream, with the terms of their breach", async () => {

@@ -1,0 +1,77 @@
+import { type Command, Option } from "commander";
+import { printable } from "tallystick-sdk/openLog/printable";
+import { addQueryOptions, answer, moment, type QueryOptions, table } from "../query/nodeQuery.ts";
+
+type Options = QueryOptions & { last7Days?: boolean; last30Days?: boolean; last90Days?: boolean };
+
+type Failure = {
+  hire: string;
+  buyer: string;
+  capability: string | null;
+  price_usdc: string;
+  time: number;
+  evidence: string;
+  reason: string | null;
+  is_excused: boolean;
+};
+type Failures = { agent_id: string; since: number; failures: Failure[]; next_cursor: string | null };
+
+/** Most failures that are shown. */
+const MOST_SHOWN = 500;
+
+/** `tallystick failures ID --last-7-days`: which hires failed, by whose word, and why. */
+export function registerFailures(program: Command): void {
+  const command = program
+    .command("failures")
+    .description(
+      "List the hires of an agent that failed, the latest first: by whose word, and what the buyer said of why.",
+    )
+    .argument("<id>", "the agent's address or alias");
+  for (const days of [7, 30, 90]) {
+    const others = [7, 30, 90].filter((it) => it !== days).map((it) => `last${it}Days`);
+    const byDefault = days === 7 ? " (default)" : "";
+    command.addOption(
+      new Option(`--last-${days}-days`, `of the last ${days} days${byDefault}`).conflicts(others),
+    );
+  }
+  addQueryOptions(command).action(async (id: string, options: Options) => {
+    const days = options.last90Days ? 90 : options.last30Days ? 30 : 7;
+    const told = await failuresOf(options.url, id, days);
+    answer(options, told, () =>
+      [
+        table(
+          ["time", "capability", "USDC", "buyer", "by", "said of why", "hire"],
+          told.failures.map(rowOf),
+          `No hire of the last ${days} days failed.`,
+        ),
+        ...(told.next_cursor === null ? [] : [`Only the latest ${MOST_SHOWN} are shown.`]),
+      ].join("\n"),
+    );
+  });
+}
+
+async function failuresOf(url: string, id: string, days: number): Promise<Failures> {
+  const { askSteward, agentNamed } = await import("../steward/askSteward.ts");
+  const agent = await agentNamed(url, id);
+  const part = `failures?days=${days}&limit=100`;
+  const told = await askSteward<Failures>(url, agent, part);
+  while (told.next_cursor !== null && told.failures.length < MOST_SHOWN) {
+    const page = await askSteward<Failures>(
+      url,
+      agent,
+      `${part}&cursor=${encodeURIComponent(told.next_cursor)}`,
+    );
+    told.failures.push(...page.failures);
+    told.next_cursor = page.next_cursor;
+  }
+  return told;
+}
+
+function rowOf(it: Failure): string[] {
+  const why = it.reason === null ? "–" : printable(it.reason, 60);
+  return [
+    ...[moment(it.time), printable(it.capability ?? "-", 80), it.price_usdc, it.buyer, it.evidence],
+    it.is_excused ? `${why} (not counted)` : why,
+    it.hire,
+  ];
+}

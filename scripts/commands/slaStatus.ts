@@ -1,0 +1,17 @@
+import type { Command } from "commander";
+import { addQueryOptions, answer, type QueryOptions } from "../query/nodeQuery.ts";
+
+/** `tallystick sla-status ID`: what an agent promises, and whether it keeps it. */
+export function registerSlaStatus(program: Command): void {
+  addQueryOptions(
+    program
+      .command("sla-status")
+      .description("Show what an agent promises, whether it keeps it, and what breaches cost it.")
+      .argument("<id>", "the agent's address or alias"),
+  ).action(async (id: string, options: QueryOptions) => {
+    const { askSteward } = await import("../steward/askSteward.ts");
+    const { slaStatusText } = await import("../steward/slaStatusText.ts");
+    const status = await askSteward<Parameters<typeof slaStatusText>[0]>(options.url, id, "sla");
+    answer(options, status, () => slaStatusText(status));
+  });
+}

@@ -1,0 +1,20 @@
+import type { Command } from "commander";
+import { addQueryOptions, answer, type QueryOptions } from "../query/nodeQuery.ts";
+
+/** `tallystick trust-report ID`: an agent's trust score with what it is made of, signed by the node. */
+export function registerTrustReport(program: Command): void {
+  addQueryOptions(
+    program
+      .command("trust-report")
+      .description(
+        "Show an agent's trust score and what each factor is made of. --json gives the report as the node signed it, for\n" +
+          "verify-signature and verify-factor.",
+      )
+      .argument("<id>", "the agent's address or alias"),
+  ).action(async (id: string, options: QueryOptions) => {
+    const { askSteward } = await import("../steward/askSteward.ts");
+    const { trustReportText } = await import("../steward/trustReportText.ts");
+    const report = await askSteward<Parameters<typeof trustReportText>[0]>(options.url, id, "trust-report");
+    answer(options, report, () => trustReportText(report));
+  });
+}

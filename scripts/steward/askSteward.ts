@@ -1,0 +1,36 @@
+import { type Address, addressSchema } from "tallystick-protocol/address";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import { requestService } from "tallystick-sdk/requestService";
+
+/** An alias, as attestations have it. */
+const ALIAS = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/**
+ * The address of an agent that was named by it or by its alias, which counts only while one agent claims it.
+ *
+ * @throws InvalidInputError naming `id`; ServiceError `unknown_alias`, `ambiguous_alias`
+ */
+export async function agentNamed(baseUrl: string, id: string): Promise<Address> {
+  const address = addressSchema.safeParse(id.toLowerCase());
+  if (address.success) return address.data;
+  if (!ALIAS.test(id)) {
+    throw new InvalidInputError({
+      issues: [{ field: "id", message: "must be an agent's address or alias" }],
+    });
+  }
+  const { text } = await requestService({ baseUrl, path: `/v1/aliases/${id}` });
+  return (readForeignJson(text) as { agent_id: Address }).agent_id;
+}
+
+/**
+ * What a node tells of an agent's trust score.
+ *
+ * @param part of its REST routes, with its query
+ * @throws ServiceError
+ */
+export async function askSteward<Answer>(baseUrl: string, id: string, part: string): Promise<Answer> {
+  const agent = await agentNamed(baseUrl, id);
+  const { text } = await requestService({ baseUrl, path: `/v1/agents/${agent}/${part}` });
+  return readForeignJson(text) as Answer;
+}
