@@ -1,8 +1,10 @@
 import { AddressMark } from "../design/AddressMark.tsx";
 import { Tier } from "../design/Badges.tsx";
 import { CopyButton } from "../design/CopyButton.tsx";
+import { Icon } from "../design/Icon.tsx";
 import { Notice } from "../design/Notice.tsx";
 import { Time } from "../design/Time.tsx";
+import { linkTo } from "../router/route.ts";
 import { type Agent, explainedOf } from "./agentQuery.ts";
 import { concernsOf, sentenceOf } from "./concerns.ts";
 import { FigureValue } from "./FigureValue.tsx";
@@ -39,7 +41,12 @@ export function AgentHead({ agent }: { agent: Agent }) {
           </div>
         </div>
       </div>
-      <p class="sum">{sentenceOf(agent)}</p>
+      <div class="head">
+        <p class="sum">{sentenceOf(agent)}</p>
+        <a class="button main" href={linkTo.verify(agent.address)}>
+          <Icon name="shield" /> Check it yourself
+        </a>
+      </div>
       {concerns.length > 0 && (
         <Notice kind="warn" title="Before you hire it">
           <ul class="plain">

@@ -20,9 +20,7 @@ export function Bottom() {
     <footer class="bottom">
       <div class="wide">
         <span class="row">
-          {asOf === null ? (
-            <span>No tick yet</span>
-          ) : (
+          {asOf !== null && (
             <>
               <span>
                 As of block {asOf.block.toLocaleString("en")}, <Time at={asOf.time} />

@@ -4,6 +4,7 @@ import { MarketPage } from "../market/MarketPage.tsx";
 import { linkTo, type Route } from "../router/route.ts";
 import { useRoute } from "../router/useRoute.ts";
 import { Bottom } from "./Bottom.tsx";
+import { Later } from "./Later.tsx";
 import { NodeFault } from "./NodeFault.tsx";
 import { Top } from "./Top.tsx";
 import { useTitle } from "./useTitle.ts";
@@ -37,10 +38,13 @@ export function Portal() {
   );
 }
 
+/** Pages that are loaded when somebody goes there. */
+const loadVerify = () => import("../verify/VerifyPage.tsx").then((it) => it.VerifyPage);
+
 /** The same for all that one page shows, whatever it is searched for. */
 function nameOf(route: Route): string {
   if (route.page === "agent") return `agent/${route.address}`;
-  return route.page;
+  return route.page === "verify" ? `verify/${route.agent}` : route.page;
 }
 
 function Page({ route }: { route: Route }) {
@@ -49,6 +53,8 @@ function Page({ route }: { route: Route }) {
       return <MarketPage search={route.search} />;
     case "agent":
       return <AgentPage address={route.address} />;
+    case "verify":
+      return <Later load={loadVerify} agent={route.agent} />;
     default:
       return <MissingPage />;
   }

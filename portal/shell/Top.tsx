@@ -7,6 +7,7 @@ import { nextTheme, type Theme, themeOf } from "./theme.ts";
 /** The pages that a reader can go to from everywhere. One that is not finished is not here. */
 const PAGES: { page: Route["page"]; name: string; href: string }[] = [
   { page: "market", name: "Market", href: linkTo.market() },
+  { page: "verify", name: "Verify", href: linkTo.verify() },
 ];
 
 /** The line at the top: the name, the pages, one field to find anything. */

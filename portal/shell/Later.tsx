@@ -1,0 +1,32 @@
+import { type ComponentType, createElement } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Notice } from "../design/Notice.tsx";
+import { Waiting } from "../design/States.tsx";
+
+type State<Props> = { page: ComponentType<Props> | null; error: string };
+
+/** A page that is not part of what is loaded first. The page may have been published anew meanwhile: then its old files are gone. */
+export function Later<Props extends object>({
+  load,
+  ...props
+}: { load: () => Promise<ComponentType<Props>> } & Props) {
+  const [{ page, error }, set] = useState<State<Props>>({ page: null, error: "" });
+  useEffect(() => {
+    let isOver = false;
+    load().then(
+      (page) => !isOver && set({ page, error: "" }),
+      (cause: unknown) => !isOver && set({ page: null, error: String(cause) }),
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [load]);
+  if (error !== "") {
+    return (
+      <Notice kind="bad" title="This page could not be loaded" isLive>
+        Reload it: the node may have a new version. {error}
+      </Notice>
+    );
+  }
+  return page === null ? <Waiting what="the page" /> : createElement(page, props as unknown as Props);
+}

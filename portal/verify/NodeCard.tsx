@@ -1,0 +1,52 @@
+import { Address } from "../design/Address.tsx";
+import { Icon } from "../design/Icon.tsx";
+import { nodeUrl } from "../node/nodeUrl.ts";
+import { askClaim, untilFinal } from "./askClaim.ts";
+import { Running } from "./Running.tsx";
+import { useVerification } from "./useVerification.ts";
+import { verifyInWorker } from "./verifyInWorker.ts";
+
+/** What the node says of all, or of one agent, held to its event log, which is derived again here. */
+export function NodeCard({ agent }: { agent: string | null }) {
+  const { verification, run, stop } = useVerification();
+  const verify = () =>
+    run(async ({ signal, say }) => {
+      const claim = agent === null ? null : await askClaim(agent, signal);
+      const derive = () =>
+        verifyInWorker(
+          { kind: "node", url: nodeUrl, claim },
+          { signal, onProgress: (share) => say("Deriving the log again", share) },
+        );
+      say("Deriving the log again");
+      const finding = await derive();
+      if (finding.waitsFor === undefined) return finding;
+      say(`Something changed just now: waiting until block ${finding.waitsFor} is final`);
+      await untilFinal(finding.waitsFor, signal);
+      return await derive();
+    });
+  return (
+    <section class="card" aria-labelledby="node">
+      <div class="head">
+        <h2 id="node">{agent === null ? "This node" : "This agent's figures"}</h2>
+        {agent !== null && <Address address={agent} />}
+      </div>
+      <p>
+        The node's whole event log is read and derived again in your browser, with every signature. Its digest
+        is compared with the node's at every tick
+        {agent === null ? "" : ", and then each figure and the cluster of this agent"}. Nothing is believed
+        because the server says so.
+      </p>
+      <p>
+        <button
+          type="button"
+          class="button main"
+          onClick={verify}
+          disabled={verification.state === "running"}
+        >
+          <Icon name="shield" /> {agent === null ? "Derive it again" : "Check it here"}
+        </button>
+      </p>
+      <Running verification={verification} stop={stop} />
+    </section>
+  );
+}

@@ -1,0 +1,19 @@
+import { shortHash } from "../design/format.ts";
+import { useTitle } from "../shell/useTitle.ts";
+import { FileCard } from "./FileCard.tsx";
+import { NodeCard } from "./NodeCard.tsx";
+
+/** Verification in the reader's browser: of files, and of what the node says. */
+export function VerifyPage({ agent }: { agent: string | null }) {
+  useTitle(agent === null ? "Verify" : `Verify ${shortHash(agent)}`);
+  return (
+    <>
+      <div class="lead">
+        <h1>Check it yourself</h1>
+        <p>What is called verified here was verified in this browser, from bytes. What was not says so.</p>
+      </div>
+      <NodeCard key={agent ?? "all"} agent={agent} />
+      <FileCard />
+    </>
+  );
+}

@@ -1,0 +1,17 @@
+/** What a file can be that is verified here. */
+export type FileKind = "ledger" | "log" | "proof" | "record" | "unknown";
+
+/**
+ * What a file is, by how it begins: names lie.
+ *
+ * @param begin its first characters; a ledger's or a log's first line has to be among them
+ */
+export function fileKindOf(begin: string): FileKind {
+  const text = begin.replace(/^\ufeff/, "").trimStart();
+  const line = text.split("\n", 1)[0] ?? "";
+  if (/"kind"\s*:\s*"params"/.test(line)) return "log";
+  if (/"current_hash"\s*:/.test(line) && /"parent_hash"\s*:/.test(line)) return "ledger";
+  if (/"format"\s*:\s*"tallystick\/proof\/v1"/.test(text)) return "proof";
+  if (text.startsWith("{") && /"body"\s*:/.test(text) && /"signature"\s*:/.test(text)) return "record";
+  return "unknown";
+}

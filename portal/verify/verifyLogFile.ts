@@ -1,0 +1,49 @@
+import { foldLog } from "tallystick-derive/foldLog";
+import { snapshotOf } from "tallystick-derive/snapshot";
+import { TallystickError } from "tallystick-protocol/errors";
+import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
+import { type Finding, fails, holds, isOpen } from "./check.ts";
+import { linesOf } from "./linesOf.ts";
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Derives an exported event log again, every signature included. */
+export async function verifyLogFile(file: Blob, onProgress: (share: number) => void): Promise<Finding> {
+  const title = "An event log";
+  async function* texts() {
+    for await (const lines of linesOf(file, (bytes) => onProgress(bytes / file.size)))
+      yield lines.map((it) => decoder.decode(it)).join("\n");
+  }
+  try {
+    const { store, events } = await foldLog(texts(), { recover: await recoverByWasm() });
+    const { asOf, agents, clusters, digest } = snapshotOf(store);
+    return {
+      title,
+      checks: [
+        holds(
+          `All ${events.toLocaleString("en")} events derive`,
+          "Each stands where it may, and every signature was checked.",
+        ),
+        holds(
+          `They come to ${Object.keys(agents).length} agents and ${Object.keys(clusters).length} clusters`,
+          `as of block ${asOf.block}`,
+        ),
+        digest === null
+          ? isOpen("There is no digest before the first tick")
+          : holds("The digest of all that", digest),
+        isOpen(
+          "Whether the log is whole, the digest says",
+          "Compare it with what nodes say of the same block. A line that is missing changes it.",
+        ),
+      ],
+    };
+  } catch (error) {
+    if (
+      !(error instanceof TallystickError) &&
+      !(error instanceof RangeError) &&
+      !(error instanceof TypeError)
+    )
+      throw error;
+    return { title, checks: [fails("The log does not derive", error.message)] };
+  }
+}

@@ -1,0 +1,138 @@
+import type { Snapshot } from "tallystick-derive/snapshot";
+import { snapshotOf } from "tallystick-derive/snapshot";
+import { TallystickError } from "tallystick-protocol/errors";
+import { deriveNode } from "tallystick-sdk/openLog/deriveNode";
+import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
+
+/** What a node says of an agent, and as of when: to be held against its log. */
+export type Claim = {
+  address: string;
+  /** By the published names, as `/v1/agents/…/reputation` gives them. */
+  figures: { [name: string]: unknown };
+  /** Members of its cluster, itself left out, as `/v1/agents/…/cluster` gives them. */
+  coMembers: string[] | null;
+  asOf: { block: number; digest: string };
+};
+
+/** A tab has less memory than a process. */
+const MOST_LINES = 2_000_000;
+
+/**
+ * Derives a node's event log again, every signature included, up to what it claims or as far as it is final, and holds what the node
+ * says to it: the digest at every tick, and every figure of the claim.
+ */
+export async function verifyNode(
+  url: string,
+  claim: Claim | null,
+  onProgress: (share: number) => void,
+): Promise<Finding> {
+  const title = claim === null ? "All that this node says" : "What this node says of the agent";
+  try {
+    const { store, events, agreed } = await deriveNode(url, {
+      check: true,
+      most: MOST_LINES,
+      ...(claim !== null && { atBlock: claim.asOf.block }),
+      onProgress: ({ fetched, last }) => onProgress(fetched / Math.max(last, 1)),
+    });
+    const snapshot = snapshotOf(store);
+    const isEarlier = claim !== null && snapshot.asOf.block < claim.asOf.block;
+    const ofClaim = claim === null ? [] : claimChecks(claim, snapshot);
+    return {
+      title,
+      // Nothing to wait for where everything is so already.
+      ...(isEarlier && ofClaim.length === 1 && { waitsFor: claim.asOf.block }),
+      checks: [
+        holds(
+          `The node's ${events.toLocaleString("en")} events were derived again here`,
+          "Every signature was checked.",
+        ),
+        holds(
+          `${(agreed ?? 0).toLocaleString("en")} digests agree, one a tick`,
+          `the last: ${snapshot.digest}`,
+        ),
+        ...ofClaim,
+        isOpen(
+          "Whether the log lacks something, this node alone cannot show",
+          "Another node, or the chain, can: tallystick compare names the first line at which two nodes differ.",
+        ),
+      ],
+    };
+  } catch (error) {
+    if (!(error instanceof TallystickError)) throw error;
+    return {
+      title,
+      checks: [fails(SENTENCES[error.code] ?? "The node's log cannot be followed", error.message)],
+    };
+  }
+}
+
+const SENTENCES: { [code: string]: string } = {
+  digest_differs: "The node's digest does not follow from its log",
+  unreachable: "The node does not answer",
+  contradictory_event: "A line of the log contradicts those before it",
+};
+
+/** Holds what is claimed of an agent to what was derived: to the same tick, or to the last one that is final. */
+export function claimChecks(claim: Claim, snapshot: Snapshot): Check[] {
+  const { asOf, figures, address, coMembers } = claim;
+  const isSameTick = snapshot.asOf.block === asOf.block;
+  const derived = snapshot.agents[address] as { [name: string]: unknown } | undefined;
+  if (derived === undefined)
+    return isSameTick
+      ? [fails("The log knows no such agent", address)]
+      : [isOpen("The agent is not in what is final yet", address)];
+  const names = Object.keys(derived);
+  const wrong = names.filter((name) => textOf(figures[name]) !== textOf(derived[name]));
+  const member = coMembers === null ? [] : [memberCheck(address, coMembers, snapshot)];
+  if (!isSameTick) {
+    const isEarlier = member.some(({ state }) => state === "no") || wrong.length > 0;
+    const block = snapshot.asOf.block.toLocaleString("en");
+    if (isEarlier)
+      return [
+        isOpen(`Something of it is not yet so at block ${block}, the last final one`, wrong.join(", ")),
+      ];
+    return [
+      holds(`All ${names.length} figures follow from the log, as of block ${block}, the last final one`),
+      ...member,
+      isOpen(`That they are still so at block ${asOf.block.toLocaleString("en")} shows when that is final`),
+    ];
+  }
+  return [
+    snapshot.digest === asOf.digest
+      ? holds(`The figures are as of block ${asOf.block.toLocaleString("en")}, with its digest`)
+      : fails(
+          `The digest that came with the figures is not that of block ${asOf.block}`,
+          `The node says ${asOf.digest}, its log gives ${snapshot.digest}.`,
+        ),
+    ...wrong.map((name) =>
+      fails(
+        `${name} is not what the log gives`,
+        `The node says ${textOf(figures[name])}, the log gives ${textOf(derived[name])}.`,
+      ),
+    ),
+    ...(wrong.length === 0 ? [holds(`All ${names.length} figures of the agent follow from the log`)] : []),
+    ...member,
+  ];
+}
+
+function memberCheck(address: string, coMembers: string[], { agents, clusters }: Snapshot): Check {
+  const id = agents[address]?.cluster_id ?? null;
+  const derived = id === null ? [] : (clusters[id]?.members ?? []).filter((it) => it !== address);
+  const hidden = derived.filter((it) => !coMembers.includes(it));
+  const invented = coMembers.filter((it) => !derived.includes(it));
+  if (hidden.length > 0)
+    return fails(`The node hides ${hidden.length} members of its cluster`, hidden.join(", "));
+  if (invented.length > 0)
+    return fails("The node names members that its cluster has not", invented.join(", "));
+  return derived.length === 0
+    ? holds("It is in no cluster")
+    : holds(`Its cluster has the ${derived.length} other members that the node names`);
+}
+
+/** JSON with sorted keys. */
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(textOf).join(",")}]`;
+  if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "nothing";
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, it]) => `${JSON.stringify(key)}:${textOf(it)}`).join(",")}}`;
+}

@@ -1,0 +1,50 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import { toHex } from "tallystick-protocol/hex";
+import { parseProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
+import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
+
+/** Verifies a `.proof` file: that its entry stands in the ledger whose head its writer signed. */
+export function verifyProofFile(text: string): Finding {
+  const title = "A proof of one entry";
+  try {
+    const { entry, index, checkpoint, ledger, transaction } = verifyProofBundle(parseProofBundle(text), {
+      leaveWriterToChain: true,
+    });
+    const { size, root, origin } = checkpoint;
+    const checks: Check[] = [
+      holds("The entry hashes to what it says", `hash ${entry.currentHash}`),
+      holds(
+        `It is entry ${index} of a ledger of ${size.toLocaleString("en")}`,
+        `The inclusion proof leads to the root ${toHex(root)}.`,
+      ),
+      holds(
+        "The checkpoint is signed",
+        `by the key of ${origin} that the file names. Compare it with one that you know.`,
+      ),
+    ];
+    if (ledger === null) {
+      checks.push(
+        isOpen(
+          "It carries no word of a ledger's writer",
+          "The ledger was not anchored when the proof was made.",
+        ),
+      );
+    } else {
+      checks.push(holds("The ledger's id follows from its first writer", ledger.id));
+      checks.push(
+        ledger.rests === "nothing"
+          ? isOpen("Only the chain can say whether its signer writes the ledger", ledger.writer)
+          : holds("The ledger's writer signed this head", ledger.writer),
+      );
+    }
+    checks.push(
+      transaction === null
+        ? isOpen("It names no transaction that anchored it")
+        : isOpen("Whether the chain took this root", `Look at transaction ${transaction}.`),
+    );
+    return { title, checks };
+  } catch (error) {
+    if (!(error instanceof TallystickError)) throw error;
+    return { title, checks: [fails("The proof does not hold", error.message)] };
+  }
+}

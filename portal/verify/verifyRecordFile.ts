@@ -1,0 +1,60 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import { parsePythonJson } from "tallystick-protocol/json/pythonJson";
+import { recordBodyFromPyJson } from "tallystick-protocol/json/recordBody";
+import { parseReceipt } from "tallystick-protocol/records/receipt";
+import { recordDigest, signerOf } from "tallystick-protocol/records/record";
+import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
+
+/** Verifies a signed record: a receipt, a listing, a rating, whatever says `body`, `signer` and `signature`. */
+export function verifyRecordFile(text: string): Finding {
+  try {
+    const value = parsePythonJson(text, { duplicateKeys: "refuse" });
+    const { type, body, signer, signature } = Object(value);
+    const title =
+      typeof type === "string" && /^[a-z_]{1,40}$/.test(type) ? `A record: ${type}` : "A signed record";
+    if (typeof signer !== "string" || typeof signature !== "string")
+      return { title, checks: [fails("It names no signer or no signature")] };
+    const signed = recordBodyFromPyJson(body);
+    const found = signerOf(signed, signature);
+    return {
+      title,
+      checks: [
+        found === signer.toLowerCase()
+          ? holds("Its signer's wallet signed it", found)
+          : fails("Its signer's wallet did not sign it", signatureOf(found, signer)),
+        holds("What was signed", `digest ${recordDigest(signed)}`),
+        ...(type === "receipt" ? receiptChecks(signed) : []),
+        isOpen(
+          "Whether it counts",
+          "A record counts once its entry is anchored: the page of its hire, or a .proof file, shows that.",
+        ),
+      ],
+    };
+  } catch (error) {
+    if (!(error instanceof TallystickError)) throw error;
+    return { title: "A signed record", checks: [fails("It cannot be read", error.message)] };
+  }
+}
+
+function signatureOf(found: string | null, signer: string): string {
+  const by = found === null ? "No wallet's key made this signature." : `It is by ${found}, not by ${signer}.`;
+  return `${by} A contract wallet's signature only the chain can check.`;
+}
+
+function receiptChecks(body: ReturnType<typeof recordBodyFromPyJson>): Check[] {
+  try {
+    const { buyer, buyer_signature } = parseReceipt(body);
+    if (buyer_signature === undefined)
+      return [holds("It has the form of a receipt"), isOpen("Its buyer did not sign it", buyer)];
+    const found = signerOf(body, buyer_signature, undefined, "buyer_signature");
+    return [
+      holds("It has the form of a receipt"),
+      found === buyer
+        ? holds("Its buyer signed it too", buyer)
+        : fails("Its buyer's wallet did not sign it", signatureOf(found, buyer)),
+    ];
+  } catch (error) {
+    if (!(error instanceof TallystickError)) throw error;
+    return [fails("It has not the form of a receipt", error.message)];
+  }
+}

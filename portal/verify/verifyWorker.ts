@@ -1,0 +1,42 @@
+import type { Finding } from "./check.ts";
+import { fails } from "./check.ts";
+import type { Claim } from "./verifyNode.ts";
+
+/** What the worker is asked. */
+export type VerifyJob = { kind: "file"; file: Blob } | { kind: "node"; url: string; claim: Claim | null };
+
+/** What it says: how far it is, 0 to 1, then what came of it. */
+export type VerifyWord = { kind: "progress"; share: number } | { kind: "done"; finding: Finding };
+
+const scope = globalThis as unknown as {
+  postMessage: (word: VerifyWord) => void;
+  addEventListener: (type: "message", listener: (event: { data: VerifyJob }) => void) => void;
+};
+
+/** Progress is told this often at most, in milliseconds. */
+const EVERY_MS = 100;
+
+async function run(job: VerifyJob): Promise<Finding> {
+  let told = 0;
+  const onProgress = (share: number) => {
+    const now = performance.now();
+    if (now - told < EVERY_MS) return;
+    told = now;
+    scope.postMessage({ kind: "progress", share });
+  };
+  try {
+    if (job.kind === "file") return await (await import("./verifyFile.ts")).verifyFile(job.file, onProgress);
+    return await (await import("./verifyNode.ts")).verifyNode(job.url, job.claim, onProgress);
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    return {
+      title: "The verification ended early",
+      checks: [fails("This page made a mistake, or was cut off", text)],
+    };
+  }
+}
+
+scope.addEventListener(
+  "message",
+  ({ data }) => void run(data).then((finding) => scope.postMessage({ kind: "done", finding })),
+);
