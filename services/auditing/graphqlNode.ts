@@ -101,10 +101,12 @@ export function createGraphqlNode(parameters: {
   async function list<Node>(query: string, signal?: AbortSignal, most = MOST): Promise<Node[]> {
     const nodes: Node[] = [];
     for (let after: string | null = null; nodes.length < most; ) {
-      const { page }: Page<Node> = await ask<Page<Node>>(query, { operator, first: PAGE, after }, signal);
-      nodes.push(...page.nodes);
-      after = page.pageInfo.endCursor;
-      if (!page.pageInfo.hasNextPage || after === null) break;
+      const asked = { operator, first: PAGE, after };
+      const found: Page<Node>["page"] = (await ask<Page<Node>>(query, asked, signal)).page;
+      nodes.push(...found.nodes);
+      const next: string | null = found.pageInfo.endCursor;
+      if (!found.pageInfo.hasNextPage || next === null) break;
+      after = next;
     }
     return nodes.slice(0, most);
   }
