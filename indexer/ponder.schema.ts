@@ -28,6 +28,20 @@ export const capability = deriveTable("capability", (table) => ({
   byAgent: index().on(table.agent, table.capability),
 }));
 export const custom = deriveTable("custom");
+export const act = deriveTable("act");
+export const kin = deriveTable("kin", (table) => ({
+  byFamily: index().on(table.family, table.actedBlock, table.actedLog, table.id),
+}));
+export const family = deriveTable("family");
+export const familyCustom = deriveTable("familyCustom");
+export const patron = deriveTable("patron", (table) => ({
+  bySeller: index().on(table.seller, table.id),
+  byFamily: index().on(table.family, table.id),
+}));
+export const flow = deriveTable("flow");
+export const unreceipted = deriveTable("unreceipted", (table) => ({
+  bySeller: index().on(table.seller, table.block, table.id),
+}));
 export const listing = deriveTable("listing", (table) => ({
   byAgent: index().on(table.agent, table.id),
   byRank: index().on(table.capability, table.live, table.rank, table.price, table.id),

@@ -1,10 +1,12 @@
 import type { TransferEvent } from "tallystick-derive/events";
 import type { ReadPast } from "tallystick-derive/relevant/applyRelevant";
-import type {
-  PaymentsRead,
-  Read,
-  TransfersFromRead,
-  TransfersToRead,
+import {
+  type FirstSpentRead,
+  MOST_EMPTY,
+  type PaymentsRead,
+  type Read,
+  type TransfersFromRead,
+  type TransfersToRead,
 } from "tallystick-derive/relevant/reads";
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
@@ -24,6 +26,7 @@ export function readPastOf(
     const answers = new Map<Read, TransferEvent[]>();
     await readInflows(view, reads.filter(isOfKind("transfersTo")), answers);
     await readOutflows(view, reads.filter(isOfKind("transfersFrom")), answers);
+    await readFirstSpent(view, reads.filter(isOfKind("firstSpent")), answers);
     const payments = reads.filter(isOfKind("payments"));
     const found = await Promise.all(payments.map((read) => readPayments(view, read)));
     for (const [n, read] of payments.entries()) answers.set(read, found[n] ?? []);
@@ -110,6 +113,40 @@ async function readOutflows(
         sent.slice(0, limit).map((it) => transferEvent({ ...it, time: timed?.time ?? 0 }, view.token)),
       );
     }
+  }
+}
+
+/** What left wallets, as far as to their first transfer of some value; most need one. */
+async function readFirstSpent(
+  view: ChainView,
+  reads: readonly FirstSpentRead[],
+  answers: Answers,
+): Promise<void> {
+  let open = reads;
+  for (let limit = 1; open.length > 0; limit = Math.min(MOST_EMPTY, limit * 10)) {
+    const upTo = Math.min(view.final, Math.max(...open.map(({ before }) => before.block)));
+    const wallets = [...new Set(open.map(({ wallet }) => wallet as Address))];
+    const final = await view.transfers.first("transfersFrom", wallets, upTo, limit, view.patient);
+    const further: FirstSpentRead[] = [];
+    for (const read of open) {
+      const old = final.get(read.wallet as Address) ?? [];
+      const recent = view.recent.flatMap(({ transfers }) =>
+        transfers.filter(({ from }) => from === read.wallet),
+      );
+      const isWhole = old.length < limit || limit === MOST_EMPTY;
+      const sent = [...old, ...(isWhole ? recent : [])].filter((it) => isBetween(it, null, read.before));
+      const at = sent.findIndex(({ value }, n) => value > 0n || n + 1 >= MOST_EMPTY);
+      const [timed] = at < 0 ? [] : await withTimes(view, sent.slice(at, at + 1));
+      const { time = 0 } = timed ?? {};
+      const told = at < 0 ? [] : sent.slice(0, at + 1);
+      if (at < 0 && !isWhole) further.push(read);
+      else
+        answers.set(
+          read,
+          told.map((it) => transferEvent({ ...it, time }, view.token)),
+        );
+    }
+    open = further;
   }
 }
 

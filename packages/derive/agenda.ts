@@ -7,7 +7,8 @@ import type { Step } from "./step.ts";
 /**
  * What can fall due: a hire leaves the 24-hour or the 30-day window, a rating or an audit the latter, a receipt has waited long enough for its payment, a
  * presumed hire payment for its receipt, a hire for what its seller says of it, an audit for its verdict;
- * a verdict is too old for its auditor's share, or for what is judged of it; a false refund leaves the window.
+ * a verdict is too old for its auditor's share, or for what is judged of it; a false refund leaves the window; a transfer that came back leaves it, a family may be
+ * old enough, a payment or a refunded escrow has waited for its seller's word, or leaves the window without.
  */
 export type AgendaKind =
   | "day"
@@ -21,7 +22,13 @@ export type AgendaKind =
   | "share"
   | "falseRefund"
   | "agreement"
-  | "breach";
+  | "breach"
+  | "flow"
+  | "family"
+  | "unreceipted"
+  | "unpaid"
+  | "unanswered"
+  | "answered";
 
 /**
  * Puts `kind what` on the agenda, to be run by the first tick with time ≥ `due`.

@@ -1,5 +1,6 @@
 import { agentRow, findAgent, insertAgent } from "./agentRow.ts";
 import { emptyRow } from "./emptyRow.ts";
+import { actByWord } from "./families/inflows.ts";
 import { evaluateFundings } from "./funding/fundings.ts";
 import { joinAsFunder } from "./funding/trips.ts";
 import { listLength } from "./lists.ts";
@@ -40,6 +41,7 @@ export async function ensureAgent(step: Step, address: string): Promise<Row<"age
     claimStatus: (await step.store.get("claim", address))?.status ?? "unclaimed",
     freeHires: await listLength(step.store, freeHiresOf(address)),
   });
+  await actByWord(step, address);
   await watch(step, address);
   // Fundings that came before the registration count from now on, with the times at which they came.
   await evaluateFundings(step, address);

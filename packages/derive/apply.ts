@@ -17,6 +17,15 @@ import {
   escrowTimedOut,
 } from "./escrows.ts";
 import type { DeriveEvent, TickEvent } from "./events.ts";
+import {
+  answerIsDue,
+  leaveUnanswered,
+  leaveUnreceipted,
+  receiptIsDue,
+} from "./families/coverage.ts";
+import { looksAgain } from "./families/established.ts";
+import { leaveFlow } from "./families/flows.ts";
+import { tickFamilies } from "./families/tickFamilies.ts";
 import { presumptionEnds } from "./funding/fundings.ts";
 import { saveHireKeys } from "./hireKeys.ts";
 import { leaveDay, leaveWindow } from "./hires.ts";
@@ -128,8 +137,21 @@ async function ticked(step: Step, { block, time, hash }: TickEvent): Promise<voi
         return leaveFalseRefunds(step, id);
       case "agreement":
         return leaveAgreement(step, id, words as Parameters<typeof leaveAgreement>[2]);
+      case "flow":
+        return leaveFlow(step, id, BigInt(words[0] ?? 0));
+      case "family":
+        return looksAgain(step, id);
+      case "unreceipted":
+        return receiptIsDue(step, id, words);
+      case "unpaid":
+        return leaveUnreceipted(step, id);
+      case "unanswered":
+        return answerIsDue(step, id);
+      case "answered":
+        return leaveUnanswered(step, id);
     }
   });
+  await tickFamilies(step);
   await tickAudits(step, hash);
   await tickSteward(step);
 }

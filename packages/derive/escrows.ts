@@ -1,3 +1,4 @@
+import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import { ensureAgent } from "./agents.ts";
 import { isContested, refundContested } from "./audits/contested.ts";
 import { auditedOutcome } from "./audits/effects.ts";
@@ -10,6 +11,8 @@ import type {
   EscrowTimedOut,
 } from "./events.ts";
 import { hireKeyTaken } from "./hireKeys.ts";
+import { awaitAnswer } from "./families/coverage.ts";
+import { noteSettlement } from "./families/payouts.ts";
 import { amendHire, countHire } from "./hires.ts";
 import { itemsOf } from "./lists.ts";
 import { escrowOutcome } from "./outcome.ts";
@@ -44,9 +47,11 @@ export async function escrowDeposited(step: Step, event: EscrowDeposited): Promi
     resultHash: null,
     toSeller: null,
     toBuyer: null,
+    feePaid: 0n,
     refundedBy: null,
     settledTime: null,
     nothingCame: false,
+    unanswered: false,
     receipt: null,
     hire: null,
   });
@@ -66,6 +71,7 @@ export async function escrowReleased(step: Step, event: EscrowReleased): Promise
     status: "released",
     toSeller: BigInt(event.toSeller),
     toBuyer: BigInt(event.toBuyer),
+    feePaid: BigInt(event.fee),
   });
 }
 
@@ -89,7 +95,10 @@ export async function escrowTimedOut(step: Step, event: EscrowTimedOut): Promise
 async function settle(step: Step, id: string, change: Partial<Row<"escrow">>): Promise<void> {
   await escrowRow(step, id);
   await updateEscrow(step, id, { ...change, settledTime: step.at.time });
+  const settled = await escrowRow(step, id);
+  await noteSettlement(step, settled);
   await countIfDue(step, id);
+  await awaitAnswer(step, settled);
 }
 
 /**
@@ -154,6 +163,8 @@ async function countIfDue(step: Step, id: string): Promise<void> {
     tx: escrow.tx,
     escrowId: escrow.id,
     receipt: receipt?.id ?? null,
+    payee: escrow.payee === ZERO_ADDRESS ? escrow.seller : escrow.payee,
+    feePaid: step.params.feeRecipients.some((it) => it === escrow.feeRecipient) ? escrow.feePaid : 0n,
   });
   if (!counted) return;
   await updateEscrow(step, id, { hire: escrow.id });

@@ -2,6 +2,8 @@ import { schedule } from "./agenda.ts";
 import { agentRow, updateAgent } from "./agentRow.ts";
 import { ensureAgent, mayBeAgent } from "./agents.ts";
 import { sharedClusterSize } from "./clusters.ts";
+import { leaveUnanswered, leaveUnreceipted } from "./families/coverage.ts";
+import { changePatron, payeeAccount } from "./families/patrons.ts";
 import { append, itemsOf } from "./lists.ts";
 import { addNumber, removeNumber } from "./orderedSet.ts";
 import type { Outcome } from "./outcome.ts";
@@ -38,13 +40,18 @@ export type HireFacts = Outcome &
     | "escrowId"
     | "receipt"
   > &
-  Partial<Pick<Row<"hire">, "isAuditable">>;
+  Partial<Pick<Row<"hire">, "isAuditable">> & {
+    /** Who got the money. */
+    payee: string;
+    /** What of it the published recipients of fees got. */
+    feePaid: bigint;
+  };
 
 /**
  * Counts a hire, once and for good: registers both sides, then fixes its weight, 1 or 1/cluster_size when both are in one
  * cluster at this position (SHP §4.5.3, §9.2). False, and nothing is counted, when a side can never be an agent.
  */
-export async function countHire(step: Step, facts: HireFacts): Promise<boolean> {
+export async function countHire(step: Step, { payee, ...facts }: HireFacts): Promise<boolean> {
   if (!(await mayHire(step, facts))) return false;
   await ensureAgent(step, facts.seller);
   await ensureAgent(step, facts.buyer);
@@ -55,6 +62,7 @@ export async function countHire(step: Step, facts: HireFacts): Promise<boolean> 
     ...facts,
     clusterSize,
     leavesDay: facts.time > step.state.time - volumeWindowSeconds ? facts.time + volumeWindowSeconds : null,
+    payeeAccount: await payeeAccount(step, facts, payee),
     inWindow: facts.time > step.state.time - windowSeconds,
     isCanary: false,
     countedBlock: step.at.block,
@@ -69,6 +77,7 @@ export async function countHire(step: Step, facts: HireFacts): Promise<boolean> 
     await schedule(step, hire.time + windowSeconds, "window", hire.id);
   }
   await noteSale(step, hire);
+  await (hire.escrowId === null ? leaveUnreceipted : leaveUnanswered)(step, hire.id);
   return true;
 }
 
@@ -199,10 +208,14 @@ async function changeWindow(step: Step, hire: Row<"hire">, by: 1 | -1): Promise<
     refundedWeight: grow(seller.refundedWeight, inEscrow && hire.refunded),
     auditDisputedWeight: grow(seller.auditDisputedWeight, hire.disputeSource === "audit"),
     windowAuditable: seller.windowAuditable + (hire.isAuditable ? by : 0),
+    windowDirect: seller.windowDirect + (inEscrow ? 0 : by),
+    refundsContested: seller.refundsContested + (hire.refundAfterDelivery ? by : 0),
+    feesPaid: seller.feesPaid + BigInt(by) * hire.feePaid,
   });
   if (hire.capability !== null) await changePrices(step, hire, hire.capability, by);
   if (hire.latencyMs !== null) await changeLatencies(step, hire.seller, hire.latencyMs, by);
   await (by === 1 ? addCustom : removeCustom)(step, hire.buyer, hire.seller);
+  await changePatron(step, hire, by);
 
   const buyer = await agentRow(step, hire.buyer);
   await updateAgent(step, hire.buyer, {

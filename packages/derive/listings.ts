@@ -4,6 +4,7 @@ import { auditConsent, type Listing } from "tallystick-protocol/records/listing"
 import { agentRow, changeAgent, updateAgent } from "./agentRow.ts";
 import { ensureAgent } from "./agents.ts";
 import { noteConsent } from "./audits/consents.ts";
+import { actByWord } from "./families/inflows.ts";
 import { updateFingerprint } from "./fingerprint/membership.ts";
 import { append, itemsOf } from "./lists.ts";
 import { watch } from "./relevant/inflow.ts";
@@ -106,6 +107,7 @@ async function agreePayee(step: Step, agent: string, payee: string): Promise<voi
   const id = `${agent}/${payee}`;
   if ((await step.store.get("payee", id)) !== null) return;
   await step.store.insert("payee", { id, block: step.at.block, log: step.at.log ?? 0 });
+  await actByWord(step, payee);
   await watch(step, payee);
 }
 

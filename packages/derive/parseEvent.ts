@@ -20,7 +20,7 @@ const isToken = (value: unknown) =>
   isAddress((value as { address?: unknown }).address) &&
   isCount((value as { firstBlock?: unknown }).firstBlock);
 const isForm = (value: unknown) => value === "all" || value === "relevant";
-const isSide = (value: unknown) => value === "in" || value === "out";
+const isSide = (value: unknown) => value === "in" || value === "out" || value === "spent";
 const orAbsent = (holds: (value: unknown) => boolean) => (value: unknown) =>
   value === undefined || holds(value);
 
@@ -81,7 +81,7 @@ const kinds: { [kind: string]: Fields } = {
 };
 
 /** What to say of a field of few values. */
-const CHOICES: { [name: string]: string } = { form: "must be all or relevant", side: "must be in or out" };
+const CHOICES: { [name: string]: string } = { form: "must be all or relevant", side: "must be in, out or spent" };
 
 /** The same as pairs: a log has many lines. */
 const checks = new Map(Object.entries(kinds).map(([kind, fields]) => [kind, Object.entries(fields)]));

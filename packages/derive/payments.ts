@@ -169,6 +169,8 @@ export async function countDirectHire(
     escrowId: null,
     receipt: receipt.id,
     isAuditable: consent !== null,
+    payee: payment.to,
+    feePaid: 0n,
   });
   await receiptCounted(step, receipt, id);
   if (consent === null) await awaitDisclosure(step, paid);

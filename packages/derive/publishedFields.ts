@@ -1,5 +1,6 @@
 import { medianPrices, ratio, share, usdc } from "./fieldValues.ts";
 import { type Counted, field, type PublishedField } from "./publishedField.ts";
+import { familyFields } from "./families/fields.ts";
 import { parseRational, toNumber } from "./rational.ts";
 
 const ON_ANCHOR = "with the anchor of the record, or the payment";
@@ -139,6 +140,7 @@ export const publishedFields = {
     numerator: (it) => String(it.distinctBuyers),
     counts: { window, hires: "all" },
   }),
+  ...familyFields,
   total_ratings: field({
     type: "count",
     description: "By buyers, of all time.",

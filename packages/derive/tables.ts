@@ -1,5 +1,6 @@
 import { auditTables } from "./audits/tables.ts";
 import type { ColumnKind, ColumnValues } from "./columnKind.ts";
+import { familyTables } from "./families/tables.ts";
 import { settlementTrustTables } from "./settlementTrust/tables.ts";
 import { slaTables } from "./steward/sla/tables.ts";
 import { stewardTables } from "./steward/tables.ts";
@@ -43,6 +44,10 @@ export const tables = {
     outgoing: "number",
     /** The funding transfers it received, and those that may turn out to be some, a line each (see `funding/legs.ts`). */
     fundings: "text",
+    /** Of a log of all transfers: what it began with, and where it first acted (see `families/origin.ts`). */
+    origin: "text",
+    /** Whether what reaches it is looked at for money that comes back to a buyer. */
+    traced: "boolean",
   },
   /**
    * Of a relevant log: the transfers that reached a wallet before it was watched, as far as they were told, up to that at `block` and
@@ -58,8 +63,8 @@ export const tables = {
     watchedBlock: "number?",
     watchedLog: "number?",
   },
-  /** Of a relevant log, `<wallet>/<in or out>/<n>`: where its n-th transfer is. */
-  transferCount: { id: "text", block: "number", log: "number" },
+  /** Of a relevant log, `<wallet>/<in, out or spent>/<n>`: where its n-th transfer is; `spent` are those of some value that left it. */
+  transferCount: { id: "text", block: "number", log: "number", time: "number" },
   agent: {
     id: "text",
     registeredBlock: "number",
@@ -120,6 +125,25 @@ export const tables = {
     /** What it was first hired for last: the end of a chain of its rows of `capability`. */
     lastCapability: "text?",
     distinctBuyers: "number",
+    /** Families of buyers (see `families/`): the independent ones, the established of them, and those with rated hires. */
+    independentBuyers: "number",
+    establishedBuyers: "number",
+    ratingFamilies: "number",
+    /** Σ over those of the share of successes, in parts of 10⁻⁹. */
+    familyShares: "bigint",
+    /** What the families paid and did not get back. */
+    kept: "bigint",
+    /** Families that took money back after delivery; hires that were taken back so. */
+    contestingFamilies: "number",
+    refundsContested: "number",
+    /** Fees of its hires that went to published recipients. */
+    feesPaid: "bigint",
+    /** Hires that were paid directly; payments of which no receipt came in time. */
+    windowDirect: "number",
+    unreceipted: "number",
+    unreceiptedValue: "bigint",
+    /** Deposits for it that went back without an act of its own. */
+    unanswered: "number",
     bought: "number",
     escrowBought: "number",
     silentTimeouts: "number",
@@ -244,10 +268,14 @@ export const tables = {
     resultHash: "text?",
     toSeller: "bigint?",
     toBuyer: "bigint?",
+    /** What of it went to the fee's recipient. */
+    feePaid: "bigint",
     refundedBy: "text?",
     settledTime: "number?",
     /** Whether its buyer had said, before it took its money back, that nothing came. */
     nothingCame: "boolean",
+    /** Whether it counts among those that its seller left unanswered. */
+    unanswered: "boolean",
     /** Entry hash of the seller's receipt, and the hire once counted. */
     receipt: "text?",
     hire: "text?",
@@ -322,6 +350,9 @@ export const tables = {
     tx: "text",
     escrowId: "text?",
     receipt: "text?",
+    /** Whose money it became (see `families/patrons.ts`), and the fee that went to a published recipient. */
+    payeeAccount: "text?",
+    feePaid: "bigint",
     inWindow: "boolean",
     /** Whether it became eligible for an audit; and whether an operator of audits had arranged it: then it is in no figure. */
     isAuditable: "boolean",
@@ -351,6 +382,7 @@ export const tables = {
   telemetry: { id: "text", latencyMs: "number?", allPassed: "boolean?", failure: "text?" },
   /** An agent's human claim, by agent. */
   claim: { id: "text", xHandle: "text", status: "text", hash: "text" },
+  ...familyTables,
   ...auditTables,
   ...stewardTables,
   ...slaTables,

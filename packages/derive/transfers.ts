@@ -3,6 +3,9 @@ import { schedule } from "./agenda.ts";
 import { findAgent } from "./agentRow.ts";
 import { isPool, poolPaid } from "./audits/fees.ts";
 import type { TransferEvent } from "./events.ts";
+import { awaitReceipt } from "./families/coverage.ts";
+import { noteFlow } from "./families/flows.ts";
+import { inflowOfTransfer, noteAct, noteInflow, noteLargest } from "./families/inflows.ts";
 import { addFundingTransfer, presumePayment } from "./funding/fundings.ts";
 import { isFundingSize } from "./funding/isFundingSize.ts";
 import { itemsOf, listLength } from "./lists.ts";
@@ -10,6 +13,7 @@ import { addPayment, askPayments, countDirectHire, mayClaim, paymentKey } from "
 import { receiptRow, waitingForPayment } from "./receiptRow.ts";
 import { askInflow, inflowOf, isWatched } from "./relevant/inflow.ts";
 import { isRelevant } from "./relevant/isRelevant.ts";
+import { MOST_EMPTY } from "./relevant/reads.ts";
 import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
 import { changeWallet, findWallet, isHubOrEscrow } from "./wallets.ts";
@@ -22,11 +26,9 @@ export async function transferred(step: Step, event: TransferEvent): Promise<voi
   // What reached a wallet before it is watched is told when that is needed; here it would count twice.
   if (isRelevant(step) && !(await isWatched(step, event.to, event))) return;
   const value = BigInt(event.value);
-  const { kind, received, isBusy } = await (isRelevant(step) ? countWatched : countTransfer)(
-    step,
-    event,
-    value,
-  );
+  const counted = await (isRelevant(step) ? countWatched : countTransfer)(step, event, value);
+  const { kind, received, isBusy } = counted;
+  await noteForFamilies(step, event, value, counted);
   if (isPool(step, event.from)) await poolPaid(step, event.from, event.to, value);
   if (kind !== null || event.from === ZERO_ADDRESS || (await isHubOrEscrow(step, event.from))) return;
 
@@ -34,6 +36,7 @@ export async function transferred(step: Step, event: TransferEvent): Promise<voi
   const isListed = mayPay && (await hasLiveListing(step, event.to));
   if (isRelevant(step) && isListed) step.ask({ kind: "authorization" });
   if (mayPay && (await claimOnArrival(step, event, value))) return;
+  if (isListed && event.authorized) await awaitReceipt(step, { ...event, value });
   if (isBusy || !isFundingSize(step.params, value, received)) return;
   if (isListed && event.authorized) {
     // One second more: it is decided by the first tick that is later than the whole waiting time.
@@ -43,7 +46,31 @@ export async function transferred(step: Step, event: TransferEvent): Promise<voi
   await addFundingTransfer(step, event.to, legOf(event), mayPay);
 }
 
-type Counted = Pick<Row<"wallet">, "kind" | "received"> & { isBusy: boolean };
+type Counted = Pick<Row<"wallet">, "kind" | "received"> & {
+  isBusy: boolean;
+  /** What its sender had sent with it, and the same of either side alone; of a relevant log the sender's is asked for when it matters. */
+  sent: number;
+  sentTooMany: boolean;
+  gotTooMany: boolean;
+};
+
+/** A transfer is an act of its sender, and may be what its receiver begins with, or money that comes back. */
+async function noteForFamilies(
+  step: Step,
+  event: TransferEvent,
+  value: bigint,
+  { sent, sentTooMany, gotTooMany }: Counted,
+): Promise<void> {
+  const { from, to, block, log, time } = event;
+  const isAct = (value > 0n || sent >= MOST_EMPTY) && from !== ZERO_ADDRESS && !isRelevant(step);
+  if (isAct) await noteAct(step, from, { block, log, time });
+  if (gotTooMany) return;
+  const kind = (await findWallet(step, from))?.kind ?? null;
+  const inflow = await inflowOfTransfer(step, { ...event, value }, kind, sentTooMany);
+  if (inflow === null) return;
+  await (isRelevant(step) ? noteLargest : noteInflow)(step, to, inflow);
+  await noteFlow(step, to, inflow);
+}
 
 /**
  * Counts a transfer on both sides. `isBusy`: `hubTransfers` had left its sender, or reached its receiver, before it; then it funds nobody.
@@ -59,7 +86,9 @@ async function countTransfer(step: Step, { from, to }: TransferEvent, value: big
     received: (before?.received ?? 0n) + value,
   });
   if (from !== ZERO_ADDRESS) await changeWallet(step, from, { outgoing: outgoing + 1 });
-  return { kind, received, isBusy: Math.max(incoming, outgoing) >= step.params.hubTransfers };
+  const sentTooMany = outgoing >= step.params.hubTransfers;
+  const gotTooMany = incoming >= step.params.hubTransfers;
+  return { kind, received, isBusy: sentTooMany || gotTooMany, sent: outgoing + 1, sentTooMany, gotTooMany };
 }
 
 /** The same in a relevant log, on the side of the receiver: what left the sender is looked for when it matters. */
@@ -68,13 +97,14 @@ async function countWatched(step: Step, event: TransferEvent, value: bigint): Pr
   const told = await inflowOf(step, to);
   const before = await findWallet(step, to);
   const live = before?.incoming ?? 0;
-  const isBusy = live + (told?.incoming ?? 0) >= step.params.hubTransfers;
-  if (!isBusy) await askInflow(step, to, event);
+  const gotTooMany = live + (told?.incoming ?? 0) >= step.params.hubTransfers;
+  if (!gotTooMany) await askInflow(step, to, event);
   const { kind, received } = await changeWallet(step, to, {
     incoming: live + 1,
     received: (before?.received ?? 0n) + value,
   });
-  return { kind, received: received + (told?.received ?? 0n), isBusy };
+  const all = received + (told?.received ?? 0n);
+  return { kind, received: all, isBusy: gotTooMany, sent: 0, sentTooMany: false, gotTooMany };
 }
 
 /** Keeps a transfer that may pay for a hire, and counts that hire if a receipt waits for it. */

@@ -26,7 +26,7 @@ export function changeWallet(
 }
 
 function newWallet(id: string): Row<"wallet"> {
-  return { ...emptyRow("wallet"), id, fundings: "" };
+  return { ...emptyRow("wallet"), id, fundings: "", origin: "" };
 }
 
 /** Writes the wallets that this step changed, each once. */

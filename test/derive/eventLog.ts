@@ -17,8 +17,8 @@ export const DAY = 86_400;
 export const LEDGER: Hex = `0x${"1e".repeat(32)}`;
 export const OTHER_LEDGER: Hex = `0x${"2e".repeat(32)}`;
 export const TOKEN: Address = `0x${"70".repeat(20)}`;
-const NOBODY: Address = `0x${"0".repeat(40)}`;
-const ESCROW: Address = `0x${"e5".repeat(20)}`;
+export const NOBODY: Address = `0x${"0".repeat(40)}`;
+export const ESCROW: Address = `0x${"e5".repeat(20)}`;
 
 /** A readable address: `wallet(7)` is 0x0000…0007. */
 export function wallet(n: number): Address {
@@ -131,7 +131,14 @@ export class EventLog {
   deposit(
     seller: Address,
     buyer: Address,
-    { amount = 500_000 as bigint | number, arbiter = NOBODY, hireId = undefined as Hex | undefined } = {},
+    {
+      amount = 500_000 as bigint | number,
+      arbiter = NOBODY,
+      hireId = undefined as Hex | undefined,
+      payee = seller,
+      fee = 0,
+      feeRecipient = NOBODY,
+    } = {},
   ): Hex {
     const escrowId = this.hash();
     const tx = this.transfer(buyer, ESCROW, amount, { authorized: true });
@@ -143,10 +150,10 @@ export class EventLog {
       hireId: hireId ?? this.hash(),
       buyer,
       seller,
-      payee: seller,
+      payee,
       amount: String(amount),
-      fee: "0",
-      feeRecipient: NOBODY,
+      fee: String(fee),
+      feeRecipient,
       deadline: this.time + 60,
       arbiter,
       tx,
@@ -158,8 +165,8 @@ export class EventLog {
     return this.push({ kind: "escrow.delivered", escrowId, resultHash: this.hash() });
   }
 
-  released(escrowId: Hex, toSeller: bigint | number = 500_000, toBuyer: bigint | number = 0): this {
-    const amounts = { toSeller: String(toSeller), toBuyer: String(toBuyer), fee: "0" };
+  released(escrowId: Hex, toSeller: bigint | number = 500_000, toBuyer: bigint | number = 0, fee = 0): this {
+    const amounts = { toSeller: String(toSeller), toBuyer: String(toBuyer), fee: String(fee) };
     return this.push({ kind: "escrow.released", escrowId, ...amounts });
   }
 

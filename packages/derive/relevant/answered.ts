@@ -36,6 +36,7 @@ export function eachOnce(reads: readonly Read[]): Read[] {
 
 function sideOf(read: Read): { id: string; before: Place } | null {
   if (read.kind === "transfersTo") return { id: `to ${read.wallet}`, before: read.before };
+  if (read.kind === "firstSpent") return { id: `spent ${read.wallet}`, before: read.before };
   if (read.kind !== "transfersFrom") return null;
   return { id: `from ${read.wallet} ${read.limit}`, before: read.before };
 }

@@ -2,8 +2,8 @@ import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import { type Params, paramsSchema } from "tallystick-protocol/records/params";
 import type { Place } from "../place.ts";
 import type { Step } from "../step.ts";
-import { isHubOrEscrow } from "../wallets.ts";
-import { formerParams, paramsUntil, wasKindUntil } from "./until.ts";
+import { findWallet } from "../wallets.ts";
+import { formerParams, kindUntil, paramsUntil } from "./until.ts";
 
 /** The parameters that held at a place before now. */
 export async function paramsAt(step: Step, place: Place): Promise<Params> {
@@ -24,11 +24,13 @@ export async function isOrdinaryAt(
   { from, to, ...place }: Place & { from: string; to: string },
 ): Promise<boolean> {
   if (from === ZERO_ADDRESS) return false;
-  return !(await wasHubOrEscrow(step, to, place)) && !(await wasHubOrEscrow(step, from, place));
+  return (await kindAt(step, to, place)) === null && (await kindAt(step, from, place)) === null;
 }
 
-async function wasHubOrEscrow(step: Step, wallet: string, place: Place): Promise<boolean> {
-  return (await wasKindUntil(step, wallet, place)) ?? isHubOrEscrow(step, wallet);
+/** What a wallet was at a place before now: `hub`, `escrow`, or null for neither. */
+export async function kindAt(step: Step, wallet: string, place: Place): Promise<string | null> {
+  const kind = await kindUntil(step, wallet, place);
+  return kind === undefined ? ((await findWallet(step, wallet))?.kind ?? null) : kind;
 }
 
 /** Few parameters ever hold, and thousands of transfers are judged by them. */

@@ -1,5 +1,8 @@
+import type { Params } from "tallystick-protocol/records/params";
 import { emptyRow } from "../emptyRow.ts";
 import type { HistoryEvent } from "../events.ts";
+import { keepFlow } from "../families/flows.ts";
+import { inflowOfTransfer, noteLargest } from "../families/inflows.ts";
 import { isFundingSize } from "../funding/isFundingSize.ts";
 import { formatLeg } from "../funding/legs.ts";
 import { directHireId } from "../hireId.ts";
@@ -7,7 +10,7 @@ import { append } from "../lists.ts";
 import { isBefore, type Place, placeOf } from "../place.ts";
 import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
-import { isOrdinaryAt, mostHubTransfers, paramsAt } from "./asOf.ts";
+import { isOrdinaryAt, kindAt, mostHubTransfers, paramsAt } from "./asOf.ts";
 import { isRelevant } from "./isRelevant.ts";
 import { countId } from "./senders.ts";
 
@@ -71,6 +74,7 @@ export async function inflowTold(step: Step, event: HistoryEvent): Promise<void>
     isFundingSize(params, value, received) &&
     (await isOrdinaryAt(step, event)) &&
     (await step.store.get("hire", directHireId(event.tx, log))) === null;
+  if (incoming < params.hubTransfers) await familyInflowTold(step, event, params);
   const line = formatLeg(event, value >= BigInt(params.minHireAtomic) ? "claimable" : "plain");
   const change = {
     received,
@@ -81,6 +85,16 @@ export async function inflowTold(step: Step, event: HistoryEvent): Promise<void>
   };
   if (known === null) await step.store.insert("inflow", { ...emptyInflow(to), ...change });
   else await step.store.update("inflow", to, change);
+}
+
+/** What a family may begin with, and what may have come back, is judged by what held then as well. */
+async function familyInflowTold(step: Step, event: HistoryEvent, params: Params): Promise<void> {
+  const sent = { ...event, value: BigInt(event.value) };
+  // Whether its sender had sent too many is asked when it matters.
+  const inflow = await inflowOfTransfer(step, sent, await kindAt(step, event.from, event), false);
+  if (inflow === null) return;
+  await noteLargest(step, event.to, inflow);
+  if (inflow.value >= BigInt(params.minFundingAtomic)) await keepFlow(step, event.to, inflow);
 }
 
 export async function inflowOf(step: Step, wallet: string): Promise<Row<"inflow"> | null> {

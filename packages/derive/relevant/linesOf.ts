@@ -1,8 +1,15 @@
 import type { Address } from "tallystick-protocol/address";
-import type { PastEvent, TransferEvent } from "../events.ts";
+import type { CountEvent, PastEvent, TransferEvent } from "../events.ts";
 import { paymentKey } from "../payments.ts";
 import { isBefore, type Place } from "../place.ts";
-import type { PaymentsRead, Read, TransfersFromRead, TransfersToRead } from "./reads.ts";
+import {
+  type FirstSpentRead,
+  MOST_EMPTY,
+  type PaymentsRead,
+  type Read,
+  type TransfersFromRead,
+  type TransfersToRead,
+} from "./reads.ts";
 
 /**
  * What a relevant log says of what was read.
@@ -15,6 +22,8 @@ export function linesOf(read: Read, transfers: readonly TransferEvent[]): PastEv
       return inflowLines(read, transfers);
     case "transfersFrom":
       return outflowLines(read, transfers);
+    case "firstSpent":
+      return spentLines(read, transfers);
     case "payments":
       return paymentLines(read, transfers);
     case "authorization":
@@ -40,6 +49,12 @@ function outflowLines(
   return last === undefined ? [] : [countLine(last, wallet, "out", limit)];
 }
 
+function spentLines({ wallet, before }: FirstSpentRead, transfers: readonly TransferEvent[]): PastEvent[] {
+  const sent = transfers.filter((it) => it.from === wallet && isBetween(it, null, before));
+  const first = sent.find(({ value }, n) => value !== "0" || n + 1 >= MOST_EMPTY);
+  return first === undefined ? [] : [countLine(first, wallet, "spent", 1)];
+}
+
 function paymentLines(
   { tx, from, to, value, after, before, limit }: PaymentsRead,
   transfers: readonly TransferEvent[],
@@ -56,7 +71,7 @@ function paymentLines(
 function countLine(
   { block, time, log }: TransferEvent,
   wallet: string,
-  side: "in" | "out",
+  side: CountEvent["side"],
   transfers: number,
 ): PastEvent {
   return { block, time, log, kind: "count", wallet: wallet as Address, side, transfers };

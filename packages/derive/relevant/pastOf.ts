@@ -14,7 +14,7 @@ export function pastOf(log: readonly DeriveEvent[]): ReadPast {
   return (reads, event) =>
     reads.map((read) => {
       if (read.kind === "transfersTo") return to.get(read.wallet) ?? [];
-      if (read.kind === "transfersFrom") return from.get(read.wallet) ?? [];
+      if (read.kind === "transfersFrom" || read.kind === "firstSpent") return from.get(read.wallet) ?? [];
       if (read.kind === "payments") return tx.get(read.tx) ?? [];
       if (event.kind !== "transfer") return [];
       return (tx.get(event.tx) ?? []).filter((it) => it.block === event.block && it.log === event.log);

@@ -26,10 +26,10 @@ export function noteKind(step: Step, wallet: string, kind: string | null): Promi
   return noteUntil(step, kindsOf(wallet), kind ?? NEITHER);
 }
 
-/** Whether a wallet was a hub or an escrow at a place; null when it is still what it was then. */
-export async function wasKindUntil(step: Step, wallet: string, place: Place): Promise<boolean | null> {
+/** What a wallet was at a place: `hub`, `escrow`, or null for neither; undefined when it is still what it was then. */
+export async function kindUntil(step: Step, wallet: string, place: Place): Promise<string | null | undefined> {
   const kind = await heldAt(step, kindsOf(wallet), place);
-  return kind === null ? null : kind !== NEITHER;
+  return kind === null ? undefined : kind === NEITHER ? null : kind;
 }
 
 const PARAMS = "until/params";

@@ -63,6 +63,8 @@ export const paramsSchema = z.strictObject({
 
   /** What platform escrows may charge; buyers refuse more. */
   escrowFees: feeScheduleSchema.default(() => PUBLISHED_FEES.map((band) => ({ ...band }))),
+  /** Who may receive them: what others get is a fee that can come back to who paid it. */
+  feeRecipients: z.array(addressSchema).default([]),
 
   /** Audits (SHP §8.3): their operators, rates and terms. */
   audit: auditParamsSchema.prefault({}),

@@ -76,6 +76,17 @@ export type AgentAnswer = {
     last30dHireCountRaw: number;
     freeHires: number;
     distinctBuyers: number;
+    independentBuyers: number;
+    establishedBuyers: number;
+    independentSuccessRate: number | null;
+    keptUsdc: string;
+    feesPaidUsdc: string;
+    receiptCoverage: number | null;
+    unreceiptedPayments: number;
+    unreceiptedUsdc: string;
+    unansweredEscrows: number;
+    refundsContested: number;
+    refundsContestedFamilies: number;
     totalRatings: number;
     avgStars: number | null;
     clusterId: string | null;
@@ -567,6 +578,17 @@ export function createGraphqlClient(
     last30dHireCountRaw
     freeHires
     distinctBuyers
+    independentBuyers
+    establishedBuyers
+    independentSuccessRate
+    keptUsdc
+    feesPaidUsdc
+    receiptCoverage
+    unreceiptedPayments
+    unreceiptedUsdc
+    unansweredEscrows
+    refundsContested
+    refundsContestedFamilies
     totalRatings
     avgStars
     clusterId

@@ -28,6 +28,28 @@ export type PublishedFields = {
   free_hires: number;
   /** A cluster is one. (whole number) */
   distinct_buyers: number;
+  /** Families of wallets that bought, by whose money they began with; not its own. (whole number) */
+  independent_buyers: number;
+  /** Of those, families of 30 days that buy from three families of sellers. (whole number) */
+  established_buyers: number;
+  /** Mean over independent families of each one's share of successes: one family, one vote. (share, 0 to 1) */
+  independent_success_rate: number | null;
+  /** What independent families paid and did not get back from its side. (USDC) */
+  kept_usdc: string;
+  /** Escrow fees of its hires that went to published recipients: they cannot come back. (USDC) */
+  fees_paid_usdc: string;
+  /** Share of the direct payments to it that it wrote receipts for; null without any. (share, 0 to 1) */
+  receipt_coverage: number | null;
+  /** Authorized payments to it that no receipt claimed within 24 hours. (whole number) */
+  unreceipted_payments: number;
+  /** What those payments are worth. (USDC) */
+  unreceipted_usdc: string;
+  /** Deposits for it that went back to their buyers without an act of its own. (whole number) */
+  unanswered_escrows: number;
+  /** Hires that their buyers took their money back of after delivery was marked. (whole number) */
+  refunds_contested: number;
+  /** How many families of buyers did so. (whole number) */
+  refunds_contested_families: number;
   /** By buyers, of all time. (whole number) */
   total_ratings: number;
   /** Newer days weigh more: e^(-0.1) for each day of age. (1 to 5) */

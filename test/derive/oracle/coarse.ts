@@ -7,6 +7,7 @@ const POWERS_OF_TWO = Array.from({ length: 50 }, (_, n) => 2 ** n);
 
 const tens = (whole: bigint) => POWERS_OF_TEN.findLast((end) => end <= whole) ?? 0n;
 const count = (value: number) => Number(tens(BigInt(Math.floor(value))));
+const wholeUsdc = (value: string) => `${tens(BigInt(value.split(".")[0] ?? "0"))}.00`;
 const latency = (value: number | null) =>
   value === null ? null : (POWERS_OF_TWO.find((end) => end >= value) ?? Number.NaN);
 
@@ -36,12 +37,23 @@ export function coarse(exact: Expected): Partial<Expected> {
     avg_latency_ms_p95: latency(exact.avg_latency_ms_p95),
     avg_latency_ms_p99: latency(exact.avg_latency_ms_p99),
     avg_cost_per_capability: {},
-    last_24h_volume_usdc: `${tens(BigInt(exact.last_24h_volume_usdc.split(".")[0] ?? "0"))}.00`,
+    last_24h_volume_usdc: wholeUsdc(exact.last_24h_volume_usdc),
     last_30d_hire_count: count(exact.last_30d_hire_count),
     last_30d_hire_count_raw: count(exact.last_30d_hire_count_raw),
     free_hires: count(exact.free_hires),
     distinct_buyers: count(exact.distinct_buyers),
     total_ratings: count(exact.total_ratings),
+    independent_buyers: count(exact.independent_buyers),
+    established_buyers: count(exact.established_buyers),
+    independent_success_rate: reached(exact.independent_success_rate, TENTHS),
+    kept_usdc: wholeUsdc(exact.kept_usdc),
+    fees_paid_usdc: wholeUsdc(exact.fees_paid_usdc),
+    receipt_coverage: reached(exact.receipt_coverage, TENTHS),
+    unreceipted_payments: count(exact.unreceipted_payments),
+    unreceipted_usdc: wholeUsdc(exact.unreceipted_usdc),
+    unanswered_escrows: count(exact.unanswered_escrows),
+    refunds_contested: count(exact.refunds_contested),
+    refunds_contested_families: count(exact.refunds_contested_families),
     audits_eligible: count(exact.audits_eligible),
     audits_drawn: count(exact.audits_drawn),
     audits_undisclosed: count(exact.audits_undisclosed),

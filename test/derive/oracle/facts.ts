@@ -1,5 +1,6 @@
 import type { Params } from "tallystick-protocol/records/params";
 import type { Audits } from "./auditFacts.ts";
+import type { FamilyFacts } from "./families.ts";
 
 /** What the oracle notes while it reads a log: everything, in plain arrays. */
 export type Position = { index: number; block: number; log: number; time: number };
@@ -166,6 +167,7 @@ export type Facts = {
   /** Whose human each agent says it is, in small letters, unless nobody's. */
   handles: Map<string, string>;
   audits: Audits;
+  families: FamilyFacts;
   agents: Map<string, Agent>;
   hubs: Set<string>;
   escrowContracts: Set<string>;

@@ -3,6 +3,7 @@ import { falseRefundsOf } from "./auditContests.ts";
 import { firstCluster, rootOf } from "./clusters.ts";
 import { coarse } from "./coarse.ts";
 import type { Facts, Hire } from "./facts.ts";
+import { independenceOf } from "./families.ts";
 import { components, fingerprintGroups, ownershipGroups, signalsOf } from "./groups.ts";
 
 const DAY = 86_400;
@@ -75,6 +76,7 @@ export function fieldsOf(facts: Facts, address: string): Expected {
       facts,
       sold.map((it) => it.buyer),
     ),
+    ...independenceOf(facts, address, sold, usdc),
     total_ratings: stars.length,
     avg_stars: averageStars(
       facts,

@@ -8,6 +8,7 @@ import { readPayout } from "./auditMoney.ts";
 import { tickAudits } from "./auditRounds.ts";
 import { rootOf } from "./clusters.ts";
 import type { Cluster, Facts } from "./facts.ts";
+import { noFamilies, noteAfter, noteBefore } from "./families.ts";
 import { type Expected, fieldsOf, tierOf } from "./fields.ts";
 import { attach, countEscrow, escrowOf } from "./hires.ts";
 import { hubsOf, readRecord } from "./records.ts";
@@ -51,6 +52,7 @@ export function oracle(
     claims: new Map(),
     handles: new Map(),
     audits: noAudits(),
+    families: noFamilies(),
     agents: new Map(),
     hubs: new Set(),
     escrowContracts: new Set(),
@@ -68,7 +70,9 @@ export function oracle(
       log: event.kind === "tick" ? null : event.log,
       seq: event.kind === "record" ? event.seq : null,
     };
+    noteBefore(facts, event);
     read(facts, event);
+    noteAfter(facts, event);
     findEligible(facts, event);
     settleTiers(facts);
     observe?.(facts, event);

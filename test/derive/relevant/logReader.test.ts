@@ -105,7 +105,7 @@ describe("reading a relevant log", () => {
       [1, { value: "1.5" }, "value"],
       [1, { authorized: 1 }, "authorized"],
       [1, { tx: undefined }, "tx"],
-      [4, { side: "both" }, "side must be in or out"],
+      [4, { side: "both" }, "side must be in, out or spent"],
       [4, { wallet: "0x1" }, "wallet"],
       [4, { transfers: 0 }, "transfers"],
       [4, { time: undefined }, "time"],

@@ -1,0 +1,149 @@
+import { share, usdc } from "../fieldValues.ts";
+import { field } from "../publishedField.ts";
+
+const ON_TICK = "at ticks; with the anchor or payment where a hire is new";
+const money = { section: "Tallystick, independence", source: ["on-chain", "receipt"], cadence: ON_TICK };
+const all = { window: "windowSeconds", hires: "all" } as const;
+const NANO = 1_000_000_000n;
+
+/** What a reputation rests on: how many sources of money, how much of it stayed, and what was left out (docs/independence.md). */
+export const familyFields = {
+  independent_buyers: field({
+    type: "count",
+    description: "Families of wallets that bought, by whose money they began with; not its own.",
+    formula:
+      "funding families of the buyers, without the seller's own and without `deep`: see section 8 and Query.family",
+    ...money,
+    bucket: "powerOfTen",
+    columns: ["independentBuyers"],
+    value: ({ agent }) => agent.independentBuyers,
+    numerator: (it) => String(it.independentBuyers),
+    counts: all,
+  }),
+  established_buyers: field({
+    type: "count",
+    description: "Of those, families of 30 days that buy from three families of sellers.",
+    formula:
+      "of the independent families, those whose founder first acted at least 2,592,000 seconds before and whose members bought, in the window, from at least 3 families other than their own and `deep`",
+    ...money,
+    cadence: "at ticks",
+    bucket: "powerOfTen",
+    columns: ["establishedBuyers"],
+    value: ({ agent }) => agent.establishedBuyers,
+    numerator: (it) => String(it.establishedBuyers),
+    counts: all,
+  }),
+  independent_success_rate: field({
+    type: "rate",
+    description: "Mean over independent families of each one's share of successes: one family, one vote.",
+    formula:
+      "Σ over independent families with rated hires of (successes / rated hires, rounded half up at 9 decimals) / number of those families; null without any",
+    ...money,
+    source: ["on-chain", "receipt", "telemetry", "audit"],
+    bucket: "tenths",
+    columns: ["familyShares", "ratingFamilies"],
+    value: ({ agent }) => share(agent.familyShares, BigInt(agent.ratingFamilies) * NANO),
+    numerator: (it) => `${it.familyShares}/${NANO}`,
+    denominator: (it) => String(it.ratingFamilies),
+    counts: { window: "windowSeconds", hires: "rated" },
+  }),
+  kept_usdc: field({
+    type: "usdc",
+    description: "What independent families paid and did not get back from its side.",
+    formula:
+      "Σ over independent families of max(0, paid − transfers of at least `minFundingAtomic` in the window from wallets of the seller's family, or of its payees' families, to buyers of that family or those before them)",
+    ...money,
+    cadence: "at ticks",
+    bucket: "powerOfTenUsdc",
+    columns: ["kept"],
+    value: ({ agent }) => usdc({ n: agent.kept, d: 1n }),
+    numerator: (it) => String(it.kept),
+    counts: all,
+  }),
+  fees_paid_usdc: field({
+    type: "usdc",
+    description: "Escrow fees of its hires that went to published recipients: they cannot come back.",
+    formula: "Σ fees of its hires whose recipient is one of the parameter `feeRecipients`",
+    ...money,
+    source: ["on-chain"],
+    bucket: "powerOfTenUsdc",
+    columns: ["feesPaid"],
+    value: ({ agent }) => usdc({ n: agent.feesPaid, d: 1n }),
+    numerator: (it) => String(it.feesPaid),
+    counts: { window: "windowSeconds", hires: "escrow" },
+  }),
+  receipt_coverage: field({
+    type: "rate",
+    description: "Share of the direct payments to it that it wrote receipts for; null without any.",
+    formula:
+      "hires paid directly / (those + authorized payments of at least `minHireAtomic` to it, with a live listing, that made no hire within `reconcileSeconds`), by count",
+    ...money,
+    bucket: "tenths",
+    columns: ["windowDirect", "unreceipted"],
+    value: ({ agent }) => share(BigInt(agent.windowDirect), BigInt(agent.windowDirect + agent.unreceipted)),
+    numerator: (it) => String(it.windowDirect),
+    denominator: (it) => String(it.windowDirect + it.unreceipted),
+  }),
+  unreceipted_payments: field({
+    type: "count",
+    description: "Authorized payments to it that no receipt claimed within 24 hours.",
+    formula:
+      "authorized payments of at least `minHireAtomic` to it, with a live listing, that made no hire within `reconcileSeconds`; a later hire takes it off",
+    ...money,
+    source: ["on-chain"],
+    cadence: "at ticks",
+    bucket: "powerOfTen",
+    columns: ["unreceipted"],
+    value: ({ agent }) => agent.unreceipted,
+    numerator: (it) => String(it.unreceipted),
+  }),
+  unreceipted_usdc: field({
+    type: "usdc",
+    description: "What those payments are worth.",
+    formula: "Σ of unreceipted_payments",
+    ...money,
+    source: ["on-chain"],
+    cadence: "at ticks",
+    bucket: "powerOfTenUsdc",
+    columns: ["unreceiptedValue"],
+    value: ({ agent }) => usdc({ n: agent.unreceiptedValue, d: 1n }),
+    numerator: (it) => String(it.unreceiptedValue),
+  }),
+  unanswered_escrows: field({
+    type: "count",
+    description: "Deposits for it that went back to their buyers without an act of its own.",
+    formula:
+      "escrows of at least `minHireAtomic` in its name, refunded by another or timed out, with neither delivery nor receipt within `reconcileSeconds` of that; a later hire takes it off",
+    ...money,
+    source: ["on-chain"],
+    cadence: "at ticks",
+    bucket: "powerOfTen",
+    columns: ["unanswered"],
+    value: ({ agent }) => agent.unanswered,
+    numerator: (it) => String(it.unanswered),
+  }),
+  refunds_contested: field({
+    type: "count",
+    description: "Hires that their buyers took their money back of after delivery was marked.",
+    formula: "hires refunded by their buyer after delivery was marked",
+    ...money,
+    source: ["on-chain"],
+    bucket: "powerOfTen",
+    columns: ["refundsContested"],
+    value: ({ agent }) => agent.refundsContested,
+    numerator: (it) => String(it.refundsContested),
+    counts: { window: "windowSeconds", hires: "escrow" },
+  }),
+  refunds_contested_families: field({
+    type: "count",
+    description: "How many families of buyers did so.",
+    formula: "funding families of the buyers of refunds_contested, the seller's own and `deep` too",
+    ...money,
+    source: ["on-chain"],
+    bucket: "powerOfTen",
+    columns: ["contestingFamilies"],
+    value: ({ agent }) => agent.contestingFamilies,
+    numerator: (it) => String(it.contestingFamilies),
+    counts: { window: "windowSeconds", hires: "escrow" },
+  }),
+};

@@ -1,0 +1,178 @@
+import { agentRow, updateAgent } from "../agentRow.ts";
+import { append, itemsOf } from "../lists.ts";
+import { rational, roundHalfUp } from "../rational.ts";
+import type { Step } from "../step.ts";
+import type { Row } from "../tables.ts";
+import { countCustomOfFamily, familyRow, isEstablished } from "./established.ts";
+import { accountOf, actedBefore, DEEP, familyOf } from "./familyOf.ts";
+import { flowOf, traceBuyer } from "./flows.ts";
+
+/** How many accounts of payees are told apart for one seller and one family: what is paid to others counts as nothing kept. */
+const MOST_SOURCES = 8;
+
+type Hire = Row<"hire">;
+
+/**
+ * Whose the money of a hire became: its seller's account, or that of the payee. Null where nobody can tell: a payee that never
+ * acted, or one of too many; that money is not said to stay.
+ */
+export async function payeeAccount(
+  step: Step,
+  { seller, buyer }: Pick<Hire, "seller" | "buyer">,
+  payee: string,
+): Promise<string | null> {
+  const here = placeHere(step);
+  const act = payee === seller ? here : await actedBefore(step, payee, here);
+  if (act === null) return null;
+  const account = accountOf(await familyOf(step, payee, act));
+  const { family } = await familyOf(step, buyer, here);
+  const sources = (await step.store.get("patron", patronId(seller, family)))?.sources.split(" ") ?? [];
+  return sources.length < MOST_SOURCES || sources.includes(account) ? account : null;
+}
+
+/** A hire enters the window (`by` 1) or leaves it (−1). */
+export async function changePatron(step: Step, hire: Hire, by: 1 | -1): Promise<void> {
+  const here = placeHere(step);
+  const buyer = await familyOf(step, hire.buyer, here);
+  const seller = await familyOf(step, hire.seller, here);
+  if (by === 1) await traceBuyer(step, buyer);
+  const { family } = buyer;
+  const row = await ensurePatron(step, hire.seller, family);
+  const mayStay = hire.payeeAccount !== null && hire.payeeAccount !== family;
+  await step.store.update("patron", row.id, {
+    hires: row.hires + by,
+    rated: row.rated + (hire.outcome === "neutral" ? 0 : by),
+    successes: row.successes + (hire.outcome === "success" ? by : 0),
+    contested: row.contested + (hire.refundAfterDelivery ? by : 0),
+    paid: row.paid + (mayStay ? BigInt(by) * hire.price : 0n),
+    sources: await withSources(step, row, [accountOf(seller), hire.payeeAccount]),
+  });
+  if (family !== DEEP && seller.family !== DEEP && seller.family !== family)
+    await countCustomOfFamily(step, family, seller.family, by);
+  await settlePatron(step, hire.seller, family);
+}
+
+/** What a family adds to a seller's figures, worked out again. */
+export async function settlePatron(step: Step, seller: string, family: string): Promise<void> {
+  const row = await step.store.get("patron", patronId(seller, family));
+  if (row === null) return;
+  const kin = await step.store.get("kin", seller);
+  const isOther = family !== DEEP && family !== kin?.family;
+  const isIndependent = isOther && row.hires > 0;
+  const after = {
+    isIndependent,
+    isEstablished: isIndependent && (await isEstablished(step, family)),
+    share: isIndependent && row.rated > 0 ? shareOf(row) : null,
+    kept: isIndependent ? await keptOf(step, row) : 0n,
+  };
+  await changeSeller(step, row, after);
+}
+
+/** What came back from an account changed: the sellers of that account are looked at again. */
+export async function flowChanged(step: Step, account: string, family: string): Promise<void> {
+  for await (const seller of itemsOf(step.store, soldFrom(account, family)))
+    await settlePatron(step, seller, family);
+}
+
+/** A family became established, or is no more: all it ever bought from are looked at again. */
+export async function standingChanged(step: Step, family: string): Promise<void> {
+  for await (const seller of itemsOf(step.store, boughtBy(family))) await settlePatron(step, seller, family);
+}
+
+/** Who took its money back after delivery, as the seller sees it: one family more or less. */
+function contests({ contested }: Row<"patron">): number {
+  return contested > 0 ? 1 : 0;
+}
+
+type Contribution = Pick<Row<"patron">, "isIndependent" | "isEstablished" | "share" | "kept">;
+
+async function changeSeller(step: Step, row: Row<"patron">, after: Contribution): Promise<void> {
+  const isSame =
+    row.isIndependent === after.isIndependent &&
+    row.isEstablished === after.isEstablished &&
+    row.share === after.share &&
+    row.kept === after.kept;
+  const contested = contests(row) - Number(row.isContesting);
+  if (isSame && contested === 0) return;
+  await step.store.update("patron", row.id, { ...after, isContesting: row.contested > 0 });
+  const agent = await agentRow(step, row.seller);
+  await updateAgent(step, row.seller, {
+    independentBuyers: agent.independentBuyers + Number(after.isIndependent) - Number(row.isIndependent),
+    establishedBuyers: agent.establishedBuyers + Number(after.isEstablished) - Number(row.isEstablished),
+    ratingFamilies: agent.ratingFamilies + Number(after.share !== null) - Number(row.share !== null),
+    familyShares: agent.familyShares + BigInt(after.share ?? 0) - BigInt(row.share ?? 0),
+    kept: agent.kept + after.kept - row.kept,
+    contestingFamilies: agent.contestingFamilies + contested,
+  });
+}
+
+/** Successes of rated hires, in parts of 10⁻⁹, rounded half up: so that the mean over thousands of families is a plain sum. */
+function shareOf({ successes, rated }: Row<"patron">): number {
+  return Number(roundHalfUp(rational(BigInt(successes), BigInt(rated)), 9));
+}
+
+async function keptOf(step: Step, { family, paid, sources }: Row<"patron">): Promise<bigint> {
+  let kept = paid;
+  for (const account of sources.split(" ")) kept -= await flowOf(step, account, family);
+  return kept > 0n ? kept : 0n;
+}
+
+async function ensurePatron(step: Step, seller: string, family: string): Promise<Row<"patron">> {
+  const id = patronId(seller, family);
+  const known = await step.store.get("patron", id);
+  if (known !== null) return known;
+  const row: Row<"patron"> = {
+    id,
+    seller,
+    family,
+    hires: 0,
+    rated: 0,
+    successes: 0,
+    contested: 0,
+    paid: 0n,
+    sources: "",
+    isIndependent: false,
+    isEstablished: false,
+    isContesting: false,
+    share: null,
+    kept: 0n,
+  };
+  await step.store.insert("patron", row);
+  if (family === DEEP) return row;
+  await append(step.store, boughtBy(family), seller);
+  await familyRow(step, family);
+  return row;
+}
+
+/** Adds accounts to those whose transfers count as coming back. */
+async function withSources(
+  step: Step,
+  { sources, seller, family }: Row<"patron">,
+  accounts: (string | null)[],
+): Promise<string> {
+  const known = sources === "" ? [] : sources.split(" ");
+  for (const account of accounts) {
+    if (account === null || account === family || known.includes(account)) continue;
+    known.push(account);
+    await append(step.store, soldFrom(account, family), seller);
+  }
+  return known.join(" ");
+}
+
+function placeHere({ at }: Step) {
+  return { block: at.block, log: at.log ?? 0, time: at.time };
+}
+
+function patronId(seller: string, family: string): string {
+  return `${seller}/${family}`;
+}
+
+/** The list of sellers that a family ever bought from. */
+function boughtBy(family: string): string {
+  return `patrons/${family}`;
+}
+
+/** Those of one account: the seller's own, or a payee's. */
+function soldFrom(account: string, family: string): string {
+  return `sold/${account}/${family}`;
+}

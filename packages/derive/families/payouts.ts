@@ -1,0 +1,50 @@
+import { ZERO_ADDRESS } from "tallystick-protocol/address";
+import { append, itemOf, listLength } from "../lists.ts";
+import type { Place } from "../place.ts";
+import type { Step } from "../step.ts";
+import type { Row } from "../tables.ts";
+
+type Payment = Place & { from: string; to: string; value: bigint };
+
+/** Notes where an escrow was settled: what its contract sends next are its payouts. */
+export function noteSettlement(step: Step, { id, escrow }: Row<"escrow">): Promise<void> {
+  return append(step.store, settledIn(escrow, step.at.block), `${step.at.log ?? 0} ${id}`);
+}
+
+/**
+ * Whose money a transfer out of an escrow contract is: that of the buyer whose escrow was settled last before it, if it is one of that
+ * escrow's payouts. Null for anything else that the contract sends: a credit that is withdrawn is nobody's.
+ */
+export async function payerOf(step: Step, payment: Payment): Promise<string | null> {
+  const id = await settledLast(step, payment);
+  const escrow = id === null ? null : await step.store.get("escrow", id);
+  return escrow !== null && isPayout(escrow, payment) ? escrow.buyer : null;
+}
+
+function isPayout(escrow: Row<"escrow">, { to, value }: Payment): boolean {
+  const { buyer, seller, payee, feeRecipient, toSeller, toBuyer, feePaid } = escrow;
+  const paid = toSeller ?? 0n;
+  return (
+    (to === (payee === ZERO_ADDRESS ? seller : payee) && value === paid - feePaid) ||
+    (to === feeRecipient && value === feePaid) ||
+    (to === buyer && value === toBuyer)
+  );
+}
+
+/** The escrow settled last before a place, in its block: by halving, since a batch settles hundreds. */
+async function settledLast({ store }: Step, { from, block, log }: Payment): Promise<string | null> {
+  const list = settledIn(from, block);
+  let [low, high] = [0, await listLength(store, list)];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const [at] = (await itemOf(store, list, middle))?.split(" ") ?? [];
+    if (Number(at) < log) low = middle + 1;
+    else high = middle;
+  }
+  const [, id] = (low === 0 ? null : await itemOf(store, list, low - 1))?.split(" ") ?? [];
+  return id ?? null;
+}
+
+function settledIn(contract: string, block: number): string {
+  return `settled/${contract}/${block}`;
+}

@@ -1,0 +1,44 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import type { EventLog } from "../eventLog.ts";
+import { expectSame } from "../relevant/agreement.ts";
+import { derivedState } from "./derivedState.ts";
+import { familyLog } from "./familyLog.ts";
+import { oracle } from "./oracle.ts";
+
+/** How many generated logs; more with FAMILY_RUNS. */
+const RUNS = Number(process.env.FAMILY_RUNS ?? 150);
+
+describe("funding families and the oracle", () => {
+  const reached = new Map<string, number>();
+  const reach = (what: string, is: boolean) => reached.set(what, (reached.get(what) ?? 0) + Number(is));
+
+  it("agree on every field, for any log of wallets that fund, pay and give back", async () => {
+    const agree = async (log: EventLog) => {
+      const { store, ...snapshot } = await log.derive();
+      expect(derivedState(snapshot, store)).to.deep.equal(oracle(log.events));
+      for (const it of Object.values(snapshot.agents)) {
+        reach("two independent buyers", it.independent_buyers >= 2);
+        reach("an established buyer", it.established_buyers > 0);
+        reach("money that stayed", Number(it.kept_usdc) > 0);
+        reach("fees", Number(it.fees_paid_usdc) > 0);
+        reach("payments without a receipt", it.unreceipted_payments > 0);
+        reach("unanswered escrows", it.unanswered_escrows > 0);
+        reach("contested refunds", it.refunds_contested_families > 0);
+      }
+      const kin = [...store.rows("kin").values()];
+      for (const how of ["payout", "hub", "busy", "mint"]) reach(how, kin.some((it) => it.how === how));
+      reach("deep", kin.some((it) => it.family === "deep"));
+      reach("sixteen steps", kin.some((it) => it.depth === 16));
+      const flows = [...store.rows("flow").values()];
+      reach("money that came back", flows.some(({ value }) => value > 0n));
+    };
+    await fc.assert(fc.asyncProperty(familyLog, agree), { numRuns: RUNS });
+    console.log(`      ${[...reached].map(([what, times]) => `${what} ${times}`).join(", ")}`);
+    for (const [what, times] of reached) expect(times, what).to.be.greaterThan(0);
+  }).timeout(0);
+
+  it("agree in both forms of a log, row by row", async () => {
+    await fc.assert(fc.asyncProperty(familyLog, expectSame), { numRuns: Math.ceil(RUNS / 5) });
+  }).timeout(0);
+});

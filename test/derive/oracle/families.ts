@@ -1,0 +1,325 @@
+import type { DeriveEvent } from "tallystick-derive/events";
+import type { Facts, Hire } from "./facts.ts";
+
+const ZERO = `0x${"0".repeat(40)}`;
+const DEEP = "deep";
+const DAY = 86_400;
+
+type At = { block: number; log: number };
+type Sent = At & {
+  time: number;
+  /** Whose money it is: its sender's, or of an escrow's payout the buyer's; null for nobody's. */
+  from: string | null;
+  to: string;
+  value: bigint;
+  how: "plain" | "hub" | "busy" | "mint";
+  /** So many had reached its receiver that it counts as nothing. */
+  isLate: boolean;
+  isLarge: boolean;
+  /** Until when it counts as money that came back; null before its receiver was looked at. */
+  until: number | null;
+};
+type Act = At & { wallet: string; time: number };
+type Settled = At & {
+  escrow: string;
+  buyer: string;
+  to: [address: string, value: bigint][];
+  fee: bigint;
+  feeRecipient: string;
+};
+type Deposit = Extract<DeriveEvent, { kind: "escrow.deposited" }>;
+
+/** What the fields on independence are made of, as it came. */
+export type FamilyFacts = {
+  sent: Sent[];
+  acts: Act[];
+  deposits: Map<string, Deposit>;
+  settled: Map<string, Settled>;
+  /** Of each hire: whose account got its money, its fee, and whether it was in the window when it was counted. */
+  hires: Map<string, { account: string | null; fee: bigint; entered: boolean }>;
+  consents: Set<string>;
+  traced: Set<string>;
+  unreceipted: { id: string; seller: string; value: bigint; time: number; due: number; until: number | null }[];
+  unanswered: { id: string; due: number; until: number | null }[];
+};
+
+export function noFamilies(): FamilyFacts {
+  return {
+    sent: [],
+    acts: [],
+    deposits: new Map(),
+    settled: new Map(),
+    hires: new Map(),
+    consents: new Set(),
+    traced: new Set(),
+    unreceipted: [],
+    unanswered: [],
+  };
+}
+
+const isBefore = (a: At, b: At) => a.block < b.block || (a.block === b.block && a.log < b.log);
+
+/** Before the event is read: what it is by what holds until then. */
+export function noteBefore(facts: Facts, event: DeriveEvent): void {
+  if (event.kind === "transfer") noteTransfer(facts, event);
+  if (event.kind === "escrow.deposited") facts.families.deposits.set(event.escrowId, event);
+  if (event.kind === "escrow.released") noteSettled(facts, event, event);
+  if (event.kind === "escrow.refunded" || event.kind === "escrow.timedOut") {
+    const amount = facts.families.deposits.get(event.escrowId)?.amount ?? "0";
+    noteSettled(facts, event, { toSeller: "0", toBuyer: amount, fee: "0" });
+  }
+}
+
+/** After it is read: who spoke, which hires are new, what became due. */
+export function noteAfter(facts: Facts, event: DeriveEvent): void {
+  const { families, params } = facts;
+  const at = { block: event.block, log: event.kind === "tick" ? 0 : event.log, time: event.time };
+  for (const [wallet, { block, log, time }] of facts.agents) {
+    if (!families.acts.some((it) => it.wallet === wallet && it.block === block && it.log === log))
+      families.acts.push({ wallet, block, log, time });
+  }
+  for (const key of facts.consents.keys()) {
+    if (families.consents.has(key)) continue;
+    families.consents.add(key);
+    families.acts.push({ wallet: key.split("/")[1] ?? "", ...at });
+  }
+  for (const hire of facts.hires) noteHire(facts, hire, at);
+  for (const sent of families.sent) {
+    if (sent.until !== null || !families.traced.has(sent.to) || !sent.isLarge || sent.isLate) continue;
+    if (sent.from === null || sent.how !== "plain") continue;
+    sent.until = sent.time + params.windowSeconds;
+  }
+  if (event.kind === "transfer") notePayment(facts, event);
+  if (event.kind === "escrow.refunded" || event.kind === "escrow.timedOut") {
+    const escrow = facts.escrows.get(event.escrowId);
+    if (escrow !== undefined && escrow.amount >= BigInt(params.minHireAtomic) && !isAnswered(facts, escrow.id))
+      families.unanswered.push({
+        id: escrow.id,
+        due: event.time + params.reconcileSeconds + 1,
+        until: null,
+      });
+  }
+  if (event.kind === "tick") decide(facts);
+}
+
+function noteTransfer(facts: Facts, event: Extract<DeriveEvent, { kind: "transfer" }>): void {
+  const { families, params } = facts;
+  const { from, to, block, log, time } = event;
+  const value = BigInt(event.value);
+  const left = facts.transfers.filter((it) => it.from === from).length;
+  const reached = facts.transfers.filter((it) => it.to === to).length;
+  if ((value > 0n || left + 1 >= 10_000) && from !== ZERO)
+    families.acts.push({ wallet: from, block, log, time });
+  const isEscrow = facts.escrowContracts.has(from);
+  families.sent.push({
+    ...{ block, log, time, to, value },
+    from: value === 0n || from === to ? null : isEscrow ? payer(facts, event) : from,
+    how:
+      from === ZERO
+        ? "mint"
+        : isEscrow
+          ? "plain"
+          : facts.hubs.has(from)
+            ? "hub"
+            : left >= params.hubTransfers
+              ? "busy"
+              : "plain",
+    isLate: reached >= params.hubTransfers,
+    isLarge: value >= BigInt(params.minFundingAtomic),
+    until: null,
+  });
+}
+
+function payer({ families }: Facts, event: Extract<DeriveEvent, { kind: "transfer" }>): string | null {
+  const last = [...families.settled.values()]
+    .filter((it) => it.escrow === event.from && it.block === event.block && it.log < event.log)
+    .sort((a, b) => a.log - b.log)
+    .at(-1);
+  const isPayout = last?.to.some(([to, value]) => to === event.to && value === BigInt(event.value)) === true;
+  return isPayout && last.buyer !== event.to ? last.buyer : null;
+}
+
+function noteSettled(
+  { families }: Facts,
+  { block, log, escrowId }: At & { escrowId: string },
+  { toSeller, toBuyer, fee }: { toSeller: string; toBuyer: string; fee: string },
+): void {
+  const terms = families.deposits.get(escrowId);
+  if (terms === undefined) return;
+  const { escrow, buyer, seller, payee, feeRecipient } = terms;
+  families.settled.set(escrowId, {
+    ...{ block, log, escrow, buyer, feeRecipient },
+    fee: BigInt(fee),
+    to: [
+      [payee === ZERO ? seller : payee, BigInt(toSeller) - BigInt(fee)],
+      [feeRecipient, BigInt(fee)],
+      [buyer, BigInt(toBuyer)],
+    ],
+  });
+}
+
+function noteHire(facts: Facts, hire: Hire, at: At & { time: number }): void {
+  const { families } = facts;
+  if (families.hires.has(hire.id)) return;
+  const terms = families.deposits.get(hire.id);
+  const settled = families.settled.get(hire.id);
+  const named = terms === undefined ? (hire.receipt?.payee ?? hire.seller) : terms.payee;
+  const payee = named === ZERO ? hire.seller : named;
+  const acted = payee === hire.seller || families.acts.some((it) => it.wallet === payee && isBefore(it, at));
+  const isPublished = facts.params.feeRecipients.some((it) => it === settled?.feeRecipient);
+  families.hires.set(hire.id, {
+    account: acted ? account(facts, payee) : null,
+    fee: isPublished ? (settled?.fee ?? 0n) : 0n,
+    entered: hire.leavesWindow > facts.asOf,
+  });
+  if (hire.leavesWindow <= facts.asOf || familyOf(facts, hire.buyer) === DEEP) return;
+  for (const wallet of wayOf(facts, hire.buyer)) families.traced.add(wallet);
+}
+
+function notePayment(facts: Facts, event: Extract<DeriveEvent, { kind: "transfer" }>): void {
+  const it = facts.transfers.at(-1);
+  if (it === undefined || it.claimed || !it.ordinary || it.presumedUntil === null) return;
+  facts.families.unreceipted.push({
+    id: `${event.tx}-${event.log}`,
+    seller: event.to,
+    value: it.value,
+    time: event.time,
+    due: it.presumedUntil + 1,
+    until: null,
+  });
+}
+
+function isAnswered(facts: Facts, id: string): boolean {
+  const escrow = facts.escrows.get(id);
+  return (
+    escrow?.outcome === "released" ||
+    escrow?.delivered === true ||
+    escrow?.receipt != null ||
+    escrow?.refundedBy === escrow?.seller
+  );
+}
+
+/** At a tick: what has waited long enough, once. */
+function decide(facts: Facts): void {
+  const { families, params, asOf } = facts;
+  for (const it of families.unreceipted) {
+    if (it.until !== null || asOf < it.due) continue;
+    const hasHire = facts.hires.some(({ id }) => id === it.id);
+    it.until = hasHire ? 0 : it.time + params.windowSeconds;
+  }
+  for (const it of families.unanswered) {
+    if (it.until !== null || asOf < it.due) continue;
+    const escrow = facts.escrows.get(it.id);
+    const isOpen = !isAnswered(facts, it.id) && facts.agents.has(escrow?.seller ?? "");
+    it.until = isOpen ? (escrow?.settledTime ?? 0) + params.windowSeconds : 0;
+  }
+}
+
+function firstAct({ families }: Facts, wallet: string): Act | undefined {
+  return families.acts
+    .filter((it) => it.wallet === wallet)
+    .reduce<Act | undefined>((a, b) => (a === undefined || isBefore(b, a) ? b : a), undefined);
+}
+
+/** Whose money a wallet began with. */
+function parentOf(facts: Facts, wallet: string): string | null {
+  const act = firstAct(facts, wallet);
+  if (act === undefined) throw new Error(`${wallet} never acted`);
+  const before = facts.families.sent.filter(
+    (it) => it.to === wallet && it.from !== null && !it.isLate && !isBefore(act, it),
+  );
+  const most = before.reduce((max, it) => (it.value > max ? it.value : max), 0n);
+  const first = before.find((it) => it.value === most);
+  return first === undefined || first.how !== "plain" ? null : first.from;
+}
+
+function wayOf(facts: Facts, wallet: string): string[] {
+  const way = [wallet];
+  for (let next = parentOf(facts, wallet); next !== null; next = parentOf(facts, next)) way.push(next);
+  return way;
+}
+
+export function familyOf(facts: Facts, wallet: string): string {
+  const way = wayOf(facts, wallet);
+  return way.length > 17 ? DEEP : (way.at(-1) ?? wallet);
+}
+
+function account(facts: Facts, wallet: string): string {
+  const family = familyOf(facts, wallet);
+  return family === DEEP ? wallet : family;
+}
+
+function isEstablished(facts: Facts, family: string): boolean {
+  const act = firstAct(facts, family);
+  if (act === undefined || facts.asOf < act.time + 30 * DAY) return false;
+  const sellers = facts.hires
+    .filter((it) => !it.isCanary && facts.asOf < it.leavesWindow && familyOf(facts, it.buyer) === family)
+    .map((it) => familyOf(facts, it.seller));
+  return new Set(sellers.filter((it) => it !== family && it !== DEEP)).size >= 3;
+}
+
+/** Half up at nine decimals, as a whole number of them. */
+const nano = (part: bigint, whole: bigint) => (2n * part * 1_000_000_000n + whole) / (2n * whole);
+
+/** The figures of one seller, each from its definition. `sold` are its hires in the window. */
+export function independenceOf(facts: Facts, seller: string, sold: Hire[], usdc: (atomic: bigint) => string) {
+  const { families, asOf } = facts;
+  const own = familyOf(facts, seller);
+  const groups = Map.groupBy(sold, (it) => familyOf(facts, it.buyer));
+  const independent = [...groups].filter(([family]) => family !== own && family !== DEEP);
+  const shares = independent.flatMap(([, hires]) => {
+    const rated = hires.filter((it) => it.outcome !== "neutral");
+    const won = rated.filter((it) => it.outcome === "success");
+    return rated.length === 0 ? [] : [nano(BigInt(won.length), BigInt(rated.length))];
+  });
+  const sum = shares.reduce((a, b) => a + b, 0n);
+  const unreceipted = families.unreceipted.filter(
+    (it) => it.seller === seller && (it.until ?? 0) > asOf && !facts.hires.some(({ id }) => id === it.id),
+  );
+  const direct = sold.filter((it) => it.escrow === null).length;
+  const contested = sold.filter((it) => it.refundAfterDelivery);
+  const all = direct + unreceipted.length;
+  return {
+    independent_buyers: independent.length,
+    established_buyers: independent.filter(([family]) => isEstablished(facts, family)).length,
+    independent_success_rate:
+      shares.length === 0 ? null : Number(nano(sum, BigInt(shares.length) * 1_000_000_000n)) / 1e9,
+    kept_usdc: usdc(
+      independent.map(([family, hires]) => keptOf(facts, seller, family, hires)).reduce((a, b) => a + b, 0n),
+    ),
+    fees_paid_usdc: usdc(sold.reduce((total, it) => total + (families.hires.get(it.id)?.fee ?? 0n), 0n)),
+    receipt_coverage: all === 0 ? null : Number(nano(BigInt(direct), BigInt(all))) / 1e9,
+    unreceipted_payments: unreceipted.length,
+    unreceipted_usdc: usdc(unreceipted.reduce((total, { value }) => total + value, 0n)),
+    unanswered_escrows: families.unanswered.filter(({ id, until }) => {
+      const escrow = facts.escrows.get(id);
+      return escrow?.seller === seller && escrow.hire === null && (until ?? 0) > asOf;
+    }).length,
+    refunds_contested: contested.length,
+    refunds_contested_families: new Set(contested.map((it) => familyOf(facts, it.buyer))).size,
+  };
+}
+
+function keptOf(facts: Facts, seller: string, family: string, hires: Hire[]): bigint {
+  const { families, asOf } = facts;
+  const accountOf = (it: Hire) => families.hires.get(it.id)?.account ?? null;
+  const paid = hires
+    .filter((it) => accountOf(it) !== null && accountOf(it) !== family)
+    .reduce((total, { price }) => total + price, 0n);
+  const ever = facts.hires.filter(
+    (it) =>
+      it.seller === seller && families.hires.get(it.id)?.entered && familyOf(facts, it.buyer) === family,
+  );
+  const sources = new Set([account(facts, seller), ...ever.map(accountOf)]);
+  const back = families.sent.filter(
+    (it) =>
+      it.until !== null &&
+      it.until > asOf &&
+      it.from !== null &&
+      familyOf(facts, it.to) === family &&
+      account(facts, it.from) !== family &&
+      sources.has(account(facts, it.from)),
+  );
+  const kept = paid - back.reduce((total, { value }) => total + value, 0n);
+  return kept > 0n ? kept : 0n;
+}
