@@ -17,12 +17,7 @@ import {
   escrowTimedOut,
 } from "./escrows.ts";
 import type { DeriveEvent, TickEvent } from "./events.ts";
-import {
-  answerIsDue,
-  leaveUnanswered,
-  leaveUnreceipted,
-  receiptIsDue,
-} from "./families/coverage.ts";
+import { answerIsDue, leaveUnanswered, leaveUnreceipted, receiptIsDue } from "./families/coverage.ts";
 import { looksAgain } from "./families/established.ts";
 import { leaveFlow } from "./families/flows.ts";
 import { tickFamilies } from "./families/tickFamilies.ts";

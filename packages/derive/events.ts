@@ -59,7 +59,11 @@ export type HistoryEvent = OnChain<"history"> & Transfer & { authorized?: boolea
  * Of a relevant log: where the transfer is that made `transfers` of all that left a wallet (`out`), or reached it (`in`), or of those of
  * some value that left it (`spent`).
  */
-export type CountEvent = OnChain<"count"> & { wallet: Address; side: "in" | "out" | "spent"; transfers: number };
+export type CountEvent = OnChain<"count"> & {
+  wallet: Address;
+  side: "in" | "out" | "spent";
+  transfers: number;
+};
 
 export type EscrowDeposited = OnChain<"escrow.deposited"> & {
   provider: string;

@@ -81,7 +81,10 @@ const kinds: { [kind: string]: Fields } = {
 };
 
 /** What to say of a field of few values. */
-const CHOICES: { [name: string]: string } = { form: "must be all or relevant", side: "must be in, out or spent" };
+const CHOICES: { [name: string]: string } = {
+  form: "must be all or relevant",
+  side: "must be in, out or spent",
+};
 
 /** The same as pairs: a log has many lines. */
 const checks = new Map(Object.entries(kinds).map(([kind, fields]) => [kind, Object.entries(fields)]));

@@ -1,6 +1,6 @@
+import { familyFields } from "./families/fields.ts";
 import { medianPrices, ratio, share, usdc } from "./fieldValues.ts";
 import { type Counted, field, type PublishedField } from "./publishedField.ts";
-import { familyFields } from "./families/fields.ts";
 import { parseRational, toNumber } from "./rational.ts";
 
 const ON_ANCHOR = "with the anchor of the record, or the payment";

@@ -24,7 +24,16 @@ function cacheOf(rows: Map<string, Values>) {
 describe("the derivation's rows in Ponder", () => {
   it("gives a row as it was when it was asked for, whatever is written later", async () => {
     const rows = ponderRows(cacheOf(new Map()));
-    const wallet = { id: "0x01", kind: null, incoming: 0, outgoing: 0, received: 1n, fundings: "", origin: "", traced: false };
+    const wallet = {
+      id: "0x01",
+      kind: null,
+      incoming: 0,
+      outgoing: 0,
+      received: 1n,
+      fundings: "",
+      origin: "",
+      traced: false,
+    };
     await rows.insert("wallet", [{ ...wallet }]);
     const before = await rows.find("wallet", "0x01");
     await rows.update("wallet", wallet, { ...wallet, incoming: 0, outgoing: 0, received: 2n });

@@ -27,7 +27,11 @@ export function noteKind(step: Step, wallet: string, kind: string | null): Promi
 }
 
 /** What a wallet was at a place: `hub`, `escrow`, or null for neither; undefined when it is still what it was then. */
-export async function kindUntil(step: Step, wallet: string, place: Place): Promise<string | null | undefined> {
+export async function kindUntil(
+  step: Step,
+  wallet: string,
+  place: Place,
+): Promise<string | null | undefined> {
   const kind = await heldAt(step, kindsOf(wallet), place);
   return kind === null ? undefined : kind === NEITHER ? null : kind;
 }

@@ -27,11 +27,24 @@ describe("funding families and the oracle", () => {
         reach("contested refunds", it.refunds_contested_families > 0);
       }
       const kin = [...store.rows("kin").values()];
-      for (const how of ["payout", "hub", "busy", "mint"]) reach(how, kin.some((it) => it.how === how));
-      reach("deep", kin.some((it) => it.family === "deep"));
-      reach("sixteen steps", kin.some((it) => it.depth === 16));
+      for (const how of ["payout", "hub", "busy", "mint"])
+        reach(
+          how,
+          kin.some((it) => it.how === how),
+        );
+      reach(
+        "deep",
+        kin.some((it) => it.family === "deep"),
+      );
+      reach(
+        "sixteen steps",
+        kin.some((it) => it.depth === 16),
+      );
       const flows = [...store.rows("flow").values()];
-      reach("money that came back", flows.some(({ value }) => value > 0n));
+      reach(
+        "money that came back",
+        flows.some(({ value }) => value > 0n),
+      );
     };
     await fc.assert(fc.asyncProperty(familyLog, agree), { numRuns: RUNS });
     console.log(`      ${[...reached].map(([what, times]) => `${what} ${times}`).join(", ")}`);

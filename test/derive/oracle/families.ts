@@ -39,7 +39,14 @@ export type FamilyFacts = {
   hires: Map<string, { account: string | null; fee: bigint; entered: boolean }>;
   consents: Set<string>;
   traced: Set<string>;
-  unreceipted: { id: string; seller: string; value: bigint; time: number; due: number; until: number | null }[];
+  unreceipted: {
+    id: string;
+    seller: string;
+    value: bigint;
+    time: number;
+    due: number;
+    until: number | null;
+  }[];
   unanswered: { id: string; due: number; until: number | null }[];
 };
 
@@ -92,7 +99,11 @@ export function noteAfter(facts: Facts, event: DeriveEvent): void {
   if (event.kind === "transfer") notePayment(facts, event);
   if (event.kind === "escrow.refunded" || event.kind === "escrow.timedOut") {
     const escrow = facts.escrows.get(event.escrowId);
-    if (escrow !== undefined && escrow.amount >= BigInt(params.minHireAtomic) && !isAnswered(facts, escrow.id))
+    if (
+      escrow !== undefined &&
+      escrow.amount >= BigInt(params.minHireAtomic) &&
+      !isAnswered(facts, escrow.id)
+    )
       families.unanswered.push({
         id: escrow.id,
         due: event.time + params.reconcileSeconds + 1,

@@ -59,9 +59,15 @@ const action = fc.oneof(
       receipt: fc.boolean(),
     }),
   },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant("spree" as const), buyer, first: fc.nat({ max: 3 }) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant("spree" as const), buyer, first: fc.nat({ max: 3 }) }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("list" as const), seller, payee }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("count" as const), hubTransfers: fc.constantFrom(2, 5, 10_000) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("count" as const), hubTransfers: fc.constantFrom(2, 5, 10_000) }),
+  },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("tick" as const) }) },
 );
 
@@ -77,9 +83,7 @@ const step = fc.record({
 });
 
 /** Logs of wallets that fund, pay, give back and keep silent, with the edges of every rule on families among them. */
-export const familyLog = fc
-  .array(step, { minLength: 5, maxLength: 40 })
-  .map((steps) => logOf(steps));
+export const familyLog = fc.array(step, { minLength: 5, maxLength: 40 }).map((steps) => logOf(steps));
 
 function logOf(steps: { wait: number; action: Action }[]): EventLog {
   const log = new EventLog({ operator: OPERATOR, hubs: [HUB], feeRecipients: [FEES] });

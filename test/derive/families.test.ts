@@ -1,0 +1,170 @@
+import { expect } from "chai";
+import { ZERO_ADDRESS } from "tallystick-protocol/address";
+import { DAY, ESCROW, EventLog, wallet } from "./eventLog.ts";
+import { oracle } from "./oracle/oracle.ts";
+import { expectSame } from "./relevant/agreement.ts";
+
+const [S, B, F, G] = [wallet(1), wallet(2), wallet(50), wallet(51)];
+
+/** What is published of a seller, equal in both forms of the log and to the oracle. */
+async function figures(log: EventLog, seller = S) {
+  await expectSame(log);
+  const { agents, store } = await log.derive();
+  const expected = oracle(log.events).agents[seller];
+  const shown = agents[seller];
+  for (const name of ["independent_buyers", "established_buyers", "kept_usdc", "receipt_coverage"] as const)
+    expect(shown?.[name], name).to.equal(expected?.[name]);
+  if (shown === undefined) throw new Error("no seller");
+  return { ...shown, family: (it: string) => store.rows("kin").get(it)?.family };
+}
+
+/** The family of a buyer that was funded so, once it bought. */
+async function familyOf(fund: (log: EventLog) => unknown, params = {}): Promise<string | undefined> {
+  const log = new EventLog(params);
+  fund(log);
+  log.after(1).hire(S, B);
+  log.after(1).tick();
+  return (await figures(log)).family(B);
+}
+
+describe("funding families, at the boundaries", () => {
+  it("are fixed by what came before the first transfer of value", async () => {
+    expect(await familyOf((log) => [log.transfer(F, B, 5), log.transfer(B, G, 1)])).to.equal(F);
+    expect(await familyOf((log) => [log.transfer(B, G, 1), log.transfer(F, B, 5)])).to.equal(B);
+  });
+
+  it("are fixed by a registration, and by the consent of a payee", async () => {
+    expect(await familyOf((log) => [log.transfer(F, B, 5), log.listing(B, "x.y")])).to.equal(F);
+    expect(await familyOf((log) => [log.listing(B, "x.y"), log.transfer(F, B, 5)])).to.equal(B);
+    const consent = (log: EventLog) => [
+      log.listing(wallet(9), "x.y", { payee: B, payee_signature: "0x02" }),
+      log.transfer(F, B, 5),
+    ];
+    expect(await familyOf(consent)).to.equal(B);
+  });
+
+  it("know nothing of transfers of nothing", async () => {
+    const empty = (log: EventLog) => [log.transfer(B, G, 0), log.transfer(F, B, 1)];
+    expect(await familyOf(empty)).to.equal(F);
+    expect(await familyOf((log) => log.transfer(F, B, 0))).to.equal(B);
+  });
+
+  it("go by the largest inflow, of equals by the first", async () => {
+    expect(await familyOf((log) => [log.transfer(F, B, 5), log.transfer(G, B, 5)])).to.equal(F);
+    expect(await familyOf((log) => [log.transfer(F, B, 5), log.transfer(G, B, 6)])).to.equal(G);
+  });
+
+  it("reach sixteen steps", async () => {
+    const chain = (steps: number) => (log: EventLog) => {
+      for (let n = 0; n < steps; n++) log.transfer(wallet(100 + n), n + 1 === steps ? B : wallet(101 + n), 9);
+    };
+    expect(await familyOf(chain(16))).to.equal(wallet(100));
+    expect(await familyOf(chain(17))).to.equal("deep");
+  });
+
+  it("begin behind hubs, senders by count and the zero address, each as of its own position", async () => {
+    expect(await familyOf((log) => log.transfer(F, B, 5), { hubs: [F] })).to.equal(B);
+    const later = (log: EventLog) => {
+      log.transfer(F, B, 5);
+      log.record("params", wallet(9), { version: 2, operator: wallet(9), hubs: [F] });
+    };
+    expect(await familyOf(later, { operator: wallet(9) })).to.equal(F);
+    const late = (sent: number) => (log: EventLog) => {
+      for (let n = 0; n < sent; n++) log.transfer(F, wallet(200 + n), 1);
+      log.transfer(F, B, 5);
+    };
+    expect(await familyOf(late(3), { hubTransfers: 4 })).to.equal(F);
+    expect(await familyOf(late(4), { hubTransfers: 4 })).to.equal(B);
+    expect(await familyOf((log) => log.transfer(ZERO_ADDRESS, B, 5))).to.equal(B);
+    const both = (log: EventLog) => [log.transfer(ZERO_ADDRESS, B, 5), log.transfer(F, B, 6)];
+    expect(await familyOf(both)).to.equal(F);
+  });
+
+  it("take a payout of an escrow for its buyer's money, and a withdrawal for nothing", async () => {
+    const settle = (value: number) => (log: EventLog) => {
+      const id = log.deposit(wallet(8), F, { payee: B });
+      log.released(id).transfer(ESCROW, B, value);
+    };
+    expect(await familyOf(settle(500_000))).to.equal(F);
+    expect(await familyOf(settle(499_999))).to.equal(B);
+  });
+
+  it("are established after 30 days, with three other families of sellers", async () => {
+    const log = (seconds: number, sellers: number, own = false) => {
+      const it = new EventLog();
+      it.transfer(F, B, 5_000_000);
+      if (own) it.transfer(F, wallet(3), 5);
+      for (let n = 0; n < 3; n++) it.listing(wallet(1 + (n === 0 ? 0 : n + 1)), "x.y");
+      it.after(seconds - 100);
+      for (let n = 0; n < sellers; n++) it.hire(wallet(n === 0 ? 1 : n + 2), B);
+      return it.after(100).tick();
+    };
+    expect((await figures(log(30 * DAY, 3))).established_buyers).to.equal(1);
+    expect((await figures(log(30 * DAY - 1, 3))).established_buyers).to.equal(0);
+    expect((await figures(log(30 * DAY, 2))).established_buyers).to.equal(0);
+    expect((await figures(log(30 * DAY, 3, true))).established_buyers).to.equal(0);
+  });
+
+  it("get back what is at least 100,000 and in the window", async () => {
+    const log = (value: number, seconds: number) => {
+      const it = new EventLog();
+      it.transfer(F, B, 5_000_000);
+      it.listing(S, "x.y");
+      it.after(60).transfer(S, F, value);
+      it.after(seconds - 1).hire(S, B);
+      return it.after(1).tick();
+    };
+    expect((await figures(log(100_000, 60))).kept_usdc).to.equal("0.40");
+    expect((await figures(log(99_999, 60))).kept_usdc).to.equal("0.50");
+    expect((await figures(log(100_000, 30 * DAY - 1))).kept_usdc).to.equal("0.40");
+    expect((await figures(log(100_000, 30 * DAY))).kept_usdc).to.equal("0.50");
+  });
+
+  it("tell of fees that went to published recipients only", async () => {
+    const log = (feeRecipients: string[]) => {
+      const it = new EventLog({ feeRecipients: feeRecipients as never });
+      const id = it.deposit(S, B, { fee: 5_000, feeRecipient: G });
+      return it.delivered(id).released(id, 500_000, 0, 5_000).after(1).tick();
+    };
+    expect((await figures(log([G]))).fees_paid_usdc).to.equal("0.005");
+    expect((await figures(log([]))).fees_paid_usdc).to.equal("0.00");
+  });
+});
+
+describe("what was left out, at the boundaries", () => {
+  it("is a payment without a receipt for more than 24 hours, until it has one", async () => {
+    const log = (seconds: number) => {
+      const it = new EventLog();
+      it.listing(S, "x.y");
+      it.hire(S, B);
+      it.transfer(B, S, 250_000, { authorized: true });
+      return it.after(seconds).tick();
+    };
+    const early = await figures(log(DAY));
+    expect([early.receipt_coverage, early.unreceipted_payments]).to.deep.equal([1, 0]);
+    const late = await figures(log(DAY + 1));
+    expect([late.receipt_coverage, late.unreceipted_payments]).to.deep.equal([0.5, 1]);
+    expect(late.unreceipted_usdc).to.equal("0.25");
+    const mended = log(DAY + 1);
+    const paid = mended.events.findLast((it) => it.kind === "transfer");
+    mended.receipt(S, B, { tx: paid?.kind === "transfer" ? paid.tx : "0x", amount: 250_000 });
+    expect((await figures(mended.after(1).tick())).receipt_coverage).to.equal(1);
+  });
+
+  it("is an escrow that went back without a word for more than 24 hours", async () => {
+    const log = (seconds: number, act: (it: EventLog, id: `0x${string}`) => void = () => {}) => {
+      const it = new EventLog();
+      it.listing(S, "x.y");
+      const id = it.deposit(S, B);
+      act(it, id);
+      return it.after(60).refunded(id, B).after(seconds).tick();
+    };
+    expect((await figures(log(DAY))).unanswered_escrows).to.equal(0);
+    expect((await figures(log(DAY + 1))).unanswered_escrows).to.equal(1);
+    expect((await figures(log(DAY + 1, (it, id) => it.delivered(id)))).unanswered_escrows).to.equal(0);
+    const told = log(DAY + 1, (it, id) => it.receipt(S, B, { escrow_id: id }));
+    expect((await figures(told)).unanswered_escrows).to.equal(0);
+    const contested = await figures(log(DAY + 1, (it, id) => it.delivered(id)));
+    expect([contested.refunds_contested, contested.refunds_contested_families]).to.deep.equal([1, 1]);
+  });
+});
