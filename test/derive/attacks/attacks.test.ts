@@ -1,0 +1,34 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { expect } from "chai";
+import type { Reputation } from "tallystick-derive/reputation";
+import { buyingAttacks } from "./buying.ts";
+import { harmAttacks } from "./harm.ts";
+import { ringAttacks } from "./rings.ts";
+import type { Attack } from "./scene.ts";
+import { attackTable } from "./table.ts";
+
+const PAGE = new URL("../../../docs/independence.md", import.meta.url);
+const [BEGIN, END] = ["<!-- attacks: test/derive/attacks, UPDATE_ATTACKS=1 -->", "<!-- end of attacks -->"];
+
+describe("what attacks on a reputation come to", () => {
+  const rows: { attack: Attack; figures: Reputation }[] = [];
+
+  for (const attack of [...buyingAttacks(), ...ringAttacks(), ...harmAttacks()]) {
+    it(attack.name, async () => {
+      const figures = (await attack.log.derive()).agents[attack.seller];
+      if (figures === undefined) throw new Error("The seller is no agent.");
+      rows.push({ attack, figures });
+      for (const [name, value] of Object.entries(attack.expected))
+        expect(figures[name as keyof Reputation], name).to.deep.equal(value);
+    }).timeout(60_000);
+  }
+
+  it("stands in docs/independence.md as it was derived", () => {
+    const page = readFileSync(PAGE, "utf8");
+    const [before = "", rest = ""] = page.split(BEGIN);
+    const after = rest.split(END)[1] ?? "";
+    const made = `${before}${BEGIN}\n\n${attackTable(rows)}\n\n${END}${after}`;
+    if (process.env.UPDATE_ATTACKS !== undefined) writeFileSync(PAGE, made);
+    expect(readFileSync(PAGE, "utf8")).to.equal(made);
+  });
+});

@@ -1,0 +1,216 @@
+import { DAY, ESCROW, wallet } from "../eventLog.ts";
+import { type Attack, EXCHANGE, hires, openLog, wallets } from "./scene.ts";
+
+const S = wallet(1);
+const F = wallet(2);
+const TEN = wallets(10, 10);
+
+/** Buying one's own work: what Tier 2 costs, and what the figures beside it say. */
+export function buyingAttacks(): Attack[] {
+  return [
+    oneBuyer(true),
+    oneBuyer(false),
+    lent(),
+    chain(),
+    intermediaries(),
+    payouts(),
+    asHires(),
+    cycled(),
+    exchange(),
+    aged(),
+    byCount(),
+  ];
+}
+
+function oneBuyer(sharesSource: boolean): Attack {
+  const log = openLog();
+  log.transfer(EXCHANGE, S, 200_000);
+  log.after(60).transfer(sharesSource ? S : EXCHANGE, F, 1_000);
+  log.after(60).listing(S, "text.translate");
+  for (let n = 0; n < 10; n++) {
+    hires(log, S, [F], 1, 1_000);
+    log.transfer(S, F, 1_000);
+  }
+  // The capability of a receipt needs no listing.
+  for (const capability of ["code.review", "chart.generate"]) {
+    log.after(2).hire(S, F, { amount: 1_000, capability });
+    log.transfer(S, F, 1_000);
+  }
+  log.transfer(S, F, 100_000);
+  log.after(1).tick();
+  return {
+    name: `One own buyer ${sharesSource ? "that the seller funds" : "from a withdrawal of its own"}, and the money goes back`,
+    seller: S,
+    own: [S, F],
+    log,
+    expected: { trust_tier: 2, independent_buyers: sharesSource ? 0 : 1, kept_usdc: "0.00" },
+    outcome: sharesSource
+      ? "Tier 2 for 0.001 USDC that comes back; nobody independent bought"
+      : "Two withdrawals are two sources: one buyer is one, and nothing stayed",
+  };
+}
+
+function lent(): Attack {
+  const log = openLog();
+  log.transfer(EXCHANGE, F, 1_000_000);
+  log.after(60).listing(S, "text.translate");
+  for (const buyer of TEN) log.after(2).transfer(F, buyer, 99_999);
+  hires(log, S, TEN, 10, 1_000);
+  return {
+    name: "Ten wallets, lent 0.099999 each",
+    seller: S,
+    own: [S, F, ...TEN],
+    log: log.tick(),
+    expected: { trust_tier: 2, distinct_buyers: 10, independent_buyers: 1 },
+    outcome: "SHP sees ten buyers, since no loan is large enough to fund; they are one family",
+  };
+}
+
+function chain(): Attack {
+  const log = openLog();
+  log.transfer(EXCHANGE, F, 1_000_000);
+  log.after(60).listing(S, "text.translate");
+  for (const [n, buyer] of TEN.entries()) {
+    log.after(2).transfer(TEN[n - 1] ?? F, buyer, 1_000_000 - n * 1_000);
+    hires(log, S, [buyer], 1, 1_000);
+  }
+  return {
+    name: "A chain of wallets, each funds the next",
+    seller: S,
+    own: [S, F, ...TEN],
+    log: log.tick(),
+    expected: { distinct_buyers: 10, independent_buyers: 1 },
+    outcome: "One family, as far as sixteen steps; longer ones are `deep`, which is none",
+  };
+}
+
+function intermediaries(): Attack {
+  const log = openLog();
+  const between = wallets(100, 30);
+  log.transfer(EXCHANGE, F, 2_000_000);
+  log.after(60).listing(S, "text.translate");
+  for (const [n, buyer] of TEN.entries()) {
+    const way = [F, ...between.slice(3 * n, 3 * n + 3), buyer];
+    for (const [step, to] of way.slice(1).entries()) log.after(2).transfer(way[step] ?? F, to, 200_000);
+  }
+  hires(log, S, TEN, 10, 1_000);
+  return {
+    name: "Three intermediaries for each of ten buyers",
+    seller: S,
+    own: [S, F, ...TEN, ...between],
+    log: log.tick(),
+    expected: { trust_tier: 2, distinct_buyers: 10, independent_buyers: 1 },
+    outcome: "SHP looks behind two; families reach sixteen steps",
+  };
+}
+
+function payouts(): Attack {
+  const log = openLog();
+  const front = wallet(3);
+  log.transfer(EXCHANGE, F, 2_000_000);
+  log.after(60).listing(S, "text.translate");
+  for (const buyer of TEN) {
+    const id = log.after(2).deposit(front, F, { amount: 200_000, payee: buyer });
+    log.released(id, 200_000).transfer(ESCROW, buyer, 200_000);
+  }
+  hires(log, S, TEN, 10, 1_000);
+  return {
+    name: "Ten wallets, funded by payouts of the escrow",
+    seller: S,
+    own: [S, F, front, ...TEN],
+    log: log.tick(),
+    expected: { distinct_buyers: 10, independent_buyers: 1 },
+    outcome: "A payout counts as sent by the escrow's buyer",
+  };
+}
+
+function asHires(): Attack {
+  const log = openLog();
+  log.transfer(EXCHANGE, F, 2_000_000);
+  log.after(60).listing(S, "text.translate");
+  for (const buyer of TEN) log.after(2).hire(buyer, F, { amount: 200_000 });
+  hires(log, S, TEN, 10, 1_000);
+  return {
+    name: "Ten wallets, funded by hiring them",
+    seller: S,
+    own: [S, F, ...TEN],
+    log: log.tick(),
+    expected: { distinct_buyers: 10, independent_buyers: 1 },
+    outcome:
+      "A payment for a hire is money like any other: what reaches a wallet before it first acts decides",
+  };
+}
+
+function cycled(): Attack {
+  const log = openLog();
+  const B = wallet(10);
+  log.transfer(EXCHANGE, F, 5_000_000);
+  log.after(60).listing(S, "text.translate");
+  for (let n = 0; n < 1_000; n++) {
+    log.after(2).transfer(F, B, 5_000_000);
+    hires(log, S, [B], 1, 5_000_000);
+    log.transfer(S, F, 5_000_000);
+  }
+  return {
+    name: "5 USDC, cycled a thousand times",
+    seller: S,
+    own: [S, F, B],
+    log: log.after(1).tick(),
+    expected: { last_30d_hire_count_raw: 1_000, independent_buyers: 1, kept_usdc: "0.00" },
+    outcome: "A volume of 5,000 USDC, and none of it stayed",
+  };
+}
+
+function exchange(): Attack {
+  const log = openLog();
+  log.listing(S, "text.translate");
+  for (const buyer of TEN) log.after(60).transfer(EXCHANGE, buyer, 1_000);
+  hires(log, S, TEN, 10, 1_000);
+  return {
+    name: "Ten separate withdrawals from an exchange",
+    seller: S,
+    own: [S, ...TEN],
+    log: log.tick(),
+    expected: { trust_tier: 2, independent_buyers: 10, established_buyers: 0 },
+    outcome: "Ten: that is the price of this measure, one withdrawal each. None is established",
+  };
+}
+
+function aged(): Attack {
+  const log = openLog();
+  const others = wallets(30, 2);
+  for (const seller of [S, ...others]) log.after(2).listing(seller, "text.translate");
+  for (const buyer of TEN) {
+    log.after(60).transfer(EXCHANGE, buyer, 12_000);
+    log.transfer(buyer, F, 1);
+  }
+  log.after(30 * DAY);
+  for (const buyer of TEN) for (const seller of others) log.after(2).hire(seller, buyer, { amount: 1_000 });
+  hires(log, S, TEN, 10, 1_000);
+  return {
+    name: "Ten families bought or aged for 30 days, that buy from three own sellers",
+    seller: S,
+    own: [S, F, ...others, ...TEN],
+    log: log.tick(),
+    expected: { independent_buyers: 10, established_buyers: 10 },
+    outcome: "They count: a withdrawal, 30 days and three sellers with own money for each",
+  };
+}
+
+function byCount(): Attack {
+  const log = openLog();
+  log.transfer(EXCHANGE, F, 1_000_000);
+  log.after(60).listing(S, "text.translate");
+  for (let n = 0; n < 10_000; n++) log.transfer(F, S, 0);
+  log.after(60);
+  for (const buyer of TEN) log.transfer(F, buyer, 2_000);
+  hires(log, S, TEN, 10, 1_000);
+  return {
+    name: "A sender made busy by 10,000 empty transfers",
+    seller: S,
+    own: [S, F, ...TEN],
+    log: log.tick(),
+    expected: { independent_buyers: 10, established_buyers: 0 },
+    outcome: "Ten, for the gas of 10,000 transfers: what ten withdrawals give for less",
+  };
+}
