@@ -10,9 +10,9 @@ import type {
   EscrowReleased,
   EscrowTimedOut,
 } from "./events.ts";
-import { hireKeyTaken } from "./hireKeys.ts";
 import { awaitAnswer } from "./families/coverage.ts";
 import { noteSettlement } from "./families/payouts.ts";
+import { hireKeyTaken } from "./hireKeys.ts";
 import { amendHire, countHire } from "./hires.ts";
 import { itemsOf } from "./lists.ts";
 import { escrowOutcome } from "./outcome.ts";
