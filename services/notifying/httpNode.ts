@@ -1,7 +1,7 @@
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signRecord } from "tallystick-protocol/records/record";
-import { requestService } from "tallystick-sdk/requestService";
+import { type Fetch, requestService } from "tallystick-sdk/requestService";
 import type { LocalAccount } from "viem";
 import type { BreachStep, NotifierNode, Subscription } from "./notifierNode.ts";
 
@@ -20,8 +20,9 @@ export function createHttpNode(parameters: {
   ledger: () => Promise<LedgerName>;
   /** Unix seconds. */
   now: () => number;
+  fetch?: Fetch;
 }): NotifierNode {
-  const { baseUrl, account, ledger, now } = parameters;
+  const { baseUrl, account, ledger, now, fetch } = parameters;
   return {
     stepsFrom: async (block, signal) => {
       const steps: BreachStep[] = [];
@@ -29,7 +30,7 @@ export function createHttpNode(parameters: {
       for (let cursor: string | null = ""; cursor !== null; ) {
         const query = new URLSearchParams({ from_block: String(block), limit: String(PAGE) });
         if (cursor !== "") query.set("cursor", cursor);
-        const { text } = await requestService({ baseUrl, path: `/v1/breach-steps?${query}`, signal });
+        const { text } = await requestService({ baseUrl, path: `/v1/breach-steps?${query}`, signal, fetch });
         const page = tryForeignJson(text) as StepsPage;
         steps.push(...page.steps.map(stepOf));
         finalBlock = page.final_block;
@@ -51,7 +52,7 @@ export function createHttpNode(parameters: {
           ...{ body, account },
         });
         const request = { body: record.body, signature, signer: record.signer };
-        const { text } = await requestService({ baseUrl, path: "/v1/notices/list", body: request, signal });
+        const { text } = await requestService({ baseUrl, path: "/v1/notices/list", body: request, signal, fetch });
         const page = tryForeignJson(text) as { subscriptions: Subscription[]; next: string | null };
         found.push(...page.subscriptions);
         after = page.next;

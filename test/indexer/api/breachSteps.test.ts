@@ -1,8 +1,10 @@
 import { expect } from "chai";
 import type { Hono } from "hono";
+import { privateKeyToAccount } from "viem/accounts";
 import { createApi } from "../../../indexer/api/app.ts";
 import { messagesOf } from "../../../indexer/api/stream/messages.ts";
 import { momentsOf } from "../../../indexer/src/timeline.ts";
+import { createHttpNode } from "../../../services/notifying/httpNode.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { DAY, START, wallet } from "../../derive/eventLog.ts";
 import { AGENT, attest, goTo, stewardLog } from "../../derive/steward/stewardScene.ts";
@@ -82,6 +84,21 @@ describe("steps of breaches", () => {
     expect((await ask()).steps).to.deep.equal([detected]);
     for (const query of ["?from_block=-1", "?from_block=1.5", "?from_block=1e30", "?limit=0", "?cursor=x"])
       expect((await app.request(`/v1/breach-steps${query}`)).status, query).to.equal(400);
+  });
+
+  it("are read whole by a sender of notices, and again from where it left off", async () => {
+    await finalize(1_000_000);
+    const sender = createHttpNode({
+      ...{ baseUrl: "http://node.test", account: privateKeyToAccount(`0x${"61".repeat(32)}`) },
+      ...{ ledger: async () => "local" as const, now: () => START },
+      fetch: async (url, init) => await app.request(url.slice("http://node.test".length), init),
+    });
+    const forever = new AbortController().signal;
+    const { steps, finalBlock } = await sender.stepsFrom(0, forever);
+    expect(steps.map(({ step }) => step)).to.deep.equal(["detected", "confirmed"]);
+    expect(finalBlock).to.equal(1_000_000);
+    expect(Object.keys(steps[1] ?? {})).to.not.include("block");
+    expect(await sender.stepsFrom(finalBlock + 1, forever)).to.deep.equal({ steps: [], finalBlock });
   });
 
   it("stand beside aliases, which mean an agent while it alone claims them", async () => {

@@ -2,6 +2,10 @@ import { expect } from "chai";
 import { noticeSubscriptionId } from "tallystick-protocol/notices/noticeSubscription";
 import { signRecord } from "tallystick-protocol/records/record";
 import { addressOf } from "tallystick-protocol/signatures/signHash";
+import { subscribeToNotices } from "tallystick-sdk/notices/subscribeToNotices";
+import type { Fetch } from "tallystick-sdk/requestService";
+import { privateKeyToAccount } from "viem/accounts";
+import { createHttpNode } from "../../../services/notifying/httpNode.ts";
 import { NoticeStore } from "../../../services/settlement/notices/noticeStore.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { NOW, openTestService, type TestService } from "../support/testService.ts";
@@ -60,6 +64,24 @@ describe("POST /v1/notices", () => {
       sender: addressOf(SENDER),
       ledger: "local",
     });
+  });
+
+  it("is read page by page by a sender, as the SDK leaves it", async () => {
+    const fetch: Fetch = async (url, init) =>
+      await service.app.request(url.slice("http://node.test".length), init);
+    const base = { baseUrl: "http://node.test", ledger: "local" as const, fetch };
+    const buyers = Array.from({ length: 3 }, (_, n) => privateKeyToAccount(`0x${String(n + 1).repeat(64)}`));
+    for (const account of buyers)
+      await subscribeToNotices({ ...base, account, url: URL_OF, agents: [AGENT], issuedAt: NOW });
+    const sender = createHttpNode({
+      ...{ ...base, ledger: async () => "local" as const },
+      ...{ account: privateKeyToAccount(SENDER), now: () => NOW },
+    });
+    const found = await sender.subscriptions(new AbortController().signal);
+    expect(found.map(({ buyer }) => buyer)).to.have.members(
+      buyers.map(({ address }) => address.toLowerCase()),
+    );
+    expect(found[0]).to.deep.include({ url: URL_OF, agents: [AGENT], since: NOW });
   });
 
   it("takes it back, and keeps it after a restart", async () => {
