@@ -52,7 +52,13 @@ export function createHttpNode(parameters: {
           ...{ body, account },
         });
         const request = { body: record.body, signature, signer: record.signer };
-        const { text } = await requestService({ baseUrl, path: "/v1/notices/list", body: request, signal, fetch });
+        const { text } = await requestService({
+          baseUrl,
+          path: "/v1/notices/list",
+          body: request,
+          signal,
+          fetch,
+        });
         const page = tryForeignJson(text) as { subscriptions: Subscription[]; next: string | null };
         found.push(...page.subscriptions);
         after = page.next;

@@ -19,6 +19,9 @@ import { fileStore } from "tallystick-sdk/store/fileStore";
 import { privateKeyToAccount } from "viem/accounts";
 import type { ProberConfig } from "./config.ts";
 import { readListings } from "./hosts/readListings.ts";
+import { type MonitoringDesk, openMonitoringDesk } from "./monitoring/monitoringDesk.ts";
+import { readMonitored } from "./monitoring/readMonitored.ts";
+import { ask } from "./net/ask.ts";
 import { lookUp } from "./net/lookUp.ts";
 import { openPolicy, type Policy, publicPolicy } from "./net/policy.ts";
 import { testUplink } from "./net/testUplink.ts";
@@ -31,6 +34,9 @@ import { ROBOT } from "./terms/robots.ts";
 const TICK_MS = 200;
 const SEND_MS = 30_000;
 const REFRESH_MS = 900_000;
+
+/** Between two agents whose own monitoring is looked at, in milliseconds. */
+const MONITORING_MS = 1_000;
 
 /** What tests put in place of the network's rules and of this machine's clock. */
 export type Surroundings = {
@@ -71,6 +77,7 @@ export async function runProber(
   };
   const pause = (ms: number): Promise<void> => wait(ms, undefined, { signal: stop.signal });
   const { region, maxHosts, requestsPerSecond, keep, leaveOut, uplink, contact } = config;
+  const userAgent = `${ROBOT}/1.0 (+${contact})`;
   const prober = await Prober.open({
     folder,
     region,
@@ -84,11 +91,17 @@ export async function runProber(
     send,
     now: now ?? (() => Date.now() / 1_000),
     moments: drawnMoments(config.privateKey),
-    asker: { address, userAgent: `${ROBOT}/1.0 (+${contact})` },
+    asker: { address, userAgent },
     listings: () => readListings({ baseUrl: nodeUrl, pause, signal: stop.signal }),
     testUplink: () => testUplink(uplink, (host) => lookUp(host, policy, resolve)),
   });
-  const server = await listen(prober, config, log);
+  const monitoring = await openMonitoringDesk(fileStore(path.join(folder, "state")), {
+    ...{ ask, policy, resolve, leaveOut, userAgent, log, signal: stop.signal },
+    monitored: () => readMonitored(nodeUrl, stop.signal),
+    pause: () => pause(MONITORING_MS),
+    now: now ?? (() => Date.now() / 1_000),
+  });
+  const server = await listen(prober, monitoring, config, log);
   const every = (ms: number, work: () => unknown): NodeJS.Timeout => setInterval(work, ms);
   let refreshing: Promise<void> | undefined;
   const refresh = (): void => {
@@ -105,7 +118,23 @@ export async function runProber(
         reporting = undefined;
       });
   };
-  const timers = [every(TICK_MS, () => prober.tick()), every(SEND_MS, report), every(REFRESH_MS, refresh)];
+  let monitored: Promise<void> | undefined;
+  const monitor = (): void => {
+    monitored ??= monitoring
+      .round()
+      .catch((error) => {
+        if (!stop.signal.aborted) log("Agents' own monitoring could not be looked at.", { error });
+      })
+      .finally(() => {
+        monitored = undefined;
+      });
+  };
+  const timers = [
+    every(TICK_MS, () => prober.tick()),
+    every(SEND_MS, report),
+    every(REFRESH_MS, refresh),
+    every(REFRESH_MS, monitor),
+  ];
   refresh();
   report();
   const { port } = server.address() as { port: number };
@@ -116,7 +145,7 @@ export async function runProber(
     close: async () => {
       for (const timer of timers) clearInterval(timer);
       stop.abort(new Error("the prober was stopped"));
-      await Promise.allSettled([refreshing, reporting]);
+      await Promise.allSettled([refreshing, reporting, monitored]);
       await prober.close();
       server.closeAllConnections();
       await new Promise((done) => server.close(done));
@@ -125,14 +154,20 @@ export async function runProber(
   };
 }
 
-/** Serves `GET /metrics` for Prometheus and `GET /health`. */
-async function listen(prober: Prober, { host, port }: ProberConfig, log: Log): Promise<Server> {
+/** Serves `GET /metrics` for Prometheus, `GET /health`, and `GET /monitoring`: what agents say of themselves beside what was measured. */
+async function listen(
+  prober: Prober,
+  monitoring: MonitoringDesk,
+  { host, port }: ProberConfig,
+  log: Log,
+): Promise<Server> {
   const app = new Hono();
   app.get("/health", (c) => c.json({ status: "ok", ...prober.status() }));
   app.get("/metrics", async () => {
     const { metrics } = prober;
     return new Response(await metrics.text(), { headers: { "content-type": metrics.contentType } });
   });
+  app.get("/monitoring", (c) => c.json({ agents: monitoring.reports() }));
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const server = serve({ fetch: app.fetch, hostname: host, port }, () => resolve()) as Server;
   guardServer(server, (error) => log("A request left a fault behind.", { error }));

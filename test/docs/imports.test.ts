@@ -60,7 +60,7 @@ const ONLY: { [edge: string]: RegExp } = {
   "settlement → sdk": /^packages\/sdk\/(net\/|requestService\.ts$)/,
   // That, how a node is asked, and how terms of x402 are read.
   "probing → sdk":
-    /^packages\/sdk\/(net\/|requestService\.ts$|query\/askGraphql\.ts$|knownLedger\.ts$|store\/fileStore\.ts$|x402\/paymentHeaders\.ts$)/,
+    /^packages\/sdk\/(net\/|requestService\.ts$|query\/askGraphql\.ts$|knownLedger\.ts$|store\/(file|keyValue)Store\.ts$|x402\/paymentHeaders\.ts$)/,
   // How a node's log is derived again in a page.
   "portal → sdk": /^packages\/sdk\/openLog\//,
   // How it is built, for those who work on it.

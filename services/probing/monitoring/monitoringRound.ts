@@ -1,0 +1,87 @@
+import { hostOf } from "tallystick-protocol/net/publicAddress";
+import type { Log } from "tallystick-runtime/stderrLog";
+import type { Answer, Question } from "../net/ask.ts";
+import { lookUp } from "../net/lookUp.ts";
+import type { Policy } from "../net/policy.ts";
+import { compareMonitoring, type MonitoringRow } from "./compareMonitoring.ts";
+import type { Monitored } from "./readMonitored.ts";
+
+/** How long an endpoint may take, in milliseconds. */
+const ANSWER_MS = 10_000;
+
+/** Most agents that are asked in a round: a round at one a second takes three hours at most. */
+const MOST_AGENTS = 10_000;
+
+/** What became of asking an agent's own endpoint. `problem`: why there is nothing to compare. */
+export type MonitoringReport = {
+  agent: string;
+  endpoint: string;
+  /** Unix seconds. */
+  askedAt: number;
+  problem: string | null;
+  guarantees: MonitoringRow[];
+};
+
+export type MonitoringParameters = {
+  monitored: AsyncIterable<Monitored>;
+  ask: (question: Question) => Promise<Answer>;
+  policy: Policy;
+  resolve: (host: string) => Promise<string[]>;
+  /** `host:port` of those who asked to be left alone. */
+  leaveOut: readonly string[];
+  userAgent: string;
+  /** Waits between two agents. */
+  pause: () => Promise<void>;
+  /** Unix seconds. */
+  now: () => number;
+  signal: AbortSignal;
+  log: Log;
+};
+
+/**
+ * Asks each agent's own monitoring endpoint (T026) once, one after the other, and compares what it says with what was measured. Nothing of it
+ * enters a score: it shows who tells its buyers something else.
+ *
+ * @param note is told each report as it is made
+ */
+export async function monitoringRound(
+  parameters: MonitoringParameters,
+  note: (report: MonitoringReport) => void,
+): Promise<void> {
+  const { monitored, pause, now, signal, log } = parameters;
+  let asked = 0;
+  for await (const it of monitored) {
+    if (signal.aborted || asked++ >= MOST_AGENTS) return;
+    const answer = await textOf(parameters, it.endpoint);
+    const guarantees = "text" in answer ? compareMonitoring(answer.text, it.measured) : [];
+    const problem = "problem" in answer ? answer.problem : guarantees === undefined ? "other_form" : null;
+    const { agent, endpoint } = it;
+    const report = { agent, endpoint, askedAt: Math.floor(now()), problem, guarantees: guarantees ?? [] };
+    if (report.guarantees.some(({ differs }) => differs))
+      log("An agent's own monitoring says something else than what was measured.", { agent, endpoint });
+    note(report);
+    await pause();
+  }
+}
+
+async function textOf(
+  { ask, policy, resolve, leaveOut, userAgent, signal }: MonitoringParameters,
+  endpoint: string,
+): Promise<{ text: string } | { problem: string }> {
+  if (policy.problemOf(endpoint) !== undefined) return { problem: "private_address" };
+  const url = new URL(endpoint);
+  const host = hostOf(url);
+  const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
+  if (leaveOut.includes(`${host}:${port}`)) return { problem: "left_out" };
+  const found = await lookUp(host, policy, resolve);
+  if ("refused" in found) return { problem: found.refused };
+  try {
+    const headers = { accept: "application/json", "user-agent": userAgent };
+    const address = found.addresses[0] as string;
+    const answer = await ask({ url: endpoint, address, headers, timeoutMs: ANSWER_MS, signal });
+    if (answer.status !== 200) return { problem: `http_${answer.status}` };
+    return answer.isCut ? { problem: "too_large" } : { text: answer.text };
+  } catch {
+    return { problem: "unreachable" };
+  }
+}

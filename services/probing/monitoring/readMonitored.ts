@@ -1,0 +1,47 @@
+import { askGraphql } from "tallystick-sdk/query/askGraphql";
+import type { GuaranteeFigure } from "./compareMonitoring.ts";
+
+/** An agent whose SLA names an endpoint where it tells how it does itself. */
+export type Monitored = { agent: string; endpoint: string; measured: GuaranteeFigure[] };
+
+/** Agents of a page, and most pages. */
+const PAGE = 100;
+const MOST_PAGES = 1_000;
+
+const QUERY = `query ProberSlas($first: Int!, $after: String) { page: agents(first: $first, after: $after) {
+  nodes { address sla { body guarantees { metric measurementWindow current status } } }
+  pageInfo { hasNextPage endCursor } } }`;
+
+type Page = {
+  page: {
+    nodes: {
+      address: string;
+      sla: {
+        body: { monitoring_endpoint?: unknown };
+        guarantees: { metric: string; measurementWindow: string; current: number | null; status: string }[];
+      } | null;
+    }[];
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+};
+
+/**
+ * The agents of a node that declare a monitoring endpoint, and what their guarantees come to as it was measured.
+ *
+ * @throws ServiceError
+ */
+export async function* readMonitored(baseUrl: string, signal: AbortSignal): AsyncGenerator<Monitored> {
+  let after: string | null = null;
+  for (let page = 0; page < MOST_PAGES; page++) {
+    signal.throwIfAborted();
+    const answer: Page = await askGraphql<Page>({ baseUrl, query: QUERY, variables: { first: PAGE, after } });
+    for (const { address, sla } of answer.page.nodes) {
+      const endpoint = sla?.body.monitoring_endpoint;
+      if (sla === null || typeof endpoint !== "string") continue;
+      const measured = sla.guarantees.map(({ measurementWindow: window, ...rest }) => ({ ...rest, window }));
+      yield { agent: address, endpoint, measured };
+    }
+    after = answer.page.pageInfo.endCursor;
+    if (!answer.page.pageInfo.hasNextPage || after === null) return;
+  }
+}
