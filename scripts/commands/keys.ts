@@ -3,6 +3,7 @@ import Table from "cli-table3";
 import type { Command } from "commander";
 import { keysFileIn } from "../../services/settlement/config.ts";
 import { addKey, readKeyFile, revokeKey } from "../../services/settlement/keys/keyFile.ts";
+import { readAddress } from "../cli/readAddress.ts";
 
 /** `tallystick keys add|list|revoke`: who may settle proposals. A running service follows within a second. */
 export function registerKeys(program: Command): void {
@@ -21,8 +22,10 @@ export function registerKeys(program: Command): void {
     .command("add")
     .description("Make a key and print it once. Only its hash is kept.")
     .argument("<name>", "who it is for")
-    .action(async (name: string) => {
-      const { key, stored } = await addKey(file(), name, now());
+    .option("--agent <address>", "whose proposals come with it: outcomes are told of this agent")
+    .action(async (name: string, options: { agent?: string }) => {
+      const agent = options.agent === undefined ? undefined : readAddress(options.agent, "--agent");
+      const { key, stored } = await addKey(file(), name, now(), agent);
       process.stderr.write(`Key ${stored.id} for ${name}. It is shown only now:\n`);
       process.stdout.write(`${key}\n`);
     });
@@ -37,9 +40,12 @@ export function registerKeys(program: Command): void {
         process.stdout.write(`${JSON.stringify(stored.map(({ sha256: _, ...rest }) => rest))}\n`);
         return;
       }
-      const table = new Table({ head: ["id", "name", "made", "revoked"], style: { head: [], border: [] } });
-      for (const { id, name, created_at, revoked_at } of stored) {
-        table.push([id, name, asTime(created_at), revoked_at === null ? "" : asTime(revoked_at)]);
+      const table = new Table({
+        head: ["id", "name", "agent", "made", "revoked"],
+        style: { head: [], border: [] },
+      });
+      for (const { id, name, agent = "", created_at, revoked_at } of stored) {
+        table.push([id, name, agent, asTime(created_at), revoked_at === null ? "" : asTime(revoked_at)]);
       }
       process.stdout.write(`${table.toString()}\n`);
     });

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
-import { type Address, addressSchema } from "tallystick-protocol/address";
-import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import type { Address } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
 import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
 import {
   BaseError,
@@ -15,6 +15,7 @@ import {
 import { privateKeyToAccount } from "viem/accounts";
 import type { LedgerState } from "../../services/settlement/anchoring/readLedgerOnChain.ts";
 import type { AnchoringConfig } from "../../services/settlement/config.ts";
+import { readAddress } from "../cli/readAddress.ts";
 import { askChain, ledgerConfig } from "./ledgerSettings.ts";
 
 type Call =
@@ -38,7 +39,7 @@ export function registerSuccession(ledger: Command): void {
     .addOption(new Option("--by <who>", "who announces").choices(["writer", "guardian"]).default("writer"))
     .option("--json", "print one line of JSON")
     .action(async (address: string, { by, json = false }: { by: Announcer; json?: boolean }) => {
-      const next = readAddress(address);
+      const next = readAddress(address, "address");
       const { anchoring, id, state } = await openLedger();
       const from = by === "writer" ? state.writer : anchoring.guardian;
       if (from === zeroAddress) throw noGuardian();
@@ -131,12 +132,6 @@ function say(done: CalledLedger, json: boolean): void {
     ? `Sent by ${done.from} in transaction ${done.transaction}, block ${done.block}.`
     : `Not sent: it has to come from ${done.from}. Have it call\nchain ${done.chain_id}\nto    ${done.to}\ndata  ${done.data}`;
   process.stdout.write(`${text}\n`);
-}
-
-function readAddress(text: string): Address {
-  const { data } = addressSchema.safeParse(text.toLowerCase());
-  if (data !== undefined) return data;
-  throw new InvalidInputError({ issues: [{ field: "address", message: "must be 0x and 40 hex digits" }] });
 }
 
 function noGuardian(): TallystickError {

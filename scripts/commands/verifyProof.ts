@@ -1,7 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import type { Command } from "commander";
-import { type Address, addressSchema } from "tallystick-protocol/address";
-import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { TallystickError } from "tallystick-protocol/errors";
 import { type Hex, toHex } from "tallystick-protocol/hex";
 import { headDigest } from "tallystick-protocol/note/headSignature";
 import { parseVerifierKey } from "tallystick-protocol/note/signedNote";
@@ -15,6 +14,7 @@ import { TLOG_PROOF_HEADER } from "tallystick-protocol/proof/tlogProof";
 import { askWallet } from "tallystick-runtime/erc1271/askWallet";
 import { confirmProof } from "tallystick-sdk/proof/confirmProof";
 import { createPublicClient, http } from "viem";
+import { readAddress } from "../cli/readAddress.ts";
 import { tlogProofAsText, verifyTlogProofText } from "../verification/verifyTlogProofText.ts";
 
 type Options = {
@@ -91,7 +91,7 @@ export type ProofResult = {
 export async function verifyProofFile(file: string, options: Options = {}): Promise<ProofResult> {
   const text = await readText(file);
   const keys = options.key?.map((key) => parseVerifierKey(key, "--key"));
-  const writer = options.writer === undefined ? undefined : readAddress(options.writer);
+  const writer = options.writer === undefined ? undefined : readAddress(options.writer, "--writer");
   const leaveWriterToChain = options.rpcUrl !== undefined;
   const proof = verifyProofBundle(parseProofBundle(text), { keys, writer, leaveWriterToChain });
   if (options.ledger !== undefined && proof.ledger?.id !== options.ledger.toLowerCase()) {
@@ -143,12 +143,6 @@ async function readText(file: string): Promise<string> {
       cause,
     });
   }
-}
-
-function readAddress(text: string): Address {
-  const { data } = addressSchema.safeParse(text.toLowerCase());
-  if (data !== undefined) return data;
-  throw new InvalidInputError({ issues: [{ field: "--writer", message: "must be 0x and 40 hex digits" }] });
 }
 
 /** A contract says today what it signed: what it anchored stands, whatever it says. */

@@ -21,13 +21,15 @@ import { defaultRules, readRules } from "./engine/institutionalRules.ts";
 import { LedgerClock } from "./engine/ledgerClock.ts";
 import { LedgerIndex } from "./engine/ledgerIndex.ts";
 import { RuleBook } from "./engine/ruleBook.ts";
-import { SettlementEngine } from "./engine/settlementEngine.ts";
+import { SettlementEngine, type SettlementEngineParameters } from "./engine/settlementEngine.ts";
 import { ApiKeys } from "./keys/apiKeys.ts";
 import { DiskLedger } from "./ledger/diskLedger.ts";
 import { LedgerGate } from "./ledger/ledgerGate.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { NoticeStore } from "./notices/noticeStore.ts";
 import type { Notices } from "./notices/notices.ts";
+import { HourlyOutcomes } from "./outcomes/hourlyOutcomes.ts";
+import { RejectedWork } from "./outcomes/rejectedWork.ts";
 import { Pulse, type PulseParameters } from "./pulse.ts";
 import { checkSignature, type IsContractSignature } from "./signatures/checkSignature.ts";
 import { SignatureReaders } from "./signatures/signatureReaders.ts";
@@ -41,6 +43,8 @@ export type SettlementService = {
   isClosed: () => Promise<boolean>;
   /** Makes the ledger read itself back and settle a pulse now; absent when it has no pulse. */
   beat?: () => Promise<void>;
+  /** Settles the outcomes of every hour that is over; absent when nobody signs them. */
+  tellOutcomes?: () => Promise<void>;
   /** Ends anchoring, waits until everything is on disk, gives the ledger free. */
   close: () => Promise<void>;
 };
@@ -70,12 +74,16 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
   let readers: SignatureReaders | undefined;
   let pulse: Pulse | undefined;
   let notices: Notices | undefined;
+  let rejected: RejectedWork | undefined;
+  let outcomes: HourlyOutcomes | undefined;
   const close = async (): Promise<void> => {
     await pulse?.stop();
+    await outcomes?.stop();
     await signing?.stop();
     await readers?.close();
     await keeper.stop();
     await held?.close();
+    await rejected?.close();
     await ledger.close();
     index.close();
     notices?.store.close();
@@ -87,28 +95,23 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     const kept = await HeldProposals.open(folder, onFailure);
     held = kept;
     takeUpHeld(kept, index, log);
+    const operator = outcomesOperator(config);
+    rejected = operator && (await RejectedWork.open(folder, index.toldHour ?? -1, onFailure));
     const recover = await recoverByWasm();
     readers = new SignatureReaders({ here: readSignatureHere(recover), log });
     const isContractSignature = isContractSignatureBy(config);
-    const engine = new SettlementEngine({
-      ...{ ledger, index, ruleBook, held: kept, clock, now },
-      ledgerName: config.ledger,
-      mode: config.mode,
-      devMode: config.devMode,
-      resolveHost,
-      operator: config.operator,
-      claimAttestor: claimAttestorOf(config),
-      readSignature: readers.read,
-      ...(isContractSignature && { isContractSignature }),
-    });
+    const signatures = { isContractSignature, readSignature: readers.read };
+    const parts = { ledger, index, ruleBook, held: kept, clock, now };
+    const engine = createEngine(config, { ...parts, ...(rejected && { rejected }), ...signatures });
     const signs = await openSigning({ config, folder, ledger, gate, clock, now, log });
     signing = signs;
     await finishReleasesWhenOpen(engine, gate, log);
     const metrics = measure(createMetrics({ ledger, held: kept, gate, ...signs.shown }));
     const beating = createPulse({ config, engine, ledger, now, log, onFailure });
     pulse = beating;
+    const telling = operator && rejected && new HourlyOutcomes({ ...parts, engine, rejected, operator, log });
+    outcomes = telling;
 
-    const signatures = { isContractSignature, readSignature: readers.read };
     notices = openNotices(config, folder, signatures);
     const claimDesk = createClaimDesk(config, { engine, now, ...signatures });
     const apiKeys = new ApiKeys({ keys: config.apiKeys, file: path.resolve(config.keysFile) });
@@ -133,18 +136,46 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     });
     signs.start();
     pulse?.start();
+    outcomes?.start();
     keeper.start();
     return {
       app,
       ledger,
       isClosed: () => apiKeys.isEmpty(),
       ...(beating && { beat: () => beating.beat() }),
+      ...(telling && { tellOutcomes: () => telling.tell() }),
       close,
     };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** The engine by its parts and what the configuration says of it. */
+function createEngine(
+  config: SettlementConfig,
+  {
+    isContractSignature,
+    ...parts
+  }: Pick<
+    SettlementEngineParameters,
+    "ledger" | "index" | "ruleBook" | "held" | "rejected" | "clock" | "now"
+  > &
+    Pick<SettlementEngineParameters, "readSignature"> & {
+      isContractSignature: IsContractSignature | undefined;
+    },
+): SettlementEngine {
+  return new SettlementEngine({
+    ...parts,
+    ledgerName: config.ledger,
+    mode: config.mode,
+    devMode: config.devMode,
+    resolveHost,
+    operator: config.operator,
+    claimAttestor: claimAttestorOf(config),
+    ...(isContractSignature && { isContractSignature }),
+  });
 }
 
 /** Opens a ledger with its index and its rules, from what is on disk. What it cannot open it leaves closed. */
@@ -292,6 +323,12 @@ function openNotices(
     ...{ store: new NoticeStore(folder), sender, devMode },
     checkSignature: (record) => checkSignature(record, isContractSignature, readSignature),
   };
+}
+
+/** Who signs what became of agents' proposals; nobody without the operator's key, or in a sandbox. */
+function outcomesOperator({ operatorPrivateKey, mode }: SettlementConfig) {
+  if (operatorPrivateKey === undefined || mode === "sandbox") return undefined;
+  return privateKeyToAccount(operatorPrivateKey);
 }
 
 function createPulse(

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { addKey, revokeKey } from "../../services/settlement/keys/keyFile.ts";
 import { type CrashFlow, crashAtEveryWrite, sample } from "../../tools/bench/crash/crashAtEveryWrite.ts";
 import { crashChain } from "../../tools/bench/crash/crashChain.ts";
-import { anchoredFlow, heldFlow, verdictFlow } from "../../tools/bench/crash/crashFlows.ts";
+import { anchoredFlow, heldFlow, outcomesFlow, verdictFlow } from "../../tools/bench/crash/crashFlows.ts";
 import { recordEndings } from "../../tools/bench/crash/recordEndings.ts";
 import { NOW } from "../../tools/bench/crash/settlementClient.ts";
 import { seededRandom } from "../../tools/bench/ledger/histories.ts";
@@ -38,6 +38,8 @@ describe("a settlement service that ends at any of its writes, killed or without
     expectKept(heldFlow));
 
   it("loses no stake, no word of the swarm, and not its verdict", () => expectKept(verdictFlow));
+
+  it("tells of an hour's outcomes once, and of every one that it answered", () => expectKept(outcomesFlow));
 
   it("has no API key again that was taken back", async () => {
     const root = realpathSync(mkdtempSync(path.join(tmpdir(), "tallystick-keys-")));

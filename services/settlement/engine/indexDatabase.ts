@@ -11,7 +11,7 @@ import { DiskList } from "./diskList.ts";
 export const INDEX_FILE = "index.sqlite";
 
 /** To be raised whenever what stands in the file changes, or how it follows from the entries: older ones are made anew. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 /** Memory that the database may keep pages in, in KiB. */
 const CACHE_KIB = 16_384;

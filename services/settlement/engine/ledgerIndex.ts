@@ -20,6 +20,8 @@ export type SettledReview = { decision: string; hash: string; index: number };
 /** What the index remembers of itself beside its tables. */
 const REVIEWS = "reviews";
 const HAS_BOUND = "has bound records";
+const OUTCOMES_FROM = "outcomes from";
+const TOLD_HOUR = "told hour";
 
 /** SQLite's codes for a file that is damaged, or none of its own. */
 const DAMAGED = [11, 26];
@@ -50,6 +52,8 @@ export class LedgerIndex {
   #ledger: StorePosition = { size: 0, end: 0, head: "" };
   #reviewCount = 0;
   #hasBound = false;
+  #outcomesFrom: number | undefined;
+  #toldHour: number | undefined;
 
   /** @param folder the ledger's, which this process has locked when anything is asked; in memory without one */
   constructor(folder?: string, options: LedgerIndexOptions & { salt?: string } = {}) {
@@ -103,9 +107,11 @@ export class LedgerIndex {
 
   #readNotes(): void {
     const { database, note } = this.#open();
-    const value = (name: string) => (note.get(name) as { value: number } | undefined)?.value ?? 0;
+    const value = (name: string) => (note.get(name) as { value: number } | undefined)?.value;
     this.#size = database.position().size;
-    this.#reviewCount = value(REVIEWS);
+    this.#reviewCount = value(REVIEWS) ?? 0;
+    this.#outcomesFrom = value(OUTCOMES_FROM);
+    this.#toldHour = value(TOLD_HOUR);
     this.#hasBound = value(HAS_BOUND) === 1;
   }
 
@@ -255,6 +261,18 @@ export class LedgerIndex {
     return this.#reviewCount;
   }
 
+  /** Position of the first entry that may tell of an agent's outcome, undefined when none does. */
+  get outcomesFrom(): number | undefined {
+    this.#open();
+    return this.#outcomesFrom;
+  }
+
+  /** The last hour whose outcomes were told, unix seconds / 3600. */
+  get toldHour(): number | undefined {
+    this.#open();
+    return this.#toldHour;
+  }
+
   /** Releases behind which nothing was settled yet: hash of the review → id of what it releases. */
   get unfinishedReleases(): ReadonlyMap<string, string> {
     const rows = this.#look(({ openReleases }) => openReleases.all()) as {
@@ -334,6 +352,7 @@ export class LedgerIndex {
     tables.addPosition.run(key, index);
     if (type === "listing") this.#addListing(tables, body);
     else if (type === "review") this.#addReview(tables, body, currentHash, index);
+    else if (type === "outcomes") this.#addOutcomes(tables, body);
     else if (isConsensusType(type)) {
       tables.consensus.apply({
         taskId: String(body.task_id),
@@ -365,6 +384,7 @@ export class LedgerIndex {
     for (const [name, value] of Object.entries(dataUpdate))
       tables.setState.run(nameKey(name), dumpsPythonJson(value));
     if (typeof dataUpdate.action === "string") tables.addAction.run(at, Number(timestamp));
+    if (typeof payload.agent === "string") this.#addOutcome(tables, at);
     if (typeof payload.review === "string") tables.finishRelease.run(payload.review, at);
   }
 
@@ -379,6 +399,20 @@ export class LedgerIndex {
     if (tables.addReview.run(id, String(decision), hash, index).changes === 0) return;
     tables.setNote.run(REVIEWS, ++this.#reviewCount);
     if (decision === "release") tables.addRelease.run(hash, id);
+    else this.#addOutcome(tables, index);
+  }
+
+  #addOutcome(tables: Tables, at: number): void {
+    if (this.#outcomesFrom !== undefined) return;
+    tables.setNote.run(OUTCOMES_FROM, at);
+    this.#outcomesFrom = at;
+  }
+
+  #addOutcomes(tables: Tables, { hour }: PyObject): void {
+    const told = Number(hour);
+    if (!Number.isSafeInteger(told) || told <= (this.#toldHour ?? -1)) return;
+    tables.setNote.run(TOLD_HOUR, told);
+    this.#toldHour = told;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Address } from "tallystick-protocol/address";
 import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
 import type { PyJson } from "tallystick-protocol/json/pythonJson";
 import { isLedgerHash } from "tallystick-protocol/ledger/entry";
@@ -21,6 +22,8 @@ export type Proposal = {
   proof?: string;
   /** What the rules' comparators found of its texts and its shadow's. Said by settlement, never by the agent. */
   comparisons?: TextComparison[];
+  /** The agent whose API key it came with; never read from the proposal itself. */
+  agent?: Address;
 };
 
 /** The same task done by another model (swarm.at §6.3): only its result is compared. */
@@ -131,5 +134,6 @@ export function settlementPayload(proposal: Proposal): PyObject {
   if (proposal.contextHash !== undefined) payload.context_hash = proposal.contextHash;
   if (proposal.proof !== undefined) payload.proof = proposal.proof;
   if (proposal.comparisons !== undefined) payload.comparisons = proposal.comparisons;
+  if (proposal.agent !== undefined) payload.agent = proposal.agent;
   return payload;
 }

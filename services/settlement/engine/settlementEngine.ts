@@ -12,6 +12,8 @@ import {
 } from "tallystick-protocol/records/record";
 import type { ReadSignature } from "tallystick-runtime/signatures/readSignature";
 import type { DiskLedger, NewEntry } from "../ledger/diskLedger.ts";
+import type { RejectedWork } from "../outcomes/rejectedWork.ts";
+import { complexityOf } from "../outcomes/tally.ts";
 import { checkSignature, type IsContractSignature } from "../signatures/checkSignature.ts";
 import { compareTexts } from "./compareTexts.ts";
 import { divergence } from "./divergence.ts";
@@ -56,6 +58,8 @@ export type SettlementEngineParameters = {
   /** Fed with the entries of that ledger. */
   ruleBook: RuleBook;
   held: HeldProposals;
+  /** Where rejected proposals of agents are counted; nowhere unless given. */
+  rejected?: RejectedWork;
   /** Gives entries their time, and refuses while nothing may be written. */
   clock: LedgerClock;
   /** The time, in seconds since 1970, with fractions. */
@@ -113,15 +117,16 @@ export class SettlementEngine {
     if (proposal.parentHash !== ledger.nextParent) return this.#drifted(proposal.taskId);
     if (proposal.confidenceScore < minConfidence) {
       const reason = `Confidence ${proposal.confidenceScore} is below the required ${minConfidence}.`;
-      return { status: "REJECTED", reason };
+      return this.#rejected(proposal, reason);
     }
     const refusal = ruleBook.refusal(proposal.dataUpdate, clock.latest(), isLeave);
-    if (refusal !== undefined) return { status: "REJECTED", reason: refusal };
+    if (refusal !== undefined) return this.#rejected(proposal, refusal);
+    let drift: number | undefined;
     if (shadow) {
       const judged = compareTexts(proposal.dataUpdate, shadow.dataUpdate, ruleBook.rules.comparators);
       const { comparisons } = judged;
       if (comparisons.length > 0) proposal = { ...proposal, comparisons };
-      const drift = divergence(proposal.dataUpdate, judged.shadow);
+      drift = divergence(proposal.dataUpdate, judged.shadow);
       if (drift > maxDriftAllowed) {
         const id = heldId(proposal, shadow);
         if (this.mode !== "sandbox") {
@@ -133,12 +138,21 @@ export class SettlementEngine {
     }
     if (this.mode === "sandbox") return { status: "VALIDATED", mode: "sandbox" };
     const payload = settlementPayload(proposal);
+    if (proposal.agent !== undefined && drift !== undefined) payload.divergence = drift;
     const endReservation = ruleBook.reserve(proposal.dataUpdate);
     const settled = await this.#append({ taskId: proposal.taskId, payload }).finally(endReservation);
     this.#drift.settled(proposal.taskId);
     // Whoever has been waiting for this head is told of it first.
     if (this.#drift.isBusy) await new Promise((resolve) => setImmediate(resolve));
     return { status: "SETTLED", ...settled };
+  }
+
+  /** Rejects a proposal for what it is; that counts for the agent it came from, when the operator named one with its key. */
+  async #rejected({ agent, agentMetadata }: Proposal, reason: string): Promise<SettleOutcome> {
+    const { rejected, clock } = this.#parameters;
+    if (agent !== undefined && this.mode !== "sandbox")
+      await rejected?.add({ agent, complexity: complexityOf(agentMetadata, false), time: clock.latest() });
+    return { status: "REJECTED", reason };
   }
 
   /** Tells of a drift, with the head to re-base on; while others are told so too, one after the other. */
@@ -255,8 +269,15 @@ export class SettlementEngine {
     const { held, index } = this.#parameters;
     for (const [review, id] of [...index.unfinishedReleases]) {
       const { payload } = await held.content(id);
-      const taskId = held.get(id)?.taskId ?? id;
-      await this.#append({ taskId, payload: { ...payload, review } });
+      const { taskId = id, divergence } = held.get(id) ?? {};
+      await this.#append({
+        taskId,
+        payload: {
+          ...payload,
+          ...(payload.agent !== undefined && divergence !== undefined && { divergence }),
+          review,
+        },
+      });
     }
   }
 

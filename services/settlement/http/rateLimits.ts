@@ -58,7 +58,7 @@ export function rateLimits(
   const counter = new RateCounter();
   return async (c, next) => {
     const key = bearerKey(c.req.header("authorization"));
-    const id = config.perKey > 0 && key !== undefined ? await apiKeys.find(key) : undefined;
+    const id = config.perKey > 0 && key !== undefined ? (await apiKeys.find(key))?.id : undefined;
     const limit = id === undefined ? config.perAddress : config.perKey;
     if (limit === 0) return next();
     const caller = id === undefined ? `address ${clientAddress(c, config.trustedProxies)}` : `key ${id}`;

@@ -1,5 +1,5 @@
 import { TallystickError } from "tallystick-protocol/errors";
-import type { ApiKeys } from "../keys/apiKeys.ts";
+import type { ApiKey, ApiKeys } from "../keys/apiKeys.ts";
 
 /** The key in `Authorization: Bearer <key>`, undefined when there is none. */
 export function bearerKey(authorization: string | undefined): string | undefined {
@@ -15,13 +15,13 @@ export async function hasBearer(authorization: string | undefined, keys: ApiKeys
 /**
  * Checks `Authorization: Bearer <key>` against the keys the operator gave out (swarm.at §7).
  *
- * @returns the key's id
+ * @returns whose key it is
  * @throws TallystickError `unauthorized` (401); also when the operator has given out none
  */
-export async function requireBearer(authorization: string | undefined, keys: ApiKeys): Promise<string> {
+export async function requireBearer(authorization: string | undefined, keys: ApiKeys): Promise<ApiKey> {
   const given = bearerKey(authorization);
-  const id = given === undefined ? undefined : await keys.find(given);
-  if (id !== undefined) return id;
+  const known = given === undefined ? undefined : await keys.find(given);
+  if (known !== undefined) return known;
   throw new TallystickError({
     code: "unauthorized",
     message: given === undefined ? "This route needs an API key." : "This API key is not known here.",

@@ -1,11 +1,15 @@
 import { timingSafeEqual } from "node:crypto";
 import { statSync } from "node:fs";
+import type { Address } from "tallystick-protocol/address";
 import { hashKey, readKeyFile } from "./keyFile.ts";
 
 /** How long an answer may rest on the key file as it was, in milliseconds. */
 const RECHECK_MS = 1_000;
 
-type KnownKey = { id: string; digest: Buffer };
+/** Whose a key is: its id, and the agent whose proposals come with it, when the operator named one. */
+export type ApiKey = { id: string; agent?: Address };
+
+type KnownKey = ApiKey & { digest: Buffer };
 
 /**
  * The keys that may settle proposals: those of the configuration, and those of the key file that are not revoked. The
@@ -33,15 +37,16 @@ export class ApiKeys {
     return this.#fixed.length + this.#fromFile.length === 0;
   }
 
-  /** The id of a key, undefined when it is not known or was revoked. */
-  async find(key: string): Promise<string | undefined> {
+  /** Whose a key is, undefined when it is not known or was revoked. */
+  async find(key: string): Promise<ApiKey | undefined> {
     await this.#refresh();
     const digest = Buffer.from(hashKey(key), "hex");
     // All are compared, in constant time, so that the time of the answer tells nothing about any key.
     const found = [...this.#fixed, ...this.#fromFile].filter((known) =>
       timingSafeEqual(known.digest, digest),
     );
-    return found[0]?.id;
+    const [first] = found;
+    return first && { id: first.id, ...(first.agent !== undefined && { agent: first.agent }) };
   }
 
   async #refresh(): Promise<void> {
@@ -60,7 +65,10 @@ export class ApiKeys {
       const keys = await readKeyFile(file);
       this.#fromFile = keys
         .filter(({ revoked_at }) => revoked_at === null)
-        .map(({ id, sha256 }) => ({ id, digest: Buffer.from(sha256, "hex") }));
+        .map(({ id, sha256, agent }) => ({
+          ...{ id, digest: Buffer.from(sha256, "hex") },
+          ...(agent !== undefined && { agent }),
+        }));
       this.#seen = seen;
     }
     this.#checkedAt = performance.now();

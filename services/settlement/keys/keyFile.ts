@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { type Address, addressSchema } from "tallystick-protocol/address";
 import { base32 } from "tallystick-protocol/base32";
 import { TallystickError } from "tallystick-protocol/errors";
 import { z } from "zod";
@@ -13,6 +14,8 @@ const keySchema = z.strictObject({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   created_at: z.int(),
   revoked_at: z.int().nullable(),
+  /** Whose proposals come with it. */
+  agent: addressSchema.optional(),
 });
 const fileSchema = z.strictObject({ version: z.literal(1), keys: z.array(keySchema) });
 
@@ -43,16 +46,24 @@ export async function readKeyFile(file: string): Promise<StoredKey[]> {
   }
 }
 
-/** Makes a key, keeps its hash, and returns both. The key is `tsk_` and 32 base 32 characters. */
+/**
+ * Makes a key, keeps its hash, and returns both. The key is `tsk_` and 32 base 32 characters.
+ *
+ * @param agent whose proposals come with it: what becomes of them is told of this agent; of nobody unless given
+ */
 export async function addKey(
   file: string,
   name: string,
   now: number,
+  agent?: Address,
 ): Promise<{ key: string; stored: StoredKey }> {
   const keys = await readKeyFile(file);
   const key = `tsk_${base32(randomBytes(20))}`;
   const id = base32(randomBytes(5));
-  const stored = { id, name, sha256: hashKey(key), created_at: Math.floor(now), revoked_at: null };
+  const stored: StoredKey = {
+    ...{ id, name, sha256: hashKey(key), created_at: Math.floor(now), revoked_at: null },
+    ...(agent !== undefined && { agent }),
+  };
   await writeKeyFile(file, [...keys, stored]);
   return { key, stored };
 }

@@ -23,9 +23,9 @@ export function settleRoutes(dependencies: AppDependencies): Hono {
   const app = new Hono();
 
   app.post("/v1/settle", async (c) => {
-    await requireBearer(c.req.header("authorization"), apiKeys);
+    const { agent } = await requireBearer(c.req.header("authorization"), apiKeys);
     const { proposal, shadow } = parseSettleRequest(await readJson(c.req.raw));
-    const outcome = await engine.settle(proposal, shadow);
+    const outcome = await engine.settle(agent === undefined ? proposal : { ...proposal, agent }, shadow);
     metrics.countOutcome("settlement", outcome.status);
     return c.json(outcome);
   });

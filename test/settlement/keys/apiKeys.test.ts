@@ -23,13 +23,15 @@ describe("API keys", () => {
   it("work until they are revoked, and never again", async () => {
     const first = await addKey(file(), "Ada", 1000);
     const second = await addKey(file(), "Bob", 1001);
-    expect(await new ApiKeys({ keys: [], file: file() }).find(first.key)).to.equal(first.stored.id);
+    expect(await new ApiKeys({ keys: [], file: file() }).find(first.key)).to.deep.equal({
+      id: first.stored.id,
+    });
     await revokeKey(file(), first.stored.id, 1002);
     await revokeKey(file(), first.stored.id, 9999);
     const keys = new ApiKeys({ keys: ["fixed"], file: file() });
     expect(await keys.find(first.key)).to.equal(undefined);
-    expect(await keys.find(second.key)).to.equal(second.stored.id);
-    expect(await keys.find("fixed")).to.equal("config-0");
+    expect(await keys.find(second.key)).to.deep.equal({ id: second.stored.id });
+    expect(await keys.find("fixed")).to.deep.equal({ id: "config-0" });
     expect(await keys.find(first.stored.sha256)).to.equal(undefined);
     expect((await readKeyFile(file()))[0]?.revoked_at).to.equal(1002);
   });

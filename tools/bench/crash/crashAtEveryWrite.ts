@@ -1,18 +1,21 @@
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { type Hex, toHex } from "tallystick-protocol/hex";
 import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { verifyLedgerFile } from "../../../scripts/commands/verifyLedger.ts";
 import { readConfig } from "../../../services/settlement/config.ts";
+import { hashKey } from "../../../services/settlement/keys/keyFile.ts";
 import { openService } from "../../../services/settlement/service.ts";
 import { putImage } from "./diskImage.ts";
 import { type Ending, type EndingKind, recordEndings } from "./recordEndings.ts";
 import {
+  AGENT_KEY,
   API_KEY,
+  agent,
   failure,
-  NOW,
   nothingTold,
+  OPERATOR_KEY,
   operator,
   SettlementClient,
   type Step,
@@ -37,6 +40,8 @@ export type CrashFlow = {
   /** How many entries the ledger has in the end. */
   entries: number;
   chain?: CrashChain;
+  /** Whether the service has the operator's key, and tells of outcomes by itself. */
+  tells?: boolean;
 };
 
 export type CrashOptions = {
@@ -51,6 +56,9 @@ export type CrashCount = { writes: number; endings: number; seen: number };
 
 /** The time since the machine was started has two names here: before its power was lost, and after. */
 const BOOTS = ["11111111-1111-4111-8111-111111111111\n", "22222222-2222-4222-8222-222222222222\n"] as const;
+
+/** Beside the disk. */
+const KEYS_FILE = "keys.json";
 
 /** Watches nothing. */
 const NOBODY = { watches: () => false, before: async () => {}, beforeSync: () => {}, done: () => {} };
@@ -67,6 +75,7 @@ type World = { root: string; flow: CrashFlow; bootId: string };
 export async function crashAtEveryWrite(flow: CrashFlow, options: CrashOptions = {}): Promise<CrashCount> {
   const { choose = (kinds) => new Set(kinds.keys()), onSeen = () => {} } = options;
   const first = await inFolder(async (root) => {
+    writeKeys(root);
     const world = { root, flow, bootId: BOOTS[0] };
     return recordLife(world, nothingTold());
   });
@@ -96,6 +105,19 @@ export function sample(size: number, random: () => number): NonNullable<CrashOpt
     });
     return new Set(chosen);
   };
+}
+
+/** The key of the agent, as `tallystick keys add --agent` would keep it. */
+function writeKeys(root: string): void {
+  const key = {
+    id: "AGENT",
+    name: "agent",
+    sha256: hashKey(AGENT_KEY),
+    created_at: 0,
+    revoked_at: null,
+    agent,
+  };
+  writeFileSync(path.join(root, KEYS_FILE), JSON.stringify({ version: 1, keys: [key] }));
 }
 
 async function inFolder<T>(work: (root: string) => Promise<T>): Promise<T> {
@@ -149,8 +171,10 @@ async function live(
   const config = readConfig({
     LEDGER_DIR: path.join(root, "disk"),
     SETTLEMENT_API_KEYS: API_KEY,
+    KEYS_FILE: path.join(root, KEYS_FILE),
     OPERATOR: operator.address,
     DEV_MODE: "1",
+    ...(flow.tells && { OPERATOR_PRIVATE_KEY: OPERATOR_KEY, PULSE_INTERVAL_SECONDS: "0" }),
     ...(flow.chain && { ANCHOR_WORDS_DIR: path.join(root, "words"), ...flow.chain.settings }),
   });
   const logged: string[] = [];
@@ -161,7 +185,7 @@ async function live(
   if (before) told.heads.push(before);
   const service = await openService({
     config,
-    now: () => NOW,
+    now: () => told.now,
     log: (sentence, fields) => logged.push(`${sentence} ${JSON.stringify(fields)}`),
     onFailure: (error) => failures.push(error),
   });

@@ -1,5 +1,5 @@
 import type { CrashChain, CrashFlow } from "./crashAtEveryWrite.ts";
-import { failure, type Step } from "./settlementClient.ts";
+import { AGENT_KEY, failure, NOW, type Step } from "./settlementClient.ts";
 
 const together =
   (...steps: Step[]): Step =>
@@ -52,6 +52,23 @@ export const verdictFlow: CrashFlow = {
     async (client) => {
       if (!(await client.isFinal("task-9"))) throw failure("the swarm's verdict is lost");
     },
+  ],
+};
+
+/** An agent's work of an hour, settled and rejected, and what the operator tells of it. */
+export const outcomesFlow: CrashFlow = {
+  name: "settled or rejected, and told when the hour is over",
+  tells: true,
+  entries: 4,
+  steps: [
+    (client) => client.propose("good", AGENT_KEY),
+    (client) => client.reject("unsure"),
+    together(
+      (client) => client.propose("better", AGENT_KEY),
+      (client) => client.reject("worse"),
+    ),
+    propose("of nobody"),
+    (client) => client.outcomes(NOW / 3_600, 2),
   ],
 };
 

@@ -12,8 +12,14 @@ import type { SettlementService } from "../../../services/settlement/service.ts"
 export const NOW = 1_767_225_600;
 export const API_KEY = "crash-key";
 
+/** A key that the operator gave an agent, by name. */
+export const AGENT_KEY = "crash-agent";
+export const agent = `0x${"a9".repeat(20)}` as const;
+const HOUR = 3_600;
+
 const account = (byte: string): PrivateKeyAccount => privateKeyToAccount(`0x${byte.repeat(32)}`);
-export const operator = account("55");
+export const OPERATOR_KEY = `0x${"55".repeat(32)}` as const;
+export const operator = privateKeyToAccount(OPERATOR_KEY);
 const seller = account("11");
 const swarm = [account("61"), account("62"), account("63")] as const;
 const addressOf = (who: PrivateKeyAccount): string => who.address.toLowerCase();
@@ -28,10 +34,14 @@ export type Told = {
   heads: { size: number; root: Hex }[];
   /** The keys that check them. */
   keys: string[];
+  /** Proposals that were rejected, and how often one was sent. */
+  rejected: { task: string; sent: number; isAnswered: boolean }[];
+  /** The time that everybody lives in by now. */
+  now: number;
 };
 
 export function nothingTold(): Told {
-  return { entries: [], held: [], heads: [], keys: [] };
+  return { entries: [], held: [], heads: [], keys: [], rejected: [], now: NOW };
 }
 
 /** What one wants of the service; done again after a failure it goes on where it was. */
@@ -52,8 +62,8 @@ export class SettlementClient {
     this.told = told;
   }
 
-  async #ask(path: string, body?: unknown): Promise<Answer> {
-    const headers = { authorization: `Bearer ${API_KEY}`, "content-type": "application/json" };
+  async #ask(path: string, body?: unknown, key = API_KEY): Promise<Answer> {
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
     const response = await this.#service.app.request(path, {
       headers,
       ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
@@ -85,14 +95,47 @@ export class SettlementClient {
   }
 
   /** Settles a task's proposal, on the head of the moment, unless it is settled. */
-  async propose(task: string): Promise<void> {
+  async propose(task: string, key = API_KEY): Promise<void> {
     const known = await this.#ask(`/v1/status/${task}`);
     if (known.status === 200) return this.#heard(task, known.json);
     for (;;) {
-      const answer = await this.#ask("/v1/settle", await this.#proposal(task));
+      const answer = await this.#ask("/v1/settle", await this.#proposal(task), key);
       if (answer.json.status === "SETTLED") return this.#heard(task, answer.json);
       if (answer.json.head === undefined) throw failure(`${task}: ${JSON.stringify(answer)}`);
     }
+  }
+
+  /** Proposes what is rejected, as an agent, unless it was. */
+  async reject(task: string): Promise<void> {
+    const known = this.told.rejected.find((one) => one.task === task);
+    if (known?.isAnswered) return;
+    const here = known ?? { task, sent: 0, isAnswered: false };
+    if (known === undefined) this.told.rejected.push(here);
+    const { header, payload } = await this.#proposal(task);
+    here.sent++;
+    const unsure = { header, payload: { ...payload, confidence_score: 0.1 } };
+    const answer = await this.#ask("/v1/settle", unsure, AGENT_KEY);
+    if (answer.json.status !== "REJECTED") throw failure(`${task}: ${JSON.stringify(answer)}`);
+    here.isAnswered = true;
+  }
+
+  /** Hours later the service tells of an hour, in which the agent had so much settled. */
+  async outcomes(hour: number, settled: number): Promise<void> {
+    this.told.now = Math.max(this.told.now, (hour + 2) * HOUR);
+    await this.#service.tellOutcomes?.();
+    const { ledger } = this.#service;
+    for (let at = 0; at < ledger.size; at++) {
+      const { payload, currentHash } = await ledger.entry(at);
+      const { type, hour: of, agents } = (payload.body ?? {}) as { [field: string]: unknown };
+      if (type !== "outcomes" || Number(of) !== hour) continue;
+      const { ok, fail } = (agents as { [address: string]: { ok: bigint; fail: bigint } })[agent] ?? {};
+      const answered = this.told.rejected.filter((one) => one.isAnswered).length;
+      const sent = this.told.rejected.reduce((sum, one) => sum + one.sent, 0);
+      if (Number(ok) !== settled || Number(fail) < answered || Number(fail) > sent)
+        throw failure(`of ${settled} settled and ${answered} to ${sent} rejected it tells ${ok} and ${fail}`);
+      return this.#heard(`outcomes of hour ${hour}`, { hash: currentHash, index: at });
+    }
+    throw failure(`nothing was told of hour ${hour}`);
   }
 
   /** Proposes what a second model does not agree with, unless it is held. */

@@ -2,7 +2,7 @@ import { seededRandom } from "../ledger/histories.ts";
 import { ledgerChain, WRITER_KEY } from "../ledger/ledgerChain.ts";
 import { type CrashChain, type CrashFlow, crashAtEveryWrite } from "./crashAtEveryWrite.ts";
 import { crashChain } from "./crashChain.ts";
-import { anchoredFlow, heldFlow, randomFlow, verdictFlow } from "./crashFlows.ts";
+import { anchoredFlow, heldFlow, outcomesFlow, randomFlow, verdictFlow } from "./crashFlows.ts";
 
 export type SoakCrashParameters = {
   /** How many random flows come after the fixed ones; every other one is anchored. */
@@ -34,7 +34,7 @@ export async function soakCrash({ flows, seed, isOver, onFlow }: SoakCrashParame
     onFlow(`${flow.name}: ${writes} writes, ${seen} endings`);
   };
   try {
-    for (const flow of [heldFlow, verdictFlow, anchoredFlow(anchors("fixed"))]) await see(flow);
+    for (const flow of [heldFlow, verdictFlow, outcomesFlow, anchoredFlow(anchors("fixed"))]) await see(flow);
     for (let number = seed; number < seed + flows; number++) {
       const name = `seed ${number}`;
       await see(

@@ -1,0 +1,131 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import { COMPLEXITY_UNITS, MAX_OUTCOME_AGENTS, MAX_OUTCOMES } from "tallystick-protocol/records/outcomes";
+import { signRecord } from "tallystick-protocol/records/record";
+import type { Log } from "tallystick-runtime/stderrLog";
+import type { LocalAccount } from "viem";
+import type { HeldProposals } from "../engine/heldProposals.ts";
+import type { LedgerIndex } from "../engine/ledgerIndex.ts";
+import type { SettlementEngine } from "../engine/settlementEngine.ts";
+import type { DiskLedger } from "../ledger/diskLedger.ts";
+import { firstAt, gatherOutcomes } from "./gatherOutcomes.ts";
+import type { RejectedWork } from "./rejectedWork.ts";
+import type { Tally } from "./tally.ts";
+
+const HOUR = 3_600;
+
+/** How often it looks whether an hour is over, in milliseconds. */
+const LOOK_MS = 60_000;
+
+/** An hour is told so many seconds after its end: what was taken in it is on disk then. */
+const GRACE_SECONDS = 60;
+
+export type HourlyOutcomesParameters = {
+  engine: SettlementEngine;
+  ledger: DiskLedger;
+  index: LedgerIndex;
+  held: HeldProposals;
+  rejected: RejectedWork;
+  /** Signs what is told. */
+  operator: LocalAccount;
+  /** The time, in seconds since 1970. */
+  now: () => number;
+  log: Log;
+};
+
+/**
+ * Tells the ledger, hour by hour, what became of agents' proposals (swarm.at §13): an `outcomes` record, signed by the operator, once for each hour with
+ * something in it. Everything it says follows from the ledger, the held proposals and the file of rejected ones, so that after a crash it says the same again,
+ * and the ledger takes it once.
+ */
+export class HourlyOutcomes {
+  readonly #parameters: HourlyOutcomesParameters;
+  #timer: NodeJS.Timeout | undefined;
+  #telling: Promise<void> = Promise.resolve();
+  /** The first hour that is still to be told, and the position from which on its entries stand. */
+  #next: { hour: number; from: number } | undefined;
+
+  constructor(parameters: HourlyOutcomesParameters) {
+    this.#parameters = parameters;
+  }
+
+  /** Begins to look every minute whether an hour is over. */
+  start(): void {
+    const look = () => {
+      this.tell().catch((error) => this.#parameters.log("The hour's outcomes were not told.", { error }));
+    };
+    this.#timer = setInterval(look, LOOK_MS);
+    this.#timer.unref();
+  }
+
+  /** Ends it. Resolves when nothing is being told. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#telling.catch(() => {});
+  }
+
+  /** Tells of all hours that are over and were not told; one call after the other. */
+  tell(): Promise<void> {
+    this.#telling = this.#telling.catch(() => {}).then(() => this.#tell());
+    return this.#telling;
+  }
+
+  async #tell(): Promise<void> {
+    const { ledger, held, index, rejected, now } = this.#parameters;
+    const last = Math.floor((now() - GRACE_SECONDS) / HOUR) - 1;
+    // Looked up first: a service that never had an outcome reads nothing.
+    if (index.outcomesFrom === undefined && rejected.hours.size === 0) return;
+    this.#next ??= await this.#begin();
+    const { hour: first, from } = this.#next;
+    if (last < first) return;
+    const { hours, end } = await gatherOutcomes(ledger, held, { from, last });
+    for (const [hour, tally] of rejected.hours) if (hour <= last) merge(hours, hour, tally);
+    for (const [hour, tally] of [...hours].sort(([a], [b]) => a - b))
+      if (hour >= first) await this.#tellHour(hour, tally);
+    rejected.told(last);
+    this.#next = { hour: last + 1, from: end };
+  }
+
+  /** The hour told last is told again: a crash may have cut it off between two parts. */
+  async #begin(): Promise<{ hour: number; from: number }> {
+    const { ledger, index } = this.#parameters;
+    const told = index.toldHour;
+    if (told === undefined) return { hour: 0, from: index.outcomesFrom ?? ledger.size };
+    return { hour: told, from: await firstAt(ledger, told * HOUR) };
+  }
+
+  async #tellHour(hour: number, tally: Tally): Promise<void> {
+    const { engine, operator, log } = this.#parameters;
+    const agents = [...tally].sort(([a], [b]) => (a < b ? -1 : 1));
+    for (let part = 0; part * MAX_OUTCOME_AGENTS < agents.length; part++) {
+      const of = agents.slice(part * MAX_OUTCOME_AGENTS, (part + 1) * MAX_OUTCOME_AGENTS);
+      const body = { hour, part, agents: Object.fromEntries(of) };
+      const record = await signRecord({
+        type: "outcomes",
+        ledger: engine.ledgerName,
+        body,
+        account: operator,
+      });
+      await engine.settleRecord(record).catch((error) => {
+        if (!(error instanceof TallystickError) || error.code !== "conflicting_record") throw error;
+        // What the ledger says stands; it can differ only when files beside it were lost.
+        log("The hour's outcomes were told before, otherwise.", { hour, part });
+      });
+    }
+  }
+}
+
+/** Adds rejected proposals to what the ledger tells of an hour. */
+function merge(hours: Map<number, Tally>, hour: number, rejected: Tally): void {
+  const tally = hours.get(hour) ?? new Map();
+  hours.set(hour, tally);
+  for (const [agent, { fail, c }] of rejected) {
+    const known = tally.get(agent);
+    if (known === undefined) {
+      tally.set(agent, { ok: 0, fail, c: { ok: 0, fail: c.fail }, divergence: { compared: 0, sum: 0 } });
+      continue;
+    }
+    const all = Math.min(MAX_OUTCOMES, known.fail + fail);
+    const complexity = Math.min(all * COMPLEXITY_UNITS, known.c.fail + c.fail);
+    tally.set(agent, { ...known, fail: all, c: { ok: known.c.ok, fail: complexity } });
+  }
+}

@@ -1,0 +1,111 @@
+import { truncate } from "node:fs/promises";
+import path from "node:path";
+import { addressSchema } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
+import { COMPLEXITY_UNITS, MAX_OUTCOMES } from "tallystick-protocol/records/outcomes";
+import { z } from "zod";
+import { AppendFile } from "../ledger/appendFile.ts";
+import { ledgerLines } from "../ledger/ledgerLines.ts";
+import { addWork, type Tally } from "./tally.ts";
+
+/** Name of the file beside the ledger. */
+export const REJECTED_FILE = "rejected.jsonl";
+
+const HOUR = 3_600;
+
+const lineSchema = z.strictObject({
+  agent: addressSchema,
+  complexity: z.int().min(0).max(COMPLEXITY_UNITS),
+  hour: z.int().min(0),
+});
+
+type Rejected = z.output<typeof lineSchema>;
+
+/**
+ * Proposals that were rejected for what they are, of hours that were not told yet. They leave no entry in the ledger, so they are in a file of
+ * their own, on disk before the agent is answered. It is emptied at a start when all of it was told.
+ */
+export class RejectedWork {
+  readonly #file: AppendFile;
+  readonly #hours = new Map<number, Tally>();
+  /** The last hour that was told: nothing is added to it any more. */
+  #told: number;
+
+  private constructor(file: AppendFile, told: number, lines: readonly Rejected[]) {
+    this.#file = file;
+    this.#told = told;
+    for (const line of lines) this.#count(line);
+  }
+
+  /**
+   * Opens the file in a ledger's folder, which must be locked. A torn last line is cut: it was not answered.
+   *
+   * @param told the last hour that the ledger tells of; -1 for none. It is kept: telling it again must say the same
+   * @throws TallystickError `rejected_corrupt` naming the line when the file is not what was written
+   */
+  static async open(folder: string, told: number, onFailure: (error: Error) => void): Promise<RejectedWork> {
+    const filePath = path.join(folder, REJECTED_FILE);
+    const kept: Rejected[] = [];
+    const prepare = async (): Promise<void> => {
+      let [number, end, isTorn] = [0, 0, false];
+      for await (const lines of ledgerLines(filePath)) {
+        for (const line of lines) {
+          if (!line.terminated) {
+            isTorn = true;
+            continue;
+          }
+          const rejected = readLine(line.text, ++number);
+          if (rejected.hour >= told) kept.push(rejected);
+          end = line.end;
+        }
+      }
+      if (kept.length === 0) end = 0;
+      if (isTorn || (end === 0 && number > 0)) await truncate(filePath, end);
+    };
+    const file = await AppendFile.open({ filePath, prepare, onFailure });
+    return new RejectedWork(file, told, kept);
+  }
+
+  /** Adds one at a time in unix seconds. Resolves when it is on disk. What is beyond the most that an hour takes is left out. */
+  async add({ agent, complexity, time }: Omit<Rejected, "hour"> & { time: number }): Promise<void> {
+    const hour = Math.max(Math.floor(time / HOUR), this.#told + 1);
+    if ((this.#hours.get(hour)?.get(agent)?.fail ?? 0) >= MAX_OUTCOMES) return;
+    await this.#file.append(`${JSON.stringify({ agent, complexity, hour })}\n`);
+    this.#count({ agent, complexity, hour });
+  }
+
+  /** The hours with something in them, oldest first. */
+  get hours(): ReadonlyMap<number, Tally> {
+    return new Map([...this.#hours].sort(([a], [b]) => a - b));
+  }
+
+  /** Hours up to this one were told: what comes from now on is of later ones. */
+  told(hour: number): void {
+    this.#told = Math.max(this.#told, hour);
+    for (const known of this.#hours.keys()) if (known <= hour) this.#hours.delete(known);
+  }
+
+  /** Waits until everything is on disk and closes the file. */
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+
+  #count({ agent, complexity, hour }: Rejected): void {
+    const tally = this.#hours.get(hour) ?? new Map();
+    this.#hours.set(hour, tally);
+    addWork(tally, { agent, complexity, isSettled: false });
+  }
+}
+
+function readLine(text: string, number: number): Rejected {
+  try {
+    return lineSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new TallystickError({
+      code: "rejected_corrupt",
+      message: `${REJECTED_FILE} line ${number}: it is not what was written.`,
+      hint: "The file of rejected proposals was changed by hand, or damaged. Restore it from a copy, or remove it: then the hour's rejections are not told.",
+      cause,
+    });
+  }
+}

@@ -1,0 +1,49 @@
+import type { PyJson } from "tallystick-protocol/json/pythonJson";
+import {
+  COMPLEXITY_UNITS,
+  DIVERGENCE_UNITS,
+  MAX_OUTCOMES,
+  type Outcome,
+} from "tallystick-protocol/records/outcomes";
+
+/** What became of agents' proposals in an hour, by agent. */
+export type Tally = Map<string, Outcome>;
+
+/** One proposal: whose, whether it was settled, and what was found. Complexity in thousandths. */
+export type Work = { agent: string; isSettled: boolean; complexity: number; divergence?: number };
+
+/**
+ * How complex a task is, in thousandths, as `agent_metadata.complexity` says before anything is decided: a number from 0 to 1, or
+ * an object with it as `value`. Who does not say earns nothing when the work is settled, and pays in full when it is rejected: so leaving it out is
+ * never worth more than saying it.
+ */
+export function complexityOf(agentMetadata: PyJson | undefined, isSettled: boolean): number {
+  const said = field(agentMetadata, "complexity");
+  const value = field(said, "value") ?? said;
+  const number = typeof value === "bigint" ? Number(value) : value;
+  if (typeof number !== "number" || !(number >= 0 && number <= 1)) return isSettled ? 0 : COMPLEXITY_UNITS;
+  return Math.round(number * COMPLEXITY_UNITS);
+}
+
+function field(value: PyJson | undefined, name: string): PyJson | undefined {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return undefined;
+  return Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+/** Adds a proposal to the hour; one beyond the most that an hour takes of an agent is left out. */
+export function addWork(tally: Tally, { agent, isSettled, complexity, divergence }: Work): void {
+  const known = tally.get(agent) ?? {
+    ok: 0,
+    fail: 0,
+    c: { ok: 0, fail: 0 },
+    divergence: { compared: 0, sum: 0 },
+  };
+  tally.set(agent, known);
+  const kind = isSettled ? "ok" : "fail";
+  if (known[kind] === MAX_OUTCOMES) return;
+  known[kind]++;
+  known.c[kind] += complexity;
+  if (divergence === undefined) return;
+  known.divergence.compared++;
+  known.divergence.sum += Math.round(Math.min(1, Math.max(0, divergence)) * DIVERGENCE_UNITS);
+}
