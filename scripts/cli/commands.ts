@@ -246,6 +246,12 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../../tools/commands/coverage.ts")).registerCoverage,
   },
   {
+    name: "bench-dispatch",
+    summary: "measure policies of choosing a model, and shadows, on public verdicts",
+    hidden: true,
+    load: async () => (await import("../../tools/commands/benchDispatch.ts")).registerBenchDispatch,
+  },
+  {
     name: "bench-gas",
     summary: "measure the gas of every verb of the contracts",
     hidden: true,

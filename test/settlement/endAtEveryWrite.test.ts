@@ -8,8 +8,8 @@ import { crashChain } from "../../tools/bench/crash/crashChain.ts";
 import { anchoredFlow, heldFlow, outcomesFlow, verdictFlow } from "../../tools/bench/crash/crashFlows.ts";
 import { recordEndings } from "../../tools/bench/crash/recordEndings.ts";
 import { NOW } from "../../tools/bench/crash/settlementClient.ts";
-import { seededRandom } from "../../tools/bench/ledger/histories.ts";
 import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../tools/bench/ledger/ledgerChain.ts";
+import { seededRandom } from "../../tools/bench/seededRandom.ts";
 import { BUILD_TIMEOUT } from "../contracts/support/chain.ts";
 
 /** Of some hundred endings each; `npm run soak:crash` sees all of them through, and those of random flows. */

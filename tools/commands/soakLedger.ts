@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Command } from "commander";
 import { crashTest } from "../bench/ledger/crashTest.ts";
-import { playHistory, seededRandom } from "../bench/ledger/histories.ts";
+import { playHistory } from "../bench/ledger/histories.ts";
+import { seededRandom } from "../bench/seededRandom.ts";
 
 /** `npm run soak:ledger`: the long form of the crash test that runs with the others. */
 export function registerSoakLedger(program: Command): void {
