@@ -37,6 +37,7 @@ const TABLES = [
   "rosterMember",
   "auditMode",
   "auditOperator",
+  "settlementTrust",
 ] as const satisfies KeyedTable[];
 
 type RowLoaders = { [Name in (typeof TABLES)[number]]: Loader<RowOf<Name>> };

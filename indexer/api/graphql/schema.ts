@@ -21,6 +21,7 @@ import "./audit.ts";
 import "./auditor.ts";
 import "./auditActuation.ts";
 import "./auditOperator.ts";
+import "./settlementTrust.ts";
 import "./insights.ts";
 import "./meta.ts";
 import "./digest.ts";

@@ -22,6 +22,7 @@ import { etagByBlock } from "./etag.ts";
 import { publishedParams } from "./params.ts";
 import * as routes from "./routes.ts";
 import { search } from "./search.ts";
+import { serveSettlementTrust } from "./settlementTrust.ts";
 
 export type RestDependencies = {
   db: Database;
@@ -95,6 +96,7 @@ export function createRestApi({ db, token, version, insightsPrice = null }: Rest
     context.json(await receipts(db, context.req.valid("param").id, context.req.valid("query")), 200),
   );
   app.openapi(routes.paramsRoute, async (context) => context.json(await publishedParams(db), 200));
+  serveSettlementTrust(app, db);
   serveInsights(app, db);
   serveAudits(app, db);
   serveBreachSteps(app, db);
