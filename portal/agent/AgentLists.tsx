@@ -1,7 +1,7 @@
 import { Address } from "../design/Address.tsx";
 import { Outcome } from "../design/Badges.tsx";
 import { type Column, DataTable } from "../design/DataTable.tsx";
-import { formatLatency, formatNumber, plainText } from "../design/format.ts";
+import { formatLatency, formatMode, formatNumber, plainText } from "../design/format.ts";
 import { Time } from "../design/Time.tsx";
 import { Usdc } from "../design/Usdc.tsx";
 import { linkTo } from "../router/route.ts";
@@ -23,7 +23,7 @@ const LISTINGS: Column<AgentListing>[] = [
     value: (it) => Number(it.priceUsdc),
     isNumber: true,
   },
-  { name: "Paid", cell: (it) => plainText(it.paymentMode, 48), value: (it) => it.paymentMode },
+  { name: "Paid", cell: (it) => formatMode(it.paymentMode), value: (it) => it.paymentMode },
   {
     name: "Answers within",
     cell: (it) => formatLatency(it.maxLatencyMs),
@@ -49,7 +49,7 @@ const EVIDENCE: { [evidence: string]: string } = {
 const HIRES: Column<AgentHire>[] = [
   {
     name: "Capability",
-    cell: (it) => it.capability ?? <span class="soft">not named</span>,
+    cell: (it) => <a href={linkTo.hire(it.id)}>{it.capability ?? "not named"}</a>,
     value: (it) => it.capability,
   },
   { name: "Outcome", cell: (it) => <Outcome outcome={it.outcome} />, value: (it) => it.outcome },

@@ -10,10 +10,8 @@ export function AsQuery({ question }: { question: Question }) {
   const curl = `curl ${nodeUrl}/graphql -H 'content-type: application/json' -d '${body.replaceAll("'", "'\\''")}'`;
   const graphiql = `${nodeUrl}/graphql?query=${encodeURIComponent(query)}&variables=${encodeURIComponent(JSON.stringify(asked))}`;
   return (
-    <p class="as-query row small soft">
-      <span>
-        All of this page is one question. <a href={graphiql}>Open it in GraphiQL</a>, or take it along as curl
-      </span>
+    <p class="as-query small soft">
+      All of this page is one question. <a href={graphiql}>Open it in GraphiQL</a>, or take it along as curl{" "}
       <CopyButton text={curl} what="as curl" />
     </p>
   );

@@ -33,8 +33,11 @@ export function Outcome({ outcome }: { outcome: string }) {
 export function ClusterBadge({ size }: { size: number }) {
   if (size <= 1) return <span class="soft">–</span>;
   return (
-    <span class="badge warn" title="Hires among its members count as one between them">
-      {size} in one hand
+    <span
+      class="badge warn"
+      title={`One of ${size} that look like one owner's: hires among them count as one between them`}
+    >
+      1 of {size}
     </span>
   );
 }

@@ -58,3 +58,12 @@ export function plainText(text: string, most = 300): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
   return line.length > most ? `${line.slice(0, most)}…` : line;
 }
+
+/** How a hire is paid (SHP §7.3.1), as words. */
+export function formatMode(mode: string): string {
+  if (mode === "direct") return "directly";
+  return plainText(
+    mode.replace(/^platform_escrow:/, "escrow ").replace(/^custom_escrow:/, "own escrow "),
+    60,
+  );
+}

@@ -55,13 +55,9 @@ function Line({ item }: { item: FeedItem }) {
       <>
         <span class="head">
           <span class="what">
-            {capability === null ? (
-              "A hire"
-            ) : (
-              <a href={linkTo.market({ capability })} class="quiet-link">
-                {capability}
-              </a>
-            )}
+            <a href={linkTo.hire(item.id)} class="quiet-link">
+              {capability ?? "A hire"}
+            </a>
           </span>
           <Outcome outcome={item.outcome} />
         </span>

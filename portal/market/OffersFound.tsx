@@ -1,7 +1,7 @@
 import { Address } from "../design/Address.tsx";
 import { ClusterBadge, Tier } from "../design/Badges.tsx";
 import { type Column, DataTable } from "../design/DataTable.tsx";
-import { formatLatency, formatNumber, formatRate, plainText } from "../design/format.ts";
+import { formatLatency, formatMode, formatNumber, formatRate, plainText } from "../design/format.ts";
 import { Answered } from "../design/States.tsx";
 import { Usdc } from "../design/Usdc.tsx";
 import { useAnswer } from "../node/useAnswer.ts";
@@ -25,7 +25,7 @@ const COLUMNS: Column<Offer>[] = [
   },
   {
     name: "Paid",
-    cell: ({ listing }) => modeOf(listing.payment_mode),
+    cell: ({ listing }) => formatMode(listing.payment_mode),
     value: ({ listing }) => listing.payment_mode,
   },
   {
@@ -63,15 +63,6 @@ const COLUMNS: Column<Offer>[] = [
     value: (it) => it.cluster_size,
   },
 ];
-
-/** How a hire is paid, as words. */
-function modeOf(mode: string): string {
-  if (mode === "direct") return "directly";
-  return plainText(
-    mode.replace(/^platform_escrow:/, "escrow ").replace(/^custom_escrow:/, "own escrow "),
-    40,
-  );
-}
 
 /** The offers of one capability, as the search of SHP §6 ranks them. */
 export function OffersFound({ search }: { search: URLSearchParams }) {

@@ -6,6 +6,7 @@ export type FeedItem =
   | {
       kind: "hire";
       key: string;
+      id: string;
       time: number;
       seller: string;
       buyer: string;
@@ -31,6 +32,7 @@ export function feedOf(hires: readonly MarketHire[], changes: readonly MarketTie
       (it): FeedItem => ({
         kind: "hire",
         key: `hire ${it.id}`,
+        id: it.id,
         time: it.time,
         seller: it.sellerAddress,
         buyer: it.buyerAddress,
@@ -63,6 +65,7 @@ export function feedItemOf({ type, data }: StreamEvent): FeedItem | undefined {
     return {
       kind: "hire",
       key: `hire ${text("id")}`,
+      id: text("id"),
       time,
       seller: text("seller"),
       buyer: text("buyer"),

@@ -2,9 +2,12 @@
 export type Route =
   | { page: "market"; search: URLSearchParams }
   | { page: "agent"; address: string }
+  | { page: "hire"; id: string }
   | { page: "verify"; agent: string | null }
   | { page: "missing"; hash: string };
 
+/** A payment's `<tx>-<log>`, or an escrow's id with or without `-hire`. */
+const HIRE_ID = /^0x[0-9a-f]{64}(?:-(?:\d{1,10}|hire))?$/;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
 /** Reads the part of the page's address behind `#`. What it does not know is `missing`: nothing is made of a stranger's link. */
@@ -19,6 +22,7 @@ export function routeOf(hash: string): Route {
   const lower = id.toLowerCase();
   if (page === "" && id === "") return { page: "market", search };
   if (page === "agent" && ADDRESS.test(lower)) return { page: "agent", address: lower };
+  if (page === "hire" && HIRE_ID.test(lower)) return { page: "hire", id: lower };
   if (page === "verify" && (id === "" || ADDRESS.test(lower)))
     return { page: "verify", agent: id === "" ? null : lower };
   return missing;
@@ -31,5 +35,6 @@ export const linkTo = {
     return query === "" ? "#/" : `#/?${query}`;
   },
   agent: (address: string): string => `#/agent/${address}`,
+  hire: (id: string): string => `#/hire/${id}`,
   verify: (agent?: string): string => (agent === undefined ? "#/verify" : `#/verify/${agent}`),
 };

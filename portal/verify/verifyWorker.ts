@@ -1,9 +1,13 @@
 import type { Finding } from "./check.ts";
 import { fails } from "./check.ts";
+import type { ToldEntry } from "./verifyEntry.ts";
 import type { Claim } from "./verifyNode.ts";
 
 /** What the worker is asked. */
-export type VerifyJob = { kind: "file"; file: Blob } | { kind: "node"; url: string; claim: Claim | null };
+export type VerifyJob =
+  | { kind: "file"; file: Blob }
+  | { kind: "entry"; entry: ToldEntry; line: string }
+  | { kind: "node"; url: string; claim: Claim | null };
 
 /** What it says: how far it is, 0 to 1, then what came of it. */
 export type VerifyWord = { kind: "progress"; share: number } | { kind: "done"; finding: Finding };
@@ -26,6 +30,7 @@ async function run(job: VerifyJob): Promise<Finding> {
   };
   try {
     if (job.kind === "file") return await (await import("./verifyFile.ts")).verifyFile(job.file, onProgress);
+    if (job.kind === "entry") return (await import("./verifyEntry.ts")).verifyEntry(job.entry, job.line);
     return await (await import("./verifyNode.ts")).verifyNode(job.url, job.claim, onProgress);
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);

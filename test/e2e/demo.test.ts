@@ -14,6 +14,7 @@ import { waitUntil } from "../../scripts/processes/waitUntil.ts";
 import { nodeToServe } from "../../tools/dev/nodeToServe.ts";
 import { untilGone } from "../scripts/fixtures/gone.ts";
 import { type DemoResult, demoResult, type Run, runTallystick } from "./support/demoProcess.ts";
+import { portalLies } from "./support/portalLies.ts";
 
 describe("npm run demo", function () {
   this.timeout(400_000);
@@ -207,6 +208,8 @@ describe("npm run demo", function () {
       await keeper.close();
     }
   });
+
+  portalLies(() => demo);
 
   it("runs a second time beside the first, prints a table, and ends with 0 and nothing left", async () => {
     const run = runTallystick(["demo"]);

@@ -1,8 +1,10 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import type { Browser, BrowserContext, Page } from "playwright-core";
+import { buildPortal } from "../../portal/build.mjs";
 import { cast } from "../indexer/support/apiStory.ts";
 import { BROWSER_MS, startBrowser } from "../support/browser.ts";
 import { expectAccessible } from "./support/axe.ts";
@@ -22,13 +24,18 @@ describe("the portal", function () {
   /** What the pages asked for, and what they complained of. */
   let asked: string[];
   let complaints: string[];
-  /** When the story ends, in milliseconds. */
+  /** When the story ends, in milliseconds; and one of its hires. */
   let end: number;
+  let hireId: string;
 
   before(async () => {
     site = await openPortalSite();
     const { meta } = await site.story.ask<{ meta: { time: number } }>("{ meta { time } }");
     end = meta.time * 1_000;
+    const { hires } = await site.story.ask<{ hires: { nodes: { id: string }[] } }>(
+      "{ hires(first: 1, where: { evidence: SELLER }) { nodes { id } } }",
+    );
+    hireId = hires.nodes[0]?.id ?? "";
     browser = await startBrowser();
   });
   after(async () => {
@@ -69,6 +76,9 @@ describe("the portal", function () {
     ["an agent", () => `#/agent/${cast.busy}`, "Why this tier"],
     ["a member of a ring", () => `#/agent/${cast.ring[0]}`, "Its cluster"],
     ["an agent with private metrics", () => `#/agent/${cast.secret}`, "It sells under private metrics"],
+    ["a hire", () => `#/hire/${hireId}`, "What happened"],
+    ["a hire that is none", () => `#/hire/0x${"ab".repeat(32)}-1`, "No such hire"],
+    ["verification", () => "#/verify", "Check it yourself"],
     ["an address that is nobody's", () => `#/agent/0x${"ab".repeat(20)}`, "Nobody here by that address"],
     ["a link that lost a part", () => "#/agent/0x12", "There is no such page"],
   ];
@@ -246,5 +256,11 @@ describe("the portal", function () {
     await open("#/", "Agents by rank");
     const shown = await page.locator('footer [title^="sha256:"]').getAttribute("title");
     expect(shown).to.equal(site.build);
+    const again = mkdtempSync(path.join(tmpdir(), "tallystick-portal-"));
+    try {
+      expect(await buildPortal(again)).to.equal(site.build);
+    } finally {
+      rmSync(again, { recursive: true, force: true });
+    }
   });
 });

@@ -3,6 +3,8 @@ import path from "node:path";
 import { expect } from "chai";
 import { buildSchema, parse, validate } from "graphql";
 import { AGENT, type AgentAnswer } from "../../portal/agent/agentQuery.ts";
+import { HIRE, type HireAnswer } from "../../portal/hire/hireQuery.ts";
+import { momentsOf } from "../../portal/hire/momentsOf.ts";
 import { MARKET, type Market } from "../../portal/market/marketQuery.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { type ApiStory, cast, openApiStory } from "../indexer/support/apiStory.ts";
@@ -16,7 +18,7 @@ describe("the questions of the portal", function () {
     story = await openApiStory();
   });
 
-  for (const [name, query] of Object.entries({ MARKET, AGENT })) {
+  for (const [name, query] of Object.entries({ MARKET, AGENT, HIRE })) {
     it(`${name} is one that the schema knows`, () => {
       expect(validate(schema, parse(query))).to.deep.equal([]);
     });
@@ -29,6 +31,18 @@ describe("the questions of the portal", function () {
     const { agent } = await story.ask<AgentAnswer>(AGENT, { address: cast.busy, insights: true });
     expect(agent?.listings.nodes).to.have.length.above(0);
     expect(agent?.f0).to.include({ numerator: "39" });
+  });
+
+  it("tell the life of a hire, the first first", async () => {
+    const { hires } = await story.ask<{ hires: { nodes: { id: string }[] } }>(
+      "{ hires(first: 60) { nodes { id } } }",
+    );
+    for (const { id } of hires.nodes) {
+      const { hire } = await story.ask<HireAnswer>(HIRE, { id });
+      const times = momentsOf(hire as NonNullable<HireAnswer["hire"]>).map(({ time }) => time);
+      expect(times).to.have.length.above(0);
+      expect(times).to.deep.equal(times.toSorted((a, b) => a - b));
+    }
   });
 
   it("are answered without insights too", async () => {

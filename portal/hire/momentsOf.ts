@@ -1,0 +1,55 @@
+import { formatAmount } from "../design/format.ts";
+import type { Hire } from "./hireQuery.ts";
+
+/** Something that happened to a hire. */
+export type Moment = { time: number; what: string; detail: string };
+
+const SETTLED: { [status: string]: string } = {
+  RELEASED: "The buyer released the money",
+  REFUNDED: "The money went back to the buyer",
+  TIMED_OUT: "The deadline passed, and the money went back to the buyer",
+};
+
+/** The life of a hire, the first first. */
+export function momentsOf(hire: Hire): Moment[] {
+  const { payment, escrow, receipt, ratings, audit } = hire;
+  const moments: Moment[] = [];
+  if (payment !== null) {
+    moments.push({
+      time: payment.time,
+      what: `The buyer paid ${formatAmount(hire.amountUsdc)} USDC`,
+      detail: payment.authorized ? "by its signature (EIP-3009)" : "by a transfer; it signed the receipt",
+    });
+  }
+  if (escrow !== null) {
+    moments.push({
+      time: escrow.depositedTime,
+      what: `The buyer put ${formatAmount(hire.amountUsdc)} USDC into the escrow`,
+      detail: escrow.delivered ? "The seller marked its delivery." : "The seller marked no delivery.",
+    });
+    if (escrow.settledTime !== null) {
+      moments.push({
+        time: escrow.settledTime,
+        what: SETTLED[escrow.status] ?? "The escrow was settled",
+        detail: `to the seller ${escrow.toSellerUsdc ?? "0.00"}, to the buyer ${escrow.toBuyerUsdc ?? "0.00"} USDC`,
+      });
+    }
+  }
+  if (receipt !== null) {
+    moments.push({
+      time: receipt.time,
+      what: "The seller's receipt was anchored",
+      detail: `It says that the checks ${receipt.allPassed ? "passed" : "failed"}; the buyer ${receipt.buyerSigned ? "signed it too" : "did not sign it"}.`,
+    });
+  }
+  for (const { stars, side, time } of ratings)
+    moments.push({ time, what: `The ${side} gave ${stars} of 5 stars`, detail: "" });
+  if (audit !== null && audit.closedTime !== null) {
+    moments.push({
+      time: audit.closedTime,
+      what: "An audit ended",
+      detail: audit.status.toLowerCase().replaceAll("_", " "),
+    });
+  }
+  return moments.sort((a, b) => a.time - b.time);
+}

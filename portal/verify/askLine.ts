@@ -1,0 +1,21 @@
+import { NodeError } from "../node/nodeError.ts";
+import { nodeUrl } from "../node/nodeUrl.ts";
+
+/** Longer than any entry that settlement takes. */
+const MOST_CHARACTERS = 4_000_000;
+
+/** The canonical line of an entry, as the node keeps it. */
+export async function askLine(ledger: string, seq: number, signal: AbortSignal): Promise<string> {
+  const path = `/v1/ledger/entries?ledger=${encodeURIComponent(ledger)}&from=${seq}&to=${seq + 1}`;
+  const response = await fetch(`${nodeUrl}${path}`, {
+    signal: AbortSignal.any([signal, AbortSignal.timeout(15_000)]),
+    credentials: "omit",
+    redirect: "error",
+    referrerPolicy: "no-referrer",
+  });
+  const text = await response.text();
+  const [line = ""] = text.split("\n");
+  if (!response.ok || line === "" || line.length > MOST_CHARACTERS)
+    throw new NodeError({ code: "no_line", message: `The node does not give entry ${seq} of the ledger.` });
+  return line;
+}

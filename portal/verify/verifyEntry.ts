@@ -1,0 +1,104 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import { fromHex, toHex } from "tallystick-protocol/hex";
+import { recordBodyFromPyJson } from "tallystick-protocol/json/recordBody";
+import { lineLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
+import { verifyInclusion } from "tallystick-protocol/merkle/verifyInclusion";
+import { readProvenEntry } from "tallystick-protocol/proof/provenEntry";
+import { signerOf } from "tallystick-protocol/records/record";
+import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
+
+/** What a node says of an entry of a ledger that carries a signed record. */
+export type ToldEntry = {
+  seq: number;
+  hash: string;
+  record: { body: unknown; signer: string } | null;
+  inclusionProof: {
+    hashes: string[];
+    index: number;
+    root: string;
+    size: number;
+    checkpoint: { block: number; tx: string } | null;
+  } | null;
+};
+
+/**
+ * Verifies an entry and its record: the line hashes to the entry's hash, stands in the tree of the root that the node names, and its
+ * signer signed what the node shows.
+ */
+export function verifyEntry(told: ToldEntry, line: string): Finding {
+  const title = "The receipt";
+  try {
+    const { payload, currentHash } = readProvenEntry(line);
+    const checks: Check[] = [
+      currentHash === told.hash.replace(/^0x/, "")
+        ? holds("The entry hashes to what it says", `hash ${currentHash}`)
+        : fails("The entry is another one than the page shows", `The line hashes to ${currentHash}.`),
+      ...recordChecks(payload, told),
+      ...inclusionChecks(line, told),
+    ];
+    return { title, checks };
+  } catch (error) {
+    if (!(error instanceof TallystickError)) throw error;
+    return { title, checks: [fails("The entry does not hold", error.message)] };
+  }
+}
+
+function recordChecks(payload: { [key: string]: unknown }, told: ToldEntry): Check[] {
+  const { body, signer, signature } = payload;
+  if (typeof signer !== "string" || typeof signature !== "string")
+    return [fails("The entry has no signed record", "It names no signer or no signature.")];
+  const signed = recordBodyFromPyJson(body as Parameters<typeof recordBodyFromPyJson>[0]);
+  const found = signerOf(signed, signature);
+  const isShown = told.record !== null && canonical(told.record.body) === canonical(signed);
+  return [
+    found === signer.toLowerCase() && found === told.record?.signer
+      ? holds("Its signer's wallet signed it", found)
+      : fails(
+          "Its signer's wallet did not sign it",
+          found === null
+            ? "No wallet's key made this signature. A contract wallet's only the chain can check."
+            : `It is by ${found}.`,
+        ),
+    isShown
+      ? holds("The page shows what was signed")
+      : fails(
+          "The page shows something else than what was signed",
+          "The node changed the record on its way.",
+        ),
+  ];
+}
+
+function inclusionChecks(line: string, { seq, inclusionProof }: ToldEntry): Check[] {
+  if (inclusionProof === null)
+    return [isOpen("The node gives no inclusion proof", "The entry may not be anchored yet.")];
+  const { hashes, index, root, size, checkpoint } = inclusionProof;
+  const bytes = (hex: string) => fromHex(hex.startsWith("0x") ? hex : `0x${hex}`);
+  const leafHash = lineLeafHash(line);
+  const isIn =
+    index === seq && verifyInclusion({ leafHash, index, size, root: bytes(root), proof: hashes.map(bytes) });
+  if (!isIn)
+    return [
+      fails("It is not in the tree of that root", `leaf ${toHex(leafHash)}, root ${root}, ${size} entries`),
+    ];
+  return [
+    holds(
+      `It is entry ${seq} of a tree of ${size.toLocaleString("en")}`,
+      `The inclusion proof leads to the root ${root}.`,
+    ),
+    isOpen(
+      "Whether the chain has this root, look there",
+      checkpoint === null
+        ? "The node names no anchor."
+        : `The node names transaction ${checkpoint.tx} of block ${checkpoint.block}.`,
+    ),
+  ];
+}
+
+/** JSON with sorted keys. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (value === null || typeof value !== "object")
+    return typeof value === "bigint" ? String(value) : (JSON.stringify(value) ?? "");
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, it]) => `${JSON.stringify(key)}:${canonical(it)}`).join(",")}}`;
+}

@@ -1,0 +1,41 @@
+import type { AddressInfo } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import { Hono } from "hono";
+import { servePortal } from "../../../indexer/api/portal/servePortal.ts";
+
+/** Changes what a node answers to a path (with its query); gives it back as it is to tell the truth. */
+export type Lie = (path: string, body: string) => string;
+
+export type LyingNode = { url: string; lie: Lie; close: () => Promise<void> };
+
+const HEADERS = ["content-type", "tallystick-as-of", "tallystick-lines"];
+
+/** The portal in front of a real node, with something between them that may lie: what `lie` makes of the answers. */
+export async function openLyingNode(target: string, folder: string): Promise<LyingNode> {
+  const node: LyingNode = { url: "", lie: (_, body) => body, close: async () => {} };
+  const app = new Hono();
+  app.route("/", servePortal(folder));
+  app.all("*", async ({ req }) => {
+    const { pathname, search } = new URL(req.url);
+    const path = `${pathname}${search}`;
+    const response = await fetch(`${target}${path}`, {
+      method: req.method,
+      headers: { "content-type": "application/json" },
+      ...(req.method === "POST" && { body: await req.text() }),
+    });
+    const headers = HEADERS.flatMap((name): [string, string][] => {
+      const value = response.headers.get(name);
+      return value === null ? [] : [[name, node.lie(`${path}#${name}`, value)]];
+    });
+    return new Response(node.lie(path, await response.text()), { status: response.status, headers });
+  });
+  const server = createAdaptorServer({ fetch: app.fetch });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  node.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  node.close = () =>
+    new Promise((closed) => {
+      server.close(() => closed());
+      if ("closeAllConnections" in server) server.closeAllConnections();
+    });
+  return node;
+}
