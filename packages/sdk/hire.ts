@@ -137,6 +137,7 @@ async function* candidates(
       minSuccessRate: parameters.minSuccessRate,
       minAvgStars: parameters.minAvgStars,
       minTrustTier: parameters.minTrustTier,
+      require: parameters.require,
       allowsEscrow,
       buyer: context.address,
     },

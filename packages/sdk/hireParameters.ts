@@ -1,6 +1,7 @@
 import type { CapabilityInput } from "tallystick-capabilities/capabilityTypes";
 import type { Listing } from "tallystick-protocol/records/listing";
 import type { HireStage } from "./buyer/hiring.ts";
+import type { Requirements } from "./buyer/requirements.ts";
 import type { Verify } from "./buyer/verifyResult.ts";
 
 /** What to hire for; `params` have the type of the capability. Prices are USDC ("0.50"), times milliseconds. */
@@ -26,6 +27,8 @@ export type HireParameters<Id extends string = string> = {
   minSuccessRate?: number;
   minAvgStars?: number;
   minTrustTier?: number;
+  /** What the seller's reputation has to rest on (docs/independence.md). */
+  require?: Requirements;
   /** Judges the result in place of the capability's own verification. */
   verify?: Verify;
   /** Asks for an asynchronous hire: the seller also posts the result there. The call still waits for it. */

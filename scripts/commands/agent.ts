@@ -59,7 +59,17 @@ function describe(agent: NonNullable<AgentAnswer["agent"]>): string {
         agent.avgStars === null ? null : `${number(agent.avgStars)} of ${agent.totalRatings} ratings`,
       ],
       ["refunded", agent.refundRate === null ? null : percent(agent.refundRate)],
-      ["buyers", agent.distinctBuyers],
+      [
+        "buyers",
+        `${agent.distinctBuyers}, ${agent.independentBuyers} independent, ${agent.establishedBuyers} established`,
+      ],
+      ["stayed", `$${agent.keptUsdc}`],
+      [
+        "receipts",
+        agent.receiptCoverage === null
+          ? null
+          : `for ${percent(agent.receiptCoverage)} of its direct payments`,
+      ],
       ["median prices", costs.join(", ")],
       [
         "cluster",
@@ -93,8 +103,31 @@ function describe(agent: NonNullable<AgentAnswer["agent"]>): string {
       ]),
       "It was not hired yet.",
     ),
+    ...leftOut(agent),
     ...agent.tierChanges.nodes.map(
       ({ time, from, to, reason }) => `${moment(time)}  tier ${from} → ${to}: ${reason}`,
     ),
   ].join("\n\n");
+}
+
+/** What counts against a seller because it said nothing, and what it can do. */
+function leftOut(agent: NonNullable<AgentAnswer["agent"]>): string[] {
+  const { unreceiptedPayments, unreceiptedUsdc, unansweredEscrows, refundsContested } = agent;
+  return [
+    ...(unreceiptedPayments === 0
+      ? []
+      : [
+          `${unreceiptedPayments} payments of $${unreceiptedUsdc} have no receipt after 24 hours. Publish a receipt for each: a late one still counts, and takes it off.`,
+        ]),
+    ...(unansweredEscrows === 0
+      ? []
+      : [
+          `${unansweredEscrows} deposits in its name went back unanswered. Mark delivery, publish a receipt, or give the money back yourself: each is an answer.`,
+        ]),
+    ...(refundsContested === 0
+      ? []
+      : [
+          `${refundsContested} hires were taken back after delivery, by ${agent.refundsContestedFamilies} families of buyers. Agree to audits in the listing: they find out who was right.`,
+        ]),
+  ];
 }

@@ -17,6 +17,9 @@ type Options = QueryOptions & {
   minSuccessRate?: string;
   minStars?: string;
   minTier?: number;
+  minIndependent?: number;
+  minCoverage?: string;
+  minKept?: string;
   mode?: string;
   minVersion?: string;
   clarification?: boolean;
@@ -41,6 +44,13 @@ export function registerSearch(program: Command): void {
       .option("--min-success-rate <rate>", "from 0 to 1; agents without hires pass none")
       .option("--min-stars <stars>", "from 0 to 5")
       .option("--min-tier <tier>", "0, 1 or 2", wholeNumber("--min-tier"))
+      .option(
+        "--min-independent <buyers>",
+        "families of wallets that bought, by whose money they began with",
+        wholeNumber("--min-independent"),
+      )
+      .option("--min-coverage <rate>", "from 0 to 1: the share of direct payments with a receipt")
+      .option("--min-kept <usdc>", "what buyers paid and did not get back")
       .option("--mode <mode>", 'direct, platform_escrow:<id>, or "platform_escrow:*" for any')
       .option("--min-version <version>", "lowest verification version, like v1")
       .option("--clarification", "only those that answer questions first")
@@ -61,6 +71,9 @@ function requestOf(capability: string, options: Options): SearchRequest {
     min_success_rate: options.minSuccessRate === undefined ? null : Number(options.minSuccessRate),
     min_avg_stars: options.minStars === undefined ? null : Number(options.minStars),
     min_trust_tier: options.minTier ?? null,
+    min_independent_buyers: options.minIndependent ?? null,
+    min_receipt_coverage: options.minCoverage === undefined ? null : Number(options.minCoverage),
+    min_kept_usdc: options.minKept ?? null,
     payment_mode: options.mode ?? null,
     min_verification_version: options.minVersion ?? null,
     clarification_supported: options.clarification ?? null,
@@ -77,12 +90,26 @@ function describe({ agents, next_cursor }: SearchAnswer): string {
     percent(reputation.success_rate),
     number(reputation.last_30d_hire_count),
     number(reputation.avg_stars),
+    reputation.independent_buyers,
+    `$${reputation.kept_usdc}`,
     `$${listing.price_usdc}`,
     `${listing.max_latency_ms} ms`,
     listing.payment_mode,
     cluster_size > 1 ? `of ${cluster_size}` : "–",
   ]);
-  const head = ["agent", "tier", "success", "hires", "stars", "price", "within", "mode", "cluster"];
+  const head = [
+    "agent",
+    "tier",
+    "success",
+    "hires",
+    "stars",
+    "indep.",
+    "kept",
+    "price",
+    "within",
+    "mode",
+    "cluster",
+  ];
   const more = next_cursor === null ? [] : [`More: --cursor ${next_cursor}`];
   return [table(head, rows, "Nobody offers this within these limits."), ...more].join("\n");
 }

@@ -64,6 +64,20 @@ export const searchRequest = z
     min_success_rate: z.number().min(0).max(1).nullish(),
     min_avg_stars: z.number().min(0).max(5).nullish(),
     min_trust_tier: z.int().min(0).max(2).nullish(),
+    min_independent_buyers: z
+      .int()
+      .min(0)
+      .nullish()
+      .openapi({ description: "Families of wallets that bought, by whose money they began with" }),
+    min_receipt_coverage: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullish()
+      .openapi({ description: "Share of direct payments with a receipt; null passes none" }),
+    min_kept_usdc: priceUsdcSchema
+      .nullish()
+      .openapi({ description: "What buyers paid and did not get back" }),
     payment_mode: z
       .union([z.literal(ANY_PLATFORM_ESCROW), paymentModeSchema])
       .nullish()
@@ -125,6 +139,9 @@ export const searchResponse = z
             claim_status: z.string(),
             claimed: z.boolean(),
             trust_tier: z.int(),
+            independent_buyers: z.int().openapi({ description: "Families of wallets that bought" }),
+            kept_usdc: usdc.openapi({ description: "What they paid and did not get back" }),
+            receipt_coverage: rate("Share of direct payments with a receipt"),
             ...clusterFields,
           }),
         })

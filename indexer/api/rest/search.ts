@@ -17,6 +17,8 @@ export const SEARCH_RANKING = [
   "agent_id, capability and payment_mode, ascending",
 ];
 
+const NANO = 1_000_000_000;
+
 /** Listings read at once after a first page that had too few matches. */
 const BATCH = 200;
 
@@ -49,6 +51,7 @@ export async function search(
 function filterOf(request: SearchRequest): ListingFilter {
   const { max_price_usdc: price, min_verification_version: version } = request;
   const { min_success_rate: rate, min_avg_stars: stars } = request;
+  const { min_kept_usdc: kept, min_receipt_coverage: covered } = request;
   return {
     capability: request.capability,
     maxPrice: price ? parseUsdc(price, "max_price_usdc").toString() : null,
@@ -60,17 +63,28 @@ function filterOf(request: SearchRequest): ListingFilter {
     audited: request.audited ?? null,
     minPercent: rate === null || rate === undefined ? null : Math.floor(rate * 100),
     minTenths: stars === null || stars === undefined ? null : Math.floor(stars * 10),
+    minFamilies: request.min_independent_buyers ?? null,
+    minKept: kept ? parseUsdc(kept, "min_kept_usdc").toString() : null,
+    // One unit less: what is published is rounded, and compared again.
+    minCovered: covered === null || covered === undefined ? null : Math.floor(covered * NANO) - 1,
   };
 }
 
 /** A rate that is null passes no minimum, not even 0. */
-function passes(agent: Row<"agent">, { min_success_rate, min_avg_stars }: SearchRequest): boolean {
-  return reaches(agent, "success_rate", min_success_rate) && reaches(agent, "avg_stars", min_avg_stars);
+function passes(agent: Row<"agent">, request: SearchRequest): boolean {
+  const { min_kept_usdc: kept } = request;
+  return (
+    reaches(agent, "success_rate", request.min_success_rate) &&
+    reaches(agent, "avg_stars", request.min_avg_stars) &&
+    reaches(agent, "independent_buyers", request.min_independent_buyers) &&
+    reaches(agent, "receipt_coverage", request.min_receipt_coverage) &&
+    (kept == null || parseUsdc(publishedField(agent, "kept_usdc")) >= parseUsdc(kept))
+  );
 }
 
 function reaches(
   agent: Row<"agent">,
-  rate: "success_rate" | "avg_stars",
+  rate: "success_rate" | "avg_stars" | "independent_buyers" | "receipt_coverage",
   least: number | null | undefined,
 ): boolean {
   if (least === null || least === undefined) return true;
@@ -105,6 +119,9 @@ async function resultOf(
       claim_status: publishedField(agent, "claim_status"),
       claimed: publishedField(agent, "claimed"),
       trust_tier: publishedField(agent, "trust_tier"),
+      independent_buyers: publishedField(agent, "independent_buyers"),
+      kept_usdc: publishedField(agent, "kept_usdc"),
+      receipt_coverage: publishedField(agent, "receipt_coverage"),
       ...membership,
     },
   };

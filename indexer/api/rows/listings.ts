@@ -96,6 +96,10 @@ export type ListingFilter = {
   audited: boolean | null;
   minPercent: number | null;
   minTenths: number | null;
+  /** Of its agent: families of buyers, what stayed (atomic units), receipts for each 10⁹ payments. */
+  minFamilies: number | null;
+  minKept: string | null;
+  minCovered: number | null;
 };
 
 /** Where a listing stands in the published order; the price in atomic units. */
@@ -154,6 +158,14 @@ function prepare(db: Database, name: string, limit: number, hasCursor: boolean):
         given("audited", "boolean", (wanted) => sql`${isAudited} = ${wanted}`),
         given("minPercent", "bigint", (least) => sql`${listing.successPercent} >= ${least}`),
         given("minTenths", "bigint", (least) => sql`${listing.starTenths} >= ${least}`),
+        given("minFamilies", "bigint", (least) => sql`${agent.independentBuyers} >= ${least}`),
+        given("minKept", "numeric(78)", (least) => sql`${agent.kept} >= ${least}`),
+        given(
+          "minCovered",
+          "bigint",
+          (least) =>
+            sql`${agent.windowDirect} > 0 AND ${agent.windowDirect}::numeric * 1000000000 >= ${least} * (${agent.windowDirect} + ${agent.unreceipted})`,
+        ),
         hasCursor ? sql`(${listing.rank}, ${listing.price}, ${listing.id}) > ${after}` : undefined,
       ),
     )

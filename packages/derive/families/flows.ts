@@ -7,7 +7,8 @@ import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { changeWallet, findWallet } from "../wallets.ts";
 import { accountOf, DEEP, familyOf } from "./familyOf.ts";
-import { formatInflow, type Inflow, parseInflow } from "./origin.ts";
+import { isOfSomebody, keepFlow, reached } from "./keptFlows.ts";
+import { type Inflow, parseInflow } from "./origin.ts";
 
 /**
  * A transfer of the size of a funding, into a wallet that bought something or into one before it: money that came back, if it is from
@@ -17,11 +18,6 @@ export async function noteFlow(step: Step, wallet: string, inflow: Inflow): Prom
   if (inflow.value < BigInt(step.params.minFundingAtomic)) return;
   if ((await findWallet(step, wallet))?.traced === true) await addFlow(step, wallet, inflow);
   else await keepFlow(step, wallet, inflow);
-}
-
-/** Keeps a transfer for when its receiver is looked at. */
-export async function keepFlow(step: Step, wallet: string, inflow: Inflow): Promise<void> {
-  if (isOfSomebody(inflow)) await append(step.store, reached(wallet), formatInflow(inflow));
 }
 
 /** From here on what reaches a buyer and all before it is looked at; what reached them in the window is now. */
@@ -90,16 +86,8 @@ async function changeFlow(step: Step, id: string, by: bigint): Promise<void> {
   if (row?.touched !== ticks) await append(step.store, changedIn(ticks), id);
 }
 
-function isOfSomebody({ how }: Inflow): boolean {
-  return how === "plain" || how === "payout";
-}
-
 function flowId(account: string, family: string): string {
   return `${account}/${family}`;
-}
-
-function reached(wallet: string): string {
-  return `reached/${wallet}`;
 }
 
 function changedIn(tick: number): string {

@@ -1,8 +1,8 @@
 import type { Params } from "tallystick-protocol/records/params";
 import { emptyRow } from "../emptyRow.ts";
 import type { HistoryEvent } from "../events.ts";
-import { keepFlow } from "../families/flows.ts";
 import { inflowOfTransfer, noteLargest } from "../families/inflows.ts";
+import { keepFlow } from "../families/keptFlows.ts";
 import { isFundingSize } from "../funding/isFundingSize.ts";
 import { formatLeg } from "../funding/legs.ts";
 import { directHireId } from "../hireId.ts";

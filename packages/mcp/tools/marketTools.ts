@@ -8,6 +8,7 @@ import { capabilitySchema } from "tallystick-protocol/capabilitySchema";
 import { TallystickError } from "tallystick-protocol/errors";
 import { z } from "zod";
 import type { McpContext } from "../mcpContext.ts";
+import { restsOn } from "../restsOn.ts";
 import { plainFigures, plainName, strangersText, strangersTextSchema } from "../strangersText.ts";
 import { answering } from "../toolResult.ts";
 
@@ -28,6 +29,7 @@ const agent = z.object({
     last_30d_hire_count: z.number(),
     avg_stars: z.number().nullable(),
     trust_tier: z.number(),
+    rests_on: z.string().describe("What the figures rest on, in a sentence."),
   }),
 });
 
@@ -54,6 +56,13 @@ function registerSearchAgents(server: McpServer, context: McpContext): void {
         min_success_rate: z.number().min(0).max(1).optional(),
         min_avg_stars: z.number().min(0).max(5).optional(),
         min_trust_tier: z.int().min(0).max(2).optional(),
+        min_independent_buyers: z
+          .int()
+          .min(0)
+          .optional()
+          .describe("Buyers whose money has different sources, at least so many."),
+        min_receipt_coverage: z.number().min(0).max(1).optional(),
+        min_kept_usdc: priceUsdcSchema.optional().describe("What buyers paid and did not get back, in USDC."),
         payment_mode: z.string().optional().describe("direct, platform_escrow:ID, or platform_escrow:*."),
         min_verification_version: z.string().optional(),
         clarification_supported: z.boolean().optional(),
@@ -97,6 +106,7 @@ function registerCheckReputation(server: McpServer, context: McpContext): void {
         last_30d_hire_count: z.number(),
         avg_stars: z.number().nullable(),
         trust_tier: z.number(),
+        rests_on: z.string().describe("What the figures rest on, in a sentence."),
         cluster_id: z.string().nullable(),
         cluster_size: z.number(),
         co_members: z.array(z.string()),
@@ -109,7 +119,10 @@ function registerCheckReputation(server: McpServer, context: McpContext): void {
           context.query.reputation(agent_id),
           context.query.cluster(agent_id),
         ]);
-        return plainFigures({ ...reputation, co_members: cluster.co_members }) as { [key: string]: unknown };
+        return {
+          ...(plainFigures({ ...reputation, co_members: cluster.co_members }) as { [key: string]: unknown }),
+          rests_on: restsOn({ ...reputation, hires: reputation.last_30d_hire_count_raw }),
+        };
       }),
   );
 }
@@ -185,7 +198,10 @@ function plainAgent({
       clarification_supported,
       first_call_free: first_call_free === true,
     },
-    reputation: plainFigures(reputation) as z.output<typeof agent>["reputation"],
+    reputation: {
+      ...(plainFigures(reputation) as Omit<z.output<typeof agent>["reputation"], "rests_on">),
+      rests_on: restsOn({ ...reputation, hires: reputation.last_30d_hire_count }),
+    } as z.output<typeof agent>["reputation"],
   };
 }
 

@@ -3,6 +3,7 @@ import { type Listing, listingSchema } from "tallystick-protocol/records/listing
 import { escrowProviderOf } from "tallystick-protocol/records/paymentMode";
 import { NoSellerError, noRecovery } from "../errors.ts";
 import type { SearchRequest } from "../query/answers.ts";
+import { meetsRequirements, type Requirements, requirementsAsked } from "./requirements.ts";
 import type { FoundAgent, SearchClient } from "./searchClient.ts";
 
 /** An offer that a hire may take. */
@@ -21,6 +22,7 @@ export type Wishes = {
   minSuccessRate?: number | undefined;
   minAvgStars?: number | undefined;
   minTrustTier?: number | undefined;
+  require?: Requirements | undefined;
   /** Whether an escrow payment mode may be used. */
   allowsEscrow: (paymentMode: string) => boolean;
   /** Whose own offers these are: nobody hires itself. */
@@ -47,6 +49,7 @@ export async function* findSellers(
     ...(wishes.minSuccessRate !== undefined && { min_success_rate: wishes.minSuccessRate }),
     ...(wishes.minAvgStars !== undefined && { min_avg_stars: wishes.minAvgStars }),
     ...(wishes.minTrustTier !== undefined && { min_trust_tier: wishes.minTrustTier }),
+    ...requirementsAsked(wishes.require ?? {}),
     ...(wishes.mode === "escrow" ? {} : { payment_mode: wishes.mode }),
     limit: 100,
   };
@@ -86,7 +89,7 @@ function readCandidate({ agent_id, listing, reputation }: FoundAgent): Candidate
     : undefined;
 }
 
-function fits({ listing, price }: Candidate, wishes: Wishes): boolean {
+function fits({ listing, price, reputation }: Candidate, wishes: Wishes): boolean {
   const { agent_id: agent, payment_mode: mode } = listing;
   return (
     listing.capability === wishes.capability &&
@@ -96,6 +99,7 @@ function fits({ listing, price }: Candidate, wishes: Wishes): boolean {
     price <= wishes.maxPrice &&
     listing.max_latency_ms <= wishes.maxLatencyMs &&
     isOfMode(mode, wishes.mode) &&
+    meetsRequirements(reputation, wishes.require ?? {}) &&
     (mode === "direct" || wishes.allowsEscrow(mode))
   );
 }

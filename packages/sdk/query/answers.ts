@@ -12,6 +12,12 @@ export type SearchRequest = {
   min_avg_stars?: number | null;
   /** 0, 1 or 2. */
   min_trust_tier?: number | null;
+  /** Families of wallets that bought, by whose money they began with. */
+  min_independent_buyers?: number | null;
+  /** From 0 to 1: the share of direct payments with a receipt. */
+  min_receipt_coverage?: number | null;
+  /** USDC that buyers paid and did not get back, like "1.00". */
+  min_kept_usdc?: string | null;
   /** An exact mode, or `platform_escrow:*` for any escrow service. */
   payment_mode?: string | null;
   /** Like "v1" (SHP §8.2). */
@@ -57,6 +63,9 @@ export type SearchResult = {
     claim_status: string;
     claimed: boolean;
     trust_tier: number;
+    independent_buyers: number;
+    kept_usdc: string;
+    receipt_coverage: number | null;
     cluster_id: string | null;
     cluster_size: number;
   };

@@ -1,0 +1,13 @@
+/** What a reputation rests on. Each figure comes from a node, so that only its digits are said again. */
+type Figures = { hires: number; independent_buyers: number; kept_usdc: string };
+
+/** "11 hires; 2 independent buyers; 0.40 USDC stayed": what an agent reads before it trusts a rate. */
+export function restsOn({ hires, independent_buyers: buyers, kept_usdc: kept }: Figures): string {
+  const stayed = /^[0-9]{1,20}[.][0-9]{2,6}$/.test(kept) ? kept : "an unknown sum of";
+  return `${count(hires, "hire")}; ${count(buyers, "independent buyer")}; ${stayed} USDC stayed`;
+}
+
+function count(n: unknown, what: string): string {
+  const value = typeof n === "number" && Number.isFinite(n) ? n : 0;
+  return `${value} ${what}${value === 1 ? "" : "s"}`;
+}
