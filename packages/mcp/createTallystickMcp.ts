@@ -1,6 +1,7 @@
 import { McpServer } from "@modelcontextprotocol/server";
 import type { McpContext } from "./mcpContext.ts";
 import { registerBuyerTools } from "./tools/buyerTools.ts";
+import { registerDispatchTools } from "./tools/dispatchTools.ts";
 import { registerHireTools } from "./tools/hireTools.ts";
 import { registerMarketTools } from "./tools/marketTools.ts";
 import { registerOfferTools } from "./tools/offerTools.ts";
@@ -28,5 +29,6 @@ export function createTallystickMcp(context: McpContext): McpServer {
   registerBuyerTools(server, context);
   registerSellerTools(server, context);
   registerSettlementTools(server, context);
+  registerDispatchTools(server, context);
   return server;
 }

@@ -30,6 +30,10 @@ const environmentSchema = z.object({
   TALLYSTICK_MAX_PER_HIRE_USDC: priceUsdcSchema.optional(),
   TALLYSTICK_STATE_DIR: z.string().optional(),
   TALLYSTICK_API_KEY: z.string().optional(),
+  TALLYSTICK_DISPATCH_URL: z
+    .url({ protocol: /^https?$/, message: "must be the http or https address of a dispatcher" })
+    .optional(),
+  TALLYSTICK_DISPATCH_KEY: z.string().optional(),
   TALLYSTICK_LEDGER: ledgerNameSchema.optional(),
   TALLYSTICK_CHAIN_ID: z
     .string()
@@ -61,6 +65,8 @@ export type McpConfig = {
   /** Where the cap and unfinished hires are remembered; absent: only as long as the process lives. */
   stateDir: string | undefined;
   apiKey: string | undefined;
+  /** The dispatcher, and the key for it: both or none. */
+  dispatch: { url: string; key: string } | undefined;
   /** What ratings and telemetry are signed for; absent: what the node says first. */
   ledger: LedgerName | undefined;
   network: PaymentNetwork;
@@ -103,6 +109,7 @@ export function readMcpConfig(environment: { [name: string]: string | undefined 
     maxPerHire: perHire === undefined ? undefined : parseUsdc(perHire),
     stateDir: env.TALLYSTICK_STATE_DIR,
     apiKey: env.TALLYSTICK_API_KEY,
+    dispatch: dispatcherOf(env.TALLYSTICK_DISPATCH_URL, env.TALLYSTICK_DISPATCH_KEY),
     ledger: env.TALLYSTICK_LEDGER,
     network: { chainId: env.TALLYSTICK_CHAIN_ID, token: env.TALLYSTICK_TOKEN, ...version },
     rpcUrl: env.TALLYSTICK_RPC_URL,
@@ -110,6 +117,18 @@ export function readMcpConfig(environment: { [name: string]: string | undefined 
     devMode: env.TALLYSTICK_DEV_MODE === "1",
     mcpKey: env.TALLYSTICK_MCP_KEY,
   };
+}
+
+/** Where tasks are dispatched: an address and a key for it, or none. */
+function dispatcherOf(url: string | undefined, key: string | undefined): McpConfig["dispatch"] {
+  if (url !== undefined && key !== undefined) return { url, key };
+  if (url === undefined && key === undefined) return undefined;
+  const names = ["TALLYSTICK_DISPATCH_URL", "TALLYSTICK_DISPATCH_KEY"] as const;
+  const [missing, given] = url === undefined ? names : [names[1], names[0]];
+  throw new InvalidInputError({
+    code: "invalid_config",
+    issues: [{ field: missing, message: `is required with ${given}` }],
+  });
 }
 
 /**
@@ -121,7 +140,7 @@ export function createMcpContext(
   config: McpConfig,
   options: { store?: KeyValueStore; fetch?: Fetch; now?: () => number; client?: PublicClient } = {},
 ): McpContext {
-  const { baseUrl, privateKey, apiKey, devMode, rpcUrl } = config;
+  const { baseUrl, privateKey, apiKey, dispatch, devMode, rpcUrl } = config;
   const { store, fetch, now = Date.now } = options;
   const client = options.client ?? (rpcUrl ? createPublicClient({ transport: http(rpcUrl) }) : undefined);
   const ask = fetch ?? globalThis.fetch.bind(globalThis);
@@ -139,6 +158,7 @@ export function createMcpContext(
       wallet &&
       spendCapOf(config, wallet, { store, fetch: ask, sellerFetch, now, ...(client && { client }) }),
     apiKey,
+    dispatch,
     offers: new Map(),
     counters: new Map(),
     desk: createHireDesk(now),

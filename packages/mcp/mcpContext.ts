@@ -34,6 +34,8 @@ export type McpContext = {
   spend: SpendCap | undefined;
   /** For the settlement of actions. */
   apiKey: string | undefined;
+  /** The dispatcher of `dispatch_task`, and the key for it. Absent: the tool refuses. */
+  dispatch: { url: string; key: string } | undefined;
   /** Offers that sellers made in clarification, by their token: what `hire_agent` accepts. */
   offers: Map<string, { listing: Listing; offer: QuoteOffer }>;
   counters: CounterMemory;

@@ -3,6 +3,7 @@ import type { InputIssue } from "./errors.ts";
 /** Who of a node's processes and commands is given a key. */
 type Owner =
   | "settlement"
+  | "dispatch"
   | "keeper"
   | "prober"
   | "auditing"
@@ -15,6 +16,7 @@ type Owner =
 /** The processes that hold themselves to their own keys. The indexer, and each replica of it, has none. */
 export type KeyHolder =
   | "settlement"
+  | "dispatch"
   | "indexer"
   | "keeper"
   | "prober"
@@ -39,8 +41,11 @@ export const KEYS: { readonly [variable: string]: Owner } = {
   AUDIT_POOL_PRIVATE_KEY: "auditing",
   AUDIT_ARBITER_PRIVATE_KEY: "auditing",
   NOTIFIER_PRIVATE_KEY: "notifying",
+  DISPATCH_SETTLEMENT_KEY: "dispatch",
+  DISPATCH_API_KEYS: "dispatch",
   TALLYSTICK_PRIVATE_KEY: "mcp",
   TALLYSTICK_API_KEY: "mcp",
+  TALLYSTICK_DISPATCH_KEY: "mcp",
   TALLYSTICK_MCP_KEY: "mcp",
   DEPLOYER_PRIVATE_KEY: "deploy",
   POSTGRES_PASSWORD: "postgres",

@@ -45,7 +45,10 @@ export type SettleParameters = {
   /** How often to propose before giving up on a head that keeps moving. Default 10. */
   maxAttempts?: number;
   fetch?: Fetch;
-  /** Ends every wait. The work is given no signal: it has its own. */
+  /**
+   * Ends the waits before a proposal. One that has left is waited for: nobody could say else what became of it. The work is
+   * given no signal: it has its own.
+   */
   signal?: AbortSignal;
 };
 
@@ -77,7 +80,7 @@ export async function settle(parameters: SettleParameters): Promise<SettleResult
     await onSettled?.(settled);
     return settled;
   };
-  const earlier = await findOutcome(parameters, proposedOn);
+  const earlier = await findProposed(parameters, proposedOn);
   if (earlier) return await conclude(earlier, 0);
   for (let attempts = 1; ; attempts++) {
     const asked = { baseUrl, keywords, ...(fetch && { fetch }), ...(signal && { signal }) };
@@ -87,12 +90,13 @@ export async function settle(parameters: SettleParameters): Promise<SettleResult
       worked++;
       known = { contextHash, draft: await work(context) };
     }
+    signal?.throwIfAborted();
     await onProposing?.({ parentHash, contextHash });
     const answer = await propose(parameters, context, known.draft);
     const hasDrifted = answer.status === "REJECTED" && answer.reason === DRIFT;
     if (!hasDrifted) return await conclude(answer, attempts);
     // What took the head may be this task, sent by the earlier process and arrived only now.
-    const late = await findOutcome(parameters, proposedOn);
+    const late = await findProposed(parameters, proposedOn);
     if (late || attempts >= maxAttempts) return await conclude(late ?? answer, attempts);
   }
 }
@@ -110,7 +114,7 @@ async function propose(
   { parentHash, contextHash }: ContextSlice,
   { dataUpdate, confidenceScore, proof, shadow, agentMetadata }: Draft,
 ): Promise<Answer> {
-  const { baseUrl, apiKey, taskId, fetch, signal } = parameters;
+  const { baseUrl, apiKey, taskId, fetch } = parameters;
   const body = {
     header: {
       task_id: taskId,
@@ -123,11 +127,12 @@ async function propose(
     shadow: shadow && { payload: { data_update: shadow.dataUpdate } },
   };
   try {
-    const { text } = await requestService({ baseUrl, path: "/v1/settle", apiKey, body, fetch, signal });
+    const { text } = await requestService({ baseUrl, path: "/v1/settle", apiKey, body, fetch });
     return readForeignJson(text) as Answer;
   } catch (error) {
     if (!(error instanceof ServiceError) || !error.isUncertain) throw error;
-    const found = await findAnswer(parameters, parentHash).catch(() => {
+    const { signal: _, ...unhurried } = parameters;
+    const found = await findAnswer(unhurried, parentHash).catch(() => {
       throw error;
     });
     if (found === "unknown") throw error;
@@ -143,11 +148,11 @@ async function findAnswer(
   parameters: SettleParameters,
   parentHash: string,
 ): Promise<Settled | Held | "unknown" | undefined> {
-  const { baseUrl, fetch, signal } = parameters;
+  const { baseUrl, fetch } = parameters;
   // Asked first: an entry that comes between the two questions is found by the second.
-  const { text } = await requestService({ baseUrl, path: "/v1/ledger/latest", fetch, signal });
+  const { text } = await requestService({ baseUrl, path: "/v1/ledger/latest", fetch });
   const { hash } = readForeignJson(text) as { hash: string };
-  const outcome = await findOutcome(parameters, [parentHash]);
+  const outcome = await findProposed(parameters, [parentHash]);
   return outcome ?? (hash === parentHash ? "unknown" : undefined);
 }
 
@@ -159,9 +164,17 @@ type TaskStatus = {
 /**
  * What the ledger, or the queue of reviews, has of a task that was proposed on one of these parents. An entry of the task
  * on such a parent can only be that proposal.
+ *
+ * @throws ServiceError
  */
-async function findOutcome(
-  { baseUrl, apiKey, taskId, fetch, signal }: SettleParameters,
+export async function findProposed(
+  {
+    baseUrl,
+    apiKey,
+    taskId,
+    fetch,
+    signal,
+  }: Pick<SettleParameters, "baseUrl" | "apiKey" | "taskId" | "fetch" | "signal">,
   parents: readonly string[],
 ): Promise<Settled | Held | undefined> {
   if (parents.length === 0) return undefined;

@@ -142,6 +142,20 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/keeper.ts")).registerKeeper,
   },
   {
+    name: "dispatch",
+    summary: "send tasks to the cheapest model that can do them, and settle the answers",
+    settings: async () => {
+      const { dispatchVariables, vendorKeys } = await import("../../services/dispatch/config.ts");
+      return [...dispatchVariables, ...vendorKeys];
+    },
+    load: async () => (await import("../commands/dispatch.ts")).registerDispatch,
+  },
+  {
+    name: "dispatch-report",
+    summary: "compute from a ledger what was spent on models, and what was saved",
+    load: async () => (await import("../commands/dispatchReport.ts")).registerDispatchReport,
+  },
+  {
     name: "prober",
     summary: "look whether the hosts of agents answer, and report it",
     settings: async () => (await import("../../services/probing/config.ts")).proberVariables,

@@ -19,6 +19,7 @@ const TOOLS = [
   "check_reputation",
   "check_settlement",
   "clarify",
+  "dispatch_task",
   "get_hire",
   "get_remaining_budget",
   "hire_agent",

@@ -7,6 +7,7 @@ import { indexerVariables } from "../../indexer/config.ts";
 import { ponderProgram, ponderSettings } from "../../scripts/processes/ponderProgram.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { auditingVariables } from "../../services/auditing/config.ts";
+import { dispatchVariables, vendorKeys } from "../../services/dispatch/config.ts";
 import { notifierVariables } from "../../services/notifying/config.ts";
 import { proberVariables } from "../../services/probing/config.ts";
 import { settlementVariables } from "../../services/settlement/config.ts";
@@ -61,7 +62,7 @@ describe("the container files", () => {
 
   it("start settlement, one indexer and API replicas as the tests do without containers", () => {
     expect(ours.map(([name]) => name)).to.deep.equal([
-      ...["settlement", "indexer", "api", "prober", "auditing", "notifying"],
+      ...["settlement", "indexer", "api", "prober", "dispatch", "auditing", "notifying"],
     ]);
     const listens = { hostname: "0.0.0.0", port: 42_069 };
     const command = (name: string) => compose.services[name]?.command ?? [];
@@ -70,6 +71,7 @@ describe("the container files", () => {
     expect(command("prober")).to.deep.equal(["node", "services/probing/main.ts"]);
     expect(compose.services.prober).to.deep.include({ profiles: ["prober"] });
     expect(command("auditing")).to.deep.equal(["node", "services/auditing/main.ts"]);
+    expect(command("dispatch")).to.deep.equal(["node", "services/dispatch/main.ts"]);
     expect(command("notifying")).to.deep.equal(["node", "services/notifying/main.ts"]);
     expect(command("indexer")).to.deep.equal(["node", ...ponderProgram("start", listens)]);
     expect(command("api")).to.deep.equal(["node", ...ponderProgram("serve", listens)]);
@@ -100,6 +102,7 @@ describe("the container files", () => {
       prober: proberVariables,
       auditing: auditingVariables,
       notifying: notifierVariables,
+      dispatch: [...dispatchVariables, ...vendorKeys],
     };
     // Its default is a file beside the ledger, in the ledger's volume; and Ponder is told its port by --port.
     const leftOut = ["KEYS_FILE", "INDEXER_PORT"];
@@ -121,7 +124,7 @@ describe("the container files", () => {
     const targets = jobs.flatMap((job) => job.dns_sd_configs.flatMap(({ names, port }) => [...names, port]));
     expect(targets).to.deep.equal([
       ...["settlement", 42_070, "indexer", 42_069, "api", 42_069],
-      ...["prober", 42_074, "auditing", 42_073, "notifying", 42_075],
+      ...["prober", 42_074, "auditing", 42_073, "notifying", 42_075, "dispatch", 42_076],
     ]);
     expect(compose.services.prometheus).to.deep.include({ profiles: ["metrics"] });
     const mounted = (compose.services.prometheus?.volumes ?? []).map((it) => it.split(":")[0]);

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
+import { vendorKeys } from "../../services/dispatch/config.ts";
 
 const read = (file: string) => readFileSync(path.join(repositoryRoot, file), "utf8");
 
@@ -16,13 +17,15 @@ describe(".env.example", () => {
     (match) => match[1] as string,
   );
 
-  it("lists every variable of settlement, indexer, keeper, prober, witness, auditing, notifier, npm start and the compose file, and no other but the deployer's key", () => {
+  it("lists every variable of settlement, indexer, keeper, prober, witness, auditing, notifier, dispatcher, npm start and the compose file, and no other but the deployer's key", () => {
     const wanted = new Set([
       ...variablesOf("services/settlement/config.ts"),
       ...variablesOf("services/probing/config.ts"),
       ...variablesOf("indexer/config.ts"),
       ...variablesOf("services/auditing/config.ts"),
       ...variablesOf("services/notifying/config.ts"),
+      ...variablesOf("services/dispatch/config.ts"),
+      ...vendorKeys,
       ...variablesOf("scripts/keeper/config.ts"),
       ...variablesOf("services/witness/config.ts"),
       ...variablesOf("packages/mcp/mcpConfig.ts"),

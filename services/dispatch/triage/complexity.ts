@@ -97,12 +97,17 @@ export function complexity({ prompt, outputSchema, contextBytes = 0, record }: C
     contextBytes,
     record: record === undefined ? 0 : Math.floor((1_000 * record.escalated) / (record.tasks + DOUBT)),
   };
+  return { version: COMPLEXITY_VERSION, value: complexityOf(features), features };
+}
+
+/** What features add up to: for whoever checks a record of them. */
+export function complexityOf(features: ComplexityFeatures): number {
   let points = 0;
   for (const [feature, { from, to, points: most }] of Object.entries(COMPLEXITY_POINTS)) {
     const above = Math.min(Math.max(features[feature as keyof ComplexityFeatures] - from, 0), to - from);
     points += Math.floor((above * most) / (to - from));
   }
-  return { version: COMPLEXITY_VERSION, value: Math.min(points, 1_000) / 1_000, features };
+  return Math.min(points, 1_000) / 1_000;
 }
 
 function count(text: string, pattern: RegExp): number {

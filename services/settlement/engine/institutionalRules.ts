@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { skeleton } from "tallystick-protocol/actions/plainText";
+import { actionName, DEFAULT_ACTION } from "tallystick-protocol/actions/actionName";
 import { InvalidInputError, invalidInputFromZod, TallystickError } from "tallystick-protocol/errors";
 import { JsonSyntaxError, type PyJson, parsePythonJson } from "tallystick-protocol/json/pythonJson";
 import { z } from "zod";
@@ -7,18 +7,6 @@ import type { ComparatorRule } from "./compareTexts.ts";
 import { COMPARATORS, DEFAULT_OVERLAP } from "./textComparators.ts";
 
 type PyObject = { [key: string]: PyJson };
-
-/** The rule for every action that has none of its own. */
-export const DEFAULT_ACTION = "*";
-
-/** What rules and actions are compared by: two spellings that a reader takes for one name are one. */
-export function actionName(name: string): string {
-  if (name === DEFAULT_ACTION) return name;
-  const plain = name.replace(/[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}]/gu, "");
-  return skeleton(plain)
-    .replace(/[^\p{L}\p{N}]+/gu, "_")
-    .replace(/^_|_$/g, "");
-}
 
 const share = z.number().min(0, "must be from 0 to 1").max(1, "must be from 0 to 1");
 const amount = z.union([z.number(), z.string().regex(/^\d{1,15}(\.\d{1,6})?$/)], {

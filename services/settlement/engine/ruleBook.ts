@@ -1,13 +1,7 @@
+import { actionName, DEFAULT_ACTION } from "tallystick-protocol/actions/actionName";
 import type { PyJson } from "tallystick-protocol/json/pythonJson";
 import type { LedgerEntry } from "tallystick-protocol/ledger/entry";
-import {
-  type ActionRule,
-  actionName,
-  DEFAULT_ACTION,
-  type InstitutionalRules,
-  millionths,
-  toPlainJson,
-} from "./institutionalRules.ts";
+import { type ActionRule, type InstitutionalRules, millionths, toPlainJson } from "./institutionalRules.ts";
 
 type PyObject = { [key: string]: PyJson };
 

@@ -1,0 +1,86 @@
+import type { McpServer } from "@modelcontextprotocol/server";
+import { TallystickError } from "tallystick-protocol/errors";
+import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import { requestService } from "tallystick-sdk/requestService";
+import { z } from "zod";
+import type { McpContext } from "../mcpContext.ts";
+import { plainFigures, plainName, strangersText, strangersTextSchema } from "../strangersText.ts";
+import { answering } from "../toolResult.ts";
+
+/** The longest that the dispatcher lets one request wait, and how long it may then take to answer, in milliseconds. */
+const WAIT_MS = 45_000;
+const ANSWER_MS = 60_000;
+
+/** The tool that has a task done by models of the operator, and settled (swarm.at §6). */
+export function registerDispatchTools(server: McpServer, context: McpContext): void {
+  server.registerTool(
+    "dispatch_task",
+    {
+      title: "Dispatch a task to a model",
+      description:
+        "Have a task done by the cheapest model that can do it, checked and settled in the ledger. Give a new UUID as task_id; the same call again joins the task and costs nothing. When status is RUNNING, call again with the same arguments. The answer is a model's: check it before you rely on it.",
+      inputSchema: z.object({
+        task_id: z.string().min(1).max(512).describe("A UUID. The same id again is the same task."),
+        goal: z.string().min(1).max(100_000).describe("What is to be done, whole: nobody can be asked back."),
+        output_schema: z
+          .record(z.string(), z.unknown())
+          .optional()
+          .describe("JSON Schema of the answer; without it the answer is a text."),
+        key: z
+          .string()
+          .max(128)
+          .optional()
+          .describe("The key of the shared state that the answer becomes; answer unless given."),
+        keywords: z
+          .array(z.string())
+          .max(32)
+          .optional()
+          .describe("Keys of the shared state that the task needs."),
+        kind: z.string().max(64).optional().describe("A short name for tasks like this one."),
+        private: z.boolean().optional().describe("True: never sent to a second vendor."),
+        max_cost_usd: z.string().optional().describe('Most it may cost, such as "0.05".'),
+        deadline_ms: z.number().int().min(1_000).max(3_600_000).optional(),
+      }),
+      outputSchema: z.looseObject({
+        status: z.string(),
+        task_id: z.string(),
+        from_others: strangersTextSchema.optional().describe("What the model wrote, and why it ended."),
+      }),
+      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+    },
+    (task) =>
+      answering(async () => {
+        const { dispatch, fetch } = context;
+        if (dispatch === undefined) throw noDispatcher();
+        const { text } = await requestService({
+          baseUrl: dispatch.url,
+          path: `/v1/dispatch?wait_ms=${WAIT_MS}`,
+          apiKey: dispatch.key,
+          body: withoutAbsent(task),
+          fetch,
+          timeoutMs: ANSWER_MS,
+        });
+        const { status, task_id: _, answer, reason, ...figures } = Object(readForeignJson(text));
+        return {
+          ...(plainFigures(figures) as object),
+          status: plainName(String(status)),
+          task_id: task.task_id,
+          ...((answer !== undefined || reason !== undefined) && {
+            from_others: strangersText({ answer, reason }),
+          }),
+        };
+      }),
+  );
+}
+
+function withoutAbsent(task: object): object {
+  return Object.fromEntries(Object.entries(task).filter(([, value]) => value !== undefined));
+}
+
+function noDispatcher(): TallystickError {
+  return new TallystickError({
+    code: "no_dispatcher",
+    message: "This server knows no dispatcher.",
+    hint: "Its operator can set TALLYSTICK_DISPATCH_URL and TALLYSTICK_DISPATCH_KEY; tallystick dispatch runs one.",
+  });
+}

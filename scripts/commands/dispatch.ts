@@ -1,0 +1,32 @@
+import type { Command } from "commander";
+import { surviveRequests } from "tallystick-runtime/http/requestScope";
+import { stderrLog as log } from "tallystick-runtime/stderrLog";
+import { untilAborted, watchShutdown } from "../cli/shutdown.ts";
+
+/** `tallystick dispatch`: sends tasks to models, and settles what they answer, until it is told to stop. */
+export function registerDispatch(program: Command): void {
+  program
+    .command("dispatch")
+    .description(
+      "Take tasks at POST /v1/dispatch, have each done by the cheapest model that can, and settle the answer at\n" +
+        "DISPATCH_SETTLEMENT_URL. DISPATCH_MODELS_FILE names the models, with their prices and limits.",
+    )
+    .addHelpText(
+      "after",
+      "\nCopy services/dispatch/models.example.yaml to begin with. docs/dispatch.md says the rest.",
+    )
+    .action(async () => {
+      const { readDispatchConfig } = await import("../../services/dispatch/config.ts");
+      const config = readDispatchConfig(process.env);
+      const { runDispatch } = await import("../../services/dispatch/runDispatch.ts");
+      const shutdown = watchShutdown();
+      surviveRequests((error) => log("A request left a fault behind.", { error }));
+      const running = await runDispatch(config, log);
+      process.stdout.write(
+        `${JSON.stringify({ listening: running.url, models: [...config.models.models.keys()] })}\n`,
+      );
+      await untilAborted(shutdown.signal);
+      await running.close();
+      shutdown.release();
+    });
+}

@@ -1,0 +1,126 @@
+import { TallystickError } from "tallystick-protocol/errors";
+import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import { formatDollars, type Picodollars } from "../models/money.ts";
+
+const DAY_MS = 86_400_000;
+const KEY = "budget/book";
+
+/** The budget does not allow a call. Nothing was sent. Codes: `task_budget_spent`, `day_budget_spent`. */
+export class CallBudgetError extends TallystickError {}
+
+/** What is spent and set aside, as JSON. Amounts are decimal strings of picodollars; days count from 1970, by UTC. */
+type Book = {
+  day: number;
+  /** Of that day. */
+  spent: string;
+  /** Of the tasks that are not over. */
+  tasks: { [task: string]: string };
+  /** Calls that are under way, with what is set aside for each. */
+  calls: { [call: string]: { task: string; amount: string; day: number } };
+};
+
+export type CallBudget = {
+  /**
+   * Sets the most that a call can cost aside, on disk, before it is made.
+   *
+   * @param taskLimit of this task, when it is lower than that of all
+   * @throws CallBudgetError; then nothing is set aside
+   */
+  reserve: (call: {
+    id: string;
+    task: string;
+    amount: Picodollars;
+    taskLimit?: Picodollars | undefined;
+  }) => Promise<void>;
+  /** Books what a call really cost, once; nothing happens for one that is not under way. */
+  settle: (id: string, cost: Picodollars) => Promise<void>;
+  /** The calls of a task that are under way: after a start, those that the last process did not live to see. */
+  underWay: (task: string) => Promise<{ id: string; amount: Picodollars }[]>;
+  /** Ends the account of a task that is over. */
+  forget: (task: string) => Promise<void>;
+  /** What is spent and set aside today. */
+  today: () => Promise<{ spent: Picodollars; reserved: Picodollars }>;
+};
+
+/**
+ * The budget of all calls to models: for each task and for each day. Exact under concurrency: changes are made one after the
+ * other, each with one write. One process owns the store.
+ *
+ * @param parameters.now milliseconds since 1970
+ */
+export function callBudget(parameters: {
+  store: KeyValueStore;
+  perTask: Picodollars;
+  perDay: Picodollars;
+  now: () => number;
+}): CallBudget {
+  const { store, perTask, perDay, now } = parameters;
+  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const next = turn.then(work, work);
+    turn = next.catch(() => {});
+    return next;
+  };
+  const read = async (): Promise<Book> => {
+    const day = Math.floor(now() / DAY_MS);
+    const book = (await store.get<Book>(KEY)) ?? { day, spent: "0", tasks: {}, calls: {} };
+    // A clock that is put back makes no day new.
+    return day > book.day ? { ...book, day, spent: "0" } : book;
+  };
+  const sum = (book: Book, ofThese: (call: Book["calls"][string]) => boolean): Picodollars =>
+    Object.values(book.calls).reduce(
+      (total, call) => (ofThese(call) ? total + BigInt(call.amount) : total),
+      0n,
+    );
+
+  return {
+    reserve: ({ id, task, amount, taskLimit }) =>
+      inTurn(async () => {
+        const book = await read();
+        if (Object.hasOwn(book.calls, id)) throw new Error(`the call ${id} is under way`);
+        const limit = taskLimit !== undefined && taskLimit < perTask ? taskLimit : perTask;
+        const ofTask = BigInt(book.tasks[task] ?? "0") + sum(book, (call) => call.task === task);
+        const ofDay = BigInt(book.spent) + sum(book, (call) => call.day === book.day);
+        if (ofTask + amount > limit) throw spent("task_budget_spent", "this task", amount, limit - ofTask);
+        if (ofDay + amount > perDay) throw spent("day_budget_spent", "this day", amount, perDay - ofDay);
+        const calls = { ...book.calls, [id]: { task, amount: String(amount), day: book.day } };
+        await store.put(KEY, { ...book, calls });
+      }),
+    settle: (id, cost) =>
+      inTurn(async () => {
+        const book = await read();
+        const { [id]: call, ...calls } = book.calls;
+        if (call === undefined) return;
+        const tasks = { ...book.tasks, [call.task]: String(BigInt(book.tasks[call.task] ?? "0") + cost) };
+        // A call of yesterday was set aside of yesterday's money.
+        const today = call.day === book.day ? BigInt(book.spent) + cost : BigInt(book.spent);
+        await store.put(KEY, { ...book, calls, tasks, spent: String(today) });
+      }),
+    underWay: (task) =>
+      inTurn(async () =>
+        Object.entries((await read()).calls)
+          .filter(([, call]) => call.task === task)
+          .map(([id, { amount }]) => ({ id, amount: BigInt(amount) })),
+      ),
+    forget: (task) =>
+      inTurn(async () => {
+        const book = await read();
+        const { [task]: _, ...tasks } = book.tasks;
+        if (_ !== undefined) await store.put(KEY, { ...book, tasks });
+      }),
+    today: () =>
+      inTurn(async () => {
+        const book = await read();
+        return { spent: BigInt(book.spent), reserved: sum(book, (call) => call.day === book.day) };
+      }),
+  };
+}
+
+function spent(code: string, whose: string, amount: Picodollars, left: Picodollars): CallBudgetError {
+  return new CallBudgetError({
+    code,
+    message: `Another call could cost ${formatDollars(amount)} dollars, and ${whose} has ${formatDollars(left)} left.`,
+    hint: "Raise DISPATCH_USD_PER_TASK or DISPATCH_USD_PER_DAY, or the task's max_cost_usd.",
+    details: { amount: formatDollars(amount), left: formatDollars(left) },
+  });
+}

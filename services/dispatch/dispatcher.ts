@@ -1,0 +1,346 @@
+import { randomInt } from "node:crypto";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { toBareHex } from "tallystick-protocol/hex";
+import type { Log } from "tallystick-runtime/stderrLog";
+import { startDeadline } from "tallystick-sdk/deadline";
+import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import { type CallBudget, callBudget } from "./budget/callBudget.ts";
+import type { Model, ModelTable } from "./models/modelTable.ts";
+import type { Picodollars } from "./models/money.ts";
+import { type OpenedModel, openModel } from "./models/openModel.ts";
+import { closeTask } from "./tasks/closeTask.ts";
+import type { Outcome } from "./tasks/outcome.ts";
+import { MAX_TASK_BYTES, readTask, type Task } from "./tasks/task.ts";
+import { type TaskFile, TaskFiles, taskKey } from "./tasks/taskFile.ts";
+import { TaskCancelled, TaskRun, TaskStopped } from "./tasks/taskRun.ts";
+import type { World } from "./tasks/world.ts";
+import { noSpans, type Spans } from "./telemetry.ts";
+import type { Settlement } from "./triage/houseRules.ts";
+import { kindRecords } from "./triage/kindRecords.ts";
+
+/** How long a task that is over is remembered, so that its id gives the same answer again, in milliseconds. */
+const REMEMBER_MS = 7 * 86_400_000;
+/** How often what could not be closed is tried again, in milliseconds. */
+const SWEEP_MS = 30_000;
+
+export type DispatcherParameters = {
+  /** What models.yaml says: `readModels(text)`. */
+  models: ModelTable;
+  settlement: Settlement;
+  /** `fileStore(folder)`, of one process only. */
+  store: KeyValueStore;
+  /** Most that a task, and a day, may cost: {@link parseDollars}. */
+  perTask: Picodollars;
+  perDay: Picodollars;
+  /** The dispatcher's name in the ledger. Default `dispatcher`. */
+  name?: string;
+  /** Tasks that are done at once, and that may wait for that. Default 8 and 256. */
+  atOnce?: number;
+  waiting?: number;
+  /** Where the keys of models stand. Default: this process's. */
+  environment?: { [name: string]: string | undefined };
+  /** Makes a model of the AI SDK. Default: by its provider and address in models.yaml. */
+  openModel?: (model: Model) => OpenedModel;
+  spans?: Spans;
+  log?: Log;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+  /** From 0 to below 1, and unknown to whoever asks: which tasks are drawn for a shadow. */
+  random?: () => number;
+};
+
+/** How a task stands. */
+export type TaskState = { status: "RUNNING"; task_id: string } | Outcome;
+
+export type Dispatcher = {
+  /**
+   * Does a task, from triage to settlement, and says what became of it. The same task again joins the one under way, or gives
+   * its outcome.
+   *
+   * @param task see {@link readTask}
+   * @throws InvalidInputError naming the field; TallystickError `conflicting_task`, `dispatcher_busy`, `dispatcher_closed`
+   */
+  dispatch: (task: unknown, options?: { owner?: string; signal?: AbortSignal }) => Promise<Outcome>;
+  /** Takes a task and does not wait for it. */
+  submit: (
+    task: unknown,
+    options?: { owner?: string },
+  ) => Promise<{ taskId: string; outcome: Promise<Outcome> }>;
+  /** How a task stands; undefined when it is not known, or another's. */
+  state: (taskId: string, owner?: string) => Promise<TaskState | undefined>;
+  /** Waits for a task that is under way. */
+  outcome: (taskId: string) => Promise<Outcome> | undefined;
+  /** Ends a task that is under way; false when it is not. What is proposed already may still settle. */
+  cancel: (taskId: string, owner?: string) => Promise<boolean>;
+  /** Goes on with what an earlier process left. Call it once, at the start. Returns how many tasks these are. */
+  resume: () => Promise<number>;
+  budget: CallBudget;
+  /** Tasks that are being done, and that wait. */
+  load: () => { running: number; waiting: number };
+  /** Stops. What is under way is gone on with by the next process. */
+  close: () => Promise<void>;
+};
+
+const OWNER = "library";
+
+/**
+ * A dispatcher: Triage, Execute, Verify, Settle (swarm.at §3).
+ *
+ * @throws InvalidInputError `missing_key` when a model's key is not there
+ * @example
+ * const dispatcher = createDispatcher({ models: readModels(text), settlement: { baseUrl, apiKey }, store: fileStore("./dispatch"),
+ *   perTask: parseDollars("0.10", "perTask"), perDay: parseDollars("5.00", "perDay") });
+ * const outcome = await dispatcher.dispatch({ task_id: crypto.randomUUID(), goal: "Which of these invoices are due?", keywords: ["invoices"] });
+ */
+export function createDispatcher(parameters: DispatcherParameters): Dispatcher {
+  return new RunningDispatcher(parameters);
+}
+
+type Running = { owner: string; request: string; outcome: Promise<Outcome>; stop: AbortController };
+
+class RunningDispatcher implements Dispatcher {
+  readonly budget: CallBudget;
+  readonly #world: World;
+  readonly #running = new Map<string, Running>();
+  readonly #turns: ReturnType<typeof queue>;
+  readonly #atMost: number;
+  /** Tasks that are being taken in or up: one at a time for each id, so that none is begun twice. */
+  readonly #locks = new Map<string, Promise<unknown>>();
+  #isClosed = false;
+  #sweeper: NodeJS.Timeout | undefined;
+
+  constructor(parameters: DispatcherParameters) {
+    const { models: table, settlement, store, perTask, perDay, now = Date.now, log = () => {} } = parameters;
+    const { name = "dispatcher", environment = process.env, spans = noSpans } = parameters;
+    const { atOnce = 8, waiting = 256, random = () => randomInt(2 ** 32) / 2 ** 32 } = parameters;
+    const opened = openAll(table, parameters.openModel ?? ((model) => openModel(model, environment)));
+    this.budget = callBudget({ store, perTask, perDay, now });
+    this.#turns = queue(atOnce);
+    this.#atMost = atOnce + waiting;
+    this.#world = {
+      table,
+      dispatcher: name,
+      settlement,
+      files: new TaskFiles(store),
+      budget: this.budget,
+      openModel: (model) => opened.get(model.name) as OpenedModel,
+      recordOf: kindRecords(settlement, name, now),
+      spans,
+      now,
+      random,
+      log,
+    };
+  }
+
+  async submit(given: unknown, { owner = OWNER }: { owner?: string } = {}) {
+    const text = JSON.stringify(given) ?? "";
+    if (text.length > MAX_TASK_BYTES) throw tooLarge();
+    const task = await readTask(given, owner);
+    const request = toBareHex(sha256(utf8ToBytes(text)));
+    const { taskId } = task;
+    return await this.#alone(taskId, async () => {
+      if (this.#isClosed) throw new TaskStopped();
+      const { files, now } = this.#world;
+      const underWay = this.#running.get(taskId);
+      const known = underWay ?? (await files.get(taskId));
+      if (known && (known.owner !== owner || known.request !== request)) throw conflicting(taskId);
+      if (underWay) return { taskId, outcome: underWay.outcome };
+      const file = known as TaskFile | undefined;
+      if (file?.phase === "over") return { taskId, outcome: Promise.resolve(file.outcome as Outcome) };
+      if (this.#running.size >= this.#atMost) throw busy();
+      if (file) return { taskId, outcome: this.#start(task, file).outcome };
+      const made = newFile({ task, owner, request, given, acceptedAt: now() });
+      await files.create(made);
+      return { taskId, outcome: this.#start(task, made).outcome };
+    });
+  }
+
+  async dispatch(given: unknown, { owner = OWNER, signal }: { owner?: string; signal?: AbortSignal } = {}) {
+    signal?.throwIfAborted();
+    const { taskId, outcome } = await this.submit(given, { owner });
+    const cancel = (): void =>
+      this.#running.get(taskId)?.stop.abort(new TaskCancelled("Whoever asked has left."));
+    if (signal?.aborted) cancel();
+    signal?.addEventListener("abort", cancel, { once: true });
+    return await outcome.finally(() => signal?.removeEventListener("abort", cancel));
+  }
+
+  async state(taskId: string, owner = OWNER): Promise<TaskState | undefined> {
+    const file = await this.#world.files.get(taskId);
+    if (file === undefined || file.owner !== owner) return undefined;
+    return file.phase === "over" && file.outcome ? file.outcome : { status: "RUNNING", task_id: taskId };
+  }
+
+  outcome(taskId: string): Promise<Outcome> | undefined {
+    return this.#running.get(taskId)?.outcome;
+  }
+
+  async cancel(taskId: string, owner = OWNER): Promise<boolean> {
+    const entry = this.#running.get(taskId);
+    if (entry === undefined || entry.owner !== owner) return false;
+    entry.stop.abort(new TaskCancelled("It was cancelled."));
+    return true;
+  }
+
+  async resume(): Promise<number> {
+    const sweep = () =>
+      void this.#sweep().catch((error) => this.#world.log("What is left could not be looked at.", { error }));
+    this.#sweeper ??= setInterval(sweep, SWEEP_MS).unref();
+    return await this.#sweep();
+  }
+
+  load(): { running: number; waiting: number } {
+    const running = this.#turns.running();
+    return { running, waiting: this.#running.size - running };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#sweeper);
+    const all = [...this.#running.values()];
+    for (const { stop } of all) stop.abort(new TaskStopped());
+    await Promise.allSettled(all.map(({ outcome }) => outcome));
+  }
+
+  #start(task: Task, file: TaskFile): Running {
+    const stop = new AbortController();
+    const { now, spans, log } = this.#world;
+    const work = async (): Promise<Outcome> => {
+      const limit = startDeadline(file.deadlineAt - now(), stop.signal);
+      try {
+        return await this.#turns.inTurn(() =>
+          spans.task(task, () => runTask(this.#world, task, file, limit.signal)),
+        );
+      } finally {
+        limit.end();
+      }
+    };
+    const outcome = work().finally(() => this.#running.delete(task.taskId));
+    outcome.catch((error) => {
+      if (error instanceof TaskStopped) return;
+      log("A task is not over; it is gone on with later.", { task: task.taskId, error });
+    });
+    const entry = { owner: file.owner, request: file.request, outcome, stop };
+    this.#running.set(task.taskId, entry);
+    return entry;
+  }
+
+  /** Takes up what is not over and not under way, and forgets what is long over. */
+  async #sweep(): Promise<number> {
+    const { files, now, log } = this.#world;
+    let count = 0;
+    for (const { taskId, phase, overAt = 0 } of await files.all()) {
+      if (this.#isClosed) break;
+      if (phase === "over") {
+        if (overAt + REMEMBER_MS < now()) await files.forget(taskId);
+        continue;
+      }
+      await this.#alone(taskId, async () => {
+        // Asked before the file is read: one that ends in between is over then.
+        if (this.#running.has(taskId)) return;
+        const file = await files.get(taskId);
+        if (file === undefined || file.phase === "over") return;
+        this.#start(await readTask(file.given, file.owner), file);
+        count++;
+      }).catch((error) => log("A task cannot be gone on with.", { task: taskId, error }));
+    }
+    return count;
+  }
+
+  #alone<T>(taskId: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#locks.get(taskId) ?? Promise.resolve();
+    const next = before.catch(() => {}).then(work);
+    this.#locks.set(taskId, next);
+    const forget = (): void => {
+      if (this.#locks.get(taskId) === next) this.#locks.delete(taskId);
+    };
+    next.then(forget, forget);
+    return next;
+  }
+}
+
+function newFile(about: {
+  task: Task;
+  owner: string;
+  request: string;
+  given: unknown;
+  acceptedAt: number;
+}): TaskFile {
+  const { task, owner, request, given, acceptedAt } = about;
+  return {
+    taskId: task.taskId,
+    owner,
+    request,
+    given,
+    acceptedAt,
+    deadlineAt: acceptedAt + task.deadlineMs,
+    phase: "running",
+    calls: {},
+    draws: {},
+    proposedOn: [],
+    closedOn: [],
+  };
+}
+
+async function runTask(world: World, task: Task, file: TaskFile, signal: AbortSignal): Promise<Outcome> {
+  const run = new TaskRun(world, task, file, signal);
+  const ended = file.closing ?? (await run.run());
+  const outcome = await closeTask(world, task, run, ended);
+  await world.files.change(task.taskId, ({ given: _, calls: __, ...it }) => ({
+    ...it,
+    calls: {},
+    phase: "over",
+    outcome,
+    overAt: world.now(),
+  }));
+  await world.budget.forget(taskKey(task.taskId));
+  return outcome;
+}
+
+function openAll(table: ModelTable, open: (model: Model) => OpenedModel): Map<string, OpenedModel> {
+  return new Map([...table.models].map(([name, model]) => [name, open(model)]));
+}
+
+/** Lets so many work at once; the others wait in the order in which they came. */
+function queue(atOnce: number) {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return {
+    running: () => running,
+    inTurn: async <T>(work: () => Promise<T>): Promise<T> => {
+      if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+      else running++;
+      try {
+        return await work();
+      } finally {
+        const next = waiting.shift();
+        if (next) next();
+        else running--;
+      }
+    },
+  };
+}
+
+function conflicting(taskId: string): TallystickError {
+  return new TallystickError({
+    code: "conflicting_task",
+    message: `The task ${taskId} is another one.`,
+    hint: "Give each task an id of its own, best a UUID.",
+    field: "task_id",
+  });
+}
+
+function busy(): TallystickError {
+  return new TallystickError({
+    code: "dispatcher_busy",
+    message: "Too many tasks wait.",
+    hint: "Send it again in a few seconds.",
+  });
+}
+
+function tooLarge(): InvalidInputError {
+  const message = `must have at most ${MAX_TASK_BYTES} characters as JSON`;
+  return new InvalidInputError({ issues: [{ field: "task", message }] });
+}

@@ -1,0 +1,13 @@
+import type { Model, Tier } from "../models/modelTable.ts";
+import type { CallRecord } from "../tasks/callRecord.ts";
+import type { ExecutorPrompt } from "./executorPrompt.ts";
+
+/** A question to a model. */
+export type Call = {
+  role: CallRecord["role"];
+  tier: Tier | null;
+  model: Model;
+  prompt: ExecutorPrompt;
+  /** Of the whole answer. */
+  schema: { readonly [keyword: string]: unknown };
+};

@@ -1,0 +1,179 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { toBareHex } from "tallystick-protocol/hex";
+import { startDeadline } from "tallystick-sdk/deadline";
+import type { CallBudget } from "../budget/callBudget.ts";
+import { costOf, type Model, mostOf } from "../models/modelTable.ts";
+import { formatDollars, type Picodollars, readDollars } from "../models/money.ts";
+import type { OpenedModel } from "../models/openModel.ts";
+import type { CallRecord } from "../tasks/callRecord.ts";
+import type { FinishedCall } from "../tasks/taskFile.ts";
+import type { CallSpans } from "../telemetry.ts";
+import type { Call } from "./call.ts";
+import type { ExecutorPrompt } from "./executorPrompt.ts";
+import { type Answer, readAnswer } from "./readAnswer.ts";
+import { CallFailure, type Reply, streamAnswer } from "./streamAnswer.ts";
+
+/** A token has a byte at least; roles, and the schema beside the instructions, take some more. */
+const TOKENS_BESIDE = 1_000;
+/** Requests for one answer, the first included; and the longest that a vendor's wish to be left alone is kept. */
+const MOST_REQUESTS = 4;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** What a call works with. */
+export type CallContext = {
+  openModel: (model: Model) => OpenedModel;
+  budget: CallBudget;
+  /** The task it is for, and what that may cost at most. */
+  task: string;
+  taskLimit?: Picodollars | undefined;
+  /** A finished call of this step, of this process or one before it. */
+  finished: (step: string) => FinishedCall | undefined;
+  /** @throws when the task has asked often enough */
+  requireRoom: () => void;
+  /** Remembers a finished call, on disk. */
+  finish: (step: string, call: FinishedCall) => Promise<void>;
+  spans: CallSpans;
+  /** Milliseconds since 1970. */
+  now: () => number;
+  signal: AbortSignal;
+};
+
+/** Tokens that a prompt may take, at most. */
+export function promptTokens({ instructions, prompt }: ExecutorPrompt, schema: object): number {
+  return utf8ToBytes(instructions + prompt + JSON.stringify(schema)).length + TOKENS_BESIDE;
+}
+
+/** The result of a request after which the same is asked again. */
+const AGAIN = { again: true } as const;
+
+/**
+ * Asks a model, and asks again while it is only busy. Each request is paid from the budget and remembered before it leaves, and
+ * again when it is over: a process that comes after finds it, and neither sends nor pays for it again. One that a process did not
+ * live to see counts as paid.
+ *
+ * @param step names the call within its task
+ * @throws CallBudgetError; the signal's reason; never because of what the model or its server did
+ */
+export async function callModel(context: CallContext, step: string, call: Call): Promise<Answer> {
+  let last = "no_answer";
+  for (let request = 0; request < MOST_REQUESTS; request++) {
+    const id = `${step}/${request}`;
+    const known = context.finished(id);
+    const done = known ?? (await requestOnce(context, id, call, request));
+    const result = done.result as Answer | typeof AGAIN;
+    if (!("again" in result)) return result;
+    last = done.record.ended;
+    if (known || request + 1 === MOST_REQUESTS) continue;
+    const asked = "retryAfterMs" in done ? (done.retryAfterMs as number) : 0;
+    const pause = Math.min(LONGEST_PAUSE_MS, Math.max(asked, 250 * 2 ** request));
+    await wait(pause, undefined, { signal: context.signal }).catch(() => context.signal.throwIfAborted());
+  }
+  return { fault: last };
+}
+
+type Done = FinishedCall & { retryAfterMs?: number };
+
+async function requestOnce(context: CallContext, id: string, call: Call, request: number): Promise<Done> {
+  const { budget, task, taskLimit, spans, finish } = context;
+  const { model, prompt, schema } = call;
+  const input = promptTokens(prompt, schema);
+  const { context: window, output } = model.limits;
+  const maxOutputTokens = Math.min(output, Math.max(1, window - Math.ceil(input / 3)));
+  const most = mostOf({ input, output: maxOutputTokens }, model.prices);
+  const callId = `${task}/${id}`;
+  const recordOf = recorder({ call, callId, maxOutputTokens, request, startedAt: context.now() / 1_000 });
+  context.requireRoom();
+  await budget.reserve({ id: callId, task, amount: most, taskLimit });
+  await finish(id, { record: recordOf("lost_with_its_process", most), result: AGAIN });
+  const limit = startDeadline(model.limits.seconds * 1_000, context.signal);
+  const ask = async (tell: (what: Reply | CallFailure) => void): Promise<Done> => {
+    try {
+      const opened = context.openModel(model);
+      const reply = await streamAnswer({ model, opened }, prompt, {
+        schema,
+        maxOutputTokens,
+        signal: limit.signal,
+      });
+      tell(reply);
+      const cost = reply.tokens ? costOf(reply.tokens, model.prices) : most;
+      const answer: Answer =
+        reply.ended === "stop" ? readAnswer(reply.text, schema) : { fault: `ended_by_${reply.ended}` };
+      return { record: recordOf("fault" in answer ? answer.fault : "answered", cost, reply), result: answer };
+    } catch (error) {
+      const failure = failureOf(error, limit.signal);
+      tell(failure);
+      const { code, isFree, isRetryable, retryAfterMs } = failure;
+      const record = recordOf(code, isFree ? 0n : most);
+      if (!isRetryable || context.signal.aborted) return { record, result: { fault: code } };
+      return {
+        record,
+        result: AGAIN,
+        ...(isFree && { isFree: true as const }),
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+      };
+    }
+  };
+  try {
+    const done = await spans.call(call, ask);
+    const { retryAfterMs: _, ...kept } = done;
+    await finish(id, kept);
+    await budget.settle(callId, readDollars(done.record.cost_usd) as Picodollars);
+    return done;
+  } finally {
+    limit.end();
+  }
+}
+
+/** Makes the records of one request: what is known before it, and what comes of it. */
+function recorder(about: {
+  call: Call;
+  callId: string;
+  maxOutputTokens: number;
+  request: number;
+  /** Unix seconds. */
+  startedAt: number;
+}): (ended: string, cost: Picodollars, reply?: Reply) => CallRecord {
+  const { call, callId, maxOutputTokens, request, startedAt } = about;
+  const { model, prompt } = call;
+  const began = performance.now();
+  return (ended, cost, reply) => ({
+    id: callId,
+    role: call.role,
+    tier: call.tier,
+    model: model.name,
+    provider: model.provider,
+    model_id: model.id,
+    answered_by: reply?.answeredBy ?? null,
+    temperature: model.temperature ?? null,
+    max_output_tokens: maxOutputTokens,
+    prompt_sha256: hashOf(`${prompt.instructions}\n${prompt.prompt}`),
+    response_sha256: reply ? hashOf(reply.text) : null,
+    tokens: reply?.tokens
+      ? {
+          input: reply.tokens.input,
+          cached_input: reply.tokens.cachedInput,
+          output: reply.tokens.output,
+          reasoning: reply.tokens.reasoning,
+        }
+      : null,
+    cost_usd: formatDollars(cost),
+    cost_from: reply?.tokens ? "tokens" : "reserved",
+    started_at: Math.round(startedAt * 1_000) / 1_000,
+    latency_ms: Math.round(performance.now() - began),
+    ended,
+    retries: request,
+  });
+}
+
+/** What was cut off by the clock or by whoever waited may have cost all that it can. */
+function failureOf(error: unknown, signal: AbortSignal): CallFailure {
+  if (error instanceof CallFailure) return error;
+  if (!signal.aborted) throw error;
+  return new CallFailure("cut_off", { isFree: false, isRetryable: false, cause: error });
+}
+
+function hashOf(text: string): string {
+  return toBareHex(sha256(utf8ToBytes(text)));
+}

@@ -1,0 +1,44 @@
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { validateJson } from "tallystick-capabilities/validateJson";
+import { ForeignJsonError, readForeignJson } from "tallystick-protocol/json/foreignJson";
+
+/** Largest answer that is settled, in bytes of JSON: proposal, shadow and records share the 64 KiB of a request to settlement. */
+export const MAX_ANSWER_BYTES = 12_288;
+const LIMITS = { maxLength: 65_536, maxDepth: 24, maxValues: 4_096 };
+
+/** What a model said: an answer in the form that was asked for, or why it is none. */
+export type Answer = { answer: unknown; confidence: number } | { fault: string };
+
+/**
+ * Reads what a model said. Its text is a stranger's: size, depth and number of values are limited before it is looked at.
+ *
+ * @param schema of the whole answer
+ */
+export function readAnswer(text: string, schema: { readonly [keyword: string]: unknown }): Answer {
+  let value: unknown;
+  try {
+    value = readForeignJson(withoutFence(text), LIMITS);
+  } catch (error) {
+    if (error instanceof ForeignJsonError) return { fault: error.code };
+    throw error;
+  }
+  const [issue] = validateJson(schema, value, "output");
+  if (issue) return { fault: `not_the_schema: ${issue.field} ${issue.message}`.slice(0, 200) };
+  const { answer, confidence } = value as { answer: unknown; confidence: number };
+  if (hasLoneSurrogate(value)) return { fault: "not_the_schema: half a character" };
+  return utf8ToBytes(JSON.stringify(answer)).length > MAX_ANSWER_BYTES
+    ? { fault: "answer_too_large" }
+    : { answer, confidence };
+}
+
+/** Models like to put JSON between the marks of a code block. */
+function withoutFence(text: string): string {
+  const trimmed = text.trim();
+  if (!trimmed.startsWith("```") || !trimmed.endsWith("```") || trimmed.length < 7) return trimmed;
+  return trimmed.slice(trimmed.startsWith("```json") ? 7 : 3, -3).trim();
+}
+
+/** Half of a surrogate pair has no UTF-8, so its hash would be that of another text. JSON writes it as an escape. */
+function hasLoneSurrogate(value: unknown): boolean {
+  return /(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(JSON.stringify(value));
+}

@@ -1,0 +1,193 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { Counter, Gauge, Registry } from "prom-client";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import type { StatusByCode } from "tallystick-protocol/problem";
+import { answerError } from "tallystick-runtime/http/answerError";
+import { measureRoutes, requestHistogram } from "tallystick-runtime/http/measureRoutes";
+import type { Dispatcher } from "../dispatcher.ts";
+import type { Outcome } from "../tasks/outcome.ts";
+import { MAX_TASK_BYTES } from "../tasks/task.ts";
+import { ownerOf } from "./callers.ts";
+
+/** The longest that an answer waits for a task: proxies, and this server, cut connections that stand still. */
+const LONGEST_WAIT_MS = 50_000;
+
+const STATUS: StatusByCode = {
+  invalid_input: 400,
+  invalid_schema: 400,
+  invalid_params: 400,
+  unknown_capability: 400,
+  json_too_deep: 400,
+  json_too_many_values: 400,
+  unknown_task: 404,
+  conflicting_task: 409,
+  not_running: 409,
+  dispatcher_busy: 503,
+  dispatcher_closed: 503,
+};
+
+export type DispatchAppParameters = {
+  dispatcher: Dispatcher;
+  /** Keys of those who may ask, by their names. */
+  callers: ReadonlyMap<string, string>;
+  /** Told what a request met that is no fault of its own. */
+  onFault: (error: unknown) => void;
+};
+
+/**
+ * The HTTP side of a dispatcher. All but health and metrics need `Authorization: Bearer <key>`.
+ *
+ * - `POST /v1/dispatch`: a task (see `readTask`). Waits for its outcome up to `?wait_ms=` (default and most 50,000): 200 with the
+ *   outcome, or 202 `{status: "RUNNING", task_id}`. The same task again joins it.
+ * - `GET /v1/dispatch/{task_id}?wait_ms=`: the same of a task that was sent; `wait_ms` 0 unless given. 404 for those of others.
+ * - `DELETE /v1/dispatch/{task_id}`: cancels it.
+ */
+export function createDispatchApp({ dispatcher, callers, onFault }: DispatchAppParameters): Hono {
+  const app = new Hono();
+  const { registry, count } = metricsOf(dispatcher);
+  app.use(measureRoutes(requestHistogram(registry)));
+  app.onError((error) => answerError(error, { statusByCode: STATUS, log: onFault }));
+
+  app.post("/v1/dispatch", bodyLimit({ maxSize: MAX_TASK_BYTES }), async (c) => {
+    const owner = ownerOf(c.req.header("authorization"), callers);
+    const waitMs = waitOf(c.req.query("wait_ms"), LONGEST_WAIT_MS);
+    const given = readForeignJson(await textOf(c.req.raw), { maxDepth: 48, maxValues: 50_000 });
+    const { taskId, outcome } = await dispatcher.submit(given, { owner });
+    outcome.then(count, () => {});
+    const done = await firstOf(outcome, waitMs, c.req.raw.signal);
+    return done ? c.json(done) : c.json({ status: "RUNNING", task_id: taskId }, 202);
+  });
+
+  app.get("/v1/dispatch/:task_id", async (c) => {
+    const owner = ownerOf(c.req.header("authorization"), callers);
+    const taskId = c.req.param("task_id");
+    const state = await dispatcher.state(taskId, owner);
+    if (state === undefined) throw unknownTask();
+    if (state.status !== "RUNNING") return c.json(state);
+    const waitMs = waitOf(c.req.query("wait_ms"), 0);
+    const outcome = dispatcher.outcome(taskId);
+    const done = outcome && waitMs > 0 ? await firstOf(outcome, waitMs, c.req.raw.signal) : undefined;
+    return done ? c.json(done) : c.json(state, 202);
+  });
+
+  app.delete("/v1/dispatch/:task_id", async (c) => {
+    const owner = ownerOf(c.req.header("authorization"), callers);
+    const taskId = c.req.param("task_id");
+    if ((await dispatcher.state(taskId, owner)) === undefined) throw unknownTask();
+    if (!(await dispatcher.cancel(taskId, owner))) throw notRunning();
+    return c.json({ status: "RUNNING", task_id: taskId }, 202);
+  });
+
+  app.get("/health", (c) => c.json({ status: "ok", ...dispatcher.load() }));
+  app.get(
+    "/metrics",
+    async () => new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } }),
+  );
+  app.notFound((c) => {
+    throw new TallystickError({ code: "not_found", message: `There is no ${c.req.path} here.` });
+  });
+  return app;
+}
+
+function metricsOf(dispatcher: Dispatcher): { registry: Registry; count: (outcome: Outcome) => void } {
+  const registry = new Registry();
+  const tasks = new Counter({
+    name: "tallystick_dispatch_tasks_total",
+    help: "Tasks by what became of them and the tier that did them.",
+    labelNames: ["status", "tier"],
+    registers: [registry],
+  });
+  const counter = (name: string, help: string) => new Counter({ name, help, registers: [registry] });
+  const calls = counter(
+    "tallystick_dispatch_calls_total",
+    "Requests to models that may have cost something.",
+  );
+  const escalations = counter(
+    "tallystick_dispatch_escalations_total",
+    "Times that a higher tier had to do it.",
+  );
+  const gauge = (name: string, help: string, read: () => number | Promise<number>): void => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        this.set(await read());
+      },
+    });
+  };
+  gauge("tallystick_dispatch_running", "Tasks that are being done.", () => dispatcher.load().running);
+  gauge("tallystick_dispatch_waiting", "Tasks that wait for their turn.", () => dispatcher.load().waiting);
+  gauge(
+    "tallystick_dispatch_spent_usd",
+    "What calls have cost today, in dollars.",
+    async () => Number((await dispatcher.budget.today()).spent) / 1e12,
+  );
+  gauge(
+    "tallystick_dispatch_reserved_usd",
+    "What is set aside for calls under way, in dollars.",
+    async () => Number((await dispatcher.budget.today()).reserved) / 1e12,
+  );
+  return {
+    registry,
+    count: ({ status, tier, calls: asked, escalations: times }) => {
+      tasks.inc({ status, tier: tier ?? "none" });
+      calls.inc(asked);
+      escalations.inc(times);
+    },
+  };
+}
+
+/** The outcome, or undefined when it takes longer, or nobody waits any more: the task goes on. */
+async function firstOf(
+  outcome: Promise<Outcome>,
+  ms: number,
+  signal: AbortSignal,
+): Promise<Outcome | undefined> {
+  const stop = new AbortController();
+  const leave = (): void => stop.abort();
+  signal.addEventListener("abort", leave, { once: true });
+  try {
+    const timer = wait(ms, undefined, { signal: stop.signal }).catch(() => undefined);
+    return await Promise.race([outcome, timer]);
+  } finally {
+    stop.abort();
+    signal.removeEventListener("abort", leave);
+  }
+}
+
+async function textOf(request: Request): Promise<string> {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await request.arrayBuffer());
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    throw new InvalidInputError({ issues: [{ field: "body", message: "must be UTF-8" }], cause });
+  }
+}
+
+function waitOf(text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  if (/^\d{1,9}$/.test(text)) return Math.min(Number(text), LONGEST_WAIT_MS);
+  throw new InvalidInputError({
+    issues: [{ field: "wait_ms", message: "must be a whole number of milliseconds" }],
+  });
+}
+
+function unknownTask(): TallystickError {
+  return new TallystickError({
+    code: "unknown_task",
+    message: "This dispatcher knows no such task of yours.",
+    hint: "Outcomes are kept for seven days; the ledger keeps them for good (GET /v1/status/{task_id}).",
+  });
+}
+
+function notRunning(): TallystickError {
+  return new TallystickError({
+    code: "not_running",
+    message: "The task is over.",
+    hint: "GET it to see what became of it.",
+  });
+}

@@ -1,0 +1,25 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { TallystickError } from "tallystick-protocol/errors";
+
+/**
+ * Who asks, by `Authorization: Bearer <key>`.
+ *
+ * @param callers keys by the names of those who have them
+ * @throws TallystickError `unauthorized` (401)
+ */
+export function ownerOf(authorization: string | undefined, callers: ReadonlyMap<string, string>): string {
+  const given = digestOf(/^Bearer +(\S{1,512})$/i.exec(authorization ?? "")?.[1] ?? "");
+  // All are compared, in constant time, so that the time of the answer tells nothing about any key.
+  const found = [...callers].filter(([, key]) => timingSafeEqual(digestOf(key), given));
+  const [owner] = found[0] ?? [];
+  if (owner !== undefined) return owner;
+  throw new TallystickError({
+    code: "unauthorized",
+    message: "This route needs a key of this dispatcher.",
+    hint: "Send Authorization: Bearer <key>, with a key that stands in DISPATCH_API_KEYS.",
+  });
+}
+
+function digestOf(key: string): Buffer {
+  return createHash("sha256").update(key).digest();
+}

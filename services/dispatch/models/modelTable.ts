@@ -1,0 +1,91 @@
+import type { Picodollars } from "./money.ts";
+
+/** The tiers of swarm.at §6.1, the cheapest first. */
+export const TIERS = ["thrifty", "standard", "premium"] as const;
+
+export type Tier = (typeof TIERS)[number];
+
+/** What a token costs, by its kind. */
+export type Prices = {
+  input: Picodollars;
+  /** Of a prompt that the vendor still had. */
+  cachedInput: Picodollars;
+  output: Picodollars;
+  /** Of what a model thinks and does not say. */
+  reasoning: Picodollars;
+};
+
+export const PROVIDERS = ["openai", "anthropic", "openai-compatible"] as const;
+
+/** A model that may be asked. */
+export type Model = {
+  /** As models.yaml calls it. */
+  name: string;
+  provider: (typeof PROVIDERS)[number];
+  /** As its vendor calls it. */
+  id: string;
+  /** Absent: the vendor's own address. */
+  baseUrl?: string;
+  /** The environment variable with its key. */
+  apiKeyEnv?: string;
+  /** Models of one family err alike: a shadow is of another. */
+  family: string;
+  prices: Prices;
+  limits: {
+    /** Most tokens of prompt and answer together. */
+    context: number;
+    /** Most tokens that it may answer with. */
+    output: number;
+    /** How long one call may take. */
+    seconds: number;
+  };
+  temperature?: number;
+  /** Whether its server holds answers to a JSON Schema. */
+  structuredOutput: boolean;
+  stream: boolean;
+};
+
+/** What models.yaml says. */
+export type ModelTable = {
+  /** The day of its prices, `2026-11-01`. */
+  dated: string;
+  models: ReadonlyMap<string, Model>;
+  tiers: { readonly [tier in Tier]: readonly Model[] };
+  /** Says how complex a task is, in place of `complexity/1`. */
+  classifier?: Model;
+  /** Absent: nothing is ever shadowed. */
+  shadow?: {
+    /** The share of all tasks that is drawn, in thousandths. */
+    share: number;
+    /** Tiers whose tasks are always shadowed. */
+    tiers: readonly Tier[];
+    /** Who may be the shadow, in the order of preference. */
+    models: readonly Model[];
+  };
+};
+
+/** The tier of a complexity (swarm.at §6.1): [0, .3) thrifty, [.3, .7) standard, [.7, 1] premium. */
+export function tierOf(complexity: number): Tier {
+  return complexity < 0.3 ? "thrifty" : complexity < 0.7 ? "standard" : "premium";
+}
+
+/** Tokens of one call, by kind. `cachedInput` is part of `input`, `reasoning` part of `output`. */
+export type Tokens = { input: number; cachedInput: number; output: number; reasoning: number };
+
+export function costOf({ input, cachedInput, output, reasoning }: Tokens, prices: Prices): Picodollars {
+  return (
+    BigInt(input - cachedInput) * prices.input +
+    BigInt(cachedInput) * prices.cachedInput +
+    BigInt(output - reasoning) * prices.output +
+    BigInt(reasoning) * prices.reasoning
+  );
+}
+
+/** The most that a call with so many tokens of each side can cost. */
+export function mostOf(tokens: { input: number; output: number }, prices: Prices): Picodollars {
+  const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+  return (
+    BigInt(tokens.input) * larger(prices.input, prices.cachedInput) +
+    BigInt(tokens.output) * larger(prices.output, prices.reasoning)
+  );
+}

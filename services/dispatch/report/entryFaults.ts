@@ -1,0 +1,77 @@
+import { costOf, type Prices, tierOf } from "../models/modelTable.ts";
+import { readDollars } from "../models/money.ts";
+import type { CallRecord } from "../tasks/callRecord.ts";
+import type { TaskMetadata } from "../tasks/taskMetadata.ts";
+import {
+  COMPLEXITY_POINTS,
+  COMPLEXITY_VERSION,
+  type ComplexityFeatures,
+  complexityOf,
+} from "../triage/complexity.ts";
+
+/**
+ * What in an entry's record does not follow from the rest of it: costs from tokens and prices, complexity from its features, the
+ * tier from the complexity, an answer from a call. Nothing when all of it does.
+ */
+export function entryFaults(told: TaskMetadata): string[] {
+  const faults: string[] = [];
+  for (const call of told.calls) {
+    const fault = callFault(call, told);
+    if (fault !== undefined) faults.push(`${call.id}: ${fault}`);
+  }
+  const { complexity, tier, escalations } = told;
+  if (complexity.version === COMPLEXITY_VERSION) {
+    const isWhole = Object.keys(COMPLEXITY_POINTS).every((name) => complexity.features[name] !== undefined);
+    if (!isWhole) faults.push("complexity: features are missing");
+    else if (complexityOf(complexity.features as ComplexityFeatures) !== complexity.value)
+      faults.push("complexity: it is not what the features come to");
+  }
+  const first = escalations[0]?.from ?? tier;
+  if (first !== null && complexity.version !== "none") {
+    if (first !== tierOf(complexity.classifier?.value ?? complexity.value))
+      faults.push("tier: it is not that of the complexity");
+  }
+  if (told.closing === undefined) {
+    if (!told.calls.some(({ role, ended }) => role === "execute" && ended === "answered"))
+      faults.push("calls: none gave the answer");
+    if (
+      told.shadow !== null &&
+      !told.calls.some(({ role, ended }) => role === "shadow" && ended === "answered")
+    )
+      faults.push("shadow: no call gave its answer");
+  }
+  return faults;
+}
+
+function callFault(
+  { tokens, cost_usd, cost_from, model }: CallRecord,
+  told: TaskMetadata,
+): string | undefined {
+  if (tokens === null) return cost_from === "tokens" ? "it has no tokens to be paid by" : undefined;
+  const prices = pricesOf(told, model);
+  if (prices === undefined) return "its prices are missing";
+  const { input, cached_input: cachedInput, output, reasoning } = tokens;
+  if (cachedInput > input || reasoning > output) return "a part of its tokens is more than the whole";
+  const cost = costOf({ input, cachedInput, output, reasoning }, prices);
+  return cost === readDollars(cost_usd) ? undefined : "its cost is not what tokens and prices come to";
+}
+
+/** What a token of a model costs, by an entry's own table; undefined when it is not there, or is no price of whole picodollars. */
+export function pricesOf(told: TaskMetadata, model: string): Prices | undefined {
+  const given = Object.hasOwn(told.prices.models, model) ? told.prices.models[model] : undefined;
+  if (given === undefined) return undefined;
+  const [input, cachedInput, output, reasoning] = [
+    tokenPrice(given.input),
+    tokenPrice(given.cached_input),
+    tokenPrice(given.output),
+    tokenPrice(given.reasoning),
+  ];
+  if (input === undefined || cachedInput === undefined || output === undefined || reasoning === undefined)
+    return undefined;
+  return { input, cachedInput, output, reasoning };
+}
+
+function tokenPrice(text: string): bigint | undefined {
+  const million = readDollars(text);
+  return million === undefined || million % 1_000_000n !== 0n ? undefined : million / 1_000_000n;
+}

@@ -1,0 +1,120 @@
+import { mkdir, open } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import path from "node:path";
+import { getRequestListener } from "@hono/node-server";
+import { tryLock } from "fs-native-extensions";
+import { TallystickError } from "tallystick-protocol/errors";
+import { ClientBudgets, pointsAMinute } from "tallystick-runtime/http/clientBudgets";
+import { guardServer } from "tallystick-runtime/http/guardServer";
+import { limitClients } from "tallystick-runtime/http/limitClients";
+import { limitSockets } from "tallystick-runtime/http/limitSockets";
+import { limitTime } from "tallystick-runtime/http/limitTime";
+import type { Log } from "tallystick-runtime/stderrLog";
+import { fileStore } from "tallystick-sdk/store/fileStore";
+import type { DispatchConfig } from "./config.ts";
+import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
+import { createDispatchApp } from "./http/app.ts";
+import { noSpans, openSpans } from "./telemetry.ts";
+
+/** Requests of one address that are worked on, and that may wait: most of them only wait for a task. */
+const AT_ONCE = 64;
+const WAITING = 256;
+
+export type RunningDispatch = { url: string; dispatcher: Dispatcher; close: () => Promise<void> };
+
+/**
+ * Runs a dispatcher until it is closed. Resolves when it listens and has taken up what an earlier process left.
+ *
+ * @throws TallystickError `dispatch_folder`, `cannot_listen`; InvalidInputError `missing_key`
+ */
+export async function runDispatch(config: DispatchConfig, log: Log): Promise<RunningDispatch> {
+  const { models, settlementUrl, settlementKey, callers, name, host, perTask, perDay } = config;
+  const release = await lockFolder(path.resolve(config.folder));
+  try {
+    const dispatcher = createDispatcher({
+      models,
+      settlement: { baseUrl: settlementUrl, apiKey: settlementKey },
+      store: fileStore(path.resolve(config.folder)),
+      perTask,
+      perDay,
+      name,
+      atOnce: config.atOnce,
+      environment: config.environment,
+      spans: config.traces ? openSpans() : noSpans,
+      log,
+    });
+    const onFault = (error: unknown): void => log("A request left a fault behind.", { error });
+    const app = createDispatchApp({ dispatcher, callers, onFault });
+    const server = createServer(getRequestListener(app.fetch));
+    limit(server, config, onFault);
+    await listen(server, config);
+    const left = await dispatcher.resume();
+    if (left > 0) log("Tasks of an earlier process are gone on with.", { tasks: left });
+    const { port } = server.address() as { port: number };
+    return {
+      url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
+      dispatcher,
+      close: async () => {
+        await dispatcher.close();
+        await new Promise((resolve) => {
+          server.close(resolve);
+          server.closeAllConnections();
+        });
+        await release();
+      },
+    };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+function limit(server: Server, config: DispatchConfig, onFault: (error: unknown) => void): void {
+  const { trustedProxies, requestsPerAddress } = config;
+  const limits = { atOnce: AT_ONCE, waiting: WAITING, streams: 0 };
+  const budgets = new ClientBudgets(
+    { ...pointsAMinute(requestsPerAddress), ...limits },
+    () => Date.now() / 1_000,
+  );
+  guardServer(server, onFault);
+  limitTime(server);
+  limitSockets(server, { budgets, trustedProxies });
+  limitClients(server, { budgets, trustedProxies });
+}
+
+/** Two dispatchers in one folder would do every task twice. The operating system gives it free when the process ends. */
+async function lockFolder(folder: string): Promise<() => Promise<void>> {
+  const refuse = (message: string, cause?: unknown): TallystickError =>
+    new TallystickError({
+      code: "dispatch_folder",
+      message,
+      hint: "Stop the other dispatcher, see to the folder's permissions, or set DISPATCH_DIR.",
+      cause,
+    });
+  let file: Awaited<ReturnType<typeof open>>;
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    file = await open(path.join(folder, "dispatch.lock"), "a");
+  } catch (cause) {
+    throw refuse(`${folder} cannot be written: ${(cause as Error).message}.`, cause);
+  }
+  if (tryLock(file.fd)) return () => file.close();
+  await file.close();
+  throw refuse(`Another dispatcher writes ${folder}.`);
+}
+
+function listen(server: Server, { host, port }: DispatchConfig): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause) =>
+      reject(
+        new TallystickError({
+          code: "cannot_listen",
+          message: `Nothing can listen at ${host}, port ${port}: ${cause.message}.`,
+          hint: "Stop what listens there, or set DISPATCH_HOST and DISPATCH_PORT.",
+          cause,
+        }),
+      ),
+    );
+    server.listen(port, host, resolve);
+  });
+}

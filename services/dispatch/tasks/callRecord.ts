@@ -1,0 +1,37 @@
+import { z } from "zod";
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const dollars = z.string().regex(/^\d{1,30}\.\d{2,12}$/);
+const tokenCount = z.int().min(0).max(1e12);
+const short = z.string().max(256);
+
+/** One request to a model that may have cost something, as the ledger has it. */
+export const callRecordSchema = z.object({
+  /** Unique: an entry that is released later and a closing entry may both tell of one call. */
+  id: short,
+  role: z.enum(["classify", "execute", "shadow"]),
+  tier: short.nullable(),
+  /** As models.yaml calls it. */
+  model: short,
+  provider: short,
+  model_id: short,
+  answered_by: short.nullable(),
+  temperature: z.number().nullable(),
+  max_output_tokens: tokenCount,
+  prompt_sha256: sha256,
+  response_sha256: sha256.nullable(),
+  tokens: z
+    .object({ input: tokenCount, cached_input: tokenCount, output: tokenCount, reasoning: tokenCount })
+    .nullable(),
+  cost_usd: dollars,
+  /** `reserved`: the vendor did not say what it took, so the most that it can be is booked. */
+  cost_from: z.enum(["tokens", "reserved"]),
+  started_at: z.number(),
+  latency_ms: tokenCount,
+  /** `answered`, or why there was no answer that could be used. */
+  ended: short,
+  /** Requests of the same question before this one: the vendor was busy, or the connection broke. */
+  retries: z.int().min(0).max(1_000),
+});
+
+export type CallRecord = z.output<typeof callRecordSchema>;

@@ -1,0 +1,60 @@
+import { findProposed, settle } from "tallystick-sdk/settle";
+import type { Outcome } from "./outcome.ts";
+import type { Task } from "./task.ts";
+import type { TaskFile } from "./taskFile.ts";
+import { taskMetadata } from "./taskMetadata.ts";
+import type { Ended, TaskRun } from "./taskRun.ts";
+import type { World } from "./world.ts";
+
+/**
+ * Ends a task. One that has no entry of its own gets a closing entry, so that the ledger has all that was spent on it. What was
+ * proposed is looked for first: an answer of settlement that was lost may be that it is settled.
+ *
+ * @throws ServiceError when settlement cannot be asked: it is tried again later
+ */
+export async function closeTask(world: World, task: Task, run: TaskRun, ended: Ended): Promise<Outcome> {
+  if ("outcome" in ended) return ended.outcome;
+  const { settlement, files } = world;
+  const base = run.totals();
+  let file = await files.change(task.taskId, (it) => ({
+    ...it,
+    phase: "closing",
+    closing: ended,
+    state: run.state,
+  }));
+  if (ended.status !== "ESCROWED") {
+    const found = await findProposed({ ...settlement, taskId: task.taskId }, file.proposedOn);
+    if (found?.status === "SETTLED")
+      return { ...base, ...found, answer: null, shadowed: run.state.shadow !== null };
+    if (found?.status === "ESCROWED") return await closeTask(world, task, run, { ...found, held: found.id });
+  }
+  const held = ended.status === "ESCROWED" ? ended.held : null;
+  const closing = { status: ended.status, reason: ended.reason.slice(0, 200), held };
+  const result = await settle({
+    ...settlement,
+    taskId: task.taskId,
+    proposedOn: file.closedOn,
+    onProposing: async ({ parentHash }) => {
+      file = await files.change(task.taskId, (it) => withParent(it, parentHash));
+    },
+    work: async () => ({
+      dataUpdate: {},
+      confidenceScore: 1,
+      agentMetadata: taskMetadata(world, task, file, run.state, closing),
+    }),
+    // Nobody waits for it, and the ledger may be busy.
+    maxAttempts: 50,
+  });
+  if (result.status !== "SETTLED")
+    world.log("The closing entry of a task was not settled.", { task: task.taskId, status: result.status });
+  const entry = result.status === "SETTLED" ? { closing: result.hash } : {};
+  if (ended.status === "ESCROWED") {
+    const { status, reason, divergence } = ended;
+    return { ...base, status, reason, divergence, held: ended.held, ...entry };
+  }
+  return { ...base, status: ended.status, reason: ended.reason, ...entry };
+}
+
+function withParent(file: TaskFile, parentHash: string): TaskFile {
+  return file.closedOn.includes(parentHash) ? file : { ...file, closedOn: [...file.closedOn, parentHash] };
+}

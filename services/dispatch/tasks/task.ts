@@ -1,0 +1,172 @@
+import { capabilityOf } from "tallystick-capabilities/capabilityOf";
+import { checkInput } from "tallystick-capabilities/checkInput";
+import { readCustomSchemas } from "tallystick-capabilities/customCapability";
+import { jsonSizeProblem } from "tallystick-capabilities/jsonSize";
+import type { JsonSchema } from "tallystick-capabilities/schemaType";
+import { isCapability } from "tallystick-protocol/capability";
+import { type InputIssue, InvalidInputError, invalidInputFromZod } from "tallystick-protocol/errors";
+import { MAX_TASK_ID_LENGTH } from "tallystick-protocol/records/taskIdSchema";
+import { z } from "zod";
+import { parseDollars } from "../models/money.ts";
+
+/** Longest goal, in characters; most bytes of a task as JSON. */
+const MAX_GOAL = 100_000;
+export const MAX_TASK_BYTES = 262_144;
+
+const label = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "must have 1 to 64 letters, digits, dots, dashes and _");
+/** Keys that no task may write: what agents take for rules, and what settlement reads. */
+const RESERVED = ["core_logic", "action", "type", "__proto__"];
+const stateKey = z
+  .string()
+  .min(1)
+  .max(128)
+  .refine((it) => !/\p{Cc}|\p{Cs}|,/u.test(it), "must have no control characters and no comma")
+  .refine((it) => !RESERVED.includes(it), `must not be one of ${RESERVED.join(", ")}`);
+
+const taskSchema = z.strictObject({
+  task_id: z
+    .string()
+    .min(1)
+    .max(MAX_TASK_ID_LENGTH)
+    .refine((it) => !/\p{Cc}|\p{Cs}/u.test(it), "must not have control characters or lone surrogates"),
+  goal: z.string().min(1).max(MAX_GOAL).optional(),
+  capability: z.string().max(128).optional(),
+  params: z.record(z.string(), z.unknown()).optional(),
+  output_schema: z.record(z.string(), z.unknown()).optional(),
+  key: stateKey.optional(),
+  action: label.optional(),
+  keywords: z
+    .array(stateKey.or(z.literal("core_logic")))
+    .max(32)
+    .default([]),
+  kind: label.default("general"),
+  client: label.optional(),
+  private: z.boolean().default(false),
+  samples: z.int().min(1).max(7).default(1),
+  max_cost_usd: z.string().optional(),
+  deadline_ms: z.int().min(1_000).max(3_600_000).default(300_000),
+});
+
+/** What is to be done, as it was asked for. */
+export type Task = {
+  /** The ledger shows it under this. The same id again is the same task. */
+  taskId: string;
+  /** What is asked for, in words. */
+  goal: string;
+  /** A standard capability, whose checks its answer has to pass, and what it is asked with. */
+  capability?: string;
+  params?: { [key: string]: unknown };
+  /** The form of the answer. Absent: a text. */
+  outputSchema?: JsonSchema;
+  /** The key of the shared state that the answer becomes. Absent: the answer is an object, and its keys are. */
+  key?: string;
+  /** By which settlement's rules know it. */
+  action?: string;
+  keywords: string[];
+  kind: string;
+  client: string;
+  /** Never shadowed. */
+  isPrivate: boolean;
+  /** Answers of one model that are compared for its confidence. */
+  samples: number;
+  /** What it may cost, in picodollars; absent: the dispatcher's limit. */
+  maxCost?: bigint;
+  deadlineMs: number;
+};
+
+/**
+ * Reads a task: `{task_id, goal?, capability?, params?, output_schema?, key?, action?, keywords?, kind?, client?, private?,
+ * samples?, max_cost_usd?, deadline_ms?}`. It has a goal, or a capability with params, or both.
+ *
+ * @param client who asks, when the task does not say for whom
+ * @throws InvalidInputError naming every field at fault
+ */
+export async function readTask(value: unknown, client: string): Promise<Task> {
+  const size = jsonSizeProblem(value);
+  if (size !== undefined) throw new InvalidInputError({ issues: [{ field: "task", message: size }] });
+  const parsed = taskSchema.safeParse(value);
+  if (!parsed.success) throw invalidInputFromZod(parsed.error);
+  const { task_id, goal, capability, params, output_schema, key, max_cost_usd, ...rest } = parsed.data;
+  const issues: InputIssue[] = [];
+  if (goal === undefined && capability === undefined)
+    issues.push({ field: "goal", message: "is required without a capability" });
+  if (params !== undefined && capability === undefined)
+    issues.push({ field: "params", message: "are those of a capability, and none is named" });
+  if (output_schema !== undefined && capability !== undefined)
+    issues.push({ field: "output_schema", message: "is the capability's: leave it out" });
+  if (issues.length > 0) throw new InvalidInputError({ issues });
+  const outputSchema =
+    capability === undefined
+      ? output_schema && checkedSchema(output_schema)
+      : await capabilitySchema(capability, params);
+  const place = key ?? (outputSchema === undefined ? "answer" : undefined);
+  if (place === undefined) requireKeys(outputSchema as JsonSchema);
+  return {
+    taskId: task_id,
+    goal: goal ?? `Do what the capability ${capability} is for, with PARAMS.`,
+    keywords: [...new Set(rest.keywords)],
+    kind: rest.kind,
+    // Nobody speaks for another: a name that is given stands behind that of whoever asks.
+    client: rest.client === undefined ? client : `${client}.${rest.client}`,
+    isPrivate: rest.private,
+    samples: rest.samples,
+    deadlineMs: rest.deadline_ms,
+    ...(capability !== undefined && { capability }),
+    ...(params !== undefined && { params }),
+    ...(outputSchema !== undefined && { outputSchema }),
+    ...(place !== undefined && { key: place }),
+    ...(rest.action !== undefined && { action: rest.action }),
+    ...(max_cost_usd !== undefined && { maxCost: parseDollars(max_cost_usd, "max_cost_usd") }),
+  };
+}
+
+/** A schema of a stranger that costs nobody time: no references, simple patterns, a limit of depth. */
+function checkedSchema(schema: { [keyword: string]: unknown }): JsonSchema {
+  try {
+    return readCustomSchemas("custom.dispatch.task", { input: {}, output: schema }).output;
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    const issues = error.issues.map(({ field, message }) => ({
+      field: field.replace(/^schema\.output/, "output_schema"),
+      message,
+    }));
+    throw new InvalidInputError({ code: "invalid_schema", issues });
+  }
+}
+
+async function capabilitySchema(capability: string, params: unknown): Promise<JsonSchema> {
+  const known = isCapability(capability) ? await capabilityOf(capability) : undefined;
+  if (!known) {
+    const message = "is no standard capability";
+    throw new InvalidInputError({ code: "unknown_capability", issues: [{ field: "capability", message }] });
+  }
+  await checkInput(capability, params ?? {});
+  return known.output;
+}
+
+/** Without a key the answer's own keys enter the shared state: then the schema has to say which these are. */
+function requireKeys(schema: JsonSchema): void {
+  const refuse = (message: string): never => {
+    throw new InvalidInputError({ issues: [{ field: "key", message }] });
+  };
+  const { type, properties } = schema;
+  if (type !== "object" || properties === null || typeof properties !== "object")
+    refuse("is required: the answer is no object with named properties");
+  const bad = Object.keys(properties as object).find((name) => !stateKey.safeParse(name).success);
+  if (bad !== undefined)
+    refuse(`is required: no answer may write ${JSON.stringify(bad.slice(0, 64))} into the shared state`);
+}
+
+/** What an answer becomes in the ledger. Keys that the schema does not name are left out. */
+export function dataUpdateOf(task: Task, answer: unknown): { [key: string]: unknown } {
+  const action = task.action === undefined ? {} : { action: task.action };
+  if (task.key !== undefined) return { ...action, [task.key]: answer };
+  const names = Object.keys((task.outputSchema?.properties ?? {}) as object);
+  const given = answer as { [key: string]: unknown };
+  return {
+    ...action,
+    ...Object.fromEntries(names.filter((it) => Object.hasOwn(given, it)).map((it) => [it, given[it]])),
+  };
+}

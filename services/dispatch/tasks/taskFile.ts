@@ -1,0 +1,100 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { toBareHex } from "tallystick-protocol/hex";
+import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import type { CallRecord } from "./callRecord.ts";
+import type { Outcome, Unfinished } from "./outcome.ts";
+import type { Triage, WorkState } from "./workState.ts";
+
+/**
+ * A finished call: what is told of it, and what it gave for the next process to go on with. `isFree`: the vendor refused it
+ * because it was busy, so it cost nothing and only counts as a retry.
+ */
+export type FinishedCall = { record: CallRecord; result: unknown; isFree?: true };
+
+/** What is remembered of a task, as JSON: enough for another process to go on with it. */
+export type TaskFile = {
+  taskId: string;
+  /** Whose key asked for it. */
+  owner: string;
+  /** SHA-256 of the request: the same id with another request is another task. */
+  request: string;
+  /** The request; gone when the task is over. */
+  given?: unknown;
+  /** Unix milliseconds. */
+  acceptedAt: number;
+  deadlineAt: number;
+  phase: "running" | "closing" | "over";
+  /** By step. */
+  calls: { [step: string]: FinishedCall };
+  /** Chances that were taken: a process that begins again must not draw again. */
+  draws: { [name: string]: number };
+  /** How hard it was found to be. */
+  triage?: Triage;
+  /** Parents on which its answer was proposed, and its closing entry. */
+  proposedOn: string[];
+  closedOn: string[];
+  /** How it ended, while that is not told in the ledger. */
+  closing?: Unfinished;
+  state?: WorkState;
+  outcome?: Outcome;
+  overAt?: number;
+};
+
+/** The key of a task's file. */
+export function taskKey(taskId: string): string {
+  return toBareHex(sha256(utf8ToBytes(taskId))).slice(0, 40);
+}
+
+/** The files of tasks, changed one after the other for each task. */
+export class TaskFiles {
+  readonly #store: KeyValueStore;
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(store: KeyValueStore) {
+    this.#store = store;
+  }
+
+  get(taskId: string): Promise<TaskFile | undefined> {
+    return this.#store.get<TaskFile>(`task/${taskKey(taskId)}`);
+  }
+
+  /** Writes a new task's file; false when there is one. */
+  create(file: TaskFile): Promise<boolean> {
+    return this.#store.putNew(`task/${taskKey(file.taskId)}`, file);
+  }
+
+  /** Changes a task's file, on disk when it resolves. */
+  change(taskId: string, next: (file: TaskFile) => TaskFile): Promise<TaskFile> {
+    const key = `task/${taskKey(taskId)}`;
+    const before = this.#turns.get(key) ?? Promise.resolve();
+    const work = before
+      .catch(() => {})
+      .then(async () => {
+        const file = await this.#store.get<TaskFile>(key);
+        if (file === undefined) throw new Error(`there is no file of the task ${taskId}`);
+        const changed = next(file);
+        if (changed !== file) await this.#store.put(key, changed);
+        return changed;
+      });
+    this.#turns.set(key, work);
+    const forget = (): void => {
+      if (this.#turns.get(key) === work) this.#turns.delete(key);
+    };
+    work.then(forget, forget);
+    return work;
+  }
+
+  async all(): Promise<TaskFile[]> {
+    const files: TaskFile[] = [];
+    for (const key of await this.#store.keys("task")) {
+      const file = await this.#store.get<TaskFile>(key);
+      if (file) files.push(file);
+    }
+    return files;
+  }
+
+  async forget(taskId: string): Promise<void> {
+    await this.#store.delete(`task/${taskKey(taskId)}`);
+  }
+}

@@ -1,0 +1,294 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { TallystickError } from "tallystick-protocol/errors";
+import { fetchContextSlice } from "tallystick-sdk/contextSlice";
+import { ServiceError } from "tallystick-sdk/requestService";
+import { type SettleResult, settle } from "tallystick-sdk/settle";
+import { CallBudgetError } from "../budget/callBudget.ts";
+import { type CallContext, callModel } from "../execute/callModel.ts";
+import { DraftFault, makeDraft } from "../execute/makeDraft.ts";
+import { TIERS, type Tier, tierOf } from "../models/modelTable.ts";
+import { formatDollars, readDollars } from "../models/money.ts";
+import { classifierPrompt, classifierSchema } from "../triage/classifierPrompt.ts";
+import { complexity } from "../triage/complexity.ts";
+import { type HouseRules, readHouseRules } from "../triage/houseRules.ts";
+import type { Outcome, Unfinished } from "./outcome.ts";
+import type { Task } from "./task.ts";
+import { type TaskFile, taskKey } from "./taskFile.ts";
+import { taskMetadata } from "./taskMetadata.ts";
+import type { Triage, WorkState } from "./workState.ts";
+import type { World } from "./world.ts";
+
+/** Most requests to models for one task: each leaves a record, and all of them have room in one proposal. */
+const MOST_CALLS = 24;
+const LONGEST_PAUSE_MS = 15_000;
+
+/** What a task came to before it is closed. */
+export type Ended = { outcome: Outcome } | Unfinished;
+
+/** One task on its way from triage to settlement. */
+export class TaskRun {
+  readonly #world: World;
+  readonly #task: Task;
+  readonly #signal: AbortSignal;
+  #file: TaskFile;
+  readonly #state: WorkState;
+
+  constructor(world: World, task: Task, file: TaskFile, signal: AbortSignal) {
+    this.#world = world;
+    this.#task = task;
+    this.#file = file;
+    this.#signal = signal;
+    const { triage } = file;
+    this.#state = file.state ?? { tier: null, escalations: [], confidence: null, shadow: null, triage };
+  }
+
+  /** What is told of it in the ledger. */
+  get state(): WorkState {
+    return this.#state;
+  }
+
+  get file(): TaskFile {
+    return this.#file;
+  }
+
+  /**
+   * Does the task, tier by tier, until settlement has taken it or nobody is left to ask.
+   *
+   * @throws whatever is no way for a task to end: then another process goes on with it
+   */
+  async run(): Promise<Ended> {
+    try {
+      await this.#bookLostCalls();
+      const rules = await this.#patiently(() => readHouseRules(this.#world.settlement, this.#signal));
+      const triage = await this.#triage();
+      let last: Ended = { status: "FAILED", reason: "no tier was asked" };
+      for (const tier of TIERS.slice(TIERS.indexOf(triage.tier))) {
+        this.#state.tier = tier;
+        const ended = await this.#onTier(tier, rules);
+        if (!("escalate" in ended)) return ended;
+        last = { status: ended.as, reason: ended.escalate };
+        if (tier !== "premium") this.#state.escalations.push({ from: tier, why: ended.escalate });
+      }
+      return last;
+    } catch (error) {
+      return this.#endedBy(error);
+    }
+  }
+
+  /** What the last process had set aside and did not live to book. */
+  async #bookLostCalls(): Promise<void> {
+    const { budget } = this.#world;
+    const key = taskKey(this.#task.taskId);
+    for (const { id } of await budget.underWay(key)) {
+      const known = this.#file.calls[id.slice(key.length + 1)];
+      // What has no record was never sent.
+      await budget.settle(id, known ? (readDollars(known.record.cost_usd) ?? 0n) : 0n);
+    }
+  }
+
+  async #triage(): Promise<Triage> {
+    const { table, settlement, recordOf } = this.#world;
+    if (this.#file.triage) return this.#file.triage;
+    const { goal, params, outputSchema, keywords, kind } = this.#task;
+    const { baseUrl, fetch } = settlement;
+    const asked = { baseUrl, keywords, signal: this.#signal, ...(fetch && { fetch }) };
+    const { slice } = await this.#patiently(() => fetchContextSlice(asked));
+    const prompt = params === undefined ? goal : `${goal}\n${JSON.stringify(params)}`;
+    const contextBytes = Buffer.byteLength(JSON.stringify(slice));
+    const found = complexity({
+      prompt,
+      contextBytes,
+      record: await recordOf(kind, this.#signal),
+      ...(outputSchema !== undefined && { outputSchema }),
+    });
+    const model = table.classifier;
+    let classifier: Triage["classifier"] = null;
+    if (model) {
+      const schema = classifierSchema;
+      const call = { role: "classify" as const, tier: null, model, prompt: classifierPrompt(prompt), schema };
+      const said = await callModel(this.#calls(), "classify", call);
+      this.#signal.throwIfAborted();
+      if (!("fault" in said)) classifier = { model: model.name, value: said.answer as number };
+    }
+    const triage: Triage = { complexity: found, classifier, tier: tierOf(classifier?.value ?? found.value) };
+    this.#file = await this.#change((file) => ({ ...file, triage }));
+    this.#state.triage = triage;
+    return triage;
+  }
+
+  /** Proposes the work of one tier; `escalate` says why the next one is to do it. */
+  async #onTier(
+    tier: Tier,
+    rules: HouseRules,
+  ): Promise<Ended | { escalate: string; as: "FAILED" | "REJECTED" }> {
+    const { table, settlement } = this.#world;
+    const shadowReasons = await this.#shadowReasons(tier, rules);
+    this.#state.shadow = null;
+    this.#state.confidence = null;
+    const work = async (context: Parameters<typeof makeDraft>[1]) => {
+      const draft = await makeDraft(
+        {
+          task: this.#task,
+          table,
+          tier,
+          shadowReasons,
+          coreLogic: rules.coreLogic,
+          calls: this.#calls(),
+          tell: (told) => Object.assign(this.#state, told),
+        },
+        context,
+      );
+      return { ...draft, agentMetadata: taskMetadata(this.#world, this.#task, this.#file, this.#state) };
+    };
+    try {
+      const result = await this.#patiently(() =>
+        settle({
+          ...settlement,
+          taskId: this.#task.taskId,
+          keywords: this.#task.keywords,
+          work,
+          proposedOn: this.#file.proposedOn,
+          onProposing: async ({ parentHash }) => {
+            this.#file = await this.#change((file) =>
+              file.proposedOn.includes(parentHash)
+                ? file
+                : { ...file, proposedOn: [...file.proposedOn, parentHash] },
+            );
+          },
+          signal: this.#signal,
+        }),
+      );
+      return this.#endedAs(result, tier);
+    } catch (error) {
+      if (error instanceof DraftFault) return { escalate: error.message.slice(0, 200), as: "FAILED" };
+      throw error;
+    }
+  }
+
+  #endedAs(result: SettleResult, tier: Tier): Ended | { escalate: string; as: "REJECTED" } {
+    if (result.status === "ESCROWED") {
+      const { reason, id, divergence } = result;
+      return { status: "ESCROWED", reason, held: id, divergence };
+    }
+    // Drift on every attempt is nobody's fault: another tier would meet it too.
+    if (result.status === "REJECTED") {
+      const isDrift = result.reason.startsWith("State drift");
+      return isDrift
+        ? { status: "REJECTED", reason: result.reason }
+        : { escalate: result.reason.slice(0, 200), as: "REJECTED" };
+    }
+    const dataUpdate = "draft" in result ? result.draft?.dataUpdate : undefined;
+    const answer =
+      dataUpdate === undefined
+        ? null
+        : this.#task.key === undefined
+          ? dataUpdate
+          : dataUpdate[this.#task.key];
+    const base = { ...this.totals(), tier, answer: answer ?? null };
+    if (result.status === "VALIDATED") return { outcome: { ...base, status: "VALIDATED" } };
+    const { hash, index, timestamp } = result;
+    const shadowed = this.#state.shadow !== null;
+    return { outcome: { ...base, status: "SETTLED", hash, index, timestamp, shadowed } };
+  }
+
+  /** What every outcome says. */
+  totals(): Pick<Outcome, "task_id" | "cost_usd" | "calls" | "escalations" | "tier"> {
+    const records = Object.values(this.#file.calls).filter(({ isFree }) => !isFree);
+    const cost = records.reduce((sum, { record }) => sum + (readDollars(record.cost_usd) ?? 0n), 0n);
+    return {
+      task_id: this.#task.taskId,
+      cost_usd: formatDollars(cost),
+      calls: records.length,
+      escalations: this.#state.escalations.length,
+      tier: this.#state.tier,
+    };
+  }
+
+  /** Why a shadow is to check it: never for what is private. */
+  async #shadowReasons(tier: Tier, rules: HouseRules): Promise<string[]> {
+    const { shadow } = this.#world.table;
+    const { isPrivate, action } = this.#task;
+    if (shadow === undefined || isPrivate) return [];
+    // Drawn by chance, since whoever asks could else choose an id that is not drawn; and once, however often it is begun.
+    let drawn = this.#file.draws.shadow;
+    if (drawn === undefined) {
+      const number = this.#world.random();
+      this.#file = await this.#change((file) => ({ ...file, draws: { ...file.draws, shadow: number } }));
+      drawn = number;
+    }
+    return [
+      ...(rules.asksShadow(action) ? ["action"] : []),
+      ...(shadow.tiers.includes(tier) ? ["tier"] : []),
+      ...(drawn * 1_000 < shadow.share ? ["drawn"] : []),
+    ];
+  }
+
+  #calls(): CallContext {
+    const { budget, openModel, spans, now } = this.#world;
+    return {
+      openModel,
+      budget,
+      spans,
+      now,
+      task: taskKey(this.#task.taskId),
+      taskLimit: this.#task.maxCost,
+      signal: this.#signal,
+      finished: (step) => this.#file.calls[step],
+      requireRoom: () => {
+        if (Object.keys(this.#file.calls).length < MOST_CALLS) return;
+        throw new DraftFault(`${MOST_CALLS} requests to models did not suffice`);
+      },
+      finish: async (step, call) => {
+        this.#file = await this.#change((file) => ({ ...file, calls: { ...file.calls, [step]: call } }));
+      },
+    };
+  }
+
+  #change(next: (file: TaskFile) => TaskFile): Promise<TaskFile> {
+    return this.#world.files.change(this.#task.taskId, next);
+  }
+
+  /** Waits for a settlement service that cannot be reached, or has too much to do, as long as the task may take. */
+  async #patiently<T>(work: () => Promise<T>): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await work();
+      } catch (error) {
+        const isPassing =
+          error instanceof ServiceError &&
+          (error.status === 0 || error.status === 429 || error.status >= 500);
+        if (!isPassing) throw error;
+        this.#world.log("Settlement does not answer; the task waits.", { task: this.#task.taskId, error });
+        const pause = Math.min(LONGEST_PAUSE_MS, 500 * 2 ** attempt);
+        await wait(pause, undefined, { signal: this.#signal }).catch(() => this.#signal.throwIfAborted());
+      }
+    }
+  }
+
+  #endedBy(error: unknown): Ended {
+    if (this.#signal.aborted) {
+      const reason: unknown = this.#signal.reason;
+      if (reason instanceof TaskStopped) throw reason;
+      if (reason instanceof TaskCancelled) return { status: "CANCELLED", reason: reason.message };
+      return { status: "EXPIRED", reason: "The deadline of the task has passed." };
+    }
+    if (error instanceof CallBudgetError) return { status: "BUDGET", reason: error.message };
+    if (error instanceof DraftFault) return { status: "FAILED", reason: error.message };
+    if (error instanceof ServiceError) return { status: "FAILED", reason: `Settlement: ${error.code}` };
+    throw error;
+  }
+}
+
+/** The process stops: whoever starts it again goes on with the task. Code `dispatcher_closed`. */
+export class TaskStopped extends TallystickError {
+  constructor() {
+    super({
+      code: "dispatcher_closed",
+      message: "The dispatcher stops.",
+      hint: "Send the same task again: what was done is not done twice.",
+    });
+  }
+}
+
+/** Whoever asked for it no longer wants it. */
+export class TaskCancelled extends Error {}

@@ -1,0 +1,26 @@
+import type { Log } from "tallystick-runtime/stderrLog";
+import type { CallBudget } from "../budget/callBudget.ts";
+import type { Model, ModelTable } from "../models/modelTable.ts";
+import type { OpenedModel } from "../models/openModel.ts";
+import type { Spans } from "../telemetry.ts";
+import type { Settlement } from "../triage/houseRules.ts";
+import type { KindRecord } from "../triage/kindRecords.ts";
+import type { TaskFiles } from "./taskFile.ts";
+
+/** What every task of a dispatcher works with. */
+export type World = {
+  table: ModelTable;
+  /** The dispatcher's name in the ledger. */
+  dispatcher: string;
+  settlement: Settlement;
+  files: TaskFiles;
+  budget: CallBudget;
+  openModel: (model: Model) => OpenedModel;
+  recordOf: (kind: string, signal: AbortSignal) => Promise<KindRecord>;
+  spans: Spans;
+  /** Milliseconds since 1970. */
+  now: () => number;
+  /** From 0 to below 1. */
+  random: () => number;
+  log: Log;
+};

@@ -1,0 +1,31 @@
+import { actionName, DEFAULT_ACTION } from "tallystick-protocol/actions/actionName";
+import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import { type Fetch, requestService } from "tallystick-sdk/requestService";
+
+/** Where proposals are settled, and the key for it. */
+export type Settlement = { baseUrl: string; apiKey: string; fetch?: Fetch };
+
+/** What a dispatcher needs to know of settlement's rules. */
+export type HouseRules = {
+  /** The operator's own words for every agent. */
+  coreLogic: unknown;
+  /** Whether tasks with this action are to have a shadow. */
+  asksShadow: (action: string | undefined) => boolean;
+};
+
+/** @throws ServiceError; the signal's reason */
+export async function readHouseRules(
+  { baseUrl, apiKey, fetch }: Settlement,
+  signal: AbortSignal,
+): Promise<HouseRules> {
+  const { text } = await requestService({ baseUrl, path: "/v1/rules", apiKey, fetch, signal });
+  const { core_logic: coreLogic, actions } = Object(readForeignJson(text));
+  const shadowed = new Map<string, boolean>();
+  for (const [action, rule] of Object.entries(Object(actions)))
+    shadowed.set(actionName(action), (rule as { shadow?: unknown } | null)?.shadow === true);
+  return {
+    coreLogic,
+    asksShadow: (action) =>
+      action !== undefined && (shadowed.get(actionName(action)) ?? shadowed.get(DEFAULT_ACTION) ?? false),
+  };
+}

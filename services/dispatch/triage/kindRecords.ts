@@ -1,0 +1,65 @@
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import { requestService } from "tallystick-sdk/requestService";
+import type { Settlement } from "./houseRules.ts";
+
+/** How far back the ledger is read at the start, how much at once, and how often. */
+const BACK = 5_000;
+const PAGE = 500;
+const EVERY_MS = 10_000;
+const MOST_KINDS = 1_000;
+
+export type KindRecord = { tasks: number; escalated: number };
+
+/**
+ * What the ledger says of tasks of each kind that this dispatcher settled: how many began below the highest tier, and how many
+ * of these had to be escalated. Read page by page, and never waited for by two tasks at once.
+ *
+ * @param dispatcher whose entries count. Others who may settle could write such entries as well: they can make a kind look
+ * harder than it is, and tasks dearer, within the budget
+ * @param now milliseconds since 1970
+ */
+export function kindRecords(settlement: Settlement, dispatcher: string, now: () => number) {
+  const kinds = new Map<string, KindRecord>();
+  let next: number | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+
+  async function read(signal: AbortSignal): Promise<void> {
+    const { baseUrl, fetch } = settlement;
+    const ask = async (path: string): Promise<string> =>
+      (await requestService({ baseUrl, path, fetch, signal })).text;
+    const { size } = Object(tryForeignJson(await ask("/v1/ledger/latest"))) as { size: unknown };
+    if (!Number.isSafeInteger(size)) return;
+    for (let from = next ?? Math.max(0, Number(size) - BACK); from < Number(size); from += PAGE) {
+      const to = Math.min(Number(size), from + PAGE);
+      for (const line of (await ask(`/v1/ledger/entries?from=${from}&to=${to}`)).split("\n"))
+        count(tryForeignJson(line));
+      next = to;
+    }
+    readAt = now();
+  }
+
+  function count(entry: unknown): void {
+    const told = Object(Object(Object(Object(entry).payload).agent_metadata).dispatch);
+    const { kind, tier, escalations, closing } = told;
+    if (told.dispatcher !== dispatcher || typeof kind !== "string" || closing !== undefined) return;
+    if (!Array.isArray(escalations) || (tier === "premium" && escalations.length === 0)) return;
+    const known = kinds.get(kind) ?? { tasks: 0, escalated: 0 };
+    if (kinds.size >= MOST_KINDS && !kinds.has(kind)) return;
+    kinds.set(kind, {
+      tasks: known.tasks + 1,
+      escalated: known.escalated + (escalations.length > 0 ? 1 : 0),
+    });
+  }
+
+  /** Of a kind. What cannot be read now is left out: complexity is a first guess. */
+  return async (kind: string, signal: AbortSignal): Promise<KindRecord> => {
+    if (now() - readAt > EVERY_MS) {
+      reading ??= read(signal).finally(() => {
+        reading = undefined;
+      });
+      await reading.catch(() => signal.throwIfAborted());
+    }
+    return kinds.get(kind) ?? { tasks: 0, escalated: 0 };
+  };
+}

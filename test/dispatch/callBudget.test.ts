@@ -1,0 +1,121 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { CallBudgetError, callBudget } from "../../services/dispatch/budget/callBudget.ts";
+import { formatDollars, parseDollars, readDollars } from "../../services/dispatch/models/money.ts";
+
+const DAY_MS = 86_400_000;
+
+type Step =
+  | { do: "reserve"; task: number; amount: number }
+  | { do: "settle"; call: number; cost: number }
+  | { do: "restart" }
+  | { do: "tomorrow" };
+
+describe("the budget of calls to models", () => {
+  const step = fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({ do: fc.constant("reserve" as const), task: fc.nat(2), amount: fc.nat(60) }),
+    },
+    {
+      weight: 5,
+      arbitrary: fc.record({ do: fc.constant("settle" as const), call: fc.nat(30), cost: fc.nat(60) }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant("restart" as const) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant("tomorrow" as const) }) },
+  );
+
+  it("is that of a plain list of calls, whatever comes at once, across restarts and midnights", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(step, { maxLength: 6 }), { maxLength: 12 }), async (rounds) => {
+        const store = memoryStore();
+        let now = 0;
+        const open = () => callBudget({ store, perTask: 100n, perDay: 150n, now: () => now });
+        let budget = open();
+        /** The oracle: every call that was let through. */
+        const calls: { task: string; day: number; amount: bigint; cost?: bigint }[] = [];
+        const sum = (of: (call: (typeof calls)[number]) => boolean) =>
+          calls.filter(of).reduce((total, { cost, amount }) => total + (cost ?? amount), 0n);
+        for (const round of rounds) {
+          // Of one process, at one time: between what comes at once.
+          if (round.some((one) => one.do === "restart")) budget = open();
+          if (round.some((one) => one.do === "tomorrow")) now += DAY_MS;
+          await Promise.all(
+            round.map(async (one: Step) => {
+              if (one.do === "settle") {
+                const call = calls[one.call];
+                if (!call) return;
+                const cost = BigInt(Math.min(one.cost, Number(call.amount)));
+                // Booked once: a second word about it changes nothing.
+                const booked = budget.settle(String(one.call), cost);
+                call.cost ??= cost;
+                await booked;
+              }
+              if (one.do === "reserve") {
+                const task = `t${one.task}`;
+                const day = now / DAY_MS;
+                const amount = BigInt(one.amount);
+                const ofTask = sum((it) => it.task === task) + amount;
+                const ofDay = sum((it) => it.day === day) + amount;
+                const id = String(calls.length);
+                const isAllowed = ofTask <= 100n && ofDay <= 150n;
+                if (isAllowed) calls.push({ task, day, amount });
+                const refused = await budget
+                  .reserve({ id: isAllowed ? id : `no-${Math.random()}`, task, amount })
+                  .then(
+                    () => undefined,
+                    (error) => error,
+                  );
+                expect(refused === undefined).to.equal(isAllowed);
+                if (refused) expect(refused).to.be.instanceOf(CallBudgetError);
+              }
+            }),
+          );
+          const day = now / DAY_MS;
+          const { spent, reserved } = await budget.today();
+          expect(spent).to.equal(sum((it) => it.day === day && it.cost !== undefined));
+          expect(reserved).to.equal(sum((it) => it.day === day && it.cost === undefined));
+          expect(spent + reserved <= 150n).to.equal(true);
+          for (const task of ["t0", "t1", "t2"]) {
+            const open = (await budget.underWay(task)).reduce((total, { amount }) => total + amount, 0n);
+            expect(open).to.equal(sum((it) => it.task === task && it.cost === undefined));
+          }
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("lets a hundred calls at once spend what there is and no more", async () => {
+    const budget = callBudget({ store: memoryStore(), perTask: 1_000n, perDay: 70n, now: () => 0 });
+    const asked = Array.from({ length: 100 }, (_, at) =>
+      budget.reserve({ id: `${at}`, task: `${at}`, amount: 3n }),
+    );
+    const done = await Promise.allSettled(asked);
+    expect(done.filter(({ status }) => status === "fulfilled")).to.have.length(23);
+  });
+
+  it("makes no day new when the clock is put back", async () => {
+    const store = memoryStore();
+    let now = 5 * DAY_MS;
+    const budget = callBudget({ store, perTask: 10n, perDay: 10n, now: () => now });
+    await budget.reserve({ id: "a", task: "a", amount: 10n });
+    await budget.settle("a", 10n);
+    now -= 2 * DAY_MS;
+    const error = await budget.reserve({ id: "b", task: "b", amount: 1n }).catch((it) => it);
+    expect(error).to.include({ code: "day_budget_spent" });
+  });
+
+  it("is told in dollars that read back to the last digit", () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), (amount) => {
+        expect(readDollars(formatDollars(amount))).to.equal(amount);
+      }),
+    );
+    expect(formatDollars(parseDollars("0.5", "x"))).to.equal("0.50");
+    expect(formatDollars(1n)).to.equal("0.000000000001");
+    for (const bad of ["", "1", "1.0", "1.0000000000001", "-1.00", "1e3", "1.00 "])
+      expect(readDollars(bad)).to.equal(undefined);
+  });
+});

@@ -1,0 +1,130 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "chai";
+import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import { reportLedger } from "../../scripts/commands/dispatchReport.ts";
+import { createDispatchReport, type DispatchReport } from "../../services/dispatch/report/dispatchReport.ts";
+import { type DispatchScene, modelsYaml, openDispatchScene, SHADOW } from "./support/dispatchScene.ts";
+
+describe("a report of dispatching, from a ledger alone", () => {
+  let scene: DispatchScene;
+  let file: string;
+  before(async () => {
+    scene = await openDispatchScene();
+    const said: { [goal: string]: (model: string) => unknown } = {
+      easy: () => "yes",
+      harder: (model) => (model === "small" ? undefined : "yes"),
+      watched: () => "yes",
+      doubtful: (model) => model,
+      hopeless: () => undefined,
+    };
+    scene.models.say = ({ model, user }) => {
+      const [goal = ""] = /easy|harder|watched|doubtful|hopeless/.exec(user) ?? [];
+      const answer = said[goal]?.(model);
+      return answer === undefined ? { text: "no" } : { answer };
+    };
+    const plain = scene.dispatcher();
+    const shadowing = scene.dispatcher(
+      {},
+      modelsYaml(scene.models.url, SHADOW.replace("share: 0", "share: 1")),
+    );
+    for (const [goal, kind, dispatcher] of [
+      ["easy", "lookup", plain],
+      ["harder", "lookup", plain],
+      ["watched", "check", shadowing],
+      ["doubtful", "check", shadowing],
+      ["hopeless", "lookup", plain],
+    ] as const) {
+      await dispatcher.dispatch({ task_id: goal, goal: `Is ${goal} work done?`, key: `is_${goal}`, kind });
+    }
+    file = path.join(scene.folder, "copy.jsonl");
+    const { text } = await scene.service.get(`/v1/ledger/entries?from=0&to=${scene.service.ledger.size}`);
+    writeFileSync(file, text);
+  });
+  after(() => scene.close());
+
+  it("counts every cent of every call, what a premium model would have cost, and who settled what", async () => {
+    const report = (await reportLedger(file)) as DispatchReport;
+    // 100 tokens of prompt and 20 of answer: small 0.000018, middle 0.00018, large 0.0009, watch 0.000036.
+    expect(report.total).to.deep.equal({
+      tasks: 5,
+      settled: 3,
+      escalated: 2,
+      shadowed: 2,
+      escrowed: 1,
+      spent_usd: "0.001422",
+      always_premium_usd: "0.0045",
+      margin_percent: "68.4",
+    });
+    expect(report.calls).to.equal(10);
+    expect(report.spent_by_role).to.deep.equal({ execute: "0.00135", shadow: "0.000072" });
+    expect(report.closed).to.deep.equal({ ESCROWED: 1, FAILED: 1 });
+    expect(report.kinds.check).to.include({ tasks: 2, settled: 1, escrowed: 1, spent_usd: "0.000108" });
+    expect(report.clients).to.deep.equal({ library: { settled: 3, keys: 3 } });
+    expect(report).to.deep.include({ fidelity_percent: "100.0", faults: [], spent_uncounted_usd: "0.00" });
+    expect(((await reportLedger(file, "somebody")) as DispatchReport).entries).to.equal(0);
+  });
+
+  it("refuses a ledger that does not verify, by its line", async () => {
+    const lines = readFileSync(file, "utf8").split("\n");
+    lines[1] = (lines[1] as string).replace('"cost_usd": "0.000018"', '"cost_usd": "0.000001"');
+    const changed = path.join(scene.folder, "changed.jsonl");
+    writeFileSync(changed, lines.join("\n"));
+    expect(await reportLedger(changed))
+      .to.be.instanceOf(LedgerLineError)
+      .with.property("line", 2);
+  });
+
+  it("finds every record that does not follow from its own figures", async () => {
+    const entries = await scene.entries();
+    // biome-ignore lint/suspicious/noExplicitAny: records are damaged in every way
+    const damages: [string, (dispatch: any) => void][] = [
+      ["cost is not", (it) => Object.assign(it.calls[0], { cost_usd: "0.000001" })],
+      ["cost is not", (it) => Object.assign(it.calls[0].tokens, { input: 99 })],
+      ["cost is not", (it) => Object.assign(it.prices.models.small, { input: "0.05" })],
+      ["prices are missing", (it) => delete it.prices.models.small],
+      ["more than the whole", (it) => Object.assign(it.calls[0].tokens, { cached_input: 101 })],
+      ["no tokens", (it) => Object.assign(it.calls[0], { tokens: null })],
+      ["not what the features", (it) => Object.assign(it.complexity, { value: 0.2 })],
+      ["features are missing", (it) => delete it.complexity.features.numbers],
+      ["not that of the complexity", (it) => Object.assign(it, { tier: "premium" })],
+      ["none gave the answer", (it) => Object.assign(it.calls[0], { ended: "malformed_json" })],
+      [
+        "no call gave its answer",
+        (it) => Object.assign(it, { shadow: { why: [], share: 1, model: "watch" } }),
+      ],
+      ["no record", (it) => Object.assign(it, { calls: "none" })],
+    ];
+    for (const [fault, damage] of damages) {
+      const { add, report } = createDispatchReport();
+      const { payload } = structuredClone(entries[0]);
+      damage(payload.agent_metadata.dispatch);
+      add({ line: 1, taskId: "easy", payload });
+      const { faults, fidelity_percent } = report();
+      expect(faults.map((it) => it.fault).join("; "), fault).to.contain(fault);
+      expect(fidelity_percent).to.equal("0.0");
+    }
+  });
+
+  it("counts a call once that a closing entry and a release both tell of, and finds when they differ", () => {
+    const { add, report } = createDispatchReport();
+    return scene.entries().then((entries) => {
+      const held = entries.find(({ task_id }) => task_id === "doubtful");
+      add({ line: 1, taskId: "doubtful", payload: held.payload });
+      const released = structuredClone(held.payload);
+      delete released.agent_metadata.dispatch.closing;
+      add({ line: 2, taskId: "doubtful", payload: released });
+      expect(report().total).to.include({
+        tasks: 1,
+        settled: 1,
+        spent_usd: "0.000054",
+        always_premium_usd: "0.0009",
+      });
+      expect(report().faults).to.deep.equal([]);
+      const other = structuredClone(released);
+      other.agent_metadata.dispatch.calls[0].latency_ms += 1;
+      add({ line: 3, taskId: "doubtful", payload: other });
+      expect(report().faults[0]).to.deep.include({ line: 3 });
+    });
+  });
+});

@@ -1,0 +1,258 @@
+import { expect } from "chai";
+import { parseDollars } from "../../services/dispatch/models/money.ts";
+import { API_KEY } from "../settlement/support/testService.ts";
+import {
+  type DispatchScene,
+  modelsYaml,
+  openDispatchScene,
+  partOf,
+  SHADOW,
+} from "./support/dispatchScene.ts";
+
+const TASK = { task_id: "task-1", goal: "Name the capital of Italy.", key: "capital" };
+const COST_SMALL = "0.000018";
+
+describe("a task's whole life in a dispatcher", () => {
+  let scene: DispatchScene;
+  beforeEach(async () => {
+    scene = await openDispatchScene();
+    scene.models.say = () => ({ answer: "Rome" });
+  });
+  afterEach(() => scene.close());
+
+  it("is settled by the cheapest model of its tier, and the entry says all that was done", async () => {
+    const outcome = await scene.dispatcher().dispatch(TASK);
+    expect(outcome).to.deep.include({
+      status: "SETTLED",
+      index: 0,
+      answer: "Rome",
+      tier: "thrifty",
+      cost_usd: COST_SMALL,
+      calls: 1,
+      escalations: 0,
+      shadowed: false,
+    });
+    const [{ payload, task_id }] = await scene.entries();
+    expect(task_id).to.equal("task-1");
+    expect(payload.data_update).to.deep.equal({ capital: "Rome" });
+    expect(payload.confidence_score).to.equal(0.95);
+    const { model, dispatch } = payload.agent_metadata;
+    expect(model).to.equal("small-2026");
+    expect(dispatch).to.deep.include({
+      form: 1,
+      kind: "general",
+      client: "library",
+      tier: "thrifty",
+      escalations: [],
+    });
+    expect(dispatch.confidence).to.deep.equal({ from: "model", samples: 1 });
+    const [call] = dispatch.calls;
+    expect(call).to.deep.include({
+      role: "execute",
+      model: "small",
+      answered_by: "small-2026",
+      tokens: { input: 100, cached_input: 0, output: 20, reasoning: 0 },
+      cost_usd: COST_SMALL,
+      cost_from: "tokens",
+      ended: "answered",
+      retries: 0,
+    });
+    expect(Object.keys(dispatch.prices.models)).to.have.members(["small", "large"]);
+    expect(await scene.dispatcher().budget.today()).to.deep.equal({ spent: 18_000_000n, reserved: 0n });
+  });
+
+  it("escalates what has not the form, what settlement's rules refuse, and what is not sure, tier by tier", async () => {
+    await scene.reopen({ types: { "*": { type: "object", properties: { capital: { enum: ["Rome"] } } } } });
+    scene.models.say = ({ model }) =>
+      model === "small"
+        ? { text: "It is Rome!" }
+        : model === "middle"
+          ? { answer: "Milan" }
+          : { answer: "Rome" };
+    const outcome = await scene.dispatcher().dispatch(TASK);
+    expect(outcome).to.include({ status: "SETTLED", tier: "premium", escalations: 2, calls: 3 });
+    const [{ payload }] = await scene.entries();
+    const { escalations, calls } = payload.agent_metadata.dispatch;
+    expect(escalations.map((it: { from: string }) => it.from)).to.deep.equal(["thrifty", "standard"]);
+    expect(escalations[0].why).to.contain("malformed_json");
+    expect(escalations[1].why).to.contain("rules version 1");
+    expect(calls.map((it: { ended: string }) => it.ended)).to.deep.equal([
+      "malformed_json",
+      "answered",
+      "answered",
+    ]);
+  });
+
+  it("ends with a closing entry when no tier can do it, with all that was spent and no answer", async () => {
+    scene.models.say = () => ({ answer: "Rome", confidence: 0.2 });
+    const outcome = await scene.dispatcher().dispatch(TASK);
+    expect(outcome).to.include({ status: "REJECTED", calls: 3, cost_usd: "0.001098" });
+    const [{ payload, current_hash }] = await scene.entries();
+    expect(payload.data_update).to.deep.equal({});
+    expect(payload.agent_metadata.dispatch.closing).to.deep.include({ status: "REJECTED", held: null });
+    expect(payload.agent_metadata.dispatch.calls).to.have.length(3);
+    expect(outcome).to.have.property("closing", current_hash);
+  });
+
+  it("is proposed again without another call when the state drifts elsewhere, and done again when its slice changes", async () => {
+    const settleOther = async (update: object) => {
+      const answer = await scene.service.post(
+        "/v1/settle",
+        {
+          header: { task_id: "other", parent_hash: scene.service.ledger.head },
+          payload: { data_update: update, confidence_score: 1 },
+        },
+        { authorization: `Bearer ${API_KEY}` },
+      );
+      expect(answer.json.status).to.equal("SETTLED");
+    };
+    const drift: object[] = [{ elsewhere: 1 }, { elsewhere: 2 }];
+    scene.models.say = async () => {
+      const next = drift.shift();
+      if (next) await settleOther(next);
+      return { answer: "Rome" };
+    };
+    const dispatcher = scene.dispatcher();
+    expect(await dispatcher.dispatch(TASK)).to.include({ status: "SETTLED", index: 1, calls: 1 });
+    drift.splice(0, 1, { price: 5 });
+    scene.models.asked.length = 0;
+    const again = await dispatcher.dispatch({ ...TASK, task_id: "task-2", keywords: ["price"] });
+    expect(again).to.include({ status: "SETTLED", calls: 2 });
+    expect(scene.models.asked.map(({ user }) => partOf(user, "CONTEXT"))).to.deep.equal([
+      undefined,
+      { price: 5 },
+    ]);
+  });
+
+  it("waits in the queue of reviews with both answers when its shadow says something else, and what it cost is told at once", async () => {
+    scene.models.say = ({ model }) => ({ answer: model === "watch" ? "Milan" : "Rome" });
+    const yaml = modelsYaml(scene.models.url, SHADOW.replace("share: 0", "share: 1"));
+    const outcome = await scene.dispatcher({}, yaml).dispatch(TASK);
+    expect(outcome).to.include({ status: "ESCROWED", divergence: 1, calls: 2 });
+    const headers = { authorization: `Bearer ${API_KEY}` };
+    const held = "held" in outcome ? outcome.held : "";
+    const review = await (await scene.service.app.request(`/v1/reviews/${held}`, { headers })).json();
+    expect(review.proposal.data_update).to.deep.equal({ capital: "Rome" });
+    expect(review.shadow).to.deep.equal({ capital: "Milan" });
+    const [{ payload }] = await scene.entries();
+    const { closing, calls, shadow } = payload.agent_metadata.dispatch;
+    expect(closing).to.deep.include({ status: "ESCROWED", held });
+    expect(calls.map((it: { role: string }) => it.role)).to.deep.equal(["execute", "shadow"]);
+    expect(shadow).to.deep.equal({ why: ["drawn"], share: 1, model: "watch" });
+  });
+
+  it("is shadowed when its action or tier asks for it, by another family, and never when it is private", async () => {
+    await scene.reopen({ actions: { "*": { allow: true }, "Pay-Out": { allow: true, shadow: true } } });
+    const yaml = modelsYaml(scene.models.url, SHADOW.replace("tiers: []", "tiers: [premium]"));
+    const dispatcher = scene.dispatcher({}, yaml);
+    const shadowOf = async (task: object) => {
+      const outcome = await dispatcher.dispatch({ ...TASK, ...task });
+      expect(outcome.status).to.equal("SETTLED");
+      return (await scene.entries()).at(-1).payload.agent_metadata.dispatch.shadow;
+    };
+    expect(await shadowOf({ task_id: "a" })).to.equal(null);
+    expect(await shadowOf({ task_id: "b", action: "pay_out" })).to.deep.include({
+      why: ["action"],
+      model: "watch",
+    });
+    expect(await shadowOf({ task_id: "c", action: "pay_out", private: true })).to.equal(null);
+    const hard = Array.from({ length: 20 }, (_, at) => `${at}. Then prove why ${at} is ${at}.5;`).join("\n");
+    expect(await shadowOf({ task_id: "d", goal: hard })).to.deep.include({ why: ["tier"] });
+    expect(await shadowOf({ task_id: "e", goal: hard, private: true })).to.equal(null);
+    expect(scene.models.asked.filter(({ model }) => model === "watch")).to.have.length(2);
+  });
+
+  it("ends when its budget is out, before the call that it cannot pay, and the entry says what the calls before it cost", async () => {
+    scene.models.say = () => ({ text: "no" });
+    const outcome = await scene.dispatcher().dispatch({ ...TASK, max_cost_usd: "0.002" });
+    expect(outcome).to.include({ status: "BUDGET", calls: 1 });
+    expect(scene.models.asked).to.have.length(1);
+    const [{ payload }] = await scene.entries();
+    expect(payload.agent_metadata.dispatch.closing.status).to.equal("BUDGET");
+    const day = scene.dispatcher({ perDay: parseDollars("0.0001", "perDay") });
+    expect(await day.dispatch({ ...TASK, task_id: "task-3" })).to.include({ status: "BUDGET", calls: 0 });
+  });
+
+  it("takes the confidence of samples by how many agree, and of a capability by its checks", async () => {
+    const answers = ["Rome", "Milan", "Rome", "Rome", "Rome", "Rome", "Rome"];
+    scene.models.say = () => ({ answer: answers[scene.models.asked.length - 1] });
+    const dispatcher = scene.dispatcher();
+    expect(await dispatcher.dispatch({ ...TASK, samples: 7 })).to.include({ status: "SETTLED", calls: 7 });
+    const [{ payload }] = await scene.entries();
+    expect(payload.confidence_score).to.equal(0.857);
+    expect(payload.agent_metadata.dispatch.confidence).to.deep.equal({ from: "samples", samples: 7 });
+    scene.models.say = ({ model }) => ({ answer: { result: model === "small" ? 4 : 3 }, confidence: 0.1 });
+    const mean = {
+      task_id: "mean",
+      capability: "compute.statistics.mean",
+      params: { data: [1, 2, 6] },
+      key: "mean",
+    };
+    expect(await dispatcher.dispatch(mean)).to.include({ status: "SETTLED", tier: "standard" });
+    const last = (await scene.entries()).at(-1).payload;
+    expect(last.data_update).to.deep.equal({ mean: { result: 3 } });
+    expect(last.agent_metadata.dispatch.confidence.from).to.equal("verifier");
+  });
+
+  it("is the same task when it comes again, and another one under its id is refused", async () => {
+    const dispatcher = scene.dispatcher();
+    const [first, second] = await Promise.all([dispatcher.dispatch(TASK), dispatcher.dispatch(TASK)]);
+    expect(second).to.deep.equal(first);
+    expect(await dispatcher.dispatch(TASK)).to.deep.equal(first);
+    expect(scene.models.asked).to.have.length(1);
+    const error = await dispatcher.dispatch({ ...TASK, goal: "Something else." }).catch((it) => it);
+    expect(error).to.include({ code: "conflicting_task" });
+    expect(await dispatcher.state("task-1", "somebody")).to.equal(undefined);
+  });
+
+  it("ends when whoever asked leaves or its time is over, and what was under way is booked in full", async () => {
+    let hang = true;
+    const stop = new AbortController();
+    scene.models.say = () => {
+      stop.abort();
+      return hang ? { fault: () => {} } : { answer: "Rome" };
+    };
+    const dispatcher = scene.dispatcher();
+    const cancelled = await dispatcher.dispatch(TASK, { signal: stop.signal });
+    expect(cancelled).to.include({ status: "CANCELLED", calls: 1 });
+    const expired = await dispatcher.dispatch({ ...TASK, task_id: "task-2", deadline_ms: 1_000 });
+    expect(expired).to.include({ status: "EXPIRED", calls: 1 });
+    const { spent, reserved } = await dispatcher.budget.today();
+    expect(reserved).to.equal(0n);
+    const told = (await scene.entries()).flatMap(({ payload }) => payload.agent_metadata.dispatch.calls);
+    expect(told.map((it) => it.cost_from)).to.deep.equal(["reserved", "reserved"]);
+    expect(spent > 0n).to.equal(true);
+    hang = false;
+    expect(await dispatcher.dispatch({ ...TASK, task_id: "task-4" })).to.include({ status: "SETTLED" });
+  });
+
+  it("waits for a settlement service that is away, and settles once when an answer is lost", async () => {
+    const inner = scene.fetch;
+    let lose = 1;
+    scene.fetch = async (input, init) => {
+      const response = await inner(input, init);
+      if (input.endsWith("/v1/settle") && lose-- > 0) throw new Error("socket hang up");
+      return response;
+    };
+    expect(await scene.dispatcher().dispatch(TASK)).to.include({ status: "SETTLED", calls: 1 });
+    expect(await scene.entries()).to.have.length(1);
+    let away = 2;
+    scene.fetch = async (input, init) => {
+      if (away-- > 0) throw new Error("connect ECONNREFUSED");
+      return await inner(input, init);
+    };
+    expect(await scene.dispatcher().dispatch({ ...TASK, task_id: "t-2" })).to.include({ status: "SETTLED" });
+  });
+
+  it("lets a classifier say how hard it is, and records its answer", async () => {
+    scene.models.say = ({ model }) => (model === "watch" ? { answer: 0.5 } : { answer: "Rome" });
+    const outcome = await scene
+      .dispatcher({}, modelsYaml(scene.models.url, "classifier: watch"))
+      .dispatch(TASK);
+    expect(outcome).to.include({ status: "SETTLED", tier: "standard", calls: 2 });
+    const { complexity, calls } = (await scene.entries())[0].payload.agent_metadata.dispatch;
+    expect(complexity.classifier).to.deep.equal({ model: "watch", value: 0.5 });
+    expect(complexity).to.include({ version: "complexity/1", value: 0 });
+    expect(calls[0].role).to.equal("classify");
+  });
+});
