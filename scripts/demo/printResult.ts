@@ -103,6 +103,8 @@ export function keepText(node: DemoNode): string {
     `  ${command} example seller           # and in a third terminal, with the same settings:`,
     `  ${command} example buy-direct`,
     `  ${command} example buy-by-escrow`,
+    `${bold("To have models work for it")} (docs/dispatch.md):`,
+    `  export DISPATCH_SETTLEMENT_URL=${node.settlementUrl} DISPATCH_SETTLEMENT_KEY=${node.settlementKey}`,
     `Chain ${node.rpcUrl} · settlement ${node.settlementUrl} · logs ${node.logs}`,
     `${bold("To stop it:")} Ctrl-C here, or kill ${process.pid}`,
     "",

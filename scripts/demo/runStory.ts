@@ -5,6 +5,7 @@ import { createDemoChain } from "./demoChain.ts";
 import { type Answer, readBack, type Target, untilCaughtUp } from "./readBack.ts";
 import type { DemoNode } from "./startDemoNode.ts";
 import { auditHires } from "./story/audits/auditHires.ts";
+import { dispatchTasks } from "./story/dispatch/dispatchTasks.ts";
 import { hireByEscrow } from "./story/hireByEscrow.ts";
 import { hireDirectly } from "./story/hireDirectly.ts";
 import { openMarket } from "./story/openMarket.ts";
@@ -40,6 +41,7 @@ export async function runStory(
   await act("escrow", hireByEscrow);
   await act("ring", runRing);
   const { paidBefore } = await auditHires(scene, act);
+  await act("dispatch", dispatchTasks);
 
   const target = await progress.step("anchor", async () => {
     const { size } = await records.latest();

@@ -45,11 +45,13 @@ export type SettlementServiceParameters = {
   anchorKey: Hex;
   /** Whose parameters and decisions are taken. */
   operator: Address;
+  /** For those who settle proposals. */
+  apiKey: string;
 };
 
 /** The write side: settlement, anchoring every second. */
 export function settlementService(parameters: SettlementServiceParameters): Service {
-  const { port, logs, ledgerDir, origin, rpcUrl, deployment, anchorKey, operator } = parameters;
+  const { port, logs, ledgerDir, origin, rpcUrl, deployment, anchorKey, operator, apiKey } = parameters;
   return {
     name: "settlement",
     command: process.execPath,
@@ -64,6 +66,7 @@ export function settlementService(parameters: SettlementServiceParameters): Serv
       CHAIN_ID: String(deployment.chainId),
       ANCHORED_LEDGER: deployment.anchoredLedger,
       ANCHOR_PRIVATE_KEY: anchorKey,
+      SETTLEMENT_API_KEYS: apiKey,
       ANCHOR_INTERVAL_SECONDS: "1",
       OPERATOR: operator,
       // All the demo's agents have one address.

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import type { Hex } from "tallystick-protocol/hex";
@@ -25,6 +26,8 @@ export type DemoNode = {
   databaseUrl: string;
   databaseSchema: string;
   settlementUrl: string;
+  /** A key for settling proposals, made for this run. */
+  settlementKey: string;
   /** The one base URL that users need: the indexer, which forwards the settlement routes. */
   url: string;
   deployment: Deployment;
@@ -97,6 +100,7 @@ export async function startDemoNode(parameters: StartDemoNodeParameters): Promis
   const ledgerDir = path.join(folder, "ledger");
   const settlementPort = await freePort();
   const port = parameters.port ?? (await freePort());
+  const settlementKey = randomBytes(24).toString("base64url");
   const settlementUrl = `http://127.0.0.1:${settlementPort}`;
   const common = { logs, rpcUrl, deployment };
   await Promise.all([
@@ -109,6 +113,7 @@ export async function startDemoNode(parameters: StartDemoNodeParameters): Promis
         origin: ORIGIN,
         anchorKey,
         operator: actors.operator.address,
+        apiKey: settlementKey,
       });
       await startService(keeper, service, signal);
       return { detail: `on port ${settlementPort}`, value: undefined };
@@ -125,6 +130,7 @@ export async function startDemoNode(parameters: StartDemoNodeParameters): Promis
     databaseUrl,
     databaseSchema: DATABASE_SCHEMA,
     settlementUrl,
+    settlementKey,
     url: `http://127.0.0.1:${port}`,
     deployment,
     ledger,

@@ -29,7 +29,11 @@ describe("server.json", () => {
     // TALLYSTICK_MCP_KEY is for HTTP.
     expect([...listed.map(({ name }) => name), "TALLYSTICK_MCP_KEY"].sort()).to.deep.equal(settings.sort());
     const secret = listed.filter(({ isSecret }) => isSecret).map(({ name }) => name);
-    expect(secret.sort()).to.deep.equal(["TALLYSTICK_API_KEY", "TALLYSTICK_PRIVATE_KEY"]);
+    expect(secret.sort()).to.deep.equal([
+      "TALLYSTICK_API_KEY",
+      "TALLYSTICK_DISPATCH_KEY",
+      "TALLYSTICK_PRIVATE_KEY",
+    ]);
   });
 
   it("keeps the registry's limits", () => {
