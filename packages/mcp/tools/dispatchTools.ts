@@ -66,7 +66,7 @@ export function registerDispatchTools(server: McpServer, context: McpContext): v
           status: plainName(String(status)),
           task_id: task.task_id,
           ...((answer !== undefined || reason !== undefined) && {
-            from_others: strangersText({ answer, reason }),
+            from_others: strangersText(withoutAbsent({ answer, reason })),
           }),
         };
       }),
