@@ -4,7 +4,9 @@ import path from "node:path";
 import { expect } from "chai";
 import { build } from "esbuild";
 import type { Browser, Page } from "playwright-core";
+import type { DeriveEvent, ParamsEvent } from "tallystick-derive/events";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+import { type EventLog, HOUR, wallet } from "../../derive/eventLog.ts";
 import { BROWSER_MS, servePage, startBrowser } from "../../support/browser.ts";
 import { type FakeNode, fakeNode, linesOf, told } from "./fakeNode.ts";
 import type { Outcome, Task } from "./page.ts";
@@ -13,6 +15,22 @@ import { story } from "./story.ts";
 /** 100,000 lines: a first one, and for each tick two for every hire and its own. */
 const [TICKS, HIRES] = [990, 50];
 
+/** With figures at its end that are searched for digit by digit: the digest has them. */
+function withOutcomes(log: EventLog): EventLog {
+  const operator = wallet(20);
+  const first = log.events[0] as ParamsEvent;
+  log.events[0] = { ...first, params: { ...first.params, operator } } as DeriveEvent;
+  const agents = Object.fromEntries(
+    Array.from({ length: 40 }, (_, n) => {
+      const [ok, fail, compared] = [7 * n + 1, n % 6, n % 3];
+      const c = { ok: ok * (1_000 - 20 * n), fail: fail * 300 };
+      return [wallet(100 + n), { ok, fail, c, divergence: { compared, sum: compared * 12_345 } }];
+    }),
+  );
+  log.record("outcomes", operator, { hour: Math.floor(log.time / HOUR) - 1, part: 0, agents });
+  return log.after(60).tick();
+}
+
 describe("a node's log in a page", function () {
   this.timeout(BROWSER_MS);
   this.slow(30_000);
@@ -20,7 +38,7 @@ describe("a node's log in a page", function () {
   let site: Awaited<ReturnType<typeof servePage>>;
   let browser: Browser;
   let page: Page;
-  const long = story(TICKS, HIRES);
+  const long = withOutcomes(story(TICKS, HIRES));
   const log = story(40);
   /** Of the long log, and of the other. */
   let longNode: FakeNode;
@@ -75,7 +93,7 @@ describe("a node's log in a page", function () {
     expect(derived).to.deep.include({
       events: lines,
       lines: { kept: 0, fetched: lines, last: lines },
-      agreed: TICKS,
+      agreed: TICKS + 1,
     });
     expect(progress).to.equal(Math.ceil(lines / 5_000));
     // A page that waited for it would have had none.
