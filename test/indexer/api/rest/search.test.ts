@@ -162,6 +162,26 @@ describe("POST /v1/search", () => {
     expect(await found({ min_avg_stars: 0 })).to.not.include(seller.fair);
   });
 
+  it("filters by what a reputation rests on, as it is published; null coverage passes no minimum", async () => {
+    const { agents } = await search();
+    const told = (holds: (it: (typeof agents)[number]["reputation"]) => boolean) =>
+      agents.filter(({ reputation }) => holds(reputation)).map((it) => it.agent_id);
+    for (const { reputation } of agents) {
+      const { independent_buyers: families, kept_usdc: kept, receipt_coverage: coverage } = reputation;
+      expect(await found({ min_independent_buyers: families })).to.deep.equal(
+        told((it) => it.independent_buyers >= families),
+      );
+      expect(await found({ min_kept_usdc: kept })).to.deep.equal(
+        told((it) => Number(it.kept_usdc) >= Number(kept)),
+      );
+      expect(await found({ min_receipt_coverage: coverage ?? 0 })).to.deep.equal(
+        told((it) => it.receipt_coverage !== null && it.receipt_coverage >= (coverage ?? 0)),
+      );
+    }
+    expect(told((it) => it.receipt_coverage === null)).to.not.deep.equal([]);
+    expect(told((it) => it.independent_buyers > 0)).to.not.deep.equal([]);
+  });
+
   it("filters by trust tier", async () => {
     expect(await found({ min_trust_tier: 1 })).to.deep.equal([seller.tier2, seller.tier2, seller.claimed]);
     expect(await found({ min_trust_tier: 2 })).to.deep.equal([seller.tier2, seller.tier2]);
