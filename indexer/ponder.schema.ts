@@ -49,6 +49,7 @@ export const listing = deriveTable("listing", (table) => ({
   byRankOfAll: index().on(table.live, table.rank, table.price, table.id),
   byBlock: index().on(table.live, table.block, table.log, table.seq, table.id),
 }));
+export const offer = deriveTable("offer");
 export const seenListing = deriveTable("seenListing");
 export const payee = deriveTable("payee");
 export const payment = deriveTable("payment", (table) => ({ byLog: index().on(table.block, table.log) }));
@@ -226,6 +227,8 @@ const tally = (p: PgColumnsBuilders) => ({
   failures: p.int8({ mode: "number" }).notNull(),
   refunds: p.int8({ mode: "number" }).notNull(),
   disputes: p.int8({ mode: "number" }).notNull(),
+  successWeight: p.int8({ mode: "number" }).notNull(),
+  ratedWeight: p.int8({ mode: "number" }).notNull(),
   volume: p.bigint().notNull(),
   latencies: p.int8({ mode: "number" }).notNull(),
   latencySum: p.bigint().notNull(),
@@ -262,11 +265,69 @@ export const capabilityAgent = onchainTable(
   }),
   (table) => ({ byWeight: index().on(table.capability, table.weight, table.id) }),
 );
+/** Of a capability: its hires of the window, and what is offered now, copied from `offer` so that one list has both. */
 export const capabilityTotal = onchainTable(
   "capability_total",
-  (p) => ({ id: p.text().primaryKey(), capability: p.text().notNull(), ...tally(p) }),
-  (table) => ({ byWeight: index().on(table.weight, table.id) }),
+  (p) => ({
+    id: p.text().primaryKey(),
+    capability: p.text().notNull(),
+    ...tally(p),
+    listings: p.int8({ mode: "number" }).notNull(),
+    sellers: p.int8({ mode: "number" }).notNull(),
+    lowestPrice: p.bigint(),
+    medianPrice: p.bigint(),
+  }),
+  (table) => ({
+    byWeight: index().on(table.weight, table.id),
+    byListings: index().on(table.listings, table.id),
+  }),
 );
+/** All hires of a day, by the number of the day. */
+export const marketDay = onchainTable(
+  "market_day",
+  (p) => ({ id: p.text().primaryKey(), day: p.int8({ mode: "number" }).notNull(), ...tally(p) }),
+  (table) => ({ byDay: index().on(table.day) }),
+);
+/** All hires: of the `window`, and of `all` time. */
+export const marketTotal = onchainTable("market_total", (p) => ({ id: p.text().primaryKey(), ...tally(p) }));
+/** All hires between two agents, `<seller>/<buyer>`. */
+export const agentPair = onchainTable(
+  "agent_pair",
+  (p) => ({ id: p.text().primaryKey(), seller: p.text().notNull(), buyer: p.text().notNull(), ...tally(p) }),
+  (table) => ({
+    bySeller: index().on(table.seller, table.hires, table.id),
+    byBuyer: index().on(table.buyer, table.hires, table.id),
+  }),
+);
+/** One row, `market`: how much there is of what (see src/marketCounts.ts). */
+export const marketCount = onchainTable("market_count", (p) => {
+  const count = () => p.int8({ mode: "number" }).notNull();
+  return {
+    id: p.text().primaryKey(),
+    agents: count(),
+    sellers: count(),
+    tier1Agents: count(),
+    tier2Agents: count(),
+    clusteredAgents: count(),
+    clusters: count(),
+    listings: count(),
+    capabilities: count(),
+    ratings: count(),
+    escrowsHeld: count(),
+    heldAmount: p.bigint().notNull(),
+  };
+});
+
+/** What happened to an escrow on the chain, `<escrowId>/<kind>`, for its transaction: the derivation needs that of no event but the deposit. */
+export const escrowStep = onchainTable("escrow_step", (p) => ({
+  id: p.text().primaryKey(),
+  /** `deposited`, `delivered`, `released`, `refunded` or `timed_out`. */
+  kind: p.text().notNull(),
+  block: p.int8({ mode: "number" }).notNull(),
+  time: p.int8({ mode: "number" }).notNull(),
+  log: p.int8({ mode: "number" }).notNull(),
+  tx: p.text().notNull(),
+}));
 
 /** One row, `last`: the latest AuthorizationUsed, for the Transfer that follows it. */
 export const authorization = onchainTable("authorization", (p) => ({

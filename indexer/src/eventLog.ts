@@ -9,13 +9,12 @@ import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
 import { config } from "../environment.ts";
 import { timeline } from "../ponder.schema.ts";
 import { OrphanedError } from "../relevant/patient.ts";
-import { talliesOf } from "./insights.ts";
 import { countLines } from "./logLines.ts";
 import { ponderRows } from "./ponderRows.ts";
 import { positionKey } from "./positionKey.ts";
 import { openRelevantTransfers } from "./relevantTransfers.ts";
 import { Derivation } from "./rows/derivation.ts";
-import { saveTallies } from "./saveTallies.ts";
+import { saveSummaries } from "./saveSummaries.ts";
 import { momentsOf, timelineKey } from "./timeline.ts";
 
 /** A record's signer is asked for when it is loaded, for contracts, and again when it is applied. */
@@ -109,6 +108,6 @@ async function applyEvents(
     })),
   );
   if (moments.length > 0) await db.insert(timeline).values(moments);
-  await saveTallies(db, talliesOf(together));
+  await saveSummaries(db, together);
   return together;
 }

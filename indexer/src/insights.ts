@@ -5,7 +5,10 @@ import type { RowChange } from "tallystick-derive/transaction";
 export const MICRO = 1_000_000;
 const DAY = 86_400;
 
-/** What a set of hires adds up to. Counts are of hires; `weight` is dampened (1/cluster size), in millionths. */
+/**
+ * What a set of hires adds up to. Counts are of hires; weights are dampened (1/cluster size), in millionths: of all, of the successes,
+ * and of successes and failures.
+ */
 export type Tally = {
   hires: number;
   weight: number;
@@ -13,6 +16,8 @@ export type Tally = {
   failures: number;
   refunds: number;
   disputes: number;
+  successWeight: number;
+  ratedWeight: number;
   volume: bigint;
   latencies: number;
   latencySum: bigint;
@@ -23,27 +28,32 @@ export type TallyKey =
   | { table: "agentDay"; id: string; agent: string; day: number }
   | { table: "capabilityDay"; id: string; capability: string; day: number }
   | { table: "capabilityAgent"; id: string; capability: string; agent: string }
-  | { table: "capabilityTotal"; id: string; capability: string };
+  | { table: "capabilityTotal"; id: string; capability: string }
+  | { table: "agentPair"; id: string; seller: string; buyer: string }
+  | { table: "marketDay"; id: string; day: number }
+  | { table: "marketTotal"; id: "all" | "window" };
 
 export type TallyChange = { key: TallyKey; by: Tally };
 
 type Hire = Row<"hire">;
 
-const NOTHING: Tally = {
+export const NO_HIRES: Tally = {
   hires: 0,
   weight: 0,
   successes: 0,
   failures: 0,
   refunds: 0,
   disputes: 0,
+  successWeight: 0,
+  ratedWeight: 0,
   volume: 0n,
   latencies: 0,
   latencySum: 0n,
 };
 
 /**
- * What an event's changes add to the summaries of hires: per agent and day, per capability and day, and of the window per
- * capability and per agent in it; one change for each summary row. They follow from the `hire` rows alone and nothing is
+ * What an event's changes add to the summaries of hires: per agent and day, per pair of agents, per capability and day, per day, of
+ * all time, and of the window as a whole, per capability and per agent in it; one change for each summary row. They follow from the `hire` rows alone and nothing is
  * derived from them.
  */
 export function talliesOf(changes: readonly RowChange[]): TallyChange[] {
@@ -52,7 +62,7 @@ export function talliesOf(changes: readonly RowChange[]): TallyChange[] {
     const by = tallyOf(hire, sign);
     for (const key of keysOf(hire)) {
       const name = `${key.table} ${key.id}`;
-      sums.set(name, { key, by: addTallies(sums.get(name)?.by ?? NOTHING, by) });
+      sums.set(name, { key, by: addTallies(sums.get(name)?.by ?? NO_HIRES, by) });
     }
   };
   for (const { table, before, after } of changes) {
@@ -67,7 +77,7 @@ export function talliesOf(changes: readonly RowChange[]): TallyChange[] {
 
 /** What several sets add up to. */
 export function sumTallies(tallies: readonly Tally[]): Tally {
-  return tallies.reduce(addTallies, NOTHING);
+  return tallies.reduce(addTallies, NO_HIRES);
 }
 
 export function addTallies(a: Tally, b: Tally): Tally {
@@ -78,17 +88,25 @@ export function addTallies(a: Tally, b: Tally): Tally {
     failures: a.failures + b.failures,
     refunds: a.refunds + b.refunds,
     disputes: a.disputes + b.disputes,
+    successWeight: a.successWeight + b.successWeight,
+    ratedWeight: a.ratedWeight + b.ratedWeight,
     volume: a.volume + b.volume,
     latencies: a.latencies + b.latencies,
     latencySum: a.latencySum + b.latencySum,
   };
 }
 
-function keysOf({ seller, capability, time, inWindow, isCanary }: Hire): TallyKey[] {
+function keysOf({ seller, buyer, capability, time, inWindow, isCanary }: Hire): TallyKey[] {
   // One that an operator of audits arranged is in no figure.
   if (isCanary) return [];
   const day = Math.floor(time / DAY);
-  const keys: TallyKey[] = [{ table: "agentDay", id: `${seller}/${day}`, agent: seller, day }];
+  const keys: TallyKey[] = [
+    { table: "agentDay", id: `${seller}/${day}`, agent: seller, day },
+    { table: "agentPair", id: `${seller}/${buyer}`, seller, buyer },
+    { table: "marketDay", id: String(day), day },
+    { table: "marketTotal", id: "all" },
+  ];
+  if (inWindow) keys.push({ table: "marketTotal", id: "window" });
   if (capability === null) return keys;
   keys.push({ table: "capabilityDay", id: `${capability}/${day}`, capability, day });
   if (!inWindow) return keys;
@@ -99,10 +117,14 @@ function keysOf({ seller, capability, time, inWindow, isCanary }: Hire): TallyKe
 
 function tallyOf(hire: Hire, sign: 1 | -1): Tally {
   const count = (is: boolean) => (is ? sign : 0);
+  const weight = sign * Math.floor(MICRO / hire.clusterSize);
+  const isSuccess = hire.outcome === "success";
   return {
     hires: sign,
-    weight: sign * Math.floor(MICRO / hire.clusterSize),
-    successes: count(hire.outcome === "success"),
+    weight,
+    successWeight: isSuccess ? weight : 0,
+    ratedWeight: isSuccess || hire.outcome === "failure" ? weight : 0,
+    successes: count(isSuccess),
     failures: count(hire.outcome === "failure"),
     refunds: count(hire.refunded),
     disputes: count(hire.dispute),

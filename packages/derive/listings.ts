@@ -7,6 +7,7 @@ import { noteConsent } from "./audits/consents.ts";
 import { actByWord } from "./families/inflows.ts";
 import { updateFingerprint } from "./fingerprint/membership.ts";
 import { append, itemsOf } from "./lists.ts";
+import { changeOffers } from "./offers.ts";
 import { watch } from "./relevant/inflow.ts";
 import { type Standing, standingOf } from "./standing.ts";
 import type { Step } from "./step.ts";
@@ -54,7 +55,9 @@ export async function listingSettled(step: Step, facts: ListingFacts): Promise<v
     liveListings: liveListings + Number(listing.live) - Number(current?.live ?? false),
     privateListings: privateListings + Number(isPrivate(listing)) - Number(isPrivate(current)),
   });
-  await updateFingerprint(step, body.agent_id, await liveListingsOf(step, body.agent_id));
+  const live = await liveListingsOf(step, body.agent_id);
+  await changeOffers(step, current, listing, live);
+  await updateFingerprint(step, body.agent_id, live);
 }
 
 /** Copies an agent's standing, if it changed, to its listings. */

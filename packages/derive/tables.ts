@@ -221,6 +221,14 @@ export const tables = {
     successPercent: "number?",
     starTenths: "number?",
   },
+  /** What is offered of a capability: live listings, who made them, and their lowest and median price in atomic units. */
+  offer: {
+    id: "text",
+    listings: "number",
+    sellers: "number",
+    lowestPrice: "bigint?",
+    medianPrice: "bigint?",
+  },
   /**
    * A class of agents whose live listings have the same set of tokens, by the hash of the set. `around` counts its members
    * and those of all classes near it.

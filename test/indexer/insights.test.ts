@@ -24,9 +24,16 @@ function addedUp(hires: Row<"hire">[]): Map<string, Partial<Tally>> {
   const rows = new Map<string, Partial<Tally>>();
   const groups = (hire: Row<"hire">) => {
     const day = Math.floor(hire.time / DAY);
-    const { seller, capability, inWindow } = hire;
-    if (capability === null) return [`agentDay ${seller}/${day}`];
-    const days = [`agentDay ${seller}/${day}`, `capabilityDay ${capability}/${day}`];
+    const { seller, buyer, capability, inWindow } = hire;
+    const always = [
+      `agentDay ${seller}/${day}`,
+      `agentPair ${seller}/${buyer}`,
+      `marketDay ${day}`,
+      "marketTotal all",
+    ];
+    if (inWindow) always.push("marketTotal window");
+    if (capability === null) return always;
+    const days = [...always, `capabilityDay ${capability}/${day}`];
     return inWindow
       ? [...days, `capabilityAgent ${seller}/${capability}`, `capabilityTotal ${capability}`]
       : days;
@@ -36,9 +43,11 @@ function addedUp(hires: Row<"hire">[]): Map<string, Partial<Tally>> {
     const of = hires.filter((hire) => groups(hire).includes(name));
     rows.set(name, {
       hires: of.length,
-      weight: of.reduce((sum, it) => sum + Math.floor(MICRO / it.clusterSize), 0),
+      weight: weightOf(of),
       successes: of.filter((it) => it.outcome === "success").length,
       failures: of.filter((it) => it.outcome === "failure").length,
+      successWeight: weightOf(of.filter((it) => it.outcome === "success")),
+      ratedWeight: weightOf(of.filter((it) => it.outcome !== "neutral")),
       refunds: of.filter((it) => it.refunded).length,
       volume: of.reduce((sum, it) => sum + it.price, 0n),
       latencies: of.filter((it) => it.latencyMs !== null).length,
@@ -46,6 +55,10 @@ function addedUp(hires: Row<"hire">[]): Map<string, Partial<Tally>> {
     });
   }
   return rows;
+}
+
+function weightOf(hires: Row<"hire">[]): number {
+  return hires.reduce((sum, it) => sum + Math.floor(MICRO / it.clusterSize), 0);
 }
 
 describe("summaries of hires", () => {

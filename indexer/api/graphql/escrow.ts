@@ -2,7 +2,9 @@ import type { Row } from "tallystick-derive/tables";
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import { formatUsdc } from "tallystick-protocol/amount";
 import { escrowList } from "../rows/escrows.ts";
+import type { RowOf } from "../rows/rowsById.ts";
 import { builder, OrderDirection } from "./builder.ts";
+import type { QueryContext } from "./context.ts";
 import { plainText } from "./errors.ts";
 import { HireRef } from "./hire.ts";
 import { listPage } from "./list.ts";
@@ -19,6 +21,42 @@ const EscrowStatus = builder.enumType("EscrowStatus", {
 
 const orNull = (address: string) => (address === ZERO_ADDRESS ? null : address);
 const usdcOrNull = (atomic: bigint | null) => (atomic === null ? null : formatUsdc(atomic));
+
+/** As the contract goes through them; an escrow ends with one of the last three. */
+const STEPS = ["deposited", "delivered", "released", "refunded", "timed_out"] as const;
+
+const EscrowStepKind = builder.enumType("EscrowStepKind", {
+  values: {
+    DEPOSITED: { value: "deposited" },
+    DELIVERED: { value: "delivered" },
+    RELEASED: { value: "released" },
+    REFUNDED: { value: "refunded" },
+    TIMED_OUT: { value: "timed_out" },
+  } as const,
+});
+
+const EscrowStepRef = builder.objectRef<RowOf<"escrowStep">>("EscrowStep").implement({
+  description: "What happened to an escrow, and the transaction in which it did.",
+  fields: (t) => ({
+    kind: t.field({ type: EscrowStepKind, resolve: ({ kind }) => kind as "deposited" }),
+    tx: t.exposeString("tx"),
+    block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
+    time: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
+    log: t.field({ type: "SafeInt", resolve: ({ log }) => log }),
+  }),
+});
+
+/** The steps of an escrow in the order in which they came; all escrows of a page are read together. */
+async function stepsOf(id: string, { load }: QueryContext): Promise<RowOf<"escrowStep">[]> {
+  const found = await Promise.all(STEPS.map((kind) => load.escrowStep.load(`${id}/${kind}`)));
+  return found.filter((row) => row !== null).sort((a, b) => a.block - b.block || a.log - b.log);
+}
+
+/** The transaction that ended an escrow; null while its money is held. */
+async function settlementOf(id: string, context: QueryContext): Promise<string | null> {
+  const last = (await stepsOf(id, context)).at(-1);
+  return last === undefined || last.kind === "deposited" || last.kind === "delivered" ? null : last.tx;
+}
 
 export const EscrowRef = builder.objectRef<Row<"escrow">>("Escrow").implement({
   interfaces: [NodeRef],
@@ -46,7 +84,17 @@ export const EscrowRef = builder.objectRef<Row<"escrow">>("Escrow").implement({
     deadline: t.field({ type: "SafeInt", resolve: ({ deadline }) => deadline }),
     depositedBlock: t.field({ type: "SafeInt", resolve: ({ depositedBlock }) => depositedBlock }),
     depositedTime: t.field({ type: "SafeInt", resolve: ({ depositedTime }) => depositedTime }),
-    tx: t.exposeString("tx"),
+    tx: t.exposeString("tx", { description: "Of the deposit." }),
+    settlementTx: t.string({
+      nullable: true,
+      description: "The transaction that released, refunded or timed it out; null while the money is held.",
+      resolve: ({ id }, _, context) => settlementOf(id, context),
+    }),
+    steps: t.field({
+      type: [EscrowStepRef],
+      description: "What happened to it on the chain, in order.",
+      resolve: ({ id }, _, context) => stepsOf(id, context),
+    }),
     status: t.field({ type: EscrowStatus, resolve: ({ status }) => status as "held" }),
     delivered: t.exposeBoolean("delivered", {
       description: "The seller marked it delivered before the deadline.",

@@ -1,6 +1,6 @@
 import { STATE_ID } from "tallystick-derive/stateId";
 import { TallystickError } from "tallystick-protocol/errors";
-import { figuresOf, type TallyFigures } from "../insights/figures.ts";
+import { figuresOf } from "../insights/figures.ts";
 import {
   agentPercentiles,
   capabilityPercentiles,
@@ -8,7 +8,7 @@ import {
   SAMPLE,
   type TierFigures,
 } from "../insights/percentiles.ts";
-import { agentSeries, capabilitySeries, type DayFigures, type Series } from "../insights/series.ts";
+import { agentSeries, capabilitySeries } from "../insights/series.ts";
 import { type Fortnight, fortnights } from "../insights/trends.ts";
 import { batched } from "../rows/batched.ts";
 import type { RowOf } from "../rows/rowsById.ts";
@@ -17,41 +17,8 @@ import { agentAt } from "./agent.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { queryError } from "./errors.ts";
+import { FiguresRef, SeriesRef, takeDays } from "./hireFigures.ts";
 import { listPage } from "./list.ts";
-
-const MOST_DAYS = 366;
-
-const FiguresRef = builder.objectRef<TallyFigures>("HireFigures").implement({
-  description:
-    "What a set of hires adds up to. Rates and averages are not dampened, and null when there is nothing to divide by.",
-  fields: (t) => ({
-    hires: t.exposeInt("hires"),
-    weightedHires: t.exposeFloat("weighted_hires", { description: "Inside a cluster a hire weighs 1/size." }),
-    successes: t.exposeInt("successes"),
-    failures: t.exposeInt("failures"),
-    successRate: t.exposeFloat("success_rate", { nullable: true }),
-    refunds: t.exposeInt("refunds"),
-    disputes: t.exposeInt("disputes"),
-    volumeUsdc: t.field({ type: "Usdc", resolve: (it) => it.volume_usdc }),
-    avgLatencyMs: t.exposeFloat("avg_latency_ms", { nullable: true }),
-  }),
-});
-
-const DayRef = builder.objectRef<DayFigures>("DayFigures").implement({
-  fields: (t) => ({
-    day: t.exposeString("day", { description: "UTC, such as 2026-01-31. Days without hires are left out." }),
-    figures: t.field({ type: FiguresRef, resolve: (it) => it }),
-  }),
-});
-
-const SeriesRef = builder.objectRef<Series>("Series").implement({
-  description: "Hires day by day, up to the day of the last tick, that day included.",
-  fields: (t) => ({
-    from: t.exposeString("from"),
-    to: t.exposeString("to"),
-    days: t.field({ type: [DayRef], resolve: ({ days }) => days }),
-  }),
-});
 
 const TierFiguresRef = builder.objectRef<TierFigures>("TierFigures").implement({
   description:
@@ -192,13 +159,6 @@ async function told<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     if (!(error instanceof TallystickError)) throw error;
     throw queryError(error.code === "private_metrics" ? "PRIVATE_METRICS" : "NOT_FOUND", error.message);
   }
-}
-
-function takeDays(days: number | null | undefined, { takeRows }: QueryContext): number {
-  const asked = days ?? 30;
-  if (asked < 1 || asked > MOST_DAYS) throw queryError("INVALID_ARGUMENT", `days must be 1 to ${MOST_DAYS}.`);
-  takeRows(asked);
-  return asked;
 }
 
 /** A capability's last two weeks; all capabilities of a page are read together. */

@@ -38,6 +38,8 @@ const TABLES = [
   "auditMode",
   "auditOperator",
   "settlementTrust",
+  "capabilityTotal",
+  "escrowStep",
 ] as const satisfies KeyedTable[];
 
 type RowLoaders = { [Name in (typeof TABLES)[number]]: Loader<RowOf<Name>> };

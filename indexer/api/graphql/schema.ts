@@ -23,6 +23,8 @@ import "./auditActuation.ts";
 import "./auditOperator.ts";
 import "./settlementTrust.ts";
 import "./insights.ts";
+import "./market.ts";
+import "./agentPast.ts";
 import "./meta.ts";
 import "./digest.ts";
 import "./subscription.ts";

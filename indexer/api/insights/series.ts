@@ -1,7 +1,7 @@
 import type { Tally } from "../../src/insights.ts";
 import type { Database } from "../database.ts";
 import { lastTick } from "../rows/state.ts";
-import { agentDays, capabilityDays } from "../rows/tallies.ts";
+import { agentDays, capabilityDays, marketDays } from "../rows/tallies.ts";
 import { checkMetricsArePublic, figuresOf, type TallyFigures } from "./figures.ts";
 
 /** One day's hires, UTC; days without any are left out. */
@@ -10,7 +10,7 @@ export type DayFigures = { day: string } & TallyFigures;
 /** A series up to the day of the last tick, that day included. */
 export type Series = { from: string; to: string; days: DayFigures[] };
 
-const DAY = 86_400;
+export const DAY = 86_400;
 
 /**
  * An agent's hires as the seller, day by day.
@@ -30,6 +30,13 @@ export async function capabilitySeries(db: Database, capability: string, days: n
   const today = Math.floor(time / DAY);
   const [rows = []] = await capabilityDays(db, [capability], { after: today - days, to: today });
   return seriesOf(rows, today, days);
+}
+
+/** All hires, day by day. */
+export async function marketSeries(db: Database, days: number): Promise<Series> {
+  const { time } = await lastTick(db);
+  const today = Math.floor(time / DAY);
+  return seriesOf(await marketDays(db, { after: today - days, to: today }), today, days);
 }
 
 function seriesOf(rows: (Tally & { day: number })[], today: number, days: number): Series {

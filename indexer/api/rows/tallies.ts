@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, lte, sql } from "ponder";
+import { and, asc, desc, eq, gt, inArray, lte, or, sql } from "ponder";
 import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
@@ -7,7 +7,7 @@ import type { RowList } from "./list.ts";
 import { prepared } from "./prepared.ts";
 import type { RowOf } from "./rowsById.ts";
 
-const { agent, agentDay, capabilityDay, cluster } = schema;
+const { agent, agentDay, agentPair, capabilityDay, cluster, marketDay } = schema;
 const { capabilityAgent: entry, capabilityTotal: total } = schema;
 
 /** Days since 1970, UTC: from the one after `after` up to `to`. */
@@ -41,6 +41,41 @@ export async function capabilityDays(
     .orderBy(asc(day));
   const found = Map.groupBy(rows, (row) => row.capability);
   return capabilities.map((name) => found.get(name) ?? []);
+}
+
+/** The days on which anybody was ever hired, the first first. */
+export async function marketDays(db: Database, { after, to }: Days): Promise<RowOf<"marketDay">[]> {
+  const { day } = marketDay;
+  return await db
+    .select()
+    .from(marketDay)
+    .where(and(gt(day, after), lte(day, to)))
+    .orderBy(asc(day));
+}
+
+/** What was ever offered or hired: by name, or the most hired by weighted hires of the window, or the most offered first. */
+export type OfferedOrder = "name" | "hires" | "listings";
+
+/** Capabilities that somebody offers, or was hired for in the window. */
+export function offeredList(orderBy: OfferedOrder): RowList<RowOf<"capabilityTotal">> {
+  const by = { name: [], hires: [total.weight], listings: [total.listings] }[orderBy];
+  return {
+    table: total,
+    order: [...by, total.id],
+    direction: orderBy === "name" ? "asc" : "desc",
+    filter: or(gt(total.listings, 0), gt(total.hires, 0)),
+  };
+}
+
+/** Who an agent was hired by, or whom it hired, most first by hires of all time. */
+export function counterpartyList(address: string, side: "seller" | "buyer"): RowList<RowOf<"agentPair">> {
+  return {
+    table: agentPair,
+    of: { name: `counterparties of a ${side}`, column: agentPair[side], id: address },
+    order: [agentPair.hires, agentPair.id],
+    direction: "desc",
+    where: gt(agentPair.hires, 0),
+  };
 }
 
 /** What somebody is hired for in the window, most first by weighted hires. */

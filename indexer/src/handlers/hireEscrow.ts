@@ -1,13 +1,34 @@
-import { ponder } from "ponder:registry";
+import { type Context, ponder } from "ponder:registry";
+import type { DeriveEvent } from "tallystick-derive/events";
+import type { Hex } from "tallystick-protocol/hex";
 import { config } from "../../environment.ts";
-import { logEvent } from "../eventLog.ts";
+import { escrowStep } from "../../ponder.schema.ts";
+import { type HandlersBlock, logEvent } from "../eventLog.ts";
 import { clamped, lower, placeOf } from "./place.ts";
+
+type StepKind = "deposited" | "delivered" | "released" | "refunded" | "timed_out";
+
+/** Logs what happened to an escrow, and keeps the transaction in which it did. */
+async function logStep(
+  { db }: Pick<Context, "db">,
+  kind: StepKind,
+  event: Extract<DeriveEvent, { kind: `escrow.${string}` }>,
+  { block, transaction }: { block: HandlersBlock; transaction: { hash: Hex } },
+): Promise<void> {
+  if (!(await logEvent(db, event, block))) return;
+  const { escrowId, block: number, time, log } = event;
+  await db
+    .insert(escrowStep)
+    .values({ id: `${escrowId}/${kind}`, kind, block: number, time, log, tx: transaction.hash })
+    .onConflictDoNothing();
+}
 
 ponder.on("HireEscrow:Deposited", async ({ event, context }) => {
   const { escrowId, hireId, buyer, seller, payee, amount, fee, feeRecipient, deadline, arbiter } = event.args;
   const escrow = lower(event.log.address);
-  await logEvent(
-    context.db,
+  await logStep(
+    context,
+    "deposited",
     {
       ...placeOf(event),
       kind: "escrow.deposited",
@@ -25,23 +46,25 @@ ponder.on("HireEscrow:Deposited", async ({ event, context }) => {
       arbiter: lower(arbiter),
       tx: event.transaction.hash,
     },
-    event.block,
+    event,
   );
 });
 
 ponder.on("HireEscrow:Delivered", async ({ event, context }) => {
   const { escrowId, resultHash } = event.args;
-  await logEvent(
-    context.db,
+  await logStep(
+    context,
+    "delivered",
     { ...placeOf(event), kind: "escrow.delivered", escrowId, resultHash },
-    event.block,
+    event,
   );
 });
 
 ponder.on("HireEscrow:Released", async ({ event, context }) => {
   const { escrowId, toSeller, toBuyer, fee } = event.args;
-  await logEvent(
-    context.db,
+  await logStep(
+    context,
+    "released",
     {
       ...placeOf(event),
       kind: "escrow.released",
@@ -50,24 +73,26 @@ ponder.on("HireEscrow:Released", async ({ event, context }) => {
       toBuyer: String(toBuyer),
       fee: String(fee),
     },
-    event.block,
+    event,
   );
 });
 
 ponder.on("HireEscrow:Refunded", async ({ event, context }) => {
   const { escrowId, by } = event.args;
-  await logEvent(
-    context.db,
+  await logStep(
+    context,
+    "refunded",
     { ...placeOf(event), kind: "escrow.refunded", escrowId, by: lower(by) },
-    event.block,
+    event,
   );
 });
 
 ponder.on("HireEscrow:TimedOut", async ({ event, context }) => {
   const { escrowId, delivered } = event.args;
-  await logEvent(
-    context.db,
+  await logStep(
+    context,
+    "timed_out",
     { ...placeOf(event), kind: "escrow.timedOut", escrowId, delivered },
-    event.block,
+    event,
   );
 });

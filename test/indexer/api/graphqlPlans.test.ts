@@ -1,13 +1,16 @@
 import { expect } from "chai";
 import { createApi } from "../../../indexer/api/app.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
+import { START } from "../../derive/eventLog.ts";
 import { cast, node, openApiStory } from "../support/apiStory.ts";
+import { fillTallies } from "../support/fillTallies.ts";
 import { measureQuery } from "../support/measureQuery.ts";
 
 const AGENTS = 2_000;
 const CAPABILITIES = 40;
 /** Sells a third of all hires. */
 const LARGE = address(1_000);
+const TODAY = Math.floor(START / 86_400);
 const ROOT = "clst_bulk0000";
 const BULK_LEDGER = `0x${"b0".repeat(32)}`;
 
@@ -90,6 +93,31 @@ const copies: [table: string, from: string, count: number, changes: string][] = 
      'type', CASE WHEN n % 3 = 0 THEN 'receipt' ELSE 'listing' END, 'block', 5000 + n / 200`,
   ],
   ["ledger", "true", 1, `'id', '${BULK_LEDGER}', 'size', 10000`],
+  [
+    "agent_day",
+    "true",
+    20_000,
+    `'id', ${hex("1000 + n % 50")} || '/' || n, 'agent', ${hex("1000 + n % 50")}, 'day', ${TODAY} - n / 50`,
+  ],
+  ["market_day", "true", 4_000, `'id', ${TODAY} - n - 100, 'day', ${TODAY} - n - 100`],
+  [
+    "agent_pair",
+    "true",
+    20_000,
+    `'id', ${hex("1000 + n % 3")} || '/' || n, 'seller', ${hex("1000 + n % 3")}, 'buyer', ${hex("1000 + n % 70")}, 'hires', n`,
+  ],
+  [
+    "capability_total",
+    "true",
+    5_000,
+    "'id', 'bulk.task' || n, 'capability', 'bulk.task' || n, 'weight', 1000 * (n % 500), 'hires', 1, 'listings', n % 300",
+  ],
+  [
+    "escrow_step",
+    "kind = 'deposited'",
+    10_000,
+    "'id', '0x' || lpad(to_hex(n), 64, '0') || '/deposited', 'block', n",
+  ],
   ["anchor", "true", 3_000, "'id', ledger || '/' || 100 + n, 'seq', 100 + n, 'block', 1000 + n"],
 ];
 
@@ -107,10 +135,11 @@ describe("GraphQL over many rows", () => {
 
   before(async function () {
     this.timeout(90_000);
-    const { postgres, derived, database: first } = await openApiStory();
+    const { postgres, derived, log, database: first } = await openApiStory();
     database = await openApiDatabase(await postgres.createDatabase("plans"), { indexes: true });
     await database.fill(derived.store);
-    for (const table of ["anchor", "ledger"]) {
+    await fillTallies(database, log.events);
+    for (const table of ["anchor", "ledger", "escrow_step"]) {
       const { rows } = await first.pool.query(`SELECT * FROM ${table}`);
       for (const row of rows)
         await database.pool.query(
@@ -199,6 +228,24 @@ describe("GraphQL over many rows", () => {
       "the receipts in a ledger",
       `{ ledgerEntries(${many}, ledger: "${BULK_LEDGER}", recordType: "receipt") { nodes { id } } }`,
     ],
+    ...["NAME", "HIRES", "LISTINGS"].map((order): [string, string] => [
+      `capabilities by ${order}`,
+      `{ capabilities(${many}, orderBy: ${order}) { nodes { capability medianPriceUsdc window { hires } } } }`,
+    ]),
+    [
+      "the market's days",
+      "{ market { counts { agents } window { hires } series(days: 20) { days { day } } } }",
+    ],
+    [
+      "whom a seller of thousands had hires with",
+      `{ agent(address: "${LARGE}") { counterparties(${many}) { nodes { address agent { id } figures { hires } } } } }`,
+    ],
+    [
+      "whom a buyer had hires with",
+      `{ agent(address: "${LARGE}") { counterparties(${many}, as: BUYER) { nodes { address } } } }`,
+    ],
+    ["how an agent's rates went", `{ agent(address: "${LARGE}") { history(days: 60) { days { day } } } }`],
+    ["escrows with their transactions", `{ escrows(${many}) { nodes { id settlementTx steps { tx } } } }`],
     ["tier changes", `{ tierChanges(${many}) { nodes { id } } }`],
     ["an agent's tier changes", `{ tierChanges(${many}, agent: "${LARGE}") { nodes { id } } }`],
     [

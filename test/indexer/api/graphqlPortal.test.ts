@@ -218,6 +218,145 @@ describe("GraphQL: what a page of the portal asks for at once", () => {
     });
   });
 
+  it("tells the market from what is kept of it, and each capability with its offers", async () => {
+    type Market = {
+      counts: Record<string, number | string>;
+      window: { hires: number };
+      allTime: { hires: number };
+      series: { days: { figures: { hires: number; volumeUsdc: string } }[] };
+    };
+    const { market } = await story.ask<{ market: Market }>(
+      "{ market { counts { agents sellers listings capabilities escrowsHeld heldUsdc } window { hires } allTime { hires } series(days: 366) { days { figures { hires volumeUsdc } } } } }",
+    );
+    const hires = story.derived.store.rows("hire").size;
+    expect(market.window.hires).to.equal(hires);
+    expect(market.allTime.hires).to.equal(hires);
+    expect(market.series.days.reduce((sum, { figures }) => sum + figures.hires, 0)).to.equal(hires);
+    expect(market.counts).to.include({
+      agents: story.derived.store.rows("agent").size,
+      escrowsHeld: 1,
+      capabilities: 5,
+    });
+
+    type Offered = {
+      capability: string;
+      listings: number;
+      sellers: number;
+      lowestPriceUsdc: string;
+      medianPriceUsdc: string;
+      window: { hires: number };
+    };
+    const fields = "capability listings sellers lowestPriceUsdc medianPriceUsdc window { hires }";
+    const named = async (args: string) =>
+      (await story.ask<{ capabilities: Page<Offered> }>(`{ capabilities${args} { nodes { ${fields} } } }`))
+        .capabilities.nodes;
+    const names = (nodes: Offered[]) => nodes.map(({ capability }) => capability);
+    expect(names(await named("(orderBy: NAME)"))).to.deep.equal([
+      "code.review",
+      "text.task0",
+      "text.task1",
+      "text.task2",
+      "text.task3",
+    ]);
+    expect(names(await named(""))[0]).to.equal("text.task0");
+    expect(names(await named("(orderBy: LISTINGS)"))[0]).to.equal("code.review");
+    const { capability } = await story.ask<{ capability: Offered }>(
+      `{ capability(name: "text.task0") { ${fields} } }`,
+    );
+    const prices = [...story.derived.store.rows("listing").values()]
+      .filter((it) => it.capability === "text.task0")
+      .map(({ price }) => price);
+    expect(capability).to.include({ listings: prices.length, sellers: 3, lowestPriceUsdc: "0.10" });
+    expect(await story.ask('{ capability(name: "no.such") { capability } }')).to.deep.equal({
+      capability: null,
+    });
+    for (const days of [0, -1, 367])
+      expect(await story.codeOf(`{ market { series(days: ${days}) { from } } }`)).to.equal(
+        "INVALID_ARGUMENT",
+      );
+  });
+
+  it("tells whom an agent had hires with, and nothing finer of a private one than its buckets", async () => {
+    type Answer = { agent: { counterparties: Page<{ address: string; figures: { hires: number } | null }> } };
+    const of = async (address: string, args = "") =>
+      (
+        await story.ask<Answer>(
+          `{ agent(address: "${address}") { counterparties${args} { totalCount nodes { address figures { hires } } } } }`,
+        )
+      ).agent.counterparties;
+    const { nodes } = await of(busy, "(first: 100)");
+    const hires = [...story.derived.store.rows("hire").values()];
+    const bought = Map.groupBy(
+      hires.filter((it) => it.seller === busy),
+      (it) => it.buyer,
+    );
+    expect(nodes).to.have.length(bought.size);
+    for (const { address, figures } of nodes) expect(figures?.hires).to.equal(bought.get(address)?.length);
+    const counts = nodes.map(({ figures }) => figures?.hires ?? 0);
+    expect(counts).to.deep.equal([...counts].sort((a, b) => b - a));
+    const buyer = cast.buyers[0] ?? busy;
+    const sellers = await of(buyer, "(as: BUYER)");
+    expect(sellers.nodes.map((it) => it.address)).to.include.members([busy, secret]);
+    expect(sellers.nodes.find((it) => it.address === secret)?.figures).to.equal(null);
+    const hidden = await of(secret);
+    expect(hidden.nodes.every(({ figures }) => figures === null)).to.equal(true);
+    expect(hidden.totalCount).to.equal(1);
+  });
+
+  it("tells how an agent's rates went, as they are published on the last day", async () => {
+    type Rates = { day: string; hires: number; weightedHires: number; successRate: number };
+    const of = async (address: string, days = 40) =>
+      (
+        await story.ask<{
+          agent: {
+            history: { days: Rates[] } | null;
+            successRate: number;
+            last30dHireCountRaw: number;
+            last30dHireCount: number;
+          };
+        }>(
+          `{ agent(address: "${address}") { history(days: ${days}) { days { day hires weightedHires successRate } } successRate last30dHireCountRaw last30dHireCount } }`,
+        )
+      ).agent;
+    for (const address of [busy, ring[0] ?? busy]) {
+      const { history, ...now } = await of(address);
+      expect(history?.days).to.have.length(40);
+      const last = history?.days.at(-1);
+      expect(last).to.include({ hires: now.last30dHireCountRaw, successRate: now.successRate });
+      expect(last?.weightedHires).to.be.closeTo(now.last30dHireCount, 1e-5);
+      expect(history?.days[0]?.successRate).to.equal(null);
+    }
+    expect((await of(secret)).history).to.equal(null);
+    expect(await story.codeOf(`{ agent(address: "${busy}") { history(days: 1000000) { from } } }`)).to.equal(
+      "INVALID_ARGUMENT",
+    );
+  });
+
+  it("names the transactions of an escrow, and the one that ended it", async () => {
+    type Escrow = {
+      id: string;
+      status: string;
+      tx: string;
+      settlementTx: string | null;
+      steps: { kind: string; tx: string }[];
+    };
+    const { escrows } = await story.ask<{ escrows: Page<Escrow> }>(
+      "{ escrows(first: 100) { nodes { id status tx settlementTx steps { kind tx block } } } }",
+    );
+    const fates = Object.fromEntries(
+      escrows.nodes.map(({ status, steps }) => [`${status} ${steps.length}`, steps.map(({ kind }) => kind)]),
+    );
+    expect(fates).to.deep.equal({
+      "HELD 1": ["DEPOSITED"],
+      "RELEASED 3": ["DEPOSITED", "DELIVERED", "RELEASED"],
+      "REFUNDED 3": ["DEPOSITED", "DELIVERED", "REFUNDED"],
+      "TIMED_OUT 3": ["DEPOSITED", "DELIVERED", "TIMED_OUT"],
+      "TIMED_OUT 2": ["DEPOSITED", "TIMED_OUT"],
+    });
+    for (const { status, settlementTx, steps } of escrows.nodes)
+      expect(settlementTx).to.equal(status === "HELD" ? null : steps.at(-1)?.tx);
+  });
+
   it("names the contracts that the node reads, and what payers of its token sign for", async () => {
     const { meta } = await story.ask<{ meta: object }>(
       "{ meta { token { address decimals domainName } contracts { anchoredLedger escrows { address provider } } } }",

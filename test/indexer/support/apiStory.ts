@@ -2,6 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { expect } from "chai";
 import type { Hono } from "hono";
+import type { EscrowDelivered } from "tallystick-derive/events";
 import type { Snapshot } from "tallystick-derive/snapshot";
 import { toHex } from "tallystick-protocol/hex";
 import { leafHash } from "tallystick-protocol/merkle/hash";
@@ -100,6 +101,7 @@ async function start() {
   await fillEventLog(database, log, derived);
   await fillLedger(database, derived);
   await fillTallies(database, log.events);
+  await fillEscrowSteps(database, log);
   await database.pool.query("ANALYZE");
   const operations = { readBlocked: async () => null, readBlockedTransfers: async () => null };
   const app: Hono = createApi({ db: database.db, operations, node, settlementUrl: null });
@@ -148,6 +150,18 @@ export async function fillEventLog(
   );
   const rows = log.events.map((event) => ({ position: positionKey(event), json: JSON.stringify(event) }));
   await database.insert(schema.eventLog).values(rows.filter(({ position }) => !payments.has(position)));
+}
+
+/** What the handlers would have kept of the escrows' transactions: each named after the escrow and what happened. */
+async function fillEscrowSteps({ database }: Pick<Api, "database">, log: EventLog): Promise<void> {
+  const rows = log.events.flatMap((event) => {
+    if (!event.kind.startsWith("escrow.")) return [];
+    const { escrowId, block, time, log: index } = event as EscrowDelivered;
+    const kind = event.kind.slice("escrow.".length).replace("timedOut", "timed_out");
+    const tx = toHex(sha256(utf8ToBytes(`${escrowId} ${kind}`)));
+    return [{ id: `${escrowId}/${kind}`, kind, block, time, log: index, tx }];
+  });
+  await database.insert(schema.escrowStep).values(rows);
 }
 
 /** The ledger that carried the records and a piece of generic work, with leaves of its own making, anchored twice. */

@@ -1,28 +1,39 @@
+import { getTableName } from "drizzle-orm";
+import type { PgTable } from "drizzle-orm/pg-core";
 import type { DeriveEvent } from "tallystick-derive/events";
 import { MemoryStore } from "tallystick-derive/memoryStore";
-import * as schema from "../../../indexer/ponder.schema.ts";
-import { addTallies, type TallyChange, talliesOf } from "../../../indexer/src/insights.ts";
+import { saveSummaries } from "../../../indexer/src/saveSummaries.ts";
 import type { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { changesOf } from "./changesOf.ts";
 
-/** Fills the tables of insights with what the handlers would have summed up over these events. */
+type Row = { id: string };
+type Change = object | ((row: Row) => object);
+
+/** Fills the tables of summaries with what the handlers would have written over these events. */
 export async function fillTallies(
-  { database }: Awaited<ReturnType<typeof openApiDatabase>>,
+  { database }: Pick<Awaited<ReturnType<typeof openApiDatabase>>, "database">,
   events: DeriveEvent[],
 ): Promise<void> {
+  for (const { table, rows } of (await summariesOf(events)).values())
+    await database.insert(table).values([...rows.values()] as never);
+}
+
+/** The rows of every summary table after these events, by the table's name. */
+export async function summariesOf(events: DeriveEvent[]) {
   const store = new MemoryStore();
-  const rows = new Map<string, TallyChange>();
-  for (const event of events) {
-    for (const { key, by } of talliesOf(await changesOf(store, event))) {
-      const id = `${key.table} ${key.id}`;
-      const known = rows.get(id);
-      rows.set(id, { key, by: known === undefined ? by : addTallies(known.by, by) });
-    }
-  }
-  const { agentDay, capabilityDay, capabilityAgent, capabilityTotal } = schema;
-  const tables = { agentDay, capabilityDay, capabilityAgent, capabilityTotal };
-  for (const { key, by } of rows.values()) {
-    const { table, ...columns } = key;
-    await database.insert(tables[table]).values({ ...columns, ...by } as never);
-  }
+  const tables = new Map<string, { table: PgTable; rows: Map<string, Row> }>();
+  const insert = (table: PgTable) => ({
+    values: (row: Row) => ({
+      onConflictDoUpdate: async (change: Change) => {
+        const name = getTableName(table);
+        const known = tables.get(name) ?? { table, rows: new Map<string, Row>() };
+        tables.set(name, known);
+        const before = known.rows.get(row.id);
+        const changed = before && (typeof change === "function" ? change({ ...before }) : change);
+        known.rows.set(row.id, { ...(before ?? row), ...changed });
+      },
+    }),
+  });
+  for (const event of events) await saveSummaries({ insert } as never, await changesOf(store, event));
+  return tables;
 }

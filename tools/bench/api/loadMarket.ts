@@ -81,15 +81,46 @@ export async function loadMarket(
 }
 
 async function summaries(pool: pg.Pool): Promise<void> {
-  const tally = `count(*), sum(1000000 / cluster_size), count(*) FILTER (WHERE outcome = 'success'),
-    count(*) FILTER (WHERE outcome = 'failure'), 0, 0, sum(price), count(latency_ms), sum(latency_ms)`;
-  const columns = "hires, weight, successes, failures, refunds, disputes, volume, latencies, latency_sum";
-  await pool.query(`INSERT INTO capability_agent (id, capability, agent, ${columns})
-    SELECT seller || '/' || capability, capability, seller, ${tally} FROM hire GROUP BY seller, capability`);
-  await pool.query(`INSERT INTO capability_total (id, capability, ${columns})
-    SELECT capability, capability, ${tally} FROM hire GROUP BY capability`);
-  await pool.query(`INSERT INTO capability_day (id, capability, day, ${columns})
-    SELECT capability || '/' || time / 86400, capability, time / 86400, ${tally} FROM hire GROUP BY capability, time / 86400`);
+  const weight = "sum(1000000 / cluster_size)";
+  const tally = `count(*), ${weight}, count(*) FILTER (WHERE outcome = 'success'),
+    count(*) FILTER (WHERE outcome = 'failure'), 0, 0, coalesce(${weight} FILTER (WHERE outcome = 'success'), 0), ${weight},
+    sum(price), count(latency_ms), sum(latency_ms)`;
+  const columns =
+    "hires, weight, successes, failures, refunds, disputes, success_weight, rated_weight, volume, latencies, latency_sum";
+  const sums = (table: string, names: string, by: string, group: string) =>
+    pool.query(
+      `INSERT INTO ${table} (id, ${names}${columns}) SELECT ${by}, ${tally} FROM hire${group && ` GROUP BY ${group}`}`,
+    );
+  await sums(
+    "capability_agent",
+    "capability, agent, ",
+    "seller || '/' || capability, capability, seller",
+    "seller, capability",
+  );
+  await sums(
+    "agent_day",
+    "agent, day, ",
+    "seller || '/' || time / 86400, seller, time / 86400",
+    "seller, time / 86400",
+  );
+  await sums("agent_pair", "seller, buyer, ", "seller || '/' || buyer, seller, buyer", "seller, buyer");
+  await sums("market_day", "day, ", "time / 86400, time / 86400", "time / 86400");
+  await sums("market_total", "", "'window'", "");
+  await sums("market_total", "", "'all'", "");
+  await sums(
+    "capability_day",
+    "capability, day, ",
+    "capability || '/' || time / 86400, capability, time / 86400",
+    "capability, time / 86400",
+  );
+  await pool.query(`INSERT INTO capability_total (id, capability, ${columns}, listings, sellers, lowest_price, median_price)
+    SELECT hires.*, offered.listings, offered.listings, lowest, median FROM
+      (SELECT capability AS id, capability, ${tally} FROM hire GROUP BY capability) AS hires
+      JOIN (SELECT capability, count(*) AS listings, min(price) AS lowest,
+        percentile_disc(0.5) WITHIN GROUP (ORDER BY price) AS median FROM listing GROUP BY capability) AS offered USING (capability)`);
+  await pool.query(`INSERT INTO market_count (id, agents, sellers, tier1_agents, tier2_agents, clustered_agents, clusters, listings,
+      capabilities, ratings, escrows_held, held_amount)
+    SELECT 'market', count(*), count(*), 0, 0, count(*), 0, count(*), 0, 0, 0, 0 FROM agent`);
 }
 
 type Sums = {

@@ -4,10 +4,9 @@ import type { Leaderboard } from "../../../../indexer/api/insights/leaderboard.t
 import type { Percentiles } from "../../../../indexer/api/insights/percentiles.ts";
 import type { Series } from "../../../../indexer/api/insights/series.ts";
 import type { Trends } from "../../../../indexer/api/insights/trends.ts";
-import * as schema from "../../../../indexer/ponder.schema.ts";
-import { addTallies, type TallyChange, talliesOf } from "../../../../indexer/src/insights.ts";
 import { DAY, EventLog, START, wallet } from "../../../derive/eventLog.ts";
 import { changesOf } from "../../support/changesOf.ts";
+import { fillTallies } from "../../support/fillTallies.ts";
 import { openRestApi, type RestApi } from "../../support/openRestApi.ts";
 
 const [busy, calm, secret] = [wallet(1), wallet(2), wallet(3)];
@@ -38,21 +37,11 @@ describe("insights", () => {
   before(async function () {
     this.timeout(60_000);
     api = await openRestApi();
+    const { events } = story();
     const store = new MemoryStore();
-    const rows = new Map<string, TallyChange>();
-    for (const event of story().events) {
-      for (const { key, by } of talliesOf(await changesOf(store, event))) {
-        const sum = rows.get(`${key.table} ${key.id}`);
-        rows.set(`${key.table} ${key.id}`, { key, by: sum === undefined ? by : addTallies(sum.by, by) });
-      }
-    }
+    for (const event of events) await changesOf(store, event);
     await api.database.fill(store);
-    const { agentDay, capabilityDay, capabilityAgent, capabilityTotal } = schema;
-    const tables = { agentDay, capabilityDay, capabilityAgent, capabilityTotal };
-    for (const { key, by } of rows.values()) {
-      const { table, ...columns } = key;
-      await api.database.database.insert(tables[table]).values({ ...columns, ...by } as never);
-    }
+    await fillTallies(api.database, events);
   });
   after(() => api?.close());
 
