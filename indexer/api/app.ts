@@ -3,6 +3,7 @@ import { bodyLimit } from "hono/body-limit";
 import type { Address } from "tallystick-protocol/address";
 import { measureRoutes, type ObserveRequest } from "tallystick-runtime/http/measureRoutes";
 import type { DatabaseWatch } from "../databaseWatch.ts";
+import { anyOrigin } from "./anyOrigin.ts";
 import { ACTUATION_LOG_PATH } from "./audits/routes.ts";
 import { compressJson } from "./compressJson.ts";
 import { refuseWhileAway } from "./databaseAway.ts";
@@ -50,6 +51,7 @@ export function createApi({
 }: ApiDependencies): Hono {
   const app = new Hono();
   if (observeRequest) app.use(measureRoutes(observeRequest));
+  app.use(anyOrigin());
   app.use(compressJson());
   const graphql = graphqlServer({
     ...base,

@@ -18,6 +18,7 @@ const PRICES: [path: RegExp, points: number][] = [
   [/^\/docs\//, 5],
   [/^\/openapi\.json$/, 5],
   [/^\/v1\/(?:(?:search|events|digests)$|insights\/)/, 2],
+  [/^\/v1\/clusters\/[^/]+\/graph$/, 20],
 ];
 
 /** What each client may ask of this process, which serves an API of its own whether or not others serve beside it. */

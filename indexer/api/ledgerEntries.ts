@@ -43,8 +43,6 @@ export function ledgerEntries(db: Database, { ids, lines }: FollowedLedgers): Ho
         headers: {
           "content-type": "application/jsonl",
           "x-ledger-size": String(size),
-          "access-control-allow-origin": "*",
-          "access-control-expose-headers": "x-ledger-size",
         },
       });
     }

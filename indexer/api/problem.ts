@@ -13,6 +13,8 @@ const STATUS_BY_CODE: StatusByCode = {
   unknown_agent: 404,
   unknown_alias: 404,
   unknown_audit: 404,
+  unknown_cluster: 404,
+  unknown_escrow: 404,
   ambiguous_alias: 409,
   not_ready: 503,
 };

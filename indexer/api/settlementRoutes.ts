@@ -10,6 +10,8 @@ export type SettlementRoute = {
   /** What is forwarded, where a parameter may be of several parts. */
   pattern?: string;
   summary: string;
+  /** What a generated client calls it; made of the method and the path without one. */
+  operationId?: string;
   /** Parameters of the query, all optional, and what they are. */
   query?: { [name: string]: string };
   needsKey?: boolean;
@@ -141,7 +143,7 @@ export function describeSettlement(app: OpenAPIHono): void {
 }
 
 function describe(app: OpenAPIHono, route: SettlementRoute, more: Record<number, object>): void {
-  const { method, path, summary, query, needsKey = false, mediaType } = route;
+  const { method, path, summary, query, needsKey = false, mediaType, operationId } = route;
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
   const texts = (keys: string[], of: (key: string) => z.ZodType) =>
     z.object(Object.fromEntries(keys.map((key) => [key, of(key)])));
@@ -150,6 +152,7 @@ function describe(app: OpenAPIHono, route: SettlementRoute, more: Record<number,
     method,
     path,
     tags: ["Settlement"],
+    operationId: operationId ?? nameOf(method, path),
     summary,
     request: {
       ...(names.length > 0 && { params: texts(names, () => z.string()) }),
@@ -176,4 +179,10 @@ function describe(app: OpenAPIHono, route: SettlementRoute, more: Record<number,
       ...more,
     },
   });
+}
+
+/** `GET /v1/ledger/proof` as `getLedgerProof`. */
+function nameOf(method: string, path: string): string {
+  const words = path.replace(/^\/v1/, "").split(/[^A-Za-z0-9]+/);
+  return method + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
 }

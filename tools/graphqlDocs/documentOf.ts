@@ -46,6 +46,22 @@ answer, ${LIMITS.milliseconds / 1000} seconds. No batches. Every refusal has an 
 **Subscriptions** are server-sent events: \`hireCounted\` and \`tierChanged\`, with filters. Each event has a \`position\`; give it as \`after\`
 to go on, on this node or on another on the same database. \`reorg: true\` says that what came after \`position\` was taken back.
 
+**Pages.** What an explorer or a dashboard shows of one thing is one request:
+
+| of | ask |
+|---|---|
+| the market | \`market { counts window allTime series(days) }\` |
+| what is offered | \`capabilities(orderBy: HIRES) { nodes { listings sellers lowestPriceUsdc medianPriceUsdc } }\`, \`listings(where: {capability}, orderBy: PRICE)\` |
+| several agents | \`agentsByAddress(addresses)\` |
+| an agent's past | \`agent(address) { history(days) counterparties(as: BUYER) }\` |
+| a cluster | \`cluster(id) { graph { nodes edges signals isWhole } }\`, \`clusters(orderBy: SIZE)\` |
+| a ledger | \`ledgerEntries(ledger, recordType)\`, \`ledgerEntryByHash(hash)\`, \`checkpoints(ledger)\` |
+| an escrow | \`escrow(id) { tx settlementTx steps { kind tx } }\` |
+| the node | \`meta { token contracts { anchoredLedger escrows } }\` |
+
+Totals, series and prices are kept as the chain grows; nothing is added up for a question. Where an operator sells insights, figures by capability and
+\`history\` are null.
+
 **Audits** (SHP §8.3; [specification](specification.md) section 11). These names stay; processes of operators and auditors lean on them.
 
 | who | asks |

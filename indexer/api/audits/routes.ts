@@ -36,6 +36,7 @@ const tags = ["Audits"];
 export const actuationLogRoute = createRoute({
   method: "get",
   path: ACTUATION_LOG_PATH,
+  operationId: "listAuditDecisions",
   tags,
   summary: "What operators decided of hires that auditors found bad, and why",
   description:
@@ -117,6 +118,7 @@ export type AuditJson = z.infer<typeof audit>;
 export const auditRoute = createRoute({
   method: "get",
   path: "/v1/audits/{hire}",
+  operationId: "getAudit",
   tags,
   summary: "An audited hire: what it was drawn by, who was asked, and what they said",
   request: {

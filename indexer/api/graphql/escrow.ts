@@ -1,7 +1,7 @@
 import type { Row } from "tallystick-derive/tables";
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import { formatUsdc } from "tallystick-protocol/amount";
-import { escrowList } from "../rows/escrows.ts";
+import { ESCROW_STEPS, escrowList, inChainOrder } from "../rows/escrows.ts";
 import type { RowOf } from "../rows/rowsById.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
@@ -21,9 +21,6 @@ const EscrowStatus = builder.enumType("EscrowStatus", {
 
 const orNull = (address: string) => (address === ZERO_ADDRESS ? null : address);
 const usdcOrNull = (atomic: bigint | null) => (atomic === null ? null : formatUsdc(atomic));
-
-/** As the contract goes through them; an escrow ends with one of the last three. */
-const STEPS = ["deposited", "delivered", "released", "refunded", "timed_out"] as const;
 
 const EscrowStepKind = builder.enumType("EscrowStepKind", {
   values: {
@@ -48,8 +45,8 @@ const EscrowStepRef = builder.objectRef<RowOf<"escrowStep">>("EscrowStep").imple
 
 /** The steps of an escrow in the order in which they came; all escrows of a page are read together. */
 async function stepsOf(id: string, { load }: QueryContext): Promise<RowOf<"escrowStep">[]> {
-  const found = await Promise.all(STEPS.map((kind) => load.escrowStep.load(`${id}/${kind}`)));
-  return found.filter((row) => row !== null).sort((a, b) => a.block - b.block || a.log - b.log);
+  const found = await Promise.all(ESCROW_STEPS.map((kind) => load.escrowStep.load(`${id}/${kind}`)));
+  return inChainOrder(found.filter((row) => row !== null));
 }
 
 /** The transaction that ended an escrow; null while its money is held. */

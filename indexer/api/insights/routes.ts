@@ -14,6 +14,7 @@ const isPrivate = { 403: problem("The agent publishes coarse metrics only") };
 export const agentSeriesRoute = createRoute({
   method: "get",
   path: "/v1/insights/agents/{id}/series",
+  operationId: "getAgentSeries",
   tags,
   summary: "An agent's hires as the seller, day by day",
   request: { params: agentParams, query: schemas.daysQuery },
@@ -30,6 +31,7 @@ export const agentSeriesRoute = createRoute({
 export const agentPercentilesRoute = createRoute({
   method: "get",
   path: "/v1/insights/agents/{id}/percentiles",
+  operationId: "getAgentPercentiles",
   tags,
   summary: "Latency and price percentiles of an agent's hires, by the trust tier of the buyer",
   request: { params: agentParams },
@@ -43,9 +45,30 @@ export const agentPercentilesRoute = createRoute({
   },
 });
 
+export const agentHistoryRoute = createRoute({
+  method: "get",
+  path: "/v1/insights/agents/{id}/history",
+  operationId: "getAgentHistory",
+  tags,
+  summary: "How an agent's rates as the seller went",
+  description:
+    "Each day over the thirty days that end with it. Whole days, and outcomes as they are known now: what was published on a day may " +
+    "have been another figure.",
+  request: { params: agentParams, query: schemas.daysQuery },
+  responses: {
+    200: json("Every day, oldest first", schemas.agentHistoryResponse),
+    ...notModified,
+    ...badRequest,
+    ...paid,
+    ...isPrivate,
+    ...unknownAgent,
+  },
+});
+
 export const trendsRoute = createRoute({
   method: "get",
   path: "/v1/insights/capabilities",
+  operationId: "listCapabilityTrends",
   tags,
   summary: "What agents are hired for: the window, this week and the week before",
   request: { query: pageQuery },
@@ -60,6 +83,7 @@ export const trendsRoute = createRoute({
 export const capabilitySeriesRoute = createRoute({
   method: "get",
   path: "/v1/insights/capabilities/{capability}/series",
+  operationId: "getCapabilitySeries",
   tags,
   summary: "A capability's volume and quality, day by day",
   request: { params: schemas.capabilityParams, query: schemas.daysQuery },
@@ -74,6 +98,7 @@ export const capabilitySeriesRoute = createRoute({
 export const leaderboardRoute = createRoute({
   method: "get",
   path: "/v1/insights/capabilities/{capability}/leaderboard",
+  operationId: "listCapabilityLeaders",
   tags,
   summary: "Who is hired most for a capability",
   description: "By weighted hires in the window. Agents with private metrics are left out.",
@@ -89,6 +114,7 @@ export const leaderboardRoute = createRoute({
 export const capabilityPercentilesRoute = createRoute({
   method: "get",
   path: "/v1/insights/capabilities/{capability}/percentiles",
+  operationId: "getCapabilityPercentiles",
   tags,
   summary: "Latency and price percentiles of a capability's hires, by the trust tier of the buyer",
   request: { params: schemas.capabilityParams },

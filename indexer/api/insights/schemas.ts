@@ -34,9 +34,9 @@ const tallyFields = {
   volume_usdc: z.string(),
   avg_latency_ms: rate("Of the hires whose latency is known"),
 };
-const tally = z.object(tallyFields);
+export const tally = z.object(tallyFields);
 
-const seriesFields = { from: date, to: date, days: z.array(z.object({ day: date, ...tallyFields })) };
+export const seriesFields = { from: date, to: date, days: z.array(z.object({ day: date, ...tallyFields })) };
 
 export const agentSeriesResponse = z.object({ agent_id: z.string(), ...seriesFields }).openapi("AgentSeries");
 export const capabilitySeriesResponse = z
@@ -91,3 +91,22 @@ export const agentPercentilesResponse = z
 export const capabilityPercentilesResponse = z
   .object({ capability: z.string(), ...percentileFields })
   .openapi("CapabilityPercentiles");
+
+export const agentHistoryResponse = z
+  .object({
+    agent_id: z.string(),
+    from: date,
+    to: date,
+    window_days: z.int().openapi({ description: "Over how many days each day's figures are" }),
+    days: z.array(
+      z.object({
+        day: date,
+        hires: z.int(),
+        weighted_hires: z.number(),
+        success_rate: rate("Dampened inside clusters, as the published one"),
+        avg_latency_ms: rate("Of the hires whose latency is known"),
+        volume_usdc: z.string(),
+      }),
+    ),
+  })
+  .openapi("AgentHistory");

@@ -1,6 +1,8 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Database } from "../database.ts";
 import { clusterLoader } from "../rows/clusters.ts";
+import { checkMetricsArePublic } from "./figures.ts";
+import { agentHistory } from "./history.ts";
 import { leaderboard } from "./leaderboard.ts";
 import { agentPercentiles, capabilityPercentiles } from "./percentiles.ts";
 import * as routes from "./routes.ts";
@@ -15,6 +17,12 @@ export function serveInsights(app: OpenAPIHono, db: Database): void {
       { agent_id: id, ...(await agentSeries(db, id, context.req.valid("query").days)) },
       200,
     );
+  });
+  app.openapi(routes.agentHistoryRoute, async (context) => {
+    const { id } = context.req.valid("param");
+    const { days } = context.req.valid("query");
+    const [history] = await Promise.all([agentHistory(db, id, days), checkMetricsArePublic(db, id)]);
+    return context.json({ agent_id: id, ...history }, 200);
   });
   app.openapi(routes.agentPercentilesRoute, async (context) => {
     const { id } = context.req.valid("param");

@@ -32,6 +32,7 @@ const tags = ["Log"];
 export const eventsRoute = createRoute({
   method: "get",
   path: "/v1/events",
+  operationId: "listEvents",
   tags,
   summary: "The event log, a page of lines",
   description:
@@ -54,6 +55,7 @@ export const eventsRoute = createRoute({
 export const digestsRoute = createRoute({
   method: "get",
   path: "/v1/digests",
+  operationId: "listDigests",
   tags,
   summary: "The digest of every tick",
   description:

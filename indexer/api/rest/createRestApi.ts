@@ -1,17 +1,16 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { bodyLimit } from "hono/body-limit";
-import { cors } from "hono/cors";
 import type { Address } from "tallystick-protocol/address";
 import { invalidInputFromZod } from "tallystick-protocol/errors";
 import { serveAliases } from "../aliases/serveAliases.ts";
-import { AS_OF_HEADER, sayAsOf } from "../asOf.ts";
+import { sayAsOf } from "../asOf.ts";
 import { serveAudits } from "../audits/serveAudits.ts";
 import { serveBreachSteps } from "../breachSteps/serveBreachSteps.ts";
 import type { Database } from "../database.ts";
 import { type InsightsPrice, insightsPaywall } from "../insights/paywall.ts";
 import { serveInsights } from "../insights/serveInsights.ts";
-import { LINES_HEADER } from "../log/routes.ts";
 import { serveLog } from "../log/serveLog.ts";
+import { MARKET_PATHS, serveMarket } from "../market/serveMarket.ts";
 import { NODE_VERSION } from "../nodeVersion.ts";
 import { problem, problemResponse } from "../problem.ts";
 import { clusterLoader } from "../rows/clusters.ts";
@@ -35,7 +34,13 @@ export type RestDependencies = {
 };
 
 /** Where the rows are read: answers carry a tag and say as of when they are, and are refused while the database is away. */
-export const READING_PATHS = ["/v1/agents/:id/:part", "/v1/params", "/v1/insights/*", "/v1/audits/:hire"];
+export const READING_PATHS = [
+  "/v1/agents/:id/:part",
+  "/v1/params",
+  "/v1/insights/*",
+  "/v1/audits/:hire",
+  ...MARKET_PATHS,
+];
 
 const MAX_BODY_BYTES = 16 * 1024;
 
@@ -52,22 +57,6 @@ export function createRestApi({ db, token, version, insightsPrice = null }: Rest
   });
   app.onError(problemResponse);
 
-  // Ponder's server lets every origin read; this adds what its browsers may see besides.
-  app.use(
-    "/v1/*",
-    cors({
-      origin: "*",
-      exposeHeaders: [
-        "etag",
-        "retry-after",
-        AS_OF_HEADER,
-        LINES_HEADER,
-        "payment-required",
-        "payment-response",
-      ],
-      maxAge: 86_400,
-    }),
-  );
   const limit = bodyLimit({
     maxSize: MAX_BODY_BYTES,
     onError: () => problem(413, "payload_too_large", "A search may have at most 16 KiB."),
@@ -98,6 +87,7 @@ export function createRestApi({ db, token, version, insightsPrice = null }: Rest
   app.openapi(routes.paramsRoute, async (context) => context.json(await publishedParams(db), 200));
   serveSettlementTrust(app, db);
   serveInsights(app, db);
+  serveMarket(app, db, insightsPrice === null);
   serveAudits(app, db);
   serveBreachSteps(app, db);
   serveAliases(app, db);
@@ -109,9 +99,7 @@ export function createRestApi({ db, token, version, insightsPrice = null }: Rest
     return response;
   });
 
-  app.get("/.well-known/agent-card.json", cors({ origin: "*" }), ({ req, json }) =>
-    json(agentCard(originOf(req.raw))),
-  );
+  app.get("/.well-known/agent-card.json", ({ req, json }) => json(agentCard(originOf(req.raw))));
   describeSettlement(app);
   app.doc31("/openapi.json", {
     openapi: "3.1.0",

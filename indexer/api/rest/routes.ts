@@ -21,6 +21,7 @@ export const unknownAgent = { 404: problem("Nothing made this address an agent")
 export const searchRoute = createRoute({
   method: "post",
   path: "/v1/search",
+  operationId: "searchListings",
   tags: ["Discovery"],
   summary: "Search live listings of a capability",
   description:
@@ -33,6 +34,7 @@ export const searchRoute = createRoute({
 export const reputationRoute = createRoute({
   method: "get",
   path: "/v1/agents/{id}/reputation",
+  operationId: "getReputation",
   tags: ["Agents"],
   summary: "An agent's reputation",
   description:
@@ -49,6 +51,7 @@ export const reputationRoute = createRoute({
 export const clusterRoute = createRoute({
   method: "get",
   path: "/v1/agents/{id}/cluster",
+  operationId: "getAgentCluster",
   tags: ["Agents"],
   summary: "The cluster an agent is in, and the other members",
   description: "Clusters are public (SHP §4.5.2). Hires inside one weigh 1/cluster_size.",
@@ -64,6 +67,7 @@ export const clusterRoute = createRoute({
 export const listingsRoute = createRoute({
   method: "get",
   path: "/v1/agents/{id}/listings",
+  operationId: "listAgentListings",
   tags: ["Agents"],
   summary: "All listings of an agent",
   request: { params: schemas.agentParams, query: schemas.pageQuery },
@@ -78,6 +82,7 @@ export const listingsRoute = createRoute({
 export const receiptsRoute = createRoute({
   method: "get",
   path: "/v1/agents/{id}/receipts",
+  operationId: "listAgentReceipts",
   tags: ["Agents"],
   summary: "The receipts an agent signed as the seller",
   description:
@@ -94,6 +99,7 @@ export const receiptsRoute = createRoute({
 export const paramsRoute = createRoute({
   method: "get",
   path: "/v1/params",
+  operationId: "getParams",
   tags: ["Node"],
   summary: "The parameters and trust roots in force",
   responses: {
@@ -109,6 +115,7 @@ export const paramsRoute = createRoute({
 export const streamRoute = createRoute({
   method: "get",
   path: "/v1/stream",
+  operationId: "openStream",
   tags: ["Node"],
   summary: "Hires, ratings, tier changes, anchors, audits and breaches of SLAs as they happen, by WebSocket",
   description:

@@ -1,7 +1,9 @@
 import { and, eq } from "ponder";
 import type { Row } from "tallystick-derive/tables";
 import { escrow } from "../../ponder.schema.ts";
+import type { Database } from "../database.ts";
 import { known, type RowList, readAlong } from "./list.ts";
+import { type RowOf, rowsById } from "./rowsById.ts";
 
 export type EscrowWhere = Partial<Record<"seller" | "buyer" | "status" | "provider", string | null>>;
 
@@ -19,4 +21,22 @@ export function escrowList(where: EscrowWhere): RowList<Row<"escrow">> {
       provider ? eq(escrow.provider, provider) : undefined,
     ),
   };
+}
+
+/** As a contract goes through them; an escrow ends with one of the last three. */
+export const ESCROW_STEPS = ["deposited", "delivered", "released", "refunded", "timed_out"] as const;
+
+/** What happened to an escrow on the chain, in order. */
+export async function stepsOfEscrow(db: Database, id: string): Promise<RowOf<"escrowStep">[]> {
+  return inChainOrder(
+    await rowsById(
+      db,
+      "escrowStep",
+      ESCROW_STEPS.map((kind) => `${id}/${kind}`),
+    ),
+  );
+}
+
+export function inChainOrder(steps: RowOf<"escrowStep">[]): RowOf<"escrowStep">[] {
+  return steps.sort((a, b) => a.block - b.block || a.log - b.log);
 }

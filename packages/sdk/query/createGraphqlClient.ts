@@ -534,6 +534,90 @@ export type AuditActuationsAnswer = {
   };
 };
 
+export type MarketVariables = {
+  days?: number | null;
+};
+
+export type MarketAnswer = {
+  market: {
+    counts: {
+      agents: number;
+      sellers: number;
+      listings: number;
+      capabilities: number;
+      clusters: number;
+      escrowsHeld: number;
+      heldUsdc: string;
+    };
+    window: { hires: number; weightedHires: number; successRate: number | null; volumeUsdc: string };
+    allTime: { hires: number; volumeUsdc: string };
+    series: {
+      from: string;
+      to: string;
+      days: { day: string; figures: { hires: number; successRate: number | null; volumeUsdc: string } }[];
+    };
+  };
+};
+
+export type CapabilitiesVariables = {
+  orderBy?: "HIRES" | "LISTINGS" | "NAME" | null;
+  first?: number | null;
+  after?: string | null;
+};
+
+export type CapabilitiesAnswer = {
+  capabilities: {
+    nodes: {
+      capability: string;
+      listings: number;
+      sellers: number;
+      lowestPriceUsdc: string | null;
+      medianPriceUsdc: string | null;
+      window: { hires: number; successRate: number | null } | null;
+    }[];
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+};
+
+export type ClusterGraphVariables = {
+  id: string;
+  members?: number | null;
+};
+
+export type ClusterGraphAnswer = {
+  cluster: {
+    id: string;
+    kind: "FINGERPRINT" | "OWNERSHIP";
+    size: number;
+    graph: {
+      nodes: {
+        address: string;
+        depth: number;
+        kind: string | null;
+        agent: { trustTier: number; last30dHireCount: number; last30dHireCountRaw: number } | null;
+      }[];
+      edges: {
+        from: string;
+        to: string;
+        amountUsdc: string | null;
+        block: number;
+        time: number;
+        log: number;
+        reason: "FUNDING" | "PAID_FOR_HIRE";
+      }[];
+      signals: {
+        id: string;
+        signal: string;
+        funder: string;
+        members: string[];
+        memberCount: number;
+        dropped: boolean;
+      }[];
+      isWhole: boolean;
+    };
+  } | null;
+};
+
 /** One function for each query of operations.graphql; each gives the answer's `data`. */
 export type GraphqlClient = {
   agent: (variables: AgentVariables) => Promise<AgentAnswer>;
@@ -549,6 +633,9 @@ export type GraphqlClient = {
   audit: (variables: AuditVariables) => Promise<AuditAnswer>;
   auditors: (variables?: AuditorsVariables) => Promise<AuditorsAnswer>;
   auditActuations: (variables?: AuditActuationsVariables) => Promise<AuditActuationsAnswer>;
+  market: (variables?: MarketVariables) => Promise<MarketAnswer>;
+  capabilities: (variables?: CapabilitiesVariables) => Promise<CapabilitiesAnswer>;
+  clusterGraph: (variables: ClusterGraphVariables) => Promise<ClusterGraphAnswer>;
 };
 
 /** @param ask sends a query with its variables and gives `data` */
@@ -1058,6 +1145,109 @@ export function createGraphqlClient(
   }
 }`,
         variables ?? {},
+      ),
+    market: (variables) =>
+      ask(
+        `query Market($days: Int) {
+  market {
+    counts {
+      agents
+      sellers
+      listings
+      capabilities
+      clusters
+      escrowsHeld
+      heldUsdc
+    }
+    window {
+      hires
+      weightedHires
+      successRate
+      volumeUsdc
+    }
+    allTime {
+      hires
+      volumeUsdc
+    }
+    series(days: $days) {
+      from
+      to
+      days {
+        day
+        figures {
+          hires
+          successRate
+          volumeUsdc
+        }
+      }
+    }
+  }
+}`,
+        variables ?? {},
+      ),
+    capabilities: (variables) =>
+      ask(
+        `query Capabilities($orderBy: CapabilityOrder, $first: Int, $after: String) {
+  capabilities(orderBy: $orderBy, first: $first, after: $after) {
+    nodes {
+      capability
+      listings
+      sellers
+      lowestPriceUsdc
+      medianPriceUsdc
+      window {
+        hires
+        successRate
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}`,
+        variables ?? {},
+      ),
+    clusterGraph: (variables) =>
+      ask(
+        `query ClusterGraph($id: ID!, $members: Int) {
+  cluster(id: $id) {
+    id
+    kind
+    size
+    graph(members: $members) {
+      nodes {
+        address
+        depth
+        kind
+        agent {
+          trustTier
+          last30dHireCount
+          last30dHireCountRaw
+        }
+      }
+      edges {
+        from
+        to
+        amountUsdc
+        block
+        time
+        log
+        reason
+      }
+      signals {
+        id
+        signal
+        funder
+        members
+        memberCount
+        dropped
+      }
+      isWhole
+    }
+  }
+}`,
+        variables,
       ),
   };
 }

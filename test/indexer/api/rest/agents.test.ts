@@ -333,6 +333,13 @@ describe("REST", () => {
     const { valid, errors } = await new Validator().validate(description);
     expect(valid, JSON.stringify(errors)).to.equal(true);
     expect(description.openapi).to.equal("3.1.0");
+    type Operation = { operationId?: string };
+    const names = Object.values(description.paths)
+      .flatMap((operations) => Object.values(operations) as Operation[])
+      .map(({ operationId }) => operationId);
+    // Generated clients call their functions by these.
+    for (const name of names) expect(name).to.match(/^[a-z][A-Za-z0-9]{2,60}$/);
+    expect(new Set(names).size).to.equal(names.length);
     const described = Object.entries(description.paths)
       .flatMap(([path, operations]) => Object.keys(operations).map((it) => `${it.toUpperCase()} ${path}`))
       .sort();

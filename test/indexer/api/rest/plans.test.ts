@@ -86,6 +86,11 @@ describe("REST over many rows", () => {
     ["the cluster of a hundred", `/v1/agents/${address(SIZE.agents)}/cluster?limit=100`, "co_members"],
     ["a leaderboard", `/v1/insights/capabilities/${BUSIEST}/leaderboard${page}`, "leaders"],
     ["trends", `/v1/insights/capabilities${page}`, "capabilities"],
+    ["capabilities", `/v1/capabilities${page}&order=hires`, "capabilities"],
+    ["clusters", `/v1/clusters${page}&order=size`, "clusters"],
+    ["whom an agent had hires with", `/v1/agents/${LARGEST}/counterparties${page}`, "counterparties"],
+    ["how an agent's rates went", `/v1/insights/agents/${LARGEST}/history`, "days"],
+    ["the market", "/v1/market", "days"],
     ["a capability's series", `/v1/insights/capabilities/${BUSIEST}/series`, "days"],
   ];
   for (const [name, path, list] of lists) {
