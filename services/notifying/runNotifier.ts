@@ -1,12 +1,11 @@
 import type { Server } from "node:http";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
-import { Gauge, Registry } from "prom-client";
 import { guardServer } from "tallystick-runtime/http/guardServer";
 import { limitTime } from "tallystick-runtime/http/limitTime";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import type { NotifierConfig } from "./config.ts";
-import type { NotifierState } from "./notifier.ts";
+import { notifierRegistry } from "./metrics.ts";
 import { openNotifier } from "./openNotifier.ts";
 
 /** So many rounds without one that ended well, and the process is not healthy. */
@@ -21,7 +20,7 @@ export async function runNotifier(config: NotifierConfig): Promise<RunningNotifi
   const startedAt = now();
   const notifier = openNotifier({ config, log, now });
   const { host: hostname, port, roundMs } = config;
-  const registry = registryOf(notifier.state);
+  const registry = notifierRegistry(notifier.state);
   const app = new Hono();
   app.get("/health", (c) => {
     const state = notifier.state();
@@ -46,32 +45,4 @@ export async function runNotifier(config: NotifierConfig): Promise<RunningNotifi
       await notifier.close();
     },
   };
-}
-
-function registryOf(state: () => NotifierState): Registry {
-  const registry = new Registry();
-  const gauge = (name: string, help: string, read: (it: NotifierState) => number): void => {
-    new Gauge({
-      name: `tallystick_${name}`,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read(state()));
-      },
-    });
-  };
-  gauge(
-    "notices_round_time_seconds",
-    "When the last whole round ended; 0 before.",
-    (it) => it.roundAt / 1_000,
-  );
-  gauge("notices_round_failures", "Rounds that failed, since the start.", (it) => it.failures);
-  gauge("notices_subscriptions", "Subscriptions of buyers.", (it) => it.subscriptions);
-  gauge("notices_confirmed", "Subscriptions whose address wants notices.", (it) => it.confirmed);
-  gauge("notices_waiting", "Notices that were not taken yet.", (it) => it.waiting);
-  gauge("notices_delivered", "Notices that were taken, since the start.", (it) => it.delivered);
-  gauge("notices_failed", "Attempts that failed, since the start.", (it) => it.failed);
-  gauge("notices_given_up", "Notices that nobody took in time, since the start.", (it) => it.givenUp);
-  gauge("resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
-  return registry;
 }

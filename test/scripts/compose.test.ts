@@ -37,7 +37,7 @@ describe("docs/operators.md", () => {
       read("services/settlement/metrics.ts"),
       read("services/probing/metrics.ts"),
       read("services/auditing/metrics.ts"),
-      read("services/notifying/runNotifier.ts"),
+      read("services/notifying/metrics.ts"),
       read("packages/runtime/http/measureRoutes.ts"),
     ].join("\n");
     for (const [name] of text.matchAll(/(?:ponder|tallystick)_[a-z]+_[a-z_]*[a-z]/g)) {
@@ -128,7 +128,7 @@ describe("the container files", () => {
     ]);
     expect(compose.services.prometheus).to.deep.include({ profiles: ["metrics"] });
     const mounted = (compose.services.prometheus?.volumes ?? []).map((it) => it.split(":")[0]);
-    expect(mounted).to.include("./deploy/prometheus.yml");
+    expect(mounted).to.include.members(["./deploy/prometheus.yml", "./deploy/alerts.yml"]);
     // The way from outside stays closed.
     expect(read("deploy/nginx.conf")).to.match(/location = \/metrics \{\s+deny all;/);
   });

@@ -10,10 +10,24 @@ import {
 import { AgentRef, toAgent } from "./agent.ts";
 import { builder } from "./builder.ts";
 import { ClusterRef } from "./cluster.ts";
+import type { QueryContext } from "./context.ts";
 import { queryError } from "./errors.ts";
 
 /** Rows of a graph that count as one of what a request may ask for: they are read by a handful of statements. */
 const ROWS_AS_ONE = 20;
+
+/** The graph that each request reads last. */
+const reading = new WeakMap<QueryContext, Promise<unknown>>();
+
+/**
+ * Reads the graphs of one request one after the other, none after one that was refused: what a graph costs is known when it is read,
+ * and thirty aliases may ask for one each.
+ */
+function oneByOne<Answer>(context: QueryContext, read: () => Promise<Answer>): Promise<Answer> {
+  const answer = (reading.get(context) ?? Promise.resolve()).then(read);
+  reading.set(context, answer);
+  return answer;
+}
 
 const ClusterNodeRef = builder.objectRef<GraphNode>("ClusterGraphNode").implement({
   description: "A member of a cluster, or a wallet whose money reached one.",
@@ -107,18 +121,18 @@ builder.objectField(ClusterRef, "graph", (t) =>
         description: `At most so many of its members, up to ${GRAPH_LIMITS.members}.`,
       }),
     },
-    resolve: async ({ id, kind }, { members }, { db, load, takeRows, charge }) => {
+    resolve: ({ id, kind }, { members }, context) => {
       const most = members ?? GRAPH_LIMITS.members;
       if (most < 1 || most > GRAPH_LIMITS.members)
         throw queryError("INVALID_ARGUMENT", `members must be 1 to ${GRAPH_LIMITS.members}.`);
-      // Before it is read: nobody asks for the same large graph thirty times.
-      takeRows(Math.ceil(most / ROWS_AS_ONE));
-      const parts = await load.clusterParts.load(id);
-      const graph = await clusterGraph(db, { kind, parts }, most);
-      const rows = graph.nodes.length + graph.edges.length + graph.signals.length;
-      takeRows(Math.ceil(rows / ROWS_AS_ONE));
-      charge(rows / 100);
-      return graph;
+      return oneByOne(context, async () => {
+        const { db, load, takeRows } = context;
+        takeRows(Math.ceil(most / ROWS_AS_ONE));
+        const parts = await load.clusterParts.load(id);
+        const graph = await clusterGraph(db, { kind, parts }, most);
+        takeRows(Math.ceil((graph.nodes.length + graph.edges.length + graph.signals.length) / ROWS_AS_ONE));
+        return graph;
+      });
     },
   }),
 );

@@ -1,0 +1,31 @@
+import { Gauge, Registry } from "prom-client";
+import type { NotifierState } from "./notifier.ts";
+
+/** The figures of a notifier; nothing global, so that two in one process do not meet. */
+export function notifierRegistry(state: () => NotifierState): Registry {
+  const registry = new Registry();
+  const gauge = (name: string, help: string, read: (it: NotifierState) => number): void => {
+    new Gauge({
+      name: `tallystick_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read(state()));
+      },
+    });
+  };
+  gauge(
+    "notices_round_time_seconds",
+    "When the last whole round ended; 0 before.",
+    (it) => it.roundAt / 1_000,
+  );
+  gauge("notices_round_failures", "Rounds that failed, since the start.", (it) => it.failures);
+  gauge("notices_subscriptions", "Subscriptions of buyers.", (it) => it.subscriptions);
+  gauge("notices_confirmed", "Subscriptions whose address wants notices.", (it) => it.confirmed);
+  gauge("notices_waiting", "Notices that were not taken yet.", (it) => it.waiting);
+  gauge("notices_delivered", "Notices that were taken, since the start.", (it) => it.delivered);
+  gauge("notices_failed", "Attempts that failed, since the start.", (it) => it.failed);
+  gauge("notices_given_up", "Notices that nobody took in time, since the start.", (it) => it.givenUp);
+  gauge("resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
+  return registry;
+}
