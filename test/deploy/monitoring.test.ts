@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect } from "chai";
@@ -217,10 +218,13 @@ describe("alerts and the dashboard", () => {
           },
         ],
       };
-      execFileSync("promtool", ["check", "rules", "/dev/stdin"], {
-        input: JSON.stringify(asRules),
-        stdio: "pipe",
-      });
+      const folder = mkdtempSync(path.join(tmpdir(), "tallystick-promtool-"));
+      try {
+        writeFileSync(path.join(folder, "panels.yml"), JSON.stringify(asRules));
+        expect(promtool("check", "rules", path.join(folder, "panels.yml"))).to.include("SUCCESS");
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
     });
   }
 });

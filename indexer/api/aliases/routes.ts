@@ -14,6 +14,7 @@ const alias = z
 export const aliasRoute = createRoute({
   method: "get",
   path: "/v1/aliases/{alias}",
+  operationId: "getAlias",
   tags: ["Trust scores"],
   summary: "The agent that an alias means",
   description:

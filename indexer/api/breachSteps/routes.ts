@@ -33,6 +33,7 @@ export type BreachStepJson = z.infer<typeof step>;
 export const breachStepsRoute = createRoute({
   method: "get",
   path: "/v1/breach-steps",
+  operationId: "listBreachSteps",
   tags: ["SLAs"],
   summary: "What happened to breaches of SLAs, in order: detected, disputed, ruled, confirmed, closed, paid",
   description:
