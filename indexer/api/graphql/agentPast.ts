@@ -69,7 +69,8 @@ builder.objectFields(AgentRef, (t) => ({
   counterparties: t.connection(
     {
       type: CounterpartyRef,
-      description: "Whom it had hires with, the most first.",
+      description:
+        "Whom it had hires with, the most first. A seller with private metrics is in no buyer's list, and its own is in the order of the buyers' addresses.",
       args: {
         orderDirection: t.arg({ type: OrderDirection }),
         as: t.arg({ type: SideEnum, defaultValue: "seller", description: "On which side it stood itself." }),
@@ -81,7 +82,7 @@ builder.objectFields(AgentRef, (t) => ({
           other: side === "seller" ? pair.buyer : pair.seller,
         });
         const coarseCount = isPrivate(row);
-        return listPage(args, context, counterpartyList(row.id, side), { toNode, coarseCount });
+        return listPage(args, context, counterpartyList(row, side), { toNode, coarseCount });
       },
     },
     CounterpartyConnection,

@@ -6,6 +6,7 @@ import { marketCounts, marketTotals } from "../rows/market.ts";
 import type { RowOf } from "../rows/rowsById.ts";
 import { offeredList } from "../rows/tallies.ts";
 import { builder, OrderDirection } from "./builder.ts";
+import { queryError } from "./errors.ts";
 import { FiguresRef, SeriesRef, takeDays } from "./hireFigures.ts";
 import { listPage } from "./list.ts";
 
@@ -129,12 +130,16 @@ builder.queryFields((t) => ({
         "Capabilities that somebody offers, or was hired for in the window; the most hired first unless orderBy says otherwise.",
       type: CapabilityRef,
       args: { orderDirection: t.arg({ type: OrderDirection }), orderBy: t.arg({ type: CapabilityOrder }) },
-      resolve: (_, { orderBy, ...args }, context) =>
-        listPage(
+      resolve: (_, { orderBy, ...args }, context) => {
+        // Its cursors would tell what is sold.
+        if (orderBy === "hires" && !context.insightsAreFree)
+          throw queryError("PAYMENT_REQUIRED", "This node sells insights: order by LISTINGS or NAME.");
+        return listPage(
           args,
           context,
-          offeredList(!context.insightsAreFree && !orderBy ? "listings" : (orderBy ?? "hires")),
-        ),
+          offeredList(orderBy ?? (context.insightsAreFree ? "hires" : "listings")),
+        );
+      },
     },
     CapabilityConnection,
   ),

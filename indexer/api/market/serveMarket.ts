@@ -3,7 +3,7 @@ import { publishedField } from "tallystick-derive/reputationOf";
 import type { Row } from "tallystick-derive/tables";
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import { formatUsdc } from "tallystick-protocol/amount";
-import { TallystickError } from "tallystick-protocol/errors";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import type { Database } from "../database.ts";
 import { figuresOf } from "../insights/figures.ts";
 import { marketSeries } from "../insights/series.ts";
@@ -34,6 +34,11 @@ export function serveMarket(app: OpenAPIHono, db: Database, insightsAreFree: boo
   );
   app.openapi(routes.capabilitiesRoute, async (context) => {
     const { order, ...page } = context.req.valid("query");
+    // Its cursors would tell what is sold.
+    if (order === "hires" && !insightsAreFree)
+      throw new InvalidInputError({
+        issues: [{ field: "order", message: "must not be hires: this node sells insights" }],
+      });
     const { shown, next_cursor } = await pageOf(db, offeredList(order), page);
     const capabilities = shown.map((row) => ({
       capability: row.capability,
@@ -131,17 +136,14 @@ async function counterparties(
   side: "seller" | "buyer",
   page: Page,
 ): Promise<schemas.CounterpartiesResponse> {
-  const [{ shown, next_cursor }] = await Promise.all([
-    pageOf(db, counterpartyList(address, side), page),
-    agentOf(db, address),
-  ]);
-  const sellers = await rowsById(db, "agent", [...new Set(shown.map(({ seller }) => seller))]);
-  const secret = new Set(sellers.filter((row) => row.privateListings > 0).map(({ id }) => id));
+  const agent = await agentOf(db, address);
+  const { shown, next_cursor } = await pageOf(db, counterpartyList(agent, side), page);
+  const isSecret = side === "seller" && agent.privateListings > 0;
   return {
     agent_id: address,
     counterparties: shown.map((pair) => ({
       agent_id: side === "seller" ? pair.buyer : pair.seller,
-      figures: secret.has(pair.seller) ? null : figuresOf(pair),
+      figures: isSecret ? null : figuresOf(pair),
     })),
     next_cursor,
   };

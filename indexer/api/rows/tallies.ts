@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, lte, or, sql } from "ponder";
+import { and, asc, desc, eq, gt, inArray, lt, lte, or, sql } from "ponder";
 import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
@@ -67,14 +67,28 @@ export function offeredList(orderBy: OfferedOrder): RowList<RowOf<"capabilityTot
   };
 }
 
-/** Who an agent was hired by, or whom it hired, most first by hires of all time. */
-export function counterpartyList(address: string, side: "seller" | "buyer"): RowList<RowOf<"agentPair">> {
+/**
+ * Who an agent was hired by, or whom it hired, most first by hires of all time. Neither an order nor a cursor tells how often a seller
+ * with private metrics was hired: its own list is in the order of the buyers' addresses, and it is in no buyer's list.
+ */
+export function counterpartyList(
+  { id: address, privateListings }: Pick<Row<"agent">, "id" | "privateListings">,
+  side: "seller" | "buyer",
+): RowList<RowOf<"agentPair">> {
+  const { id, hires, seller } = agentPair;
+  if (side === "seller" && privateListings > 0) {
+    // A pair's id begins with the seller's address and a slash, after which a zero comes.
+    const isTheirs = and(gt(id, `${address}/`), lt(id, `${address}0`), gt(hires, 0));
+    return { table: agentPair, order: [id], direction: "asc", where: isTheirs };
+  }
+  const isOpen = sql`(SELECT ${agent.privateListings} = 0 FROM ${agent} WHERE ${agent.id} = ${seller})`;
   return {
     table: agentPair,
     of: { name: `counterparties of a ${side}`, column: agentPair[side], id: address },
-    order: [agentPair.hires, agentPair.id],
+    order: [hires, id],
     direction: "desc",
-    where: gt(agentPair.hires, 0),
+    where: gt(hires, 0),
+    filter: side === "buyer" ? isOpen : undefined,
   };
 }
 

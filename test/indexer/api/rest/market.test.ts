@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { type ApiStory, cast, openApiStory } from "../../support/apiStory.ts";
+import { graphqlServer } from "../../../../indexer/api/graphql/server.ts";
+import { type ApiStory, cast, node, openApiStory } from "../../support/apiStory.ts";
 
 const { busy, secret, ring, funder } = cast;
 
@@ -84,7 +85,11 @@ describe("REST: the market, clusters and escrows", () => {
     const { counterparties: sellers } = await get<Answer>(
       `/v1/agents/${cast.buyers[0]}/counterparties?as=buyer`,
     );
-    expect(sellers.find((it) => it.agent_id === secret)?.figures).to.equal(null);
+    expect(sellers.map((it) => it.agent_id))
+      .to.include(busy)
+      .and.not.include(secret);
+    const { counterparties: hidden } = await get<Answer>(`/v1/agents/${secret}/counterparties`);
+    expect(hidden.every(({ figures }) => figures === null)).to.equal(true);
     expect(await problemOf(`/v1/agents/0x${"9".repeat(40)}/counterparties`)).to.deep.equal([
       404,
       "unknown_agent",
@@ -106,6 +111,30 @@ describe("REST: the market, clusters and escrows", () => {
     expect(found.steps.map(({ kind }) => kind)).to.deep.equal(["deposited", "delivered", "released"]);
     expect(await problemOf(`/v1/escrows/0x${"0".repeat(64)}`)).to.deep.equal([404, "unknown_escrow"]);
     expect((await problemOf("/v1/escrows/1"))[0]).to.equal(400);
+  });
+
+  it("keeps figures by capability to itself where insights are sold, in orders and cursors too", async () => {
+    const sold = graphqlServer({
+      db: story.database.db,
+      operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
+      node,
+      insightsAreFree: false,
+    });
+    const ask = async (query: string) => {
+      const response = await sold.fetch(`http://node.example/graphql?query=${encodeURIComponent(query)}`);
+      return (await response.json()) as {
+        data: { capabilities: { nodes: { window: null }[] }; agent: object } | null;
+        errors?: { extensions: { code: string } }[];
+      };
+    };
+    const { data } = await ask(
+      `{ capabilities { nodes { listings window { hires } series { from } } } agent(address: "${busy}") { history { from } } }`,
+    );
+    expect(data?.capabilities.nodes).to.have.length.above(3);
+    for (const row of data?.capabilities.nodes ?? []) expect(row).to.include({ window: null, series: null });
+    expect(data?.agent).to.deep.equal({ history: null });
+    const refused = await ask("{ capabilities(orderBy: HIRES) { nodes { capability } } }");
+    expect(refused.errors?.[0]?.extensions.code).to.equal("PAYMENT_REQUIRED");
   });
 
   it("takes no cursor of another list", async () => {
