@@ -31,6 +31,7 @@ const settlementTrust = z
 export const settlementTrustRoute = createRoute({
   method: "get",
   path: "/v1/agents/{id}/settlement-trust",
+  operationId: "getSettlementTrust",
   tags: ["Agents"],
   summary: "What settlement makes of an agent's proposals: the operator's word, as advice",
   description:
