@@ -105,7 +105,8 @@ export function createGraphqlNode(parameters: {
       const found: Page<Node>["page"] = (await ask<Page<Node>>(query, asked, signal)).page;
       nodes.push(...found.nodes);
       const next: string | null = found.pageInfo.endCursor;
-      if (!found.pageInfo.hasNextPage || next === null) break;
+      // A page with nothing on it says that there is more for ever.
+      if (!found.pageInfo.hasNextPage || next === null || found.nodes.length === 0) break;
       after = next;
     }
     return nodes.slice(0, most);

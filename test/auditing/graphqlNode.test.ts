@@ -3,8 +3,10 @@ import path from "node:path";
 import { expect } from "chai";
 import { buildSchema, parse, validate } from "graphql";
 import type { Address } from "tallystick-protocol/address";
+import { ServiceError } from "tallystick-sdk/requestService";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { createGraphqlNode, operatorQueries } from "../../services/auditing/graphqlNode.ts";
+import type { OperatorNode } from "../../services/auditing/operatorNode.ts";
 import { AUDITED, POOL, SELLER } from "../derive/auditScene.ts";
 import { type AuditStory, openAuditStory } from "../indexer/support/auditStory.ts";
 
@@ -13,6 +15,66 @@ describe("what an operator asks a node", () => {
   it("is in the node's schema", () => {
     for (const [name, query] of Object.entries(operatorQueries))
       expect(validate(schema, parse(query)).map(String), name).to.deep.equal([]);
+  });
+
+  describe("of a node that answers what no node may", () => {
+    const asking = async (answer: unknown, ask: (node: OperatorNode) => Promise<unknown>) => {
+      let asked = 0;
+      const node = createGraphqlNode({
+        baseUrl: "http://node.test",
+        operator: AUDITED,
+        fetch: async () => {
+          asked++;
+          return typeof answer === "function" ? answer(asked) : Response.json(answer);
+        },
+      });
+      const result = await ask(node).catch((error: unknown) => error);
+      return { result, asked };
+    };
+    const page = (nodes: unknown[], more: object) => ({ data: { page: { nodes, pageInfo: more } } });
+
+    it("ends a list whose pages are empty and never the last", async () => {
+      const answer = (n: number) => Response.json(page([], { hasNextPage: true, endCursor: `c${n}` }));
+      const { result, asked } = await asking(answer, (node) => node.accounts());
+      expect([result, asked]).to.deep.equal([[], 1]);
+    });
+
+    it("ends a list that never ends at 5,000 rows", async () => {
+      const row = { address: POOL, accruedUsdc: "0", paidUsdc: "0" };
+      const full = Array.from({ length: 100 }, () => row);
+      const answer = (n: number) => Response.json(page(full, { hasNextPage: true, endCursor: `c${n}` }));
+      const { result, asked } = await asking(answer, (node) => node.accounts());
+      expect([(result as unknown[]).length, asked]).to.deep.equal([5_000, 50]);
+    });
+
+    it("stops reading an answer that never ends", async () => {
+      let given = 0;
+      const endless = () =>
+        new Response(
+          new ReadableStream({
+            pull: (controller) => {
+              given += 1_048_576;
+              controller.enqueue(new Uint8Array(1_048_576).fill(32));
+            },
+          }),
+        );
+      const { result } = await asking(endless, (node) => node.standing());
+      expect(result).to.be.instanceOf(ServiceError);
+      expect(given).to.be.below(40 * 1_048_576);
+    });
+
+    it("takes no amount that is none, and no answer of another shape", async () => {
+      const amounts = ["1e9", "-1", "0.0000001", "NaN", null];
+      for (const accruedUsdc of amounts) {
+        const list = page([{ address: POOL, accruedUsdc, paidUsdc: "0" }], { hasNextPage: false });
+        const { result } = await asking(list, (node) => node.accounts());
+        expect(result, String(accruedUsdc)).to.be.instanceOf(Error);
+      }
+      for (const shape of [{}, { data: null }, { data: {} }, { data: { page: null } }, [], "x"]) {
+        const { result } = await asking(shape, (node) => node.accounts());
+        expect(result, JSON.stringify(shape)).to.be.instanceOf(Error);
+      }
+    });
   });
 
   describe("of a node with audits", () => {

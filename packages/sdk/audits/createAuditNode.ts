@@ -94,8 +94,9 @@ async function everyPage<Node>(
     const { nodes: some, pageInfo }: Page<Node> = await ask({ first: PAGE, after });
     nodes.push(...some);
     after = pageInfo.endCursor ?? null;
-    if (!pageInfo.hasNextPage || after === null || nodes.length >= MOST_LISTED)
-      return nodes.slice(0, MOST_LISTED);
+    // A page with nothing on it says that there is more for ever.
+    const isLast = !pageInfo.hasNextPage || after === null || some.length === 0;
+    if (isLast || nodes.length >= MOST_LISTED) return nodes.slice(0, MOST_LISTED);
   }
 }
 

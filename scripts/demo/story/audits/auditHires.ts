@@ -126,8 +126,10 @@ async function judgeAndDecide(
   await desk.round();
   await parties.untilReceipted(signal);
   await standing("the rollback", { ROLLED_BACK: 1, PASSED: 1 });
-  const { failures } = desk.state();
+  const { failures, taken } = desk.state();
   if (failures > 0) throw new Error(`${failures} parts of the operator's rounds failed.`);
+  // Each of the two is paid in advance at least once: only for a second hire at the same time it waits for its verdict.
+  if (taken < auditors.length) throw new Error(`${taken} auditors took their fee when they were hired.`);
   return "garbage failed twice and was rolled back; the good work passed; its auditors are paid";
 }
 
