@@ -76,7 +76,7 @@ describe("npm run demo", function () {
       AUDIT_OPERATOR_PRIVATE_KEY: actors.operator.privateKey,
     };
     const { code, out } = await commandWith(settings, ...words);
-    expect(out).to.contain("already").and.contain(demo.url);
+    expect(out).to.contain("conflicting_record");
     expect(code).to.equal(1);
   });
 
