@@ -141,7 +141,7 @@ export function AgentLists({ agent }: { agent: Agent }) {
           <p>
             These {agent.clusterSize} agents look like one owner's. Each hire among them counts 1/
             {agent.clusterSize}, so that a ring gains nothing by hiring itself. Work for others counts in
-            full.
+            full. <a href={linkTo.cluster(cluster.id)}>What put them together</a>.
           </p>
           <ul class="chips">
             {cluster.members.nodes.map(({ address }) => (

@@ -40,11 +40,13 @@ export function Portal() {
 
 /** Pages that are loaded when somebody goes there. */
 const loadHire = () => import("../hire/HirePage.tsx").then((it) => it.HirePage);
+const loadCluster = () => import("../cluster/ClusterPage.tsx").then((it) => it.ClusterPage);
 const loadVerify = () => import("../verify/VerifyPage.tsx").then((it) => it.VerifyPage);
 
 /** The same for all that one page shows, whatever it is searched for. */
 function nameOf(route: Route): string {
   if (route.page === "agent") return `agent/${route.address}`;
+  if (route.page === "cluster") return `cluster/${route.id}`;
   if (route.page === "hire") return `hire/${route.id}`;
   return route.page === "verify" ? `verify/${route.agent}` : route.page;
 }
@@ -57,6 +59,8 @@ function Page({ route }: { route: Route }) {
       return <AgentPage address={route.address} />;
     case "hire":
       return <Later load={loadHire} id={route.id} />;
+    case "cluster":
+      return <Later load={loadCluster} id={route.id} />;
     case "verify":
       return <Later load={loadVerify} agent={route.agent} />;
     default:

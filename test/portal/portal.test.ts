@@ -24,9 +24,10 @@ describe("the portal", function () {
   /** What the pages asked for, and what they complained of. */
   let asked: string[];
   let complaints: string[];
-  /** When the story ends, in milliseconds; and one of its hires. */
+  /** When the story ends, in milliseconds; one of its hires, and its ring. */
   let end: number;
   let hireId: string;
+  let clusterId: string;
 
   before(async () => {
     site = await openPortalSite();
@@ -36,6 +37,10 @@ describe("the portal", function () {
       "{ hires(first: 1, where: { evidence: SELLER }) { nodes { id } } }",
     );
     hireId = hires.nodes[0]?.id ?? "";
+    const { agent } = await site.story.ask<{ agent: { clusterId: string } }>(
+      `{ agent(address: "${cast.ring[0]}") { clusterId } }`,
+    );
+    clusterId = agent.clusterId;
     browser = await startBrowser();
   });
   after(async () => {
@@ -77,6 +82,8 @@ describe("the portal", function () {
     ["a member of a ring", () => `#/agent/${cast.ring[0]}`, "Its cluster"],
     ["an agent with private metrics", () => `#/agent/${cast.secret}`, "It sells under private metrics"],
     ["a hire", () => `#/hire/${hireId}`, "What happened"],
+    ["a cluster", () => `#/cluster/${clusterId}`, "What put them together"],
+    ["a cluster that is none", () => `#/cluster/clst_${"A".repeat(26)}`, "No such cluster"],
     ["a hire that is none", () => `#/hire/0x${"ab".repeat(32)}-1`, "No such hire"],
     ["verification", () => "#/verify", "Check it yourself"],
     ["an address that is nobody's", () => `#/agent/0x${"ab".repeat(20)}`, "Nobody here by that address"],

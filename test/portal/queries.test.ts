@@ -3,6 +3,7 @@ import path from "node:path";
 import { expect } from "chai";
 import { buildSchema, parse, validate } from "graphql";
 import { AGENT, type AgentAnswer } from "../../portal/agent/agentQuery.ts";
+import { CLUSTER, type ClusterAnswer } from "../../portal/cluster/clusterQuery.ts";
 import { HIRE, type HireAnswer } from "../../portal/hire/hireQuery.ts";
 import { momentsOf } from "../../portal/hire/momentsOf.ts";
 import { MARKET, type Market } from "../../portal/market/marketQuery.ts";
@@ -18,7 +19,7 @@ describe("the questions of the portal", function () {
     story = await openApiStory();
   });
 
-  for (const [name, query] of Object.entries({ MARKET, AGENT, HIRE })) {
+  for (const [name, query] of Object.entries({ MARKET, AGENT, HIRE, CLUSTER })) {
     it(`${name} is one that the schema knows`, () => {
       expect(validate(schema, parse(query))).to.deep.equal([]);
     });
@@ -43,6 +44,14 @@ describe("the questions of the portal", function () {
       expect(times).to.have.length.above(0);
       expect(times).to.deep.equal(times.toSorted((a, b) => a - b));
     }
+  });
+
+  it("tell what put a ring together", async () => {
+    const { agent } = await story.ask<AgentAnswer>(AGENT, { address: cast.ring[0], insights: false });
+    const { cluster } = await story.ask<ClusterAnswer>(CLUSTER, { id: agent?.clusterId });
+    expect(cluster?.members.nodes).to.have.length(5);
+    expect(cluster?.graph.signals.map(({ funder }) => funder)).to.include(cast.funder);
+    expect(cluster?.graph.edges).to.have.length.above(4);
   });
 
   it("are answered without insights too", async () => {
