@@ -1,7 +1,7 @@
 import type { Address } from "tallystick-protocol/address";
 import { parseUsdc, priceUsdcSchema } from "tallystick-protocol/amount";
 import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
-import type { Hex } from "tallystick-protocol/hex";
+import { fromHex, type Hex } from "tallystick-protocol/hex";
 import { keysOfOthers } from "tallystick-protocol/keysOfOthers";
 import { defineParams, type Params } from "tallystick-protocol/records/params";
 import { recordTypeNames } from "tallystick-protocol/records/recordTypes";
@@ -56,6 +56,8 @@ export type IndexerConfig = {
   clientLimits: { points: number; streams: number; sockets: number };
   /** What insights cost and where the payment goes; null: nothing. */
   insights: { amount: bigint; payTo: Address; facilitator: string } | null;
+  /** Signs trust reports (Ed25519), 32 bytes; null: there are none. */
+  reportKey: Uint8Array | null;
   /** The EIP-712 domain of the token, which payers sign for. */
   tokenDomain: { name: string; version: string };
   /** The first parameters and trust roots, in force until the operator publishes others. */
@@ -148,6 +150,11 @@ const environmentSchema = z.object({
   INSIGHTS_PRICE_USDC: priceUsdcSchema.refine((text) => /[1-9]/.test(text), "must be more than 0").optional(),
   INSIGHTS_PAY_TO: addressSetting.optional(),
   X402_FACILITATOR_URL: httpUrl.optional(),
+  REPORT_KEY: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{64}$/, "must be 0x and 64 hex digits")
+    .transform((text) => fromHex(text))
+    .optional(),
 });
 
 type Settings = z.infer<typeof environmentSchema>;
@@ -200,6 +207,7 @@ export function readConfig(env: Environment): IndexerConfig {
     },
     tokenDomain: { name: it.TOKEN_NAME, version: it.TOKEN_VERSION },
     insights: insightsOf(it),
+    reportKey: it.REPORT_KEY ?? null,
     params: defineParams({
       tickBlocks: it.TICK_BLOCKS,
       operator: it.OPERATOR ?? null,

@@ -28,6 +28,8 @@ export type ApiDependencies = Pick<QueryContext, "db" | "operations" | "node"> &
   version?: string;
   /** What insights cost; null: nothing. */
   insightsPrice?: InsightsPrice | null;
+  /** Signs trust reports (Ed25519), 32 bytes; null: there are none. */
+  reportKey?: Uint8Array | null;
   /** Subscriptions served at one time, whoever they are for. */
   subscriptions?: number;
   /** Whether the database answers; without it every request finds out by itself. */
@@ -43,6 +45,7 @@ export function createApi({
   settlementUrl,
   version = "0",
   insightsPrice = null,
+  reportKey = null,
   subscriptions,
   watch,
   observeRequest,
@@ -72,7 +75,10 @@ export function createApi({
   app.on(["GET", "POST", "OPTIONS"], "/graphql", limit, checkParameters(), ({ req, env }) =>
     graphql.fetch(req.raw, (env ?? {}) as Connection),
   );
-  app.route("/", createRestApi({ db: base.db, token: base.node.token as Address, version, insightsPrice }));
+  app.route(
+    "/",
+    createRestApi({ db: base.db, token: base.node.token as Address, version, insightsPrice, reportKey }),
+  );
   // Before what is forwarded: a node gives what it keeps, also when the ledger's own service is gone.
   app.route("/", ledgerEntries(base.db, ledgers));
   app.route("/", forwardSettlement(settlementUrl));

@@ -16,6 +16,8 @@ const STATUS_BY_CODE: StatusByCode = {
   unknown_cluster: 404,
   unknown_escrow: 404,
   ambiguous_alias: 409,
+  no_trust_score: 404,
+  no_report_key: 404,
   not_ready: 503,
 };
 

@@ -4,6 +4,7 @@ import type { InputIssue } from "./errors.ts";
 type Owner =
   | "settlement"
   | "dispatch"
+  | "indexer"
   | "keeper"
   | "prober"
   | "auditing"
@@ -13,7 +14,7 @@ type Owner =
   | "postgres"
   | "witness";
 
-/** The processes that hold themselves to their own keys. The indexer, and each replica of it, has none. */
+/** The processes that hold themselves to their own keys. The indexer, and each replica of it, has that of trust reports alone. */
 export type KeyHolder =
   | "settlement"
   | "dispatch"
@@ -34,6 +35,7 @@ export const KEYS: { readonly [variable: string]: Owner } = {
   CLAIM_ATTESTOR_PRIVATE_KEY: "settlement",
   SETTLEMENT_API_KEYS: "settlement",
   X_API_KEY: "settlement",
+  REPORT_KEY: "indexer",
   KEEPER_PRIVATE_KEY: "keeper",
   WITNESS_PRIVATE_KEY: "witness",
   PROBER_PRIVATE_KEY: "prober",

@@ -15,7 +15,7 @@ export type MoneyState = "none" | "authorized" | "paid" | "held" | "refunded";
  */
 export type EscrowOfHire = { contract: Address; escrowId: Hex; deadline: number };
 
-/** Nobody sells this within the limits. Nothing was asked of anybody. Codes: `no_seller`, `no_recovery`. */
+/** Nobody sells this within the limits. Nothing was asked of anybody. Codes: `no_seller`, `no_recovery`, `seller_suspended`. */
 export class NoSellerError extends TallystickError {}
 
 /** What there is is only sold by escrows that the buyer has not put on its list. */

@@ -1,9 +1,10 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { SearchAnswer, SearchRequest } from "tallystick-sdk/query/answers";
 import { wholeNumber } from "../cli/parseOption.ts";
 import {
   addQueryOptions,
   answer,
+  moment,
   nodeAt,
   number,
   percent,
@@ -24,6 +25,10 @@ type Options = QueryOptions & {
   minVersion?: string;
   clarification?: boolean;
   audited?: boolean;
+  stewardTier?: NonNullable<SearchRequest["steward_tier"]>;
+  minStewardScore?: string;
+  includeSuspended?: boolean;
+  orderBy?: "ranking" | "steward_score";
   limit?: number;
   cursor?: string;
 };
@@ -55,6 +60,19 @@ export function registerSearch(program: Command): void {
       .option("--min-version <version>", "lowest verification version, like v1")
       .option("--clarification", "only those that answer questions first")
       .option("--audited", "only those that agreed to audits")
+      .addOption(
+        new Option("--steward-tier <tier>", "this tier of the trust score or a higher one").choices([
+          ...["UNVERIFIED", "VERIFIED", "TRUSTED", "HIGHLY_TRUSTED"],
+        ]),
+      )
+      .option("--min-steward-score <score>", "of the trust score, from 0 to 1")
+      .option("--include-suspended", "those too that take no new hires now, since they broke their SLA")
+      .addOption(
+        new Option("--order-by <order>", "steward_score: the highest trust score first").choices([
+          "ranking",
+          "steward_score",
+        ]),
+      )
       .option("--limit <count>", "how many, at most 100", wholeNumber("--limit"))
       .option("--cursor <cursor>", "go on where a page ended"),
   ).action(async (capability: string, options: Options) => {
@@ -78,13 +96,17 @@ function requestOf(capability: string, options: Options): SearchRequest {
     min_verification_version: options.minVersion ?? null,
     clarification_supported: options.clarification ?? null,
     audited: options.audited ?? null,
+    steward_tier: options.stewardTier ?? null,
+    min_steward_score: options.minStewardScore === undefined ? null : Number(options.minStewardScore),
+    include_suspended: options.includeSuspended ?? null,
+    order_by: options.orderBy ?? null,
     cursor: options.cursor ?? null,
     ...(options.limit !== undefined && { limit: options.limit }),
   };
 }
 
 function describe({ agents, next_cursor }: SearchAnswer): string {
-  const rows = agents.map(({ agent_id, listing, reputation, cluster_size }) => [
+  const rows = agents.map(({ agent_id, listing, reputation, cluster_size, steward }) => [
     agent_id,
     reputation.trust_tier,
     percent(reputation.success_rate),
@@ -96,6 +118,7 @@ function describe({ agents, next_cursor }: SearchAnswer): string {
     `${listing.max_latency_ms} ms`,
     listing.payment_mode,
     cluster_size > 1 ? `of ${cluster_size}` : "–",
+    scoreOf(steward),
   ]);
   const head = [
     "agent",
@@ -109,7 +132,15 @@ function describe({ agents, next_cursor }: SearchAnswer): string {
     "within",
     "mode",
     "cluster",
+    "trust score",
   ];
   const more = next_cursor === null ? [] : [`More: --cursor ${next_cursor}`];
   return [table(head, rows, "Nobody offers this within these limits."), ...more].join("\n");
+}
+
+function scoreOf(steward: SearchAnswer["agents"][number]["steward"]): string {
+  if (!steward) return "–";
+  const until = steward.suspended_until;
+  const ends = until ? ` suspended until ${moment(until)}` : "";
+  return `${steward.score.toFixed(3)} ${steward.tier}${ends}`;
 }

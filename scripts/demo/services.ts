@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
@@ -7,6 +8,9 @@ import { nodeProgram } from "../processes/nodeProgram.ts";
 import { ponderProgram, ponderSettings } from "../processes/ponderProgram.ts";
 import type { Service } from "../processes/startService.ts";
 import { repositoryRoot } from "../repositoryRoot.ts";
+
+/** Signs the trust reports of a demo: nobody knows it by its key, so each has a new one. */
+const REPORT_KEY = `0x${randomBytes(32).toString("hex")}`;
 
 /** Blocks between two ticks of the demo: short, so that nobody waits for one. */
 export const TICK_BLOCKS = 10;
@@ -120,6 +124,7 @@ export function indexerService(parameters: IndexerServiceParameters): Service {
       OPERATOR: operator,
       TICK_BLOCKS: String(TICK_BLOCKS),
       SETTLEMENT_URL: settlementUrl,
+      REPORT_KEY,
     }),
     logFile: path.join(logs, `${name}.log`),
     isReady: async (signal) => (await fetch(`http://127.0.0.1:${port}/health`, { signal })).ok,

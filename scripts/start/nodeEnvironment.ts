@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
 import { z } from "zod";
 import { indexerVariables, readConfig as readIndexerConfig } from "../../indexer/config.ts";
@@ -77,6 +78,8 @@ export async function nodeEnvironment(
   if (part === "node") complete({ TRUST_PROXY: "1" });
 
   const forSettlement = pick(set, (name) => settlementVariables.includes(name));
+  // On a chain of one's own nobody knows the node by its key.
+  if (set.CHAIN_ID === "31337") complete({ REPORT_KEY: `0x${randomBytes(32).toString("hex")}` });
   // Without the node's own settlement its settings only tell which ledger is followed, if they are there.
   const settlement = attempt(() => readSettlementConfig(forSettlement), part === "node" ? issues : []);
   if (settlement?.anchoring !== undefined)

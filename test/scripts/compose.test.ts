@@ -110,9 +110,9 @@ describe("the container files", () => {
       expect(service, `${name} would be given every key in .env`).to.not.have.property("env_file");
       const wanted = reads[name]?.filter((it) => !leftOut.includes(it)) ?? [];
       expect(Object.keys(service.environment ?? {}), name).to.have.members(wanted);
-      // Without a value it is taken from .env; one that is written here must not be another's key.
+      // Without a value it is taken from .env; one that is written here must not be another's key. A replica answers as the indexer does.
       for (const variable of Object.keys(service.environment ?? {}).filter((it) => it in KEYS))
-        expect(`${KEYS[variable]} ${variable}`).to.equal(`${name} ${variable}`);
+        expect(`${KEYS[variable]} ${variable}`).to.equal(`${name === "api" ? "indexer" : name} ${variable}`);
     }
     expect(JSON.stringify(compose.services.balancer)).to.not.match(/env_file|environment/);
     expect(Object.keys(compose.services.postgres?.environment ?? {})).to.not.include("DATABASE_URL");

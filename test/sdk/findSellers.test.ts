@@ -79,6 +79,26 @@ describe("the search for sellers", () => {
     expect(sellers.at(-1)).to.equal(addressOf(1));
   });
 
+  it("refuses a seller that is suspended, with the reason, and takes others instead", async () => {
+    const [first, second] = market as [FoundAgent, FoundAgent];
+    for (const [until, says] of [
+      [1_800_000_000, /until 2027-01-15T08:00:00.000Z: it broke its SLA/],
+      [1e300, /until 9999-/],
+      ["soon", /until 9999-/],
+    ] as const) {
+      const suspended = { ...first, steward: { suspended_until: until as number } };
+      const some: SearchClient = { search: async () => ({ agents: [suspended, second], next_cursor: null }) };
+      expect(await all(findSellers(some, wishes()))).to.deep.equal([second.agent_id]);
+      const error = await rejection(all(findSellers(some, wishes({ seller: first.agent_id }))));
+      expect(error).to.include({ code: "seller_suspended" });
+      expect(error.message).to.match(says);
+    }
+    await sellersOf({ seller: addressOf(1) });
+    expect(asked.at(-1)).to.include({ include_suspended: true });
+    await sellersOf();
+    expect(asked.at(-1)).to.not.have.property("include_suspended");
+  });
+
   it("gives up on a search that never ends", async () => {
     const endless: SearchClient = {
       search: async (request) => {

@@ -6,6 +6,7 @@ import { builder, OrderDirection } from "./builder.ts";
 import { checkPaymentMode } from "./checkPaymentMode.ts";
 import type { QueryContext } from "./context.ts";
 import { listPage } from "./list.ts";
+import { StewardTierRef, tierNumber } from "./stewardTier.ts";
 
 const AgentOrder = builder.enumType("AgentOrder", {
   description:
@@ -33,6 +34,11 @@ const AgentFilter = builder.inputType("AgentFilter", {
     minTrustTier: t.int(),
     minSuccessRate: t.float(),
     minAvgStars: t.float(),
+    minStewardScore: t.float({ description: "Of its trust score; without one it passes none." }),
+    stewardTier: t.field({ type: StewardTierRef, description: "This one or a higher one." }),
+    includeSuspended: t.boolean({
+      description: "False: without those that take no new hires now, for a breach of their SLA.",
+    }),
     maxPriceUsdc: t.field({ type: "Usdc" }),
     maxLatencyMs: t.field({ type: "SafeInt" }),
     paymentMode: t.string({
@@ -68,10 +74,11 @@ builder.queryField("agents", (t) =>
         orderBy: t.arg({ type: AgentOrder }),
       },
       resolve: async (_, { where, orderBy, ...args }, context, info) => {
-        const { clusterId, paymentMode, ...plain } = where ?? {};
+        const { clusterId, paymentMode, stewardTier, ...plain } = where ?? {};
+        const minStewardTier = stewardTier == null ? null : tierNumber(stewardTier);
         checkPaymentMode(paymentMode);
         const cluster = await wholeCluster(clusterId, context);
-        const list = agentList({ ...plain, paymentMode, cluster }, orderBy ?? undefined);
+        const list = agentList({ ...plain, minStewardTier, paymentMode, cluster }, orderBy ?? undefined);
         return listPage(args, context, { ...list, columns: agentColumns(info) }, { toNode: toAgent });
       },
     },

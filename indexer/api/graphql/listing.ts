@@ -6,6 +6,7 @@ import { checkPaymentMode } from "./checkPaymentMode.ts";
 import { queryError } from "./errors.ts";
 import { listPage } from "./list.ts";
 import { NodeRef, registerNode } from "./node.ts";
+import { StewardTierRef, tierNumber } from "./stewardTier.ts";
 
 export const ListingRef = builder.objectRef<Row<"listing">>("Listing").implement({
   interfaces: [NodeRef],
@@ -69,6 +70,11 @@ const ListingFilter = builder.inputType("ListingFilter", {
     maxPriceUsdc: t.field({ type: "Usdc" }),
     maxLatencyMs: t.field({ type: "SafeInt" }),
     minTrustTier: t.int({ description: "Of the seller." }),
+    minStewardScore: t.float({ description: "Of the seller's trust score; without one it passes none." }),
+    stewardTier: t.field({ type: StewardTierRef, description: "This one or a higher one." }),
+    includeSuspended: t.boolean({
+      description: "Sellers too that take no new hires now, for a breach of their SLA.",
+    }),
     firstCallFree: t.boolean(),
     clarificationSupported: t.boolean(),
   }),
@@ -90,7 +96,9 @@ builder.queryField("listings", (t) =>
         checkPaymentMode(where?.paymentMode);
         if (order === "price" && !where?.capability)
           throw queryError("INVALID_ARGUMENT", "Prices compare within one capability: name it in where.");
-        return listPage(args, context, offerList(where ?? {}, order));
+        const { stewardTier, ...plain } = where ?? {};
+        const minStewardTier = stewardTier == null ? null : tierNumber(stewardTier);
+        return listPage(args, context, offerList({ ...plain, minStewardTier }, order));
       },
     },
     ListingConnection,

@@ -40,6 +40,12 @@ const TABLES = [
   "settlementTrust",
   "capabilityTotal",
   "escrowStep",
+  "steward",
+  "attestation",
+  "sla",
+  "guarantee",
+  "breach",
+  "breachStep",
 ] as const satisfies KeyedTable[];
 
 type RowLoaders = { [Name in (typeof TABLES)[number]]: Loader<RowOf<Name>> };

@@ -22,6 +22,8 @@ import "./auditor.ts";
 import "./auditActuation.ts";
 import "./auditOperator.ts";
 import "./settlementTrust.ts";
+import "./steward.ts";
+import "./sla.ts";
 import "./insights.ts";
 import "./market.ts";
 import "./agentPast.ts";

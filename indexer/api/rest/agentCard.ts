@@ -1,3 +1,4 @@
+import { reportKeyOf } from "tallystick-protocol/trustReport/reportKey";
 import { NODE_VERSION } from "../nodeVersion.ts";
 
 /**
@@ -5,8 +6,9 @@ import { NODE_VERSION } from "../nodeVersion.ts";
  * HTTP by its OpenAPI description and GraphQL; transports of a card are an open list, so it names those and no other.
  *
  * @param origin the node's public address, without a trailing slash
+ * @param reportKey signs its trust reports; the card names the public half
  */
-export function agentCard(origin: string) {
+export function agentCard(origin: string, reportKey: Uint8Array | null = null) {
   const skill = (id: string, name: string, description: string, tags: string[], examples: string[]) => ({
     id,
     name,
@@ -31,7 +33,21 @@ export function agentCard(origin: string) {
       { url: `${origin.replace(/^http/, "ws")}/v1/stream`, transport: "WEBSOCKET" },
     ],
     documentationUrl: `${origin}/openapi.json`,
-    capabilities: { streaming: false, pushNotifications: false, stateTransitionHistory: false },
+    capabilities: {
+      streaming: false,
+      pushNotifications: false,
+      stateTransitionHistory: false,
+      ...(reportKey !== null && {
+        extensions: [
+          {
+            uri: `${origin}/v1/report-key`,
+            description: "Signs the trust reports of this node.",
+            required: false,
+            params: reportKeyOf(reportKey),
+          },
+        ],
+      }),
+    },
     defaultInputModes: ["application/json"],
     defaultOutputModes: ["application/json"],
     skills: [
@@ -48,6 +64,13 @@ export function agentCard(origin: string) {
         "What an agent's hires, ratings and refunds add up to: GET /v1/agents/{id}/reputation.",
         ["reputation", "trust"],
         ["/v1/agents/0x52908400098527886e0f7030069857d2e4169ee7/reputation"],
+      ),
+      skill(
+        "read_trust_report",
+        "Read a trust report",
+        "An agent's trust score with all that it is made of, and its SLA: GET /v1/agents/{id}/trust-report, /sla, /failures.",
+        ["reputation", "trust", "sla"],
+        ["/v1/agents/0x52908400098527886e0f7030069857d2e4169ee7/trust-report"],
       ),
       skill(
         "inspect_cluster",

@@ -15,6 +15,7 @@ import { NODE_VERSION } from "../nodeVersion.ts";
 import { problem, problemResponse } from "../problem.ts";
 import { clusterLoader } from "../rows/clusters.ts";
 import { describeSettlement } from "../settlementRoutes.ts";
+import { serveSteward } from "../steward/serveSteward.ts";
 import { agentCard, originOf } from "./agentCard.ts";
 import { cluster, listings, receipts, reputation } from "./agents.ts";
 import { etagByBlock } from "./etag.ts";
@@ -31,6 +32,8 @@ export type RestDependencies = {
   version: string;
   /** What insights cost; null: nothing. */
   insightsPrice?: InsightsPrice | null;
+  /** Signs trust reports (Ed25519), 32 bytes; null: there are none. */
+  reportKey?: Uint8Array | null;
 };
 
 /** Where the rows are read: answers carry a tag and say as of when they are, and are refused while the database is away. */
@@ -49,7 +52,13 @@ const DESCRIPTION =
   "from a chain and from ledgers anchored in it, and can be computed again by anyone. Reads need no key.";
 
 /** The REST routes of SHP §4.5.2, §6 and §9.2, with their description at `/openapi.json`. */
-export function createRestApi({ db, token, version, insightsPrice = null }: RestDependencies): OpenAPIHono {
+export function createRestApi({
+  db,
+  token,
+  version,
+  insightsPrice = null,
+  reportKey = null,
+}: RestDependencies): OpenAPIHono {
   const app = new OpenAPIHono({
     defaultHook: (result) => {
       return result.success ? undefined : problemResponse(invalidInputFromZod(result.error));
@@ -91,6 +100,7 @@ export function createRestApi({ db, token, version, insightsPrice = null }: Rest
   serveAudits(app, db);
   serveBreachSteps(app, db);
   serveAliases(app, db);
+  serveSteward(app, db, reportKey);
   serveLog(app, db, token);
   // A WebSocket is taken over before it gets here.
   app.openapi(routes.streamRoute, () => {
@@ -99,7 +109,7 @@ export function createRestApi({ db, token, version, insightsPrice = null }: Rest
     return response;
   });
 
-  app.get("/.well-known/agent-card.json", ({ req, json }) => json(agentCard(originOf(req.raw))));
+  app.get("/.well-known/agent-card.json", ({ req, json }) => json(agentCard(originOf(req.raw), reportKey)));
   describeSettlement(app);
   app.doc31("/openapi.json", {
     openapi: "3.1.0",

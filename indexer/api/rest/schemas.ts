@@ -96,6 +96,24 @@ export const searchRequest = z
       .boolean()
       .nullish()
       .openapi({ description: "Agreed to audits of an operator that this node follows (SHP §8.3)" }),
+    steward_tier: z
+      .enum(["UNVERIFIED", "VERIFIED", "TRUSTED", "HIGHLY_TRUSTED"])
+      .nullish()
+      .openapi({ description: "This tier of the trust score or a higher one (STEWARD)" }),
+    min_steward_score: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullish()
+      .openapi({ description: "Agents without a trust score pass none, not even 0" }),
+    include_suspended: z
+      .boolean()
+      .nullish()
+      .openapi({ description: "Sellers too that take no new hires now, for a breach of their SLA" }),
+    order_by: z
+      .enum(["ranking", "steward_score"])
+      .nullish()
+      .openapi({ description: "steward_score: the highest trust score first, then the published order" }),
     limit: z.int().min(1).max(MAX_LIMIT).default(20),
     cursor: cursor.nullish(),
   })
@@ -144,6 +162,17 @@ export const searchResponse = z
             receipt_coverage: rate("Share of direct payments with a receipt"),
             ...clusterFields,
           }),
+          steward: z
+            .object({
+              score: z.number(),
+              tier: z.string(),
+              suspended_until: z
+                .int()
+                .nullable()
+                .openapi({ description: "It takes no new hires until then, unix seconds" }),
+            })
+            .nullable()
+            .openapi({ description: "Its trust score, which is advice; null without one" }),
         })
         .openapi("SearchResult"),
     ),

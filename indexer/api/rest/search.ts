@@ -1,9 +1,21 @@
 import { publishedField } from "tallystick-derive/reputationOf";
+import { nanoToNumber } from "tallystick-derive/steward/nano";
+import { suspendedUntil } from "tallystick-derive/steward/sla/penalties";
+import { STEWARD_TIERS } from "tallystick-derive/steward/stewardTier";
 import type { Row } from "tallystick-derive/tables";
 import { parseUsdc } from "tallystick-protocol/amount";
+import type { PlaceKind } from "../cursor.ts";
 import type { Database } from "../database.ts";
 import { type ClusterLoader, clusterOf, keepCluster } from "../rows/clusters.ts";
-import { type ListingFilter, type ListingPlace, listingsThatPass, type Match } from "../rows/listings.ts";
+import {
+  type ListingFilter,
+  type ListingPlace,
+  listingsThatPass,
+  type Match,
+  type SearchOrder,
+} from "../rows/listings.ts";
+import { lastTick } from "../rows/state.ts";
+import { nanoShare } from "../rows/steward.ts";
 import { cutPage, readCursor } from "./cursor.ts";
 import { offerJson } from "./listingJson.ts";
 import type { SearchRequest, SearchResponse } from "./schemas.ts";
@@ -33,19 +45,21 @@ export async function search(
 ): Promise<SearchResponse> {
   const filter = filterOf(request);
   const matches: Match[] = [];
-  let after = request.cursor ? placeAfter(request.cursor) : undefined;
+  const order = request.order_by ?? "ranking";
+  let after = request.cursor ? placeAfter(request.cursor, order) : undefined;
   let wanted = request.limit + 1;
   for (;;) {
-    const rows = await listingsThatPass(db, filter, after, wanted);
+    const rows = await listingsThatPass(db, filter, after, wanted, order);
     matches.push(...rows.filter(({ agent }) => passes(agent, request)));
     const last = rows.at(-1);
     if (matches.length > request.limit || rows.length < wanted || last === undefined) break;
-    after = placeOf(last.listing);
+    after = placeOf(last, order);
     wanted = BATCH;
   }
-  const { shown, next_cursor } = cutPage(matches, request.limit, ({ listing }) => placeOf(listing));
+  const { shown, next_cursor } = cutPage(matches, request.limit, (match) => placeOf(match, order));
   for (const { cluster } of shown) keepCluster(clusters, cluster);
-  return { agents: await Promise.all(shown.map((match) => resultOf(match, clusters))), next_cursor };
+  const time = shown.some(({ suspensions }) => suspensions) ? (await lastTick(db)).time : 0;
+  return { agents: await Promise.all(shown.map((match) => resultOf(match, clusters, time))), next_cursor };
 }
 
 function filterOf(request: SearchRequest): ListingFilter {
@@ -67,6 +81,12 @@ function filterOf(request: SearchRequest): ListingFilter {
     minKept: kept ? parseUsdc(kept, "min_kept_usdc").toString() : null,
     // One unit less: what is published is rounded, and compared again.
     minCovered: covered === null || covered === undefined ? null : Math.floor(covered * NANO) - 1,
+    minScore: request.min_steward_score == null ? null : nanoShare(request.min_steward_score),
+    minStewardTier:
+      request.steward_tier == null
+        ? null
+        : STEWARD_TIERS.findIndex(({ name }) => name === request.steward_tier),
+    unsuspended: request.include_suspended === true ? null : true,
   };
 }
 
@@ -92,17 +112,21 @@ function reaches(
   return value !== null && value >= least;
 }
 
-function placeOf({ rank, price, id }: Row<"listing">): ListingPlace {
-  return [rank, price.toString(), id];
+function placeOf({ listing: { rank, price, id }, score }: Match, order: SearchOrder): ListingPlace {
+  return order === "ranking"
+    ? [rank, price.toString(), id]
+    : [score === null ? 0 : score + 1, rank, price.toString(), id];
 }
 
-function placeAfter(cursor: string): ListingPlace {
-  return readCursor(cursor, ["number", "digits", "text"]) as ListingPlace;
+function placeAfter(cursor: string, order: SearchOrder): ListingPlace {
+  const kinds: PlaceKind[] = ["number", "digits", "text"];
+  return readCursor(cursor, order === "ranking" ? kinds : ["number", ...kinds]) as ListingPlace;
 }
 
 async function resultOf(
-  { listing, agent }: Match,
+  { listing, agent, score, stewardTier, suspensions }: Match,
   clusters: ClusterLoader,
+  time: number,
 ): Promise<SearchResponse["agents"][number]> {
   const cluster = await clusterOf(agent, clusters);
   const membership = { cluster_id: cluster?.id ?? null, cluster_size: cluster?.size ?? 1 };
@@ -124,5 +148,13 @@ async function resultOf(
       receipt_coverage: publishedField(agent, "receipt_coverage"),
       ...membership,
     },
+    steward:
+      score === null && !suspensions
+        ? null
+        : {
+            score: nanoToNumber(score ?? 0),
+            tier: STEWARD_TIERS[stewardTier ?? 0]?.name ?? "UNVERIFIED",
+            suspended_until: suspendedUntil(suspensions ?? "", time),
+          },
   };
 }

@@ -6,7 +6,7 @@ import * as schema from "../../ponder.schema.ts";
 import { publishedFigures } from "../../src/publishedFigures.ts";
 import { isMember, type WholeCluster } from "./clusters.ts";
 import type { OrderKey, RowList } from "./list.ts";
-import { paysBy } from "./listings.ts";
+import { hasScore, isSuspended, paysBy } from "./listings.ts";
 
 /**
  * What agents must meet, all of it. Price (atomic units), latency and payment mode must hold for one live listing, of the
@@ -17,6 +17,11 @@ export type AgentWhere = Partial<{
   minTrustTier: number | null;
   minSuccessRate: number | null;
   minAvgStars: number | null;
+  /** Of the trust score. */
+  minStewardScore: number | null;
+  minStewardTier: number | null;
+  /** False: without those that are suspended now. */
+  includeSuspended: boolean | null;
   maxPriceUsdc: bigint | null;
   maxLatencyMs: number | null;
   /** Exactly this one, or any platform escrow (see {@link paysBy}). */
@@ -84,10 +89,16 @@ const ids = (condition: SQL) =>
   sql`${agent.id} = ANY (ARRAY(SELECT ${agent.id} FROM ${agent} WHERE ${condition}))`;
 
 /** What an agent's own row must say, by the order that reads along it. */
-function agentConditions(where: AgentWhere): Partial<Record<AgentOrder | "clustered" | "offers", SQL>> {
+function agentConditions(
+  where: AgentWhere,
+): Partial<Record<AgentOrder | "clustered" | "offers" | "scored" | "unsuspended", SQL>> {
   const { minTrustTier, minSuccessRate, minAvgStars, clustered } = where;
   const least = (name: "successRate" | "stars", value: number) =>
     and(sql`${publishedFigures[name](agent)} >= ${Math.max(0, value)}::numeric`) as SQL;
+  const scored = hasScore(sql`${agent.id}`, {
+    minScore: where.minStewardScore,
+    minTier: where.minStewardTier,
+  });
   const inCluster = or(isNotNull(agent.ownershipCluster), isNotNull(agent.fingerprintCluster)) as SQL;
   const offers = known(where.capability) || where.cluster ? undefined : listingConditions(where);
   return {
@@ -96,6 +107,8 @@ function agentConditions(where: AgentWhere): Partial<Record<AgentOrder | "cluste
     ...(known(minAvgStars) && { stars: least("stars", minAvgStars) }),
     ...(known(clustered) && { clustered: clustered ? inCluster : sql`NOT (${inCluster})` }),
     ...(offers && { offers: someListing(offers) }),
+    ...(scored && { scored }),
+    ...(where.includeSuspended === false && { unsuspended: sql`NOT ${isSuspended(sql`${agent.id}`)}` }),
   };
 }
 

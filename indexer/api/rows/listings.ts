@@ -7,11 +7,12 @@ import type { Database } from "../database.ts";
 import { clusterIsNamed } from "./clusters.ts";
 import { type RowList, readAlong } from "./list.ts";
 import { prepared } from "./prepared.ts";
+import { nanoShare, type ScoreWhere } from "./steward.ts";
 
 /** Any platform escrow, whoever runs it (SHP §6.1). */
 export const ANY_PLATFORM_ESCROW = "platform_escrow:*";
 
-const { listing, agent, cluster, state } = schema;
+const { listing, agent, cluster, state, steward, sla } = schema;
 const isPlatformEscrow = sql`${listing.paymentMode} LIKE 'platform\\_escrow:%'`;
 
 const ofState = (what: SQL) => sql`(SELECT ${what} FROM ${state} WHERE ${state.id} = ${STATE_ID})`;
@@ -19,6 +20,27 @@ const ofState = (what: SQL) => sql`(SELECT ${what} FROM ${state} WHERE ${state.i
 /** That a listing agreed to audits of an operator that is followed, and that this holds by now: not null. */
 const isAudited = sql`coalesce(${listing.auditFrom} <= ${ofState(sql`${state.time}`)}
   AND jsonb_exists(${ofState(sql`${state.params}::jsonb -> 'audit' -> 'operators'`)}, ${listing.auditOperator}), false)`;
+
+/** That the agent with an id takes no new hires now, for a breach of its SLA: a look-up for each row, never a join that reads all of them. */
+export function isSuspended(id: SQL): SQL {
+  const lines = sql`unnest(string_to_array(${sla.suspensions}, E'\\n')) AS line`;
+  const now = ofState(sql`${state.time}`);
+  return sql`coalesce((SELECT true FROM ${sla}, ${lines} WHERE ${sla.id} = ${id} AND split_part(line, ' ', 2)::bigint <= ${now}
+    AND split_part(line, ' ', 3)::bigint > ${now} LIMIT 1), false)`;
+}
+
+/** The trust score of the agent with an id, or its tier; null before it was computed. */
+function scoreOf(column: SQL, id: SQL): SQL {
+  return sql`(SELECT ${column} FROM ${steward} WHERE ${steward.id} = ${id} AND ${steward.computedTime} IS NOT NULL)`;
+}
+
+/** That the agent with an id has a trust score of at least so much, or a tier. */
+export function hasScore(id: SQL, { minScore, minTier }: ScoreWhere): SQL | undefined {
+  return and(
+    minScore == null ? undefined : sql`${scoreOf(sql`${steward.score}`, id)} >= ${nanoShare(minScore)}`,
+    minTier == null ? undefined : sql`${scoreOf(sql`${steward.tier}`, id)} >= ${minTier}`,
+  );
+}
 
 /** That a listing is paid by a mode, or by {@link ANY_PLATFORM_ESCROW}. */
 export function paysBy(mode: string): SQL {
@@ -43,6 +65,10 @@ export type OfferWhere = Partial<{
   maxPriceUsdc: bigint | null;
   maxLatencyMs: number | null;
   minTrustTier: number | null;
+  /** Of the seller's trust score; and whether those count too that are suspended. */
+  minStewardScore: number | null;
+  minStewardTier: number | null;
+  includeSuspended: boolean | null;
   firstCallFree: boolean | null;
   clarificationSupported: boolean | null;
 }>;
@@ -67,6 +93,8 @@ export function offerList(where: OfferWhere, orderBy: OfferOrder): RowList<Row<"
     maxPriceUsdc != null ? sql`${listing.price} <= ${String(maxPriceUsdc)}::numeric` : undefined,
     maxLatencyMs != null ? lte(listing.maxLatencyMs, maxLatencyMs) : undefined,
     minTrustTier != null ? gte(listing.trustTier, minTrustTier) : undefined,
+    hasScore(sql`${listing.agent}`, { minScore: where.minStewardScore, minTier: where.minStewardTier }),
+    where.includeSuspended === true ? undefined : sql`NOT ${isSuspended(sql`${listing.agent}`)}`,
     firstCallFree != null ? eq(listing.firstCallFree, firstCallFree) : undefined,
     clarificationSupported != null ? eq(listing.clarificationSupported, clarificationSupported) : undefined,
   );
@@ -81,8 +109,16 @@ export function offerList(where: OfferWhere, orderBy: OfferOrder): RowList<Row<"
   };
 }
 
-/** A live listing, its agent, and the cluster that the agent named first. */
-export type Match = { listing: Row<"listing">; agent: Row<"agent">; cluster: Row<"cluster"> | null };
+/** A live listing, its agent, the cluster that the agent named first, its trust score and its suspensions. */
+export type Match = {
+  listing: Row<"listing">;
+  agent: Row<"agent">;
+  cluster: Row<"cluster"> | null;
+  /** In units of 10⁻⁹; null before it was computed. */
+  score: number | null;
+  stewardTier: number | null;
+  suspensions: string | null;
+};
 
 /** What a listing must meet; null lets everything pass. Prices are atomic units, rates are cut to whole percent and tenths. */
 export type ListingFilter = {
@@ -100,10 +136,20 @@ export type ListingFilter = {
   minFamilies: number | null;
   minKept: string | null;
   minCovered: number | null;
+  /** Of the trust score, in units of 10⁻⁹, and its tier. */
+  minScore: number | null;
+  minStewardTier: number | null;
+  /** True: those that take no new hires now are left out. */
+  unsuspended: true | null;
 };
 
-/** Where a listing stands in the published order; the price in atomic units. */
-export type ListingPlace = [rank: number, price: string, id: string];
+/** Where a listing stands in the published order; the price in atomic units. By trust score, that and one comes first, 0 without one. */
+export type ListingPlace =
+  | [rank: number, price: string, id: string]
+  | [score: number, rank: number, price: string, id: string];
+
+/** The published order, or the highest trust score first. */
+export type SearchOrder = "ranking" | "steward_score";
 
 /** The first `limit` live listings after a place, in the published order, that pass a filter: read from one index. */
 export function listingsThatPass(
@@ -111,14 +157,19 @@ export function listingsThatPass(
   { mode, ...filter }: ListingFilter,
   after: ListingPlace | undefined,
   limit: number,
+  orderBy: SearchOrder,
 ): Promise<Match[]> {
-  return statement(db, limit, after !== undefined).execute({
+  const [id, price, rank, score] = after?.toReversed() ?? [];
+  return statement(db, { limit, hasCursor: after !== undefined, orderBy }).execute({
     ...filter,
     mode: mode === ANY_PLATFORM_ESCROW ? null : mode,
     anyEscrow: mode === ANY_PLATFORM_ESCROW ? true : null,
-    ...(after !== undefined && { rank: after[0], price: after[1], id: after[2] }),
+    ...(rank !== undefined && price !== undefined && id !== undefined && { rank, price, id }),
+    ...(score !== undefined && { score }),
   });
 }
+
+type Wanted = { limit: number; hasCursor: boolean; orderBy: SearchOrder };
 
 type Statement = {
   execute: (values: { [name: string]: string | number | boolean | null }) => Promise<Match[]>;
@@ -128,19 +179,36 @@ type Statement = {
  * The search as a statement that each connection plans once. One for each limit, because a plan for any limit would be a
  * plan for reading far more.
  */
-function statement(db: Database, limit: number, hasCursor: boolean): Statement {
-  const name = `search_${limit}${hasCursor ? "_after" : ""}`;
-  return prepared(db, name, () => prepare(db, name, limit, hasCursor));
+function statement(db: Database, wanted: Wanted): Statement {
+  const { limit, hasCursor, orderBy } = wanted;
+  const name = `search_${limit}${orderBy === "ranking" ? "" : "_scored"}${hasCursor ? "_after" : ""}`;
+  return prepared(db, name, () => prepare(db, name, wanted));
 }
 
-function prepare(db: Database, name: string, limit: number, hasCursor: boolean): Statement {
+/** By trust score all live listings of the capability are read: their scores change every hour, and no index of listings has them. */
+function prepare(db: Database, name: string, { limit, hasCursor, orderBy }: Wanted): Statement {
+  const isScored = orderBy === "steward_score";
+  const seller = sql`${listing.agent}`;
+  const score = scoreOf(sql`${steward.score}`, seller);
+  const tier = scoreOf(sql`${steward.tier}`, seller);
+  // The highest first, in one direction with the rest.
+  const place = sql`-coalesce(${score} + 1, 0)`;
+  const ranked = sql`${listing.rank}, ${listing.price}, ${listing.id}`;
   const given = (value: string, type: string, filter: (value: SQL) => SQL) => {
     const placeholder = sql`${sql.placeholder(value)}::${sql.raw(type)}`;
     return sql`(${placeholder} IS NULL OR ${filter(placeholder)})`;
   };
-  const after = sql`(${sql.placeholder("rank")}::bigint, ${sql.placeholder("price")}::numeric(78), ${sql.placeholder("id")}::text)`;
+  const afterScore = isScored ? sql`-${sql.placeholder("score")}::bigint, ` : sql``;
+  const after = sql`(${afterScore}${sql.placeholder("rank")}::bigint, ${sql.placeholder("price")}::numeric(78), ${sql.placeholder("id")}::text)`;
   return db
-    .select({ listing, agent, cluster })
+    .select({
+      listing,
+      agent,
+      cluster,
+      score: score.mapWith(Number),
+      stewardTier: tier.mapWith(Number),
+      suspensions: sql<string | null>`(SELECT ${sla.suspensions} FROM ${sla} WHERE ${sla.id} = ${seller})`,
+    })
     .from(listing)
     .innerJoin(agent, eq(agent.id, listing.agent))
     .leftJoin(cluster, clusterIsNamed)
@@ -166,10 +234,13 @@ function prepare(db: Database, name: string, limit: number, hasCursor: boolean):
           (least) =>
             sql`${agent.windowDirect} > 0 AND ${agent.windowDirect}::numeric * 1000000000 >= ${least} * (${agent.windowDirect} + ${agent.unreceipted})`,
         ),
-        hasCursor ? sql`(${listing.rank}, ${listing.price}, ${listing.id}) > ${after}` : undefined,
+        given("minScore", "bigint", (least) => sql`${score} >= ${least}`),
+        given("minStewardTier", "bigint", (least) => sql`${tier} >= ${least}`),
+        given("unsuspended", "boolean", () => sql`NOT ${isSuspended(seller)}`),
+        hasCursor ? sql`(${isScored ? sql`${place}, ` : sql``}${ranked}) > ${after}` : undefined,
       ),
     )
-    .orderBy(asc(listing.rank), asc(listing.price), asc(listing.id))
+    .orderBy(...(isScored ? [place] : []), asc(listing.rank), asc(listing.price), asc(listing.id))
     .limit(limit)
     .prepare(name) as Statement;
 }

@@ -64,15 +64,35 @@ export function stewardTierOf(standing: Standing): number {
 }
 
 function meets(standing: Standing, needs: NonNullable<Tier["needs"]>): boolean {
-  const { data, down } = standing.uptime[needs.days];
-  const { passing, total } = standing.tests;
-  return (
-    hasEnoughData(data, needs.days) &&
-    100 * (data - down) > needs.uptime * data &&
-    100 * passing > needs.coverage * total &&
-    standing.endorsements > needs.endorsements &&
-    (needs.successes === undefined || standing.successesAbove(needs.successes))
+  return needsIn(standing, needs).every(({ is_met }) => is_met);
+}
+
+/** One requirement of a tier: strictly above so much. */
+export type Requirement = { tier: StewardTier; metric: string; above: number; is_met: boolean };
+
+/** Every requirement of every tier, the lowest tier first. */
+export function requirementsOf(standing: Omit<Standing, "score">): Requirement[] {
+  return STEWARD_TIERS.flatMap(({ name, needs }) =>
+    needs === undefined ? [] : needsIn(standing, needs).map((it) => ({ tier: name, ...it })),
   );
+}
+
+function needsIn(
+  { uptime, tests, endorsements, successesAbove }: Omit<Standing, "score">,
+  { days, ...needs }: NonNullable<Tier["needs"]>,
+): Omit<Requirement, "tier">[] {
+  const { data, down } = uptime[days];
+  const isUp = hasEnoughData(data, days) && 100 * (data - down) > needs.uptime * data;
+  const isTested = 100 * tests.passing > needs.coverage * tests.total;
+  const { successes } = needs;
+  return [
+    { metric: `uptime_${days}d`, above: needs.uptime / 100, is_met: isUp },
+    { metric: "test_coverage", above: needs.coverage / 100, is_met: isTested },
+    { metric: "endorsements", above: needs.endorsements, is_met: endorsements > needs.endorsements },
+    ...(successes === undefined
+      ? []
+      : [{ metric: "successful_delegations", above: successes, is_met: successesAbove(successes) }]),
+  ];
 }
 
 /** Whether at least three quarters of the slots of so many days have data. */

@@ -12,7 +12,7 @@ import { evaluateSla } from "./sla/evaluate.ts";
 import { parseSlotDays, sumSlots } from "./slotDays.ts";
 import { agentsOf, STEWARD_SLOTS } from "./stewardRow.ts";
 import { closeSlot } from "./stewardSlots.ts";
-import { stewardTierOf } from "./stewardTier.ts";
+import { type Standing, stewardTierOf } from "./stewardTier.ts";
 import { type ProbeCache, takeSlots } from "./takeSlots.ts";
 
 const SLOT_SECONDS = 300;
@@ -152,17 +152,22 @@ async function withEndorsements(
 }
 
 function tierOf(row: Row<"steward">, score: number): number {
+  const tests = { passing: row.testsPassing, total: row.testsTotal };
+  return stewardTierOf({ score, ...standingIn(row, tests) });
+}
+
+/** What the requirements of tiers are held to, as a row has it. */
+export function standingIn(row: Row<"steward">, tests: Standing["tests"]): Omit<Standing, "score"> {
   const [week, month, quarter] = row.slotSums.split(" ").map((text) => {
     const [data = 0, down = 0] = text.split(":").map(Number);
     return { data, down };
   });
   const none = { data: 0, down: 0 };
   const succeeded = parseRational(row.succeeded);
-  return stewardTierOf({
-    score,
+  return {
     uptime: { 7: week ?? none, 30: month ?? none, 90: quarter ?? none },
-    tests: { passing: row.testsPassing, total: row.testsTotal },
+    tests,
     endorsements: row.endorsementCount,
     successesAbove: (count) => compare(succeeded, rational(BigInt(count))) > 0,
-  });
+  };
 }

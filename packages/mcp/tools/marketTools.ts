@@ -31,6 +31,10 @@ const agent = z.object({
     trust_tier: z.number(),
     rests_on: z.string().describe("What the figures rest on, in a sentence."),
   }),
+  steward: z
+    .object({ score: z.number(), tier: z.string(), suspended_until: z.number().nullable() })
+    .nullable()
+    .describe("The trust score, which is advice: null without one."),
 });
 
 /** Tools that only look: who sells what, how well, and what can be hired at all. */
@@ -66,6 +70,16 @@ function registerSearchAgents(server: McpServer, context: McpContext): void {
         payment_mode: z.string().optional().describe("direct, platform_escrow:ID, or platform_escrow:*."),
         min_verification_version: z.string().optional(),
         clarification_supported: z.boolean().optional(),
+        steward_tier: z
+          .enum(["UNVERIFIED", "VERIFIED", "TRUSTED", "HIGHLY_TRUSTED"])
+          .optional()
+          .describe("This tier of the trust score or a higher one."),
+        min_steward_score: z.number().min(0).max(1).optional(),
+        include_suspended: z
+          .boolean()
+          .optional()
+          .describe("Agents too that take no new hires now, since they broke their SLA."),
+        order_by: z.enum(["ranking", "steward_score"]).optional(),
         limit: z.int().min(1).max(100).optional(),
         cursor: z.string().optional(),
       }),
@@ -184,6 +198,7 @@ function plainAgent({
   cluster_size,
   listing,
   reputation,
+  steward,
 }: Found): z.output<typeof agent> {
   const { price_usdc, max_latency_ms, payment_mode, clarification_supported, first_call_free } = listing;
   const isPlain = /^(direct|platform_escrow:[A-Za-z0-9_-]{1,31})$/.test(payment_mode);
@@ -202,6 +217,13 @@ function plainAgent({
       ...(plainFigures(reputation) as Omit<z.output<typeof agent>["reputation"], "rests_on">),
       rests_on: restsOn({ ...reputation, hires: reputation.last_30d_hire_count }),
     } as z.output<typeof agent>["reputation"],
+    steward: steward
+      ? {
+          score: steward.score,
+          tier: plainName(steward.tier),
+          suspended_until: steward.suspended_until ?? null,
+        }
+      : null,
   };
 }
 

@@ -7,7 +7,15 @@ import { meetsRequirements, type Requirements, requirementsAsked } from "./requi
 import type { FoundAgent, SearchClient } from "./searchClient.ts";
 
 /** An offer that a hire may take. */
-export type Candidate = { listing: Listing; price: bigint; reputation: FoundAgent["reputation"] };
+export type Candidate = {
+  listing: Listing;
+  price: bigint;
+  reputation: FoundAgent["reputation"];
+  /** Until when it takes no new hires, for a breach of its SLA, unix seconds. */
+  suspendedUntil?: number | null;
+};
+
+const LATEST = 253_402_300_799;
 
 /** How many pages of a hundred offers are looked through. */
 const MAX_PAGES = 20;
@@ -34,7 +42,7 @@ export type Wishes = {
  * Further pages are asked for only when whoever takes them comes to their end. What the search answers is held to the
  * wishes again.
  *
- * @throws NoSellerError `no_seller`, or `no_recovery` when there are some but none by an escrow that is allowed; an
+ * @throws NoSellerError `no_seller`, `seller_suspended` when the one that is wanted takes no new hires now, or `no_recovery` when there are some but none by an escrow that is allowed; an
  * error of the search when nobody was found before it
  */
 export async function* findSellers(
@@ -51,6 +59,8 @@ export async function* findSellers(
     ...(wishes.minTrustTier !== undefined && { min_trust_tier: wishes.minTrustTier }),
     ...requirementsAsked(wishes.require ?? {}),
     ...(wishes.mode === "escrow" ? {} : { payment_mode: wishes.mode }),
+    // So that it can be said why the one that is wanted is not hired.
+    ...(wishes.seller !== undefined && { include_suspended: true }),
     limit: 100,
   };
   const others: Candidate[] = [];
@@ -82,14 +92,29 @@ export async function* findSellers(
   if (!isFound && last.length === 0) throw noSeller(others, wishes);
 }
 
-function readCandidate({ agent_id, listing, reputation }: FoundAgent): Candidate | undefined {
+function readCandidate({ agent_id, listing, reputation, steward }: FoundAgent): Candidate | undefined {
   const read = listingSchema.safeParse({ ...listing, agent_id });
   return read.success
-    ? { listing: read.data, price: parseUsdc(read.data.price_usdc), reputation: reputation ?? {} }
+    ? {
+        listing: read.data,
+        price: parseUsdc(read.data.price_usdc),
+        reputation: reputation ?? {},
+        suspendedUntil: readTime(steward?.suspended_until),
+      }
     : undefined;
 }
 
-function fits({ listing, price, reputation }: Candidate, wishes: Wishes): boolean {
+/** Unix seconds up to the year 9999, in whatever form a node gives them; what is none of these is later than all. */
+function readTime(seconds: unknown): number | null {
+  if (seconds === undefined || seconds === null) return null;
+  return Number.isSafeInteger(seconds) ? Math.min(Math.max(0, seconds as number), LATEST) : LATEST;
+}
+
+function fits(candidate: Candidate, wishes: Wishes): boolean {
+  return (candidate.suspendedUntil ?? null) === null && isWanted(candidate, wishes);
+}
+
+function isWanted({ listing, price, reputation }: Candidate, wishes: Wishes): boolean {
   const { agent_id: agent, payment_mode: mode } = listing;
   return (
     listing.capability === wishes.capability &&
@@ -111,6 +136,15 @@ export function isOfMode(paymentMode: string, wanted: string): boolean {
 
 function noSeller(found: readonly Candidate[], wishes: Wishes): NoSellerError {
   const { capability, maxPrice, maxLatencyMs, mode } = wishes;
+  const suspended = found.find((it) => it.suspendedUntil != null && isWanted(it, wishes));
+  if (suspended !== undefined) {
+    const until = new Date((suspended.suspendedUntil ?? 0) * 1_000).toISOString();
+    return new NoSellerError({
+      code: "seller_suspended",
+      message: `${suspended.listing.agent_id} takes no new hires until ${until}: it broke its SLA.`,
+      hint: "Take another seller, or wait. GET /v1/agents/{id}/sla of the node says which promise it broke.",
+    });
+  }
   const refusedEscrows = found
     .map(({ listing }) => listing.payment_mode)
     .filter((it) => it !== "direct" && !wishes.allowsEscrow(it));

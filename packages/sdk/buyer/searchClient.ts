@@ -5,6 +5,8 @@ export type FoundAgent = {
   agent_id: string;
   listing: { [key: string]: unknown };
   reputation: { success_rate?: number | null; trust_tier?: number; [key: string]: unknown };
+  /** Until when it takes no new hires, unix seconds. */
+  steward?: { suspended_until?: number | null; [key: string]: unknown } | null;
 };
 
 /** Finds sellers: a query client (`createQueryClient`), or whatever else can. */

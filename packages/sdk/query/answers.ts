@@ -25,6 +25,14 @@ export type SearchRequest = {
   clarification_supported?: boolean | null;
   /** Agreed to audits of an operator that the node follows (SHP §8.3). */
   audited?: boolean | null;
+  /** This tier of the trust score or a higher one. */
+  steward_tier?: "UNVERIFIED" | "VERIFIED" | "TRUSTED" | "HIGHLY_TRUSTED" | null;
+  /** From 0 to 1. */
+  min_steward_score?: number | null;
+  /** Sellers too that take no new hires now, for a breach of their SLA. */
+  include_suspended?: boolean | null;
+  /** `steward_score`: the highest trust score first. */
+  order_by?: "ranking" | "steward_score" | null;
   /** At most 100; 20 unless given. */
   limit?: number;
   /** `next_cursor` of the page before. */
@@ -69,6 +77,8 @@ export type SearchResult = {
     cluster_id: string | null;
     cluster_size: number;
   };
+  /** The seller's trust score, which is advice; null without one. */
+  steward: { score: number; tier: string; suspended_until: number | null } | null;
 };
 
 export type SearchAnswer = { agents: SearchResult[]; next_cursor: string | null };

@@ -4,12 +4,15 @@ export type AgentFilter = {
   capability?: string | null;
   clusterId?: string | null;
   clustered?: boolean | null;
+  includeSuspended?: boolean | null;
   maxLatencyMs?: number | null;
   maxPriceUsdc?: string | null;
   minAvgStars?: number | null;
+  minStewardScore?: number | null;
   minSuccessRate?: number | null;
   minTrustTier?: number | null;
   paymentMode?: string | null;
+  stewardTier?: "HIGHLY_TRUSTED" | "TRUSTED" | "UNVERIFIED" | "VERIFIED" | null;
 };
 
 export type HireFilter = {

@@ -31,6 +31,9 @@ import {
   verifyProofBundle,
 } from "tallystick-protocol/proof/proofBundle";
 import { formatTlogProof, parseTlogProof, verifyTlogProof } from "tallystick-protocol/proof/tlogProof";
+import { reportKeyOf } from "tallystick-protocol/trustReport/reportKey";
+import { signTrustReport } from "tallystick-protocol/trustReport/signTrustReport";
+import { verifyTrustReport } from "tallystick-protocol/trustReport/verifyTrustReport";
 import { confirmProof } from "tallystick-sdk/proof/confirmProof";
 import { privateKeyToAccount } from "viem/accounts";
 import { chainWith, proof, transaction } from "../../sdk/proof/support/anchoredChain.ts";
@@ -141,6 +144,15 @@ const saysLess = {
   at: /^bundle\.(?:ledger|anchor) null/,
   why: "claims less: no anchor, which the result shows",
 };
+
+const trustReport = signTrustReport(
+  {
+    agent_id: writer,
+    trust_score: 0.932018869,
+    factors: { uptime: { score: 0.99, evidence: { days: [1, null, "ü"] } } },
+  },
+  { secretKey: SEED, verificationUrl: "https://node.example/v1/report-key" },
+);
 
 const WITNESS = { name: "witness.test/w1", seed: new Uint8Array(32).fill(8) };
 const witnessKey = formatCosignerKey(cosignerKey(WITNESS.name, ed25519.getPublicKey(WITNESS.seed)));
@@ -291,6 +303,18 @@ export const proofRows: Verifier[] = [
       { at: /^ledger\.writer$/, words: /does not write the ledger/ },
       { at: /^transaction$/, words: /The chain knows no transaction/ },
       { at: /^(?:ledger|checkpoint)\./, words: /did not anchor the checkpoint's size and root/ },
+    ],
+  },
+  {
+    name: "verifyTrustReport with the key that is known",
+    input: () => trustReport,
+    judge: (input: unknown) => {
+      const { isValid, reason } = verifyTrustReport(input, reportKeyOf(SEED).public_key);
+      return isValid ? undefined : reason;
+    },
+    says: [{ at: /^/, words: /other_key|signed_by|signature|trust_report|Unrecognized key/ }],
+    taken: [
+      { at: /verification_url (?:other|cut|empty|longer)/, why: "the address that the node was asked at" },
     ],
   },
   {

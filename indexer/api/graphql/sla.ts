@@ -1,0 +1,228 @@
+import { linesOf } from "tallystick-derive/steward/sla/lines";
+import {
+  breachReport,
+  type GuaranteeReport,
+  guaranteeReport,
+  slaReport,
+} from "tallystick-derive/steward/sla/slaReport";
+import type { Row } from "tallystick-derive/tables";
+import { formatUsdc } from "tallystick-protocol/amount";
+import { breachesOf, claimsOf } from "../rows/steward.ts";
+import { type Agent, AgentRef, agentAt } from "./agent.ts";
+import { builder, OrderDirection } from "./builder.ts";
+import { listPage } from "./list.ts";
+import { NodeRef, registerNode } from "./node.ts";
+import { finderOf, timeOf } from "./steward.ts";
+
+/** Steps of a breach that are told: all, but of one that owes to hundreds the latest. */
+const MOST_STEPS = 100;
+
+type Breach = Row<"breach">;
+type Step = Row<"breachStep">;
+type Claim = Row<"slaClaim">;
+type Sla = { row: Row<"sla">; agent: Agent; score: Row<"steward"> | null; time: number };
+
+const figure = "A share, or milliseconds.";
+
+const GuaranteeRef = builder.objectRef<GuaranteeReport>("SlaGuarantee").implement({
+  description: "One promise, and what it comes to now (STEWARD T019).",
+  fields: (t) => ({
+    id: t.exposeID("id"),
+    metric: t.exposeString("metric"),
+    measurementWindow: t.string({ resolve: (it) => it.measurement_window }),
+    target: t.exposeFloat("target", { description: figure }),
+    breachThreshold: t.float({ description: figure, resolve: (it) => it.breach_threshold }),
+    current: t.exposeFloat("current", { nullable: true, description: "Null without data." }),
+    status: t.exposeString("status", { description: "compliant, at_risk or breached." }),
+    buffer: t.exposeFloat("buffer", {
+      nullable: true,
+      description: "Positive: on the good side of the target.",
+    }),
+    lastBreach: t.field({ type: "SafeInt", nullable: true, resolve: (it) => it.last_breach }),
+    daysUntilBreach: t.int({
+      nullable: true,
+      description: "If the trend of the last days goes on.",
+      resolve: (it) => it.days_until_breach,
+    }),
+    openBreach: t.field({
+      type: BreachRef,
+      nullable: true,
+      resolve: ({ open_breach: id }, _, { load }): Promise<Breach | null> | null =>
+        id === null ? null : load.breach.load(id),
+    }),
+    penalty: t.field({ type: "JSON", resolve: ({ penalty }) => penalty }),
+    since: t.field({ type: "SafeInt", resolve: ({ since }) => since }),
+    boundUntil: t.field({
+      type: "SafeInt",
+      nullable: true,
+      description: "It was weakened, dropped or withdrawn, and binds until then.",
+      resolve: (it) => it.bound_until,
+    }),
+  }),
+});
+
+const StepRef = builder.objectRef<Step>("BreachStep").implement({
+  fields: (t) => ({
+    step: t.exposeString("step", {
+      description: "detected, disputed, upheld, overturned, confirmed, closed, reinstated or paid.",
+    }),
+    recordHash: t.exposeString("record", { nullable: true, description: "The entry that brought it about." }),
+    block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
+    time: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
+  }),
+});
+
+const ClaimRef = builder.objectRef<Claim>("SlaClaim").implement({
+  description: "What a breach owes a buyer.",
+  fields: (t) => ({
+    buyer: t.field({ type: "Address", resolve: ({ buyer }) => buyer }),
+    owedUsdc: t.field({ type: "Usdc", resolve: ({ owed }) => formatUsdc(owed) }),
+    payment: t.exposeString("payment", {
+      nullable: true,
+      description: "`<tx>-<log>` of the transfer that paid it.",
+    }),
+  }),
+});
+
+const ClaimConnection = builder.connectionObject(
+  { type: ClaimRef, name: "SlaClaimConnection" },
+  { name: "SlaClaimEdge" },
+);
+
+const BreachRef = builder.objectRef<Breach>("Breach").implement({
+  interfaces: [NodeRef],
+  description: "A guarantee that was not kept, with the terms that it had (STEWARD T020).",
+  fields: (t) => ({
+    id: t.exposeID("id"),
+    agentAddress: t.field({ type: "Address", resolve: ({ agent }) => agent }),
+    agent: t.field(agentAt(({ agent }) => agent)),
+    guarantee: t.exposeID("guarantee"),
+    metric: t.exposeString("metric"),
+    measurementWindow: t.string({ resolve: ({ days }) => `${days} days` }),
+    target: t.float({ description: figure, resolve: (it) => breachReport(it).target }),
+    breachThreshold: t.float({ description: figure, resolve: (it) => breachReport(it).breach_threshold }),
+    value: t.float({ description: "What was found.", resolve: (it) => breachReport(it).value }),
+    status: t.exposeString("status", { description: "detected, disputed, confirmed or overturned." }),
+    detectedAt: t.field({ type: "SafeInt", resolve: ({ detectedTime }) => detectedTime }),
+    decidedBy: t.field({
+      type: "SafeInt",
+      description: "Until when it may be disputed, or a ruling is waited for.",
+      resolve: ({ decidedBy }) => decidedBy,
+    }),
+    dispute: t.exposeString("dispute", { nullable: true, description: "Hash of the ledger entry." }),
+    ruling: t.exposeString("ruling", { nullable: true, description: "Hash of the ledger entry." }),
+    excuse: t.exposeString("excuse", { nullable: true }),
+    confirmedAt: t.field({ type: "SafeInt", nullable: true, resolve: ({ confirmedTime }) => confirmedTime }),
+    closedAt: t.field({ type: "SafeInt", nullable: true, resolve: ({ closedTime }) => closedTime }),
+    goodDays: t.exposeInt("goodDays", { description: "Of the 30 days of recovery." }),
+    penalty: t.field({ type: "JSON", resolve: ({ penalty }) => JSON.parse(penalty) }),
+    owedUsdc: t.field({ type: "Usdc", resolve: ({ owed }) => formatUsdc(owed) }),
+    paidUsdc: t.field({ type: "Usdc", resolve: ({ paid }) => formatUsdc(paid) }),
+    steps: t.field({
+      type: [StepRef],
+      description: `In order, the latest ${MOST_STEPS}.`,
+      resolve: async ({ id, steps }, _, { load, takeRows }) => {
+        const from = Math.max(0, steps - MOST_STEPS);
+        takeRows(steps - from);
+        const ids = Array.from({ length: steps - from }, (_, n) => `${id}/${from + n}`);
+        const rows = await load.breachStep.loadMany(ids);
+        return rows.flatMap((row) => {
+          if (row instanceof Error) throw row;
+          return row ?? [];
+        });
+      },
+    }),
+    claims: t.connection(
+      {
+        type: ClaimRef,
+        args: { orderDirection: t.arg({ type: OrderDirection }) },
+        resolve: ({ id }, args, context) => listPage(args, context, claimsOf(id)),
+      },
+      ClaimConnection,
+    ),
+  }),
+});
+
+const BreachConnection = builder.connectionObject(
+  { type: BreachRef, name: "BreachConnection" },
+  { name: "BreachEdge" },
+);
+
+const SlaRef = builder.objectRef<Sla>("Sla").implement({
+  description: "What an agent promises (STEWARD T018), as of the last hour.",
+  fields: (t) => ({
+    overallStatus: t.string({
+      description: "compliant, at_risk or breached: the worst of its guarantees.",
+      resolve: ({ row }) => row.status,
+    }),
+    version: t.string({ resolve: ({ row }) => row.version }),
+    recordHash: t.string({ resolve: ({ row }) => row.record }),
+    body: t.field({
+      type: "JSON",
+      description: "The record's whole body: monitoring endpoints, what is said of notices and disputes.",
+      resolve: ({ row }) => JSON.parse(row.body),
+    }),
+    issuedAt: t.field({ type: "SafeInt", resolve: ({ row }) => row.issuedAt }),
+    time: t.field({ type: "SafeInt", resolve: ({ row }) => row.time }),
+    guarantees: t.field({
+      type: [GuaranteeRef],
+      description: "Those that bind.",
+      resolve: async ({ row }, _, context) => {
+        const ids = linesOf(row.binding);
+        context.takeRows(ids.length);
+        return (await finderOf(context)("guarantee", ids)).map(guaranteeReport);
+      },
+    }),
+    breaches: t.connection(
+      {
+        type: BreachRef,
+        description: "All of them, the latest first.",
+        args: { orderDirection: t.arg({ type: OrderDirection }) },
+        resolve: ({ row }, args, context) => listPage(args, context, breachesOf(row.id)),
+      },
+      BreachConnection,
+    ),
+    trustScoreImpact: t.float({
+      description: "What breaches take from the trust score: 0 or less.",
+      resolve: ({ row, score, time }) =>
+        slaReport(row, { guarantees: [], breaches: [], score, time }).trust_score_impact,
+    }),
+    suspendedUntil: t.field({
+      type: "SafeInt",
+      nullable: true,
+      resolve: ({ row, time }) =>
+        slaReport(row, { guarantees: [], breaches: [], score: null, time }).suspended_until,
+    }),
+  }),
+});
+
+builder.objectField(AgentRef, "sla", (t) =>
+  t.field({
+    type: SlaRef,
+    nullable: true,
+    description: "What it promises; null without any promise.",
+    resolve: async (agent, _, context) => {
+      context.takeRows(2);
+      const [row, score, time] = await Promise.all([
+        context.load.sla.load(agent.row.id),
+        context.load.steward.load(agent.row.id),
+        timeOf(context),
+      ]);
+      return row === null ? null : { row, agent, score, time };
+    },
+  }),
+);
+
+registerNode("Breach", {
+  form: /^brch_[0-9A-HJKMNP-TV-Z]{26}$/,
+  find: (id, { load }) => load.breach.load(id),
+});
+
+builder.queryField("breach", (t) =>
+  t.field({
+    type: BreachRef,
+    nullable: true,
+    args: { id: t.arg.id({ required: true }) },
+    resolve: (_, { id }, { load }) => load.breach.load(id),
+  }),
+);

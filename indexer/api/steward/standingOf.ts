@@ -1,0 +1,33 @@
+import { type ScoreReport, type ScoreSources, scoreReport } from "tallystick-derive/steward/scoreReport";
+import { linesOf } from "tallystick-derive/steward/sla/lines";
+import type { Row } from "tallystick-derive/tables";
+
+/** Reads rows by their ids; those that are not there are left out. */
+export type FindRows = <T extends "steward" | "sla" | "attestation" | "breach" | "guarantee">(
+  table: T,
+  ids: readonly string[],
+) => Promise<Row<T>[]>;
+
+/** A trust score as it is published, and the rows that it is made of. */
+export type Standing = { report: ScoreReport; sources: ScoreSources };
+
+/**
+ * What is known of an agent's trust; null before its score was first computed.
+ *
+ * @param time of the last tick, unix seconds
+ */
+export async function standingOf(
+  find: FindRows,
+  { id, claimStatus }: Pick<Row<"agent">, "id" | "claimStatus">,
+  time: number,
+): Promise<Standing | null> {
+  const [[row], [sla]] = await Promise.all([find("steward", [id]), find("sla", [id])]);
+  if (row === undefined) return null;
+  const [[attestation], breaches] = await Promise.all([
+    row.scoredAttestation === null ? [] : find("attestation", [row.scoredAttestation]),
+    find("breach", linesOf(sla?.breaches ?? "")),
+  ]);
+  const sources = { row, attestation: attestation ?? null, sla: sla ?? null, breaches, claimStatus, time };
+  const report = scoreReport(sources);
+  return report === null ? null : { report, sources };
+}

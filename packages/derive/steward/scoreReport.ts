@@ -1,0 +1,226 @@
+import type { Row } from "../tables.ts";
+import { DAY, dayOf, HOUR } from "./days.ts";
+import { NANO, nanoToNumber } from "./nano.ts";
+import { ALGORITHM_VERSION, type FactorName, lessDenials, WEIGHTS } from "./score.ts";
+import { linesOf } from "./sla/lines.ts";
+import { RECOVERY_DAYS, revokedBadges, suspendedUntil } from "./sla/penalties.ts";
+import { KEPT_DAYS, parseSlotDays, SLOTS_PER_DAY } from "./slotDays.ts";
+import {
+  type Requirement,
+  requirementsOf,
+  STEWARD_TIERS,
+  type StewardTier,
+  UNVERIFIED_DELEGATIONS_PER_DAY,
+} from "./stewardTier.ts";
+import { factorsOf, standingIn } from "./tickSteward.ts";
+
+/** What is known of an agent: its rows. */
+export type ScoreSources = {
+  row: Row<"steward">;
+  /** The attestation that counted. */
+  attestation: Row<"attestation"> | null;
+  sla: Row<"sla"> | null;
+  /** Its breaches that are not over: those that `sla` names. */
+  breaches: readonly Row<"breach">[];
+  /** Its human claim. */
+  claimStatus: string;
+  /** Of the last tick, unix seconds. */
+  time: number;
+};
+
+/** One factor of a score. Figures are shares; times unix seconds. */
+export type FactorReport = {
+  name: FactorName;
+  value: number;
+  weight: number;
+  /** value × weight. */
+  contribution: number;
+  /** What it is made of. */
+  source: string;
+  last_verified: number | null;
+  /** All that it takes to compute it again. */
+  evidence: { [name: string]: unknown };
+};
+
+/** A trust score with all that it is made of (STEWARD T010–T017). */
+export type ScoreReport = {
+  algorithm_version: string;
+  computed_at: number;
+  computed_block: number;
+  score: number;
+  tier: StewardTier;
+  /** Before what the agent denied and what breaches of its SLA took. */
+  algorithm_score: number;
+  /** Slots of 30 days of which its own word says that it was up and the probers found it down, and what they cost. */
+  denied_slots: number;
+  denied_cost: number;
+  /** What breaches of its SLA leave of a score of 1, an exact fraction. */
+  sla_factor: string;
+  factors: FactorReport[];
+  requirements: Requirement[];
+  badges: string[];
+  discovery_rank: number;
+  /** Advice for buyers; null: no limit. */
+  max_delegations_per_day: number | null;
+  shown_with_warning: boolean;
+  suspended_until: number | null;
+  /** Beside the score: days count e^(−0.1·days). */
+  decayed: { success_rate: number | null; uptime: number | null };
+};
+
+/** The score as it is published; null before it was first computed. */
+export function scoreReport(from: ScoreSources): ScoreReport | null {
+  const { row, sla, time } = from;
+  const { computedTime, computedBlock } = row;
+  if (computedTime === null || computedBlock === null) return null;
+  const tier = STEWARD_TIERS[row.tier] ?? STEWARD_TIERS[0];
+  if (tier === undefined) throw new Error("There are no tiers.");
+  const isUnverified = row.tier === 0;
+  return {
+    algorithm_version: ALGORITHM_VERSION,
+    computed_at: computedTime,
+    computed_block: computedBlock,
+    score: nanoToNumber(row.score),
+    tier: tier.name,
+    algorithm_score: nanoToNumber(row.algorithmScore),
+    denied_slots: row.denied,
+    denied_cost: nanoToNumber(row.algorithmScore - lessDenials(row.algorithmScore, row.denied)),
+    sla_factor: row.slaLeft,
+    factors: factorReports(from, computedTime),
+    requirements: requirementsOf(standingIn(row, testsOf(from))),
+    badges: badgesOf(from),
+    discovery_rank: tier.discoveryRank,
+    max_delegations_per_day: isUnverified ? UNVERIFIED_DELEGATIONS_PER_DAY : null,
+    shown_with_warning: isUnverified,
+    suspended_until: suspendedUntil(sla?.suspensions ?? "", time),
+    decayed: { success_rate: shareOf(row.decayedSuccess), uptime: shareOf(row.decayedUptime) },
+  };
+}
+
+const shareOf = (nano: number | null) => (nano === null ? null : nanoToNumber(nano));
+
+function testsOf({ attestation }: Pick<ScoreSources, "attestation">) {
+  return { passing: attestation?.testsPassing ?? 0, total: attestation?.testsTotal ?? 0 };
+}
+
+/**
+ * `verified`: its human claim is. `sla_compliant`: it has promised something for 30 days, and none of its breaches was confirmed in these.
+ * A breach may take either away.
+ */
+function badgesOf({ sla, breaches, claimStatus, time }: ScoreSources): string[] {
+  const revoked = revokedBadges(breaches);
+  const isOld = sla !== null && sla.binding !== "" && sla.firstDay + RECOVERY_DAYS <= dayOf(time);
+  const isKept = sla?.lastConfirmed == null || sla.lastConfirmed + RECOVERY_DAYS * DAY <= time;
+  return [
+    ...(claimStatus === "verified" ? ["verified"] : []),
+    ...(isOld && isKept ? ["sla_compliant"] : []),
+  ].filter((badge) => !revoked.has(badge));
+}
+
+function factorReports(from: ScoreSources, computed: number): FactorReport[] {
+  const { row, attestation } = from;
+  const values = factorsOf(row);
+  const merged = row.mergedHour === null ? null : (row.mergedHour + 1) * HOUR;
+  const told: { [name in FactorName]: Pick<FactorReport, "source" | "last_verified" | "evidence"> } = {
+    test_coverage: {
+      source: "attestation",
+      last_verified: attestation?.ranAt ?? null,
+      evidence: testEvidence(attestation),
+    },
+    uptime: { source: "uptime", last_verified: merged, evidence: uptimeEvidence(row, computed) },
+    success_rate: { source: "hires", last_verified: computed, evidence: successEvidence(row, computed) },
+    endorsements: { source: "endorsement", last_verified: computed, evidence: endorsementEvidence(row) },
+    attestation_freshness: {
+      source: "attestation",
+      last_verified: attestation?.ranAt ?? null,
+      evidence: {
+        attestation: attestation?.id ?? null,
+        last_attestation: attestation?.ranAt ?? null,
+        hours_since: attestation === null ? null : Math.floor((computed - attestation.ranAt) / HOUR),
+        validity_period_hours: 24,
+      },
+    },
+  };
+  return (Object.keys(WEIGHTS) as FactorName[]).map((name) => ({
+    name,
+    value: nanoToNumber(values[name]),
+    weight: WEIGHTS[name] / 100,
+    contribution: (WEIGHTS[name] * values[name]) / (100 * NANO),
+    ...told[name],
+  }));
+}
+
+function testEvidence(attestation: Row<"attestation"> | null): FactorReport["evidence"] {
+  if (attestation === null) return { attestation: null, passing_tests: 0, total_tests: 0, runs: [] };
+  return {
+    /** The ledger entry. */
+    attestation: attestation.id,
+    kind: attestation.kind,
+    signer: attestation.signer,
+    version: attestation.version,
+    commit: attestation.commit,
+    passing_tests: attestation.testsPassing,
+    total_tests: attestation.testsTotal,
+    last_run: attestation.ranAt,
+    ci_url: attestation.ciUrl,
+    coverage_tool: attestation.coverageTool,
+    runs: JSON.parse(attestation.runs),
+  };
+}
+
+/** The slots of each day that is kept, and their sums. */
+function uptimeEvidence(row: Row<"steward">, computed: number): FactorReport["evidence"] {
+  const today = dayOf(computed);
+  const sums = row.slotSums.split(" ").map((text) => text.split(":").map(Number));
+  const windows = [7, 30, 90].map((days, n) => {
+    const [data = 0, down = 0, raw = 0] = sums[n] ?? [];
+    return { days, slots: data, down, found_down: raw };
+  });
+  const [, month] = windows;
+  const hours = (slots: number) => (slots * 24) / SLOTS_PER_DAY;
+  return {
+    measurement_period_days: 30,
+    total_hours: hours(month?.slots ?? 0),
+    downtime_hours: hours(month?.down ?? 0),
+    /** Runs of one or two slots are no downtime; `found_down` has them. */
+    windows,
+    days: parseSlotDays(row.slots)
+      .filter(({ day }) => day > today - KEPT_DAYS)
+      .map(({ day, data, down, raw, denied }) => ({
+        date: new Date(day * DAY * 1_000).toISOString().slice(0, 10),
+        slots: data,
+        down,
+        found_down: raw,
+        denied,
+      })),
+  };
+}
+
+function successEvidence(row: Row<"steward">, computed: number): FactorReport["evidence"] {
+  return {
+    measurement_period_days: 30,
+    /** Sums of weights, exact: each hire counts 1, or 1/n inside a cluster of n. */
+    successful: row.succeeded,
+    failed: row.failed,
+    /** The hires that were paid from then on. */
+    hires_from: (dayOf(computed) - 29) * DAY,
+  };
+}
+
+function endorsementEvidence(row: Row<"steward">): FactorReport["evidence"] {
+  return {
+    total_endorsements: row.endorsementCount,
+    unique_endorsers: row.uniqueEndorsers,
+    endorser_trust_avg: nanoToNumber(row.endorserTrust),
+    counted: linesOf(row.counted).map((line) => {
+      const [endorser, capability, party, trust] = line.split(" ");
+      return { endorser, capability: capabilityOf(capability), party, trust: nanoToNumber(Number(trust)) };
+    }),
+    left_out: linesOf(row.leftOut).map((line) => {
+      const [endorser, capability, reason] = line.split(" ");
+      return { endorser, capability: capabilityOf(capability), reason };
+    }),
+  };
+}
+
+const capabilityOf = (text: string | undefined) => (text === "*" ? null : text);

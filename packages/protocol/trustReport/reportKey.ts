@@ -1,0 +1,20 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
+
+/** The public half of the key that signs a node's trust reports, and how reports name it. */
+export type ReportKey = { algorithm: "Ed25519"; public_key: string; signed_by: string };
+
+/** @param secretKey 32 bytes */
+export function reportKeyOf(secretKey: Uint8Array): ReportKey {
+  return namedKey(ed25519.getPublicKey(secretKey));
+}
+
+/** @param publicKey 32 bytes */
+export function namedKey(publicKey: Uint8Array): ReportKey {
+  return {
+    algorithm: "Ed25519",
+    public_key: bytesToHex(publicKey),
+    signed_by: `sha256:${bytesToHex(sha256(publicKey))}`,
+  };
+}

@@ -1,0 +1,337 @@
+import { expect } from "chai";
+import type { Hono } from "hono";
+import type { Snapshot } from "tallystick-derive/snapshot";
+import { nanoOf } from "tallystick-derive/steward/nano";
+import { reportKeyOf } from "tallystick-protocol/trustReport/reportKey";
+import { verifyTrustReport } from "tallystick-protocol/trustReport/verifyTrustReport";
+import { createApi } from "../../../indexer/api/app.ts";
+import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
+import { wallet } from "../../derive/eventLog.ts";
+import { AGENT, BUYER } from "../../derive/steward/stewardScene.ts";
+import { node, openApiStory } from "../support/apiStory.ts";
+import { measureQuery } from "../support/measureQuery.ts";
+import { BARE, BROKEN, CAPABILITY, ENDORSERS, TESTED, trustStory } from "../support/stewardStory.ts";
+
+const SECRET = new Uint8Array(32).fill(5);
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into field by field.
+type Json = any;
+
+describe("trust scores and SLAs in the API", () => {
+  let database: Awaited<ReturnType<typeof openApiDatabase>>;
+  let app: Hono;
+  let derived: Snapshot & { store: Awaited<ReturnType<ReturnType<typeof trustStory>["derive"]>>["store"] };
+  const api = (reportKey: Uint8Array | null) =>
+    createApi({
+      db: database.db,
+      operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
+      node,
+      settlementUrl: null,
+      reportKey,
+    });
+  before(async function () {
+    this.timeout(60_000);
+    const { postgres } = await openApiStory();
+    database = await openApiDatabase(await postgres.createDatabase("steward"), { indexes: true });
+    derived = (await trustStory().derive()) as typeof derived;
+    await database.fill(derived.store);
+    app = api(SECRET);
+  });
+  after(() => database?.close());
+
+  const get = async (path: string, from = app): Promise<Json> => {
+    const response = await from.request(path);
+    expect(response.status, await response.clone().text()).to.equal(200);
+    return await response.json();
+  };
+  const refusal = async (path: string, from = app): Promise<Json> => {
+    const response = await from.request(path);
+    return { status: response.status, ...((await response.json()) as object) };
+  };
+  const ask = async (query: string): Promise<Json> => {
+    const response = await app.request("/graphql", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ query }),
+    });
+    const body: Json = await response.json();
+    expect(body.errors, JSON.stringify(body.errors)).to.equal(undefined);
+    return body.data;
+  };
+  const search = async (filters: object): Promise<Json> => {
+    const response = await app.request("/v1/search", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ capability: CAPABILITY, ...filters }),
+    });
+    expect(response.status, await response.clone().text()).to.equal(200);
+    return await response.json();
+  };
+  const found = async (filters: object): Promise<string[]> =>
+    (await search(filters)).agents.map((it: Json) => it.agent_id);
+
+  describe("a trust report", () => {
+    it("has every factor with what it is made of, and is signed", async () => {
+      const document = await get(`/v1/agents/${AGENT}/trust-report`);
+      const { public_key } = reportKeyOf(SECRET);
+      expect(verifyTrustReport(document, public_key)).to.deep.equal({
+        ...{ isValid: true, agent: AGENT, publicKey: public_key },
+      });
+      const { factors, ...report } = document.trust_report;
+      expect(report).to.include({ agent_id: AGENT, alias: "ada", version: "1.0.0", tier: "UNVERIFIED" });
+      expect(report).to.include({ discovery_rank: -10, max_delegations_per_day: 10, sla_factor: "1" });
+      expect(report.verification.verification_url).to.equal("http://localhost/v1/report-key");
+      expect(factors.test_coverage.evidence).to.include({
+        passing_tests: 369,
+        total_tests: 383,
+        kind: "self",
+      });
+      expect(factors.test_coverage.evidence.runs).to.have.length(2);
+      expect(factors.uptime.evidence.windows[1]).to.deep.equal({
+        ...{ days: 30, slots: 36, down: 15, found_down: 15 },
+      });
+      expect(factors.success_rate).to.include({ score: 0.888888889, source: "hires" });
+      expect(factors.success_rate.evidence).to.include({ successful: "8", failed: "1" });
+      const { counted, left_out } = factors.endorsements.evidence;
+      expect(counted.map((it: Json) => it.endorser)).to.deep.equal(ENDORSERS.slice(1));
+      expect(left_out).to.deep.equal([{ endorser: ENDORSERS[0], capability: null, reason: "no_sale" }]);
+    });
+
+    it("can be computed again from its own evidence", async () => {
+      const { factors, algorithm_score, trust_score } = (await get(`/v1/agents/${AGENT}/trust-report`))
+        .trust_report;
+      const whole = (share: number) => BigInt(Math.round(share * 1e9));
+      const parts = Object.values<Json>(factors).map(
+        (it) => whole(it.score) * BigInt(Math.round(it.weight * 100)),
+      );
+      const sum = parts.reduce((total, part) => total + part, 0n);
+      expect(nanoOf(sum, 100n * 10n ** 9n) / 1e9).to.equal(algorithm_score);
+      expect(trust_score).to.equal(algorithm_score);
+      const { evidence: tests } = factors.test_coverage;
+      expect(factors.test_coverage.score).to.be.closeTo(tests.passing_tests / tests.total_tests, 1e-9);
+      const { days } = factors.uptime.evidence;
+      const slots = days.reduce((total: number, it: Json) => total + it.slots, 0);
+      const down = days.reduce((total: number, it: Json) => total + it.down, 0);
+      expect(factors.uptime.score).to.be.closeTo((slots - down) / slots, 1e-9);
+      const { counted, endorser_trust_avg } = factors.endorsements.evidence;
+      const n = counted.length;
+      const trust = counted.reduce((total: number, it: Json) => total + it.trust, 0) / n;
+      expect(endorser_trust_avg).to.be.closeTo(trust, 1e-9);
+      const base = Math.min(0.9, Math.log10(n + 1) / Math.log10(50));
+      expect(factors.endorsements.score).to.be.closeTo(base * trust, 1e-8);
+      const fresh = factors.attestation_freshness;
+      expect(fresh.score).to.be.closeTo(1 - fresh.evidence.hours_since / 24, 1e-9);
+    });
+
+    it("says what is missing: a key, an agent, a score", async () => {
+      const keyless = await refusal(`/v1/agents/${AGENT}/trust-report`, api(null));
+      expect(keyless).to.include({ status: 404, code: "no_report_key" });
+      expect(keyless.hint).to.include("REPORT_KEY");
+      expect(await refusal("/v1/report-key", api(null))).to.include({ code: "no_report_key" });
+      expect(await refusal(`/v1/agents/${wallet(77)}/trust-report`)).to.include({ code: "unknown_agent" });
+      expect(await refusal(`/v1/agents/${BARE}/trust-report`)).to.include({ code: "no_trust_score" });
+      expect((await refusal("/v1/agents/0x1/trust-report")).status).to.equal(400);
+    });
+
+    it("is checked with the key that the agent card names", async () => {
+      const card = await get("/.well-known/agent-card.json");
+      const key = reportKeyOf(SECRET);
+      expect(card.capabilities.extensions[0].params).to.deep.equal(key);
+      expect(await get("/v1/report-key")).to.deep.equal(key);
+      const bare = await get("/.well-known/agent-card.json", api(null));
+      expect(bare.capabilities).to.not.have.property("extensions");
+    });
+  });
+
+  it("tell what an agent promises and what became of it", async () => {
+    const { sla_status: status, as_of } = await get(`/v1/agents/${BROKEN}/sla`);
+    expect(status).to.include({ overall_status: "breached", version: "1", trust_score_impact: 0 });
+    expect(status.suspended_until).to.be.greaterThan(as_of.time);
+    const [latency, success] = status.guarantees;
+    expect(latency).to.include({
+      metric: "latency_p99",
+      measurement_window: "7 days",
+      current: null,
+      buffer: null,
+    });
+    expect(success).to.include({
+      metric: "success_rate",
+      target: 0.98,
+      status: "breached",
+      breach_threshold: 0.9,
+    });
+    expect(success.current).to.equal(0.733333333);
+    expect(success.buffer).to.equal(-0.246666667);
+    expect(status.recent_breaches[0]).to.include({
+      status: "confirmed",
+      value: 0.733333333,
+      closed_at: null,
+    });
+    expect(status.penalties_applied[0]).to.include({ type: "temporary_suspension", recovery_days_left: 30 });
+    expect((await get(`/v1/agents/${AGENT}/sla`)).sla_status).to.equal(null);
+    expect((await refusal(`/v1/agents/${wallet(77)}/sla`)).code).to.equal("unknown_agent");
+  });
+
+  it("tell an agent's failures of the last days, with what their buyers said", async () => {
+    const { failures, next_cursor } = await get(`/v1/agents/${AGENT}/failures`);
+    expect(failures.map((it: Json) => [it.buyer, it.reason, it.is_excused])).to.deep.equal([
+      [BUYER, "timeout", false],
+      [BUYER, "client_error", true],
+    ]);
+    expect(next_cursor).to.equal(null);
+    const first = await get(`/v1/agents/${AGENT}/failures?limit=1&days=30`);
+    const second = await get(`/v1/agents/${AGENT}/failures?limit=1&days=30&cursor=${first.next_cursor}`);
+    expect([...first.failures, ...second.failures]).to.deep.equal(failures);
+    expect((await get(`/v1/agents/${BROKEN}/failures?days=1`)).failures).to.deep.equal([]);
+    expect((await get(`/v1/agents/${BROKEN}/failures?days=90`)).failures).to.have.length(8);
+    for (const days of ["0", "91", "1.5", "-1", "x", "1e9"])
+      expect((await refusal(`/v1/agents/${AGENT}/failures?days=${days}`)).status, days).to.equal(400);
+  });
+
+  it("are asked for by GraphQL, every factor with its evidence", async () => {
+    const { agent } = await ask(`{ agent(address: "${AGENT}") { steward {
+      score tier algorithmVersion algorithmScore computedAt deniedSlots slaFactor badges suspendedUntil alias
+      factors { name value weight contribution source lastVerified evidence }
+      requirements { tier metric above isMet } rankings { discoveryRank maxDelegationsPerDay shownWithWarning }
+      attestations { nodes { kind commit testsPassing runs } } hires(first: 3) { totalCount nodes { outcome } }
+    } } }`);
+    const { trust_report: report } = await get(`/v1/agents/${AGENT}/trust-report`);
+    const { steward } = agent;
+    expect(steward).to.include({
+      score: report.trust_score,
+      tier: report.tier,
+      alias: "ada",
+      slaFactor: "1",
+    });
+    for (const { name, value, evidence, contribution } of steward.factors)
+      expect({ value, evidence, contribution }).to.deep.equal({
+        value: report.factors[name].score,
+        evidence: report.factors[name].evidence,
+        contribution: report.factors[name].contribution,
+      });
+    const sum = steward.factors.reduce((total: number, it: Json) => total + it.contribution, 0);
+    expect(sum).to.be.closeTo(steward.algorithmScore, 1e-9);
+    expect(steward.requirements).to.have.length(11);
+    expect(steward.requirements).to.deep.include({
+      ...{ tier: "VERIFIED", metric: "test_coverage", above: 0.5, isMet: true },
+    });
+    expect(steward.requirements.find((it: Json) => it.metric === "uptime_7d")).to.include({ isMet: false });
+    expect(steward.attestations.nodes[0]).to.include({ kind: "self", testsPassing: 369 });
+    expect(steward.hires.totalCount).to.equal(10);
+  });
+
+  it("tell breaches with their steps by GraphQL, also by their id", async () => {
+    const { agent } = await ask(`{ agent(address: "${BROKEN}") { sla {
+      overallStatus version suspendedUntil trustScoreImpact body
+      guarantees { metric status buffer current openBreach { id } }
+      breaches { nodes { id status value owedUsdc steps { step recordHash } claims { nodes { buyer } } } }
+    } steward { tier suspendedUntil badges } } }`);
+    const [breach] = agent.sla.breaches.nodes;
+    expect(breach.steps.map((it: Json) => it.step)).to.deep.equal(["detected", "confirmed"]);
+    expect(agent.sla).to.include({ overallStatus: "breached", trustScoreImpact: 0 });
+    expect(agent.sla.suspendedUntil).to.equal(agent.steward.suspendedUntil);
+    expect(agent.sla.guarantees.map((it: Json) => it.openBreach?.id ?? null)).to.have.members([
+      breach.id,
+      null,
+    ]);
+    const { breach: byId, node: asNode } = await ask(
+      `{ breach(id: "${breach.id}") { agentAddress } node(id: "${breach.id}") { id __typename } }`,
+    );
+    expect(byId.agentAddress).to.equal(BROKEN);
+    expect(asNode).to.deep.equal({ id: breach.id, __typename: "Breach" });
+    const { agent: bare } = await ask(`{ agent(address: "${BARE}") { sla { version } steward { score } } }`);
+    expect(bare).to.deep.equal({ sla: null, steward: null });
+  });
+
+  it("list agents by score, along an index", async () => {
+    const { trustScores } = await ask("{ trustScores(first: 2) { nodes { address score tier } } }");
+    expect(trustScores.nodes.map((it: Json) => it.address)).to.deep.equal([AGENT, TESTED]);
+    const { trustScores: high } = await ask("{ trustScores(minScore: 0.5) { nodes { address } } }");
+    expect(high.nodes.map((it: Json) => it.address)).to.deep.equal([AGENT]);
+    const { read, plans } = await measureQuery(
+      app,
+      database,
+      "{ trustScores(first: 1) { nodes { address } } }",
+    );
+    expect(read, plans).to.be.at.most(10);
+  });
+
+  describe("in a search", () => {
+    it("leave out who is suspended, unless asked for", async () => {
+      expect(await found({})).to.have.members([AGENT, BARE, TESTED]);
+      expect(await found({ include_suspended: false })).to.have.members([AGENT, BARE, TESTED]);
+      const all = await search({ include_suspended: true });
+      expect(all.agents.map((it: Json) => it.agent_id)).to.have.members([AGENT, BARE, TESTED, BROKEN]);
+      const { steward } = all.agents.find((it: Json) => it.agent_id === BROKEN);
+      const { sla_status } = await get(`/v1/agents/${BROKEN}/sla`);
+      expect(steward.suspended_until).to.equal(sla_status.suspended_until);
+      expect(all.agents.find((it: Json) => it.agent_id === BARE).steward).to.equal(null);
+    });
+
+    it("narrow by score and tier, and order by score, page by page", async () => {
+      const { agents } = await search({ order_by: "steward_score", include_suspended: true });
+      const scores = agents.map((it: Json) => it.steward?.score ?? -1);
+      expect(scores).to.deep.equal([...scores].sort((a, b) => b - a));
+      expect(agents.map((it: Json) => it.agent_id)).to.deep.equal([AGENT, TESTED, BROKEN, BARE]);
+      const paged: string[] = [];
+      let cursor: string | null = null;
+      do {
+        const page: Json = await search({
+          order_by: "steward_score",
+          include_suspended: true,
+          limit: 1,
+          cursor,
+        });
+        paged.push(...page.agents.map((it: Json) => it.agent_id));
+        cursor = page.next_cursor;
+      } while (cursor !== null);
+      expect(paged).to.deep.equal([AGENT, TESTED, BROKEN, BARE]);
+      expect(await found({ min_steward_score: 0 })).to.have.members([AGENT, TESTED]);
+      expect(await found({ min_steward_score: scores[0] })).to.deep.equal([AGENT]);
+      expect(await found({ min_steward_score: 1 })).to.deep.equal([]);
+      expect(await found({ steward_tier: "UNVERIFIED" })).to.have.members([AGENT, TESTED]);
+      expect(await found({ steward_tier: "VERIFIED" })).to.deep.equal([]);
+    });
+
+    it("refuse what is no filter of theirs", async () => {
+      for (const wrong of [
+        { steward_tier: "GOOD" },
+        { min_steward_score: 1.1 },
+        { include_suspended: "yes" },
+        { order_by: "price" },
+      ]) {
+        const response = await app.request("/v1/search", {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ capability: CAPABILITY, ...wrong }),
+        });
+        expect(response.status, JSON.stringify(wrong)).to.equal(400);
+      }
+    });
+
+    it("are the filters of GraphQL's listings and agents too", async () => {
+      const sellers = async (where: string) =>
+        (
+          await ask(`{ listings(where: {capability: "${CAPABILITY}" ${where}}) { nodes { agentAddress } } }`)
+        ).listings.nodes.map((it: Json) => it.agentAddress);
+      expect(await sellers("")).to.have.members([AGENT, BARE, TESTED]);
+      expect(await sellers("includeSuspended: true")).to.have.members([AGENT, BARE, TESTED, BROKEN]);
+      expect(await sellers("stewardTier: UNVERIFIED")).to.have.members([AGENT, TESTED]);
+      expect(await sellers("minStewardScore: 0.5")).to.deep.equal([AGENT]);
+      const agents = async (where: string) =>
+        (await ask(`{ agents(where: {${where}}, first: 100) { nodes { address } } }`)).agents.nodes.map(
+          (it: Json) => it.address,
+        );
+      expect(await agents("minStewardScore: 0.5")).to.deep.equal([AGENT]);
+      expect(await agents("stewardTier: UNVERIFIED")).to.include.members([AGENT, TESTED, BROKEN]);
+      expect(await agents("includeSuspended: false"))
+        .to.include(AGENT)
+        .and.not.include(BROKEN);
+      expect(await agents(`capability: "${CAPABILITY}", includeSuspended: false`)).to.have.members([
+        AGENT,
+        BARE,
+        TESTED,
+      ]);
+    });
+  });
+});

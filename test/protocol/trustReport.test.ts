@@ -1,0 +1,57 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+import canonicalize from "canonicalize";
+import { expect } from "chai";
+import { reportKeyOf } from "tallystick-protocol/trustReport/reportKey";
+import { signTrustReport } from "tallystick-protocol/trustReport/signTrustReport";
+import { verifyTrustReport } from "tallystick-protocol/trustReport/verifyTrustReport";
+
+const secretKey = new Uint8Array(32).fill(7);
+const { public_key: publicKey } = reportKeyOf(secretKey);
+const agent_id = `0x${"1a".repeat(20)}`;
+const report = { agent_id, trust_score: 0.932018869, factors: { uptime: { evidence: ["ü", 1e-9, null] } } };
+const signed = () =>
+  signTrustReport(report, { secretKey, verificationUrl: "https://node.example/v1/report-key" });
+/** As it comes from a file. */
+const read = () => JSON.parse(JSON.stringify(signed(), null, 4));
+
+describe("a trust report", () => {
+  it("is signed by Ed25519 over its RFC 8785 bytes, as any tool can check", () => {
+    const { verification, ...rest } = read().trust_report;
+    const { signature, verification_url: _, ...key } = verification;
+    const text = `tallystick/trust-report/v1\n${canonicalize({ ...rest, verification: key })}`;
+    const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex, "hex"));
+    expect(ed25519.verify(bytes(signature), Buffer.from(text), bytes(publicKey))).to.equal(true);
+  });
+
+  it("is checked offline, with the node's key or with the one that it names", () => {
+    const good = { isValid: true, agent: agent_id, publicKey };
+    expect(verifyTrustReport(read())).to.deep.equal(good);
+    expect(verifyTrustReport(read(), `0x${publicKey.toUpperCase()}`)).to.deep.equal(good);
+    const other = reportKeyOf(new Uint8Array(32).fill(8)).public_key;
+    expect(verifyTrustReport(read(), other)).to.include({ isValid: false, reason: "other_key" });
+  });
+
+  it("is refused when anything of it is another, and under a key that is no key", () => {
+    const changed = read();
+    changed.trust_report.trust_score = 0.94;
+    expect(verifyTrustReport(changed)).to.include({ isValid: false, reason: "signature" });
+    // A key of small order: one signature would fit many texts.
+    const weak = read();
+    weak.trust_report.verification = {
+      ...weak.trust_report.verification,
+      public_key: `01${"00".repeat(31)}`,
+      signed_by: `sha256:${"00".repeat(32)}`,
+      signature: `01${"00".repeat(63)}`,
+    };
+    expect(verifyTrustReport(weak).isValid).to.equal(false);
+    for (const bad of [
+      null,
+      1,
+      [],
+      {},
+      { trust_report: {} },
+      { trust_report: { ...read().trust_report, agent_id: "x" } },
+    ])
+      expect(() => verifyTrustReport(bad)).to.throw(/trust_report|object/);
+  });
+});
