@@ -186,6 +186,11 @@ export const commands: CommandEntry[] = [
     load: async () => (await import("../commands/verifyFactor.ts")).registerVerifyFactor,
   },
   {
+    name: "verify-signature",
+    summary: "check the signature of a trust report, offline",
+    load: async () => (await import("../commands/verifySignature.ts")).registerVerifySignature,
+  },
+  {
     name: "sla-status",
     summary: "show what an agent promises, and whether it keeps it",
     settings: ASKING,

@@ -30,6 +30,7 @@ export type ShownSla = {
     }[];
     penalties_applied: { breach: string; type: string; recovery_days_left: number }[];
     trust_score_impact: number;
+    sla_tier: string;
     suspended_until: number | null;
   } | null;
   as_of: { block: number; time: number };
@@ -52,6 +53,7 @@ export function slaStatusText({ agent_id, sla_status: sla, as_of }: ShownSla): s
     ...(sla.suspended_until === null
       ? []
       : [warned(`Takes no new hires until ${dateOf(sla.suspended_until)}`)]),
+    `${bold("Its promises are those of:")} ${quoted(sla.sla_tier)}`,
     "",
     bold("Guarantees:"),
     ...(sla.guarantees.length === 0 ? ["  none"] : sla.guarantees.flatMap(guaranteeLines)),

@@ -4,6 +4,8 @@ import {
   type GuaranteeReport,
   guaranteeReport,
   slaReport,
+  type TierRequirement,
+  tierRequirements,
 } from "tallystick-derive/steward/sla/slaReport";
 import type { Row } from "tallystick-derive/tables";
 import { formatUsdc } from "tallystick-protocol/amount";
@@ -148,6 +150,17 @@ const BreachConnection = builder.connectionObject(
   { name: "BreachEdge" },
 );
 
+const TierRequirementRef = builder.objectRef<TierRequirement>("SlaTierRequirement").implement({
+  description: "What a tier asks of an SLA (STEWARD T027). It is shown, and changes no tier.",
+  fields: (t) => ({
+    tier: t.exposeString("tier"),
+    metric: t.exposeString("metric"),
+    bound: t.exposeFloat("bound", { description: "The least to promise; of a latency the most." }),
+    promised: t.exposeFloat("promised", { nullable: true, description: "Null for nothing." }),
+    isMet: t.boolean({ resolve: (it) => it.is_met }),
+  }),
+});
+
 const SlaRef = builder.objectRef<Sla>("Sla").implement({
   description: "What an agent promises (STEWARD T018), as of the last hour.",
   fields: (t) => ({
@@ -171,6 +184,14 @@ const SlaRef = builder.objectRef<Sla>("Sla").implement({
         const ids = linesOf(row.binding);
         context.takeRows(ids.length);
         return (await finderOf(context)("guarantee", ids)).map(guaranteeReport);
+      },
+    }),
+    tierRequirements: t.field({
+      type: [TierRequirementRef],
+      resolve: async ({ row }, _, context) => {
+        const ids = linesOf(row.binding);
+        context.takeRows(ids.length);
+        return tierRequirements(await finderOf(context)("guarantee", ids)).tier_requirements;
       },
     }),
     breaches: t.connection(

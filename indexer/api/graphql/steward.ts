@@ -130,6 +130,12 @@ const StewardRef = builder.objectRef<Steward>("Steward").implement({
       description: "Where every day counts e^(−0.1) times what the next does.",
       resolve: ({ report }) => report.decayed.success_rate,
     }),
+    difficultySuccess: t.float({
+      nullable: true,
+      description:
+        "Success where hires weigh as much as their capability is said to be difficult. Not in the score.",
+      resolve: ({ report }) => report.difficulty_success,
+    }),
     decayedUptime: t.float({ nullable: true, resolve: ({ report }) => report.decayed.uptime }),
     alias: t.string({
       nullable: true,

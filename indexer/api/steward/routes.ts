@@ -53,6 +53,9 @@ const report = z
       shown_with_warning: z.boolean(),
       suspended_until: seconds.nullable(),
       decayed: z.object({ success_rate: share.nullable(), uptime: share.nullable() }),
+      difficulty_success: share.nullable().openapi({
+        description: "Success where hires weigh as much as their capability is said to be difficult",
+      }),
       verification: z
         .object({
           algorithm: z.literal("Ed25519"),
@@ -127,6 +130,18 @@ const slaStatus = z
           }),
         ),
         trust_score_impact: z.number().openapi({ description: "0 or less" }),
+        tier_requirements: z
+          .array(
+            z.object({
+              tier,
+              metric: z.string(),
+              bound: figure,
+              promised: figure.nullable(),
+              is_met: z.boolean(),
+            }),
+          )
+          .openapi({ description: "What each tier asks of an SLA; it changes no tier" }),
+        sla_tier: tier.openapi({ description: "The highest tier all of whose requirements are promised" }),
         suspended_until: seconds.nullable(),
       })
       .nullable()

@@ -66,6 +66,8 @@ export type ScoreReport = {
   suspended_until: number | null;
   /** Beside the score: days count e^(−0.1·days). */
   decayed: { success_rate: number | null; uptime: number | null };
+  /** Beside the score: hires weigh as much as the operator says that their capability is difficult (T014); null without hires. */
+  difficulty_success: number | null;
 };
 
 /** The score as it is published; null before it was first computed. */
@@ -94,6 +96,7 @@ export function scoreReport(from: ScoreSources): ScoreReport | null {
     shown_with_warning: isUnverified,
     suspended_until: suspendedUntil(sla?.suspensions ?? "", time),
     decayed: { success_rate: shareOf(row.decayedSuccess), uptime: shareOf(row.decayedUptime) },
+    difficulty_success: shareOf(row.difficultySuccess),
   };
 }
 

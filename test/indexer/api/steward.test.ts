@@ -1,10 +1,15 @@
+import { stripVTControlCharacters } from "node:util";
 import { expect } from "chai";
 import type { Hono } from "hono";
 import type { Snapshot } from "tallystick-derive/snapshot";
 import { nanoOf } from "tallystick-derive/steward/nano";
+import type { FactorName } from "tallystick-derive/steward/score";
 import { reportKeyOf } from "tallystick-protocol/trustReport/reportKey";
 import { verifyTrustReport } from "tallystick-protocol/trustReport/verifyTrustReport";
 import { createApi } from "../../../indexer/api/app.ts";
+import { recomputeFactor } from "../../../scripts/steward/recomputeFactor.ts";
+import { slaStatusText } from "../../../scripts/steward/slaStatusText.ts";
+import { trustReportText } from "../../../scripts/steward/trustReportText.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { wallet } from "../../derive/eventLog.ts";
 import { AGENT, BUYER } from "../../derive/steward/stewardScene.ts";
@@ -69,6 +74,35 @@ describe("trust scores and SLAs in the API", () => {
   };
   const found = async (filters: object): Promise<string[]> =>
     (await search(filters)).agents.map((it: Json) => it.agent_id);
+
+  describe("the commands for people", () => {
+    it("lay out what the API tells, and compute every factor again from it", async () => {
+      const report = await get(`/v1/agents/${AGENT}/trust-report`);
+      for (const name of Object.keys(report.trust_report.factors) as FactorName[])
+        expect(recomputeFactor(report, name), name).to.include({ agrees: true });
+      const text = stripVTControlCharacters(trustReportText(report));
+      expect(text)
+        .to.contain("Factor Breakdown:")
+        .and.contain(report.trust_report.factors.uptime.score.toFixed(2));
+      expect(text).to.not.match(/undefined|NaN|\[object/);
+      const status = slaStatusText(await get(`/v1/agents/${BROKEN}/sla`));
+      expect(stripVTControlCharacters(status)).to.contain("Overall Status: ❌ BREACHED");
+      expect(status).to.not.match(/undefined|NaN|\[object/);
+    });
+
+    it("show what tiers ask of SLAs, and success by difficulty, beside the score", async () => {
+      const { sla_status } = await get(`/v1/agents/${BROKEN}/sla`);
+      expect(sla_status.tier_requirements).to.have.length(7);
+      const { trust_report } = await get(`/v1/agents/${AGENT}/trust-report`);
+      expect(trust_report).to.have.property("difficulty_success");
+      const { agent } = await ask(
+        `{ agent(address: "${BROKEN}") { steward { difficultySuccess } sla { tierRequirements { tier metric bound promised isMet } } } }`,
+      );
+      expect(agent.sla.tierRequirements.map((it: Json) => it.isMet)).to.deep.equal(
+        sla_status.tier_requirements.map((it: Json) => it.is_met),
+      );
+    });
+  });
 
   describe("a trust report", () => {
     it("has every factor with what it is made of, and is signed", async () => {

@@ -138,7 +138,13 @@ describe("an SLA's status for people", () => {
           ...{ current: 0.97, status: "at_risk", buffer: -0.01, days_until_breach: 3, bound_until: null },
         },
       ],
-      ...{ recent_breaches: [], penalties_applied: [], trust_score_impact: 0, suspended_until: null },
+      ...{
+        recent_breaches: [],
+        penalties_applied: [],
+        trust_score_impact: 0,
+        suspended_until: null,
+        sla_tier: "TRUSTED",
+      },
       ...change,
     },
   });

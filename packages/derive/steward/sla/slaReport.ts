@@ -3,7 +3,9 @@ import { parseRational } from "../../rational.ts";
 import type { Row } from "../../tables.ts";
 import { NANO, nanoOf, nanoToNumber } from "../nano.ts";
 import { lessDenials } from "../score.ts";
+import type { StewardTier } from "../stewardTier.ts";
 import { RECOVERY_DAYS, suspendedUntil } from "./penalties.ts";
+import { slaRequirements, slaTierOf } from "./slaRequirements.ts";
 import { isLatency, penaltyOf } from "./terms.ts";
 
 /** One guarantee as T026 shows it. Shares, or milliseconds; times unix seconds. */
@@ -65,8 +67,34 @@ export type SlaReport = {
   penalties_applied: { breach: string; type: string; since: number; recovery_days_left: number }[];
   /** What breaches take from the trust score: 0 or less. */
   trust_score_impact: number;
+  /** What the draft asks of the SLA of an agent of each tier (T027), and the highest tier whose all is promised. Shown; no tier follows from it. */
+  tier_requirements: TierRequirement[];
+  sla_tier: StewardTier;
   suspended_until: number | null;
 };
+
+/** `bound`: the least (of a latency the most) to promise; `promised`: the best that is, null for nothing. */
+export type TierRequirement = {
+  tier: StewardTier;
+  metric: string;
+  bound: number;
+  promised: number | null;
+  is_met: boolean;
+};
+
+export function tierRequirements(guarantees: readonly Row<"guarantee">[]): {
+  tier_requirements: TierRequirement[];
+  sla_tier: StewardTier;
+} {
+  const asked = slaRequirements(guarantees);
+  return {
+    tier_requirements: asked.map(({ tier, metric, bound, promised, isMet }) => ({
+      ...{ tier, metric, bound: share(bound), is_met: isMet },
+      promised: promised === null ? null : share(promised),
+    })),
+    sla_tier: slaTierOf(asked),
+  };
+}
 
 const share = (nano: bigint) => Number(formatDecimal(nano));
 
@@ -150,6 +178,7 @@ export function slaReport(
         recovery_days_left: RECOVERY_DAYS - it.goodDays,
       })),
     trust_score_impact: score === null ? 0 : impactOf(score),
+    ...tierRequirements(guarantees),
     suspended_until: suspendedUntil(sla.suspensions, time),
   };
 }

@@ -1,0 +1,44 @@
+import type { Command } from "commander";
+import { answer } from "../query/nodeQuery.ts";
+
+type Options = { key?: string; json?: boolean };
+
+/** `tallystick verify-signature FILE`: whether a node signed a trust report; asks nobody. */
+export function registerVerifySignature(program: Command): void {
+  program
+    .command("verify-signature")
+    .description(
+      "Check the signature of a trust report, offline. Without --key it says by which key the report was signed: compare that\n" +
+        "with the node's agent card. Exit 1 if it was changed, or signed by another key.",
+    )
+    .argument("<file>", "a report, as `tallystick trust-report ID --json` writes it")
+    .option("--key <key>", "the node's key, 64 hex digits, as its agent card and GET /v1/report-key have it")
+    .option("--json", "print the result as JSON")
+    .action(verify);
+}
+
+async function verify(file: string, options: Options): Promise<void> {
+  const [{ readReportFile }, { verifyTrustReport }, { failed, signed }] = await Promise.all([
+    import("../steward/readReportFile.ts"),
+    import("tallystick-protocol/trustReport/verifyTrustReport"),
+    import("../steward/marks.ts"),
+  ]);
+  const verdict = verifyTrustReport(await readReportFile(file), options.key);
+  answer(options, verdict, () =>
+    verdict.isValid
+      ? [
+          signed(`SIGNED: the report of ${verdict.agent} is as it was signed.`),
+          `  - Key: ${verdict.publicKey}${options.key === undefined ? " (nobody said which is the node's: --key)" : ""}`,
+        ].join("\n")
+      : failed(
+          `${REASONS[verdict.reason ?? "signature"]} (agent ${verdict.agent}, key ${verdict.publicKey})`,
+        ),
+  );
+  if (!verdict.isValid) process.exitCode = 1;
+}
+
+const REASONS = {
+  signed_by: "The report names a key that is not the one it says signed it.",
+  other_key: "Another key than the node's signed it.",
+  signature: "The report is not what was signed.",
+};
