@@ -119,7 +119,12 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
   for (const [mode, allowed] of Object.entries(escrows)) {
     modes[mode] = escrowPayment({ account, network, allowed, now: chainNow, readState: readEscrow });
   }
-  const search = parameters.search ?? createQueryClient({ baseUrl, fetch });
+  const node = createQueryClient({ baseUrl, fetch });
+  const market = parameters.search ?? node;
+  const search: BuyerContext["search"] = {
+    search: (request, options) => market.search(request, options),
+    sla: (agent, options) => (market.sla ? market.sla(agent, options) : node.sla(agent, options)),
+  };
   const allowsEscrow = (mode: string): boolean => Object.hasOwn(escrows, mode);
   const journal = parameters.journal ?? memoryStore();
   // Strangers' addresses are resolved and judged at the moment of connecting.

@@ -12,8 +12,9 @@ import { hireOnce } from "./buyer/hireOnce.ts";
 import type { HireResult } from "./buyer/hireResult.ts";
 import type { KeyedOrder, Order } from "./buyer/hiring.ts";
 import { checkKey } from "./buyer/keptHires.ts";
+import { readSuspension, requireNotSuspended, type Suspension } from "./buyer/suspension.ts";
 import { withAskedAt } from "./buyer/withAskedAt.ts";
-import { abortable, type Deadline, startDeadline } from "./deadline.ts";
+import { abortable, type Deadline, startDeadline, within } from "./deadline.ts";
 import { HireFailedError, NoSellerError, noRecovery, PaymentRefusedError } from "./errors.ts";
 import type { HireParameters } from "./hireParameters.ts";
 
@@ -23,6 +24,9 @@ const NEW_HIRE = "new";
 /** Time for the search, and for settling, beside the sellers' own, in milliseconds. */
 const BESIDE_MS = 30_000;
 
+/** How long is waited for the node's word of an SLA, in milliseconds. */
+const SLA_MS = 3_000;
+
 /**
  * Hires an agent: finds a seller, agrees on terms, pays, gets the result, verifies it, and, in escrow mode, releases or
  * refunds. A seller that fails before anything was signed is passed over for the next one; after that the hire is never
@@ -30,6 +34,9 @@ const BESIDE_MS = 30_000;
  *
  * Never waits longer than its deadline, nor for anything that only comes after the result: what the ledger is told goes
  * out in the background.
+ *
+ * A seller that is suspended for a breach of its SLA is not hired, however it was found. What was agreed with it before is
+ * concluded all the same: the same key, and `resume`.
  *
  * @throws InvalidInputError for params that the capability does not take
  * @throws NoSellerError, PaymentRefusedError, BudgetError: nothing was signed
@@ -122,7 +129,11 @@ async function* candidates(
   const allowsEscrow = (mode: string): boolean =>
     (!parameters.requireRecovery || escrowProviderOf(mode) !== undefined) && context.allowsEscrow(mode);
   if (parameters.listing) {
-    yield asCandidate(parameters.listing, parameters, allowsEscrow);
+    const candidate = asCandidate(parameters.listing, parameters, allowsEscrow);
+    if (!parameters.allowSuspended) {
+      requireNotSuspended(candidate.listing, await suspensionOf(context, candidate.listing, signal));
+    }
+    yield candidate;
     return;
   }
   const avoided = await context.avoided.now();
@@ -138,11 +149,22 @@ async function* candidates(
       minAvgStars: parameters.minAvgStars,
       minTrustTier: parameters.minTrustTier,
       require: parameters.require,
+      allowSuspended: parameters.allowSuspended,
       allowsEscrow,
       buyer: context.address,
     },
     { signal, isAvoided: (agent) => avoided.has(agent) },
   );
+}
+
+/** A node that does not say keeps nobody from hiring: no seller has a say in whether its buyers reach their node. */
+async function suspensionOf(
+  { search }: BuyerContext,
+  { agent_id }: Listing,
+  signal: AbortSignal,
+): Promise<Suspension> {
+  const told = await within(search.sla(agent_id, { signal }), SLA_MS).catch(() => undefined);
+  return readSuspension(told?.sla_status?.suspended_until);
 }
 
 /** Whether somebody did not answer at all. */

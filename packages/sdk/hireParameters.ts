@@ -22,13 +22,15 @@ export type HireParameters<Id extends string = string> = {
   requireRecovery?: boolean;
   /** Only this seller. */
   seller?: string;
-  /** A listing that is known already: nothing is searched. */
+  /** A listing that is known already, as a quote has one: nothing is searched. */
   listing?: Listing;
   minSuccessRate?: number;
   minAvgStars?: number;
   minTrustTier?: number;
   /** What the seller's reputation has to rest on (docs/independence.md). */
   require?: Requirements;
+  /** Hires one all the same that takes no new hires since it broke its SLA. Default false: `seller_suspended`. */
+  allowSuspended?: boolean;
   /** Judges the result in place of the capability's own verification. */
   verify?: Verify;
   /** Asks for an asynchronous hire: the seller also posts the result there. The call still waits for it. */

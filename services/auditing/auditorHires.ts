@@ -66,6 +66,8 @@ export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: Aud
       // The same assignment is the same hire, in whichever process: it is paid once.
       idempotencyKey: isTaken ? `${token}.${times}` : token,
       maxAttempts: 1,
+      // It was drawn already, and its suspension is for another service.
+      allowSuspended: true,
       telemetry: false,
       verify: anyAnswer,
     });

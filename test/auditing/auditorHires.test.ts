@@ -101,6 +101,19 @@ describe("the hires of drawn auditors", function () {
     expect(await pool.store.keys("asked")).to.deep.equal([]);
   });
 
+  it("reach one whose other service is suspended: it was drawn already", async () => {
+    const { seller, told } = await openAuditor();
+    const { hosts } = world.market;
+    const node = hosts["node.test"] as (typeof hosts)[string];
+    const suspended = () => Response.json({ sla_status: { suspended_until: 1_800_000_000 } });
+    hosts["node.test"] = {
+      request: (input, init) => (input.endsWith("/sla") ? suspended() : node.request(input, init)),
+    };
+    const round = hiresOf(await openPool()).round([assignmentOf(seller)], at(START), forever);
+    expect((await round.finally(() => (hosts["node.test"] = node))).taken).to.equal(1);
+    expect(told).to.have.length(1);
+  });
+
   it("pay nobody in advance for two, nor who has earned less than it was paid", async () => {
     const { seller } = await openAuditor();
     const pool = await openPool();

@@ -175,6 +175,36 @@ describe("tallystick-mcp", () => {
     ).to.contain("unknown_quote");
   });
 
+  it("asks and hires nobody that is suspended for its SLA, nor at an offer of before", async () => {
+    const { call } = await connect();
+    const { agents } = await call("search_agents", { capability: RESEARCH });
+    const asked = { agent_id: agents[0].agent_id, capability: RESEARCH, brief: "Thirty words." };
+    const { offers } = await call("clarify", { ...asked, params: { words: 30 } });
+    const node = market.hosts["node.test"] as Market["hosts"][string];
+    const suspended_until = 1_800_000_000;
+    market.hosts["node.test"] = {
+      request: async (input, init) => {
+        if (input.endsWith("/sla")) return Response.json({ sla_status: { suspended_until } });
+        const answer = await node.request(input, init);
+        if (!input.endsWith("/v1/search")) return answer;
+        const found = (await answer.json()) as { agents: object[] };
+        const steward = { score: 0.5, tier: "VERIFIED", suspended_until };
+        return Response.json({ ...found, agents: found.agents.map((it) => ({ ...it, steward })) });
+      },
+    };
+    try {
+      const order = { capability: RESEARCH, max_price_usdc: "0.30", max_latency_ms: 5000 };
+      const { quote_token } = offers[0];
+      expect((await call("hire_agent", { ...order, quote_token })).error).to.contain("seller_suspended");
+      const named = { ...order, agent_id: asked.agent_id, params: { words: 30 } };
+      expect((await call("hire_agent", named)).error).to.contain("seller_suspended");
+      expect((await call("clarify", asked)).error).to.contain("seller_suspended");
+      expect((await call("get_remaining_budget")).remaining_usdc).to.equal("1.00");
+    } finally {
+      market.hosts["node.test"] = node;
+    }
+  });
+
   it("holds an offer to the operator's limit for one hire, as it holds any other", async () => {
     const { call } = await connect();
     const { agents } = await call("search_agents", { capability: RESEARCH });

@@ -92,11 +92,15 @@ describe("the search for sellers", () => {
       const error = await rejection(all(findSellers(some, wishes({ seller: first.agent_id }))));
       expect(error).to.include({ code: "seller_suspended" });
       expect(error.message).to.match(says);
+      const any = wishes({ seller: first.agent_id, allowSuspended: true });
+      expect(await all(findSellers(some, any))).to.deep.equal([first.agent_id]);
     }
     await sellersOf({ seller: addressOf(1) });
     expect(asked.at(-1)).to.include({ include_suspended: true });
     await sellersOf();
     expect(asked.at(-1)).to.not.have.property("include_suspended");
+    await sellersOf({ allowSuspended: true });
+    expect(asked.at(-1)).to.include({ include_suspended: true });
   });
 
   it("gives up on a search that never ends", async () => {

@@ -6,6 +6,7 @@ import { offersOf, type QuoteOffer } from "tallystick-protocol/clarification/cla
 import { TallystickError } from "tallystick-protocol/errors";
 import { jsonHash } from "tallystick-protocol/hire/paramsHash";
 import { type Listing, listingSchema } from "tallystick-protocol/records/listing";
+import { readSuspension, requireNotSuspended } from "tallystick-sdk/buyer/suspension";
 import { clarify } from "tallystick-sdk/clarify/clarify";
 import { z } from "zod";
 import { type McpContext, requireWallet } from "../mcpContext.ts";
@@ -108,10 +109,17 @@ function keepOffer(
 }
 
 async function findListing({ query }: McpContext, agentId: string, capability: string): Promise<Listing> {
-  const { agents } = await query.search({ capability, clarification_supported: true, limit: 100 });
+  const { agents } = await query.search({
+    ...{ capability, clarification_supported: true, limit: 100 },
+    // So that it can be said why this one is not asked.
+    include_suspended: true,
+  });
   const found = agents.find(({ agent_id: id }) => id === agentId);
   const read = found && listingSchema.safeParse({ ...found.listing, agent_id: agentId });
-  if (read?.success) return read.data;
+  if (read?.success) {
+    requireNotSuspended(read.data, readSuspension(found?.steward?.suspended_until));
+    return read.data;
+  }
   throw new TallystickError({
     code: "clarification_not_supported",
     message: `${agentId} has no live listing of ${capability} that takes clarification.`,

@@ -28,7 +28,7 @@ export type BuyerContext = {
   address: Address;
   network: PaymentNetwork;
   baseUrl: string;
-  search: SearchClient;
+  search: SearchClient & Required<Pick<SearchClient, "sla">>;
   budget: Budget | undefined;
   /** Hires that are paid for and not concluded, so that a crash forgets none. */
   journal: KeyValueStore;

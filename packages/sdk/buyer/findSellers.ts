@@ -5,17 +5,15 @@ import { NoSellerError, noRecovery } from "../errors.ts";
 import type { SearchRequest } from "../query/answers.ts";
 import { meetsRequirements, type Requirements, requirementsAsked } from "./requirements.ts";
 import type { FoundAgent, SearchClient } from "./searchClient.ts";
+import { readSuspension, requireNotSuspended, type Suspension } from "./suspension.ts";
 
 /** An offer that a hire may take. */
 export type Candidate = {
   listing: Listing;
   price: bigint;
   reputation: FoundAgent["reputation"];
-  /** Until when it takes no new hires, for a breach of its SLA, unix seconds. */
-  suspendedUntil?: number | null;
+  suspendedUntil?: Suspension;
 };
-
-const LATEST = 253_402_300_799;
 
 /** How many pages of a hundred offers are looked through. */
 const MAX_PAGES = 20;
@@ -31,6 +29,8 @@ export type Wishes = {
   minAvgStars?: number | undefined;
   minTrustTier?: number | undefined;
   require?: Requirements | undefined;
+  /** Whether it may be one that is suspended. */
+  allowSuspended?: boolean | undefined;
   /** Whether an escrow payment mode may be used. */
   allowsEscrow: (paymentMode: string) => boolean;
   /** Whose own offers these are: nobody hires itself. */
@@ -42,8 +42,9 @@ export type Wishes = {
  * Further pages are asked for only when whoever takes them comes to their end. What the search answers is held to the
  * wishes again.
  *
- * @throws NoSellerError `no_seller`, `seller_suspended` when the one that is wanted takes no new hires now, or `no_recovery` when there are some but none by an escrow that is allowed; an
- * error of the search when nobody was found before it
+ * @throws NoSellerError `no_seller`, `seller_suspended` when the one that is wanted takes no new hires now, or
+ * `no_recovery` when there are some but none by an escrow that is allowed; an error of the search when nobody was found
+ * before it
  */
 export async function* findSellers(
   client: SearchClient,
@@ -60,7 +61,7 @@ export async function* findSellers(
     ...requirementsAsked(wishes.require ?? {}),
     ...(wishes.mode === "escrow" ? {} : { payment_mode: wishes.mode }),
     // So that it can be said why the one that is wanted is not hired.
-    ...(wishes.seller !== undefined && { include_suspended: true }),
+    ...((wishes.seller !== undefined || wishes.allowSuspended === true) && { include_suspended: true }),
     limit: 100,
   };
   const others: Candidate[] = [];
@@ -99,19 +100,14 @@ function readCandidate({ agent_id, listing, reputation, steward }: FoundAgent): 
         listing: read.data,
         price: parseUsdc(read.data.price_usdc),
         reputation: reputation ?? {},
-        suspendedUntil: readTime(steward?.suspended_until),
+        suspendedUntil: readSuspension(steward?.suspended_until),
       }
     : undefined;
 }
 
-/** Unix seconds up to the year 9999, in whatever form a node gives them; what is none of these is later than all. */
-function readTime(seconds: unknown): number | null {
-  if (seconds === undefined || seconds === null) return null;
-  return Number.isSafeInteger(seconds) ? Math.min(Math.max(0, seconds as number), LATEST) : LATEST;
-}
-
 function fits(candidate: Candidate, wishes: Wishes): boolean {
-  return (candidate.suspendedUntil ?? null) === null && isWanted(candidate, wishes);
+  const isFree = wishes.allowSuspended === true || (candidate.suspendedUntil ?? null) === null;
+  return isFree && isWanted(candidate, wishes);
 }
 
 function isWanted({ listing, price, reputation }: Candidate, wishes: Wishes): boolean {
@@ -137,14 +133,7 @@ export function isOfMode(paymentMode: string, wanted: string): boolean {
 function noSeller(found: readonly Candidate[], wishes: Wishes): NoSellerError {
   const { capability, maxPrice, maxLatencyMs, mode } = wishes;
   const suspended = found.find((it) => it.suspendedUntil != null && isWanted(it, wishes));
-  if (suspended !== undefined) {
-    const until = new Date((suspended.suspendedUntil ?? 0) * 1_000).toISOString();
-    return new NoSellerError({
-      code: "seller_suspended",
-      message: `${suspended.listing.agent_id} takes no new hires until ${until}: it broke its SLA.`,
-      hint: "Take another seller, or wait. GET /v1/agents/{id}/sla of the node says which promise it broke.",
-    });
-  }
+  if (suspended) requireNotSuspended(suspended.listing, suspended.suspendedUntil ?? null);
   const refusedEscrows = found
     .map(({ listing }) => listing.payment_mode)
     .filter((it) => it !== "direct" && !wishes.allowsEscrow(it));

@@ -15,4 +15,9 @@ export type SearchClient = {
     request: SearchRequest,
     options?: { signal?: AbortSignal },
   ) => Promise<{ agents: readonly FoundAgent[]; next_cursor?: string | null }>;
+  /** What an agent promises: asked before a listing is hired that nobody searched for. Default: the node's word. */
+  sla?: (
+    agent: string,
+    options?: { signal?: AbortSignal },
+  ) => Promise<{ sla_status: { suspended_until?: number | null } | null }>;
 };

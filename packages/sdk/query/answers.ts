@@ -83,6 +83,14 @@ export type SearchResult = {
 
 export type SearchAnswer = { agents: SearchResult[]; next_cursor: string | null };
 
+/** An agent's SLA as it stands; null when it promises nothing. */
+export type SlaAnswer = {
+  agent_id: string;
+  /** `suspended_until`: it takes no new hires until then, unix seconds. */
+  sla_status: { overall_status: string; suspended_until: number | null } | null;
+  as_of: AsOf;
+};
+
 /** The block and time of the last tick: windows and expiries are as of here. */
 export type AsOf = { block: number; time: number };
 

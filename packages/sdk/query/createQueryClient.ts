@@ -9,6 +9,7 @@ import type {
   ReputationAnswer,
   SearchAnswer,
   SearchRequest,
+  SlaAnswer,
 } from "./answers.ts";
 import { askGraphql } from "./askGraphql.ts";
 import { type AgentAnswer, createGraphqlClient, type GraphqlClient } from "./createGraphqlClient.ts";
@@ -25,6 +26,8 @@ export type QueryClient = {
   listings: (agent: string, page?: Page) => Promise<ListingsAnswer>;
   /** The receipts it signed as the seller, the latest first. */
   receipts: (agent: string, page?: Page) => Promise<ReceiptsAnswer>;
+  /** What it promises, and how that stands (STEWARD). */
+  sla: (agent: string, options?: { signal?: AbortSignal }) => Promise<SlaAnswer>;
   /** The parameters and trust roots in force. */
   params: () => Promise<ParamsAnswer>;
   /** An agent with its listings, latest hires and tier changes; null when nothing made the address an agent. */
@@ -57,6 +60,7 @@ export function createQueryClient({ baseUrl, fetch }: { baseUrl: string; fetch?:
     cluster: (agent, page) => ofAgent(agent, "cluster", page),
     listings: (agent, page) => ofAgent(agent, "listings", page),
     receipts: (agent, page) => ofAgent(agent, "receipts", page),
+    sla: (agent, { signal } = {}) => ask(`/v1/agents/${encodeURIComponent(agent)}/sla`, undefined, signal),
     params: () => ask("/v1/params"),
     agent: async (address) => (await graphql.agent({ address })).agent,
     graphql,

@@ -9,7 +9,15 @@ import {
   createClarification,
 } from "tallystick-sdk/clarify/createClarification";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
-import { type Market, MEAN, mean, type OpenBuyer, type OpenSeller, openMarket } from "../support/market.ts";
+import {
+  type Market,
+  MEAN,
+  mean,
+  NODE,
+  type OpenBuyer,
+  type OpenSeller,
+  openMarket,
+} from "../support/market.ts";
 import { newWallet, type SdkChain, startSdkChain } from "../support/sdkChain.ts";
 
 const RESEARCH = "custom.acme.research";
@@ -124,6 +132,48 @@ describe("clarification", () => {
     expect((await buyer.hire({ ...wanted, ...limits }).catch((error) => error)).words.text).to.contain(
       "expired",
     );
+  });
+
+  it("does not pay a quote of a seller that was suspended since, unless that is wanted", async () => {
+    clock.ahead = 0;
+    const given = await ask();
+    if (given.outcome !== "quote") throw new Error(given.outcome);
+    const limits = { maxPriceUsdc: "3.00", maxLatencyMs: 20_000 };
+    const wanted = { ...acceptOffer(listing, given.quote), ...limits };
+    const node = market.hosts["node.test"] as Market["hosts"][string];
+    let said: () => Response = () => Response.json({ sla_status: { suspended_until: 1_800_000_000 } });
+    const sold: string[] = [];
+    market.hosts["node.test"] = {
+      request: (input, init) =>
+        input === `${NODE}/v1/agents/${seller.address}/sla` ? said() : node.request(input, init),
+    };
+    market.hosts[seller.host] = {
+      request: (input, init) => {
+        sold.push(input);
+        return seller.direct.request(input, init);
+      },
+    };
+    try {
+      expect(await codeOf(buyer.hire(wanted))).to.equal("seller_suspended");
+      expect(
+        await codeOf(buyer.hire({ ...limits, capability: RESEARCH, params: { words: 5 }, listing })),
+      ).to.equal("seller_suspended");
+      said = () => Response.json({ sla_status: { suspended_until: "for good" } });
+      expect(await codeOf(buyer.hire(wanted))).to.equal("seller_suspended");
+      expect(sold).to.deep.equal([]);
+      said = () => Response.json({ sla_status: { suspended_until: 1_800_000_000 } });
+      const hired = await buyer.hire({ ...wanted, allowSuspended: true });
+      expect(hired.pricePaidUsdc).to.equal("3.00");
+      // What was hired before is given again, and a node that does not say is in nobody's way.
+      expect((await buyer.hire({ ...wanted, allowSuspended: true })).isRepeated).to.equal(true);
+      said = () => new Response("<html>", { status: 502 });
+      const other = await market.openBuyer();
+      const unasked = { ...limits, capability: RESEARCH, params: { words: 5 }, listing };
+      expect((await other.hire(unasked)).pricePaidUsdc).to.equal("1.00");
+    } finally {
+      market.hosts["node.test"] = node;
+      market.hosts[seller.host] = seller.direct;
+    }
   });
 
   it("hands the brief on as a stranger's words, not as text to paste", async () => {
