@@ -43,7 +43,7 @@ answer, ${LIMITS.milliseconds / 1000} seconds. No batches. Every refusal has an 
 | \`TOO_MANY_SUBSCRIPTIONS\`, \`OVERLOADED\`, \`DATABASE_UNAVAILABLE\` | try again later, or another replica |
 | \`INTERNAL_SERVER_ERROR\` | a fault of this node; its log has the cause |
 
-**Subscriptions** are server-sent events: \`hireCounted\` and \`tierChanged\`, with filters. Each event has a \`position\`; give it as \`after\`
+**Subscriptions** are server-sent events: \`hireCounted\`, \`tierChanged\` and \`breachChanged\`, with filters. Each event has a \`position\`; give it as \`after\`
 to go on, on this node or on another on the same database. \`reorg: true\` says that what came after \`position\` was taken back.
 
 **Pages.** What an explorer or a dashboard shows of one thing is one request:

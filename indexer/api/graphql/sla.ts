@@ -63,7 +63,7 @@ const GuaranteeRef = builder.objectRef<GuaranteeReport>("SlaGuarantee").implemen
   }),
 });
 
-const StepRef = builder.objectRef<Step>("BreachStep").implement({
+export const BreachStepRef = builder.objectRef<Step>("BreachStep").implement({
   fields: (t) => ({
     step: t.exposeString("step", {
       description: "detected, disputed, upheld, overturned, confirmed, closed, reinstated or paid.",
@@ -121,7 +121,7 @@ const BreachRef = builder.objectRef<Breach>("Breach").implement({
     owedUsdc: t.field({ type: "Usdc", resolve: ({ owed }) => formatUsdc(owed) }),
     paidUsdc: t.field({ type: "Usdc", resolve: ({ paid }) => formatUsdc(paid) }),
     steps: t.field({
-      type: [StepRef],
+      type: [BreachStepRef],
       description: `In order, the latest ${MOST_STEPS}.`,
       resolve: async ({ id, steps }, _, { load, takeRows }) => {
         const from = Math.max(0, steps - MOST_STEPS);
@@ -144,6 +144,14 @@ const BreachRef = builder.objectRef<Breach>("Breach").implement({
     ),
   }),
 });
+
+builder.objectField(BreachStepRef, "breach", (t) =>
+  t.field({
+    type: BreachRef,
+    nullable: true,
+    resolve: ({ breach }, _, { load }): Promise<Breach | null> => load.breach.load(breach),
+  }),
+);
 
 const BreachConnection = builder.connectionObject(
   { type: BreachRef, name: "BreachConnection" },

@@ -7,6 +7,7 @@ import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { queryError, refusal } from "./errors.ts";
 import { HireRef } from "./hire.ts";
+import { BreachStepRef } from "./sla.ts";
 import { TierChangeRef } from "./tierChange.ts";
 
 /** Something that happened; or, without a subject, that everything after the position was taken back. */
@@ -50,6 +51,19 @@ const TierChangedRef = builder.objectRef<Happening>("TierChanged").implement({
   }),
 });
 
+const BreachChangedRef = builder.objectRef<Happening>("BreachChanged").implement({
+  fields: (t) => ({
+    position: t.exposeString("position", { description: POSITION }),
+    reorg: t.boolean({ description: REORG, resolve: ({ subject }) => subject === null }),
+    breachStep: t.field({
+      type: BreachStepRef,
+      nullable: true,
+      resolve: ({ subject }, _, { load }): Promise<Row<"breachStep"> | null> | null =>
+        subject === null ? null : load.breachStep.load(subject),
+    }),
+  }),
+});
+
 builder.subscriptionType({
   description:
     "What happens, over server-sent events, in the order of the log. A subscriber that takes its time is waited for, not buffered for.",
@@ -79,6 +93,19 @@ builder.subscriptionType({
           context,
           after,
           (message) => message.kind === "tier_change" && (!agent || message.agent === agent),
+        ),
+      resolve: (happening) => happening,
+    }),
+    breachChanged: t.field({
+      type: BreachChangedRef,
+      description:
+        "A step of a breach of an SLA: detected, disputed, ruled on, confirmed, closed, reinstated or paid.",
+      args: { agent: t.arg({ type: "Address" }), after: t.arg.string({ description: AFTER }) },
+      subscribe: (_, { agent, after }, context) =>
+        follow(
+          context,
+          after,
+          (message) => message.kind === "sla_step" && (!agent || message.agent === agent),
         ),
       resolve: (happening) => happening,
     }),

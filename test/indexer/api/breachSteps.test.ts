@@ -1,14 +1,20 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { serve } from "@hono/node-server";
 import { expect } from "chai";
 import type { Hono } from "hono";
 import { privateKeyToAccount } from "viem/accounts";
 import { createApi } from "../../../indexer/api/app.ts";
+import { graphqlServer } from "../../../indexer/api/graphql/server.ts";
 import { messagesOf } from "../../../indexer/api/stream/messages.ts";
+import * as schema from "../../../indexer/ponder.schema.ts";
 import { momentsOf } from "../../../indexer/src/timeline.ts";
 import { createHttpNode } from "../../../services/notifying/httpNode.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { DAY, START, wallet } from "../../derive/eventLog.ts";
 import { AGENT, attest, goTo, stewardLog } from "../../derive/steward/stewardScene.ts";
 import { node, openApiStory } from "../support/apiStory.ts";
+import { followEvents } from "../support/followEvents.ts";
 
 /** A breach of a success guarantee that suspends, confirmed after its week. */
 function breachedLog() {
@@ -121,5 +127,44 @@ describe("steps of breaches", () => {
     const [message] = await messagesOf(database.db, [row as never]);
     expect(JSON.parse(message?.text ?? "")).to.deep.include({ type: "sla_step" });
     expect(JSON.parse(message?.text ?? "").data).to.include({ step: "detected", breach_threshold: "0.9" });
+  });
+
+  it("are told by a GraphQL subscription, of one agent where that is asked", async () => {
+    const operations = { readBlocked: async () => null, readBlockedTransfers: async () => null };
+    const yoga = graphqlServer({ db: database.db, operations, node, pollMs: 10 });
+    const server = serve({
+      fetch: (request, connection) => yoga.fetch(request, connection as object),
+      ...{ port: 0, hostname: "127.0.0.1" },
+    }) as Server;
+    await new Promise((resolve) => server.once("listening", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
+    const positions = [1, 2, 3].map((n) => `00000000000${n}/00000001/0000000000000001/000001`);
+    const [other, detected, confirmed] = positions;
+    const row = (position = "", subject = "", agent: string = AGENT) => ({
+      ...{ position, kind: "sla_step", subject, agent, counterpart: null },
+    });
+    const rows = [row(other, ids[0], wallet(300)), row(detected, ids[0]), row(confirmed, ids[1])];
+    await database.database.insert(schema.timeline).values(rows as never);
+    const leave = new AbortController();
+    type Told = { position: string; reorg: boolean; breachStep: object };
+    const told = followEvents<Told>(
+      url,
+      `breachChanged(agent: "${AGENT}", after: "0") { position reorg breachStep { step breach { metric breachThreshold } } }`,
+      leave.signal,
+    );
+    try {
+      const breach = { metric: "success_rate", breachThreshold: 0.9 };
+      for (const [position, step] of [
+        [detected, "detected"],
+        [confirmed, "confirmed"],
+      ])
+        expect((await told.next()).value).to.deep.equal({
+          ...{ position, reorg: false, breachStep: { step, breach } },
+        });
+    } finally {
+      leave.abort();
+      server.closeAllConnections();
+      server.close();
+    }
   });
 });

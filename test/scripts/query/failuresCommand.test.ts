@@ -1,0 +1,88 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { serve } from "@hono/node-server";
+import { expect } from "chai";
+import { Hono } from "hono";
+import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
+import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
+
+const AGENT = `0x${"a1".repeat(20)}`;
+const BUYER = `0x${"b2".repeat(20)}`;
+const failure = (n: number, changes: object = {}) => ({
+  ...{ hire: `0x${String(n).padStart(64, "0")}-1`, buyer: BUYER, capability: "text.translate" },
+  ...{ price_usdc: "0.05", time: 1_767_225_600, evidence: "telemetry", reason: null, is_excused: false },
+  ...changes,
+});
+
+describe("`tallystick failures`", function () {
+  this.timeout(60_000);
+  this.slow(15_000);
+
+  let server: ReturnType<typeof serve>;
+  let url: string;
+  const asked: string[] = [];
+
+  before(async () => {
+    const app = new Hono();
+    app.use(async ({ req }, next) => {
+      asked.push(req.url.slice(req.url.indexOf("/v1")));
+      await next();
+    });
+    app.get("/v1/aliases/ada", ({ json }) => json({ agent_id: AGENT }));
+    app.get(`/v1/agents/${AGENT}/failures`, ({ req, json }) => {
+      const page = { agent_id: AGENT, since: 1 };
+      if (req.query("days") === "90") return json({ ...page, failures: [], next_cursor: null });
+      return req.query("cursor") === undefined
+        ? json({ ...page, failures: [failure(1, { reason: "\u001b[31mtimeout" })], next_cursor: "a+b" })
+        : json({ ...page, failures: [failure(2, { is_excused: true })], next_cursor: null });
+    });
+    app.all("*", ({ json }) =>
+      json({ code: "private_metrics", detail: "It asks for private metrics." }, 403),
+    );
+    server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" });
+    await once(server, "listening");
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  after(() => server?.close());
+
+  async function run(...args: string[]) {
+    const child = spawn(
+      process.execPath,
+      nodeProgram("scripts/cli.ts", ["failures", ...args, "--url", url]),
+      {
+        env: childEnvironment({ NO_COLOR: "1" }),
+      },
+    );
+    const [out, err, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "close"),
+    ]);
+    return { out, err, code: code as number };
+  }
+
+  it("shows page after page of an agent named by its alias, and what a stranger wrote as plain text", async () => {
+    const { out, err, code } = await run("ada");
+    expect([code, err]).to.deep.equal([0, ""]);
+    expect(out).to.contain("timeout").and.contain("– (not counted)").and.contain(failure(2).hire);
+    expect(out).to.not.contain("\u001b");
+    const path = `/v1/agents/${AGENT}/failures?days=7&limit=100`;
+    expect(asked).to.deep.equal(["/v1/aliases/ada", path, `${path}&cursor=a%2Bb`]);
+  });
+
+  it("answers programs with JSON, says when none failed, and why it cannot tell", async () => {
+    const [programs, none, refused, both] = await Promise.all([
+      run(AGENT, "--json", "--last-30-days"),
+      run(AGENT, "--last-90-days"),
+      run(BUYER),
+      run(AGENT, "--last-7-days", "--last-90-days"),
+    ]);
+    expect(JSON.parse(programs.out).failures).to.have.length(2);
+    expect(none.out).to.equal("No hire of the last 90 days failed.\n");
+    expect(refused.code).to.be.above(0);
+    expect(refused.err).to.contain("It asks for private metrics.");
+    expect(both.code).to.be.above(0);
+  });
+});
