@@ -62,7 +62,7 @@ export type Counted = {
   /** The parameter with the length of its window. */
   window?: "windowSeconds" | "volumeWindowSeconds";
   /** Which hires of the window. */
-  hires?: "all" | "rated" | "escrow" | "timed" | "priced";
+  hires?: "all" | "rated" | "direct" | "escrow" | "timed" | "priced";
   /** On which side the agent stands in them; the seller's without one. */
   side?: "seller" | "buyer";
   ratings?: "window" | "all";

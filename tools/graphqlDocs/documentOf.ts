@@ -55,6 +55,8 @@ to go on, on this node or on another on the same database. \`reorg: true\` says 
 | several agents | \`agentsByAddress(addresses)\` |
 | an agent's past | \`agent(address) { history(days) counterparties(as: BUYER) }\` |
 | a cluster | \`cluster(id) { graph { nodes edges signals isWhole } }\`, \`clusters(orderBy: SIZE)\` |
+| what a reputation rests on | \`agent(address) { familyMember independence { buyerFamilies { family paidUsdc returned keptUsdc } directHires unreceipted unansweredEscrows } }\` |
+| a family of wallets | \`family(id) { founder members { reason payer sender amountUsdc tx } }\` |
 | a ledger | \`ledgerEntries(ledger, recordType)\`, \`ledgerEntryByHash(hash)\`, \`checkpoints(ledger)\` |
 | an escrow | \`escrow(id) { tx settlementTx steps { kind tx } }\` |
 | the node | \`meta { token contracts { anchoredLedger escrows } }\` |

@@ -110,7 +110,7 @@ export const EscrowRef = builder.objectRef<Row<"escrow">>("Escrow").implement({
   }),
 });
 
-const EscrowConnection = builder.connectionObject(
+export const EscrowConnection = builder.connectionObject(
   { type: EscrowRef, name: "EscrowConnection" },
   { name: "EscrowEdge" },
 );

@@ -9,7 +9,7 @@ import { genericByHash } from "../rows/ledgerEntries.ts";
 import { pricesOf } from "../rows/prices.ts";
 import { recordsByHash } from "../rows/records.ts";
 import { type KeyedTable, type RowOf, rowsById } from "../rows/rowsById.ts";
-import { type Place, transferValues } from "../rows/transferValues.ts";
+import { type Place, type TransferAt, transfersAt, transferValues } from "../rows/transferValues.ts";
 
 /** The tables whose rows are looked up by their id. */
 const TABLES = [
@@ -46,6 +46,9 @@ const TABLES = [
   "guarantee",
   "breach",
   "breachStep",
+  "kin",
+  "family",
+  "flow",
 ] as const satisfies KeyedTable[];
 
 type RowLoaders = { [Name in (typeof TABLES)[number]]: Loader<RowOf<Name>> };
@@ -62,6 +65,8 @@ export type Loaders = RowLoaders & {
   event: Loader<string>;
   /** How much was transferred at a log. */
   transferValue: DataLoader<Place, bigint | null, string>;
+  /** The transfer at a log. */
+  transfer: DataLoader<Place, TransferAt | null, string>;
   /** The cluster that an id stands for now: the one it was merged into in the end. */
   cluster: ClusterLoader;
   /** Ids of a cluster and of all that were merged into it. */
@@ -86,12 +91,15 @@ export function openLoaders(db: Database): Loaders {
     recordByHash: new DataLoader((hashes) => recordsByHash(db, hashes)),
     genericByHash: new DataLoader((hashes) => genericByHash(db, hashes)),
     event: new DataLoader((positions) => eventsAt(db, positions)),
-    transferValue: new DataLoader((places) => transferValues(db, places), {
-      cacheKeyFn: ({ block, log }) => `${block}/${log}`,
-    }),
+    transferValue: new DataLoader((places) => transferValues(db, places), { cacheKeyFn: placeKey }),
+    transfer: new DataLoader((places) => transfersAt(db, places), { cacheKeyFn: placeKey }),
     cluster: clusterLoader(db),
     clusterParts: new DataLoader((ids) => clusterParts(db, ids)),
     assignments: new DataLoader((audits) => assignmentsOf(db, audits)),
     prices: new DataLoader((agents) => pricesOf(db, agents)),
   };
+}
+
+function placeKey({ block, log }: Place): string {
+  return `${block}/${log}`;
 }

@@ -10,6 +10,8 @@ import "./escrow.ts";
 import "./tierChange.ts";
 import "./rating.ts";
 import "./fundingGraph.ts";
+import "./family.ts";
+import "./independence.ts";
 import "./receipt.ts";
 import "./payment.ts";
 import "./ledger.ts";

@@ -1,5 +1,5 @@
 import type { SQL } from "drizzle-orm";
-import { and, desc, eq, gt, gte, isNotNull, lt, ne, sql } from "ponder";
+import { and, desc, eq, gt, gte, isNotNull, isNull, lt, ne, sql } from "ponder";
 import type { Counted } from "tallystick-derive/publishedField";
 import { STATE_ID } from "tallystick-derive/stateId";
 import type { Row } from "tallystick-derive/tables";
@@ -53,6 +53,7 @@ export function countedHires(
   const conditions: Record<typeof hires, SQL | undefined> = {
     all: undefined,
     rated: ne(hire.outcome, "neutral"),
+    direct: isNull(hire.escrowId),
     escrow: isNotNull(hire.escrowId),
     timed: isNotNull(hire.latencyMs),
     priced: isNotNull(hire.capability),

@@ -114,10 +114,11 @@ async function readRows<Found>(
     `${of.name} ${JSON.stringify([part, direction])}`,
     of.id,
     async (parents) => {
-      const { rows } = await reader.db.execute<RawRow & { parent: string }>(
-        sql`SELECT parents.parent, page.* FROM unnest(${sql.param([...parents])}::text[]) AS parents (parent) CROSS JOIN LATERAL (${select}) AS page`,
+      // By a name that no table has a column of: rows of `page` would take its place.
+      const { rows } = await reader.db.execute<RawRow & { list_parent: string }>(
+        sql`SELECT parents.parent AS list_parent, page.* FROM unnest(${sql.param([...parents])}::text[]) AS parents (parent) CROSS JOIN LATERAL (${select}) AS page`,
       );
-      const byParent = Map.groupBy(rows, ({ parent }) => parent);
+      const byParent = Map.groupBy(rows, ({ list_parent }) => list_parent);
       return parents.map((parent) => inOrder(byParent.get(parent) ?? []).map((raw) => decode(table, raw)));
     },
   );

@@ -12,7 +12,7 @@ export const familyFields = {
     type: "count",
     description: "Families of wallets that bought, by whose money they began with; not its own.",
     formula:
-      "funding families of the buyers, without the seller's own and without `deep`: see section 8 and Query.family",
+      "funding families of the buyers, without the seller's own and without `deep`: see section 13 and Query.family",
     ...money,
     bucket: "powerOfTen",
     columns: ["independentBuyers"],
@@ -83,6 +83,7 @@ export const familyFields = {
     value: ({ agent }) => share(BigInt(agent.windowDirect), BigInt(agent.windowDirect + agent.unreceipted)),
     numerator: (it) => String(it.windowDirect),
     denominator: (it) => String(it.windowDirect + it.unreceipted),
+    counts: { window: "windowSeconds", hires: "direct" },
   }),
   unreceipted_payments: field({
     type: "count",

@@ -118,6 +118,18 @@ const copies: [table: string, from: string, count: number, changes: string][] = 
     10_000,
     "'id', '0x' || lpad(to_hex(n), 64, '0') || '/deposited', 'block', n",
   ],
+  [
+    "kin",
+    "true",
+    20_000,
+    `'id', ${hex("100000 + n")}, 'family', ${hex("1000 + n % 3")}, 'acted_block', n, 'parent', ${hex("n % 7")}`,
+  ],
+  [
+    "patron",
+    `seller = '${cast.busy}'`,
+    20_000,
+    `'id', ${hex("1000 + n % 3")} || '/' || n, 'seller', ${hex("1000 + n % 3")}, 'family', ${hex("100000 + n")}`,
+  ],
   ["anchor", "true", 3_000, "'id', ledger || '/' || 100 + n, 'seq', 100 + n, 'block', 1000 + n"],
 ];
 
@@ -153,6 +165,9 @@ describe("GraphQL over many rows", () => {
         FROM (SELECT * FROM ${table} WHERE ${from} ORDER BY id LIMIT 1) AS model, generate_series(0, ${count - 1}) AS n,
           LATERAL jsonb_populate_record(null::public.${table}, to_jsonb(model) || jsonb_build_object(${changes})) AS row`);
     }
+    await database.pool.query(`
+      INSERT INTO unreceipted (id, seller, buyer, value, block, "time", in_window)
+      SELECT n, ${hex("1000 + n % 3")}, '${cast.modest}', 1000, n, n, true FROM generate_series(1, 20000) AS n`);
     await database.pool.query("ANALYZE");
     app = createApi({
       db: database.db,
@@ -251,6 +266,18 @@ describe("GraphQL over many rows", () => {
     [
       "who funded an agent, and how much",
       `{ fundingGraph(agent: "${cast.ring[0]}") { nodes { address } edges { from amountUsdc } } }`,
+    ],
+    [
+      "a large family and why its wallets are in it",
+      `{ family(id: "${address(100_000)}") { members(${many}) { nodes { address payer family { isEstablished } } } } }`,
+    ],
+    [
+      "the families that bought of a seller",
+      `{ agent(address: "${LARGE}") { independence { buyerFamilies(${many}) { nodes { family { id isEstablished } keptUsdc returned { account amountUsdc } } } } } }`,
+    ],
+    [
+      "the payments that a seller wrote no receipt for",
+      `{ agent(address: "${LARGE}") { independence { unreceipted(${many}) { nodes { id amountUsdc } } } } }`,
     ],
     ["checkpoints", `{ checkpoints(${many}) { nodes { id } } }`],
   ];

@@ -81,6 +81,8 @@ export const shapes: Hostile[] = [
   ...[
     "{ agents(first: 100) { nodes { hires(first: 100) { nodes { receipt { entry { record { body } } } } } } } }",
     "{ agents(first: 100) { nodes { explain(field: SUCCESS_RATE) { hires(first: 100) { nodes { id } } } } } }",
+    "{ agents(first: 100) { nodes { independence { buyerFamilies(first: 100) { nodes { family { members(first: 100) { nodes { tx } } } } } } } } }",
+    "{ agents(first: 100) { nodes { independence { buyerFamilies { nodes { returned { account } } } unreceipted { totalCount } } } } }",
     `{ ${times(30, (at) => `a${at}: hires(first: 0) { totalCount }`)} }`,
     `{ ${times(29, (at) => `a${at}: fundingGraph(agent: "0x${"0".repeat(40)}", depth: 3) { edges { signals { members } } }`)} }`,
   ].map((query) => ({ family: "costly", query })),

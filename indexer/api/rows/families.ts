@@ -1,0 +1,47 @@
+import { eq, gt } from "ponder";
+import type { Row } from "tallystick-derive/tables";
+import { escrow, kin, patron, unreceipted } from "../../ponder.schema.ts";
+import type { RowList } from "./list.ts";
+
+/** The wallets of a family that a rule ever asked about, in the order in which they first acted. */
+export function familyMembers(family: string): RowList<Row<"kin">> {
+  return {
+    table: kin,
+    of: { name: "members of a family", column: kin.family, id: family },
+    order: [kin.actedBlock, kin.actedLog, kin.id],
+    direction: "asc",
+  };
+}
+
+/** The families that bought of a seller in the window, by their founders. */
+export function buyerFamilies(seller: string): RowList<Row<"patron">> {
+  return {
+    table: patron,
+    of: { name: "families that bought of", column: patron.seller, id: seller },
+    order: [patron.id],
+    direction: "asc",
+    filter: gt(patron.hires, 0),
+  };
+}
+
+/** The payments in the window that a seller wrote no receipt for in time, the latest first. */
+export function unreceiptedPayments(seller: string): RowList<Row<"unreceipted">> {
+  return {
+    table: unreceipted,
+    of: { name: "unreceipted payments to", column: unreceipted.seller, id: seller },
+    order: [unreceipted.block, unreceipted.id],
+    direction: "desc",
+    filter: eq(unreceipted.inWindow, true),
+  };
+}
+
+/** The deposits that a seller left unanswered, of those that count now, the latest first. */
+export function unansweredEscrows(seller: string): RowList<Row<"escrow">> {
+  return {
+    table: escrow,
+    of: { name: "unanswered escrows of", column: escrow.seller, id: seller },
+    order: [escrow.depositedBlock, escrow.id],
+    direction: "desc",
+    filter: eq(escrow.unanswered, true),
+  };
+}

@@ -1,0 +1,231 @@
+import { expect } from "chai";
+import { createApi } from "../../../indexer/api/app.ts";
+import * as schema from "../../../indexer/ponder.schema.ts";
+import { positionKey } from "../../../indexer/src/positionKey.ts";
+import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
+import { DAY, ESCROW, EventLog, wallet } from "../../derive/eventLog.ts";
+import { cast, node, openApiStory } from "../support/apiStory.ts";
+
+const [SELLER, RICH, FIRST, SECOND, LONER, HUB, OWN, PAID] = [1, 50, 51, 52, 53, 54, 55, 56].map((n) =>
+  wallet(n),
+) as [`0x${string}`, ...`0x${string}`[]];
+const CHAIN = Array.from({ length: 18 }, (_, n) => wallet(100 + n));
+const SECRET = wallet(3);
+
+type BuyerFamily = {
+  family: { id: string };
+  isIndependent: boolean;
+  isEstablished: boolean;
+  ratedHires: number;
+  successes: number;
+  successShare: number | null;
+  paidUsdc: string;
+  returned: { account: string; amountUsdc: string }[];
+  keptUsdc: string;
+};
+type Answer = {
+  agent: {
+    independentBuyers: number;
+    establishedBuyers: number;
+    independentSuccessRate: number | null;
+    keptUsdc: string;
+    receiptCoverage: number;
+    unreceiptedPayments: number;
+    unreceiptedUsdc: string;
+    unansweredEscrows: number;
+    familyMember: { family: { id: string } };
+    independence: {
+      buyerFamilies: { nodes: BuyerFamily[]; totalCount: number };
+      directHires: number;
+      unreceipted: { nodes: { id: string; buyerAddress: string; amountUsdc: string; block: number }[] };
+      unansweredEscrows: { nodes: { id: string }[] };
+    } | null;
+    explain: { hires: { totalCount: number } };
+  };
+};
+
+const INDEPENDENCE = `query ($address: Address!) { agent(address: $address) {
+  independentBuyers establishedBuyers independentSuccessRate keptUsdc receiptCoverage unreceiptedPayments unreceiptedUsdc
+  unansweredEscrows familyMember { family { id } }
+  independence {
+    buyerFamilies { totalCount nodes { family { id } isIndependent isEstablished hires ratedHires successes successShare paidUsdc
+      returned { account amountUsdc } keptUsdc } }
+    directHires unreceipted { nodes { id buyerAddress amountUsdc block } } unansweredEscrows { nodes { id } }
+  }
+  explain(field: RECEIPT_COVERAGE) { hires { totalCount } }
+} }`;
+
+/** Two wallets of one family, one from a hub, one that the seller funded, one at the end of a long chain; and what was left out. */
+function story(): EventLog {
+  const log = new EventLog({ hubs: [HUB] });
+  log.transfer(RICH, FIRST, 9_000_000);
+  log.transfer(FIRST, SECOND, 3_000_000);
+  log.transfer(HUB, LONER, 4_000_000);
+  log.transfer(SELLER, OWN, 1_000_000);
+  for (const [n, to] of CHAIN.entries()) if (n > 0) log.transfer(CHAIN[n - 1] ?? to, to, 2_000_000);
+  const settled = log.deposit(wallet(8), RICH, { payee: PAID });
+  log.released(settled).transfer(ESCROW, PAID, 500_000);
+  log.listing(SELLER, "x.y");
+  log.listing(SECRET, "x.y", { private_metrics: true });
+  const buyers = [FIRST, SECOND, SECOND, LONER, OWN, PAID, CHAIN.at(-1) ?? RICH];
+  for (const [n, buyer] of buyers.entries()) log.after(1).hire(SELLER, buyer, { passed: n !== 1 });
+  log.after(1).hire(SECRET, LONER);
+  // Less than both paid; more than the loner did; and too little to count.
+  log.after(1).transfer(SELLER, RICH, 700_000);
+  log.transfer(SELLER, LONER, 600_000);
+  log.transfer(SELLER, PAID, 99_999);
+  log.after(1).transfer(LONER, SELLER, 250_000, { authorized: true });
+  log.timedOut(log.deposit(SELLER, FIRST));
+  return log.after(DAY + 1).tick();
+}
+
+describe("GraphQL: what a reputation rests on", function () {
+  this.timeout(60_000);
+  let database: Awaited<ReturnType<typeof openApiDatabase>>;
+  let ask: <Data>(query: string, variables?: object) => Promise<Data>;
+
+  before(async () => {
+    const { postgres } = await openApiStory();
+    database = await openApiDatabase(await postgres.createDatabase("independence"));
+    const log = story();
+    await database.fill((await log.derive()).store);
+    await database.database
+      .insert(schema.eventLog)
+      .values(log.events.map((event) => ({ position: positionKey(event), json: JSON.stringify(event) })));
+    const operations = { readBlocked: async () => null, readBlockedTransfers: async () => null };
+    const app = createApi({ db: database.db, operations, node, settlementUrl: null });
+    ask = async (query, variables = {}) => {
+      const response = await app.request("/graphql", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ query, variables }),
+      });
+      const { data, errors } = (await response.json()) as { data: never; errors?: unknown };
+      expect(errors, JSON.stringify(errors)).to.equal(undefined);
+      return data;
+    };
+  });
+  after(() => database?.close());
+
+  /** Works an agent's figures out from what is shown behind them. */
+  function expectRecomputed({ agent }: Answer): void {
+    const { buyerFamilies, directHires, unreceipted, unansweredEscrows } =
+      agent.independence as never as NonNullable<Answer["agent"]["independence"]>;
+    const all = buyerFamilies.nodes;
+    const others = all.filter(({ family: { id } }) => id !== "deep" && id !== agent.familyMember.family.id);
+    expect(all.filter((it) => it.isIndependent)).to.deep.equal(others);
+    expect(agent.independentBuyers).to.equal(others.length);
+    expect(agent.establishedBuyers).to.equal(others.filter((it) => it.isEstablished).length);
+    let kept = 0;
+    for (const { paidUsdc, returned, keptUsdc, family } of all) {
+      const rest = atomic(paidUsdc) - returned.reduce((sum, it) => sum + atomic(it.amountUsdc), 0);
+      const own = others.some((it) => it.family.id === family.id) ? Math.max(0, rest) : 0;
+      expect(atomic(keptUsdc), family.id).to.equal(own);
+      kept += own;
+    }
+    expect(atomic(agent.keptUsdc)).to.equal(kept);
+    const shares = others.filter((it) => it.ratedHires > 0).map((it) => it.successes / it.ratedHires);
+    const mean = shares.reduce((sum, it) => sum + it, 0) / shares.length;
+    if (shares.length === 0) expect(agent.independentSuccessRate).to.equal(null);
+    else expect(agent.independentSuccessRate).to.be.closeTo(mean, 1e-9);
+    expect(agent.explain.hires.totalCount).to.equal(directHires);
+    const coverage = directHires / (directHires + unreceipted.nodes.length);
+    expect(agent.receiptCoverage).to.be.closeTo(coverage, 1e-9);
+    expect(agent.unreceiptedPayments).to.equal(unreceipted.nodes.length);
+    expect(agent.unansweredEscrows).to.equal(unansweredEscrows.nodes.length);
+  }
+
+  it("shows everything that the figures can be worked out from again", async () => {
+    const answer = await ask<Answer>(INDEPENDENCE, { address: SELLER });
+    expectRecomputed(answer);
+    const { agent } = answer;
+    expect([agent.independentBuyers, agent.keptUsdc, agent.unreceiptedUsdc]).to.deep.equal([
+      2,
+      "1.30",
+      "0.25",
+    ]);
+    const shown = new Map(agent.independence?.buyerFamilies.nodes.map((it) => [it.family.id, it]));
+    expect([...shown.keys()]).to.have.members([RICH, LONER, SELLER, "deep"]);
+    expect(shown.get(RICH)).to.deep.include({ successShare: 0.75, paidUsdc: "2.00", keptUsdc: "1.30" });
+    expect(shown.get(RICH)?.returned).to.deep.equal([{ account: SELLER, amountUsdc: "0.70" }]);
+    expect(shown.get(LONER)).to.deep.include({ keptUsdc: "0.00" });
+    expect(agent.independence?.unreceipted.nodes).to.have.length(1);
+    expect(agent.independence?.unreceipted.nodes[0]).to.deep.include({
+      buyerAddress: LONER,
+      amountUsdc: "0.25",
+    });
+  });
+
+  it("shows the same of a whole market", async () => {
+    const market = await openApiStory();
+    for (const address of [cast.busy, cast.modest, cast.ring[0]])
+      expectRecomputed(await market.ask<Answer>(INDEPENDENCE, { address }));
+  });
+
+  it("shows nothing of an agent with private metrics", async () => {
+    const { agent } = await ask<Answer>(INDEPENDENCE, { address: SECRET });
+    expect(agent.independence).to.equal(null);
+    expect(agent.explain.hires).to.equal(null);
+  });
+
+  const MEMBERS = `query ($id: ID!) { family(id: $id) { id isEstablished sellerFamilies founder { address }
+    members { totalCount nodes { address steps reason payer sender amountUsdc tx block log actedBlock family { id } } } } }`;
+  type Members = {
+    family: {
+      id: string;
+      founder: { address: string } | null;
+      sellerFamilies: number;
+      members: { totalCount: number; nodes: Record<string, string | number | null>[] };
+    } | null;
+  };
+
+  it("tells why each wallet is in its family, by whichever of them is asked for", async () => {
+    const { family } = await ask<Members>(MEMBERS, { id: SECOND.toUpperCase().replace("0X", "0x") });
+    expect(family).to.deep.include({ id: RICH, founder: { address: RICH }, sellerFamilies: 1 });
+    const members = new Map(family?.members.nodes.map((it) => [it.address, it]));
+    expect([...members.keys()]).to.have.members([RICH, FIRST, SECOND, PAID]);
+    expect(members.get(RICH)).to.deep.include({
+      steps: 0,
+      reason: "NOTHING",
+      payer: null,
+      sender: null,
+      tx: null,
+    });
+    expect(members.get(SECOND)).to.deep.include({
+      ...{ steps: 2, reason: "TRANSFER", payer: FIRST, sender: FIRST, amountUsdc: "3.00" },
+      family: { id: RICH },
+    });
+    expect(members.get(SECOND)?.tx).to.match(/^0x[0-9a-f]{64}$/);
+    // Paid out by the escrow's contract, with the buyer's money.
+    expect(members.get(PAID)).to.deep.include({
+      reason: "PAYOUT",
+      payer: RICH,
+      sender: ESCROW,
+      amountUsdc: "0.50",
+    });
+  });
+
+  it("tells why a wallet founds a family of its own", async () => {
+    const { family } = await ask<Members>(MEMBERS, { id: LONER });
+    expect(family?.members.nodes).to.have.length(1);
+    expect(family?.members.nodes[0]).to.deep.include({
+      ...{ address: LONER, steps: 0, reason: "HUB", payer: null, sender: HUB, amountUsdc: "4.00" },
+    });
+  });
+
+  it("tells of the family of those whose founder is too far away, and of no wallet that nothing needed to know", async () => {
+    const { family } = await ask<Members>(MEMBERS, { id: "deep" });
+    expect(family).to.deep.include({ id: "deep", founder: null, sellerFamilies: 0 });
+    expect(family?.members.nodes[0]).to.deep.include({
+      address: CHAIN.at(-1),
+      steps: null,
+      reason: "TRANSFER",
+    });
+    for (const id of [wallet(999), "", "\0", "x".repeat(3_000), "deep "])
+      expect(await ask<Members>(MEMBERS, { id })).to.deep.equal({ family: null });
+  });
+});
+
+function atomic(usdc: string): number {
+  return Math.round(Number(usdc) * 1e6);
+}
