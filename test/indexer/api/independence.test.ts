@@ -6,9 +6,8 @@ import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { DAY, ESCROW, EventLog, wallet } from "../../derive/eventLog.ts";
 import { cast, node, openApiStory } from "../support/apiStory.ts";
 
-const [SELLER, RICH, FIRST, SECOND, LONER, HUB, OWN, PAID] = [1, 50, 51, 52, 53, 54, 55, 56].map((n) =>
-  wallet(n),
-) as [`0x${string}`, ...`0x${string}`[]];
+const [SELLER, RICH, FIRST, SECOND] = [wallet(1), wallet(50), wallet(51), wallet(52)];
+const [LONER, HUB, OWN, PAID] = [wallet(53), wallet(54), wallet(55), wallet(56)];
 const CHAIN = Array.from({ length: 18 }, (_, n) => wallet(100 + n));
 const SECRET = wallet(3);
 
