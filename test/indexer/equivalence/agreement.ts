@@ -2,6 +2,7 @@ import { expect } from "chai";
 import pg from "pg";
 import type { DeriveEvent } from "tallystick-derive/events";
 import { parseEvent } from "tallystick-derive/parseEvent";
+import { camelName, fieldNames } from "tallystick-derive/publishedFields";
 import { relevantLog } from "tallystick-derive/relevant/relevantLog";
 import type { Reputation } from "tallystick-derive/reputation";
 import { snapshotOf } from "tallystick-derive/snapshot";
@@ -16,10 +17,10 @@ import type { IndexerProcess } from "../support/indexerProcess.ts";
 
 const SCHEMA = "tallystick";
 
-const FIELDS = `address registeredBlock registeredTime successRate avgLatencyMs avgLatencyMsP50 avgLatencyMsP95
-  avgLatencyMsP99 last24hVolumeUsdc last30dHireCount last30dHireCountRaw freeHires distinctBuyers totalRatings avgStars
-  clusterId clusterSize signalsTripped auditPassRate auditCoverage auditsEligible auditsDrawn auditsUndisclosed falseRefunds refundRate disputeRate claimStatus claimed trustTier hiresBought
-  silentTimeoutRate refundAfterDeliveryRate avgCostPerCapability { capability medianUsdc }`;
+/** Every published field, as GraphQL asks for it. */
+const FIELDS = ["address", "registeredBlock", "registeredTime", ...fieldNames.map(camelName)]
+  .map((name) => (name === "avgCostPerCapability" ? `${name} { capability medianUsdc }` : name))
+  .join(" ");
 
 /** A node's digests by block, and its last one. */
 export type Digests = Map<number, string>;
