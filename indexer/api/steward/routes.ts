@@ -200,6 +200,7 @@ const answers = {
 export const trustReportRoute = createRoute({
   method: "get",
   path: "/v1/agents/{id}/trust-report",
+  operationId: "getTrustReport",
   tags,
   summary: "An agent's trust score with all that it is made of, signed by this node",
   description:
@@ -212,6 +213,7 @@ export const trustReportRoute = createRoute({
 export const slaRoute = createRoute({
   method: "get",
   path: "/v1/agents/{id}/sla",
+  operationId: "getSla",
   tags,
   summary: "What an agent promises, and whether it keeps it",
   request: { params: agentParams },
@@ -226,6 +228,7 @@ export const slaRoute = createRoute({
 export const failuresRoute = createRoute({
   method: "get",
   path: "/v1/agents/{id}/failures",
+  operationId: "listFailures",
   tags,
   summary: "An agent's failed hires of the last days, the latest first",
   description:
@@ -254,6 +257,7 @@ export const failuresRoute = createRoute({
 export const reportKeyRoute = createRoute({
   method: "get",
   path: "/v1/report-key",
+  operationId: "getReportKey",
   tags,
   summary: "The key that signs this node's trust reports",
   responses: { 200: json("Its public half", key), 404: noKey },

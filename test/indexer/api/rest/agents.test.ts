@@ -338,7 +338,10 @@ describe("REST", () => {
       .flatMap((operations) => Object.values(operations) as Operation[])
       .map(({ operationId }) => operationId);
     // Generated clients call their functions by these.
-    for (const name of names) expect(name).to.match(/^[a-z][A-Za-z0-9]{2,60}$/);
+    for (const name of names)
+      expect(name)
+        .to.be.a("string")
+        .and.match(/^[a-z][A-Za-z0-9]{2,60}$/);
     expect(new Set(names).size).to.equal(names.length);
     const described = Object.entries(description.paths)
       .flatMap(([path, operations]) => Object.keys(operations).map((it) => `${it.toUpperCase()} ${path}`))
