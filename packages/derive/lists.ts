@@ -36,9 +36,14 @@ export function listLength(store: Store, list: string): Answer<number> {
 /** The items that the list has when it is asked, in order. */
 export async function* itemsOf(store: Store, list: string): AsyncGenerator<string> {
   const row = await store.get("list", list);
-  if (row === null) return;
-  for (let page = 0; page < Math.floor(row.length / PAGE); page++) yield* await pageItems(store, list, page);
-  yield* tailItems(row);
+  if (row !== null) yield* itemsUpTo(store, row);
+}
+
+/** The items of a list whose end is at hand, in order. */
+export async function* itemsUpTo(store: Store, end: ListEnd): AsyncGenerator<string> {
+  for (let page = 0; page < Math.floor(end.length / PAGE); page++)
+    yield* await pageItems(store, end.id, page);
+  yield* tailItems(end);
 }
 
 /** The same at once, for a list that is known to be short. */

@@ -1,5 +1,5 @@
 import { drawNumber } from "tallystick-derive/audits/drawnPlaces";
-import { itemsOf } from "tallystick-derive/lists";
+import { queuedHires } from "tallystick-derive/audits/queues";
 import type { Row } from "tallystick-derive/tables";
 import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
 import type { AuditChain } from "./auditChain.ts";
@@ -42,7 +42,7 @@ export type Draw = { tick: LogTick; place: number; of: number; number: number; i
 
 /** The draw that a hire took part in, worked out by the formula; null while there was none. */
 export async function drawOf(
-  { store, ticks }: DerivedLog,
+  { store, ticks }: Pick<DerivedLog, "store" | "ticks">,
   { id, operator, ppm, eligibleBlock }: Row<"audit">,
 ): Promise<Draw | null> {
   const drawing = ticks.filter(({ hash }) => hash !== undefined);
@@ -52,7 +52,7 @@ export async function drawOf(
   if (tick === undefined) return null;
   const from = drawing[n - 1]?.block ?? 0;
   let [of, place] = [0, -1];
-  for await (const hire of itemsOf(store, `queued/sample/${operator}/${ppm}`)) {
+  for await (const hire of queuedHires(store, "sample", { operator, ppm })) {
     const joined = store.get("audit", hire)?.eligibleBlock ?? 0;
     if (joined < from || joined >= tick.block) continue;
     if (hire === id) place = of;

@@ -1,5 +1,6 @@
-import { append, itemIn, itemsOf, type ListEnd, withItem } from "../lists.ts";
+import { append, itemIn, itemsOf, itemsUpTo, type ListEnd, withItem } from "../lists.ts";
 import type { Step } from "../step.ts";
+import type { Store } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { drawNumber, drawnPlaces } from "./drawnPlaces.ts";
 
@@ -12,7 +13,7 @@ export async function enqueue(
   kind: QueueKind,
   { hire, operator, ppm }: { hire: string; operator: string; ppm: number },
 ): Promise<void> {
-  const id = `${kind}/${operator}/${ppm}`;
+  const id = queueId(kind, operator, ppm);
   const { block } = step.at;
   const row = await step.store.get("auditQueue", id);
   const { ticks } = step.state;
@@ -76,6 +77,20 @@ async function touch(step: Step, { id, touched }: Row<"auditQueue">, tick: numbe
   if (touched === tick) return;
   await step.store.update("auditQueue", id, { touched: tick });
   await append(step.store, queuesAt(tick), id);
+}
+
+/** All hires that ever waited for a draw at a rate, in the order in which they came: who verifies a draw counts its places. */
+export async function* queuedHires(
+  store: Store,
+  kind: QueueKind,
+  { operator, ppm }: { operator: string; ppm: number },
+): AsyncGenerator<string> {
+  const queue = await store.get("auditQueue", queueId(kind, operator, ppm));
+  if (queue !== null) yield* itemsUpTo(store, endOf(queue));
+}
+
+function queueId(kind: QueueKind, operator: string, ppm: number): string {
+  return `${kind}/${operator}/${ppm}`;
 }
 
 /** Its items are a list, whose end stands in the row of the queue. */
