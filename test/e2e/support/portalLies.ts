@@ -1,21 +1,24 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { buildPortal } from "../../../portal/build.mjs";
 import { actors } from "../../../scripts/demo/actors.ts";
 import { askGraphql } from "../../../scripts/demo/readBack.ts";
+import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
 import { type Lie, type LyingNode, openLyingNode } from "../../portal/support/lyingNode.ts";
 import { BROWSER_MS, startBrowser } from "../../support/browser.ts";
 import type { DemoResult } from "./demoProcess.ts";
 
 /**
- * Blocks until what is the head now is final, as Ponder counts it on a chain that it does not know, and one more tick; so many at once,
- * which it still takes for one chain that goes on.
+ * Blocks until what is the head now is final, as Ponder counts it on a chain that it does not know, and one more tick. They come a few
+ * at once, and the next when it has seen those: it ends when too many come that it has not seen.
  */
-const [FINAL, AT_ONCE, PAUSE_MS] = [45, 5, 400];
+const [FINAL, AT_ONCE] = [45, 5];
+
+/** What Ponder says of its chains. */
+type Status = Record<string, { block: { number: number } }>;
 
 /** The portal in front of a real node, and of something that lies: the page has to say so, and of what. */
 export function portalLies(demoOf: () => DemoResult): void {
@@ -40,15 +43,25 @@ export function portalLies(demoOf: () => DemoResult): void {
       rmSync(folder, { recursive: true, force: true });
     });
 
+    const askChain = async (method: string, params: unknown[] = []) => {
+      const response = await fetch(demoOf().rpcUrl, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+      });
+      return ((await response.json()) as { result: string }).result;
+    };
+    const blockOfNode = async () => {
+      const chains = (await (await fetch(`${demoOf().url}/status`)).json()) as Status;
+      return Math.max(...Object.values(chains).map((it) => it.block.number));
+    };
     const mine = async () => {
       for (let mined = 0; mined < FINAL; mined += AT_ONCE) {
-        const params = [`0x${AT_ONCE.toString(16)}`];
-        await fetch(demoOf().rpcUrl, {
-          method: "POST",
-          headers: { "content-type": "application/json" },
-          body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "hardhat_mine", params }),
+        await askChain("hardhat_mine", [`0x${AT_ONCE.toString(16)}`]);
+        const head = Number(await askChain("eth_blockNumber"));
+        await waitUntil(async () => (await blockOfNode()) >= head, {
+          ...{ what: `the node sees block ${head}`, withinMs: 60_000, everyMs: 100 },
         });
-        await setTimeout(PAUSE_MS);
       }
     };
 
