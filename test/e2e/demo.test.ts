@@ -209,8 +209,6 @@ describe("npm run demo", function () {
     }
   });
 
-  portalLies(() => demo);
-
   it("runs a second time beside the first, prints a table, and ends with 0 and nothing left", async () => {
     const run = runTallystick(["demo"]);
     const { code } = await run.ended;
@@ -223,13 +221,18 @@ describe("npm run demo", function () {
     await untilGone({ pids: [], ports });
   });
 
-  it("stops what it kept when it is told to, and leaves no process and no port", async () => {
-    const ports = [demo.url, demo.rpcUrl, demo.settlementUrl, demo.databaseUrl].map((url) =>
-      Number(new URL(url).port),
-    );
-    kept.child.kill("SIGTERM");
-    expect((await kept.ended).code).to.equal(143);
-    await untilGone({ pids: [demo.pid], ports, files: [path.dirname(path.dirname(demo.ledgerFile))] });
+  portalLies(() => demo);
+
+  // In a suite of its own: a suite's tests run before the suites inside it, and those need the node.
+  describe("when it is told to end", () => {
+    it("stops what it kept when it is told to, and leaves no process and no port", async () => {
+      const ports = [demo.url, demo.rpcUrl, demo.settlementUrl, demo.databaseUrl].map((url) =>
+        Number(new URL(url).port),
+      );
+      kept.child.kill("SIGTERM");
+      expect((await kept.ended).code).to.equal(143);
+      await untilGone({ pids: [demo.pid], ports, files: [path.dirname(path.dirname(demo.ledgerFile))] });
+    });
   });
 });
 
