@@ -60,7 +60,8 @@ export async function firstAt(ledger: DiskLedger, time: number): Promise<number>
 
 async function workOf(payload: PyObject, held: HeldProposals): Promise<Work | undefined> {
   const { type, body } = payload;
-  if (type === "settlement") return workIn(payload, true);
+  // What changes nothing is no work, such as a dispatcher's closing entry of a task that was never settled.
+  if (type === "settlement") return isEmpty(payload.data_update) ? undefined : workIn(payload, true);
   if (type !== "review" || !isObject(body) || body.decision !== "reject") return undefined;
   const id = String(body.proposal);
   const divergence = held.get(id)?.divergence;
@@ -85,6 +86,10 @@ async function contentOf(held: HeldProposals, id: string): Promise<PyObject> {
     if (error instanceof TallystickError && error.code === "unknown_held") return {};
     throw error;
   }
+}
+
+function isEmpty(value: PyJson | undefined): boolean {
+  return isObject(value) && Object.keys(value).length === 0;
 }
 
 function isObject(value: PyJson | undefined): value is PyObject {

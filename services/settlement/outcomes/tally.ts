@@ -14,11 +14,11 @@ export type Work = { agent: string; isSettled: boolean; complexity: number; dive
 
 /**
  * How complex a task is, in thousandths, as `agent_metadata.complexity` says before anything is decided: a number from 0 to 1, or
- * an object with it as `value`. Who does not say earns nothing when the work is settled, and pays in full when it is rejected: so leaving it out is
+ * an object with it as `value`; a dispatcher says it in its own part, `agent_metadata.dispatch.complexity`. Who does not say earns nothing when the work is settled, and pays in full when it is rejected: so leaving it out is
  * never worth more than saying it.
  */
 export function complexityOf(agentMetadata: PyJson | undefined, isSettled: boolean): number {
-  const said = field(agentMetadata, "complexity");
+  const said = field(agentMetadata, "complexity") ?? field(field(agentMetadata, "dispatch"), "complexity");
   const value = field(said, "value") ?? said;
   const number = typeof value === "bigint" ? Number(value) : value;
   if (typeof number !== "number" || !(number >= 0 && number <= 1)) return isSettled ? 0 : COMPLEXITY_UNITS;

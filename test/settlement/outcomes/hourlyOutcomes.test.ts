@@ -34,13 +34,14 @@ describe("the outcomes of an hour", () => {
   type Said = {
     confidence?: number;
     complexity?: unknown;
+    dispatch?: object;
     update?: object;
     shadow?: object;
     drifted?: boolean;
   };
   let task = 0;
   async function propose(by: string, said: Said = {}): Promise<TestAnswer["json"]> {
-    const { confidence = 0.9, complexity, update = { a: 100 }, shadow, drifted = false } = said;
+    const { confidence = 0.9, complexity, dispatch, update = { a: 100 }, shadow, drifted = false } = said;
     const parent = drifted ? "ab".repeat(32) : service.ledger.head;
     const answer = await service.post(
       "/v1/settle",
@@ -48,7 +49,10 @@ describe("the outcomes of an hour", () => {
         header: {
           task_id: `task-${task++}`,
           parent_hash: parent,
-          agent_metadata: complexity === undefined ? {} : { complexity },
+          agent_metadata: {
+            ...(complexity !== undefined && { complexity }),
+            ...(dispatch !== undefined && { dispatch }),
+          },
         },
         payload: { data_update: update, confidence_score: confidence },
         ...(shadow && { shadow: { payload: { data_update: shadow } } }),
@@ -118,6 +122,17 @@ describe("the outcomes of an hour", () => {
     hoursLater(4);
     await service.tellOutcomes?.();
     expect(await told(), "nothing is told twice, nor an hour without anything").to.deep.equal([expected]);
+  });
+
+  it("count what a dispatcher says of its tasks, and not its closing entries, which settle nothing", async () => {
+    const complexity = { value: 0.75, version: "complexity/1", features: {}, classifier: null };
+    await propose("agent", { dispatch: { complexity } });
+    await propose("agent", { dispatch: { complexity }, confidence: 0.1 });
+    await propose("agent", { dispatch: { complexity, closing: { status: "REJECTED" } }, update: {} });
+    hoursLater(2);
+    await service.tellOutcomes?.();
+    const [hour] = await told();
+    expect(hour?.agents[AGENT]).to.deep.include({ ok: 1, fail: 1, c: { ok: 750, fail: 750 } });
   });
 
   it("take in what was held when the operator has decided: released as settled, rejected as rejected, with how far apart they were", async () => {
