@@ -151,6 +151,14 @@ describe("what was left out, at the boundaries", () => {
     expect((await figures(mended.after(1).tick())).receipt_coverage).to.equal(1);
   });
 
+  it("count a payment once that a log tells twice, and go on", async () => {
+    const log = new EventLog();
+    log.listing(S, "x.y");
+    const tx = log.after(1).transfer(B, S, 250_000, { authorized: true });
+    log.after(1).transfer(B, S, 250_000, { authorized: true, tx });
+    expect((await figures(log.after(DAY + 1).tick())).unreceipted_payments).to.equal(1);
+  });
+
   it("is an escrow that went back without a word for more than 24 hours", async () => {
     const log = (seconds: number, act: (it: EventLog, id: `0x${string}`) => void = () => {}) => {
       const it = new EventLog();

@@ -19,6 +19,8 @@ export async function receiptIsDue(step: Step, id: string, words: readonly strin
   const [seller = "", buyer = "", value = "0", block, time] = words;
   const leaves = Number(time) + step.params.windowSeconds;
   if (leaves <= step.at.time || (await step.store.get("hire", id)) !== null) return;
+  // A log that tells one transfer twice tells of one payment.
+  if ((await step.store.get("unreceipted", id)) !== null) return;
   const row = { id, seller, buyer, value: BigInt(value), block: Number(block), time: Number(time) };
   await step.store.insert("unreceipted", { ...row, inWindow: true });
   await countUnreceipted(step, row, 1);

@@ -46,6 +46,8 @@ export type FamilyFacts = {
     time: number;
     due: number;
     until: number | null;
+    /** Whether it was found to be without a receipt, and in the window then. */
+    isKept: boolean;
   }[];
   unanswered: { id: string; due: number; until: number | null }[];
 };
@@ -197,6 +199,7 @@ function notePayment(facts: Facts, event: Extract<DeriveEvent, { kind: "transfer
     time: event.time,
     due: it.presumedUntil + 1,
     until: null,
+    isKept: false,
   });
 }
 
@@ -216,7 +219,10 @@ function decide(facts: Facts): void {
   for (const it of families.unreceipted) {
     if (it.until !== null || asOf < it.due) continue;
     const hasHire = facts.hires.some(({ id }) => id === it.id);
-    it.until = hasHire ? 0 : it.time + params.windowSeconds;
+    const leaves = it.time + params.windowSeconds;
+    const isTold = families.unreceipted.some((other) => other.id === it.id && other.isKept);
+    it.isKept = !hasHire && !isTold && leaves > asOf;
+    it.until = it.isKept ? leaves : 0;
   }
   for (const it of families.unanswered) {
     if (it.until !== null || asOf < it.due) continue;
