@@ -17,9 +17,9 @@ export const bundleEntries: readonly BundleEntry[] = [
   { name: "seller", source: 'export * from "tallystick-sdk/seller";', most: 242_000 },
   { name: "escrow", source: 'export * from "tallystick-sdk/escrow";', most: 187_000 },
   { name: "auditor", source: 'export * from "tallystick-sdk/auditor";', most: 76_000 },
-  { name: "query", source: 'export * from "tallystick-sdk/query";', most: 4_200 },
-  { name: "derive", source: 'export * from "tallystick-derive";', most: 111_000 },
-  { name: "openLog", source: 'export * from "tallystick-sdk/openLog";', most: 115_000 },
+  { name: "query", source: 'export * from "tallystick-sdk/query";', most: 4_600 },
+  { name: "derive", source: 'export * from "tallystick-derive";', most: 121_000 },
+  { name: "openLog", source: 'export * from "tallystick-sdk/openLog";', most: 125_000 },
   {
     name: "inclusion",
     source: `export { fromHex, toHex } from "tallystick-protocol";

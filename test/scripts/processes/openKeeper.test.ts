@@ -103,7 +103,7 @@ describe("scripts/processes/openKeeper", () => {
     const service = {
       ...script("mute", 'console.log("thinking"); setInterval(() => {}, 1000)'),
       isReady: async () => false,
-      readyWithinMs: 400,
+      readyWithinMs: 2_000,
     };
     const error = (await startService(keeper, service).catch((e: unknown) => e)) as TallystickError;
     expect(error.code).to.equal("service_failed");
