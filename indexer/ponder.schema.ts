@@ -1,5 +1,5 @@
 import { index, onchainTable, type PgColumnsBuilders } from "ponder";
-import { auditStanding, countedSeller } from "./src/auditStanding.ts";
+import { auditStatus, countedSeller } from "./src/auditStatus.ts";
 import { deriveTable } from "./src/deriveTable.ts";
 import { publishedFigures } from "./src/publishedFigures.ts";
 
@@ -27,13 +27,13 @@ export const tierChange = deriveTable("tierChange", (table) => ({
 export const capability = deriveTable("capability", (table) => ({
   byAgent: index().on(table.agent, table.capability),
 }));
-export const custom = deriveTable("custom");
+export const purchases = deriveTable("purchases");
 export const act = deriveTable("act");
 export const kin = deriveTable("kin", (table) => ({
   byFamily: index().on(table.family, table.actedBlock, table.actedLog, table.id),
 }));
 export const family = deriveTable("family");
-export const familyCustom = deriveTable("familyCustom");
+export const familyPurchases = deriveTable("familyPurchases");
 export const patron = deriveTable("patron", (table) => ({
   bySeller: index().on(table.seller, table.id),
   byFamily: index().on(table.family, table.id),
@@ -81,7 +81,7 @@ export const orderedNode = deriveTable("orderedNode");
 export const fingerprint = deriveTable("fingerprint");
 export const fingerprintMember = deriveTable("fingerprintMember");
 export const trip = deriveTable("trip");
-export const party = deriveTable("party");
+export const buyerGroup = deriveTable("buyerGroup");
 export const rating = deriveTable("rating", (table) => ({
   byRatee: index().on(table.ratee, table.time, table.id),
 }));
@@ -92,7 +92,7 @@ export const audit = deriveTable("audit", (table) => ({
   byDraw: index().on(table.drawnBlock, table.id),
   byEligibility: index().on(table.eligibleBlock, table.id),
   bySeller: index().on(table.seller, table.eligibleBlock, table.id),
-  byStanding: index("audit_standing_index").on(auditStanding(table), table.eligibleBlock, table.id),
+  byStatus: index("audit_status_index").on(auditStatus(table), table.eligibleBlock, table.id),
   byCounted: index("audit_counted_index").on(countedSeller(table), table.eligibleBlock, table.id),
 }));
 export const auditQueue = deriveTable("auditQueue");

@@ -1,6 +1,6 @@
 import { setTimeout as sleepFor } from "node:timers/promises";
 
-/** How often and how patiently something is asked for again. */
+/** How often something is asked for again, and how long the pauses are. */
 export type Retries = {
   /** Attempts in all. Default 6. */
   attempts?: number;

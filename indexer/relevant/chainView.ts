@@ -3,8 +3,8 @@ import type { Place } from "tallystick-derive/place";
 import type { Address } from "tallystick-protocol/address";
 import type { BlockAt, LogPort, TokenTransfer } from "../logPort/logPort.ts";
 import { FinalTransfers } from "./finalTransfers.ts";
-import type { Patient } from "./patient.ts";
 import { type RecentBlock, RecentBlocks } from "./recentBlocks.ts";
+import type { RetryRead } from "./retryRead.ts";
 
 /** Behind every log of a block. */
 export const END = 2 ** 40;
@@ -23,7 +23,7 @@ export type ChainView = {
   finalizedHead: BlockAt;
   recent: readonly RecentBlock[];
   transfers: FinalTransfers;
-  patient: Patient;
+  retryRead: RetryRead;
 };
 
 /** Opens views of the chain. What it remembers is kept by the hashes of blocks, or of blocks that nothing takes back. */
@@ -44,10 +44,10 @@ export class ChainTransfers {
     this.#recent = new RecentBlocks(port);
   }
 
-  /** @throws OrphanedError when the block is gone from the chain, through `patient` */
-  async at(head: BlockAt, patient: Patient): Promise<ChainView> {
+  /** @throws OrphanedError when the block is gone from the chain, through `retryRead` */
+  async at(head: BlockAt, retryRead: RetryRead): Promise<ChainView> {
     if (head.block > this.#final.block && head.block >= this.#askedAt + ASK_AGAIN) {
-      const now = await patient((call) => this.#port.finalizedHead(call));
+      const now = await retryRead((call) => this.#port.finalizedHead(call));
       if (now.block > this.#final.block) this.#final = now;
       this.#askedAt = head.block;
     }
@@ -59,9 +59,9 @@ export class ChainTransfers {
       firstBlock: this.#firstBlock,
       final,
       finalizedHead: this.#final,
-      recent: first > head.block ? [] : await this.#recent.upTo(head, first, patient),
+      recent: first > head.block ? [] : await this.#recent.upTo(head, first, retryRead),
       transfers: this.#transfers,
-      patient,
+      retryRead,
     };
   }
 }

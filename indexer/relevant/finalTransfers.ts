@@ -12,7 +12,7 @@ import type {
 } from "../logPort/logPort.ts";
 import { openWallets } from "../logPort/openWallets.ts";
 import { LatestUsed } from "./latestUsed.ts";
-import type { Patient } from "./patient.ts";
+import type { RetryRead } from "./retryRead.ts";
 
 /** Blocks of one call: what was read of a long history is not lost when a call fails. */
 const STEP = 500_000;
@@ -55,9 +55,9 @@ export class FinalTransfers {
     wallets: readonly Address[],
     range: BlockRange,
     limit: number,
-    patient: Patient,
+    retryRead: RetryRead,
   ): Promise<TokenTransfer[]> {
-    return this.#read({ kind: "transfersTo", wallets }, range, limit, patient);
+    return this.#read({ kind: "transfersTo", wallets }, range, limit, retryRead);
   }
 
   /**
@@ -69,7 +69,7 @@ export class FinalTransfers {
     wallets: readonly Address[],
     upTo: number,
     limit: number,
-    patient: Patient,
+    retryRead: RetryRead,
   ): Promise<Map<Address, readonly TokenTransfer[]>> {
     const kept = this.#first[kind];
     const nothing: First = { upTo: this.#firstBlock - 1, transfers: [] };
@@ -79,7 +79,7 @@ export class FinalTransfers {
     // Those that are known up to one block have one range to read.
     for (const [last, group] of Map.groupBy(missing, ([, it]) => it.upTo)) {
       const query: LogQuery = { kind, wallets: group.map(([wallet]) => wallet) };
-      const read = await this.#read(query, { from: last + 1, to: upTo }, limit, patient);
+      const read = await this.#read(query, { from: last + 1, to: upTo }, limit, retryRead);
       const own = Map.groupBy(read, (it) => (kind === "transfersTo" ? it.to : it.from));
       for (const [wallet, before] of group) {
         const transfers = [...before.transfers, ...(own.get(wallet) ?? [])];
@@ -94,10 +94,10 @@ export class FinalTransfers {
   }
 
   /** What a transaction logged that is in a block up to `asOf`; null when there is none. */
-  async transaction(hash: Hex, asOf: number, patient: Patient): Promise<TransactionLogs | null> {
+  async transaction(hash: Hex, asOf: number, retryRead: RetryRead): Promise<TransactionLogs | null> {
     const known = this.#transactions.get(hash);
     if (known !== undefined) return known.block <= asOf ? known : null;
-    const read = await patient((call) => this.#port.transactionLogs(hash, asOf, call));
+    const read = await retryRead((call) => this.#port.transactionLogs(hash, asOf, call));
     if (read !== null) this.#transactions.set(hash, read);
     return read;
   }
@@ -106,12 +106,12 @@ export class FinalTransfers {
   async authorizations(
     senders: readonly Address[],
     range: BlockRange,
-    patient: Patient,
+    retryRead: RetryRead,
   ): Promise<Set<string>> {
     const found = new Set<string>();
     for (let n = 0; n < senders.length; n += WALLETS) {
       const some = senders.slice(n, n + WALLETS);
-      const used = await patient((call) => this.#port.authorizationsBy(some, range, call));
+      const used = await retryRead((call) => this.#port.authorizationsBy(some, range, call));
       for (const { block, log, authorizer, tx } of used) found.add(`${block}/${log}/${authorizer}/${tx}`);
     }
     return found;
@@ -120,7 +120,7 @@ export class FinalTransfers {
   /** The same transfers, each with the time of its block. */
   async withTimes<It extends { block: number; blockHash: Hex; time: number | null }>(
     logs: readonly It[],
-    patient: Patient,
+    retryRead: RetryRead,
   ): Promise<(It & { time: number })[]> {
     const hashes = new Map(logs.filter(({ time }) => time === null).map((it) => [it.block, it.blockHash]));
     const times = new Map<number, number>();
@@ -131,7 +131,7 @@ export class FinalTransfers {
     const missing = [...hashes.keys()].filter((block) => !times.has(block));
     for (let n = 0; n < missing.length; n += HEADERS) {
       const some = missing.slice(n, n + HEADERS);
-      for (const { block, hash, time } of await patient((call) => this.#headersOf(some, hashes, call))) {
+      for (const { block, hash, time } of await retryRead((call) => this.#headersOf(some, hashes, call))) {
         times.set(block, time);
         this.#times.set(hash, time);
       }
@@ -148,11 +148,16 @@ export class FinalTransfers {
     return headers;
   }
 
-  async #read(query: LogQuery, range: BlockRange, limit: number, patient: Patient): Promise<TokenTransfer[]> {
+  async #read(
+    query: LogQuery,
+    range: BlockRange,
+    limit: number,
+    retryRead: RetryRead,
+  ): Promise<TokenTransfer[]> {
     const found: TokenTransfer[] = [];
     for (let n = 0; n < query.wallets.length; n += WALLETS) {
       const wallets = query.wallets.slice(n, n + WALLETS);
-      found.push(...(await this.#readOrHalve({ ...query, wallets }, range, limit, patient)));
+      found.push(...(await this.#readOrHalve({ ...query, wallets }, range, limit, retryRead)));
     }
     return found.sort(byPlace);
   }
@@ -162,18 +167,18 @@ export class FinalTransfers {
     query: LogQuery,
     range: BlockRange,
     limit: number,
-    patient: Patient,
+    retryRead: RetryRead,
   ): Promise<TokenTransfer[]> {
     try {
-      return await this.#readSteps(query, range, limit, patient);
+      return await this.#readSteps(query, range, limit, retryRead);
     } catch (error) {
       const { wallets } = query;
       if (!(error instanceof TooManyLogsError) || wallets.length === 1) throw error;
       const half = Math.ceil(wallets.length / 2);
       const [first, second] = [wallets.slice(0, half), wallets.slice(half)];
       return [
-        ...(await this.#readOrHalve({ ...query, wallets: first }, range, limit, patient)),
-        ...(await this.#readOrHalve({ ...query, wallets: second }, range, limit, patient)),
+        ...(await this.#readOrHalve({ ...query, wallets: first }, range, limit, retryRead)),
+        ...(await this.#readOrHalve({ ...query, wallets: second }, range, limit, retryRead)),
       ];
     }
   }
@@ -182,7 +187,7 @@ export class FinalTransfers {
     query: LogQuery,
     { from, to }: BlockRange,
     limit: number,
-    patient: Patient,
+    retryRead: RetryRead,
   ): Promise<TokenTransfer[]> {
     const open = openWallets(query, this.#port.name, limit);
     const read = query.kind === "transfersFrom" ? this.#port.transfersFrom : this.#port.transfersTo;
@@ -190,7 +195,7 @@ export class FinalTransfers {
     for (let next = from; next <= to && open.wallets.length > 0; next += STEP) {
       const step = { from: next, to: Math.min(to, next + STEP - 1) };
       // More logs than a call may gather are no more the next time: that is no matter for patience.
-      const logs = await patient(async (call) => {
+      const logs = await retryRead(async (call) => {
         try {
           return await read(open.wallets, step, { ...call, ...most });
         } catch (error) {

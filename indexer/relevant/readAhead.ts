@@ -32,14 +32,14 @@ export async function readAhead(
   for (let n = 0; n < receipts.length; n += TOGETHER) {
     const some = receipts.slice(n, n + TOGETHER);
     const read = some.map(async ({ body, signer }) => {
-      const logs = await view.transfers.transaction(body.tx_hash as Hex, view.final, view.patient);
+      const logs = await view.transfers.transaction(body.tx_hash as Hex, view.final, view.retryRead);
       const payment = logs?.transfers.find(({ from }) => from === body.buyer);
       if (payment !== undefined) sides.add(payment.from).add(signer);
     });
     await Promise.all(read);
   }
   const fresh = [...sides].filter((it) => !isWatched(it));
-  await view.transfers.first("transfersTo", fresh, view.final, MOST_TRANSFERS, view.patient);
+  await view.transfers.first("transfersTo", fresh, view.final, MOST_TRANSFERS, view.retryRead);
 }
 
 function namesTransaction({ type, body: { tx_hash: tx, escrow_id: escrow } }: RecordEvent): boolean {

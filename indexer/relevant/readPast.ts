@@ -57,7 +57,7 @@ async function readInflows(
     const last = Math.min(view.final, Math.max(...fresh.map(({ before }) => before.block)));
     const limit = Math.max(...fresh.map((it) => it.limit));
     const wallets = [...new Set(fresh.map(({ wallet }) => wallet as Address))];
-    const first = await view.transfers.first("transfersTo", wallets, last, limit, view.patient);
+    const first = await view.transfers.first("transfersTo", wallets, last, limit, view.retryRead);
     for (const read of fresh) found.set(read, first.get(read.wallet as Address) ?? []);
   }
   for (const read of reads) {
@@ -75,7 +75,7 @@ async function readInflows(
 
 /** What reached a wallet after a place: the rest of that block, which counts towards no limit, and the blocks behind it. */
 async function readFurther(
-  { final, transfers, patient }: ChainView,
+  { final, transfers, retryRead }: ChainView,
   { wallet, after, before, limit }: TransfersToRead,
 ): Promise<TokenTransfer[]> {
   const to = Math.min(final, before.block);
@@ -83,8 +83,8 @@ async function readFurther(
   if (first > to) return [];
   const wallets = [wallet as Address];
   return [
-    ...(await transfers.to(wallets, { from: first, to: first }, Number.POSITIVE_INFINITY, patient)),
-    ...(await transfers.to(wallets, { from: first + 1, to }, limit, patient)),
+    ...(await transfers.to(wallets, { from: first, to: first }, Number.POSITIVE_INFINITY, retryRead)),
+    ...(await transfers.to(wallets, { from: first + 1, to }, limit, retryRead)),
   ];
 }
 
@@ -97,7 +97,7 @@ async function readOutflows(
   for (const [limit, group] of Map.groupBy(reads, (it) => it.limit)) {
     const upTo = Math.min(view.final, Math.max(...group.map(({ before }) => before.block)));
     const wallets = [...new Set(group.map(({ wallet }) => wallet as Address))];
-    const final = await view.transfers.first("transfersFrom", wallets, upTo, limit, view.patient);
+    const final = await view.transfers.first("transfersFrom", wallets, upTo, limit, view.retryRead);
     for (const read of group) {
       const { wallet, before } = read;
       const recent = view.recent.flatMap(({ transfers }) => transfers.filter(({ from }) => from === wallet));
@@ -126,7 +126,7 @@ async function readFirstSpent(
   for (let limit = 1; open.length > 0; limit = Math.min(MOST_EMPTY, limit * 10)) {
     const upTo = Math.min(view.final, Math.max(...open.map(({ before }) => before.block)));
     const wallets = [...new Set(open.map(({ wallet }) => wallet as Address))];
-    const final = await view.transfers.first("transfersFrom", wallets, upTo, limit, view.patient);
+    const final = await view.transfers.first("transfersFrom", wallets, upTo, limit, view.retryRead);
     const further: FirstSpentRead[] = [];
     for (const read of open) {
       const old = final.get(read.wallet as Address) ?? [];
@@ -173,7 +173,7 @@ async function transactionOf(view: ChainView, tx: Hex, asOf: number) {
   const last = Math.min(asOf, view.final);
   // Before the first final block there is none to be asked about.
   if (last < view.firstBlock) return nothing;
-  return (await view.transfers.transaction(tx, last, view.patient)) ?? nothing;
+  return (await view.transfers.transaction(tx, last, view.retryRead)) ?? nothing;
 }
 
 /** Whether the token logged the sender's authorization right before a transfer (EIP-3009). */
@@ -190,5 +190,5 @@ export function authorizes(
 function withTimes(view: ChainView, transfers: readonly TokenTransfer[]) {
   const times = new Map(view.recent.map(({ block, time }) => [block, time]));
   const told = transfers.map((it) => ({ ...it, time: it.time ?? times.get(it.block) ?? null }));
-  return view.transfers.withTimes(told, view.patient);
+  return view.transfers.withTimes(told, view.retryRead);
 }

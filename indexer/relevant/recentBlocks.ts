@@ -1,7 +1,7 @@
 import type { Hex } from "tallystick-protocol/hex";
 import { OrphanedBlockError } from "../logPort/errors.ts";
 import type { BlockAt, BlockHeader, BlockLogs, LogPort } from "../logPort/logPort.ts";
-import type { Patient } from "./patient.ts";
+import type { RetryRead } from "./retryRead.ts";
 
 /** A block that may still be taken back, with all that the token logged in it. */
 export type RecentBlock = BlockHeader & BlockLogs;
@@ -26,7 +26,7 @@ export class RecentBlocks {
    *
    * @throws OrphanedBlockError where the source has other blocks than these
    */
-  async upTo({ block, hash }: BlockAt, from: number, patient: Patient): Promise<RecentBlock[]> {
+  async upTo({ block, hash }: BlockAt, from: number, retryRead: RetryRead): Promise<RecentBlock[]> {
     const known: RecentBlock[] = [];
     let next = { block, hash };
     while (next.block >= from) {
@@ -38,7 +38,7 @@ export class RecentBlocks {
     const read: RecentBlock[] = [];
     while (next.block >= from) {
       const first = Math.max(from, next.block - TOGETHER + 1);
-      const blocks = await patient((call) => this.#read(first, next, call));
+      const blocks = await retryRead((call) => this.#read(first, next, call));
       read.push(...blocks.toReversed());
       next = { block: first - 1, hash: (blocks[0] as RecentBlock).parentHash };
     }

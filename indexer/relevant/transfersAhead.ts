@@ -77,12 +77,12 @@ export class TransfersAhead {
     const chunk = this.#chunk;
     if (chunk === null || block < chunk.from || block > chunk.to) {
       const range = { from: block, to: block };
-      return (await view.transfers.authorizations([from], range, view.patient)).has(key);
+      return (await view.transfers.authorizations([from], range, view.retryRead)).has(key);
     }
     if (!chunk.senders.has(from)) {
       const senders = [...new Set([from, ...chunk.transfers.map((it) => it.from)])];
       const fresh = senders.filter((it) => !chunk.senders.has(it));
-      for (const it of await view.transfers.authorizations(fresh, chunk, view.patient)) {
+      for (const it of await view.transfers.authorizations(fresh, chunk, view.retryRead)) {
         chunk.authorizations.add(it);
       }
       for (const it of fresh) chunk.senders.add(it);
@@ -108,7 +108,7 @@ export class TransfersAhead {
       wallets.length === chunk.wallets.size ? [] : wallets.filter((it) => !chunk.wallets.has(it));
     if (missing.length > 0) {
       const range = { from: chunk.from, to: chunk.to };
-      const read = await view.transfers.to(missing, range, Number.POSITIVE_INFINITY, view.patient);
+      const read = await view.transfers.to(missing, range, Number.POSITIVE_INFINITY, view.retryRead);
       chunk.transfers = [...chunk.transfers, ...read].sort(byPlace);
       for (const it of missing) chunk.wallets.add(it);
     }
@@ -126,7 +126,7 @@ export class TransfersAhead {
     const next = transfers[at];
     if (next === undefined) return null;
     if (next.time === null) {
-      const timed = await view.transfers.withTimes(transfers.slice(at, at + TIMES), view.patient);
+      const timed = await view.transfers.withTimes(transfers.slice(at, at + TIMES), view.retryRead);
       transfers.splice(at, timed.length, ...timed);
     }
     return transfers[at] as TokenTransfer & { time: number };

@@ -8,19 +8,19 @@ import { remembered } from "tallystick-protocol/signatures/remembered";
 import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
 import { config } from "../environment.ts";
 import { timeline } from "../ponder.schema.ts";
-import { OrphanedError } from "../relevant/patient.ts";
+import { OrphanedError } from "../relevant/retryRead.ts";
 import { countLines } from "./logLines.ts";
 import { ponderRows } from "./ponderRows.ts";
 import { positionKey } from "./positionKey.ts";
 import { openRelevantTransfers } from "./relevantTransfers.ts";
-import { Derivation } from "./rows/derivation.ts";
+import { Projector } from "./rows/projector.ts";
 import { saveSummaries } from "./saveSummaries.ts";
 import { momentsOf, timelineKey } from "./timeline.ts";
 
 /** A record's signer is asked for when it is loaded, for contracts, and again when it is applied. */
 export const recover = remembered(await recoverByWasm());
 
-const derivation = new Derivation();
+const projector = new Projector();
 
 /** The block that a handler runs for, as Ponder gives it. */
 export type HandlersBlock = { number: bigint; hash: Hex };
@@ -84,8 +84,8 @@ async function readPast(
   if (transfers === null) return null;
   const block = { block: Number(number), hash };
   return transfers.bringIn(db, block, events, {
-    rows: () => derivation.rowsBefore(ponderRows(db), events[0], hash),
-    forgotten: () => derivation.forgotten,
+    rows: () => projector.rowsBefore(ponderRows(db), events[0], hash),
+    forgotten: () => projector.forgotten,
     apply: (transfer, read) => applyEvents(db, [transfer], hash, read),
   });
 }
@@ -98,7 +98,7 @@ async function applyEvents(
   read: ReadPast | null,
 ): Promise<readonly RowChange[]> {
   const options = { recover, sha256Hex: sha256HexByNode };
-  const { lines, together, each } = await derivation.apply(ponderRows(db), events, block, options, read);
+  const { lines, together, each } = await projector.apply(ponderRows(db), events, block, options, read);
   if (lines.length === 0) return together;
   await countLines(db, lines);
   const moments = events.flatMap((event, index) =>

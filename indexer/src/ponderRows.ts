@@ -1,7 +1,7 @@
 import type { Context } from "ponder:registry";
 import { tables as columnsOf, type Row, type TableName } from "tallystick-derive/tables";
 import * as schema from "../ponder.schema.ts";
-import type { RowDatabase } from "./rows/derivation.ts";
+import type { RowDatabase } from "./rows/projector.ts";
 
 type Tables = { [T in TableName]: { $inferSelect: Row<T> } };
 
@@ -53,16 +53,16 @@ export function ponderRows(db: Context["db"]): RowDatabase {
  */
 const READ_AGAIN: TableName[] = [
   "agent",
+  "buyerGroup",
   "capability",
   "cluster",
-  "custom",
   "digestNode",
   "fingerprint",
   "list",
   "listing",
   "orderIndex",
   "orderedNode",
-  "party",
+  "purchases",
   "state",
   "wallet",
 ];

@@ -20,7 +20,7 @@ import { readAhead } from "../relevant/readAhead.ts";
 import { readPastOf } from "../relevant/readPast.ts";
 import { TransfersAhead } from "../relevant/transfersAhead.ts";
 import { WatchedWallets } from "../relevant/watchedWallets.ts";
-import { holdFor, patientFor } from "./patientFor.ts";
+import { holdFor, retryReadFor } from "./retryReadFor.ts";
 
 const LAST = "last";
 
@@ -30,8 +30,8 @@ const NEAR = 1_000;
 /** A look at some wallets' balances may read a long history. */
 const LOOK_MS = 3_600_000;
 
-/** The derivation, as far as transfers that are brought in need it. */
-type Derivation = {
+/** The part of a projector that transfers from the source need. */
+type TransferProjector = {
   /** The rows before the event. */
   rows: () => Promise<Pick<Store, "get">>;
   /** Grows when the database went back. */
@@ -73,28 +73,28 @@ export async function openRelevantTransfers(config: IndexerConfig) {
       db: Context["db"],
       head: BlockAt,
       events: readonly [DeriveEvent, ...DeriveEvent[]],
-      derivation: Derivation,
+      projector: TransferProjector,
     ): Promise<ReadPast> {
       const view = await chain.at(
         head,
-        patientFor(db, head, () => (completeness?.gaps.length ?? 0) > 0),
+        retryReadFor(db, head, () => (completeness?.gaps.length ?? 0) > 0),
       );
       const read = readPastOf(view, (transfer) => ahead.isAuthorized(view, transfer));
       const [event] = events;
       const known = await db.find(transfersRead, { id: LAST });
       const after = known ?? { block: startBlock - 1, log: END };
       const until = { block: head.block, log: event.kind === "tick" ? END : event.log };
-      const rows = await derivation.rows();
+      const rows = await projector.rows();
       await ahead.bringIn(view, {
         after,
         until,
-        watched: { list: () => watched.of(rows, derivation.forgotten()) },
+        watched: { list: () => watched.of(rows, projector.forgotten()) },
         apply: async (transfer) => {
-          const changes = await derivation.apply(transfer, read);
+          const changes = await projector.apply(transfer, read);
           return changes.some(({ table }) => table === "inflow");
         },
       });
-      const agents = new Set(events.length > 1 ? await watched.of(rows, derivation.forgotten()) : []);
+      const agents = new Set(events.length > 1 ? await watched.of(rows, projector.forgotten()) : []);
       await readAhead(view, events, (wallet) => agents.has(wallet));
       const row = { block: until.block, log: until.log - (until.log === END ? 0 : 1) };
       if (known === null) await db.insert(transfersRead).values({ id: LAST, ...row });
@@ -104,7 +104,7 @@ export async function openRelevantTransfers(config: IndexerConfig) {
       if (completeness !== null && event.kind === "tick" && isNearHead(view)) {
         await checkTransfers(db, view, completeness, {
           rows,
-          watched: await watched.of(rows, derivation.forgotten()),
+          watched: await watched.of(rows, projector.forgotten()),
         });
       }
       return read;

@@ -1,12 +1,12 @@
 import { agentRow, findAgent, insertAgent } from "./agentRow.ts";
+import type { ApplyContext } from "./applyContext.ts";
 import { emptyRow } from "./emptyRow.ts";
 import { actByWord } from "./families/inflows.ts";
 import { evaluateFundings } from "./funding/fundings.ts";
 import { joinAsFunder } from "./funding/trips.ts";
 import { listLength } from "./lists.ts";
 import { watch } from "./relevant/inflow.ts";
-import { standingOf } from "./standing.ts";
-import type { Step } from "./step.ts";
+import { searchRankOf } from "./searchRank.ts";
 import type { Row } from "./tables.ts";
 import { isHubOrEscrow } from "./wallets.ts";
 
@@ -21,37 +21,37 @@ const NO_WEIGHTS = {
   dayVolume: "0",
 };
 const START = { ...emptyRow("agent"), ...NO_WEIGHTS, signalsTripped: "" };
-const EMPTY = { ...START, ...standingOf(START) };
+const EMPTY = { ...START, ...searchRankOf(START) };
 
 /**
  * The agent, registered now if it was not: signers of valid listings, buyers and sellers of counted hires and buyers of
  * escrow deposits are agents from their first appearance on. Null for hubs and escrows, which never are.
  */
-export async function ensureAgent(step: Step, address: string): Promise<Row<"agent"> | null> {
-  const found = await findAgent(step, address);
+export async function ensureAgent(context: ApplyContext, address: string): Promise<Row<"agent"> | null> {
+  const found = await findAgent(context, address);
   if (found !== null) return found;
-  if (await isHubOrEscrow(step, address)) return null;
+  if (await isHubOrEscrow(context, address)) return null;
 
-  insertAgent(step, {
+  insertAgent(context, {
     ...EMPTY,
     id: address,
-    registeredBlock: step.at.block,
-    registeredTime: step.at.time,
-    registeredLog: step.at.log ?? 0,
-    claimStatus: (await step.store.get("claim", address))?.status ?? "unclaimed",
-    freeHires: await listLength(step.store, freeHiresOf(address)),
+    registeredBlock: context.at.block,
+    registeredTime: context.at.time,
+    registeredLog: context.at.log ?? 0,
+    claimStatus: (await context.store.get("claim", address))?.status ?? "unclaimed",
+    freeHires: await listLength(context.store, freeHiresOf(address)),
   });
-  await actByWord(step, address);
-  await watch(step, address);
+  await actByWord(context, address);
+  await watch(context, address);
   // Fundings that came before the registration count from now on, with the times at which they came.
-  await evaluateFundings(step, address);
-  await joinAsFunder(step, address);
-  return agentRow(step, address);
+  await evaluateFundings(context, address);
+  await joinAsFunder(context, address);
+  return agentRow(context, address);
 }
 
 /** Whether an address is an agent or can become one: hubs and escrows cannot. */
-export async function mayBeAgent(step: Step, address: string): Promise<boolean> {
-  return (await findAgent(step, address)) !== null || !(await isHubOrEscrow(step, address));
+export async function mayBeAgent(context: ApplyContext, address: string): Promise<boolean> {
+  return (await findAgent(context, address)) !== null || !(await isHubOrEscrow(context, address));
 }
 
 /** The list of an address's free hires as a seller, kept also while it is not an agent yet. */

@@ -1,5 +1,5 @@
-import { runAgenda } from "./agenda.ts";
 import { saveAgents } from "./agentRow.ts";
+import { type ApplyContext, type ApplyOptions, openContext } from "./applyContext.ts";
 import { leaveAgreement } from "./audits/agreement.ts";
 import { auditorTiered } from "./audits/auditors.ts";
 import { leaveFalseRefunds } from "./audits/contested.ts";
@@ -24,15 +24,15 @@ import { tickFamilies } from "./families/tickFamilies.ts";
 import { presumptionEnds } from "./funding/fundings.ts";
 import { saveHireKeys } from "./hireKeys.ts";
 import { leaveDay, leaveWindow } from "./hires.ts";
-import { settleStanding } from "./listings.ts";
+import { settleSearchRank } from "./listings.ts";
 import { markRoots } from "./paramsRecord.ts";
 import { leaveStars } from "./ratings.ts";
 import { receiptWaited } from "./receipts.ts";
 import { recordSettled } from "./records.ts";
 import { historyTold } from "./relevant/historyTold.ts";
 import { countTold } from "./relevant/senders.ts";
+import { runSchedule } from "./schedule.ts";
 import { STATE_ID } from "./stateId.ts";
-import { type ApplyOptions, openStep, type Step } from "./step.ts";
 import { breachDue } from "./steward/sla/breaches.ts";
 import { tickSteward } from "./steward/tickSteward.ts";
 import { type Answer, after, forEach, type Store } from "./store.ts";
@@ -45,10 +45,12 @@ import { saveWallets } from "./wallets.ts";
  * nothing but the event and the rows, so the same log gives the same rows anywhere.
  */
 export function apply(store: Store, event: DeriveEvent, options: ApplyOptions = {}): Answer<void> {
-  return after(openStep(store, event, options), (step) => forEach(phases, (phase) => phase(step, event)));
+  return after(openContext(store, event, options), (context) =>
+    forEach(phases, (phase) => phase(context, event)),
+  );
 }
 
-const phases: ((step: Step, event: DeriveEvent) => Answer<void>)[] = [
+const phases: ((context: ApplyContext, event: DeriveEvent) => Answer<void>)[] = [
   dispatch,
   settleAgents,
   settleRosters,
@@ -59,94 +61,94 @@ const phases: ((step: Step, event: DeriveEvent) => Answer<void>)[] = [
   saveHireKeys,
 ];
 
-function settleAgents(step: Step): Answer<void> {
-  if (step.touchedAgents.size === 0) return;
-  return forEach([...step.touchedAgents], (agent) =>
-    after(settleTier(step, agent), () => settleStanding(step, agent)),
+function settleAgents(context: ApplyContext): Answer<void> {
+  if (context.touchedAgents.size === 0) return;
+  return forEach([...context.touchedAgents], (agent) =>
+    after(settleTier(context, agent), () => settleSearchRank(context, agent)),
   );
 }
 
 /** In the order of addresses, not of what the event touched first: places on rosters decide who audits. */
-function settleRosters(step: Step): Answer<void> {
-  if (step.tiered.size === 0) return;
-  return forEach([...step.tiered].sort(), ([agent, isTier2]) => auditorTiered(step, agent, isTier2));
+function settleRosters(context: ApplyContext): Answer<void> {
+  if (context.tiered.size === 0) return;
+  return forEach([...context.tiered].sort(), ([agent, isTier2]) => auditorTiered(context, agent, isTier2));
 }
 
-function closeTick(step: Step, { kind }: DeriveEvent): Answer<void> {
-  if (kind === "tick") return digestTick(step);
+function closeTick(context: ApplyContext, { kind }: DeriveEvent): Answer<void> {
+  if (kind === "tick") return digestTick(context);
 }
 
-function dispatch(step: Step, event: DeriveEvent): Answer<void> {
+function dispatch(context: ApplyContext, event: DeriveEvent): Answer<void> {
   switch (event.kind) {
     case "params":
-      return markRoots(step, event.params);
+      return markRoots(context, event.params);
     case "transfer":
-      return transferred(step, event);
+      return transferred(context, event);
     case "history":
-      return historyTold(step, event);
+      return historyTold(context, event);
     case "count":
-      return countTold(step, event);
+      return countTold(context, event);
     case "escrow.deposited":
-      return escrowDeposited(step, event);
+      return escrowDeposited(context, event);
     case "escrow.delivered":
-      return escrowDelivered(step, event);
+      return escrowDelivered(context, event);
     case "escrow.released":
-      return escrowReleased(step, event);
+      return escrowReleased(context, event);
     case "escrow.refunded":
-      return escrowRefunded(step, event);
+      return escrowRefunded(context, event);
     case "escrow.timedOut":
-      return escrowTimedOut(step, event);
+      return escrowTimedOut(context, event);
     case "record":
-      return recordSettled(step, event);
+      return recordSettled(context, event);
     case "tick":
-      return ticked(step, event);
+      return ticked(context, event);
   }
 }
 
 /** Time moves: what is due leaves its window or stops waiting. */
-async function ticked(step: Step, { block, time, hash }: TickEvent): Promise<void> {
-  await step.store.update("state", STATE_ID, { block, time });
-  await runAgenda(step, time, (kind, [id = "", ...words]) => {
+async function ticked(context: ApplyContext, { block, time, hash }: TickEvent): Promise<void> {
+  await context.store.update("state", STATE_ID, { block, time });
+  await runSchedule(context, time, (kind, [id = "", ...words]) => {
     switch (kind) {
       case "day":
-        return leaveDay(step, id, words.join(" "));
+        return leaveDay(context, id, words.join(" "));
       case "window":
-        return leaveWindow(step, id);
+        return leaveWindow(context, id);
       case "rating":
-        return leaveStars(step, id);
+        return leaveStars(context, id);
       case "receipt":
-        return receiptWaited(step, id);
+        return receiptWaited(context, id);
       case "payment":
-        return presumptionEnds(step, id, words.join(" "));
+        return presumptionEnds(context, id, words.join(" "));
       case "disclosure":
-        return disclosureWaited(step, id);
+        return disclosureWaited(context, id);
       case "verdict":
-        return verdictDue(step, id);
+        return verdictDue(context, id);
       case "audit":
-        return leaveAudits(step, id, words.join(" "));
+        return leaveAudits(context, id, words.join(" "));
       case "breach":
-        return breachDue(step, id);
+        return breachDue(context, id);
       case "share":
-        return leaveShare(step, id, words.join(" "));
+        return leaveShare(context, id, words.join(" "));
       case "falseRefund":
-        return leaveFalseRefunds(step, id);
+        return leaveFalseRefunds(context, id);
       case "agreement":
-        return leaveAgreement(step, id, words as Parameters<typeof leaveAgreement>[2]);
+        return leaveAgreement(context, id, words as Parameters<typeof leaveAgreement>[2]);
       case "flow":
-        return leaveFlow(step, id, BigInt(words[0] ?? 0));
+        return leaveFlow(context, id, BigInt(words[0] ?? 0));
       case "family":
-        return looksAgain(step, id);
+        return looksAgain(context, id);
       case "unreceipted":
-        return receiptIsDue(step, id, words);
+        return receiptIsDue(context, id, words);
       case "unpaid":
-        return leaveUnreceipted(step, id);
+        return leaveUnreceipted(context, id);
       case "unanswered":
-        return answerIsDue(step, id);
+        return answerIsDue(context, id);
       case "answered":
-        return leaveUnanswered(step, id);
+        return leaveUnanswered(context, id);
     }
   });
-  await tickFamilies(step);
-  await tickAudits(step, hash);
-  await tickSteward(step);
+  await tickFamilies(context);
+  await tickAudits(context, hash);
+  await tickSteward(context);
 }

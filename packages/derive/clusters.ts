@@ -2,11 +2,11 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { base32 } from "tallystick-protocol/base32";
 import { agentRow, findAgent, updateAgent } from "./agentRow.ts";
+import type { ApplyContext } from "./applyContext.ts";
 import { clearElevations, elevateWith } from "./audits/elevations.ts";
+import { joinBuyerGroups, splitBuyerGroups } from "./buyerGroups.ts";
 import { append, itemsOf } from "./lists.ts";
-import { joinParties, splitParties } from "./parties.ts";
 import { STATE_ID } from "./stateId.ts";
-import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
 
 export type ClusterSignal = "funding_origin" | "deploy_batch" | "listing_fingerprint";
@@ -21,20 +21,20 @@ const columns = { ownership: "ownershipCluster", fingerprint: "fingerprintCluste
 
 /** The cluster of one kind that an address is in now, as its root row, or null. */
 export async function clusterOf(
-  step: Step,
+  context: ApplyContext,
   address: string,
   kind: ClusterKind,
 ): Promise<Row<"cluster"> | null> {
-  const first = (await findAgent(step, address))?.[columns[kind]] ?? null;
-  return first === null ? null : findRoot(step, first);
+  const first = (await findAgent(context, address))?.[columns[kind]] ?? null;
+  return first === null ? null : findRoot(context, first);
 }
 
 /** The size of the cluster that two addresses share, the larger if they share both kinds; 1 when they share none. */
-export async function sharedClusterSize(step: Step, a: string, b: string): Promise<number> {
+export async function sharedClusterSize(context: ApplyContext, a: string, b: string): Promise<number> {
   let size = 1;
   for (const kind of ["ownership", "fingerprint"] as const) {
-    const cluster = await clusterOf(step, a, kind);
-    if (cluster === null || cluster.id !== (await clusterOf(step, b, kind))?.id) continue;
+    const cluster = await clusterOf(context, a, kind);
+    if (cluster === null || cluster.id !== (await clusterOf(context, b, kind))?.id) continue;
     size = Math.max(size, cluster.size);
   }
   return size;
@@ -47,56 +47,66 @@ export type Trip = { members: string[]; signal: ClusterSignal; funder: string | 
  * Puts agents into one cluster, with all that they were in before. The oldest id stays and the others resolve to it
  * (union–find with path compression); a new cluster is named after where it first tripped and with whom (SHP §4.5.2).
  */
-export async function joinCluster(step: Step, trip: Trip): Promise<void> {
+export async function joinCluster(context: ApplyContext, trip: Trip): Promise<void> {
   const members = [...new Set(trip.members)];
-  const ordinal = (await step.store.get("state", STATE_ID))?.trips ?? 0;
-  await step.store.update("state", STATE_ID, { trips: ordinal + 1 });
-  const name = () => clusterId(step, members, kindOf(trip.signal));
-  if (trip.funder !== null) await keepTrip(step, ordinal, name(), { ...trip, members, funder: trip.funder });
-  await unite(step, members, trip.signal, { id: name, ordinal });
-  for (const member of members.slice(1)) await joinParties(step, members[0] ?? member, member);
+  const ordinal = (await context.store.get("state", STATE_ID))?.trips ?? 0;
+  await context.store.update("state", STATE_ID, { trips: ordinal + 1 });
+  const name = () => clusterId(context, members, kindOf(trip.signal));
+  if (trip.funder !== null)
+    await keepTrip(context, ordinal, name(), { ...trip, members, funder: trip.funder });
+  await unite(context, members, trip.signal, { id: name, ordinal });
+  for (const member of members.slice(1)) await joinBuyerGroups(context, members[0] ?? member, member);
 }
 
 /** What a group calls its cluster if it starts one, and its place in the order of groups. */
 type Birth = { id: () => string; ordinal: number };
 
-async function unite(step: Step, members: string[], signal: ClusterSignal, birth: Birth): Promise<void> {
+async function unite(
+  context: ApplyContext,
+  members: string[],
+  signal: ClusterSignal,
+  birth: Birth,
+): Promise<void> {
   const kind = kindOf(signal);
   const roots = new Map<string, Row<"cluster">>();
   const singles: string[] = [];
   for (const member of members) {
-    await addSignal(step, member, signal);
-    const root = await clusterOf(step, member, kind);
+    await addSignal(context, member, signal);
+    const root = await clusterOf(context, member, kind);
     if (root === null) singles.push(member);
     else roots.set(root.id, root);
   }
   const [oldest, ...others] = [...roots.values()].sort((a, b) => a.ordinal - b.ordinal);
-  const root = oldest ?? (await createCluster(step, kind, birth));
+  const root = oldest ?? (await createCluster(context, kind, birth));
   let { size } = root;
   for (const other of others) {
-    await step.store.update("cluster", other.id, { parent: root.id, mergedInto: root.id });
-    await append(step.store, mergedInto(root.id), other.id);
-    step.touchedClusters.add(other.id);
-    await elevateWith(step, root.id, other.id);
+    await context.store.update("cluster", other.id, { parent: root.id, mergedInto: root.id });
+    await append(context.store, mergedInto(root.id), other.id);
+    context.touchedClusters.add(other.id);
+    await elevateWith(context, root.id, other.id);
     size += other.size;
   }
   for (const single of singles) {
-    await updateAgent(step, single, { [columns[kind]]: root.id });
-    await elevateWith(step, root.id, single);
+    await updateAgent(context, single, { [columns[kind]]: root.id });
+    await elevateWith(context, root.id, single);
   }
-  if (size + singles.length !== root.size) step.touchedClusters.add(root.id);
-  await step.store.update("cluster", root.id, { size: size + singles.length });
-  if (kind === "ownership") await append(step.store, tripsIn(root.id), String(birth.ordinal));
+  if (size + singles.length !== root.size) context.touchedClusters.add(root.id);
+  await context.store.update("cluster", root.id, { size: size + singles.length });
+  if (kind === "ownership") await append(context.store, tripsIn(root.id), String(birth.ordinal));
 }
 
-async function createCluster(step: Step, kind: ClusterKind, birth: Birth): Promise<Row<"cluster">> {
+async function createCluster(
+  context: ApplyContext,
+  kind: ClusterKind,
+  birth: Birth,
+): Promise<Row<"cluster">> {
   const { ordinal } = birth;
   const id = birth.id();
-  const known = await step.store.get("cluster", id);
+  const known = await context.store.get("cluster", id);
   if (known !== null) return known;
-  const { block, time } = step.at;
+  const { block, time } = context.at;
   const cluster = { id, kind, ordinal, parent: id, mergedInto: null, size: 0, block, time, touched: null };
-  await step.store.insert("cluster", cluster);
+  await context.store.insert("cluster", cluster);
   return cluster;
 }
 
@@ -105,20 +115,20 @@ function kindOf(signal: ClusterSignal): ClusterKind {
 }
 
 /** `clst_` and 26 base32 characters of the SHA-256 of `[kind, block, log, seq, members in order]` as JSON. */
-function clusterId(step: Step, members: string[], kind: ClusterKind): string {
-  const { block, log, seq } = step.at;
+function clusterId(context: ApplyContext, members: string[], kind: ClusterKind): string {
+  const { block, log, seq } = context.at;
   const name = JSON.stringify([kind, block, log, seq, [...members].sort()]);
   return `clst_${base32(sha256(utf8ToBytes(name))).slice(0, 26)}`;
 }
 
 async function keepTrip(
-  step: Step,
+  context: ApplyContext,
   ordinal: number,
   cluster: string,
   { members, signal, funder }: { members: string[]; signal: ClusterSignal; funder: string },
 ): Promise<void> {
   const id = String(ordinal);
-  await step.store.insert("trip", {
+  await context.store.insert("trip", {
     id,
     funder,
     signal,
@@ -126,7 +136,7 @@ async function keepTrip(
     cluster,
     dropped: false,
   });
-  await append(step.store, tripsBy(funder), id);
+  await append(context.store, tripsBy(funder), id);
 }
 
 /**
@@ -136,37 +146,37 @@ async function keepTrip(
  * @returns the trips that are left in those clusters, in order, and all that were in them
  */
 export async function dropTrips(
-  step: Step,
+  context: ApplyContext,
   funder: string,
 ): Promise<{ left: Trip[]; members: ReadonlySet<string> }> {
   const clusters = new Set<string>();
-  for await (const id of itemsOf(step.store, tripsBy(funder))) {
-    const trip = await tripRow(step, id);
+  for await (const id of itemsOf(context.store, tripsBy(funder))) {
+    const trip = await tripRow(context, id);
     if (trip.dropped) continue;
-    await step.store.update("trip", id, { dropped: true });
+    await context.store.update("trip", id, { dropped: true });
     for (const member of membersOf(trip)) {
-      const root = await clusterOf(step, member, "ownership");
-      if (root !== null) await collectMerged(step, root.id, clusters);
+      const root = await clusterOf(context, member, "ownership");
+      if (root !== null) await collectMerged(context, root.id, clusters);
     }
   }
-  const { trips, members } = await contentsOf(step, clusters);
+  const { trips, members } = await contentsOf(context, clusters);
   for (const cluster of clusters) {
-    await step.store.update("cluster", cluster, { parent: cluster, mergedInto: null, size: 0 });
-    await clearElevations(step, cluster);
-    step.touchedClusters.add(cluster);
+    await context.store.update("cluster", cluster, { parent: cluster, mergedInto: null, size: 0 });
+    await clearElevations(context, cluster);
+    context.touchedClusters.add(cluster);
   }
-  for (const member of members) await release(step, member);
+  for (const member of members) await release(context, member);
   const joined = new Set<string>();
   for (const trip of trips) {
     const ordinal = Number(trip.id);
     const group = membersOf(trip);
     if (group.includes(trip.funder) && !joined.has(trip.funder)) {
       joined.add(trip.funder);
-      group.push(...(await trippedBefore(step, trip.funder, ordinal)));
+      group.push(...(await trippedBefore(context, trip.funder, ordinal)));
     }
-    await unite(step, group, trip.signal as ClusterSignal, { id: () => trip.cluster, ordinal });
+    await unite(context, group, trip.signal as ClusterSignal, { id: () => trip.cluster, ordinal });
   }
-  await splitParties(step, members, (address) => clusterIdsOf(step, address));
+  await splitBuyerGroups(context, members, (address) => clusterIdsOf(context, address));
   const left = trips.map((it) => ({
     members: membersOf(it),
     signal: it.signal as ClusterSignal,
@@ -180,17 +190,17 @@ export async function dropTrips(
  * that were dropped before, or that are in another cluster since: of those, members that are elsewhere stay there.
  */
 async function contentsOf(
-  step: Step,
+  context: ApplyContext,
   clusters: ReadonlySet<string>,
 ): Promise<{ trips: Row<"trip">[]; members: Set<string> }> {
   const trips = new Map<number, Row<"trip">>();
   const members = new Set<string>();
   for (const cluster of clusters) {
-    for await (const id of itemsOf(step.store, tripsIn(cluster))) {
+    for await (const id of itemsOf(context.store, tripsIn(cluster))) {
       if (trips.has(Number(id))) continue;
-      const trip = await tripRow(step, id);
+      const trip = await tripRow(context, id);
       for (const member of membersOf(trip)) {
-        const root = await clusterOf(step, member, "ownership");
+        const root = await clusterOf(context, member, "ownership");
         if (root === null || !clusters.has(root.id)) continue;
         members.add(member);
         if (!trip.dropped) trips.set(Number(id), trip);
@@ -201,22 +211,22 @@ async function contentsOf(
 }
 
 /** One member of each trip of a funder before the one by which it joined them: that one names a member a cluster of its time only. */
-async function trippedBefore(step: Step, funder: string, ordinal: number): Promise<string[]> {
+async function trippedBefore(context: ApplyContext, funder: string, ordinal: number): Promise<string[]> {
   const members: string[] = [];
-  for await (const id of itemsOf(step.store, tripsBy(funder))) {
+  for await (const id of itemsOf(context.store, tripsBy(funder))) {
     if (Number(id) >= ordinal) break;
-    const trip = await tripRow(step, id);
+    const trip = await tripRow(context, id);
     if (!trip.dropped && trip.signal === "funding_origin") members.push(...membersOf(trip).slice(0, 1));
   }
   return members;
 }
 
 /** A cluster and all that are merged into it now; some that were once have been built again since. */
-async function collectMerged(step: Step, root: string, into: Set<string>): Promise<void> {
+async function collectMerged(context: ApplyContext, root: string, into: Set<string>): Promise<void> {
   if (into.has(root)) return;
   into.add(root);
-  for await (const merged of itemsOf(step.store, mergedInto(root))) {
-    if ((await clusterRow(step, merged)).mergedInto === root) await collectMerged(step, merged, into);
+  for await (const merged of itemsOf(context.store, mergedInto(root))) {
+    if ((await clusterRow(context, merged)).mergedInto === root) await collectMerged(context, merged, into);
   }
 }
 
@@ -225,24 +235,24 @@ function membersOf(trip: Row<"trip">): string[] {
 }
 
 /** Takes an agent out of its ownership cluster, with the signals that put it there. */
-async function release(step: Step, member: string): Promise<void> {
-  const { signalsTripped } = await agentRow(step, member);
+async function release(context: ApplyContext, member: string): Promise<void> {
+  const { signalsTripped } = await agentRow(context, member);
   const left = signalsTripped
     .split(",")
     .filter((it) => it !== "" && kindOf(it as ClusterSignal) === "fingerprint");
-  await updateAgent(step, member, { ownershipCluster: null, signalsTripped: left.join(",") });
+  await updateAgent(context, member, { ownershipCluster: null, signalsTripped: left.join(",") });
 }
 
-async function clusterIdsOf(step: Step, address: string): Promise<string[]> {
+async function clusterIdsOf(context: ApplyContext, address: string): Promise<string[]> {
   const clusters = [
-    await clusterOf(step, address, "ownership"),
-    await clusterOf(step, address, "fingerprint"),
+    await clusterOf(context, address, "ownership"),
+    await clusterOf(context, address, "fingerprint"),
   ];
   return clusters.flatMap((it) => (it === null ? [] : [it.id]));
 }
 
-async function tripRow(step: Step, id: string): Promise<Row<"trip">> {
-  const trip = await step.store.get("trip", id);
+async function tripRow(context: ApplyContext, id: string): Promise<Row<"trip">> {
+  const trip = await context.store.get("trip", id);
   if (trip === null) throw new Error(`There is no trip ${id}.`);
   return trip;
 }
@@ -261,29 +271,29 @@ function mergedInto(cluster: string): string {
   return `merged/${cluster}`;
 }
 
-async function findRoot(step: Step, id: string): Promise<Row<"cluster">> {
+async function findRoot(context: ApplyContext, id: string): Promise<Row<"cluster">> {
   const path: string[] = [];
-  let cluster = await clusterRow(step, id);
+  let cluster = await clusterRow(context, id);
   while (cluster.parent !== cluster.id) {
     path.push(cluster.id);
-    cluster = await clusterRow(step, cluster.parent);
+    cluster = await clusterRow(context, cluster.parent);
   }
   // Shortened behind us, so that following it again takes one look-up; the last one points at the root already.
   for (const passed of path.slice(0, -1)) {
-    await step.store.update("cluster", passed, { parent: cluster.id });
+    await context.store.update("cluster", passed, { parent: cluster.id });
   }
   return cluster;
 }
 
-async function clusterRow(step: Step, id: string): Promise<Row<"cluster">> {
-  const cluster = await step.store.get("cluster", id);
+async function clusterRow(context: ApplyContext, id: string): Promise<Row<"cluster">> {
+  const cluster = await context.store.get("cluster", id);
   if (cluster === null) throw new Error(`There is no cluster ${id}.`);
   return cluster;
 }
 
-async function addSignal(step: Step, address: string, signal: ClusterSignal): Promise<void> {
-  const { signalsTripped } = await agentRow(step, address);
+async function addSignal(context: ApplyContext, address: string, signal: ClusterSignal): Promise<void> {
+  const { signalsTripped } = await agentRow(context, address);
   const signals = new Set(signalsTripped === "" ? [] : signalsTripped.split(","));
   if (signals.has(signal)) return;
-  await updateAgent(step, address, { signalsTripped: [...signals.add(signal)].sort().join(",") });
+  await updateAgent(context, address, { signalsTripped: [...signals.add(signal)].sort().join(",") });
 }

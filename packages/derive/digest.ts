@@ -1,11 +1,11 @@
 import { agentRow, changeAgent } from "./agentRow.ts";
+import type { ApplyContext } from "./applyContext.ts";
 import type { CapabilityPrice } from "./fieldValues.ts";
 import { append, itemsOf } from "./lists.ts";
 import { isOfSteward } from "./notingRows.ts";
 import { leafText } from "./reputationOf.ts";
 import { type RowLeaf, rowLeaf } from "./rowLeaf.ts";
 import { STATE_ID } from "./stateId.ts";
-import type { Step } from "./step.ts";
 import { type Answer, after, forEach } from "./store.ts";
 import type { Row } from "./tables.ts";
 
@@ -21,95 +21,98 @@ import type { Row } from "./tables.ts";
 const NO_CHILD = "0".repeat(64);
 
 /** Notes that a row has to be digested at the next tick. */
-export function noteTouched(step: Step): Answer<void> {
-  if (step.touchedAgents.size + step.touchedClusters.size + step.touchedRows.size === 0) return;
+export function noteTouched(context: ApplyContext): Answer<void> {
+  if (context.touchedAgents.size + context.touchedClusters.size + context.touchedRows.size === 0) return;
   return after(
-    forEach([...step.touchedAgents], (id) => noteAgent(step, id)),
+    forEach([...context.touchedAgents], (id) => noteAgent(context, id)),
     () =>
       after(
-        forEach([...step.touchedClusters], (id) => noteCluster(step, id)),
+        forEach([...context.touchedClusters], (id) => noteCluster(context, id)),
         () =>
-          forEach([...step.touchedRows], (id) =>
-            append(step.store, touchedIn(step.state.ticks), `row ${id}`),
+          forEach([...context.touchedRows], (id) =>
+            append(context.store, touchedIn(context.state.ticks), `row ${id}`),
           ),
       ),
   );
 }
 
-function noteAgent(step: Step, id: string): Answer<void> {
-  const { ticks } = step.state;
-  return after(agentRow(step, id), ({ touched }) => {
+function noteAgent(context: ApplyContext, id: string): Answer<void> {
+  const { ticks } = context.state;
+  return after(agentRow(context, id), ({ touched }) => {
     if (touched === ticks) return;
-    return after(changeAgent(step, id, { touched: ticks }), () =>
-      append(step.store, touchedIn(ticks), `agent ${id}`),
+    return after(changeAgent(context, id, { touched: ticks }), () =>
+      append(context.store, touchedIn(ticks), `agent ${id}`),
     );
   });
 }
 
-async function noteCluster(step: Step, id: string): Promise<void> {
-  const { ticks } = step.state;
-  const cluster = await step.store.get("cluster", id);
+async function noteCluster(context: ApplyContext, id: string): Promise<void> {
+  const { ticks } = context.state;
+  const cluster = await context.store.get("cluster", id);
   if (cluster?.touched === ticks) return;
-  await step.store.update("cluster", id, { touched: ticks });
-  await append(step.store, touchedIn(ticks), `cluster ${id}`);
+  await context.store.update("cluster", id, { touched: ticks });
+  await append(context.store, touchedIn(ticks), `cluster ${id}`);
 }
 
 /** Closes a tick: puts the rows touched since the last one into the tree and keeps the digest of this position. */
-export async function digestTick(step: Step): Promise<void> {
-  const { ticks } = step.state;
-  const { block, time } = step.at;
+export async function digestTick(context: ApplyContext): Promise<void> {
+  const { ticks } = context.state;
+  const { block, time } = context.at;
   const [leaves, ofSteward]: [Leaf[], Leaf[]] = [[], []];
   // A row of audits is on the list once for every event that touched it.
   const seen = new Set<string>();
-  for await (const item of itemsOf(step.store, touchedIn(ticks))) {
+  for await (const item of itemsOf(context.store, touchedIn(ticks))) {
     if (seen.has(item)) continue;
     seen.add(item);
-    const found = await leafOf(step, item);
+    const found = await leafOf(context, item);
     if (found === null || (item.startsWith("row") && seen.has(found.key))) continue;
     seen.add(found.key);
-    const key = step.sha256Hex(found.key, "utf8");
-    const leaf = step.sha256Hex(found.text, "utf8");
+    const key = context.sha256Hex(found.key, "utf8");
+    const leaf = context.sha256Hex(found.text, "utf8");
     const tree = found.table !== undefined && isOfSteward(found.table) ? ofSteward : leaves;
-    tree.push({ key, hash: step.sha256Hex(`00${key}${leaf}`, "hex") });
+    tree.push({ key, hash: context.sha256Hex(`00${key}${leaf}`, "hex") });
   }
-  const root = await putLeaves(step, "", "", leaves);
-  const stewardRoot = await putLeaves(step, STEWARD_TREE, "", ofSteward);
-  const text = JSON.stringify([root, stewardRoot, step.params.version, block, time]);
-  const digest = `0x${step.sha256Hex(text, "utf8")}`;
-  await step.store.insert("digest", {
+  const root = await putLeaves(context, "", "", leaves);
+  const stewardRoot = await putLeaves(context, STEWARD_TREE, "", ofSteward);
+  const text = JSON.stringify([root, stewardRoot, context.params.version, block, time]);
+  const digest = `0x${context.sha256Hex(text, "utf8")}`;
+  await context.store.insert("digest", {
     id: String(block).padStart(12, "0"),
     block,
     time,
     root,
     stewardRoot,
-    paramsVersion: step.params.version,
+    paramsVersion: context.params.version,
     digest,
   });
-  await step.store.update("state", STATE_ID, { block, time, ticks: ticks + 1, root, stewardRoot, digest });
+  await context.store.update("state", STATE_ID, { block, time, ticks: ticks + 1, root, stewardRoot, digest });
 }
 
-async function leafOf(step: Step, item: string): Promise<FoundLeaf | null> {
+async function leafOf(context: ApplyContext, item: string): Promise<FoundLeaf | null> {
   const space = item.indexOf(" ");
   const [kind, id] = [item.slice(0, space), item.slice(space + 1)];
-  if (kind === "row") return rowLeaf(step, id);
-  return { key: id, text: kind === "agent" ? await agentText(step, id) : await clusterText(step, id) };
+  if (kind === "row") return rowLeaf(context, id);
+  return { key: id, text: kind === "agent" ? await agentText(context, id) : await clusterText(context, id) };
 }
 
-async function agentText(step: Step, id: string): Promise<string> {
-  const agent = await agentRow(step, id);
-  return leafText(agent, await pricesOf(step, agent));
+async function agentText(context: ApplyContext, id: string): Promise<string> {
+  const agent = await agentRow(context, id);
+  return leafText(agent, await pricesOf(context, agent));
 }
 
-async function clusterText(step: Step, id: string): Promise<string> {
-  const cluster = await step.store.get("cluster", id);
+async function clusterText(context: ApplyContext, id: string): Promise<string> {
+  const cluster = await context.store.get("cluster", id);
   return JSON.stringify([id, cluster?.mergedInto ?? null, cluster?.size ?? 0]);
 }
 
-async function pricesOf(step: Step, { id, lastCapability }: Row<"agent">): Promise<CapabilityPrice[]> {
+async function pricesOf(
+  context: ApplyContext,
+  { id, lastCapability }: Row<"agent">,
+): Promise<CapabilityPrice[]> {
   const prices: CapabilityPrice[] = [];
   let capability = lastCapability;
   while (capability !== null) {
-    const row = await step.store.get("capability", `${id}/${capability}`);
+    const row = await context.store.get("capability", `${id}/${capability}`);
     if (row === null) throw new Error(`The agent ${id} lacks its capability ${capability}.`);
     prices.push(row);
     capability = row.before;
@@ -130,9 +133,14 @@ const STEWARD_TREE = "s";
  * Puts leaves below the node at `prefix` of a tree, each node written once, and returns that node's new hash. A child of a node is
  * `""` for none, `L<key hash><hash>` for a leaf alone below it, `N<hash>` for another inner node.
  */
-async function putLeaves(step: Step, tree: string, prefix: string, leaves: Leaf[]): Promise<string> {
+async function putLeaves(
+  context: ApplyContext,
+  tree: string,
+  prefix: string,
+  leaves: Leaf[],
+): Promise<string> {
   const id = tree + (prefix === "" ? "root" : prefix);
-  const row = await step.store.get("digestNode", id);
+  const row = await context.store.get("digestNode", id);
   const children = row === null ? new Array<string>(16).fill("") : row.children.split(",");
   for (const [digit, group] of Map.groupBy(leaves, ({ key }) => key.charAt(prefix.length))) {
     const at = Number.parseInt(digit, 16);
@@ -140,15 +148,15 @@ async function putLeaves(step: Step, tree: string, prefix: string, leaves: Leaf[
     const all = child.startsWith("L") ? withAlone(group, child.slice(1, 65), child.slice(65)) : group;
     const [only] = all;
     if (child.startsWith("N") || all.length > 1 || only === undefined) {
-      children[at] = `N${await putLeaves(step, tree, prefix + digit, all)}`;
+      children[at] = `N${await putLeaves(context, tree, prefix + digit, all)}`;
     } else {
       children[at] = `L${only.key}${only.hash}`;
     }
   }
   const text = children.join(",");
-  if (row === null) await step.store.insert("digestNode", { id, children: text });
-  else await step.store.update("digestNode", id, { children: text });
-  return step.sha256Hex(`01${children.map((child) => child.slice(-64) || NO_CHILD).join("")}`, "hex");
+  if (row === null) await context.store.insert("digestNode", { id, children: text });
+  else await context.store.update("digestNode", id, { children: text });
+  return context.sha256Hex(`01${children.map((child) => child.slice(-64) || NO_CHILD).join("")}`, "hex");
 }
 
 /** The leaf that was alone below a child goes down with the others, unless it is replaced by one of them. */

@@ -1,9 +1,9 @@
 import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import { apply } from "./apply.ts";
+import type { ApplyOptions } from "./applyContext.ts";
 import { LogReader } from "./logReader.ts";
 import { MemoryStore } from "./memoryStore.ts";
-import type { ApplyOptions } from "./step.ts";
 
 export type FoldLogOptions = ApplyOptions & {
   /** The token that the log is about, for a log whose first line does not name it. Transfers of others are left out. */

@@ -1,13 +1,13 @@
-import { schedule } from "./agenda.ts";
 import { agentRow, updateAgent } from "./agentRow.ts";
 import { ensureAgent, mayBeAgent } from "./agents.ts";
+import type { ApplyContext } from "./applyContext.ts";
+import { addPurchase, removePurchase } from "./buyerGroups.ts";
 import { sharedClusterSize } from "./clusters.ts";
 import { leaveUnanswered, leaveUnreceipted } from "./families/coverage.ts";
 import { changePatron, payeeAccount } from "./families/patrons.ts";
 import { append, itemsOf } from "./lists.ts";
 import { addNumber, removeNumber } from "./orderedSet.ts";
 import type { Outcome } from "./outcome.ts";
-import { addCustom, removeCustom } from "./parties.ts";
 import {
   add,
   formatRational,
@@ -19,8 +19,8 @@ import {
   subtract,
   ZERO,
 } from "./rational.ts";
+import { schedule } from "./schedule.ts";
 import { medianOf, percentilesOf } from "./statistics.ts";
-import type { Step } from "./step.ts";
 import { noteAmended, noteSale } from "./steward/outcomeDays.ts";
 import type { Row } from "./tables.ts";
 
@@ -51,81 +51,82 @@ export type HireFacts = Outcome &
  * Counts a hire, once and for good: registers both sides, then fixes its weight, 1 or 1/cluster_size when both are in one
  * cluster at this position (SHP §4.5.3, §9.2). False, and nothing is counted, when a side can never be an agent.
  */
-export async function countHire(step: Step, { payee, ...facts }: HireFacts): Promise<boolean> {
-  if (!(await mayHire(step, facts))) return false;
-  await ensureAgent(step, facts.seller);
-  await ensureAgent(step, facts.buyer);
-  const clusterSize = await sharedClusterSize(step, facts.buyer, facts.seller);
-  const { windowSeconds, volumeWindowSeconds } = step.params;
+export async function countHire(context: ApplyContext, { payee, ...facts }: HireFacts): Promise<boolean> {
+  if (!(await mayHire(context, facts))) return false;
+  await ensureAgent(context, facts.seller);
+  await ensureAgent(context, facts.buyer);
+  const clusterSize = await sharedClusterSize(context, facts.buyer, facts.seller);
+  const { windowSeconds, volumeWindowSeconds } = context.params;
   const hire: Row<"hire"> = {
     isAuditable: false,
     ...facts,
     clusterSize,
-    leavesDay: facts.time > step.state.time - volumeWindowSeconds ? facts.time + volumeWindowSeconds : null,
-    payeeAccount: await payeeAccount(step, facts, payee),
-    inWindow: facts.time > step.state.time - windowSeconds,
+    leavesDay:
+      facts.time > context.state.time - volumeWindowSeconds ? facts.time + volumeWindowSeconds : null,
+    payeeAccount: await payeeAccount(context, facts, payee),
+    inWindow: facts.time > context.state.time - windowSeconds,
     isCanary: false,
-    countedBlock: step.at.block,
-    countedLog: step.at.log ?? 0,
-    countedSeq: step.at.seq,
+    countedBlock: context.at.block,
+    countedLog: context.at.log ?? 0,
+    countedSeq: context.at.seq,
   };
-  await step.store.insert("hire", hire);
-  if (clusterSize > 1) await append(step.store, dampenedBy(hire.seller), hire.id);
-  await addDayVolume(step, hire, weightOf(hire));
+  await context.store.insert("hire", hire);
+  if (clusterSize > 1) await append(context.store, dampenedBy(hire.seller), hire.id);
+  await addDayVolume(context, hire, weightOf(hire));
   if (hire.inWindow) {
-    await changeWindow(step, hire, 1);
-    await schedule(step, hire.time + windowSeconds, "window", hire.id);
+    await changeWindow(context, hire, 1);
+    await schedule(context, hire.time + windowSeconds, "window", hire.id);
   }
-  await noteSale(step, hire);
-  await (hire.escrowId === null ? leaveUnreceipted : leaveUnanswered)(step, hire.id);
+  await noteSale(context, hire);
+  await (hire.escrowId === null ? leaveUnreceipted : leaveUnanswered)(context, hire.id);
   return true;
 }
 
 /** Whether both sides of a hire are agents or can become some: else it is none, and neither side becomes one by it. */
 export async function mayHire(
-  step: Step,
+  context: ApplyContext,
   { seller, buyer }: Pick<HireFacts, "seller" | "buyer">,
 ): Promise<boolean> {
-  return (await mayBeAgent(step, seller)) && (await mayBeAgent(step, buyer));
+  return (await mayBeAgent(context, seller)) && (await mayBeAgent(context, buyer));
 }
 
 /** A hire is 24 hours old: what it was worth leaves its seller's volume. */
-export function leaveDay(step: Step, seller: string, volume: string): Promise<void> {
-  return changeDayVolume(step, seller, parseRational(volume), subtract);
+export function leaveDay(context: ApplyContext, seller: string, volume: string): Promise<void> {
+  return changeDayVolume(context, seller, parseRational(volume), subtract);
 }
 
 /** A hire is as old as the window: it leaves every rate and count. */
-export async function leaveWindow(step: Step, id: string): Promise<void> {
-  const hire = await hireRow(step, id);
+export async function leaveWindow(context: ApplyContext, id: string): Promise<void> {
+  const hire = await hireRow(context, id);
   if (!hire.inWindow) return;
-  await step.store.update("hire", id, { inWindow: false });
-  await changeWindow(step, hire, -1);
+  await context.store.update("hire", id, { inWindow: false });
+  await changeWindow(context, hire, -1);
 }
 
 /** An operator of audits had arranged a hire: it leaves every figure of both sides, for good. */
-export async function withdrawHire(step: Step, id: string): Promise<void> {
-  const hire = await hireRow(step, id);
-  await leaveWindow(step, id);
-  await step.store.update("hire", id, { isCanary: true });
-  if (hire.leavesDay !== null && hire.leavesDay > step.state.time)
-    await addDayVolume(step, hire, subtract(ZERO, weightOf(hire)));
+export async function withdrawHire(context: ApplyContext, id: string): Promise<void> {
+  const hire = await hireRow(context, id);
+  await leaveWindow(context, id);
+  await context.store.update("hire", id, { isCanary: true });
+  if (hire.leavesDay !== null && hire.leavesDay > context.state.time)
+    await addDayVolume(context, hire, subtract(ZERO, weightOf(hire)));
 }
 
 /** A hire may be audited from here on; one that is not counted yet is counted so. */
-export async function markAuditable(step: Step, id: string): Promise<void> {
-  const hire = await step.store.get("hire", id);
+export async function markAuditable(context: ApplyContext, id: string): Promise<void> {
+  const hire = await context.store.get("hire", id);
   if (hire === null || hire.isAuditable) return;
-  await step.store.update("hire", id, { isAuditable: true });
+  await context.store.update("hire", id, { isAuditable: true });
   if (!hire.inWindow) return;
-  const { windowAuditable } = await agentRow(step, hire.seller);
-  await updateAgent(step, hire.seller, { windowAuditable: windowAuditable + 1 });
+  const { windowAuditable } = await agentRow(context, hire.seller);
+  await updateAgent(context, hire.seller, { windowAuditable: windowAuditable + 1 });
 }
 
 /**
  * Says more of a hire that was counted: what the work was, or what its buyer found. Its weight, price and time stay.
  */
 export async function amendHire(
-  step: Step,
+  context: ApplyContext,
   id: string,
   change: Partial<
     Pick<
@@ -134,11 +135,11 @@ export async function amendHire(
     >
   >,
 ): Promise<void> {
-  const hire = await hireRow(step, id);
-  if (hire.inWindow) await changeWindow(step, hire, -1);
-  await step.store.update("hire", id, change);
-  if (hire.inWindow) await changeWindow(step, { ...hire, ...change }, 1);
-  await noteAmended(step, hire, { ...hire, ...change });
+  const hire = await hireRow(context, id);
+  if (hire.inWindow) await changeWindow(context, hire, -1);
+  await context.store.update("hire", id, change);
+  if (hire.inWindow) await changeWindow(context, { ...hire, ...change }, 1);
+  await noteAmended(context, hire, { ...hire, ...change });
 }
 
 /**
@@ -146,18 +147,18 @@ export async function amendHire(
  *
  * @param members all that were in those clusters
  */
-export async function undampen(step: Step, members: ReadonlySet<string>): Promise<void> {
+export async function undampen(context: ApplyContext, members: ReadonlySet<string>): Promise<void> {
   for (const seller of members) {
-    for await (const id of itemsOf(step.store, dampenedBy(seller))) {
-      const hire = await hireRow(step, id);
+    for await (const id of itemsOf(context.store, dampenedBy(seller))) {
+      const hire = await hireRow(context, id);
       if (!hire.inWindow || hire.clusterSize === 1) continue;
-      if ((await sharedClusterSize(step, hire.buyer, hire.seller)) > 1) continue;
-      await changeWindow(step, hire, -1);
-      await step.store.update("hire", id, { clusterSize: 1 });
-      await changeWindow(step, { ...hire, clusterSize: 1 }, 1);
-      if (hire.leavesDay !== null && hire.leavesDay > step.state.time)
-        await addDayVolume(step, hire, subtract(ONE, weightOf(hire)));
-      await noteAmended(step, hire, { ...hire, clusterSize: 1 });
+      if ((await sharedClusterSize(context, hire.buyer, hire.seller)) > 1) continue;
+      await changeWindow(context, hire, -1);
+      await context.store.update("hire", id, { clusterSize: 1 });
+      await changeWindow(context, { ...hire, clusterSize: 1 }, 1);
+      if (hire.leavesDay !== null && hire.leavesDay > context.state.time)
+        await addDayVolume(context, hire, subtract(ONE, weightOf(hire)));
+      await noteAmended(context, hire, { ...hire, clusterSize: 1 });
     }
   }
 }
@@ -169,37 +170,37 @@ function dampenedBy(seller: string): string {
 
 /** So much of a hire's price counts in the 24-hour volume, until it leaves. */
 async function addDayVolume(
-  step: Step,
+  context: ApplyContext,
   { seller, price, leavesDay }: Pick<Row<"hire">, "seller" | "price" | "leavesDay">,
   weight: Rational,
 ): Promise<void> {
   if (leavesDay === null) return;
   const volume = multiply(weight, rational(price));
-  await changeDayVolume(step, seller, volume, add);
-  await schedule(step, leavesDay, "day", `${seller} ${formatRational(volume)}`);
+  await changeDayVolume(context, seller, volume, add);
+  await schedule(context, leavesDay, "day", `${seller} ${formatRational(volume)}`);
 }
 
 async function changeDayVolume(
-  step: Step,
+  context: ApplyContext,
   seller: string,
   volume: Rational,
   change: (a: Rational, b: Rational) => Rational,
 ): Promise<void> {
-  const { dayVolume } = await agentRow(step, seller);
-  await updateAgent(step, seller, {
+  const { dayVolume } = await agentRow(context, seller);
+  await updateAgent(context, seller, {
     dayVolume: formatRational(change(parseRational(dayVolume), volume)),
   });
 }
 
 /** Adds a hire to the window's sums (`by` 1), or takes it out again (−1). */
-async function changeWindow(step: Step, hire: Row<"hire">, by: 1 | -1): Promise<void> {
+async function changeWindow(context: ApplyContext, hire: Row<"hire">, by: 1 | -1): Promise<void> {
   const weight = multiply(weightOf(hire), rational(BigInt(by)));
   const grow = (sum: string, counts: boolean) =>
     counts ? formatRational(add(parseRational(sum), weight)) : sum;
   const inEscrow = hire.escrowId !== null;
 
-  const seller = await agentRow(step, hire.seller);
-  await updateAgent(step, hire.seller, {
+  const seller = await agentRow(context, hire.seller);
+  await updateAgent(context, hire.seller, {
     windowHires: seller.windowHires + by,
     windowWeight: grow(seller.windowWeight, true),
     ratedWeight: grow(seller.ratedWeight, hire.outcome !== "neutral"),
@@ -212,13 +213,13 @@ async function changeWindow(step: Step, hire: Row<"hire">, by: 1 | -1): Promise<
     refundsContested: seller.refundsContested + (hire.refundAfterDelivery ? by : 0),
     feesPaid: seller.feesPaid + BigInt(by) * hire.feePaid,
   });
-  if (hire.capability !== null) await changePrices(step, hire, hire.capability, by);
-  if (hire.latencyMs !== null) await changeLatencies(step, hire.seller, hire.latencyMs, by);
-  await (by === 1 ? addCustom : removeCustom)(step, hire.buyer, hire.seller);
-  await changePatron(step, hire, by);
+  if (hire.capability !== null) await changePrices(context, hire, hire.capability, by);
+  if (hire.latencyMs !== null) await changeLatencies(context, hire.seller, hire.latencyMs, by);
+  await (by === 1 ? addPurchase : removePurchase)(context, hire.buyer, hire.seller);
+  await changePatron(context, hire, by);
 
-  const buyer = await agentRow(step, hire.buyer);
-  await updateAgent(step, hire.buyer, {
+  const buyer = await agentRow(context, hire.buyer);
+  await updateAgent(context, hire.buyer, {
     bought: buyer.bought + by,
     escrowBought: buyer.escrowBought + (inEscrow ? by : 0),
     silentTimeouts: buyer.silentTimeouts + (hire.silentTimeout ? by : 0),
@@ -228,21 +229,21 @@ async function changeWindow(step: Step, hire: Row<"hire">, by: 1 | -1): Promise<
 
 /** The distinct capabilities in the window, each with the median of what was paid for it (SHP §9.2). */
 async function changePrices(
-  step: Step,
+  context: ApplyContext,
   { seller, amount: price, outcome }: Row<"hire">,
   capability: string,
   by: 1 | -1,
 ): Promise<void> {
   const id = `${seller}/${capability}`;
-  const row = await step.store.get("capability", id);
+  const row = await context.store.get("capability", id);
   const windowHires = (row?.windowHires ?? 0) + by;
   const windowSuccesses = (row?.windowSuccesses ?? 0) + (outcome === "success" ? by : 0);
-  await (by === 1 ? addNumber : removeNumber)(step.store, `price/${id}`, price);
-  const median = windowHires === 0 ? null : await medianOf(step.store, `price/${id}`, windowHires);
+  await (by === 1 ? addNumber : removeNumber)(context.store, `price/${id}`, price);
+  const median = windowHires === 0 ? null : await medianOf(context.store, `price/${id}`, windowHires);
   const medianPrice = median === null ? null : formatRational(median);
   if (row === null) {
-    const { lastCapability: before } = await agentRow(step, seller);
-    await step.store.insert("capability", {
+    const { lastCapability: before } = await agentRow(context, seller);
+    await context.store.insert("capability", {
       id,
       agent: seller,
       capability,
@@ -251,26 +252,31 @@ async function changePrices(
       medianPrice,
       before,
     });
-    await updateAgent(step, seller, { lastCapability: capability });
+    await updateAgent(context, seller, { lastCapability: capability });
   } else {
-    await step.store.update("capability", id, { windowHires, windowSuccesses, medianPrice });
+    await context.store.update("capability", id, { windowHires, windowSuccesses, medianPrice });
   }
   const appears = by === 1 && windowHires === 1;
   const vanishes = by === -1 && windowHires === 0;
   if (!appears && !vanishes) return;
-  const { capabilities } = await agentRow(step, seller);
-  await updateAgent(step, seller, { capabilities: capabilities + by });
+  const { capabilities } = await agentRow(context, seller);
+  await updateAgent(context, seller, { capabilities: capabilities + by });
 }
 
-async function changeLatencies(step: Step, seller: string, latencyMs: number, by: 1 | -1): Promise<void> {
+async function changeLatencies(
+  context: ApplyContext,
+  seller: string,
+  latencyMs: number,
+  by: 1 | -1,
+): Promise<void> {
   const set = `latency/${seller}`;
-  await (by === 1 ? addNumber : removeNumber)(step.store, set, BigInt(latencyMs));
-  const agent = await agentRow(step, seller);
+  await (by === 1 ? addNumber : removeNumber)(context.store, set, BigInt(latencyMs));
+  const agent = await agentRow(context, seller);
   const latencies = agent.latencies + by;
   const [p50 = null, p95 = null, p99 = null] =
-    latencies === 0 ? [] : await percentilesOf(step.store, set, latencies, [50, 95, 99]);
+    latencies === 0 ? [] : await percentilesOf(context.store, set, latencies, [50, 95, 99]);
   const number = (value: bigint | null) => (value === null ? null : Number(value));
-  await updateAgent(step, seller, {
+  await updateAgent(context, seller, {
     latencies,
     latencySum: agent.latencySum + BigInt(by) * BigInt(latencyMs),
     latencyP50: number(p50),
@@ -283,8 +289,8 @@ function weightOf(hire: Row<"hire">): Rational {
   return rational(1n, BigInt(hire.clusterSize));
 }
 
-async function hireRow(step: Step, id: string): Promise<Row<"hire">> {
-  const hire = await step.store.get("hire", id);
+async function hireRow(context: ApplyContext, id: string): Promise<Row<"hire">> {
+  const hire = await context.store.get("hire", id);
   if (hire === null) throw new Error(`There is no hire ${id}.`);
   return hire;
 }

@@ -1,5 +1,6 @@
 /** The derivation: an event log in, rows and their digest out. */
 export { apply } from "./apply.ts";
+export type { ApplyOptions } from "./applyContext.ts";
 export type { ColumnKind } from "./columnKind.ts";
 export type {
   CountEvent,
@@ -27,6 +28,5 @@ export type { Reputation } from "./reputation.ts";
 export { type OwnField, publishedField, reputationOf } from "./reputationOf.ts";
 export { type Snapshot, snapshotOf } from "./snapshot.ts";
 export { STATE_ID } from "./stateId.ts";
-export type { ApplyOptions } from "./step.ts";
 export type { Answer, Store } from "./store.ts";
 export { type Row, type TableName, tables } from "./tables.ts";

@@ -3,14 +3,14 @@ import { canonicalBody, type RecordBody } from "tallystick-protocol/json/recordB
 import { auditConsent, type Listing } from "tallystick-protocol/records/listing";
 import { agentRow, changeAgent, updateAgent } from "./agentRow.ts";
 import { ensureAgent } from "./agents.ts";
+import type { ApplyContext } from "./applyContext.ts";
 import { noteConsent } from "./audits/consents.ts";
 import { actByWord } from "./families/inflows.ts";
 import { updateFingerprint } from "./fingerprint/membership.ts";
 import { append, itemsOf } from "./lists.ts";
 import { changeOffers } from "./offers.ts";
 import { watch } from "./relevant/inflow.ts";
-import { type Standing, standingOf } from "./standing.ts";
-import type { Step } from "./step.ts";
+import { type SearchRank, searchRankOf } from "./searchRank.ts";
 import { type Answer, after } from "./store.ts";
 import type { Row } from "./tables.ts";
 
@@ -26,67 +26,67 @@ export type ListingFacts = {
  * A seller's listing: registers the seller, and replaces the one of the same capability and payment mode unless that has a
  * higher `issued_at`. A body seen before changes nothing, so nobody can bring back an old price (SHP §7.3.1).
  */
-export async function listingSettled(step: Step, facts: ListingFacts): Promise<void> {
+export async function listingSettled(context: ApplyContext, facts: ListingFacts): Promise<void> {
   const { body } = facts;
-  const digest = step.sha256Hex(canonicalBody(facts.raw), "utf8");
-  if ((await step.store.get("seenListing", digest)) !== null) return;
-  await step.store.insert("seenListing", { id: digest });
-  if ((await ensureAgent(step, body.agent_id)) === null) return;
-  if (body.payee !== undefined && facts.payeeSigned) await agreePayee(step, body.agent_id, body.payee);
+  const digest = context.sha256Hex(canonicalBody(facts.raw), "utf8");
+  if ((await context.store.get("seenListing", digest)) !== null) return;
+  await context.store.insert("seenListing", { id: digest });
+  if ((await ensureAgent(context, body.agent_id)) === null) return;
+  if (body.payee !== undefined && facts.payeeSigned) await agreePayee(context, body.agent_id, body.payee);
 
-  const listing = rowOf(step, facts, await agentRow(step, body.agent_id));
-  const current = await step.store.get("listing", listing.id);
+  const listing = rowOf(context, facts, await agentRow(context, body.agent_id));
+  const current = await context.store.get("listing", listing.id);
   if (current === null) {
-    await step.store.insert("listing", listing);
-    await append(step.store, listingsOf(body.agent_id), listing.id);
+    await context.store.insert("listing", listing);
+    await append(context.store, listingsOf(body.agent_id), listing.id);
   } else if (listing.issuedAt < current.issuedAt) return;
   else {
     const { auditOperator, auditFrom } = current;
-    await step.store.update("listing", listing.id, { ...listing, auditOperator, auditFrom });
+    await context.store.update("listing", listing.id, { ...listing, auditOperator, auditFrom });
   }
-  const consent = await noteConsent(step, listing, auditConsent(body));
+  const consent = await noteConsent(context, listing, auditConsent(body));
   if (consent !== null) {
     const { operator: auditOperator, from: auditFrom } = consent;
-    await step.store.update("listing", listing.id, { auditOperator, auditFrom });
+    await context.store.update("listing", listing.id, { auditOperator, auditFrom });
   }
 
-  const { liveListings, privateListings } = await agentRow(step, body.agent_id);
-  await updateAgent(step, body.agent_id, {
+  const { liveListings, privateListings } = await agentRow(context, body.agent_id);
+  await updateAgent(context, body.agent_id, {
     liveListings: liveListings + Number(listing.live) - Number(current?.live ?? false),
     privateListings: privateListings + Number(isPrivate(listing)) - Number(isPrivate(current)),
   });
-  const live = await liveListingsOf(step, body.agent_id);
-  await changeOffers(step, current, listing, live);
-  await updateFingerprint(step, body.agent_id, live);
+  const live = await liveListingsOf(context, body.agent_id);
+  await changeOffers(context, current, listing, live);
+  await updateFingerprint(context, body.agent_id, live);
 }
 
-/** Copies an agent's standing, if it changed, to its listings. */
-export function settleStanding(step: Step, address: string): Answer<void> {
-  return after(agentRow(step, address), (agent) => {
-    const standing = standingOf(agent);
+/** Copies an agent's search rank to its listings if it changed. */
+export function settleSearchRank(context: ApplyContext, address: string): Answer<void> {
+  return after(agentRow(context, address), (agent) => {
+    const searchRank = searchRankOf(agent);
     const isSame =
-      standing.rank === agent.rank &&
-      standing.successPercent === agent.successPercent &&
-      standing.starTenths === agent.starTenths;
-    return isSame ? undefined : changeStanding(step, agent, standing);
+      searchRank.rank === agent.rank &&
+      searchRank.successPercent === agent.successPercent &&
+      searchRank.starTenths === agent.starTenths;
+    return isSame ? undefined : changeSearchRank(context, agent, searchRank);
   });
 }
 
-async function changeStanding(
-  step: Step,
+async function changeSearchRank(
+  context: ApplyContext,
   { id: address, trustTier }: Row<"agent">,
-  standing: Standing,
+  searchRank: SearchRank,
 ): Promise<void> {
-  await changeAgent(step, address, standing);
-  for await (const id of itemsOf(step.store, listingsOf(address))) {
-    await step.store.update("listing", id, { ...standing, trustTier });
+  await changeAgent(context, address, searchRank);
+  for await (const id of itemsOf(context.store, listingsOf(address))) {
+    await context.store.update("listing", id, { ...searchRank, trustTier });
   }
 }
 
-async function liveListingsOf(step: Step, agent: string): Promise<Row<"listing">[]> {
+async function liveListingsOf(context: ApplyContext, agent: string): Promise<Row<"listing">[]> {
   const live: Row<"listing">[] = [];
-  for await (const id of itemsOf(step.store, listingsOf(agent))) {
-    const listing = await step.store.get("listing", id);
+  for await (const id of itemsOf(context.store, listingsOf(agent))) {
+    const listing = await context.store.get("listing", id);
     if (listing?.live) live.push(listing);
   }
   return live;
@@ -106,15 +106,19 @@ function isPrivate(listing: Row<"listing"> | null): boolean {
   return listing?.live === true && listing.privateMetrics;
 }
 
-async function agreePayee(step: Step, agent: string, payee: string): Promise<void> {
+async function agreePayee(context: ApplyContext, agent: string, payee: string): Promise<void> {
   const id = `${agent}/${payee}`;
-  if ((await step.store.get("payee", id)) !== null) return;
-  await step.store.insert("payee", { id, block: step.at.block, log: step.at.log ?? 0 });
-  await actByWord(step, payee);
-  await watch(step, payee);
+  if ((await context.store.get("payee", id)) !== null) return;
+  await context.store.insert("payee", { id, block: context.at.block, log: context.at.log ?? 0 });
+  await actByWord(context, payee);
+  await watch(context, payee);
 }
 
-function rowOf(step: Step, { hash, seq, body }: ListingFacts, agent: Row<"agent">): Row<"listing"> {
+function rowOf(
+  context: ApplyContext,
+  { hash, seq, body }: ListingFacts,
+  agent: Row<"agent">,
+): Row<"listing"> {
   const paymentMode = body.payment_mode ?? "direct";
   return {
     id: listingId(body),
@@ -136,8 +140,8 @@ function rowOf(step: Step, { hash, seq, body }: ListingFacts, agent: Row<"agent"
     live: body.retired !== true,
     issuedAt: body.issued_at ?? 0,
     hash,
-    block: step.at.block,
-    log: step.at.log ?? 0,
+    block: context.at.block,
+    log: context.at.log ?? 0,
     seq,
     rank: agent.rank,
     trustTier: agent.trustTier,

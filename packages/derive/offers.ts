@@ -1,5 +1,5 @@
+import type { ApplyContext } from "./applyContext.ts";
 import { addNumber, removeNumber, selectNumbers } from "./orderedSet.ts";
-import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
 
 type Offered = Pick<Row<"listing">, "id" | "capability" | "price" | "live">;
@@ -11,7 +11,7 @@ type Offered = Pick<Row<"listing">, "id" | "capability" | "price" | "live">;
  * @param live all live listings of its seller by now
  */
 export async function changeOffers(
-  { store }: Step,
+  { store }: ApplyContext,
   before: Offered | null,
   listing: Offered,
   live: readonly Offered[],
@@ -38,7 +38,7 @@ export async function changeOffers(
 
 /** The lowest, and the middle one or the mean of the middle two, rounded half up. */
 async function pricesOf(
-  store: Step["store"],
+  store: ApplyContext["store"],
   prices: string,
   size: number,
 ): Promise<Pick<Row<"offer">, "lowestPrice" | "medianPrice">> {

@@ -3,11 +3,11 @@ import type { Row } from "./tables.ts";
 /** What of an agent is new. */
 export type AgentChange = Partial<Omit<Row<"agent">, "id">>;
 
-/** An agent as this step sees it, and what of it is not in the store yet. */
+/** An agent as this event sees it, and what of it is not in the store yet. */
 export type OpenAgent = { row: Row<"agent">; change: AgentChange; isNew: boolean };
 
-/** What is known under a hire's key as this step sees it, and as it is in the store; null when nothing is. */
+/** What is known under a hire's key as this event sees it, and as it is in the store; null when nothing is. */
 export type OpenHireKey = { row: Row<"hireKey"> | null; stored: Row<"hireKey"> | null };
 
-/** A wallet as this step sees it, and as it is in the store; null when nothing is known of it. */
+/** A wallet as this event sees it, and as it is in the store; null when nothing is known of it. */
 export type OpenWallet = { row: Row<"wallet"> | null; stored: Row<"wallet"> | null };

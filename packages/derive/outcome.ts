@@ -1,4 +1,4 @@
-import type { Step } from "./step.ts";
+import type { ApplyContext } from "./applyContext.ts";
 import type { Row } from "./tables.ts";
 
 /** What became of a hire, and on whose word. */
@@ -38,7 +38,7 @@ export function directOutcome(receipt: Row<"receipt">, telemetry: Row<"telemetry
  * buyer, or by the arbiter it named: failure and dispute; by the seller, who gave up: failure. Timed out: failure when
  * nothing was delivered; when delivery had been marked nobody can tell, so it is neutral, and is held against the buyer.
  */
-export function escrowOutcome(step: Step, escrow: Row<"escrow">): Outcome {
+export function escrowOutcome(context: ApplyContext, escrow: Row<"escrow">): Outcome {
   const settled = { ...plain, evidence: "escrow", price: escrow.toSeller ?? 0n };
   if (escrow.status === "released") {
     return { ...settled, outcome: settled.price * 2n >= escrow.amount ? "success" : "failure" };
@@ -53,7 +53,7 @@ export function escrowOutcome(step: Step, escrow: Row<"escrow">): Outcome {
   }
   const bySeller = escrow.refundedBy === escrow.seller;
   const byBuyer = escrow.refundedBy === escrow.buyer;
-  const byAuditor = !bySeller && !byBuyer && step.params.auditArbiters.some((it) => it === escrow.arbiter);
+  const byAuditor = !bySeller && !byBuyer && context.params.auditArbiters.some((it) => it === escrow.arbiter);
   return {
     ...settled,
     outcome: "failure",

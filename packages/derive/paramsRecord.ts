@@ -1,46 +1,46 @@
 import type { Params } from "tallystick-protocol/records/params";
+import type { ApplyContext } from "./applyContext.ts";
 import { dropTrips } from "./clusters.ts";
 import { forgetTrips, noteTakenBack, noteWidened, rememberTrips } from "./funding/trips.ts";
 import { undampen } from "./hires.ts";
 import { isRelevant } from "./relevant/isRelevant.ts";
 import { noteParams } from "./relevant/until.ts";
 import { STATE_ID } from "./stateId.ts";
-import type { Step } from "./step.ts";
 import { markWallet, unmarkHub } from "./wallets.ts";
 
 /**
  * New parameters hold from here on. What was fixed before stays, but a wallet that is published as a hub loses its trips, and hires
  * that weighed less only for them weigh 1.
  */
-export async function paramsSettled(step: Step, params: Params): Promise<void> {
-  if (isRelevant(step)) await noteParams(step);
-  await step.store.update("state", STATE_ID, {
+export async function paramsSettled(context: ApplyContext, params: Params): Promise<void> {
+  if (isRelevant(context)) await noteParams(context);
+  await context.store.update("state", STATE_ID, {
     params: JSON.stringify(params),
     paramsVersion: params.version,
   });
-  await noteWidened(step, params);
-  await markRoots(step, params);
-  const [before, hubs] = [hubsOf(step.params), hubsOf(params)];
+  await noteWidened(context, params);
+  await markRoots(context, params);
+  const [before, hubs] = [hubsOf(context.params), hubsOf(params)];
   for (const hub of before) {
     if (hubs.includes(hub)) continue;
-    await unmarkHub(step, hub);
-    await noteTakenBack(step, hub);
+    await unmarkHub(context, hub);
+    await noteTakenBack(context, hub);
   }
   const apart = new Set<string>();
   for (const hub of hubs) {
     if (before.includes(hub)) continue;
-    const { left, members } = await dropTrips(step, hub);
+    const { left, members } = await dropTrips(context, hub);
     for (const member of members) apart.add(member);
-    await rememberTrips(step, left);
-    await forgetTrips(step, hub);
+    await rememberTrips(context, left);
+    await forgetTrips(context, hub);
   }
-  await undampen(step, apart);
+  await undampen(context, apart);
 }
 
 /** Notes which wallets the parameters name as hubs and escrows. */
-export async function markRoots(step: Step, params: Params): Promise<void> {
-  for (const hub of hubsOf(params)) await markWallet(step, hub, "hub");
-  for (const escrow of Object.keys(params.escrows)) await markWallet(step, escrow, "escrow");
+export async function markRoots(context: ApplyContext, params: Params): Promise<void> {
+  for (const hub of hubsOf(params)) await markWallet(context, hub, "hub");
+  for (const escrow of Object.keys(params.escrows)) await markWallet(context, escrow, "escrow");
 }
 
 /** The published hubs, and the pools that auditors are paid from: what a pool pays funds nobody and buys nothing. */

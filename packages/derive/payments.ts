@@ -1,4 +1,5 @@
 import { ZERO_HASH } from "tallystick-protocol/hex";
+import type { ApplyContext } from "./applyContext.ts";
 import { awaitDisclosure, becomeEligible, consentToReceipt } from "./audits/eligibility.ts";
 import { paidForHire } from "./funding/fundings.ts";
 import { directHireId } from "./hireId.ts";
@@ -8,7 +9,6 @@ import { directOutcome } from "./outcome.ts";
 import { isBefore, type Place, placeOf } from "./place.ts";
 import { receiptCounted } from "./receiptCounted.ts";
 import { isRelevant } from "./relevant/isRelevant.ts";
-import type { Step } from "./step.ts";
 import type { Row } from "./tables.ts";
 import { latencyOf } from "./telemetry.ts";
 
@@ -36,25 +36,25 @@ export const MAX_ALIKE = 100;
  * or that is kept already.
  */
 export async function addPayment(
-  step: Step,
+  context: ApplyContext,
   key: string,
   payment: Omit<Row<"payment">, "id">,
 ): Promise<Row<"payment"> | null> {
-  const { count, last } = await knownPayments(step, key);
+  const { count, last } = await knownPayments(context, key);
   if (count >= MAX_ALIKE || (last !== null && last.log >= payment.log)) return null;
   const row = { id: `${key}/${count}`, ...payment };
-  await step.store.insert("payment", row);
+  await context.store.insert("payment", row);
   return row;
 }
 
 /** How many payments have this key, and the last of them. */
 async function knownPayments(
-  step: Step,
+  context: ApplyContext,
   key: string,
 ): Promise<{ count: number; last: Row<"payment"> | null }> {
-  if ((await step.store.get("payment", `${key}/0`)) === null) return { count: 0, last: null };
-  const count = await countPayments(step, key);
-  return { count, last: await step.store.get("payment", `${key}/${count - 1}`) };
+  if ((await context.store.get("payment", `${key}/0`)) === null) return { count: 0, last: null };
+  const count = await countPayments(context, key);
+  return { count, last: await context.store.get("payment", `${key}/${count - 1}`) };
 }
 
 /**
@@ -62,20 +62,20 @@ async function knownPayments(
  * known: a receipt may claim one.
  */
 export async function askPayments(
-  step: Step,
+  context: ApplyContext,
   { tx, from, to, value }: { tx: string; from: string; to: string; value: bigint },
   before: Place,
 ): Promise<void> {
-  const { count, last } = await knownPayments(step, paymentKey(tx, from, to, value));
+  const { count, last } = await knownPayments(context, paymentKey(tx, from, to, value));
   if (tx === ZERO_HASH || count >= MAX_ALIKE) return;
   const after = last === null ? null : placeOf(last);
   const limit = MAX_ALIKE - count;
-  step.ask({ kind: "payments", tx, from, to, value, after, before: placeOf(before), limit });
+  context.ask({ kind: "payments", tx, from, to, value, after, before: placeOf(before), limit });
 }
 
 /** How many payments have this key, at least one, in few looks also when one transaction holds thousands: by doubling, then halving. */
-async function countPayments(step: Step, key: string): Promise<number> {
-  const isThere = async (n: number) => (await step.store.get("payment", `${key}/${n}`)) !== null;
+async function countPayments(context: ApplyContext, key: string): Promise<number> {
+  const isThere = async (n: number) => (await context.store.get("payment", `${key}/${n}`)) !== null;
   let [known, missing] = [0, 1];
   while (await isThere(missing)) [known, missing] = [missing, 2 * missing];
   while (missing - known > 1) {
@@ -87,16 +87,23 @@ async function countPayments(step: Step, key: string): Promise<number> {
 }
 
 /** The first payment that the receipt may claim, or null. */
-export async function findPayment(step: Step, receipt: Row<"receipt">): Promise<Row<"payment"> | null> {
+export async function findPayment(
+  context: ApplyContext,
+  receipt: Row<"receipt">,
+): Promise<Row<"payment"> | null> {
   const key = keyOfPayment(receipt);
-  if (isRelevant(step) && (await hasConsent(step, receipt))) {
+  if (isRelevant(context) && (await hasConsent(context, receipt))) {
     const { txHash: tx, buyer: from, payee: to, amount: value } = receipt;
-    await askPayments(step, { tx, from, to, value }, { block: step.at.block, log: step.at.log ?? 0 });
+    await askPayments(
+      context,
+      { tx, from, to, value },
+      { block: context.at.block, log: context.at.log ?? 0 },
+    );
   }
   for (let n = 0; ; n++) {
-    const payment = await step.store.get("payment", `${key}/${n}`);
+    const payment = await context.store.get("payment", `${key}/${n}`);
     if (payment === null) return null;
-    if (await mayClaim(step, receipt, payment)) return payment;
+    if (await mayClaim(context, receipt, payment)) return payment;
   }
 }
 
@@ -105,23 +112,23 @@ export async function findPayment(step: Step, receipt: Row<"receipt">): Promise<
  * or acknowledged by its signature, and, when the money went to another payee, with that payee's consent from before.
  */
 export async function mayClaim(
-  step: Step,
+  context: ApplyContext,
   receipt: Row<"receipt">,
   payment: Row<"payment">,
 ): Promise<boolean> {
   if (payment.from !== receipt.buyer || payment.to !== receipt.payee) return false;
   if (receipt.logIndex !== null && receipt.logIndex !== payment.log) return false;
   if (!payment.authorized && !receipt.buyerSigned) return false;
-  if (await isClaimed(step, payment)) return false;
+  if (await isClaimed(context, payment)) return false;
   if (receipt.payee === receipt.agent) return true;
-  const consent = await step.store.get("payee", `${receipt.agent}/${receipt.payee}`);
+  const consent = await context.store.get("payee", `${receipt.agent}/${receipt.payee}`);
   if (consent === null) return false;
   return isBefore(consent, payment);
 }
 
 /** Whether a receipt made a hire of this payment: one log pays for one hire. */
-async function isClaimed(step: Step, payment: Row<"payment">): Promise<boolean> {
-  return (await step.store.get("hire", hireIdOf(payment))) !== null;
+async function isClaimed(context: ApplyContext, payment: Row<"payment">): Promise<boolean> {
+  return (await context.store.get("hire", hireIdOf(payment))) !== null;
 }
 
 function hireIdOf({ id, log }: Row<"payment">): string {
@@ -129,26 +136,26 @@ function hireIdOf({ id, log }: Row<"payment">): string {
 }
 
 /** Whether the payee that a receipt names has ever agreed to be paid for its agent. */
-export async function hasConsent(step: Step, { agent, payee }: Row<"receipt">): Promise<boolean> {
-  return payee === agent || (await step.store.get("payee", `${agent}/${payee}`)) !== null;
+export async function hasConsent(context: ApplyContext, { agent, payee }: Row<"receipt">): Promise<boolean> {
+  return payee === agent || (await context.store.get("payee", `${agent}/${payee}`)) !== null;
 }
 
 /** Makes a receipt and its payment a hire; false when the same hire was counted before or cannot be one. */
 export async function countDirectHire(
-  step: Step,
+  context: ApplyContext,
   receipt: Row<"receipt">,
   payment: Row<"payment">,
 ): Promise<boolean> {
-  if (await hireKeyTaken(step, receipt)) {
-    await step.store.update("receipt", receipt.id, { status: "duplicate" });
+  if (await hireKeyTaken(context, receipt)) {
+    await context.store.update("receipt", receipt.id, { status: "duplicate" });
     return false;
   }
-  if (!(await mayHire(step, { seller: receipt.agent, buyer: receipt.buyer }))) {
-    await step.store.update("receipt", receipt.id, { status: "unmatched" });
+  if (!(await mayHire(context, { seller: receipt.agent, buyer: receipt.buyer }))) {
+    await context.store.update("receipt", receipt.id, { status: "unmatched" });
     return false;
   }
   // Before the sides are registered, which must not take it for funding.
-  await paidForHire(step, payment);
+  await paidForHire(context, payment);
   const id = hireIdOf(payment);
   const paid = {
     id,
@@ -158,13 +165,13 @@ export async function countDirectHire(
     paymentMode: "direct",
     time: payment.time,
   };
-  const consent = await consentToReceipt(step, { ...paid, paidAt: payment.time }, receipt);
-  await countHire(step, {
-    ...directOutcome(receipt, await step.store.get("telemetry", receipt.id)),
+  const consent = await consentToReceipt(context, { ...paid, paidAt: payment.time }, receipt);
+  await countHire(context, {
+    ...directOutcome(receipt, await context.store.get("telemetry", receipt.id)),
     ...paid,
     hireId: receipt.hireId,
     capability: receipt.capability,
-    latencyMs: await latencyOf(step, receipt),
+    latencyMs: await latencyOf(context, receipt),
     tx: receipt.txHash,
     escrowId: null,
     receipt: receipt.id,
@@ -172,8 +179,8 @@ export async function countDirectHire(
     payee: payment.to,
     feePaid: 0n,
   });
-  await receiptCounted(step, receipt, id);
-  if (consent === null) await awaitDisclosure(step, paid);
-  else await becomeEligible(step, { ...paid, isContested: false }, { ...consent, receipt });
+  await receiptCounted(context, receipt, id);
+  if (consent === null) await awaitDisclosure(context, paid);
+  else await becomeEligible(context, { ...paid, isContested: false }, { ...consent, receipt });
   return true;
 }

@@ -1,6 +1,6 @@
 import type { RatingSide } from "tallystick-protocol/records/rating";
-import { schedule } from "./agenda.ts";
 import { agentRow, updateAgent } from "./agentRow.ts";
+import type { ApplyContext } from "./applyContext.ts";
 import { sharedClusterSize } from "./clusters.ts";
 import { append, itemOf } from "./lists.ts";
 import {
@@ -15,40 +15,44 @@ import {
   subtract,
   ZERO,
 } from "./rational.ts";
-import type { Step } from "./step.ts";
+import { schedule } from "./schedule.ts";
 import type { Row } from "./tables.ts";
 
 const DAY = 86_400;
 
 /** One side's stars for a hire: kept now, counted as soon as the hire is. Each side of a receipt rates once (SHP §9.1). */
 export async function ratingSettled(
-  step: Step,
+  context: ApplyContext,
   receipt: Row<"receipt">,
   { side, stars }: { side: RatingSide; stars: number },
 ): Promise<void> {
   const [rater, ratee] = side === "buyer" ? [receipt.buyer, receipt.agent] : [receipt.agent, receipt.buyer];
-  await step.store.insert("rating", {
+  await context.store.insert("rating", {
     id: ratingId(receipt.id, side),
     receipt: receipt.id,
     rater,
     ratee,
     side,
     stars,
-    time: step.at.time,
+    time: context.at.time,
     status: "pending",
     hire: null,
     clusterSize: 1,
     inWindow: false,
   });
   if (receipt.status === "counted" && receipt.hire !== null) {
-    await countRating(step, ratingId(receipt.id, side), receipt.hire);
+    await countRating(context, ratingId(receipt.id, side), receipt.hire);
   }
 }
 
-export async function countPendingRatings(step: Step, receipt: Row<"receipt">, hire: string): Promise<void> {
+export async function countPendingRatings(
+  context: ApplyContext,
+  receipt: Row<"receipt">,
+  hire: string,
+): Promise<void> {
   for (const side of ["buyer", "seller"] as const) {
     const id = ratingId(receipt.id, side);
-    if ((await step.store.get("rating", id)) !== null) await countRating(step, id, hire);
+    if ((await context.store.get("rating", id)) !== null) await countRating(context, id, hire);
   }
 }
 
@@ -57,49 +61,49 @@ export function ratingId(receipt: string, side: RatingSide): string {
 }
 
 /** Fixes the rating's weight; a buyer's enters its seller's stars, a seller's is shown with the hire. */
-async function countRating(step: Step, id: string, hire: string): Promise<void> {
-  const rating = await ratingRow(step, id);
-  if ((await step.store.get("hire", hire))?.isCanary) return;
-  const clusterSize = await sharedClusterSize(step, rating.rater, rating.ratee);
+async function countRating(context: ApplyContext, id: string, hire: string): Promise<void> {
+  const rating = await ratingRow(context, id);
+  if ((await context.store.get("hire", hire))?.isCanary) return;
+  const clusterSize = await sharedClusterSize(context, rating.rater, rating.ratee);
   const entersStars = rating.side === "buyer";
-  const inWindow = entersStars && rating.time > step.state.time - step.params.windowSeconds;
+  const inWindow = entersStars && rating.time > context.state.time - context.params.windowSeconds;
   const counted = { status: "counted", hire, clusterSize, inWindow };
-  await step.store.update("rating", id, counted);
+  await context.store.update("rating", id, counted);
   if (!entersStars) return;
-  const { totalRatings } = await agentRow(step, rating.ratee);
-  await updateAgent(step, rating.ratee, { totalRatings: totalRatings + 1 });
+  const { totalRatings } = await agentRow(context, rating.ratee);
+  await updateAgent(context, rating.ratee, { totalRatings: totalRatings + 1 });
   if (!inWindow) return;
-  await changeStars(step, { ...rating, ...counted }, add);
-  await schedule(step, rating.time + step.params.windowSeconds, "rating", id);
+  await changeStars(context, { ...rating, ...counted }, add);
+  await schedule(context, rating.time + context.params.windowSeconds, "rating", id);
 }
 
 /** A rating is as old as the window: it leaves the average. */
-export async function leaveStars(step: Step, id: string): Promise<void> {
-  const rating = await ratingRow(step, id);
+export async function leaveStars(context: ApplyContext, id: string): Promise<void> {
+  const rating = await ratingRow(context, id);
   if (!rating.inWindow) return;
-  await step.store.update("rating", id, { inWindow: false });
-  await changeStars(step, rating, subtract);
+  await context.store.update("rating", id, { inWindow: false });
+  await changeStars(context, rating, subtract);
 }
 
 /** A hire was arranged by an operator of audits: what its buyer thought of it counts no more. */
-export async function withdrawRating(step: Step, receipt: string): Promise<void> {
+export async function withdrawRating(context: ApplyContext, receipt: string): Promise<void> {
   const id = ratingId(receipt, "buyer");
-  const rating = await step.store.get("rating", id);
+  const rating = await context.store.get("rating", id);
   if (rating?.status !== "counted") return;
-  await leaveStars(step, id);
-  await step.store.update("rating", id, { status: "pending" });
-  const { totalRatings } = await agentRow(step, rating.ratee);
-  await updateAgent(step, rating.ratee, { totalRatings: totalRatings - 1 });
+  await leaveStars(context, id);
+  await context.store.update("rating", id, { status: "pending" });
+  const { totalRatings } = await agentRow(context, rating.ratee);
+  await updateAgent(context, rating.ratee, { totalRatings: totalRatings - 1 });
 }
 
 async function changeStars(
-  step: Step,
+  context: ApplyContext,
   rating: Row<"rating">,
   change: (a: Rational, b: Rational) => Rational,
 ): Promise<void> {
   const day = Math.floor(rating.time / DAY);
   const id = `${rating.ratee}/${day}`;
-  const row = await step.store.get("starDay", id);
+  const row = await context.store.get("starDay", id);
   const weight = rational(1n, BigInt(rating.clusterSize));
   const stars = multiply(weight, rational(BigInt(rating.stars)));
   const sums = {
@@ -107,29 +111,29 @@ async function changeStars(
     stars: formatRational(change(parseRational(row?.stars ?? "0"), stars)),
   };
   if (row === null) {
-    await step.store.insert("starDay", { id, ...sums });
-    await append(step.store, starDaysOf(rating.ratee), String(day));
+    await context.store.insert("starDay", { id, ...sums });
+    await append(context.store, starDaysOf(rating.ratee), String(day));
   } else {
-    await step.store.update("starDay", id, sums);
+    await context.store.update("starDay", id, sums);
   }
-  await updateAverage(step, rating.ratee);
+  await updateAverage(context, rating.ratee);
 }
 
 /**
  * Σ w·q^d·stars / Σ w·q^d with d the days from a rating to today. Both sums change by the same factor as days go by, so the
  * average can be taken from any day, here the latest, and moves only when a rating comes or goes.
  */
-async function updateAverage(step: Step, agent: string): Promise<void> {
-  const { numerator, denominator } = step.params.starDecay;
+async function updateAverage(context: ApplyContext, agent: string): Promise<void> {
+  const { numerator, denominator } = context.params.starDecay;
   const q = rational(BigInt(numerator), BigInt(denominator));
-  let { firstStarDay } = await agentRow(step, agent);
+  let { firstStarDay } = await agentRow(context, agent);
   // A day that was emptied by a withdrawal may still get a rating.
-  const isOver = (day: number) => (day + 1) * DAY <= step.state.time - step.params.windowSeconds;
+  const isOver = (day: number) => (day + 1) * DAY <= context.state.time - context.params.windowSeconds;
   const days: { day: number; weight: Rational; stars: Rational }[] = [];
   for (let n = firstStarDay; ; n++) {
-    const day = await itemOf(step.store, starDaysOf(agent), n);
+    const day = await itemOf(context.store, starDaysOf(agent), n);
     if (day === null) break;
-    const row = await step.store.get("starDay", `${agent}/${day}`);
+    const row = await context.store.get("starDay", `${agent}/${day}`);
     const weight = parseRational(row?.weight ?? "0");
     if (compare(weight, ZERO) > 0)
       days.push({ day: Number(day), weight, stars: parseRational(row?.stars ?? "0") });
@@ -144,7 +148,7 @@ async function updateAverage(step: Step, agent: string): Promise<void> {
   }
   const average = days.length === 0 ? null : rational(stars.n * weight.d, stars.d * weight.n);
   const rounded = average === null ? null : rational(roundHalfUp(average, 9), 1_000_000_000n);
-  await updateAgent(step, agent, {
+  await updateAgent(context, agent, {
     firstStarDay,
     avgStars: rounded === null ? null : formatRational(rounded),
   });
@@ -154,8 +158,8 @@ function power({ n, d }: Rational, exponent: number): Rational {
   return rational(n ** BigInt(exponent), d ** BigInt(exponent));
 }
 
-async function ratingRow(step: Step, id: string): Promise<Row<"rating">> {
-  const rating = await step.store.get("rating", id);
+async function ratingRow(context: ApplyContext, id: string): Promise<Row<"rating">> {
+  const rating = await context.store.get("rating", id);
   if (rating === null) throw new Error(`There is no rating ${id}.`);
   return rating;
 }

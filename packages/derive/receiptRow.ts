@@ -1,8 +1,8 @@
-import type { Step } from "./step.ts";
+import type { ApplyContext } from "./applyContext.ts";
 import type { Row } from "./tables.ts";
 
-export async function receiptRow(step: Step, id: string): Promise<Row<"receipt">> {
-  const receipt = await step.store.get("receipt", id);
+export async function receiptRow(context: ApplyContext, id: string): Promise<Row<"receipt">> {
+  const receipt = await context.store.get("receipt", id);
   if (receipt === null) throw new Error(`There is no receipt ${id}.`);
   return receipt;
 }

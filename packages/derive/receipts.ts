@@ -1,8 +1,8 @@
 import { ZERO_HASH } from "tallystick-protocol/hex";
 import type { Receipt } from "tallystick-protocol/records/receipt";
-import { schedule } from "./agenda.ts";
 import { findAgent, updateAgent } from "./agentRow.ts";
 import { freeHiresOf } from "./agents.ts";
+import type { ApplyContext } from "./applyContext.ts";
 import { auditRow } from "./audits/auditRow.ts";
 import { noteDisclosure } from "./audits/disclosures.ts";
 import { failEquivocal } from "./audits/outcomes.ts";
@@ -11,71 +11,79 @@ import { append, listLength } from "./lists.ts";
 import { countDirectHire, findPayment, hasConsent, keyOfPayment, MAX_ALIKE } from "./payments.ts";
 import { receiptRow, waitingFor, waitingForPayment } from "./receiptRow.ts";
 import { watch } from "./relevant/inflow.ts";
-import type { Step } from "./step.ts";
+import { schedule } from "./schedule.ts";
 import type { Row } from "./tables.ts";
 
 /** What a valid receipt says, as the derivation keeps it. */
 export type ReceiptFacts = { hash: string; body: Receipt; completedAt: number; buyerSigned: boolean };
 
 /** A seller's receipt: counts as soon as its payment is there, whichever comes first (SHP §9.2, §11). */
-export async function receiptSettled(step: Step, facts: ReceiptFacts): Promise<void> {
-  const receipt = rowOf(step, facts);
-  await step.store.insert("receipt", receipt);
-  for (const hire of await noteDisclosure(step, receipt))
-    await failEquivocal(step, await auditRow(step, hire));
-  if (receipt.escrowId === null && receipt.amount < BigInt(step.params.minHireAtomic)) {
-    await countFreeHire(step, receipt);
+export async function receiptSettled(context: ApplyContext, facts: ReceiptFacts): Promise<void> {
+  const receipt = rowOf(context, facts);
+  await context.store.insert("receipt", receipt);
+  for (const hire of await noteDisclosure(context, receipt))
+    await failEquivocal(context, await auditRow(context, hire));
+  if (receipt.escrowId === null && receipt.amount < BigInt(context.params.minHireAtomic)) {
+    await countFreeHire(context, receipt);
   } else if (receipt.escrowId !== null) {
-    await attachReceipt(step, receipt);
-    await waitIfPending(step, receipt, waitingFor(receipt.escrowId));
+    await attachReceipt(context, receipt);
+    await waitIfPending(context, receipt, waitingFor(receipt.escrowId));
   } else {
-    const payment = await findPayment(step, receipt);
+    const payment = await findPayment(context, receipt);
     // With a payment it is settled, whether it counts or not.
-    if (payment === null) await awaitPayment(step, receipt);
-    else await countDirectHire(step, receipt, payment);
+    if (payment === null) await awaitPayment(context, receipt);
+    else await countDirectHire(context, receipt, payment);
   }
 }
 
 /** Only who is to be paid, or whom it has agreed to, can be among those that wait: nobody takes another's place. */
-async function awaitPayment(step: Step, receipt: Row<"receipt">): Promise<void> {
+async function awaitPayment(context: ApplyContext, receipt: Row<"receipt">): Promise<void> {
   const waiting = waitingForPayment(keyOfPayment(receipt));
-  const mayWait = (await hasConsent(step, receipt)) && (await listLength(step.store, waiting)) < MAX_ALIKE;
-  if (mayWait) await watch(step, receipt.payee);
-  await waitIfPending(step, receipt, mayWait ? waiting : null);
+  const mayWait =
+    (await hasConsent(context, receipt)) && (await listLength(context.store, waiting)) < MAX_ALIKE;
+  if (mayWait) await watch(context, receipt.payee);
+  await waitIfPending(context, receipt, mayWait ? waiting : null);
 }
 
 /** The waiting time of a receipt is over. One that is joined to a held escrow goes on waiting for the settlement. */
-export async function receiptWaited(step: Step, id: string): Promise<void> {
-  const receipt = await receiptRow(step, id);
+export async function receiptWaited(context: ApplyContext, id: string): Promise<void> {
+  const receipt = await receiptRow(context, id);
   if (receipt.status !== "pending") return;
-  const escrow = receipt.escrowId === null ? null : await step.store.get("escrow", receipt.escrowId);
+  const escrow = receipt.escrowId === null ? null : await context.store.get("escrow", receipt.escrowId);
   if (escrow?.receipt === id) return;
-  await step.store.update("receipt", id, { status: "unmatched" });
+  await context.store.update("receipt", id, { status: "unmatched" });
 }
 
 /** Puts a receipt that is not settled yet on a list, or, when there is none for it, lets it go unmatched. */
-async function waitIfPending(step: Step, receipt: Row<"receipt">, list: string | null): Promise<void> {
-  if ((await receiptRow(step, receipt.id)).status !== "pending") return;
-  if (list === null) return step.store.update("receipt", receipt.id, { status: "unmatched" });
-  await append(step.store, list, receipt.id);
-  await schedule(step, step.at.time + step.params.reconcileSeconds + 1, "receipt", receipt.id);
+async function waitIfPending(
+  context: ApplyContext,
+  receipt: Row<"receipt">,
+  list: string | null,
+): Promise<void> {
+  if ((await receiptRow(context, receipt.id)).status !== "pending") return;
+  if (list === null) return context.store.update("receipt", receipt.id, { status: "unmatched" });
+  await append(context.store, list, receipt.id);
+  await schedule(context, context.at.time + context.params.reconcileSeconds + 1, "receipt", receipt.id);
 }
 
 /** Free hires are shown, one for each buyer and seller, on the buyer's own signature; they count nowhere else. */
-async function countFreeHire(step: Step, receipt: Row<"receipt">): Promise<void> {
+async function countFreeHire(context: ApplyContext, receipt: Row<"receipt">): Promise<void> {
   const id = `${receipt.buyer}/${receipt.agent}`;
-  const known = (await step.store.get("freeHire", id)) !== null;
+  const known = (await context.store.get("freeHire", id)) !== null;
   const status = !receipt.buyerSigned ? "unmatched" : known ? "duplicate" : "free";
-  await step.store.update("receipt", receipt.id, { status });
+  await context.store.update("receipt", receipt.id, { status });
   if (status !== "free") return;
-  await step.store.insert("freeHire", { id, receipt: receipt.id });
+  await context.store.insert("freeHire", { id, receipt: receipt.id });
   const list = freeHiresOf(receipt.agent);
-  await append(step.store, list, receipt.id);
-  if ((await findAgent(step, receipt.agent)) === null) return;
-  await updateAgent(step, receipt.agent, { freeHires: await listLength(step.store, list) });
+  await append(context.store, list, receipt.id);
+  if ((await findAgent(context, receipt.agent)) === null) return;
+  await updateAgent(context, receipt.agent, { freeHires: await listLength(context.store, list) });
 }
 
-function rowOf(step: Step, { hash, body, completedAt, buyerSigned }: ReceiptFacts): Row<"receipt"> {
+function rowOf(
+  context: ApplyContext,
+  { hash, body, completedAt, buyerSigned }: ReceiptFacts,
+): Row<"receipt"> {
   return {
     id: hash,
     agent: body.agent_id,
@@ -93,7 +101,7 @@ function rowOf(step: Step, { hash, body, completedAt, buyerSigned }: ReceiptFact
     buyerSigned,
     paramsHash: body.params_hash ?? null,
     resultHash: body.result_hash ?? null,
-    time: step.at.time,
+    time: context.at.time,
     status: "pending",
     hire: null,
   };

@@ -11,6 +11,7 @@ import { checkBuyerSignature, checkReceipt, completedAtSeconds } from "tallystic
 import { isSignedBy } from "tallystick-protocol/records/record";
 import { parseReview } from "tallystick-protocol/records/review";
 import { parseTelemetry } from "tallystick-protocol/records/telemetry";
+import type { ApplyContext } from "./applyContext.ts";
 import { auditReaders } from "./audits/auditReaders.ts";
 import type { Reading } from "./audits/reading.ts";
 import { claimSettled } from "./claims.ts";
@@ -21,7 +22,6 @@ import { paramsSettled } from "./paramsRecord.ts";
 import { ratingId, ratingSettled } from "./ratings.ts";
 import { receiptSettled } from "./receipts.ts";
 import { readOutcomes } from "./settlementTrust/readOutcomes.ts";
-import type { Step } from "./step.ts";
 import { stewardReaders } from "./steward/readStewardRecord.ts";
 import type { Row } from "./tables.ts";
 import { telemetrySettled } from "./telemetry.ts";
@@ -33,16 +33,16 @@ class InvalidRecord extends Error {}
  * A record of a followed ledger. One that fails its checks is kept as `invalid` with the reason and changes nothing else;
  * one of a type that means nothing to reputation is kept as `unread`.
  */
-export async function recordSettled(step: Step, event: RecordEvent): Promise<void> {
+export async function recordSettled(context: ApplyContext, event: RecordEvent): Promise<void> {
   let effect: (() => Promise<void>) | null = null;
   let reason: string | null = null;
   try {
-    effect = await readRecord(step, event);
+    effect = await readRecord(context, event);
   } catch (error) {
     if (!(error instanceof InvalidRecord) && !(error instanceof InvalidInputError)) throw error;
     reason = error.message;
   }
-  await step.store.insert("record", {
+  await context.store.insert("record", {
     id: `${event.ledger}/${event.seq}`,
     ledger: event.ledger,
     seq: event.seq,
@@ -51,87 +51,87 @@ export async function recordSettled(step: Step, event: RecordEvent): Promise<voi
     signer: event.signer,
     status: reason !== null ? "invalid" : effect === null ? "unread" : "valid",
     reason,
-    block: step.at.block,
-    time: step.at.time,
+    block: context.at.block,
+    time: context.at.time,
     log: event.log,
   });
   await effect?.();
 }
 
 /** Checks a record and tells what it does; null when it does nothing here. */
-async function readRecord(step: Step, event: RecordEvent): Promise<(() => Promise<void>) | null> {
+async function readRecord(context: ApplyContext, event: RecordEvent): Promise<(() => Promise<void>) | null> {
   if (event.error !== undefined) throw new InvalidRecord(event.error);
-  checkLedger(step, event);
-  await checkForm(step, event);
-  checkSignature(step, event);
-  await noteForm(step, event);
+  checkLedger(context, event);
+  await checkForm(context, event);
+  checkSignature(context, event);
+  await noteForm(context, event);
   const record = { type: event.type, body: event.body, signer: event.signer, signature: event.signature };
   switch (event.type) {
     case "listing": {
       const body = checkListing(record);
-      await checkListingCount(step, body);
+      await checkListingCount(context, body);
       const payeeSigned =
-        isPresent(event, "payee_signature", step) || checkPayeeSignature(event.body, step.recover);
+        isPresent(event, "payee_signature", context) || checkPayeeSignature(event.body, context.recover);
       const { hash, seq } = event;
-      return () => listingSettled(step, { hash, seq, raw: event.body, body, payeeSigned });
+      return () => listingSettled(context, { hash, seq, raw: event.body, body, payeeSigned });
     }
     case "receipt": {
       const body = checkReceipt(record);
-      if ((await step.store.get("receipt", event.hash)) !== null) {
+      if ((await context.store.get("receipt", event.hash)) !== null) {
         throw new InvalidRecord("the same entry counted in another ledger before");
       }
       if (body.payee === body.buyer) throw new InvalidRecord("body.payee must not be the buyer");
       const buyerSigned =
-        isPresent(event, "buyer_signature", step) || checkBuyerSignature(event.body, step.recover);
+        isPresent(event, "buyer_signature", context) || checkBuyerSignature(event.body, context.recover);
       const completedAt = completedAtSeconds(body);
-      return () => receiptSettled(step, { hash: event.hash, body, completedAt, buyerSigned });
+      return () => receiptSettled(context, { hash: event.hash, body, completedAt, buyerSigned });
     }
     case "rating": {
       const body = parseRating(event.body);
-      const receipt = await knownReceipt(step, body.receipt);
+      const receipt = await knownReceipt(context, body.receipt);
       requireSigner(
         event,
         body.side === "buyer" ? receipt.buyer : receipt.agent,
         `the receipt's ${body.side}`,
       );
-      if ((await step.store.get("rating", ratingId(receipt.id, body.side))) !== null) {
+      if ((await context.store.get("rating", ratingId(receipt.id, body.side))) !== null) {
         throw new InvalidRecord(`the ${body.side} rated this receipt before`);
       }
-      return () => ratingSettled(step, receipt, body);
+      return () => ratingSettled(context, receipt, body);
     }
     case "telemetry": {
       const body = parseTelemetry(event.body);
-      const receipt = await knownReceipt(step, body.receipt);
+      const receipt = await knownReceipt(context, body.receipt);
       requireSigner(event, receipt.buyer, "the receipt's buyer");
-      if ((await step.store.get("telemetry", receipt.id)) !== null) {
+      if ((await context.store.get("telemetry", receipt.id)) !== null) {
         throw new InvalidRecord("the buyer sent telemetry for this receipt before");
       }
       const { latency_ms: latencyMs = null, verification, failure = null } = body;
       const allPassed = verification?.all_passed ?? null;
-      return () => telemetrySettled(step, receipt, { latencyMs, allPassed, failure });
+      return () => telemetrySettled(context, receipt, { latencyMs, allPassed, failure });
     }
     case "claim": {
       const body = parseClaim(event.body);
-      if (!step.params.claimAttestors.some((it) => it === event.signer)) {
+      if (!context.params.claimAttestors.some((it) => it === event.signer)) {
         throw new InvalidRecord(`signer ${event.signer} is not a claim attestor`);
       }
-      return () => claimSettled(step, event.hash, body);
+      return () => claimSettled(context, event.hash, body);
     }
     case "params": {
-      if (event.signer !== step.params.operator)
+      if (event.signer !== context.params.operator)
         throw new InvalidRecord(`signer ${event.signer} is not the operator`);
       const params = parseParams(event.body);
-      if (params.version <= step.params.version) {
-        throw new InvalidRecord(`body.version must be above ${step.params.version}`);
+      if (params.version <= context.params.version) {
+        throw new InvalidRecord(`body.version must be above ${context.params.version}`);
       }
-      return () => paramsSettled(step, params);
+      return () => paramsSettled(context, params);
     }
     default: {
       const reader =
         auditReaders.get(event.type) ??
         stewardReaders.get(event.type) ??
         (event.type === "outcomes" ? readOutcomes : undefined);
-      return reader === undefined ? unread(event) : required(await reader(step, event));
+      return reader === undefined ? unread(event) : required(await reader(context, event));
     }
   }
 }
@@ -146,7 +146,7 @@ const UNREAD: { [type: string]: ((body: RecordBody) => unknown) | undefined } = 
 };
 
 /** The published parameters say which ledgers may carry which types; without any, every ledger of the log is followed. */
-function checkLedger({ params }: Step, event: RecordEvent): void {
+function checkLedger({ params }: ApplyContext, event: RecordEvent): void {
   if (Object.keys(params.ledgers).length === 0) return;
   const types = params.ledgers[event.ledger];
   if (types === undefined) throw new InvalidRecord(`ledger ${event.ledger} is not followed`);
@@ -159,25 +159,25 @@ function checkLedger({ params }: Step, event: RecordEvent): void {
  * Whether the signed body says that it is this type of record in this ledger. One that says neither, the form of before,
  * counts in a ledger until that has its first record of the other form.
  */
-async function checkForm(step: Step, event: RecordEvent): Promise<void> {
+async function checkForm(context: ApplyContext, event: RecordEvent): Promise<void> {
   const { type, body, ledger } = event;
   if (!isBoundType(type)) return;
   if (!isUnbound(body)) {
     checkBinding({ type, body }, ledger);
     return;
   }
-  const isOver = step.params.boundLedgers.includes(ledger) || (await hasBoundRecords(step, ledger));
+  const isOver = context.params.boundLedgers.includes(ledger) || (await hasBoundRecords(context, ledger));
   if (isOver) throw new InvalidRecord("unbound");
 }
 
 /** From a ledger's first record that is signed for it on, the form of before counts in it no more. */
-async function noteForm(step: Step, { type, body, ledger, seq }: RecordEvent): Promise<void> {
-  if (!isBoundType(type) || isUnbound(body) || (await hasBoundRecords(step, ledger))) return;
-  await step.store.insert("boundLedger", { id: ledger, seq });
+async function noteForm(context: ApplyContext, { type, body, ledger, seq }: RecordEvent): Promise<void> {
+  if (!isBoundType(type) || isUnbound(body) || (await hasBoundRecords(context, ledger))) return;
+  await context.store.insert("boundLedger", { id: ledger, seq });
 }
 
-async function hasBoundRecords(step: Step, ledger: string): Promise<boolean> {
-  return (await step.store.get("boundLedger", ledger)) !== null;
+async function hasBoundRecords(context: ApplyContext, ledger: string): Promise<boolean> {
+  return (await context.store.get("boundLedger", ledger)) !== null;
 }
 
 /** What a record of audits, of a trust score or of outcomes does. */
@@ -193,23 +193,23 @@ function unread({ type, body }: RecordEvent): null {
 }
 
 /** What an agent lists is looked through whenever it lists more, so there is an end to it. */
-async function checkListingCount(step: Step, body: Listing): Promise<void> {
-  if ((await step.store.get("listing", listingId(body))) !== null) return;
-  const count = await listLength(step.store, listingsOf(body.agent_id));
-  if (count >= step.params.maxListings) {
+async function checkListingCount(context: ApplyContext, body: Listing): Promise<void> {
+  if ((await context.store.get("listing", listingId(body))) !== null) return;
+  const count = await listLength(context.store, listingsOf(body.agent_id));
+  if (count >= context.params.maxListings) {
     throw new InvalidRecord(`the agent has ${count} listings, which is the most that one may have`);
   }
 }
 
-function checkSignature(step: Step, event: RecordEvent): void {
-  if (step.trustSignatures || event.erc1271 === true) return;
-  if (!isSignedBy(event.body, event.signature, event.signer, step.recover)) {
+function checkSignature(context: ApplyContext, event: RecordEvent): void {
+  if (context.trustSignatures || event.erc1271 === true) return;
+  if (!isSignedBy(event.body, event.signature, event.signer, context.recover)) {
     throw new InvalidRecord(`signature is not ${event.signer}'s over the body`);
   }
 }
 
-async function knownReceipt(step: Step, id: string): Promise<Row<"receipt">> {
-  const receipt = await step.store.get("receipt", id);
+async function knownReceipt(context: ApplyContext, id: string): Promise<Row<"receipt">> {
+  const receipt = await context.store.get("receipt", id);
   if (receipt === null) throw new InvalidRecord(`body.receipt ${id} is no valid receipt settled before`);
   return receipt;
 }
@@ -219,6 +219,6 @@ function requireSigner(event: RecordEvent, signer: string, who: string): void {
 }
 
 /** Whether a nested signature is taken as it is. */
-function isPresent(event: RecordEvent, key: string, step: Step): boolean {
-  return step.trustSignatures && typeof event.body[key] === "string";
+function isPresent(event: RecordEvent, key: string, context: ApplyContext): boolean {
+  return context.trustSignatures && typeof event.body[key] === "string";
 }

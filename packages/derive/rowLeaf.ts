@@ -1,6 +1,6 @@
+import type { ApplyContext } from "./applyContext.ts";
 import { assignmentsOf } from "./audits/assignments.ts";
 import { isInLeaf } from "./notingRows.ts";
-import type { Step } from "./step.ts";
 import { type Row, type TableName, tables } from "./tables.ts";
 
 /** Which row a leaf is of, its key in the tree, and its text. */
@@ -10,16 +10,16 @@ export type RowLeaf = { table: TableName; key: string; text: string };
  * The key and the RFC 8785 text of a leaf, `[table, row]`, or of an audit `["audit", row, assignments]`: every column by its name, money as decimal
  * strings. Null for an audit that was not drawn: of those the figures of its seller tell.
  */
-export async function rowLeaf(step: Step, touched: string): Promise<RowLeaf | null> {
+export async function rowLeaf(context: ApplyContext, touched: string): Promise<RowLeaf | null> {
   const [table, id] = touched.split(" ") as [TableName, string];
-  const row = await step.store.get(table, id);
+  const row = await context.store.get(table, id);
   if (row === null) throw new Error(`There is no row ${id} in ${table} to digest.`);
-  if (table === "auditAssignment") return rowLeaf(step, `audit ${(row as Row<"auditAssignment">).audit}`);
+  if (table === "auditAssignment") return rowLeaf(context, `audit ${(row as Row<"auditAssignment">).audit}`);
   const parts: unknown[] = [table, inOrder(table, row)];
   if (table === "audit") {
     const { drawnBlock, closedTime, hire } = row as Row<"audit">;
     if (drawnBlock === null && closedTime === null) return null;
-    const all = await assignmentsOf(step, hire);
+    const all = await assignmentsOf(context, hire);
     parts.push(all.filter(({ audit }) => audit === id).map((it) => inOrder("auditAssignment", it)));
   }
   return { table, key: `${table} ${id}`, text: JSON.stringify(parts) };

@@ -7,21 +7,21 @@ import { stewardTables } from "./steward/tables.ts";
 
 /**
  * The rows of the derivation. Every table has one text primary key, `id`, that can be predicted from the event at hand,
- * so that a step costs a few look-ups by key and never a scan. Lists are rows too (see `lists.ts`).
+ * so that an event costs a few look-ups by key and never a scan. Lists are rows too (see `lists.ts`).
  *
  * Column kinds: `text`, `number` (a safe integer), `bigint` (atomic units, numeric(78)), `boolean`; a trailing `?` is nullable.
  * Exact fractions are stored as text, `n` or `n/d` in lowest terms (see `rational.ts`).
  */
 export const tables = {
-  /** One row, `state`: where time stands and what the agenda has done. */
+  /** One row, `state`: the time, and what the schedule has run. */
   state: {
     id: "text",
     /** Block and time of the last tick: everything that expires is as of here. */
     block: "number",
     time: "number",
     ticks: "number",
-    /** First agenda bucket that may still hold something due. */
-    agendaBucket: "number?",
+    /** First bucket of the schedule that may still hold something due. */
+    scheduleBucket: "number?",
     /** How often agents were put together: the order of birth of clusters. */
     trips: "number",
     paramsVersion: "number",
@@ -150,10 +150,10 @@ export const tables = {
     refundsAfterDelivery: "number",
     /** Those that an audit found good work behind, in the window. */
     falseRefunds: "number",
-    /** How many sellers it ever bought from, by itself or for its party; the newest ends a chain of rows of `custom`. */
+    /** How many sellers it ever bought from, by itself or for its buyer group; the newest ends a chain of rows of `purchases`. */
     sellers: "number",
     lastSeller: "text?",
-    /** Its place in a search, lower is better, and rates cut to whole percent and tenths (see `standing.ts`). */
+    /** Its place in a search, lower is better, and rates cut to whole percent and tenths (see `searchRank.ts`). */
     rank: "number",
     successPercent: "number?",
     starTenths: "number?",
@@ -183,12 +183,12 @@ export const tables = {
     before: "text?",
   },
   /**
-   * Hires in the window from a seller, `<address>/<seller>`: the address's own, and those of the party of its name; `before`
+   * Hires in the window from a seller, `<address>/<seller>`: the address's own, and those of the buyer group of its name; `before`
    * is the address's seller before it.
    */
-  custom: { id: "text", own: "number", held: "number", before: "text?" },
+  purchases: { id: "text", own: "number", held: "number", before: "text?" },
   /** Addresses that are one buyer: union–find by `parent`, only for those ever joined. */
-  party: { id: "text", parent: "text" },
+  buyerGroup: { id: "text", parent: "text" },
   listing: {
     id: "text",
     agent: "text",

@@ -1,6 +1,6 @@
 import { agentRow, updateAgent } from "./agentRow.ts";
+import type { ApplyContext } from "./applyContext.ts";
 import { compare, multiply, parseRational, rational } from "./rational.ts";
-import type { Step } from "./step.ts";
 import { type Answer, after } from "./store.ts";
 import type { Row } from "./tables.ts";
 
@@ -8,9 +8,9 @@ import type { Row } from "./tables.ts";
  * Puts an agent into the tier its own hires give it, and keeps a row of every change (SHP §4.3). Promotion to Tier 2 asks
  * for count, rate and breadth; keeping it asks for the rate only. All gates are exact.
  */
-export function settleTier(step: Step, address: string): Answer<void> {
-  return after(agentRow(step, address), (agent) => {
-    const [to, reason] = tierOf(step, agent);
+export function settleTier(context: ApplyContext, address: string): Answer<void> {
+  return after(agentRow(context, address), (agent) => {
+    const [to, reason] = tierOf(context, agent);
     if (to === agent.trustTier) return;
     const change = {
       id: `${address}/${agent.tierChanges}`,
@@ -18,17 +18,17 @@ export function settleTier(step: Step, address: string): Answer<void> {
       from: agent.trustTier,
       to,
       reason,
-      ...step.at,
+      ...context.at,
     };
-    if (to === 2 || agent.trustTier === 2) step.tiered.set(address, to === 2);
-    return after(step.store.insert("tierChange", change), () =>
-      updateAgent(step, address, { trustTier: to, tierChanges: agent.tierChanges + 1 }),
+    if (to === 2 || agent.trustTier === 2) context.tiered.set(address, to === 2);
+    return after(context.store.insert("tierChange", change), () =>
+      updateAgent(context, address, { trustTier: to, tierChanges: agent.tierChanges + 1 }),
     );
   });
 }
 
-function tierOf(step: Step, agent: Row<"agent">): [tier: number, reason: string] {
-  const { params } = step;
+function tierOf(context: ApplyContext, agent: Row<"agent">): [tier: number, reason: string] {
+  const { params } = context;
   const rated = parseRational(agent.ratedWeight);
   const successes = parseRational(agent.successWeight);
   const { numerator, denominator } = params.tier2MinSuccessRate;

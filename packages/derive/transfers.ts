@@ -1,6 +1,6 @@
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
-import { schedule } from "./agenda.ts";
 import { findAgent } from "./agentRow.ts";
+import type { ApplyContext } from "./applyContext.ts";
 import { isPool, poolPaid } from "./audits/fees.ts";
 import type { TransferEvent } from "./events.ts";
 import { awaitReceipt } from "./families/coverage.ts";
@@ -14,7 +14,7 @@ import { receiptRow, waitingForPayment } from "./receiptRow.ts";
 import { askInflow, inflowOf, isWatched } from "./relevant/inflow.ts";
 import { isRelevant } from "./relevant/isRelevant.ts";
 import { MOST_EMPTY } from "./relevant/reads.ts";
-import type { Step } from "./step.ts";
+import { schedule } from "./schedule.ts";
 import type { Row } from "./tables.ts";
 import { changeWallet, findWallet, isHubOrEscrow } from "./wallets.ts";
 
@@ -22,28 +22,28 @@ import { changeWallet, findWallet, isHubOrEscrow } from "./wallets.ts";
  * A transfer of the token is a hire payment when a receipt claims it; else it may fund its receiver. An authorized one to a
  * wallet with a live listing is presumed a hire payment until it has waited `reconcileSeconds` for its receipt.
  */
-export async function transferred(step: Step, event: TransferEvent): Promise<void> {
+export async function transferred(context: ApplyContext, event: TransferEvent): Promise<void> {
   // What reached a wallet before it is watched is told when that is needed; here it would count twice.
-  if (isRelevant(step) && !(await isWatched(step, event.to, event))) return;
+  if (isRelevant(context) && !(await isWatched(context, event.to, event))) return;
   const value = BigInt(event.value);
-  const counted = await (isRelevant(step) ? countWatched : countTransfer)(step, event, value);
+  const counted = await (isRelevant(context) ? countWatched : countTransfer)(context, event, value);
   const { kind, received, isBusy } = counted;
-  await noteForFamilies(step, event, value, counted);
-  if (isPool(step, event.from)) await poolPaid(step, event.from, event.to, value);
-  if (kind !== null || event.from === ZERO_ADDRESS || (await isHubOrEscrow(step, event.from))) return;
+  await noteForFamilies(context, event, value, counted);
+  if (isPool(context, event.from)) await poolPaid(context, event.from, event.to, value);
+  if (kind !== null || event.from === ZERO_ADDRESS || (await isHubOrEscrow(context, event.from))) return;
 
-  const mayPay = value >= BigInt(step.params.minHireAtomic);
-  const isListed = mayPay && (await hasLiveListing(step, event.to));
-  if (isRelevant(step) && isListed) step.ask({ kind: "authorization" });
-  if (mayPay && (await claimOnArrival(step, event, value))) return;
-  if (isListed && event.authorized) await awaitReceipt(step, { ...event, value });
-  if (isBusy || !isFundingSize(step.params, value, received)) return;
+  const mayPay = value >= BigInt(context.params.minHireAtomic);
+  const isListed = mayPay && (await hasLiveListing(context, event.to));
+  if (isRelevant(context) && isListed) context.ask({ kind: "authorization" });
+  if (mayPay && (await claimOnArrival(context, event, value))) return;
+  if (isListed && event.authorized) await awaitReceipt(context, { ...event, value });
+  if (isBusy || !isFundingSize(context.params, value, received)) return;
   if (isListed && event.authorized) {
     // One second more: it is decided by the first tick that is later than the whole waiting time.
-    const due = event.time + step.params.reconcileSeconds + 1;
-    return schedule(step, due, "payment", await presumePayment(step, event.to, legOf(event)));
+    const due = event.time + context.params.reconcileSeconds + 1;
+    return schedule(context, due, "payment", await presumePayment(context, event.to, legOf(event)));
   }
-  await addFundingTransfer(step, event.to, legOf(event), mayPay);
+  await addFundingTransfer(context, event.to, legOf(event), mayPay);
 }
 
 type Counted = Pick<Row<"wallet">, "kind" | "received"> & {
@@ -56,50 +56,54 @@ type Counted = Pick<Row<"wallet">, "kind" | "received"> & {
 
 /** A transfer is an act of its sender, and may be what its receiver begins with, or money that comes back. */
 async function noteForFamilies(
-  step: Step,
+  context: ApplyContext,
   event: TransferEvent,
   value: bigint,
   { sent, sentTooMany, gotTooMany }: Counted,
 ): Promise<void> {
   const { from, to, block, log, time } = event;
-  const isAct = (value > 0n || sent >= MOST_EMPTY) && from !== ZERO_ADDRESS && !isRelevant(step);
-  if (isAct) await noteAct(step, from, { block, log, time });
+  const isAct = (value > 0n || sent >= MOST_EMPTY) && from !== ZERO_ADDRESS && !isRelevant(context);
+  if (isAct) await noteAct(context, from, { block, log, time });
   if (gotTooMany) return;
-  const kind = (await findWallet(step, from))?.kind ?? null;
-  const inflow = await inflowOfTransfer(step, { ...event, value }, kind, sentTooMany);
+  const kind = (await findWallet(context, from))?.kind ?? null;
+  const inflow = await inflowOfTransfer(context, { ...event, value }, kind, sentTooMany);
   if (inflow === null) return;
-  await (isRelevant(step) ? noteLargest : noteInflow)(step, to, inflow);
-  await noteFlow(step, to, inflow);
+  await (isRelevant(context) ? noteLargest : noteInflow)(context, to, inflow);
+  await noteFlow(context, to, inflow);
 }
 
 /**
  * Counts a transfer on both sides. `isBusy`: `hubTransfers` had left its sender, or reached its receiver, before it; then it funds nobody.
  * Such a wallet stays what it is in all else: an agent, a buyer, a seller.
  */
-async function countTransfer(step: Step, { from, to }: TransferEvent, value: bigint): Promise<Counted> {
-  const before = await findWallet(step, to);
+async function countTransfer(
+  context: ApplyContext,
+  { from, to }: TransferEvent,
+  value: bigint,
+): Promise<Counted> {
+  const before = await findWallet(context, to);
   const incoming = before?.incoming ?? 0;
   // Nobody is funded from there, and every mint would change its row.
-  const outgoing = from === ZERO_ADDRESS ? 0 : ((await findWallet(step, from))?.outgoing ?? 0);
-  const { kind, received } = await changeWallet(step, to, {
+  const outgoing = from === ZERO_ADDRESS ? 0 : ((await findWallet(context, from))?.outgoing ?? 0);
+  const { kind, received } = await changeWallet(context, to, {
     incoming: incoming + 1,
     received: (before?.received ?? 0n) + value,
   });
-  if (from !== ZERO_ADDRESS) await changeWallet(step, from, { outgoing: outgoing + 1 });
-  const sentTooMany = outgoing >= step.params.hubTransfers;
-  const gotTooMany = incoming >= step.params.hubTransfers;
+  if (from !== ZERO_ADDRESS) await changeWallet(context, from, { outgoing: outgoing + 1 });
+  const sentTooMany = outgoing >= context.params.hubTransfers;
+  const gotTooMany = incoming >= context.params.hubTransfers;
   return { kind, received, isBusy: sentTooMany || gotTooMany, sent: outgoing + 1, sentTooMany, gotTooMany };
 }
 
 /** The same in a relevant log, on the side of the receiver: what left the sender is looked for when it matters. */
-async function countWatched(step: Step, event: TransferEvent, value: bigint): Promise<Counted> {
+async function countWatched(context: ApplyContext, event: TransferEvent, value: bigint): Promise<Counted> {
   const { to } = event;
-  const told = await inflowOf(step, to);
-  const before = await findWallet(step, to);
+  const told = await inflowOf(context, to);
+  const before = await findWallet(context, to);
   const live = before?.incoming ?? 0;
-  const gotTooMany = live + (told?.incoming ?? 0) >= step.params.hubTransfers;
-  if (!gotTooMany) await askInflow(step, to, event);
-  const { kind, received } = await changeWallet(step, to, {
+  const gotTooMany = live + (told?.incoming ?? 0) >= context.params.hubTransfers;
+  if (!gotTooMany) await askInflow(context, to, event);
+  const { kind, received } = await changeWallet(context, to, {
     incoming: live + 1,
     received: (before?.received ?? 0n) + value,
   });
@@ -108,32 +112,36 @@ async function countWatched(step: Step, event: TransferEvent, value: bigint): Pr
 }
 
 /** Keeps a transfer that may pay for a hire, and counts that hire if a receipt waits for it. */
-async function claimOnArrival(step: Step, event: TransferEvent, value: bigint): Promise<boolean> {
+async function claimOnArrival(context: ApplyContext, event: TransferEvent, value: bigint): Promise<boolean> {
   const { block, time, log, from, to, tx, authorized } = event;
   const key = paymentKey(tx, from, to, value);
   const waiting = waitingForPayment(key);
-  const isAwaited = (await listLength(step.store, waiting)) > 0;
-  if (isRelevant(step)) {
+  const isAwaited = (await listLength(context.store, waiting)) > 0;
+  if (isRelevant(context)) {
     // A receipt that comes later names its transaction, which tells of it then.
     if (!isAwaited) return false;
-    step.ask({ kind: "authorization" });
-    await askPayments(step, { tx, from, to, value }, event);
+    context.ask({ kind: "authorization" });
+    await askPayments(context, { tx, from, to, value }, event);
   }
-  const payment = await addPayment(step, key, { block, time, log, from, to, value, authorized });
-  return payment !== null && isAwaited && claimByWaitingReceipt(step, waiting, payment);
+  const payment = await addPayment(context, key, { block, time, log, from, to, value, authorized });
+  return payment !== null && isAwaited && claimByWaitingReceipt(context, waiting, payment);
 }
 
-async function claimByWaitingReceipt(step: Step, waiting: string, payment: Row<"payment">): Promise<boolean> {
-  for await (const id of itemsOf(step.store, waiting)) {
-    const receipt = await receiptRow(step, id);
-    if (receipt.status !== "pending" || !(await mayClaim(step, receipt, payment))) continue;
-    if (await countDirectHire(step, receipt, payment)) return true;
+async function claimByWaitingReceipt(
+  context: ApplyContext,
+  waiting: string,
+  payment: Row<"payment">,
+): Promise<boolean> {
+  for await (const id of itemsOf(context.store, waiting)) {
+    const receipt = await receiptRow(context, id);
+    if (receipt.status !== "pending" || !(await mayClaim(context, receipt, payment))) continue;
+    if (await countDirectHire(context, receipt, payment)) return true;
   }
   return false;
 }
 
-async function hasLiveListing(step: Step, address: string): Promise<boolean> {
-  return ((await findAgent(step, address))?.liveListings ?? 0) > 0;
+async function hasLiveListing(context: ApplyContext, address: string): Promise<boolean> {
+  return ((await findAgent(context, address))?.liveListings ?? 0) > 0;
 }
 
 function legOf({ from, block, time, log }: { from: string; block: number; time: number; log: number }) {

@@ -1,4 +1,4 @@
-import { META, type Meta } from "../node/nodeStanding.ts";
+import { META, type Meta } from "../node/nodeState.ts";
 import { FIGURES } from "./figures.ts";
 
 /** How a figure came about, as the node says it. */

@@ -1,4 +1,4 @@
-import { META, type Meta } from "../node/nodeStanding.ts";
+import { META, type Meta } from "../node/nodeState.ts";
 
 export type ClusterMember = {
   address: string;

@@ -1,4 +1,4 @@
-import { META, type Meta } from "../node/nodeStanding.ts";
+import { META, type Meta } from "../node/nodeState.ts";
 
 /** An entry of a ledger as the node tells it, with its path to an anchored root. */
 export type HireEntry = {

@@ -1,4 +1,4 @@
-import { META, type Meta } from "../node/nodeStanding.ts";
+import { META, type Meta } from "../node/nodeState.ts";
 
 /** What the market shows of an agent. */
 export type MarketAgent = {

@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Answer } from "./askGraphql.ts";
 import { NodeError } from "./nodeError.ts";
-import type { Meta } from "./nodeStanding.ts";
-import { noteStanding } from "./standingStore.ts";
+import type { Meta } from "./nodeState.ts";
+import { noteNodeState } from "./nodeStateStore.ts";
 
 /** What a page has of the node. `last` is what it said before, which a reader may go on reading. */
 export type Asked<Data> =
@@ -43,7 +43,7 @@ export function useAnswer<Data>(
       .then((answer) => {
         if (control.signal.aborted) return;
         keep(key, answer);
-        noteStanding({ asOf: answer.asOf, at: answer.at, ...metaOf(answer.data) });
+        noteNodeState({ asOf: answer.asOf, at: answer.at, ...metaOf(answer.data) });
         setAsked({ state: "ready", last: answer, isAsking: false });
       })
       .catch((cause: unknown) => {

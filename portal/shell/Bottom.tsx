@@ -1,8 +1,8 @@
 import { Hash } from "../design/Address.tsx";
 import { shortHash } from "../design/format.ts";
 import { Time } from "../design/Time.tsx";
+import { useNodeState } from "../node/nodeStateStore.ts";
 import { isOtherNode, nodeUrl } from "../node/nodeUrl.ts";
-import { useStanding } from "../node/standingStore.ts";
 
 const LINKS = [
   ["/graphql", "GraphQL"],
@@ -14,7 +14,7 @@ const LINKS = [
 
 /** The line at the bottom: what the figures are as of, what this page is, and the node's other doors. */
 export function Bottom() {
-  const { asOf } = useStanding();
+  const { asOf } = useNodeState();
   const build = document.querySelector<HTMLMetaElement>('meta[name="portal-build"]')?.content ?? "";
   return (
     <footer class="bottom">

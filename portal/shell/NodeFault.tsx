@@ -1,10 +1,10 @@
 import { Notice } from "../design/Notice.tsx";
-import { faultOf } from "../node/nodeStanding.ts";
-import { useStanding } from "../node/standingStore.ts";
+import { faultOf } from "../node/nodeState.ts";
+import { useNodeState } from "../node/nodeStateStore.ts";
 
 /** Says on every page when the node does not go on. */
 export function NodeFault() {
-  const fault = faultOf(useStanding(), Date.now() / 1_000);
+  const fault = faultOf(useNodeState(), Date.now() / 1_000);
   if (fault === null) return null;
   return (
     <Notice kind="warn" title={fault.title} isLive>

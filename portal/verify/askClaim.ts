@@ -1,7 +1,7 @@
 import { asOfHeader } from "../node/asOf.ts";
 import { NodeError } from "../node/nodeError.ts";
+import { noteNodeState } from "../node/nodeStateStore.ts";
 import { request } from "../node/request.ts";
-import { noteStanding } from "../node/standingStore.ts";
 import type { Claim } from "./verifyNode.ts";
 
 /** How long a tick may take to be final, and how often the node is asked. */
@@ -23,7 +23,7 @@ export async function askClaim(address: string, signal: AbortSignal): Promise<Cl
     const { as_of, ...figures } = said.json as { [name: string]: unknown; as_of?: { block?: unknown } };
     // A tick between the two answers: they are of different states, and asked for again.
     if (asOf.digest !== other?.digest || as_of?.block !== asOf.block) continue;
-    noteStanding({ asOf, at: Date.now() });
+    noteNodeState({ asOf, at: Date.now() });
     const { co_members, next_cursor } = cluster.json as { co_members?: unknown; next_cursor?: unknown };
     const members = Array.isArray(co_members) ? co_members.filter((it) => typeof it === "string") : [];
     const isWhole = next_cursor === null || next_cursor === undefined;

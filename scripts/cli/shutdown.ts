@@ -26,7 +26,7 @@ const SAME_WISH_MS = 1_500;
 
 /**
  * Turns signals into an AbortSignal, so that work can end in good order. Whoever asks again after a moment is impatient:
- * then the process exits at once, and the keeper ends what is left.
+ * then the process exits at once, and the supervisor ends what is left.
  */
 export function watchShutdown(): Shutdown {
   const controller = new AbortController();

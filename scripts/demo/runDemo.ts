@@ -6,7 +6,7 @@ import { printError } from "../cli/printError.ts";
 import { createProgress } from "../cli/progress.ts";
 import { type Shutdown, StoppedBySignal, watchShutdown } from "../cli/shutdown.ts";
 import { isPortFree } from "../processes/freePort.ts";
-import { type Keeper, openKeeper } from "../processes/openKeeper.ts";
+import { openSupervisor, type Supervisor } from "../processes/openSupervisor.ts";
 import { serviceError } from "../processes/startService.ts";
 import { followRealTime } from "./followRealTime.ts";
 import { keepText, resultJson, resultText } from "./printResult.ts";
@@ -42,20 +42,20 @@ export async function runDemo({ keep = false, json = false, port }: DemoOptions)
   const { signal } = shutdown;
   const progress = createProgress();
   const folder = await createRunFolder();
-  const keeper = await openKeeper();
-  const stopWatching = failWhenOneEnds(keeper, shutdown, path.join(folder, "logs"));
+  const supervisor = await openSupervisor();
+  const stopWatching = failWhenOneEnds(supervisor, shutdown, path.join(folder, "logs"));
   const close = async () => {
     stopWatching();
     await progress.step("stop", async () => ({
       detail: "nothing left running",
-      value: await keeper.close(),
+      value: await supervisor.close(),
     }));
     await rm(folder, { recursive: true, force: true });
   };
   try {
     progress.heading("A node of your own");
     const node = await startDemoNode({
-      keeper,
+      supervisor,
       folder,
       progress,
       signal,
@@ -86,7 +86,7 @@ export async function runDemo({ keep = false, json = false, port }: DemoOptions)
     printError(cause);
     process.stderr.write(`  logs: ${path.join(folder, "logs")}\n`);
     stopWatching();
-    await keeper.close();
+    await supervisor.close();
     return 1;
   } finally {
     shutdown.release();
@@ -100,8 +100,8 @@ async function untilAborted(signal: AbortSignal): Promise<never> {
 }
 
 /** A service that ends in the middle of it is the reason for whatever fails next. */
-function failWhenOneEnds(keeper: Keeper, shutdown: Shutdown, logs: string): () => void {
-  return keeper.onExit(({ name, code, signal }) => {
+function failWhenOneEnds(supervisor: Supervisor, shutdown: Shutdown, logs: string): () => void {
+  return supervisor.onExit(({ name, code, signal }) => {
     if (name === "initdb") return;
     shutdown.fail(
       serviceError(

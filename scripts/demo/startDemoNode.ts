@@ -9,7 +9,7 @@ import { deployContracts } from "../deploy/deployContracts.ts";
 import { type Deployment, writeDeployment } from "../deploy/deployment.ts";
 import { startPostgres } from "../postgres/startPostgres.ts";
 import { freePort } from "../processes/freePort.ts";
-import type { Keeper } from "../processes/openKeeper.ts";
+import type { Supervisor } from "../processes/openSupervisor.ts";
 import { startService } from "../processes/startService.ts";
 import { actors } from "./actors.ts";
 import { chainService, DATABASE_SCHEMA, indexerService, settlementService } from "./services.ts";
@@ -40,7 +40,7 @@ export type DemoNode = {
 
 /** Where and with what {@link startDemoNode} starts the node. */
 export type StartDemoNodeParameters = {
-  keeper: Keeper;
+  supervisor: Supervisor;
   /** Gets logs, ledger and deployment. */
   folder: string;
   /** The port of the base URL; default any free one. */
@@ -55,17 +55,17 @@ export type StartDemoNodeParameters = {
  * @throws TallystickError `service_failed`, with the end of the log of what failed
  */
 export async function startDemoNode(parameters: StartDemoNodeParameters): Promise<DemoNode> {
-  const { keeper, folder, progress, signal } = parameters;
+  const { supervisor, folder, progress, signal } = parameters;
   const logs = path.join(folder, "logs");
   await mkdir(logs, { recursive: true });
 
   const postgres = progress.step("Postgres", async () => {
-    const server = await startPostgres({ keeper, logFile: path.join(logs, "postgres.log"), signal });
+    const server = await startPostgres({ supervisor, logFile: path.join(logs, "postgres.log"), signal });
     return { detail: `a real one, on port ${server.port}`, value: await server.createDatabase("tallystick") };
   });
   const chain = progress.step("chain", async () => {
     const port = await freePort();
-    await startService(keeper, chainService({ port, logs }), signal);
+    await startService(supervisor, chainService({ port, logs }), signal);
     return { detail: `Hardhat's, on port ${port}`, value: `http://127.0.0.1:${port}` };
   });
   const contracts = chain.then((rpcUrl) =>
@@ -115,13 +115,13 @@ export async function startDemoNode(parameters: StartDemoNodeParameters): Promis
         operator: actors.operator.address,
         apiKey: settlementKey,
       });
-      await startService(keeper, service, signal);
+      await startService(supervisor, service, signal);
       return { detail: `on port ${settlementPort}`, value: undefined };
     }),
     progress.step("indexer", async () => {
       const operator = actors.operator.address;
       const service = indexerService({ ...common, port, databaseUrl, settlementUrl, ledger, operator });
-      await startService(keeper, service, signal);
+      await startService(supervisor, service, signal);
       return { detail: `Ponder and GraphQL, on port ${port}`, value: undefined };
     }),
   ]);

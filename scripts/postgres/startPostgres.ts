@@ -9,7 +9,7 @@ import { childEnvironment } from "../processes/childEnvironment.ts";
 import { freePort } from "../processes/freePort.ts";
 import { logTail } from "../processes/logTail.ts";
 import type { ProcessSpec } from "../processes/messages.ts";
-import { type Keeper, openKeeper } from "../processes/openKeeper.ts";
+import { openSupervisor, type Supervisor } from "../processes/openSupervisor.ts";
 import { runToEnd } from "../processes/runToEnd.ts";
 import { startService } from "../processes/startService.ts";
 import { isReachableBy, type OsUser, postgresUser } from "./osUser.ts";
@@ -18,8 +18,8 @@ import { runningServer } from "./postmasterPid.ts";
 
 /** How {@link startPostgres} starts the server. */
 export type StartPostgresParameters = {
-  /** Runs the server with the other processes of this keeper; without one it gets its own. */
-  keeper?: Keeper;
+  /** Runs the server with the other processes of this supervisor; without one it gets its own. */
+  supervisor?: Supervisor;
   /**
    * Keeps the database here (in `data/`) for the next start, and joins a server that already runs on it. Without it
    * the database lives in a temporary folder, without fsync, and is removed at the end.
@@ -69,11 +69,11 @@ export async function startPostgres(parameters: StartPostgresParameters = {}): P
     const running = await joinRunning(folder);
     if (running) return running;
   }
-  const keeper = parameters.keeper ?? (await openKeeper());
+  const supervisor = parameters.supervisor ?? (await openSupervisor());
   try {
     const user = postgresUser();
     const work = await temporaryFolder(user);
-    await keeper.removeAtEnd(work);
+    await supervisor.removeAtEnd(work);
     const home = folder === undefined ? work : await persistentFolder(folder, user);
     const logFile = parameters.logFile ?? path.join(home, "postgres.log");
     const programs = await reachablePostgres(user, work);
@@ -94,7 +94,7 @@ export async function startPostgres(parameters: StartPostgresParameters = {}): P
     });
 
     const dataFolder = path.join(home, "data");
-    if (!existsSync(dataFolder)) await initialise(keeper, home, user, spec);
+    if (!existsSync(dataFolder)) await initialise(supervisor, home, user, spec);
     const password = (await readFile(path.join(home, "password"), "utf8")).trim();
 
     for (let attempt = 1; ; attempt++) {
@@ -109,8 +109,8 @@ export async function startPostgres(parameters: StartPostgresParameters = {}): P
           ...spec("postgres", "postgres", flags),
           isReady: () => answers(url()),
         };
-        const pid = await startService(keeper, service, signal);
-        const stop = () => (parameters.keeper ? keeper.stop("postgres") : keeper.close());
+        const pid = await startService(supervisor, service, signal);
+        const stop = () => (parameters.supervisor ? supervisor.stop("postgres") : supervisor.close());
         return { port, pid, joined: false, url, createDatabase: createDatabaseOn(url), stop };
       } catch (error) {
         // Somebody took the port between our look and the server's.
@@ -119,7 +119,7 @@ export async function startPostgres(parameters: StartPostgresParameters = {}): P
       }
     }
   } catch (error) {
-    if (!parameters.keeper) await keeper.close();
+    if (!parameters.supervisor) await supervisor.close();
     throw error;
   }
 }
@@ -127,7 +127,7 @@ export async function startPostgres(parameters: StartPostgresParameters = {}): P
 type SpecOf = (name: string, program: string, args: string[]) => ProcessSpec;
 
 async function initialise(
-  keeper: Keeper,
+  supervisor: Supervisor,
   home: string,
   user: OsUser | undefined,
   spec: SpecOf,
@@ -140,7 +140,7 @@ async function initialise(
   await rm(unfinished, { recursive: true, force: true });
   const args = [`--pgdata=${unfinished}`, `--username=${USER}`, `--pwfile=${passwordFile}`];
   args.push("--auth=scram-sha-256", "--locale=C", "--encoding=UTF8", "--no-sync", "--no-instructions");
-  await runToEnd(keeper, spec("initdb", "initdb", args));
+  await runToEnd(supervisor, spec("initdb", "initdb", args));
   await rename(unfinished, path.join(home, "data"));
 }
 
@@ -167,7 +167,7 @@ async function persistentFolder(folder: string, user: OsUser | undefined): Promi
   });
 }
 
-/** A server left running on this folder, e.g. after its keeper was killed too. */
+/** A server left running on this folder, e.g. after its supervisor was killed too. */
 async function joinRunning(folder: string): Promise<PostgresServer | undefined> {
   const running = await runningServer(path.join(folder, "data"));
   if (!running) return undefined;

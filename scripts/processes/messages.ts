@@ -1,6 +1,6 @@
-/** A process for the keeper to run. */
+/** A process for the supervisor to run. */
 export type ProcessSpec = {
-  /** Unique among the processes of one keeper, e.g. "settlement". */
+  /** Unique among the processes of one supervisor, e.g. "settlement". */
   name: string;
   command: string;
   args: string[];
@@ -16,8 +16,8 @@ export type ProcessSpec = {
   stopAlone?: boolean;
 };
 
-/** What the owner asks of the keeper. */
-export type KeeperRequest =
+/** What the owner asks of the supervisor. */
+export type SupervisorRequest =
   | { id: number; kind: "start"; spec: ProcessSpec }
   | { id: number; kind: "stop"; name: string }
   | { id: number; kind: "remove-at-end"; path: string }
@@ -26,8 +26,8 @@ export type KeeperRequest =
 /** How a process ended. */
 export type ProcessExit = { name: string; pid: number; code: number | null; signal: NodeJS.Signals | null };
 
-/** What the keeper tells its owner. */
-export type KeeperReply =
+/** What the supervisor tells its owner. */
+export type SupervisorReply =
   | { kind: "ready" }
   | { kind: "done"; id: number; pid?: number }
   | { kind: "failed"; id: number; message: string }

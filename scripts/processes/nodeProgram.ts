@@ -24,7 +24,7 @@ export function nodeProgram(file: string, args: string[] = []): string[] {
 }
 
 /**
- * The same for a program that ends with this process, however that ends; for those that a keeper cannot start, because
+ * The same for a program that ends with this process, however that ends; for those that a supervisor cannot start, because
  * something is done to the process itself. `env` and `stdio` are to be given to `spawn` as well.
  */
 export function programEndingWithParent(file: string) {

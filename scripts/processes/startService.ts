@@ -1,7 +1,7 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import { logTail } from "./logTail.ts";
 import type { ProcessSpec } from "./messages.ts";
-import type { Keeper } from "./openKeeper.ts";
+import type { Supervisor } from "./openSupervisor.ts";
 import { waitUntil } from "./waitUntil.ts";
 
 /** A process that is of use once it answers. */
@@ -18,16 +18,20 @@ export type Service = ProcessSpec & {
  * @returns its pid
  * @throws TallystickError `service_failed` with the end of its log when it ends or does not answer in time
  */
-export async function startService(keeper: Keeper, service: Service, signal?: AbortSignal): Promise<number> {
+export async function startService(
+  supervisor: Supervisor,
+  service: Service,
+  signal?: AbortSignal,
+): Promise<number> {
   const { isReady, readyWithinMs = 120_000, ...spec } = service;
   const ended = new AbortController();
-  const stopListening = keeper.onExit((exit) => {
+  const stopListening = supervisor.onExit((exit) => {
     if (exit.name !== spec.name) return;
     const how = exit.signal ?? `code ${exit.code}`;
     ended.abort(serviceError(spec, `${spec.name} ended with ${how} while starting`));
   });
   try {
-    const pid = await keeper.start(spec);
+    const pid = await supervisor.start(spec);
     await waitUntil(isReady, {
       what: `${spec.name} to answer`,
       withinMs: readyWithinMs,

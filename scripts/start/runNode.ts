@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { createProgress } from "../cli/progress.ts";
 import { untilAborted, watchShutdown } from "../cli/shutdown.ts";
-import { openKeeper } from "../processes/openKeeper.ts";
+import { openSupervisor } from "../processes/openSupervisor.ts";
 import { type Service, serviceError, startService } from "../processes/startService.ts";
 import { checkNode } from "./checkNode.ts";
 import type { NodeEnvironment, NodePart } from "./nodeEnvironment.ts";
@@ -32,16 +32,16 @@ export async function runNode(
   });
   await mkdir(logs, { recursive: true });
   const shutdown = watchShutdown();
-  const keeper = await openKeeper();
+  const supervisor = await openSupervisor();
   try {
     const services = servicesOf(node, part, logs);
-    keeper.onExit(({ name, code, signal }) => {
+    supervisor.onExit(({ name, code, signal }) => {
       const service = services.find((it) => it.name === name);
       if (service) shutdown.fail(serviceError(service, `${name} ended with ${signal ?? `code ${code}`}`));
     });
     for (const service of services) {
       await progress.step(service.name, async () => {
-        await startService(keeper, service, shutdown.signal);
+        await startService(supervisor, service, shutdown.signal);
         return { detail: `log: ${path.relative(process.cwd(), service.logFile)}`, value: undefined };
       });
     }
@@ -57,7 +57,7 @@ export async function runNode(
     if (code === undefined) throw error;
     return code;
   } finally {
-    await keeper.close();
+    await supervisor.close();
     shutdown.release();
   }
 }

@@ -4,10 +4,10 @@ import { STEWARD_TIERS, shareText } from "tallystick-derive/steward/stewardTier"
 import type { Row } from "tallystick-derive/tables";
 
 /** How an agent stands under some weights: its score as a decimal, its tier, and its place among all, from 1. */
-export type SimulatedStanding = { score: string; tier: string; rank: number };
+export type SimulatedScore = { score: string; tier: string; rank: number };
 
 /** An agent before and after. */
-export type SimulatedMove = { agent: string; before: SimulatedStanding; after: SimulatedStanding };
+export type SimulatedMove = { agent: string; before: SimulatedScore; after: SimulatedScore };
 
 export type Simulation = { agents: number; moved: SimulatedMove[] };
 
@@ -22,8 +22,8 @@ export async function simulateWeights(
   derive: (options: { stewardWeights?: Weights }) => Promise<DerivedLog>,
   weights: Weights,
 ): Promise<Simulation> {
-  const before = standingsOf(await derive({}));
-  const after = standingsOf(await derive({ stewardWeights: weights }));
+  const before = scoresOf(await derive({}));
+  const after = scoresOf(await derive({ stewardWeights: weights }));
   const moves = [...before].flatMap(([agent, was]): SimulatedMove[] => {
     const is = after.get(agent);
     return is === undefined || is.score === was.score ? [] : [{ agent, before: was, after: is }];
@@ -34,17 +34,17 @@ export async function simulateWeights(
 }
 
 /** Of equal scores the place is the same. */
-function standingsOf({ store }: DerivedLog): Map<string, SimulatedStanding> {
+function scoresOf({ store }: DerivedLog): Map<string, SimulatedScore> {
   const rows = [...store.rows("steward").values()] as Row<"steward">[];
   const computed = rows.filter(({ computedTime }) => computedTime !== null);
   computed.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
-  const standings = new Map<string, SimulatedStanding>();
+  const scores = new Map<string, SimulatedScore>();
   let rank = 0;
   let last: number | undefined;
   for (const [place, { id, score, tier }] of computed.entries()) {
     if (score !== last) rank = place + 1;
     last = score;
-    standings.set(id, { score: shareText(score), tier: STEWARD_TIERS[tier]?.name ?? "UNVERIFIED", rank });
+    scores.set(id, { score: shareText(score), tier: STEWARD_TIERS[tier]?.name ?? "UNVERIFIED", rank });
   }
-  return standings;
+  return scores;
 }

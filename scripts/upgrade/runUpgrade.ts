@@ -5,7 +5,7 @@ import { buildVersion } from "../../indexer/buildVersion.ts";
 import { indexerVariables, readConfig } from "../../indexer/config.ts";
 import { printError } from "../cli/printError.ts";
 import { type Shutdown, untilAborted, watchShutdown } from "../cli/shutdown.ts";
-import { type Keeper, openKeeper } from "../processes/openKeeper.ts";
+import { openSupervisor, type Supervisor } from "../processes/openSupervisor.ts";
 import { serviceError, startService } from "../processes/startService.ts";
 import { checkNode } from "../start/checkNode.ts";
 import type { NodeEnvironment } from "../start/nodeEnvironment.ts";
@@ -105,7 +105,7 @@ async function upgradeNode(run: Run): Promise<number> {
   const { signal } = shutdown;
   await checkNode(node.environment);
   const next = options.schema ?? nameOf(node, views);
-  const keeper = options.followOnly ? undefined : await openKeeper();
+  const supervisor = options.followOnly ? undefined : await openSupervisor();
   try {
     let upgraded: Upgraded;
     try {
@@ -115,7 +115,7 @@ async function upgradeNode(run: Run): Promise<number> {
         databaseUrl: node.environment.DATABASE_URL ?? "",
         views: views.live,
         nextFor: () => next,
-        startIndexer: keeper && ((schema) => startIndexer(run, keeper, schema)),
+        startIndexer: supervisor && ((schema) => startIndexer(run, supervisor, schema)),
         replicas: options.replica,
         force: options.force ?? false,
         rulesChanged: options.rulesChanged ?? false,
@@ -129,7 +129,7 @@ async function upgradeNode(run: Run): Promise<number> {
     await sayWhatRemains(run, upgraded);
     if (upgraded.replicasError !== undefined && !signal.aborted) printError(upgraded.replicasError);
     const failed = upgraded.replicasError === undefined ? 0 : 1;
-    if (keeper === undefined || !upgraded.switched) return failed;
+    if (supervisor === undefined || !upgraded.switched) return failed;
     // Replicas read what this indexer writes: it goes on until somebody stops it.
     await session.close();
     await untilAborted(signal);
@@ -137,7 +137,7 @@ async function upgradeNode(run: Run): Promise<number> {
     if (code === undefined) throw signal.reason;
     return failed || code;
   } finally {
-    await keeper?.close();
+    await supervisor?.close();
   }
 }
 
@@ -147,18 +147,22 @@ function nameOf({ environment }: NodeEnvironment, views: ViewNames): string {
   return views.next.replace(/next$/, buildVersion(params).slice(0, 8));
 }
 
-async function startIndexer({ options, node, shutdown }: Run, keeper: Keeper, schema: string): Promise<void> {
+async function startIndexer(
+  { options, node, shutdown }: Run,
+  supervisor: Supervisor,
+  schema: string,
+): Promise<void> {
   const { indexerHost: host, indexerPort: port } = node;
   await requireFreePorts([{ field: "--port", host, port }]);
   const logs = path.resolve(options.logs);
   await mkdir(logs, { recursive: true });
   const itsOwn = { ...node, environment: { ...node.environment, DATABASE_SCHEMA: schema } };
   const service = indexerOf(itsOwn, logs, { name: `indexer-${port}` });
-  keeper.onExit(({ name, code, signal }) => {
+  supervisor.onExit(({ name, code, signal }) => {
     if (name === service.name)
       shutdown.fail(serviceError(service, `${name} ended with ${signal ?? `code ${code}`}`));
   });
-  await startService(keeper, service, shutdown.signal);
+  await startService(supervisor, service, shutdown.signal);
 }
 
 /** After a failure or Ctrl-C: what answers was not touched, unless the word that it was got lost on its way. */

@@ -17,7 +17,7 @@ const PAGED = "pageInfo { hasNextPage endCursor }";
 
 /** What a node is asked, by GraphQL. A test holds them to its schema. */
 export const operatorQueries = {
-  standing: "query OperatorStanding { meta { time blockedAtSegment { ledger } } }",
+  status: "query OperatorNodeStatus { meta { time blockedAtSegment { ledger } } }",
   rules: `query OperatorRules { params { auditArbiters audit {
     operators { address pool } fees { fromUsdc feeUsdc } } } }`,
   accounts: `query OperatorAccounts($operator: Address!, $first: Int!, $after: String) {
@@ -121,9 +121,9 @@ export function createGraphqlNode(parameters: {
   }
 
   return {
-    standing: async (signal) => {
+    status: async (signal) => {
       type Meta = { meta: { time: number; blockedAtSegment: object | null } };
-      const { meta } = await ask<Meta>(operatorQueries.standing, {}, signal);
+      const { meta } = await ask<Meta>(operatorQueries.status, {}, signal);
       return { time: meta.time, isBlocked: meta.blockedAtSegment !== null };
     },
     rules: async (signal) => rulesOf(await ask<RulesAnswer>(operatorQueries.rules, {}, signal), parameters),

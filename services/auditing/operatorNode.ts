@@ -2,8 +2,8 @@ import type { Address } from "tallystick-protocol/address";
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import type { Hex } from "tallystick-protocol/hex";
 
-/** Where a node stands: the time of its last tick in unix seconds, and whether it waits for a part of a ledger. */
-export type NodeStanding = { time: number; isBlocked: boolean };
+/** The time of a node's last tick in unix seconds, and whether it waits for a part of a ledger. */
+export type NodeStatus = { time: number; isBlocked: boolean };
 
 /** The rules that an operator works by, as a node has them now. Amounts are atomic units. */
 export type OperatorRules = {
@@ -41,7 +41,7 @@ export type ChallengedHire = { hire: string; seller: Address; capability: string
 
 /** What the operator's process asks a node; its answers are of the last tick. */
 export type OperatorNode = {
-  standing: (signal?: AbortSignal) => Promise<NodeStanding>;
+  status: (signal?: AbortSignal) => Promise<NodeStatus>;
   rules: (signal?: AbortSignal) => Promise<OperatorRules>;
   openAssignments: (signal?: AbortSignal) => Promise<OpenAssignment[]>;
   accounts: (signal?: AbortSignal) => Promise<AuditorAccount[]>;

@@ -128,7 +128,7 @@ export function createRound(
       state.paymentsWaiting = waiting;
     });
     await part("the node", async () => {
-      const { time, isBlocked } = await node.standing(signal);
+      const { time, isBlocked } = await node.status(signal);
       state.nodeTime = time;
       if (isBlocked) throw new Error("the node waits for a part of a ledger, and its figures stand still");
       await actOn(time);

@@ -58,7 +58,7 @@ describe("what an operator asks a node", () => {
             },
           }),
         );
-      const { result } = await asking(endless, (node) => node.standing());
+      const { result } = await asking(endless, (node) => node.status());
       expect(result).to.be.instanceOf(ServiceError);
       expect(given).to.be.below(40 * 1_048_576);
     });
@@ -94,7 +94,7 @@ describe("what an operator asks a node", () => {
     ];
 
     it("is where it stands, and its rules", async () => {
-      const { time, isBlocked } = await node().standing();
+      const { time, isBlocked } = await node().status();
       expect(isBlocked).to.equal(false);
       expect(time).to.be.above(1_700_000_000);
       expect(await node().rules()).to.deep.include({

@@ -98,16 +98,16 @@ describe("the process of an operator of audits", function () {
     let time = finalTime + 1_000;
     let accrued = 20_000n;
     const node: Partial<OperatorNode> = {
-      standing: async () => ({ time, isBlocked: false }),
+      status: async () => ({ time, isBlocked: false }),
       accounts: () => accountsOf(chain, pool, [[auditor, accrued]]),
     };
     const paid = () => transfersTo(chain, pool, auditor);
-    const fresh = await open({ ...node, standing: async () => ({ time: 1, isBlocked: false }) });
+    const fresh = await open({ ...node, status: async () => ({ time: 1, isBlocked: false }) });
     await fresh.round();
     expect(await paid(), "without notes").to.deep.equal([]);
     await chain.passTo(finalTime + 1_800);
     for (const blocked of [
-      { standing: async () => ({ time: 1, isBlocked: true }) },
+      { status: async () => ({ time: 1, isBlocked: true }) },
       { rules: async () => ({ pool: auditor.address, auditArbiters: [], fees: [] }) },
     ]) {
       const operator = await open({ ...node, ...blocked });

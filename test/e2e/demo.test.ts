@@ -8,7 +8,7 @@ import { actors } from "../../scripts/demo/actors.ts";
 import { askGraphql, type MetaAnswer } from "../../scripts/demo/readBack.ts";
 import { indexerService } from "../../scripts/demo/services.ts";
 import { freePort } from "../../scripts/processes/freePort.ts";
-import { openKeeper } from "../../scripts/processes/openKeeper.ts";
+import { openSupervisor } from "../../scripts/processes/openSupervisor.ts";
 import { startService } from "../../scripts/processes/startService.ts";
 import { waitUntil } from "../../scripts/processes/waitUntil.ts";
 import { nodeToServe } from "../../tools/dev/nodeToServe.ts";
@@ -165,7 +165,7 @@ describe("npm run demo", function () {
   });
 
   it("gives a second indexer, from scratch over the same chain and ledger, the same digest", async () => {
-    const keeper = await openKeeper();
+    const supervisor = await openSupervisor();
     try {
       const url = new URL(demo.databaseUrl);
       const client = new pg.Client({ connectionString: demo.databaseUrl });
@@ -174,7 +174,7 @@ describe("npm run demo", function () {
       url.pathname = "/second";
       const port = await freePort();
       await startService(
-        keeper,
+        supervisor,
         indexerService({
           name: "second-indexer",
           port,
@@ -205,7 +205,7 @@ describe("npm run demo", function () {
         .finally(() => second.end());
       expect(digests.rows).to.deep.equal([{ digest: demo.digest }]);
     } finally {
-      await keeper.close();
+      await supervisor.close();
     }
   });
 

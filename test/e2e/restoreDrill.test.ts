@@ -13,7 +13,7 @@ import { verifyLedgerFile } from "../../scripts/commands/verifyLedger.ts";
 import { startPostgres } from "../../scripts/postgres/startPostgres.ts";
 import { freePort } from "../../scripts/processes/freePort.ts";
 import { compiledOnce, nodeProgram } from "../../scripts/processes/nodeProgram.ts";
-import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
+import { openSupervisor, type Supervisor } from "../../scripts/processes/openSupervisor.ts";
 import { waitUntil } from "../../scripts/processes/waitUntil.ts";
 import { type IndexerProcess, startIndexer } from "../indexer/support/indexerProcess.ts";
 import {
@@ -37,7 +37,7 @@ describe("a ledger that is restored from its followers", function () {
   this.slow(60_000);
 
   let folder: string;
-  let keeper: Keeper;
+  let supervisor: Supervisor;
   let chain: LocalChain;
   let indexer: IndexerProcess;
   let replica: IndexerProcess;
@@ -51,8 +51,11 @@ describe("a ledger that is restored from its followers", function () {
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "tallystick-drill-"));
-    keeper = await openKeeper();
-    const [postgres, local] = await Promise.all([startPostgres({ keeper }), startLocalChain(keeper, folder)]);
+    supervisor = await openSupervisor();
+    const [postgres, local] = await Promise.all([
+      startPostgres({ supervisor }),
+      startLocalChain(supervisor, folder),
+    ]);
     chain = local;
     await chain.fuel(writer);
     const contract = chain.anchoredLedger;
@@ -86,7 +89,7 @@ describe("a ledger that is restored from its followers", function () {
     };
   });
   after(async () => {
-    await keeper?.close();
+    await supervisor?.close();
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -136,10 +139,10 @@ describe("a ledger that is restored from its followers", function () {
     const anchored = Number((await head())?.size);
     await settleMany(first.url, ANCHORED + MORE, ANCHORED + MORE + 7);
     const settled = readFileSync(first.file, "latin1").trimEnd().split("\n");
-    indexer = await startIndexer(keeper, folder, follower);
+    indexer = await startIndexer(supervisor, folder, follower);
     await untilFollowed(indexer, anchored);
     await indexer.untilTick(await chain.client.getBlockNumber());
-    replica = await startIndexer(keeper, folder, follower, "replica", "serve");
+    replica = await startIndexer(supervisor, folder, follower, "replica", "serve");
     await untilFollowed(replica, anchored);
 
     // The machine of the service is gone, the ledger with it.

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { TypedDataEncoder, ZeroAddress, ZeroHash } from "ethers";
 import hre from "hardhat";
 import { isCompiled } from "../../scripts/deploy/checkDeployment.ts";
-import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
+import { openSupervisor, type Supervisor } from "../../scripts/processes/openSupervisor.ts";
 import { BATCH_GAS, GAS_EACH } from "../contracts/support/batch.ts";
 import { type ForkedChain, forkChain } from "./support/forkedChain.ts";
 import { confirm, openSafe } from "./support/forkedSafe.ts";
@@ -24,7 +24,7 @@ const DAY = 86_400n;
  */
 describe("The contracts on a fork", function () {
   this.timeout(180_000);
-  let keeper: Keeper | undefined;
+  let supervisor: Supervisor | undefined;
   let folder: string | undefined;
   let settings: ForkSettings;
   let fork: ForkedChain;
@@ -37,8 +37,8 @@ describe("The contracts on a fork", function () {
     if (given === undefined) {
       await hre.tasks.getTask("build").run({ quiet: true });
       folder = await mkdtemp(path.join(tmpdir(), "tallystick-fork-"));
-      keeper = await openKeeper();
-      settings = await startLiveDeployment(keeper, folder);
+      supervisor = await openSupervisor();
+      settings = await startLiveDeployment(supervisor, folder);
     } else {
       settings = given;
     }
@@ -46,7 +46,7 @@ describe("The contracts on a fork", function () {
   });
   after(async () => {
     await fork?.connection.close();
-    await keeper?.close();
+    await supervisor?.close();
     if (folder) await rm(folder, { recursive: true, force: true });
   });
   beforeEach(async () => {

@@ -22,7 +22,7 @@ import {
 } from "viem";
 import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
 import { type PostgresServer, startPostgres } from "../../scripts/postgres/startPostgres.ts";
-import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
+import { openSupervisor, type Supervisor } from "../../scripts/processes/openSupervisor.ts";
 import { expectedLog, type WrittenEntry } from "./support/expectedLog.ts";
 import { startFaultyRpc } from "./support/faultyRpc.ts";
 import { startIndexer } from "./support/indexerProcess.ts";
@@ -55,7 +55,7 @@ const ANNOUNCER: Hex = ("0x6060360380606060003760403560203560003583600" + "0a300
 
 describe("a node's event log", () => {
   let folder: string;
-  let keeper: Keeper;
+  let supervisor: Supervisor;
   let postgres: PostgresServer;
   let chain: LocalChain;
   let anchoredLedgerCode: Hex;
@@ -63,12 +63,15 @@ describe("a node's event log", () => {
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "tallystick-log-"));
-    keeper = await openKeeper();
-    [postgres, chain] = await Promise.all([startPostgres({ keeper }), startLocalChain(keeper, folder)]);
+    supervisor = await openSupervisor();
+    [postgres, chain] = await Promise.all([
+      startPostgres({ supervisor }),
+      startLocalChain(supervisor, folder),
+    ]);
     anchoredLedgerCode = (await chain.client.getCode({ address: chain.anchoredLedger })) as Hex;
   });
   after(async () => {
-    await keeper?.close();
+    await supervisor?.close();
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -316,6 +319,6 @@ describe("a node's event log", () => {
       TICK_BLOCKS: String(TICK_BLOCKS),
       ...more,
     };
-    return { ...(await startIndexer(keeper, folder, environment, name)), databaseUrl };
+    return { ...(await startIndexer(supervisor, folder, environment, name)), databaseUrl };
   }
 });

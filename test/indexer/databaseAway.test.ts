@@ -31,7 +31,7 @@ describe("a node whose Postgres is away", function () {
 
   before(async () => {
     node = await startLonelyIndexer();
-    replica = await startIndexer(node.keeper, node.folder, node.environment, "replica", "serve");
+    replica = await startIndexer(node.supervisor, node.folder, node.environment, "replica", "serve");
     await untilServed();
   });
   after(() => node?.close());
@@ -108,7 +108,7 @@ describe("a node whose Postgres is away", function () {
   });
 
   it("answers 503 with Retry-After while it is stopped, and serves and indexes when it was started again", async () => {
-    await node.keeper.stop("postgres");
+    await node.supervisor.stop("postgres");
     await refusedEverywhere();
     await refusedEverywhere();
     await node.restartPostgres();

@@ -3,21 +3,21 @@ import * as fc from "fast-check";
 import pg from "pg";
 import { CREATE_KEPT_LINES, KeptLines, LINES_PER_ROW } from "../../indexer/keptLines.ts";
 import { startPostgres } from "../../scripts/postgres/startPostgres.ts";
-import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
+import { openSupervisor, type Supervisor } from "../../scripts/processes/openSupervisor.ts";
 
 const ROOM = 1 << 30;
 
 describe("the lines of followed ledgers", function () {
   this.timeout(60_000);
-  let keeper: Keeper;
+  let supervisor: Supervisor;
   let pool: pg.Pool;
   let kept: KeptLines;
   let ledgers = 0;
   let ledger: string;
 
   before(async () => {
-    keeper = await openKeeper();
-    const postgres = await startPostgres({ keeper });
+    supervisor = await openSupervisor();
+    const postgres = await startPostgres({ supervisor });
     pool = new pg.Pool({ connectionString: await postgres.createDatabase("lines"), max: 4 });
     pool.on("error", () => {});
     await pool.query(`CREATE SCHEMA ops; ${CREATE_KEPT_LINES}`);
@@ -25,7 +25,7 @@ describe("the lines of followed ledgers", function () {
   });
   after(async () => {
     await pool?.end();
-    await keeper?.close();
+    await supervisor?.close();
   });
   beforeEach(() => {
     ledger = `0x${(ledgers++).toString(16).padStart(64, "0")}`;

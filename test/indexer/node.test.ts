@@ -21,7 +21,7 @@ import { deriveLog } from "../../scripts/eventLog/deriveLog.ts";
 import { type PostgresServer, startPostgres } from "../../scripts/postgres/startPostgres.ts";
 import { childEnvironment } from "../../scripts/processes/childEnvironment.ts";
 import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
-import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
+import { openSupervisor, type Supervisor } from "../../scripts/processes/openSupervisor.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { openAuditsOnChain, type Told } from "./support/auditOnChain.ts";
 import { indexedTables } from "./support/indexedTables.ts";
@@ -48,7 +48,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
   this.slow(20_000);
 
   let folder: string;
-  let keeper: Keeper;
+  let supervisor: Supervisor;
   let postgres: PostgresServer;
   let chain: LocalChain;
   let indexer: IndexerProcess;
@@ -65,8 +65,11 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "tallystick-node-"));
     published = path.join(folder, "ledger");
-    keeper = await openKeeper();
-    [postgres, chain] = await Promise.all([startPostgres({ keeper }), startLocalChain(keeper, folder)]);
+    supervisor = await openSupervisor();
+    [postgres, chain] = await Promise.all([
+      startPostgres({ supervisor }),
+      startLocalChain(supervisor, folder),
+    ]);
     databaseUrl = await postgres.createDatabase("first");
     onChain = await openOnChain(chain, writer, "test.local/node");
     environment = {
@@ -82,7 +85,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     };
   });
   after(async () => {
-    await keeper?.close();
+    await supervisor?.close();
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -134,7 +137,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     const forged = await ledger.sign(stranger, "listing", { agent_id: seller.address });
     await publishAndAnchor();
 
-    indexer = await startIndexer(keeper, folder, environment);
+    indexer = await startIndexer(supervisor, folder, environment);
     await caughtUp();
     const answer = await indexer.query<{ agents: { nodes: object[] }; hires: { nodes: object[] } }>(`{
       agents { nodes { address trustTier successRate last30dHireCount last24hVolumeUsdc hiresBought } }
@@ -402,7 +405,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       await indexer.stop();
       await ledger.save(published);
 
-      indexer = await startIndexer(keeper, folder, environment, "indexer again");
+      indexer = await startIndexer(supervisor, folder, environment, "indexer again");
       await caughtUp();
       // A stopped indexer has let go of its schema; otherwise the next one waits 25 seconds for the lock to expire.
       expect(indexer.log()).not.to.contain("locked");
@@ -508,7 +511,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       await caughtUp();
       server = await serveLedger(ledger);
       second = await startIndexer(
-        keeper,
+        supervisor,
         folder,
         {
           ...environment,
@@ -560,7 +563,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
 
   it("stops at once and says why when it is not configured", async () => {
     const { TOKEN_ADDRESS: _, ...incomplete } = environment;
-    const error = await startIndexer(keeper, folder, incomplete, "unconfigured").catch((it) => it);
+    const error = await startIndexer(supervisor, folder, incomplete, "unconfigured").catch((it) => it);
     expect(error).to.include({ code: "service_failed" });
     expect(error.message).to.contain("TOKEN_ADDRESS is missing");
   });

@@ -16,7 +16,7 @@ import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
 import { startPostgres } from "../../scripts/postgres/startPostgres.ts";
 import { freePort, isPortFree } from "../../scripts/processes/freePort.ts";
 import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
-import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
+import { openSupervisor, type Supervisor } from "../../scripts/processes/openSupervisor.ts";
 import { waitUntil } from "../../scripts/processes/waitUntil.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { followEvents } from "./support/followEvents.ts";
@@ -42,7 +42,7 @@ describe("one indexer and two replicas on one Postgres", function () {
   this.slow(30_000);
 
   let folder: string;
-  let keeper: Keeper;
+  let supervisor: Supervisor;
   let chain: LocalChain;
   let indexer: IndexerProcess;
   let replicas: IndexerProcess[];
@@ -60,8 +60,11 @@ describe("one indexer and two replicas on one Postgres", function () {
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "tallystick-replicas-"));
     published = path.join(folder, "ledger");
-    keeper = await openKeeper();
-    const [postgres, local] = await Promise.all([startPostgres({ keeper }), startLocalChain(keeper, folder)]);
+    supervisor = await openSupervisor();
+    const [postgres, local] = await Promise.all([
+      startPostgres({ supervisor }),
+      startLocalChain(supervisor, folder),
+    ]);
     chain = local;
     onChain = await openOnChain(chain, writer, "test.local/replicas");
     environment = {
@@ -80,12 +83,12 @@ describe("one indexer and two replicas on one Postgres", function () {
     await writeFile(envFile, settings.map(([name, value]) => `${name}=${value}\n`).join(""));
     await chain.fuel(buyer);
     await chain.mint(buyer, 100_000_000n);
-    indexer = await startIndexer(keeper, folder, environment);
+    indexer = await startIndexer(supervisor, folder, environment);
     await indexer.untilTick(await chain.client.getBlockNumber());
     await run(switchTo("tallystick_v1"));
     const throughViews = { ...environment, DATABASE_SCHEMA: "tallystick_live" };
     replicas = await Promise.all(
-      ["replica-1", "replica-2"].map((name) => startIndexer(keeper, folder, throughViews, name, "serve")),
+      ["replica-1", "replica-2"].map((name) => startIndexer(supervisor, folder, throughViews, name, "serve")),
     );
   });
   after(async () => {
@@ -93,7 +96,7 @@ describe("one indexer and two replicas on one Postgres", function () {
     subscriptions.abort();
     for (const socket of sockets) socket.terminate();
     for (const child of upgrades) child.kill("SIGKILL");
-    await keeper?.close();
+    await supervisor?.close();
     await rm(folder, { recursive: true, force: true });
   });
 

@@ -27,12 +27,12 @@ describe("what Ponder's Vite leaves to Node", () => {
 
     it("is the module itself, so that what Ponder holds and what others import are one thing", async () => {
       const name = "packages/protocol/errors.ts";
-      const [standing, real] = [
+      const [replaced, real] = [
         await standIn(name),
         (await import(inRepository(name))) as Record<string, unknown>,
       ];
-      expect(Object.keys(standing)).to.deep.equal(Object.keys(real)).and.not.be.empty;
-      for (const key of Object.keys(real)) expect(standing[key], key).to.equal(real[key]);
+      expect(Object.keys(replaced)).to.deep.equal(Object.keys(real)).and.not.be.empty;
+      for (const key of Object.keys(real)) expect(replaced[key], key).to.equal(real[key]);
     });
 
     it("has a default export where the module has one, also when it passes on another's", () => {

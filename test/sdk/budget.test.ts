@@ -17,7 +17,7 @@ import { fileStore } from "tallystick-sdk/store/fileStore";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { startPostgres } from "../../scripts/postgres/startPostgres.ts";
 import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
-import { openKeeper } from "../../scripts/processes/openKeeper.ts";
+import { openKeeper } from "../../scripts/processes/openSupervisor.ts";
 import { newWallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
 

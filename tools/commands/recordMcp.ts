@@ -14,19 +14,19 @@ export function registerRecordMcp(program: Command): void {
       const { createRunFolder } = await import("../../scripts/demo/runFolder.ts");
       const { openMcpMarket } = await import("../mcp/openMcpMarket.ts");
       const { recordSession, sessionText } = await import("../mcp/recordSession.ts");
-      const { openKeeper } = await import("../../scripts/processes/openKeeper.ts");
+      const { openSupervisor } = await import("../../scripts/processes/openSupervisor.ts");
       const shutdown = watchShutdown();
       const folder = await createRunFolder();
-      const keeper = await openKeeper();
+      const supervisor = await openSupervisor();
       try {
-        const market = await openMcpMarket(keeper, folder, shutdown.signal);
+        const market = await openMcpMarket(supervisor, folder, shutdown.signal);
         try {
           process.stdout.write(sessionText(await recordSession(market)));
         } finally {
           await market.close();
         }
       } finally {
-        await keeper.close();
+        await supervisor.close();
         await rm(folder, { recursive: true, force: true });
         shutdown.release();
       }

@@ -2,13 +2,13 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { watchShutdown } from "../../scripts/cli/shutdown.ts";
-import { type Keeper, openKeeper } from "../../scripts/processes/openKeeper.ts";
+import { openSupervisor, type Supervisor } from "../../scripts/processes/openSupervisor.ts";
 import { watchFiles } from "./watchFiles.ts";
 
 /** What a piece of work is given each time. */
 export type Round = {
   /** Processes that it starts may go on until the next round, and end with the last. */
-  keeper: Keeper;
+  supervisor: Supervisor;
   /** For logs and results; removed at the end. */
   folder: string;
   /** The files that changed since the round before; none in the first. */
@@ -31,16 +31,16 @@ export async function repeatOnChange(
   const files = await watchFiles(watched);
   const shutdown = watchShutdown();
   const { signal } = shutdown;
-  const keeper = await openKeeper();
+  const supervisor = await openSupervisor();
   const stopped = new Promise<never>((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
   stopped.catch(() => {});
   try {
     const folder = await mkdtemp(path.join(tmpdir(), "tallystick-dev-"));
-    await keeper.removeAtEnd(folder);
+    await supervisor.removeAtEnd(folder);
     for (let changed: string[] = []; ; changed = await files.next(signal)) {
-      await Promise.race([work({ keeper, folder, changed, signal }), stopped]);
+      await Promise.race([work({ supervisor, folder, changed, signal }), stopped]);
     }
   } catch (error) {
     const code = shutdown.exitCode();
@@ -48,7 +48,7 @@ export async function repeatOnChange(
     return code;
   } finally {
     files.close();
-    await keeper.close();
+    await supervisor.close();
     shutdown.release();
   }
 }

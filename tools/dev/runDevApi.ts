@@ -39,11 +39,11 @@ export async function runDevApi({
 
   return await repeatOnChange(
     WATCHED.map((it) => path.join(repositoryRoot, it)),
-    async ({ keeper, folder, changed, signal }) => {
+    async ({ supervisor, folder, changed, signal }) => {
       if (rounds === 0) {
         const { host, pathname } = new URL(node.databaseUrl);
         say(`Rows of the schema ${node.databaseSchema} in ${host}${pathname}`);
-        keeper.onExit(({ code, signal: killedBy }) => {
+        supervisor.onExit(({ code, signal: killedBy }) => {
           if (stopFollowing === undefined) return;
           stopFollowing();
           stopFollowing = undefined;
@@ -53,11 +53,11 @@ export async function runDevApi({
       } else say(`\nChanged: ${changed.map((it) => path.relative(repositoryRoot, it)).join(", ")}`);
       stopFollowing?.();
       stopFollowing = undefined;
-      await keeper.stop(NAME);
+      await supervisor.stop(NAME);
       const service = apiService({ port, ...node }, path.join(folder, `api-${++rounds}.log`));
       try {
         await progress.step(NAME, async () => {
-          await startService(keeper, service, signal);
+          await startService(supervisor, service, signal);
           return { detail: `${url}/graphql`, value: undefined };
         });
       } catch (error) {

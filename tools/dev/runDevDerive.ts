@@ -59,14 +59,14 @@ async function derive(
   log: string,
   how: DeriveOptions,
   run: number,
-  { keeper, folder, signal }: Round,
+  { supervisor, folder, signal }: Round,
 ): Promise<Snapshot | string> {
   const result = path.join(folder, `${run}.json`);
   const logFile = path.join(folder, `${run}.log`);
   const args = nodeProgram("tools/dev/deriveOnce.ts", [log, result, JSON.stringify(how)]);
   const [name, command, env] = ["derive", process.execPath, childEnvironment(compiledOnce)];
   try {
-    await runToEnd(keeper, { name, command, args, cwd: repositoryRoot, env, logFile });
+    await runToEnd(supervisor, { name, command, args, cwd: repositoryRoot, env, logFile });
   } catch (error) {
     if (signal.aborted || !(error instanceof TallystickError) || error.code !== "service_failed") throw error;
     return logTail(logFile, 30) || error.message;

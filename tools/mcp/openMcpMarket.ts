@@ -18,7 +18,7 @@ import { actors } from "../../scripts/demo/actors.ts";
 import { type DemoNode, startDemoNode } from "../../scripts/demo/startDemoNode.ts";
 import { runKeeper } from "../../scripts/keeper/runKeeper.ts";
 import { freePort } from "../../scripts/processes/freePort.ts";
-import type { Keeper } from "../../scripts/processes/openKeeper.ts";
+import type { Supervisor } from "../../scripts/processes/openSupervisor.ts";
 import { addKey } from "../../services/settlement/keys/keyFile.ts";
 
 /** A custom capability that is clarified before it is hired. */
@@ -64,12 +64,21 @@ export type McpMarket = {
 };
 
 /** Starts the node and the sellers. */
-export async function openMcpMarket(keeper: Keeper, folder: string, signal: AbortSignal): Promise<McpMarket> {
+export async function openMcpMarket(
+  supervisor: Supervisor,
+  folder: string,
+  signal: AbortSignal,
+): Promise<McpMarket> {
   const rulesFile = path.join(folder, "rules.json");
   await mkdir(folder, { recursive: true });
   await writeFile(rulesFile, JSON.stringify(RULES));
   const progress = createProgress();
-  const node = await startDemoNode({ keeper: withRules(keeper, rulesFile), folder, progress, signal });
+  const node = await startDemoNode({
+    supervisor: withRules(supervisor, rulesFile),
+    folder,
+    progress,
+    signal,
+  });
   const { chainId, token } = node.deployment;
   const network: PaymentNetwork = { chainId, token, name: "USD Coin", version: "2" };
   const sender = createTransactionSender({
@@ -128,11 +137,11 @@ export async function openMcpMarket(keeper: Keeper, folder: string, signal: Abor
 }
 
 /** Settlement of the demo, told of rules for actions. */
-function withRules(keeper: Keeper, rulesFile: string): Keeper {
+function withRules(supervisor: Supervisor, rulesFile: string): Supervisor {
   return {
-    ...keeper,
+    ...supervisor,
     start: (spec) =>
-      keeper.start(
+      supervisor.start(
         spec.name === "settlement" ? { ...spec, env: { ...spec.env, RULES_FILE: rulesFile } } : spec,
       ),
   };

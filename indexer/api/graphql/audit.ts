@@ -120,7 +120,7 @@ AuditRef.implement({
     seller: t.field(agentAt(({ seller }) => seller)),
     buyer: t.field(agentAt(({ buyer }) => buyer)),
     amountUsdc: t.field({ type: "Usdc", resolve: ({ amount }) => formatUsdc(amount) }),
-    status: t.field({ type: AuditStatus, resolve: standingOf }),
+    status: t.field({ type: AuditStatus, resolve: statusOf }),
     reason: t.exposeString("reason", {
       nullable: true,
       description: "Why it failed by the rules alone: `undisclosed` or `equivocation`.",
@@ -202,8 +202,8 @@ AuditRef.implement({
   }),
 });
 
-/** Its status, and what became of one that failed: as `auditStanding` says it of rows. */
-function standingOf({ status, decision, cause }: Audit) {
+/** Its status, and what became of one that failed: as `auditStatus` gives it for rows. */
+function statusOf({ status, decision, cause }: Audit) {
   if (status !== "failed") return status as "challenged";
   const undecided = cause === "contested" || cause === "history" ? "failed" : "challenged";
   return (decision ?? undecided) as "challenged";
@@ -289,7 +289,7 @@ builder.queryFields((t) => ({
       },
       resolve: (_, { where, orderBy, ...args }, context) => {
         const { status, ...others } = where ?? {};
-        return listPage(args, context, auditList({ ...others, standing: status }, orderBy ?? "eligible"));
+        return listPage(args, context, auditList({ ...others, status: status }, orderBy ?? "eligible"));
       },
     },
     AuditConnection,
@@ -303,7 +303,7 @@ builder.objectField(AgentRef, "audits", (t) =>
       type: AuditRef,
       args: { orderDirection: t.arg({ type: OrderDirection }), status: t.arg({ type: AuditStatus }) },
       resolve: ({ row }, { status, ...args }, context) =>
-        listPage(args, context, auditList({ seller: row.id, standing: status }, "eligible"), {
+        listPage(args, context, auditList({ seller: row.id, status: status }, "eligible"), {
           coarseCount: row.privateListings > 0,
         }),
     },
@@ -348,7 +348,7 @@ builder.objectFields(ReceiptRef, (t) => ({
     description: "An audit of it failed, and waits for its operator's decision (SHP §8.3.4.2).",
     resolve: async (receipt, _, context) => {
       const audit = await auditOfReceipt(receipt, context);
-      return audit !== null && standingOf(audit) === "challenged";
+      return audit !== null && statusOf(audit) === "challenged";
     },
   }),
 }));

@@ -4,7 +4,7 @@ import type { FactorReport } from "tallystick-derive/steward/scoreReport";
 import { type Requirement, STEWARD_TIERS } from "tallystick-derive/steward/stewardTier";
 import type { Row } from "tallystick-derive/tables";
 import { attestationsOf, salesSince, scoreList } from "../rows/steward.ts";
-import { type FindRows, type Standing, standingOf } from "../steward/standingOf.ts";
+import { type FindRows, type PublishedScore, publishedScoreOf } from "../steward/publishedScoreOf.ts";
 import { type Agent, AgentRef, findAgent } from "./agent.ts";
 import { builder, OrderDirection } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
@@ -15,7 +15,7 @@ import { StewardTierRef, tierNumber } from "./stewardTier.ts";
 /** Rows that a score is made of, each a look-up. */
 const ROWS_OF_SCORE = 4;
 
-export type Steward = Standing & { agent: Agent };
+export type Steward = PublishedScore & { agent: Agent };
 
 const FactorRef = builder.objectRef<FactorReport>("StewardFactor").implement({
   description:
@@ -46,7 +46,7 @@ const RequirementRef = builder.objectRef<Requirement>("StewardRequirement").impl
   }),
 });
 
-const RankingsRef = builder.objectRef<Standing["report"]>("StewardRankings").implement({
+const RankingsRef = builder.objectRef<PublishedScore["report"]>("StewardRankings").implement({
   description: "What a tier advises discovery and buyers.",
   fields: (t) => ({
     discoveryRank: t.int({ resolve: (it) => it.discovery_rank }),
@@ -186,8 +186,8 @@ export async function timeOf({ load }: QueryContext): Promise<number> {
 
 export async function stewardOf(agent: Agent, context: QueryContext): Promise<Steward | null> {
   context.takeRows(ROWS_OF_SCORE);
-  const standing = await standingOf(finderOf(context), agent.row, await timeOf(context));
-  return standing === null ? null : { ...standing, agent };
+  const published = await publishedScoreOf(finderOf(context), agent.row, await timeOf(context));
+  return published === null ? null : { ...published, agent };
 }
 
 builder.objectField(AgentRef, "steward", (t) =>

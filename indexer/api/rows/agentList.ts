@@ -1,6 +1,6 @@
 import type { SQL } from "drizzle-orm";
 import { and, eq, gte, isNotNull, lte, or, sql } from "ponder";
-import { standingOf } from "tallystick-derive/standing";
+import { searchRankOf } from "tallystick-derive/searchRank";
 import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
 import { publishedFigures } from "../../src/publishedFigures.ts";
@@ -121,7 +121,7 @@ function worstRankOf(trustTier: number): number {
     avgStars: null,
     privateListings: 0,
   };
-  return standingOf({ trustTier, ...none }).rank;
+  return searchRankOf({ trustTier, ...none }).rank;
 }
 
 /** The rank begins with the tier: the second condition is the same, in words that the index of ranks understands. */

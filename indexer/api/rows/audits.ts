@@ -1,25 +1,25 @@
 import { and, eq, isNotNull, sql } from "ponder";
 import type { Row } from "tallystick-derive/tables";
 import * as schema from "../../ponder.schema.ts";
-import { auditStanding, countedSeller } from "../../src/auditStanding.ts";
+import { auditStatus, countedSeller } from "../../src/auditStatus.ts";
 import type { Database } from "../database.ts";
 import { known, type RowList, readAlong } from "./list.ts";
 import { decodeRow } from "./rowsById.ts";
 
-/** Which audits; `standing` as `auditStanding` says it. */
+/** Which audits; `status` as `auditStatus` gives it. */
 export type AuditWhere = Partial<
-  Record<"operator" | "seller" | "auditor" | "capability" | "standing", string | null>
+  Record<"operator" | "seller" | "auditor" | "capability" | "status", string | null>
 >;
 
 const { audit, auditAssignment } = schema;
-const STANDING = auditStanding(audit);
+const STATUS = auditStatus(audit);
 
 /**
- * Audits that meet every condition, the latest first: by when their hires became eligible, read along the seller or the standing;
+ * Audits that meet every condition, the latest first: by when their hires became eligible, read along the seller or the status;
  * or those that were drawn, by when.
  */
 export function auditList(where: AuditWhere, by: "eligible" | "drawn"): RowList<Row<"audit">> {
-  const { operator, seller, auditor, capability, standing } = where;
+  const { operator, seller, auditor, capability, status } = where;
   const others = and(
     operator ? eq(audit.operator, operator) : undefined,
     capability ? eq(audit.capability, capability) : undefined,
@@ -28,14 +28,14 @@ export function auditList(where: AuditWhere, by: "eligible" | "drawn"): RowList<
       : undefined,
   );
   const isSeller = seller ? eq(audit.seller, seller) : undefined;
-  const stands = standing ? sql`${STANDING} = ${standing}` : undefined;
+  const hasStatus = status ? sql`${STATUS} = ${status}` : undefined;
   if (by === "drawn") {
     return {
       table: audit,
       order: [audit.drawnBlock, audit.id],
       direction: "desc",
       where: isNotNull(audit.drawnBlock),
-      filter: and(isSeller, stands, others),
+      filter: and(isSeller, hasStatus, others),
     };
   }
   const list = {
@@ -45,11 +45,11 @@ export function auditList(where: AuditWhere, by: "eligible" | "drawn"): RowList<
   } as const;
   if (seller) {
     const of = readAlong("audits", [audit.seller, seller], where);
-    return { ...list, of, filter: and(stands, others) };
+    return { ...list, of, filter: and(hasStatus, others) };
   }
-  if (!standing) return { ...list, filter: others };
-  const name = `audits that stand ${JSON.stringify({ ...where, standing: null })}`;
-  return { ...list, of: { name, column: STANDING, id: standing }, filter: others };
+  if (!status) return { ...list, filter: others };
+  const name = `audits by status ${JSON.stringify({ ...where, status: null })}`;
+  return { ...list, of: { name, column: STATUS, id: status }, filter: others };
 }
 
 /** The audits that are in a seller's `audit_pass_rate`, the latest first. */

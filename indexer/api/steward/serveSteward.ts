@@ -14,8 +14,8 @@ import { pageOf } from "../rest/cursor.ts";
 import { rowsById } from "../rows/rowsById.ts";
 import { lastTick } from "../rows/state.ts";
 import { breachesOf, failureReasons, failuresSince } from "../rows/steward.ts";
+import { type FindRows, publishedScoreOf } from "./publishedScoreOf.ts";
 import { type FailuresJson, failuresRoute, reportKeyRoute, slaRoute, trustReportRoute } from "./routes.ts";
-import { type FindRows, standingOf } from "./standingOf.ts";
 
 const DAY = 86_400;
 
@@ -66,16 +66,16 @@ export function finderOf(db: Database): FindRows {
  */
 async function trustReportOf(db: Database, address: string) {
   const [agent, asOf] = await Promise.all([agentOf(db, address), lastTick(db)]);
-  const standing = await standingOf(finderOf(db), agent, asOf.time);
-  if (standing === null) {
+  const published = await publishedScoreOf(finderOf(db), agent, asOf.time);
+  if (published === null) {
     throw new TallystickError({
       code: "no_trust_score",
       message: `${address} has no trust score yet.`,
       hint: "An agent has one within an hour of its first hire as a seller, its first attestation, or a prober's first word of it.",
     });
   }
-  const { row, attestation } = standing.sources;
-  const { score, computed_at, factors, ...rest } = standing.report;
+  const { row, attestation } = published.sources;
+  const { score, computed_at, factors, ...rest } = published.report;
   return {
     agent_id: address,
     alias: row.alias,

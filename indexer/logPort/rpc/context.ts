@@ -27,7 +27,7 @@ export type RpcContext = {
 export class UnclearFault extends SourceRefusedError {}
 
 /** Does something again while another node behind the same address may do better. */
-export async function patiently<Result>(
+export async function retryWhileStale<Result>(
   { rpc, retries }: Pick<RpcContext, "rpc" | "retries">,
   method: string,
   signal: AbortSignal,

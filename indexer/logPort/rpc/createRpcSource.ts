@@ -19,7 +19,7 @@ import { openWallets } from "../openWallets.ts";
 import type { Retries } from "../retries.ts";
 import { sourceName } from "../sourceName.ts";
 import { withDeadline } from "../withDeadline.ts";
-import { patiently, type RpcContext } from "./context.ts";
+import { type RpcContext, retryWhileStale } from "./context.ts";
 import { openHistoryCheck } from "./historyCheck.ts";
 import { openJsonRpc } from "./jsonRpc.ts";
 import { readBalances } from "./readBalances.ts";
@@ -100,7 +100,7 @@ export function createRpcSource(options: RpcSourceOptions): LogPort & HistorySou
       throw new SourceRefusedError(name, `${count} blocks above finality are more than ${MOST_UNFINALIZED}`);
     }
     const wanted = Array.from({ length: count }, (_, n) => range.from + n);
-    return patiently(context, "eth_getLogs", signal, async () => {
+    return retryWhileStale(context, "eth_getLogs", signal, async () => {
       const headers = await readHeaders(context, wanted, signal);
       const below = headers[0];
       if (known !== null && below?.block === known.block + 1 && below.parentHash !== known.hash) {

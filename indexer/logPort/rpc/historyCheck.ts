@@ -3,7 +3,14 @@ import { HistoryMissingError } from "../errors.ts";
 import type { BlockAt } from "../logPort.ts";
 import { slots } from "../slots.ts";
 import { TRANSFER } from "../tokenLogs.ts";
-import { faultError, headerFrom, patiently, type RpcContext, together, UnclearFault } from "./context.ts";
+import {
+  faultError,
+  headerFrom,
+  type RpcContext,
+  retryWhileStale,
+  together,
+  UnclearFault,
+} from "./context.ts";
 import type { RpcCall, RpcReply } from "./jsonRpc.ts";
 import { oldestTransaction } from "./oldestTransaction.ts";
 import { hexOf, itemsOf, type RawLog, rawLog } from "./parse.ts";
@@ -90,7 +97,7 @@ export function openHistoryCheck(context: RpcContext): HistoryCheck {
 
   return {
     prepare: (finalized, signal) =>
-      turn(() => patiently(context, "eth_getLogs", signal, () => find(finalized, signal))),
+      turn(() => retryWhileStale(context, "eth_getLogs", signal, () => find(finalized, signal))),
     call: () => {
       if (anchor === null) return null;
       const block = hexOf(anchor.block);

@@ -2,7 +2,7 @@ import type { Address } from "tallystick-protocol/address";
 import { HistoryMissingError } from "../errors.ts";
 import type { BlockAt } from "../logPort.ts";
 import { topicOf, word } from "../tokenLogs.ts";
-import { faultError, patiently, type RpcContext } from "./context.ts";
+import { faultError, type RpcContext, retryWhileStale } from "./context.ts";
 import type { RpcCall } from "./jsonRpc.ts";
 import { refusalOf } from "./refusals.ts";
 
@@ -29,7 +29,7 @@ export async function readBalances(
         ],
       };
     });
-    const read = await patiently(context, "eth_call", signal, async () => {
+    const read = await retryWhileStale(context, "eth_call", signal, async () => {
       const replies = await rpc.send(calls, signal);
       return replies.map(({ fault, result }) => {
         if (fault && refusalOf(fault) === "history") {

@@ -5,7 +5,7 @@ import { BadAnswerError, OrphanedBlockError, SourceBehindError } from "../errors
 import type { BlockAt, BlockLogs, LogKind, LogQuery, TokenLog } from "../logPort.ts";
 import { AUTHORIZATION_USED, KINDS, TRANSFER } from "../tokenLogs.ts";
 import { mayHaveLogged } from "./bloom.ts";
-import { faultError, headerFrom, patiently, type RpcContext, together } from "./context.ts";
+import { faultError, headerFrom, type RpcContext, retryWhileStale, together } from "./context.ts";
 import type { RpcCall, RpcReply } from "./jsonRpc.ts";
 import { headerOf, itemsOf, type RawHeader, type RawLog, rawLog, tokenLog } from "./parse.ts";
 import { headerCall } from "./readHeaders.ts";
@@ -69,7 +69,7 @@ export function openBlockReader(context: RpcContext) {
     const group = Math.max(1, Math.floor(context.batch / 2));
     for (let n = 0; n < blocks.length; n += group) {
       const asked = blocks.slice(n, n + group);
-      found.push(...(await patiently(context, "eth_getLogs", signal, () => readGroup(asked, signal))));
+      found.push(...(await retryWhileStale(context, "eth_getLogs", signal, () => readGroup(asked, signal))));
     }
     return found;
   }

@@ -1,7 +1,7 @@
 import type { Hex } from "tallystick-protocol/hex";
 import { BadAnswerError, OrphanedBlockError, SourceBehindError } from "../errors.ts";
 import type { BlockAt } from "../logPort.ts";
-import { faultError, headerFrom, patiently, type RpcContext } from "./context.ts";
+import { faultError, headerFrom, type RpcContext, retryWhileStale } from "./context.ts";
 import type { RpcCall } from "./jsonRpc.ts";
 import { headerOf, hexOf, type RawHeader } from "./parse.ts";
 
@@ -17,7 +17,7 @@ export function readHeaders(
   signal: AbortSignal,
 ): Promise<RawHeader[]> {
   const sorted = [...new Set(blocks)].sort((a, b) => a - b);
-  return patiently(context, "eth_getBlockByNumber", signal, async () => {
+  return retryWhileStale(context, "eth_getBlockByNumber", signal, async () => {
     const groups: number[][] = [];
     for (let n = 0; n < sorted.length; n += context.batch) groups.push(sorted.slice(n, n + context.batch));
     const headers: RawHeader[] = [];
@@ -40,7 +40,7 @@ export function readFinalized(
   finalityBlocks: number | undefined,
   signal: AbortSignal,
 ): Promise<BlockAt> {
-  return patiently(context, "eth_getBlockByNumber", signal, async () => {
+  return retryWhileStale(context, "eth_getBlockByNumber", signal, async () => {
     const [reply] = await context.rpc.send(
       [headerCall(finalityBlocks === undefined ? "finalized" : "latest")] as const,
       signal,

@@ -5,7 +5,7 @@ import { SourceRefusedError } from "../errors.ts";
 import type { BlockAt, BlockRange, HistoryRead, LogQuery, TokenLog } from "../logPort.ts";
 import { openWallets } from "../openWallets.ts";
 import { KINDS, topicOf } from "../tokenLogs.ts";
-import { faultError, headerFrom, patiently, type RpcContext, UnclearFault } from "./context.ts";
+import { faultError, headerFrom, type RpcContext, retryWhileStale, UnclearFault } from "./context.ts";
 import type { HistoryCheck } from "./historyCheck.ts";
 import type { RpcCall, RpcReply } from "./jsonRpc.ts";
 import { hexOf, itemsOf, rawLog, tokenLog } from "./parse.ts";
@@ -86,7 +86,7 @@ async function readWindow(reading: RangeReading, window: Window): Promise<Window
   const { context, size } = reading;
   const blocks = window.range.to - window.range.from + 1;
   try {
-    const read = await patiently(context, "eth_getLogs", window.signal, () => ask(reading, window));
+    const read = await retryWhileStale(context, "eth_getLogs", window.signal, () => ask(reading, window));
     size.answered(read.logs.length);
     return read;
   } catch (error) {

@@ -2,7 +2,7 @@ import type { Hex } from "tallystick-protocol/hex";
 import { BadAnswerError, HistoryMissingError } from "../errors.ts";
 import type { TokenTransfer, TransactionLogs, UsedAuthorization } from "../logPort.ts";
 import { AUTHORIZATION_USED, TRANSFER, word } from "../tokenLogs.ts";
-import { faultError, headerFrom, patiently, type RpcContext, together } from "./context.ts";
+import { faultError, headerFrom, type RpcContext, retryWhileStale, together } from "./context.ts";
 import type { HistoryCheck } from "./historyCheck.ts";
 import type { RpcCall, RpcReply } from "./jsonRpc.ts";
 import { itemsOf, membersOf, quantity, rawLog, tokenLog } from "./parse.ts";
@@ -22,7 +22,7 @@ export function readTransaction(
   signal: AbortSignal,
 ): Promise<TransactionLogs | null> {
   const { source, firstBlock } = context;
-  return patiently(context, "eth_getTransactionReceipt", signal, async () => {
+  return retryWhileStale(context, "eth_getTransactionReceipt", signal, async () => {
     const oldest = history.transaction();
     const calls = [receiptCall(hash), headerCall(asOf), ...(oldest === null ? [] : [receiptCall(oldest)])];
     const replies = await together(context, calls, signal);

@@ -16,11 +16,11 @@ import {
 } from "../../ponder.schema.ts";
 import { logInfo, logWarning } from "../../ponderProcess.ts";
 import { logEvents, recover } from "../eventLog.ts";
-import { waitingFor } from "../patientFor.ts";
+import { waitingFor } from "../retryReadFor.ts";
 import { EMPTY_LEDGER, type LedgerHead } from "../segments/checkSegment.ts";
 import { type Anchor, type LoadedSegment, loadSegment } from "../segments/loadSegment.ts";
-import { patiently, type Waiting } from "../segments/patiently.ts";
 import { entryType, recordEvent } from "../segments/recordEvent.ts";
+import { retryUntilAvailable, type Waiting } from "../segments/retryUntilAvailable.ts";
 import { openSegmentSource } from "../segments/segmentSource.ts";
 import { SignersAhead } from "../segments/signersAhead.ts";
 import { type GrownPage, pageKey } from "../segments/storedTree.ts";
@@ -81,7 +81,10 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   const head = await ledgerHead(context, ledgerId);
   const waits = waiting(context, event, sourceConfig.kind === "http" ? sourceConfig.url : sourceConfig.path);
   const loading = { head, source: openSegmentSource(sourceConfig, ledgerId), signal: waits.signal };
-  const loaded = await patiently(() => loadAndKeep(ledgerId, { oldSize, newSize, root }, loading), waits);
+  const loaded = await retryUntilAvailable(
+    () => loadAndKeep(ledgerId, { oldSize, newSize, root }, loading),
+    waits,
+  );
   if (loaded === null) return;
   const { entries, pages, head: newHead } = loaded.result;
   const events = entries.map((entry, index) =>
@@ -104,7 +107,7 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
     }
     if (record.error === undefined) {
       // Of contracts the chain is asked, which may not answer.
-      const asked = await patiently(() => contractVerdict(context.client, record, trusting), waits);
+      const asked = await retryUntilAvailable(() => contractVerdict(context.client, record, trusting), waits);
       // With the block, Ponder takes back what was written so far.
       if (asked === null) return;
       if (asked.result !== undefined) record.erc1271 = asked.result;

@@ -1,5 +1,5 @@
-import { schedule } from "../agenda.ts";
-import type { Step } from "../step.ts";
+import type { ApplyContext } from "../applyContext.ts";
+import { schedule } from "../schedule.ts";
 import type { Row } from "../tables.ts";
 import { assignmentsOf } from "./assignments.ts";
 import { auditorRow, findAuditor, removeAuditor } from "./auditors.ts";
@@ -11,51 +11,51 @@ const columns = { wrongFail: "wrongFails", wrongPass: "wrongPasses" } as const;
 
 /** An audit of two or more words came to its end: each of its auditors was right or alone (SHP §8.3.2). */
 export async function judgeAuditors(
-  step: Step,
+  context: ApplyContext,
   audit: Row<"audit">,
   end: "passed" | "failed",
 ): Promise<void> {
   if (audit.verdicts.length < 2) return;
-  for (const { audit: of, auditorType, auditor, verdict } of await assignmentsOf(step, audit.hire)) {
+  for (const { audit: of, auditorType, auditor, verdict } of await assignmentsOf(context, audit.hire)) {
     if (of !== audit.id || auditorType !== "auditor") continue;
     if (verdict !== "pass" && verdict !== "fail") continue;
     const isRight = (verdict === "pass") === (end === "passed");
     const judgement = isRight ? "right" : verdict === "fail" ? "wrongFail" : "wrongPass";
-    await judge(step, await auditorRow(step, audit.operator, auditor), judgement);
+    await judge(context, await auditorRow(context, audit.operator, auditor), judgement);
   }
 }
 
 /** What was judged of an auditor is as old as the window; after it was taken out it counts no more anyway. */
 export async function leaveAgreement(
-  step: Step,
+  context: ApplyContext,
   id: string,
   [epoch, judgement]: [epoch: string, judgement: Judgement],
 ): Promise<void> {
   const [operator = "", agent = ""] = id.split("/");
-  const auditor = await findAuditor(step, operator, agent);
-  if (auditor !== null && auditor.epoch === Number(epoch)) await change(step, auditor, judgement, -1);
+  const auditor = await findAuditor(context, operator, agent);
+  if (auditor !== null && auditor.epoch === Number(epoch)) await change(context, auditor, judgement, -1);
 }
 
-async function judge(step: Step, before: Row<"auditor">, judgement: Judgement): Promise<void> {
+async function judge(context: ApplyContext, before: Row<"auditor">, judgement: Judgement): Promise<void> {
   // Who was taken out for its verdicts begins anew with its next offer.
   if (before.barredUntil !== null) return;
-  const auditor = await change(step, before, judgement, 1);
+  const auditor = await change(context, before, judgement, 1);
   const { id, epoch, judged, wrongFails, wrongPasses } = auditor;
-  const due = Math.max(step.at.time + step.params.windowSeconds, step.state.time + 1);
-  await schedule(step, due, "agreement", `${id} ${epoch} ${judgement}`);
-  const { minAgreement, maxDisagreement, removedSeconds } = step.params.audit;
+  const due = Math.max(context.at.time + context.params.windowSeconds, context.state.time + 1);
+  await schedule(context, due, "agreement", `${id} ${epoch} ${judgement}`);
+  const { minAgreement, maxDisagreement, removedSeconds } = context.params.audit;
   const { numerator, denominator } = maxDisagreement;
   if (judged < minAgreement) return;
   if (BigInt(wrongFails + wrongPasses) * BigInt(denominator) <= BigInt(judged) * BigInt(numerator)) return;
-  await removeAuditor(step, auditor, wrongFails >= wrongPasses ? "extortion" : "collusion");
-  await step.store.update("auditor", id, {
+  await removeAuditor(context, auditor, wrongFails >= wrongPasses ? "extortion" : "collusion");
+  await context.store.update("auditor", id, {
     ...{ epoch: epoch + 1, judged: 0, wrongFails: 0, wrongPasses: 0 },
-    barredUntil: step.at.time + removedSeconds,
+    barredUntil: context.at.time + removedSeconds,
   });
 }
 
 async function change(
-  step: Step,
+  context: ApplyContext,
   auditor: Row<"auditor">,
   judgement: Judgement,
   by: 1 | -1,
@@ -63,6 +63,6 @@ async function change(
   const changed = { ...auditor, judged: auditor.judged + by };
   if (judgement !== "right") changed[columns[judgement]] += by;
   const { judged, wrongFails, wrongPasses } = changed;
-  await step.store.update("auditor", auditor.id, { judged, wrongFails, wrongPasses });
+  await context.store.update("auditor", auditor.id, { judged, wrongFails, wrongPasses });
   return changed;
 }

@@ -1,6 +1,6 @@
-import { schedule } from "../agenda.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import { allItems, append, itemsOf } from "../lists.ts";
-import type { Step } from "../step.ts";
+import { schedule } from "../schedule.ts";
 import type { Row } from "../tables.ts";
 import { auditorRow, removeAuditor } from "./auditors.ts";
 import { changeAudit, isOperator } from "./auditRow.ts";
@@ -15,14 +15,14 @@ const MAX_PROBES = 64;
 
 /** Has the ticks look for an auditor from here on. */
 export async function awaitAuditor(
-  step: Step,
+  context: ApplyContext,
   audit: Row<"audit">,
   round = audit.round,
   more: Partial<Row<"audit">> = {},
 ): Promise<Row<"audit">> {
-  await append(step.store, waitingAt(step.state.ticks), audit.id);
+  await append(context.store, waitingAt(context.state.ticks), audit.id);
   const isNew = round !== audit.round;
-  return changeAudit(step, audit, { ...more, status: "assigning", round, ...(isNew && { attempt: 0 }) });
+  return changeAudit(context, audit, { ...more, status: "assigning", round, ...(isNew && { attempt: 0 }) });
 }
 
 /**
@@ -30,44 +30,44 @@ export async function awaitAuditor(
  * and every node picks the same.
  */
 export async function assignAuditors(
-  step: Step,
+  context: ApplyContext,
   hash: string | undefined,
   abandon: (audit: Row<"audit">) => Promise<void>,
 ): Promise<void> {
-  const { ticks } = step.state;
+  const { ticks } = context.state;
   // One may be there twice: a late verdict began its next round while its last one waited.
   const seen = new Set<string>();
-  for await (const id of itemsOf(step.store, waitingAt(ticks))) {
+  for await (const id of itemsOf(context.store, waitingAt(ticks))) {
     if (seen.has(id)) continue;
     seen.add(id);
-    const audit = await step.store.get("audit", id);
+    const audit = await context.store.get("audit", id);
     if (audit?.status !== "assigning") continue;
-    if (!isOperator(step, audit.operator)) await abandon(audit);
-    else if (hash === undefined || !(await assign(step, audit, hash))) {
+    if (!isOperator(context, audit.operator)) await abandon(audit);
+    else if (hash === undefined || !(await assign(context, audit, hash))) {
       if (hash !== undefined && audit.unassignedSince === null)
-        await changeAudit(step, audit, { unassignedSince: step.at.time });
-      await append(step.store, waitingAt(ticks + 1), id);
+        await changeAudit(context, audit, { unassignedSince: context.at.time });
+      await append(context.store, waitingAt(ticks + 1), id);
     }
   }
 }
 
-async function assign(step: Step, audit: Row<"audit">, hash: string): Promise<boolean> {
+async function assign(context: ApplyContext, audit: Row<"audit">, hash: string): Promise<boolean> {
   const attempt = audit.attempt + 1;
   const roster = rosterOf(audit.operator, audit.capability ?? "");
-  const size = await rosterSize(step, roster);
+  const size = await rosterSize(context, roster);
   if (size === 0) return false;
-  const earlier = await assignmentsOf(step, audit.hire);
+  const earlier = await assignmentsOf(context, audit.hire);
   const tried = new Map<string, string | null>();
   const passedOver: string[] = [];
   for (let k = 0; k < MAX_PROBES; k++) {
     const words = ["tallystick/audit/auditor/v1", hash, audit.hire, audit.round, attempt, k];
-    const place = Number(drawNumber(step.sha256Hex, words) % BigInt(size));
-    const auditor = await auditorAt(step, roster, place);
-    if (!tried.has(auditor)) tried.set(auditor, await barOf(step, audit, auditor, earlier));
+    const place = Number(drawNumber(context.sha256Hex, words) % BigInt(size));
+    const auditor = await auditorAt(context, roster, place);
+    if (!tried.has(auditor)) tried.set(auditor, await barOf(context, audit, auditor, earlier));
     const bar = tried.get(auditor) ?? null;
     if (bar === null) {
-      await endAttempt(step, audit);
-      await take(step, { ...audit, attempt }, { auditor, passedOver });
+      await endAttempt(context, audit);
+      await take(context, { ...audit, attempt }, { auditor, passedOver });
       return true;
     }
     passedOver.push(bar);
@@ -78,22 +78,22 @@ async function assign(step: Step, audit: Row<"audit">, hash: string): Promise<bo
 }
 
 async function take(
-  step: Step,
+  context: ApplyContext,
   audit: Row<"audit">,
   { auditor, passedOver }: { auditor: string; passedOver: string[] },
 ): Promise<void> {
   const { operator, capability } = audit;
-  const row = await auditorRow(step, operator, auditor);
-  await ask(step, audit, {
+  const row = await auditorRow(context, operator, auditor);
+  await ask(context, audit, {
     auditor,
     auditorType: "auditor",
     models: null,
     passedOver: passedOver.join(","),
     host: row.host,
   });
-  await notePair(step, audit, auditor);
-  await step.store.update("auditor", row.id, { assigned: row.assigned + 1 });
-  if (capability !== null) await noteAssigned(step, { operator, capability });
+  await notePair(context, audit, auditor);
+  await context.store.update("auditor", row.id, { assigned: row.assigned + 1 });
+  if (capability !== null) await noteAssigned(context, { operator, capability });
 }
 
 /** Who is asked for a verdict, and how it came to be that one. */
@@ -103,10 +103,10 @@ export type Asked = Pick<
 >;
 
 /** Begins the attempt that the audit names: somebody has the time of a verdict from here on. */
-export async function ask(step: Step, audit: Row<"audit">, asked: Asked): Promise<void> {
+export async function ask(context: ApplyContext, audit: Row<"audit">, asked: Asked): Promise<void> {
   const { hire, round, attempt, seller, buyer, operator } = audit;
   const id = assignmentId(hire, round, attempt);
-  await step.store.insert("auditAssignment", {
+  await context.store.insert("auditAssignment", {
     id,
     hire,
     audit: audit.id,
@@ -114,49 +114,49 @@ export async function ask(step: Step, audit: Row<"audit">, asked: Asked): Promis
     attempt,
     operator,
     ...asked,
-    clusters: JSON.stringify(await clustersOf(step, [asked.auditor, buyer, seller])),
+    clusters: JSON.stringify(await clustersOf(context, [asked.auditor, buyer, seller])),
     verdict: null,
     reasons: null,
     record: null,
     fee: 0n,
-    block: step.at.block,
-    time: step.at.time,
+    block: context.at.block,
+    time: context.at.time,
     verdictTime: null,
   });
-  await append(step.store, assignmentsList(hire), id);
-  await changeAudit(step, audit, { status: "assigned", attempt });
-  await schedule(step, step.at.time + step.params.audit.verdictSeconds, "verdict", id);
+  await append(context.store, assignmentsList(hire), id);
+  await changeAudit(context, audit, { status: "assigned", attempt });
+  await schedule(context, context.at.time + context.params.audit.verdictSeconds, "verdict", id);
 }
 
 /** The attempt before is over, since another begins or the round ends: one without an answer is held against its auditor. */
-export async function endAttempt(step: Step, audit: Row<"audit">): Promise<void> {
+export async function endAttempt(context: ApplyContext, audit: Row<"audit">): Promise<void> {
   if (audit.attempt === 0) return;
-  const assignment = await assignmentRow(step, assignmentId(audit.hire, audit.round, audit.attempt));
+  const assignment = await assignmentRow(context, assignmentId(audit.hire, audit.round, audit.attempt));
   if (assignment.verdict !== null) return;
-  await countFor(step, assignment.operator, "unanswered");
+  await countFor(context, assignment.operator, "unanswered");
   if (assignment.auditorType !== "auditor") return;
-  const auditor = await auditorRow(step, assignment.operator, assignment.auditor);
+  const auditor = await auditorRow(context, assignment.operator, assignment.auditor);
   const unanswered = auditor.unanswered + 1;
-  await step.store.update("auditor", auditor.id, { unanswered });
-  if (auditor.isActive && unanswered >= step.params.audit.maxUnanswered)
-    await removeAuditor(step, auditor, "unanswered");
+  await context.store.update("auditor", auditor.id, { unanswered });
+  if (auditor.isActive && unanswered >= context.params.audit.maxUnanswered)
+    await removeAuditor(context, auditor, "unanswered");
 }
 
 export function assignmentId(hire: string, round: number, attempt: number): string {
   return `${hire}/${round}/${attempt}`;
 }
 
-export async function assignmentRow(step: Step, id: string): Promise<Row<"auditAssignment">> {
-  const row = await step.store.get("auditAssignment", id);
+export async function assignmentRow(context: ApplyContext, id: string): Promise<Row<"auditAssignment">> {
+  const row = await context.store.get("auditAssignment", id);
   if (row === null) throw new Error(`There is no assignment ${id}.`);
   return row;
 }
 
 /** All that were ever asked about a hire, in order: a few for each round. */
-export async function assignmentsOf(step: Step, hire: string): Promise<Row<"auditAssignment">[]> {
+export async function assignmentsOf(context: ApplyContext, hire: string): Promise<Row<"auditAssignment">[]> {
   const rows: Row<"auditAssignment">[] = [];
-  for (const id of await allItems(step.store, assignmentsList(hire)))
-    rows.push(await assignmentRow(step, id));
+  for (const id of await allItems(context.store, assignmentsList(hire)))
+    rows.push(await assignmentRow(context, id));
   return rows;
 }
 

@@ -1,4 +1,4 @@
-import type { Step } from "../step.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import type { Row } from "../tables.ts";
 import { countFor } from "./operators.ts";
 
@@ -10,32 +10,32 @@ export type AuditStatus = "eligible" | "assigning" | "assigned" | "rechecking" |
 
 export type AuditEnd = "passed" | "failed" | "inconclusive" | "abandoned";
 
-export async function auditRow(step: Step, hire: string): Promise<Row<"audit">> {
-  const audit = await step.store.get("audit", hire);
+export async function auditRow(context: ApplyContext, hire: string): Promise<Row<"audit">> {
+  const audit = await context.store.get("audit", hire);
   if (audit === null) throw new Error(`The hire ${hire} was never eligible for an audit.`);
   return audit;
 }
 
 /** Changes an audit. With a new status nobody waits for an auditor as long as before any more. */
 export async function changeAudit(
-  step: Step,
+  context: ApplyContext,
   audit: Row<"audit">,
   { unassignedSince, ...rest }: Partial<Omit<Row<"audit">, "id">>,
 ): Promise<Row<"audit">> {
   const since = unassignedSince ?? (rest.status === undefined ? audit.unassignedSince : null);
   const changed = { ...audit, ...rest, unassignedSince: since };
-  await step.store.update("audit", audit.id, { ...rest, unassignedSince: since });
+  await context.store.update("audit", audit.id, { ...rest, unassignedSince: since });
   const by = Number(since !== null) - Number(audit.unassignedSince !== null);
-  if (by !== 0) await countFor(step, audit.operator, "unassigned", by);
+  if (by !== 0) await countFor(context, audit.operator, "unassigned", by);
   return changed;
 }
 
 /** Whether an operator's audits are followed now; those of one that left end as `abandoned`. */
-export function isOperator({ params }: Step, operator: string): boolean {
+export function isOperator({ params }: ApplyContext, operator: string): boolean {
   return Object.hasOwn(params.audit.operators, operator);
 }
 
 /** Whether this node follows any audits at all. */
-export function hasAudits({ params }: Step): boolean {
+export function hasAudits({ params }: ApplyContext): boolean {
   return Object.keys(params.audit.operators).length > 0;
 }

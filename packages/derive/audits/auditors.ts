@@ -1,8 +1,8 @@
 import type { Auditor } from "tallystick-protocol/records/auditor";
 import { findAgent } from "../agentRow.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import { emptyRow } from "../emptyRow.ts";
 import { append, itemsOf } from "../lists.ts";
-import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { joinRoster, leaveRoster, rosterOf } from "./rosters.ts";
 
@@ -10,12 +10,12 @@ import { joinRoster, leaveRoster, rosterOf } from "./rosters.ts";
  * An agent offers an operator to audit these capabilities, or takes it back. A new offer brings one back that was taken out. It
  * has a place on the rosters while its agent is in Tier 2; what else an auditor has to be is looked at when it is picked.
  */
-export async function auditorSettled(step: Step, offer: Auditor): Promise<void> {
+export async function auditorSettled(context: ApplyContext, offer: Auditor): Promise<void> {
   const { agent_id: agent, operator } = offer;
-  const known = await findAuditor(step, operator, agent);
+  const known = await findAuditor(context, operator, agent);
   const capabilities = offer.active ? offer.capabilities : [];
   await takeOut(
-    step,
+    context,
     known,
     known === null ? [] : capabilitiesOf(known).filter((it) => !capabilities.includes(it)),
   );
@@ -27,47 +27,55 @@ export async function auditorSettled(step: Step, offer: Auditor): Promise<void> 
     endpoint: offer.endpoint,
     isActive: offer.active,
     issuedAt: offer.issued_at,
-    time: step.at.time,
+    time: context.at.time,
     unanswered: 0,
     removedFor: null,
     barredUntil: null,
   };
   const id = auditorId(operator, agent);
   if (known === null) {
-    await step.store.insert("auditor", { ...emptyRow("auditor"), id, ...row });
-    await append(step.store, operatorsOf(agent), operator);
-  } else await step.store.update("auditor", id, row);
-  if ((await findAgent(step, agent))?.trustTier !== 2) return;
-  for (const capability of capabilities) await joinRoster(step, rosterOf(operator, capability), agent);
+    await context.store.insert("auditor", { ...emptyRow("auditor"), id, ...row });
+    await append(context.store, operatorsOf(agent), operator);
+  } else await context.store.update("auditor", id, row);
+  if ((await findAgent(context, agent))?.trustTier !== 2) return;
+  for (const capability of capabilities) await joinRoster(context, rosterOf(operator, capability), agent);
 }
 
 /** An agent rose to Tier 2, or fell from it: its offers take their places, or give them back. */
-export async function auditorTiered(step: Step, agent: string, isTier2: boolean): Promise<void> {
-  for await (const operator of itemsOf(step.store, operatorsOf(agent))) {
-    const auditor = await auditorRow(step, operator, agent);
+export async function auditorTiered(context: ApplyContext, agent: string, isTier2: boolean): Promise<void> {
+  for await (const operator of itemsOf(context.store, operatorsOf(agent))) {
+    const auditor = await auditorRow(context, operator, agent);
     if (!auditor.isActive) continue;
     for (const capability of capabilitiesOf(auditor))
-      await (isTier2 ? joinRoster : leaveRoster)(step, rosterOf(operator, capability), agent);
+      await (isTier2 ? joinRoster : leaveRoster)(context, rosterOf(operator, capability), agent);
   }
 }
 
 /** Takes an auditor out of all rosters of its operator, until it offers itself again. */
-export async function removeAuditor(step: Step, auditor: Row<"auditor">, reason: string): Promise<void> {
-  await takeOut(step, auditor, capabilitiesOf(auditor));
-  await step.store.update("auditor", auditor.id, { isActive: false, removedFor: reason });
+export async function removeAuditor(
+  context: ApplyContext,
+  auditor: Row<"auditor">,
+  reason: string,
+): Promise<void> {
+  await takeOut(context, auditor, capabilitiesOf(auditor));
+  await context.store.update("auditor", auditor.id, { isActive: false, removedFor: reason });
 }
 
 export async function findAuditor(
-  step: Step,
+  context: ApplyContext,
   operator: string,
   agent: string,
 ): Promise<Row<"auditor"> | null> {
-  return step.store.get("auditor", auditorId(operator, agent));
+  return context.store.get("auditor", auditorId(operator, agent));
 }
 
 /** The same as it must be there: who was assigned once. */
-export async function auditorRow(step: Step, operator: string, agent: string): Promise<Row<"auditor">> {
-  const row = await findAuditor(step, operator, agent);
+export async function auditorRow(
+  context: ApplyContext,
+  operator: string,
+  agent: string,
+): Promise<Row<"auditor">> {
+  const row = await findAuditor(context, operator, agent);
   if (row === null) throw new Error(`${agent} is no auditor of ${operator}.`);
   return row;
 }
@@ -80,10 +88,14 @@ function capabilitiesOf({ capabilities }: Row<"auditor">): string[] {
   return capabilities === "" ? [] : capabilities.split(",");
 }
 
-async function takeOut(step: Step, auditor: Row<"auditor"> | null, capabilities: string[]): Promise<void> {
+async function takeOut(
+  context: ApplyContext,
+  auditor: Row<"auditor"> | null,
+  capabilities: string[],
+): Promise<void> {
   if (auditor === null) return;
   for (const capability of capabilities)
-    await leaveRoster(step, rosterOf(auditor.operator, capability), auditor.agent);
+    await leaveRoster(context, rosterOf(auditor.operator, capability), auditor.agent);
 }
 
 /** The operators that an agent ever offered itself to. */

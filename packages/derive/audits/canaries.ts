@@ -1,11 +1,11 @@
 import { hireId } from "tallystick-protocol/hire/hireIds";
 import { type Canary, parseAuditCanary } from "tallystick-protocol/records/auditCanary";
 import { findAgent } from "../agentRow.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import type { RecordEvent } from "../events.ts";
 import { findHireKey } from "../hireKeys.ts";
 import { withdrawHire } from "../hires.ts";
 import { withdrawRating } from "../ratings.ts";
-import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { assignmentsOf } from "./assignments.ts";
 import { isOperator } from "./auditRow.ts";
@@ -20,120 +20,125 @@ const MAX_SELLERS = 256;
  * An operator commits to hires that it is about to arrange, or says which they were: what they measure is how often an auditor passes
  * good work and fails bad work (S110). It takes nobody off a roster and nothing from anybody.
  */
-export async function readCanary(step: Step, event: RecordEvent): Promise<Reading> {
+export async function readCanary(context: ApplyContext, event: RecordEvent): Promise<Reading> {
   const { commitment, reveal } = parseAuditCanary(event.body);
   const { signer: operator, hash } = event;
-  if (!isOperator(step, operator)) return `signer ${operator} is no operator of audits`;
+  if (!isOperator(context, operator)) return `signer ${operator} is no operator of audits`;
   const id = `${operator}/${commitment}`;
-  const list = await step.store.get("canaryList", id);
+  const list = await context.store.get("canaryList", id);
   if (reveal === undefined) {
     if (list !== null) return "body.commitment was made before";
-    return () => committed(step, { id, operator, commitment, record: hash });
+    return () => committed(context, { id, operator, commitment, record: hash });
   }
   if (list === null) return "body.commitment was not made before";
   if (list.revealedTime !== null) return "body.commitment was revealed before";
-  return () => revealed(step, list, reveal.hires, hash);
+  return () => revealed(context, list, reveal.hires, hash);
 }
 
 async function committed(
-  step: Step,
+  context: ApplyContext,
   list: Pick<Row<"canaryList">, "id" | "operator" | "commitment" | "record">,
 ): Promise<void> {
-  const { block, time } = step.at;
+  const { block, time } = context.at;
   const nothing = { revealedTime: null, revealRecord: null, hires: 0, voids: 0 };
-  await step.store.insert("canaryList", { ...list, block, time, ...nothing });
-  await countFor(step, list.operator, "canariesCommitted");
+  await context.store.insert("canaryList", { ...list, block, time, ...nothing });
+  await countFor(context, list.operator, "canariesCommitted");
 }
 
 async function revealed(
-  step: Step,
+  context: ApplyContext,
   list: Row<"canaryList">,
   hires: readonly Canary[],
   revealRecord: string,
 ): Promise<void> {
   let voids = 0;
-  for (const canary of hires) if (!(await revealOne(step, list, canary))) voids += 1;
-  const revealedTime = step.at.time;
-  await step.store.update("canaryList", list.id, { revealedTime, revealRecord, hires: hires.length, voids });
-  await countFor(step, list.operator, "canariesRevealed");
+  for (const canary of hires) if (!(await revealOne(context, list, canary))) voids += 1;
+  const revealedTime = context.at.time;
+  await context.store.update("canaryList", list.id, {
+    revealedTime,
+    revealRecord,
+    hires: hires.length,
+    voids,
+  });
+  await countFor(context, list.operator, "canariesRevealed");
 }
 
 /** Whether the hire leaves the figures: one that measures nothing stays what it is, so that no list takes away what was not arranged. */
-async function revealOne(step: Step, list: Row<"canaryList">, canary: Canary): Promise<boolean> {
+async function revealOne(context: ApplyContext, list: Row<"canaryList">, canary: Canary): Promise<boolean> {
   const { buyer, truth } = canary;
-  if ((await step.store.get("canary", buyer)) !== null) return false;
-  const found = await hireOf(step, list, canary);
+  if ((await context.store.get("canary", buyer)) !== null) return false;
+  const found = await hireOf(context, list, canary);
   const isFound = typeof found !== "string";
-  const said = isFound ? await verdictsOn(step, found) : [];
+  const said = isFound ? await verdictsOn(context, found) : [];
   const wrong = truth === "good" ? "fail" : "pass";
   const contradictions = new Set(said.filter((it) => it.verdict === wrong).map((it) => it.auditor));
   let status = "counted";
   if (!isFound) status = found;
   else if (contradictions.size >= 2) status = "contradicted";
   else if (said.length === 0) status = "undrawn";
-  await step.store.insert("canary", {
-    ...{ id: buyer, operator: list.operator, list: list.id, truth, status, time: step.at.time },
+  await context.store.insert("canary", {
+    ...{ id: buyer, operator: list.operator, list: list.id, truth, status, time: context.at.time },
     hire: isFound ? found.id : null,
   });
   if (!isFound || status === "contradicted") return false;
-  for (const it of said) await measure(step, found, it, truth);
-  await withdrawHire(step, found.id);
-  if (found.receipt !== null) await withdrawRating(step, found.receipt);
-  await withdrawAudit(step, found.id, truth);
+  for (const it of said) await measure(context, found, it, truth);
+  await withdrawHire(context, found.id);
+  if (found.receipt !== null) await withdrawRating(context, found.receipt);
+  await withdrawAudit(context, found.id, truth);
   return true;
 }
 
 /** The hire that a canary names, or why it cannot be one. */
 async function hireOf(
-  step: Step,
+  context: ApplyContext,
   list: Row<"canaryList">,
   { buyer, nonce }: Canary,
 ): Promise<Row<"hire"> | string> {
-  const sellers = await sellersOf(step, buyer);
+  const sellers = await sellersOf(context, buyer);
   if (sellers.length > 1) return "busy";
   const name = hireId(buyer, nonce);
-  const key = await findHireKey(step, `${sellers[0]}/${name}`);
+  const key = await findHireKey(context, `${sellers[0]}/${name}`);
   const counted = key?.hire ?? null;
-  const hire = counted === null ? null : await step.store.get("hire", counted);
+  const hire = counted === null ? null : await context.store.get("hire", counted);
   if (hire === null || hire.buyer !== buyer) return "unknown";
   // Its buyer has said that it is this one, by the deposit or on the receipt: a seller alone may call any hire by any name.
-  const escrow = hire.escrowId === null ? null : await step.store.get("escrow", hire.escrowId);
-  const receipt = hire.receipt === null ? null : await step.store.get("receipt", hire.receipt);
+  const escrow = hire.escrowId === null ? null : await context.store.get("escrow", hire.escrowId);
+  const receipt = hire.receipt === null ? null : await context.store.get("receipt", hire.receipt);
   if (escrow?.hireId !== name && receipt?.buyerSigned !== true) return "unsigned";
   if ((escrow?.depositedTime ?? hire.time) <= list.time) return "late";
-  const audit = await step.store.get("audit", hire.id);
+  const audit = await context.store.get("audit", hire.id);
   return audit?.operator === list.operator ? hire : "foreign";
 }
 
 /** Whom a wallet bought from in the window, once for each hire; two at most, and two when there are too many to look through. */
-async function sellersOf(step: Step, buyer: string): Promise<string[]> {
+async function sellersOf(context: ApplyContext, buyer: string): Promise<string[]> {
   const sellers: string[] = [];
-  let seller = (await findAgent(step, buyer))?.lastSeller ?? null;
+  let seller = (await findAgent(context, buyer))?.lastSeller ?? null;
   for (let n = 0; seller !== null; n++) {
-    const custom: Row<"custom"> | null = await step.store.get("custom", `${buyer}/${seller}`);
-    if (custom === null) break;
-    for (let own = custom.own; own > 0 && sellers.length < 2; own--) sellers.push(seller);
+    const purchases: Row<"purchases"> | null = await context.store.get("purchases", `${buyer}/${seller}`);
+    if (purchases === null) break;
+    for (let own = purchases.own; own > 0 && sellers.length < 2; own--) sellers.push(seller);
     if (n >= MAX_SELLERS) return [seller, seller];
-    seller = custom.before;
+    seller = purchases.before;
   }
   return sellers;
 }
 
-async function verdictsOn(step: Step, { id }: Row<"hire">): Promise<Row<"auditAssignment">[]> {
-  const all = await assignmentsOf(step, id);
+async function verdictsOn(context: ApplyContext, { id }: Row<"hire">): Promise<Row<"auditAssignment">[]> {
+  const all = await assignmentsOf(context, id);
   return all.filter(
     ({ auditorType, verdict }) => auditorType === "auditor" && (verdict === "pass" || verdict === "fail"),
   );
 }
 
 async function measure(
-  step: Step,
+  context: ApplyContext,
   { capability }: Row<"hire">,
   { operator, auditor, verdict }: Row<"auditAssignment">,
   truth: Canary["truth"],
 ): Promise<void> {
   const id = `${operator}/${auditor}/${capability}`;
-  const known = await step.store.get("auditorError", id);
+  const known = await context.store.get("auditorError", id);
   const row = known ?? {
     ...{ id, operator, auditor, capability: capability ?? "" },
     ...{ good: 0, goodPassed: 0, bad: 0, badFailed: 0 },
@@ -142,6 +147,6 @@ async function measure(
     truth === "good"
       ? { good: row.good + 1, goodPassed: row.goodPassed + Number(verdict === "pass") }
       : { bad: row.bad + 1, badFailed: row.badFailed + Number(verdict === "fail") };
-  if (known === null) await step.store.insert("auditorError", { ...row, ...measured });
-  else await step.store.update("auditorError", id, measured);
+  if (known === null) await context.store.insert("auditorError", { ...row, ...measured });
+  else await context.store.update("auditorError", id, measured);
 }

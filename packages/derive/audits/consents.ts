@@ -1,6 +1,6 @@
 import { changeAgent, findAgent } from "../agentRow.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import { append, itemOf, itemsOf, lastItem, tailItems } from "../lists.ts";
-import type { Step } from "../step.ts";
 import type { Store } from "../store.ts";
 import type { Row } from "../tables.ts";
 
@@ -20,27 +20,27 @@ const FEW = 16;
  * @returns the change, and from when on it holds; null when it is none
  */
 export async function noteConsent(
-  step: Step,
+  context: ApplyContext,
   { id, agent }: { id: string; agent: string },
   operator: string | null,
 ): Promise<{ operator: string | null; from: number } | null> {
-  const last = await lastItem(step.store, consentsOf(id));
+  const last = await lastItem(context.store, consentsOf(id));
   const [since = 0, current] = last === null ? [0, NOBODY] : parse(last);
   const next = operator ?? NOBODY;
   if (next === current) return null;
   if (last === null) {
-    await append(step.store, consentingOf(agent), id);
-    await changeAgent(step, agent, { everConsented: true });
+    await append(context.store, consentingOf(agent), id);
+    await changeAgent(context, agent, { everConsented: true });
   }
   // Never before the change before it, also when less waiting is asked for since.
-  const from = Math.max(since, step.at.time + step.params.audit.consentSeconds);
-  await append(step.store, consentsOf(id), `${from} ${next}`);
+  const from = Math.max(since, context.at.time + context.params.audit.consentSeconds);
+  await append(context.store, consentsOf(id), `${from} ${next}`);
   return { operator, from };
 }
 
 /** Whether a seller ever agreed to audits, by whichever listing. */
-export async function everConsented(step: Step, seller: string): Promise<boolean> {
-  return (await findAgent(step, seller))?.everConsented ?? false;
+export async function everConsented(context: ApplyContext, seller: string): Promise<boolean> {
+  return (await findAgent(context, seller))?.everConsented ?? false;
 }
 
 /** Whose audits a listing agreed to at a time, or null. What it said last stands in its own row. */

@@ -1,8 +1,8 @@
-import { schedule } from "../agenda.ts";
 import { agentRow, findAgent, updateAgent } from "../agentRow.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import { amendHire } from "../hires.ts";
 import type { Outcome } from "../outcome.ts";
-import type { Step } from "../step.ts";
+import { schedule } from "../schedule.ts";
 import type { Row } from "../tables.ts";
 import { changeAudit } from "./auditRow.ts";
 import { enqueue } from "./queues.ts";
@@ -19,82 +19,86 @@ export function isContested({ refundedBy, buyer, delivered }: Row<"escrow">): bo
 }
 
 /** A hire was refunded so that may be audited, or was. */
-export async function refundContested(step: Step, escrow: Row<"escrow">): Promise<void> {
-  const audit = isContested(escrow) ? await step.store.get("audit", escrow.id) : null;
+export async function refundContested(context: ApplyContext, escrow: Row<"escrow">): Promise<void> {
+  const audit = isContested(escrow) ? await context.store.get("audit", escrow.id) : null;
   if (audit === null) return;
-  if (audit.status === "passed") await falsify(step, audit);
+  if (audit.status === "passed") await falsify(context, audit);
   if (audit.status !== "eligible") return;
-  const contested = await changeAudit(step, audit, { cause: "contested" });
-  if (!(await isDrawnAlways(step, audit))) return;
-  await changeAudit(step, contested, { ppm: ALWAYS });
-  await enqueue(step, "sample", { hire: audit.id, operator: audit.operator, ppm: ALWAYS });
+  const contested = await changeAudit(context, audit, { cause: "contested" });
+  if (!(await isDrawnAlways(context, audit))) return;
+  await changeAudit(context, contested, { ppm: ALWAYS });
+  await enqueue(context, "sample", { hire: audit.id, operator: audit.operator, ppm: ALWAYS });
 }
 
 /** The rate of a contested hire: the first of a buyer and seller in so long is drawn for certain, when it is not too small. */
 export async function contestedPpm(
-  step: Step,
+  context: ApplyContext,
   hire: Pick<Row<"audit">, "buyer" | "seller" | "amount">,
   ppm: number,
 ): Promise<number> {
-  return (await isDrawnAlways(step, hire)) ? ALWAYS : ppm;
+  return (await isDrawnAlways(context, hire)) ? ALWAYS : ppm;
 }
 
 /** An audit found good work where the buyer had taken its money back: the hire says nothing of the seller then, and something of the buyer. */
-export async function passedContested(step: Step, audit: Row<"audit">): Promise<void> {
-  const escrow = await step.store.get("escrow", audit.hire);
-  if (escrow !== null && isContested(escrow)) await falsify(step, audit);
+export async function passedContested(context: ApplyContext, audit: Row<"audit">): Promise<void> {
+  const escrow = await context.store.get("escrow", audit.hire);
+  if (escrow !== null && isContested(escrow)) await falsify(context, audit);
 }
 
 /** The seller signed something else, too: the refund was none of that kind. */
-export async function refundVindicated(step: Step, audit: Row<"audit">): Promise<void> {
-  const escrow = await step.store.get("escrow", audit.hire);
+export async function refundVindicated(context: ApplyContext, audit: Row<"audit">): Promise<void> {
+  const escrow = await context.store.get("escrow", audit.hire);
   if (escrow === null || !isContested(escrow)) return;
-  await leaveFalseRefunds(step, audit.id);
-  if (escrow.hire !== null) await amendHire(step, escrow.hire, { outcome: "failure", evidence: "escrow" });
+  await leaveFalseRefunds(context, audit.id);
+  if (escrow.hire !== null) await amendHire(context, escrow.hire, { outcome: "failure", evidence: "escrow" });
 }
 
 /** A refund that was found false is as old as the window, or false no more. */
-export async function leaveFalseRefunds(step: Step, id: string): Promise<void> {
-  const audit = await step.store.get("audit", id);
+export async function leaveFalseRefunds(context: ApplyContext, id: string): Promise<void> {
+  const audit = await context.store.get("audit", id);
   if (audit === null || !audit.isRefundFalse) return;
-  await step.store.update("audit", id, { isRefundFalse: false });
-  await changeFalseRefunds(step, audit.buyer, -1);
+  await context.store.update("audit", id, { isRefundFalse: false });
+  await changeFalseRefunds(context, audit.buyer, -1);
 }
 
 /** What a refund after delivery comes to: of a buyer that has a false one in the window it says nothing. */
-export async function trustedOutcome(step: Step, buyer: string, settled: Outcome): Promise<Outcome> {
+export async function trustedOutcome(
+  context: ApplyContext,
+  buyer: string,
+  settled: Outcome,
+): Promise<Outcome> {
   if (!settled.refundAfterDelivery) return settled;
-  const falseRefunds = (await findAgent(step, buyer))?.falseRefunds ?? 0;
+  const falseRefunds = (await findAgent(context, buyer))?.falseRefunds ?? 0;
   return falseRefunds > 0 ? { ...settled, outcome: "neutral" } : settled;
 }
 
-async function falsify(step: Step, audit: Row<"audit">): Promise<void> {
-  const escrow = (await step.store.get("escrow", audit.hire)) as Row<"escrow">;
-  if (escrow.hire !== null) await amendHire(step, escrow.hire, { outcome: "neutral", evidence: "audit" });
+async function falsify(context: ApplyContext, audit: Row<"audit">): Promise<void> {
+  const escrow = (await context.store.get("escrow", audit.hire)) as Row<"escrow">;
+  if (escrow.hire !== null) await amendHire(context, escrow.hire, { outcome: "neutral", evidence: "audit" });
   // Who had said before that nothing came does not say that the work was bad.
   if (escrow.nothingCame || audit.canary !== null) return;
-  await changeAudit(step, audit, { isRefundFalse: true });
-  await changeFalseRefunds(step, audit.buyer, 1);
-  const due = Math.max(step.at.time + step.params.windowSeconds, step.state.time + 1);
-  await schedule(step, due, "falseRefund", audit.id);
+  await changeAudit(context, audit, { isRefundFalse: true });
+  await changeFalseRefunds(context, audit.buyer, 1);
+  const due = Math.max(context.at.time + context.params.windowSeconds, context.state.time + 1);
+  await schedule(context, due, "falseRefund", audit.id);
 }
 
-async function changeFalseRefunds(step: Step, buyer: string, by: 1 | -1): Promise<void> {
-  const { falseRefunds } = await agentRow(step, buyer);
-  await updateAgent(step, buyer, { falseRefunds: falseRefunds + by });
+async function changeFalseRefunds(context: ApplyContext, buyer: string, by: 1 | -1): Promise<void> {
+  const { falseRefunds } = await agentRow(context, buyer);
+  await updateAgent(context, buyer, { falseRefunds: falseRefunds + by });
 }
 
 async function isDrawnAlways(
-  step: Step,
+  context: ApplyContext,
   { buyer, seller, amount }: Pick<Row<"audit">, "buyer" | "seller" | "amount">,
 ): Promise<boolean> {
-  const { contestedMinAtomic, contestedSeconds } = step.params.audit;
+  const { contestedMinAtomic, contestedSeconds } = context.params.audit;
   if (amount < BigInt(contestedMinAtomic)) return false;
   const id = `${buyer}/${seller}`;
-  const { time } = step.at;
-  const last = await step.store.get("contestedPair", id);
+  const { time } = context.at;
+  const last = await context.store.get("contestedPair", id);
   if (last !== null && time - last.time < contestedSeconds) return false;
-  if (last === null) await step.store.insert("contestedPair", { id, time });
-  else await step.store.update("contestedPair", id, { time });
+  if (last === null) await context.store.insert("contestedPair", { id, time });
+  else await context.store.update("contestedPair", id, { time });
   return true;
 }

@@ -1,8 +1,8 @@
-import { schedule } from "../agenda.ts";
 import { agentRow, updateAgent } from "../agentRow.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import { amendHire } from "../hires.ts";
 import type { Outcome } from "../outcome.ts";
-import type { Step } from "../step.ts";
+import { schedule } from "../schedule.ts";
 import type { Row } from "../tables.ts";
 import { changeAudit } from "./auditRow.ts";
 import { leaveFalseRefunds, trustedOutcome } from "./contested.ts";
@@ -25,45 +25,46 @@ const columns = { passed: "auditsPassed", rolledBack: "auditsRolledBack" } as co
  * Rolls a hire back: its seller's rates and tier follow, and more of what it and its cluster sell is drawn for a time. One that is
  * not counted yet will be counted so. Of a hire that was arranged nothing follows.
  */
-export async function rollBack(step: Step, before: Row<"audit">): Promise<void> {
+export async function rollBack(context: ApplyContext, before: Row<"audit">): Promise<void> {
   if (before.canary !== null) return;
-  const audit = await countAudit(step, before, "rolledBack");
-  await elevate(step, audit.seller, audit.verificationVersion);
-  if ((await step.store.get("hire", audit.hire)) !== null) await amendHire(step, audit.hire, ROLLED_BACK);
+  const audit = await countAudit(context, before, "rolledBack");
+  await elevate(context, audit.seller, audit.verificationVersion);
+  if ((await context.store.get("hire", audit.hire)) !== null)
+    await amendHire(context, audit.hire, ROLLED_BACK);
 }
 
 /** What an escrow that is counted now came to: as it was settled, unless an audit decided before. */
 export async function auditedOutcome(
-  step: Step,
+  context: ApplyContext,
   { id, buyer }: Pick<Row<"escrow">, "id" | "buyer">,
   settled: Outcome,
 ): Promise<Outcome & Pick<Row<"hire">, "isAuditable">> {
-  const audit = await step.store.get("audit", id);
+  const audit = await context.store.get("audit", id);
   const outcome =
     audit?.decision === "rollback"
       ? { ...settled, ...ROLLED_BACK }
-      : await trustedOutcome(step, buyer, settled);
+      : await trustedOutcome(context, buyer, settled);
   return { ...outcome, isAuditable: audit !== null };
 }
 
 /** Its operator had arranged the hire: its audit leaves the figures of both sides. */
-export async function withdrawAudit(step: Step, id: string, truth: string): Promise<void> {
-  const audit = await step.store.get("audit", id);
+export async function withdrawAudit(context: ApplyContext, id: string, truth: string): Promise<void> {
+  const audit = await context.store.get("audit", id);
   if (audit === null) return;
-  await uncountAudit(step, audit);
-  await leaveFalseRefunds(step, id);
-  await step.store.update("audit", id, { canary: truth });
-  await changeShown(step, audit, -1);
+  await uncountAudit(context, audit);
+  await leaveFalseRefunds(context, id);
+  await context.store.update("audit", id, { canary: truth });
+  await changeShown(context, audit, -1);
 }
 
 /** What its seller's figures tell of an audit: that the hire was eligible, drawn, undisclosed. */
 async function changeShown(
-  step: Step,
+  context: ApplyContext,
   { seller, drawnBlock, reason }: Row<"audit">,
   by: 1 | -1,
 ): Promise<void> {
-  const { auditsEligible, auditsDrawn, auditsUndisclosed } = await agentRow(step, seller);
-  await updateAgent(step, seller, {
+  const { auditsEligible, auditsDrawn, auditsUndisclosed } = await agentRow(context, seller);
+  await updateAgent(context, seller, {
     auditsEligible: auditsEligible + by,
     auditsDrawn: auditsDrawn + (drawnBlock === null ? 0 : by),
     auditsUndisclosed: auditsUndisclosed + (reason === "undisclosed" ? by : 0),
@@ -71,14 +72,18 @@ async function changeShown(
 }
 
 /** Counts an audit in its seller's `audit_pass_rate` for the length of the window. */
-export async function countAudit(step: Step, before: Row<"audit">, counted: Counted): Promise<Row<"audit">> {
+export async function countAudit(
+  context: ApplyContext,
+  before: Row<"audit">,
+  counted: Counted,
+): Promise<Row<"audit">> {
   if (before.canary !== null) return before;
-  const audit = await changeAudit(step, before, { counted });
-  await change(step, audit.seller, counted, 1);
-  const { time } = step.at;
+  const audit = await changeAudit(context, before, { counted });
+  await change(context, audit.seller, counted, 1);
+  const { time } = context.at;
   await schedule(
-    step,
-    Math.max(time + step.params.windowSeconds, step.state.time + 1),
+    context,
+    Math.max(time + context.params.windowSeconds, context.state.time + 1),
     "audit",
     `${audit.id} ${counted}`,
   );
@@ -86,19 +91,19 @@ export async function countAudit(step: Step, before: Row<"audit">, counted: Coun
 }
 
 /** Takes an audit out of the rate: what it found is no more, or it is as old as the window. */
-export async function uncountAudit(step: Step, audit: Row<"audit">): Promise<Row<"audit">> {
+export async function uncountAudit(context: ApplyContext, audit: Row<"audit">): Promise<Row<"audit">> {
   if (audit.counted === null) return audit;
-  await change(step, audit.seller, audit.counted as Counted, -1);
-  return changeAudit(step, audit, { counted: null });
+  await change(context, audit.seller, audit.counted as Counted, -1);
+  return changeAudit(context, audit, { counted: null });
 }
 
 /** An audit is as old as the window. */
-export async function leaveAudits(step: Step, hire: string, counted: string): Promise<void> {
-  const audit = await step.store.get("audit", hire);
-  if (audit !== null && audit.counted === counted) await uncountAudit(step, audit);
+export async function leaveAudits(context: ApplyContext, hire: string, counted: string): Promise<void> {
+  const audit = await context.store.get("audit", hire);
+  if (audit !== null && audit.counted === counted) await uncountAudit(context, audit);
 }
 
-async function change(step: Step, seller: string, counted: Counted, by: 1 | -1): Promise<void> {
+async function change(context: ApplyContext, seller: string, counted: Counted, by: 1 | -1): Promise<void> {
   const column = columns[counted];
-  await updateAgent(step, seller, { [column]: (await agentRow(step, seller))[column] + by });
+  await updateAgent(context, seller, { [column]: (await agentRow(context, seller))[column] + by });
 }

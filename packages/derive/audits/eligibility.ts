@@ -1,9 +1,9 @@
-import { schedule } from "../agenda.ts";
 import { agentRow, findAgent, updateAgent } from "../agentRow.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import { markAuditable } from "../hires.ts";
 import { listingsOf } from "../listings.ts";
 import { itemsOf } from "../lists.ts";
-import type { Step } from "../step.ts";
+import { schedule } from "../schedule.ts";
 import type { Row } from "../tables.ts";
 import { isHubOrEscrow } from "../wallets.ts";
 import { hasAudits, isOperator } from "./auditRow.ts";
@@ -27,12 +27,12 @@ type ConsentedHire = Omit<PaidHire, "id" | "isContested">;
 
 /** Whose audits a hire is under whose receipt was joined to its payment or deposit: null without a consent, or without both hashes. */
 export async function consentToReceipt(
-  step: Step,
+  context: ApplyContext,
   hire: ConsentedHire,
   receipt: Row<"receipt">,
 ): Promise<Consent | null> {
-  if (!hasAudits(step) || !(await everConsented(step, hire.seller))) return null;
-  const consent = await consentOf(step, hire, receipt.capability);
+  if (!hasAudits(context) || !(await everConsented(context, hire.seller))) return null;
+  const consent = await consentOf(context, hire, receipt.capability);
   return consent === null || (consent.isListed && !isSaid(receipt)) ? null : consent;
 }
 
@@ -40,41 +40,45 @@ export async function consentToReceipt(
  * A receipt was joined to its deposit: with both hashes and a consent the hire is eligible from here on, counted or not, so that
  * the money of a held escrow can still go back (SHP §8.3.1). A direct hire is from when it is counted.
  */
-export async function depositReceipted(step: Step, hire: PaidHire, receipt: Row<"receipt">): Promise<void> {
-  const consent = await consentToReceipt(step, hire, receipt);
-  if (consent === null || (await step.store.get("audit", hire.id)) !== null) return;
-  await markAuditable(step, hire.id);
-  await becomeEligible(step, hire, { ...consent, receipt });
+export async function depositReceipted(
+  context: ApplyContext,
+  hire: PaidHire,
+  receipt: Row<"receipt">,
+): Promise<void> {
+  const consent = await consentToReceipt(context, hire, receipt);
+  if (consent === null || (await context.store.get("audit", hire.id)) !== null) return;
+  await markAuditable(context, hire.id);
+  await becomeEligible(context, hire, { ...consent, receipt });
 }
 
 /** A hire was counted: if it says by then nothing of what was done, its silence is eligible too, after the waiting time. */
 export async function awaitDisclosure(
-  step: Step,
+  context: ApplyContext,
   { id, seller, time }: Pick<Row<"hire">, "id" | "seller" | "time">,
 ): Promise<void> {
-  if (!hasAudits(step) || !(await everConsented(step, seller))) return;
-  if ((await step.store.get("audit", id)) !== null) return;
-  const due = Math.max(time + step.params.reconcileSeconds, step.state.time + 1);
-  await schedule(step, due, "disclosure", id);
+  if (!hasAudits(context) || !(await everConsented(context, seller))) return;
+  if ((await context.store.get("audit", id)) !== null) return;
+  const due = Math.max(time + context.params.reconcileSeconds, context.state.time + 1);
+  await schedule(context, due, "disclosure", id);
 }
 
 /** The waiting time is over. */
-export async function disclosureWaited(step: Step, id: string): Promise<void> {
-  if (!hasAudits(step) || (await step.store.get("audit", id)) !== null) return;
-  const hire = await step.store.get("hire", id);
+export async function disclosureWaited(context: ApplyContext, id: string): Promise<void> {
+  if (!hasAudits(context) || (await context.store.get("audit", id)) !== null) return;
+  const hire = await context.store.get("hire", id);
   if (hire === null) throw new Error(`There is no hire ${id}.`);
-  const receipt = hire.receipt === null ? null : await step.store.get("receipt", hire.receipt);
+  const receipt = hire.receipt === null ? null : await context.store.get("receipt", hire.receipt);
   if (receipt !== null && isSaid(receipt)) return;
-  const escrow = hire.escrowId === null ? null : await step.store.get("escrow", hire.escrowId);
+  const escrow = hire.escrowId === null ? null : await context.store.get("escrow", hire.escrowId);
   const paid = {
     ...hire,
     paidAt: escrow?.depositedTime ?? hire.time,
     isContested: escrow !== null && isContested(escrow),
   };
-  const consent = await consentOf(step, paid, hire.capability);
+  const consent = await consentOf(context, paid, hire.capability);
   if (consent === null) return;
-  await markAuditable(step, id);
-  await becomeEligible(step, paid, { ...consent, receipt, isListed: false });
+  await markAuditable(context, id);
+  await becomeEligible(context, paid, { ...consent, receipt, isListed: false });
 }
 
 function isSaid({ paramsHash, resultHash }: Row<"receipt">): boolean {
@@ -89,45 +93,45 @@ export type Consent = { operator: string; isListed: boolean; version: string };
  * capability, by any of its listings, since else a name of its own making would be a way out.
  */
 async function consentOf(
-  step: Step,
+  context: ApplyContext,
   { seller, buyer, amount, paymentMode, paidAt }: ConsentedHire,
   capability: string | null,
 ): Promise<Consent | null> {
   // A pool is a hub: nothing that it buys is a hire.
-  if (amount < BigInt(step.params.minHireAtomic)) return null;
-  if ((await isPlace(step, buyer)) || (await isPlace(step, seller))) return null;
+  if (amount < BigInt(context.params.minHireAtomic)) return null;
+  if ((await isPlace(context, buyer)) || (await isPlace(context, seller))) return null;
   const listing =
-    capability === null ? null : await step.store.get("listing", `${seller}/${capability}/${paymentMode}`);
+    capability === null ? null : await context.store.get("listing", `${seller}/${capability}/${paymentMode}`);
   const isListed = listing !== null;
-  if (!isListed && capability !== null && (await listsOtherwise(step, seller, capability))) return null;
+  if (!isListed && capability !== null && (await listsOtherwise(context, seller, capability))) return null;
   const operator = isListed
-    ? await consentOfListing(step.store, listing, paidAt)
-    : await anyConsentAt(step.store, seller, paidAt);
-  if (operator === null || !isOperator(step, operator)) return null;
+    ? await consentOfListing(context.store, listing, paidAt)
+    : await anyConsentAt(context.store, seller, paidAt);
+  if (operator === null || !isOperator(context, operator)) return null;
   return { operator, isListed, version: listing?.verificationVersion ?? "v0" };
 }
 
 /** Whether somebody is a hub or an escrow now: an agent's row says so itself. */
-async function isPlace(step: Step, address: string): Promise<boolean> {
-  return (await findAgent(step, address))?.isHub ?? isHubOrEscrow(step, address);
+async function isPlace(context: ApplyContext, address: string): Promise<boolean> {
+  return (await findAgent(context, address))?.isHub ?? isHubOrEscrow(context, address);
 }
 
 /** Whether a seller lists a capability in another payment mode. */
-async function listsOtherwise(step: Step, seller: string, capability: string): Promise<boolean> {
-  for await (const id of itemsOf(step.store, listingsOf(seller)))
+async function listsOtherwise(context: ApplyContext, seller: string, capability: string): Promise<boolean> {
+  for await (const id of itemsOf(context.store, listingsOf(seller)))
     if (id.startsWith(`${seller}/${capability}/`)) return true;
   return false;
 }
 
 /** A hire without an audit may be drawn from here on. */
 export async function becomeEligible(
-  step: Step,
+  context: ApplyContext,
   { id, seller, buyer, amount, isContested }: Omit<PaidHire, "paymentMode" | "paidAt">,
   { operator, isListed, version, receipt }: Consent & { receipt: Row<"receipt"> | null },
 ): Promise<void> {
   const capability = receipt?.capability ?? null;
-  const rate = await rateOf(step, { seller, capability, version });
-  const ppm = isContested ? await contestedPpm(step, { buyer, seller, amount }, rate) : rate;
+  const rate = await rateOf(context, { seller, capability, version });
+  const ppm = isContested ? await contestedPpm(context, { buyer, seller, amount }, rate) : rate;
   const audit: Row<"audit"> = {
     id,
     hire: id,
@@ -150,8 +154,8 @@ export async function becomeEligible(
     verdicts: "",
     operatorFails: 0,
     unassignedSince: null,
-    eligibleBlock: step.at.block,
-    eligibleTime: step.at.time,
+    eligibleBlock: context.at.block,
+    eligibleTime: context.at.time,
     drawnBlock: null,
     drawnTime: null,
     closedTime: null,
@@ -163,11 +167,11 @@ export async function becomeEligible(
     canary: null,
     counted: null,
   };
-  await step.store.insert("audit", audit);
-  const { auditsEligible } = await agentRow(step, seller);
-  await updateAgent(step, seller, { auditsEligible: auditsEligible + 1 });
-  if (receipt !== null && (await isEquivocal(step, receipt, id))) await failEquivocal(step, audit);
-  else await enqueue(step, "sample", { hire: id, operator, ppm });
+  await context.store.insert("audit", audit);
+  const { auditsEligible } = await agentRow(context, seller);
+  await updateAgent(context, seller, { auditsEligible: auditsEligible + 1 });
+  if (receipt !== null && (await isEquivocal(context, receipt, id))) await failEquivocal(context, audit);
+  else await enqueue(context, "sample", { hire: id, operator, ppm });
 }
 
 /**
@@ -175,10 +179,10 @@ export async function becomeEligible(
  * cluster, was rolled back, at least the elevated one.
  */
 async function rateOf(
-  step: Step,
+  context: ApplyContext,
   { seller, capability, version }: { seller: string; capability: string | null; version: string },
 ): Promise<number> {
-  const { audit } = step.params;
+  const { audit } = context.params;
   const rate = (capability === null ? undefined : audit.rates[capability]) ?? audit.ratePpm;
-  return rate < audit.elevatedPpm && (await isElevated(step, seller, version)) ? audit.elevatedPpm : rate;
+  return rate < audit.elevatedPpm && (await isElevated(context, seller, version)) ? audit.elevatedPpm : rate;
 }

@@ -1,4 +1,4 @@
-import type { Step } from "../step.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import type { Row } from "../tables.ts";
 import { type AuditEnd, auditRow, changeAudit } from "./auditRow.ts";
 import { countFor } from "./operators.ts";
@@ -17,12 +17,12 @@ export function isHistory({ cause }: Pick<Row<"audit">, "cause">): boolean {
  * (SHP §8.3.4.2).
  */
 export async function historyEnded(
-  step: Step,
+  context: ApplyContext,
   { hire, operator }: Row<"audit">,
   end: AuditEnd,
 ): Promise<void> {
-  const first = await changeAudit(step, await auditRow(step, hire), { history: end });
+  const first = await changeAudit(context, await auditRow(context, hire), { history: end });
   if (end !== "passed" && end !== "failed") return;
   const agrees = (end === "failed") === (first.decision === "rollback");
-  await countFor(step, operator, agrees ? "historyAgreed" : "historyDiffered");
+  await countFor(context, operator, agrees ? "historyAgreed" : "historyDiffered");
 }

@@ -1,5 +1,5 @@
 import { agentRow, updateAgent } from "../agentRow.ts";
-import type { Step } from "../step.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import type { Row } from "../tables.ts";
 import { judgeAuditors } from "./agreement.ts";
 import { awaitAuditor } from "./assignments.ts";
@@ -20,86 +20,87 @@ const MAX_ROUNDS = 3;
  * each a third decides (SHP §8.3.1). Fails of the operator's own are confirmed by none but an auditor that was drawn (SHP §8.3.4.2).
  */
 export async function roundDecided(
-  step: Step,
+  context: ApplyContext,
   before: Row<"audit">,
   { auditorType }: Pick<Row<"auditAssignment">, "auditorType">,
   verdict: "pass" | "fail",
 ): Promise<void> {
   const isOwn = auditorType === "operator-issued" && verdict === "fail";
-  const audit = await changeAudit(step, before, {
+  const audit = await changeAudit(context, before, {
     verdicts: `${before.verdicts}${verdict === "pass" ? "p" : "f"}`,
     operatorFails: before.operatorFails + Number(isOwn),
   });
   const count = (letter: string) => audit.verdicts.split(letter).length - 1;
-  if (count("f") >= 2 && count("f") > audit.operatorFails) return end(step, audit, "failed");
-  if (count("p") >= 2) return end(step, audit, "passed");
-  if (audit.verdicts.length >= MAX_ROUNDS) return end(step, audit, "inconclusive");
+  if (count("f") >= 2 && count("f") > audit.operatorFails) return end(context, audit, "failed");
+  if (count("p") >= 2) return end(context, audit, "passed");
+  if (audit.verdicts.length >= MAX_ROUNDS) return end(context, audit, "inconclusive");
   if (audit.verdicts !== "p") {
-    await awaitAuditor(step, audit, audit.round + 1);
+    await awaitAuditor(context, audit, audit.round + 1);
     return;
   }
-  const { recheckPpm: ppm } = step.params.audit;
-  await changeAudit(step, audit, { status: "rechecking" });
-  await enqueue(step, "recheck", { hire: audit.id, operator: audit.operator, ppm });
+  const { recheckPpm: ppm } = context.params.audit;
+  await changeAudit(context, audit, { status: "rechecking" });
+  await enqueue(context, "recheck", { hire: audit.id, operator: audit.operator, ppm });
 }
 
 /** Nobody came to a word in a round, however many were asked. */
-export function roundExhausted(step: Step, audit: Row<"audit">): Promise<void> {
-  return end(step, audit, "inconclusive");
+export function roundExhausted(context: ApplyContext, audit: Row<"audit">): Promise<void> {
+  return end(context, audit, "inconclusive");
 }
 
-export function auditPassed(step: Step, audit: Row<"audit">): Promise<void> {
-  return end(step, audit, "passed");
+export function auditPassed(context: ApplyContext, audit: Row<"audit">): Promise<void> {
+  return end(context, audit, "passed");
 }
 
 /** Its operator is none any more. */
-export async function auditAbandoned(step: Step, audit: Row<"audit">): Promise<void> {
+export async function auditAbandoned(context: ApplyContext, audit: Row<"audit">): Promise<void> {
   const stood = { assigning: "Unassigned", assigned: "Assigned", rechecking: "Rechecking" } as const;
   const at = stood[audit.status as keyof typeof stood];
-  await countFor(step, audit.operator, `abandoned${at}`);
-  return end(step, audit, "abandoned");
+  await countFor(context, audit.operator, `abandoned${at}`);
+  return end(context, audit, "abandoned");
 }
 
 /** The seller said nothing of what it did: failed by the rules, without an auditor. */
-export async function failUndisclosed(step: Step, audit: Row<"audit">): Promise<void> {
-  const { auditsUndisclosed } = await agentRow(step, audit.seller);
-  await updateAgent(step, audit.seller, { auditsUndisclosed: auditsUndisclosed + 1 });
-  return end(step, audit, "failed", "undisclosed");
+export async function failUndisclosed(context: ApplyContext, audit: Row<"audit">): Promise<void> {
+  const { auditsUndisclosed } = await agentRow(context, audit.seller);
+  await updateAgent(context, audit.seller, { auditsUndisclosed: auditsUndisclosed + 1 });
+  return end(context, audit, "failed", "undisclosed");
 }
 
 /** The seller said two things of one hire: failed by the rules, drawn or not, whatever auditors said of either. */
-export async function failEquivocal(step: Step, audit: Row<"audit">): Promise<void> {
+export async function failEquivocal(context: ApplyContext, audit: Row<"audit">): Promise<void> {
   if (audit.status === "failed" || audit.status === "abandoned") return;
   const cause = audit.status === "eligible" ? "rules" : audit.cause;
-  await end(step, await changeAudit(step, audit, { cause }), "failed", "equivocation");
+  await end(context, await changeAudit(context, audit, { cause }), "failed", "equivocation");
 }
 
 async function end(
-  step: Step,
+  context: ApplyContext,
   audit: Row<"audit">,
   status: AuditEnd,
   reason: string | null = null,
 ): Promise<void> {
   // Signed twice, a hire that had passed has not.
-  const open = await uncountAudit(step, audit);
+  const open = await uncountAudit(context, audit);
   // A refund that was contested is a failure already, and chosen by whoever made it: nothing follows.
   const isContested = audit.cause === "contested";
   const isFailed = status === "failed" && !isHistory(audit) && !isContested;
-  const mode = isFailed ? await modeOf(step, audit.operator, audit.capability) : null;
-  const ended = await changeAudit(step, open, { status, reason, mode, closedTime: step.at.time });
+  const mode = isFailed ? await modeOf(context, audit.operator, audit.capability) : null;
+  const ended = await changeAudit(context, open, { status, reason, mode, closedTime: context.at.time });
   if (reason === null && (status === "passed" || status === "failed"))
-    await judgeAuditors(step, ended, status);
-  if (isHistory(ended)) return historyEnded(step, ended, status);
+    await judgeAuditors(context, ended, status);
+  if (isHistory(ended)) return historyEnded(context, ended, status);
   // By an equivocation it may end for the second time.
   if (audit.status === "passed" || audit.status === "inconclusive")
-    await countFor(step, audit.operator, audit.status, -1);
-  if (audit.status === "passed") await refundVindicated(step, ended);
-  if (reason !== null) await countFor(step, audit.operator, reason === "undisclosed" ? reason : "equivocal");
-  else if (status !== "abandoned") await countFor(step, audit.operator, status);
-  if (status === "failed" && reason === null) await failConfirmed(step, ended);
+    await countFor(context, audit.operator, audit.status, -1);
+  if (audit.status === "passed") await refundVindicated(context, ended);
+  if (reason !== null)
+    await countFor(context, audit.operator, reason === "undisclosed" ? reason : "equivocal");
+  else if (status !== "abandoned") await countFor(context, audit.operator, status);
+  if (status === "failed" && reason === null) await failConfirmed(context, ended);
   if (status === "passed") {
-    if (!isContested) await countAudit(step, ended, "passed");
-    await passedContested(step, ended);
+    if (!isContested) await countAudit(context, ended, "passed");
+    await passedContested(context, ended);
   }
-  if (mode === "mature") await rollBack(step, await changeAudit(step, ended, { decision: "rollback" }));
+  if (mode === "mature") await rollBack(context, await changeAudit(context, ended, { decision: "rollback" }));
 }

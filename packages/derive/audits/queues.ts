@@ -1,5 +1,5 @@
+import type { ApplyContext } from "../applyContext.ts";
 import { append, itemIn, itemsOf, itemsUpTo, type ListEnd, withItem } from "../lists.ts";
-import type { Step } from "../step.ts";
 import type { Store } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { drawNumber, drawnPlaces } from "./drawnPlaces.ts";
@@ -9,22 +9,22 @@ export type QueueKind = "sample" | "recheck";
 
 /** Puts a hire where the next tick draws it or not, at the rate of now. */
 export async function enqueue(
-  step: Step,
+  context: ApplyContext,
   kind: QueueKind,
   { hire, operator, ppm }: { hire: string; operator: string; ppm: number },
 ): Promise<void> {
   const id = queueId(kind, operator, ppm);
-  const { block } = step.at;
-  const row = await step.store.get("auditQueue", id);
-  const { ticks } = step.state;
-  if (row?.touched !== ticks) await append(step.store, queuesAt(ticks), id);
+  const { block } = context.at;
+  const row = await context.store.get("auditQueue", id);
+  const { ticks } = context.state;
+  if (row?.touched !== ticks) await append(context.store, queuesAt(ticks), id);
   if (row === null) {
     const queue = { id, start: 0, length: 1, before: 0, block, touched: ticks, tail: hire };
-    return step.store.insert("auditQueue", queue);
+    return context.store.insert("auditQueue", queue);
   }
   const before = row.block === block ? row.before : row.length;
-  const end = await withItem(step.store, endOf(row), hire);
-  await step.store.update("auditQueue", id, { ...end, before, block, touched: ticks });
+  const end = await withItem(context.store, endOf(row), hire);
+  await context.store.update("auditQueue", id, { ...end, before, block, touched: ticks });
 }
 
 /**
@@ -32,22 +32,22 @@ export async function enqueue(
  * there knowing its hash. A tick without a hash draws nothing, and all wait for the next.
  */
 export async function drawQueues(
-  step: Step,
+  context: ApplyContext,
   hash: string | undefined,
   take: (kind: QueueKind, hire: string, isDrawn: boolean) => Promise<void>,
 ): Promise<void> {
-  for await (const id of itemsOf(step.store, queuesAt(step.state.ticks))) {
-    const queue = await step.store.get("auditQueue", id);
+  for await (const id of itemsOf(context.store, queuesAt(context.state.ticks))) {
+    const queue = await context.store.get("auditQueue", id);
     if (queue === null) continue;
     const end =
-      hash === undefined ? queue.start : queue.block === step.at.block ? queue.before : queue.length;
-    if (hash !== undefined) await drawQueue(step, queue, hash, end, take);
-    if (end < queue.length) await touch(step, queue, step.state.ticks + 1);
+      hash === undefined ? queue.start : queue.block === context.at.block ? queue.before : queue.length;
+    if (hash !== undefined) await drawQueue(context, queue, hash, end, take);
+    if (end < queue.length) await touch(context, queue, context.state.ticks + 1);
   }
 }
 
 async function drawQueue(
-  step: Step,
+  context: ApplyContext,
   queue: Row<"auditQueue">,
   hash: string,
   end: number,
@@ -55,28 +55,28 @@ async function drawQueue(
 ): Promise<void> {
   const { id, start } = queue;
   const [kind, operator = "", ppm = ""] = id.split("/") as [QueueKind, string, string];
-  await step.store.update("auditQueue", id, { start: end });
-  const number = drawNumber(step.sha256Hex, [`tallystick/audit/${kind}/v1`, hash, operator, ppm]);
+  await context.store.update("auditQueue", id, { start: end });
+  const number = drawNumber(context.sha256Hex, [`tallystick/audit/${kind}/v1`, hash, operator, ppm]);
   const drawn = drawnPlaces(end - start, Number(ppm), number);
   // Of a sample only what is drawn is looked at; of those that passed the others have to be closed.
   if (kind === "sample") {
-    for (const place of drawn) await take(kind, await hireAt(step, queue, start + place), true);
+    for (const place of drawn) await take(kind, await hireAt(context, queue, start + place), true);
     return;
   }
   const places = new Set(drawn);
-  for (let n = start; n < end; n++) await take(kind, await hireAt(step, queue, n), places.has(n - start));
+  for (let n = start; n < end; n++) await take(kind, await hireAt(context, queue, n), places.has(n - start));
 }
 
-async function hireAt(step: Step, queue: Row<"auditQueue">, n: number): Promise<string> {
-  const hire = await itemIn(step.store, endOf(queue), n);
+async function hireAt(context: ApplyContext, queue: Row<"auditQueue">, n: number): Promise<string> {
+  const hire = await itemIn(context.store, endOf(queue), n);
   if (hire === null) throw new Error(`The queue ${queue.id} lacks its item ${n}.`);
   return hire;
 }
 
-async function touch(step: Step, { id, touched }: Row<"auditQueue">, tick: number): Promise<void> {
+async function touch(context: ApplyContext, { id, touched }: Row<"auditQueue">, tick: number): Promise<void> {
   if (touched === tick) return;
-  await step.store.update("auditQueue", id, { touched: tick });
-  await append(step.store, queuesAt(tick), id);
+  await context.store.update("auditQueue", id, { touched: tick });
+  await append(context.store, queuesAt(tick), id);
 }
 
 /** All hires that ever waited for a draw at a rate, in the order in which they came: who verifies a draw counts its places. */

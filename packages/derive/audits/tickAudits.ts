@@ -1,5 +1,5 @@
 import { agentRow, updateAgent } from "../agentRow.ts";
-import type { Step } from "../step.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import { assignAuditors, awaitAuditor } from "./assignments.ts";
 import { auditRow, changeAudit, isOperator } from "./auditRow.ts";
 import { settleModes } from "./modes.ts";
@@ -8,39 +8,39 @@ import { auditAbandoned, auditPassed, failUndisclosed } from "./outcomes.ts";
 import { drawQueues, type QueueKind } from "./queues.ts";
 
 /** What a tick does for audits: draws hires, and auditors for those that wait for one, by the hash of its block (SHP §8.3.1). */
-export async function tickAudits(step: Step, hash: string | undefined): Promise<void> {
-  await settleModes(step);
+export async function tickAudits(context: ApplyContext, hash: string | undefined): Promise<void> {
+  await settleModes(context);
   const counts = new Map<string, { drawn: number; contested: number }>();
-  await drawQueues(step, hash, (kind, hire, isDrawn) => drawn(step, counts, { kind, hire, isDrawn }));
+  await drawQueues(context, hash, (kind, hire, isDrawn) => drawn(context, counts, { kind, hire, isDrawn }));
   for (const [operator, { drawn, contested }] of counts) {
-    await countFor(step, operator, "drawn", drawn);
-    if (contested > 0) await countFor(step, operator, "contested", contested);
+    await countFor(context, operator, "drawn", drawn);
+    if (contested > 0) await countFor(context, operator, "contested", contested);
   }
-  await assignAuditors(step, hash, (audit) => auditAbandoned(step, audit));
+  await assignAuditors(context, hash, (audit) => auditAbandoned(context, audit));
 }
 
 async function drawn(
-  step: Step,
+  context: ApplyContext,
   counts: Map<string, { drawn: number; contested: number }>,
   { kind, hire, isDrawn }: { kind: QueueKind; hire: string; isDrawn: boolean },
 ): Promise<void> {
-  const audit = await auditRow(step, hire);
+  const audit = await auditRow(context, hire);
   if (kind === "recheck") {
     if (audit.status !== "rechecking") return;
-    if (!isOperator(step, audit.operator)) return auditAbandoned(step, audit);
-    if (!isDrawn) return auditPassed(step, audit);
-    await awaitAuditor(step, audit, audit.round + 1);
+    if (!isOperator(context, audit.operator)) return auditAbandoned(context, audit);
+    if (!isDrawn) return auditPassed(context, audit);
+    await awaitAuditor(context, audit, audit.round + 1);
     return;
   }
-  if (audit.status !== "eligible" || audit.canary !== null || !isOperator(step, audit.operator)) return;
-  const { block, time } = step.at;
+  if (audit.status !== "eligible" || audit.canary !== null || !isOperator(context, audit.operator)) return;
+  const { block, time } = context.at;
   const count = counts.get(audit.operator) ?? { drawn: 0, contested: 0 };
   counts.set(audit.operator, count);
   count.drawn += 1;
   if (audit.cause === "contested") count.contested += 1;
-  const { auditsDrawn } = await agentRow(step, audit.seller);
-  await updateAgent(step, audit.seller, { auditsDrawn: auditsDrawn + 1 });
+  const { auditsDrawn } = await agentRow(context, audit.seller);
+  await updateAgent(context, audit.seller, { auditsDrawn: auditsDrawn + 1 });
   const taken = { drawnBlock: block, drawnTime: time };
-  if (audit.isDisclosed) await awaitAuditor(step, audit, 1, taken);
-  else await failUndisclosed(step, await changeAudit(step, audit, taken));
+  if (audit.isDisclosed) await awaitAuditor(context, audit, 1, taken);
+  else await failUndisclosed(context, await changeAudit(context, audit, taken));
 }

@@ -1,5 +1,5 @@
 import type { AuditVerdict } from "tallystick-protocol/records/auditVerdict";
-import type { Step } from "../step.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import type { Row } from "../tables.ts";
 import { assignmentId, awaitAuditor, endAttempt } from "./assignments.ts";
 import { auditorRow } from "./auditors.ts";
@@ -13,18 +13,18 @@ import { auditAbandoned, roundDecided, roundExhausted } from "./outcomes.ts";
  * Why a verdict counts for nothing, or the assignment it answers. It counts until somebody else is assigned, or the round is over.
  */
 export async function assignmentFor(
-  step: Step,
+  context: ApplyContext,
   signer: string,
   { hire, round, attempt, params_hash, result_hash }: AuditVerdict,
 ): Promise<Row<"auditAssignment"> | string> {
-  const assignment = await step.store.get("auditAssignment", assignmentId(hire, round, attempt));
+  const assignment = await context.store.get("auditAssignment", assignmentId(hire, round, attempt));
   if (assignment === null) return `nobody was assigned round ${round}, attempt ${attempt}`;
-  const audit = await auditRow(step, assignment.audit);
+  const audit = await auditRow(context, assignment.audit);
   if (assignment.auditor !== signer) return `signer must be the auditor, ${assignment.auditor}`;
   if (assignment.verdict !== null) return "its auditor gave a verdict before";
   const isOpen = audit.status === "assigned" || audit.status === "assigning";
   if (!isOpen || audit.round !== round || audit.attempt !== attempt) return "the assignment is over";
-  if (!isOperator(step, audit.operator)) return `${audit.operator} is no operator of audits`;
+  if (!isOperator(context, audit.operator)) return `${audit.operator} is no operator of audits`;
   if (audit.paramsHash !== params_hash) return `body.params_hash must be the receipt's, ${audit.paramsHash}`;
   if (audit.resultHash !== result_hash) return `body.result_hash must be the receipt's, ${audit.resultHash}`;
   return assignment;
@@ -32,39 +32,40 @@ export async function assignmentFor(
 
 /** An assigned auditor's word. */
 export async function verdictSettled(
-  step: Step,
+  context: ApplyContext,
   assignment: Row<"auditAssignment">,
   { verdict, reasons, record }: { verdict: AuditVerdict["verdict"]; reasons: string; record: string },
 ): Promise<void> {
   const { operator, auditor } = assignment;
-  const verdictTime = step.at.time;
-  await step.store.update("auditAssignment", assignment.id, { verdict, reasons, record, verdictTime });
+  const verdictTime = context.at.time;
+  await context.store.update("auditAssignment", assignment.id, { verdict, reasons, record, verdictTime });
   if (assignment.auditorType === "auditor") {
-    const row = await auditorRow(step, operator, auditor);
-    await step.store.update("auditor", row.id, { unanswered: 0, answered: row.answered + 1 });
-  } else await countFor(step, operator, "issued");
-  const audit = await auditRow(step, assignment.audit);
-  if (audit.capability !== null) await noteVerdict(step, { operator, capability: audit.capability }, auditor);
-  await verdictEarned(step, audit, assignment, verdict);
-  if (verdict !== "inconclusive") return roundDecided(step, audit, assignment, verdict);
-  if (audit.status === "assigned") await nextAttempt(step, audit);
+    const row = await auditorRow(context, operator, auditor);
+    await context.store.update("auditor", row.id, { unanswered: 0, answered: row.answered + 1 });
+  } else await countFor(context, operator, "issued");
+  const audit = await auditRow(context, assignment.audit);
+  if (audit.capability !== null)
+    await noteVerdict(context, { operator, capability: audit.capability }, auditor);
+  await verdictEarned(context, audit, assignment, verdict);
+  if (verdict !== "inconclusive") return roundDecided(context, audit, assignment, verdict);
+  if (audit.status === "assigned") await nextAttempt(context, audit);
 }
 
 /** The time for a verdict is over: from now on somebody else is looked for, and until there is one the verdict still counts. */
-export async function verdictDue(step: Step, id: string): Promise<void> {
-  const assignment = (await step.store.get("auditAssignment", id)) as Row<"auditAssignment">;
-  const audit = await auditRow(step, assignment.audit);
+export async function verdictDue(context: ApplyContext, id: string): Promise<void> {
+  const assignment = (await context.store.get("auditAssignment", id)) as Row<"auditAssignment">;
+  const audit = await auditRow(context, assignment.audit);
   const isCurrent = audit.round === assignment.round && audit.attempt === assignment.attempt;
   if (audit.status !== "assigned" || !isCurrent) return;
-  if (!isOperator(step, audit.operator)) return auditAbandoned(step, audit);
-  await nextAttempt(step, audit);
+  if (!isOperator(context, audit.operator)) return auditAbandoned(context, audit);
+  await nextAttempt(context, audit);
 }
 
-async function nextAttempt(step: Step, audit: Row<"audit">): Promise<void> {
-  if (audit.attempt < step.params.audit.maxAttempts) {
-    await awaitAuditor(step, audit);
+async function nextAttempt(context: ApplyContext, audit: Row<"audit">): Promise<void> {
+  if (audit.attempt < context.params.audit.maxAttempts) {
+    await awaitAuditor(context, audit);
     return;
   }
-  await endAttempt(step, audit);
-  await roundExhausted(step, audit);
+  await endAttempt(context, audit);
+  await roundExhausted(context, audit);
 }

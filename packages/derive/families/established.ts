@@ -1,6 +1,6 @@
-import { schedule } from "../agenda.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import { append, itemsOf } from "../lists.ts";
-import type { Step } from "../step.ts";
+import { schedule } from "../schedule.ts";
 import type { Row } from "../tables.ts";
 
 /** How long a family's founder has to have acted, in seconds: 30 days. */
@@ -10,58 +10,61 @@ export const ESTABLISHED_SECONDS = 2_592_000;
 export const ESTABLISHED_SELLERS = 3;
 
 /** Whether a family counts as established, as of the last tick. */
-export async function isEstablished({ store }: Step, family: string): Promise<boolean> {
+export async function isEstablished({ store }: ApplyContext, family: string): Promise<boolean> {
   return (await store.get("family", family))?.established ?? false;
 }
 
 /** A family that buys, with a row from its first hire on. */
-export async function familyRow(step: Step, id: string): Promise<Row<"family">> {
-  const known = await step.store.get("family", id);
+export async function familyRow(context: ApplyContext, id: string): Promise<Row<"family">> {
+  const known = await context.store.get("family", id);
   if (known !== null) return known;
-  const foundedTime = (await step.store.get("kin", id))?.actedTime ?? step.at.time;
+  const foundedTime = (await context.store.get("kin", id))?.actedTime ?? context.at.time;
   const row = { id, foundedTime, sellers: 0, established: false, touched: null };
-  await step.store.insert("family", row);
+  await context.store.insert("family", row);
   const due = foundedTime + ESTABLISHED_SECONDS;
-  if (due > step.state.time) await schedule(step, due, "family", id);
+  if (due > context.state.time) await schedule(context, due, "family", id);
   return row;
 }
 
 /** A hire of a family's enters the window, or leaves it. */
-export async function countCustomOfFamily(
-  step: Step,
+export async function countPurchasesOfFamily(
+  context: ApplyContext,
   family: string,
   sellers: string,
   by: 1 | -1,
 ): Promise<void> {
   const id = `${family}/${sellers}`;
-  const row = await step.store.get("familyCustom", id);
+  const row = await context.store.get("familyPurchases", id);
   const before = row?.hires ?? 0;
-  if (row === null) await step.store.insert("familyCustom", { id, hires: by });
-  else await step.store.update("familyCustom", id, { hires: before + by });
+  if (row === null) await context.store.insert("familyPurchases", { id, hires: by });
+  else await context.store.update("familyPurchases", id, { hires: before + by });
   const change = Number(before + by > 0) - Number(before > 0);
   if (change === 0) return;
-  const known = await familyRow(step, family);
-  await step.store.update("family", family, { sellers: known.sellers + change });
-  await looksAgain(step, family);
+  const known = await familyRow(context, family);
+  await context.store.update("family", family, { sellers: known.sellers + change });
+  await looksAgain(context, family);
 }
 
 /** The next tick asks whether a family is established. */
-export async function looksAgain(step: Step, family: string): Promise<void> {
-  const { ticks } = step.state;
-  const { touched } = await familyRow(step, family);
+export async function looksAgain(context: ApplyContext, family: string): Promise<void> {
+  const { ticks } = context.state;
+  const { touched } = await familyRow(context, family);
   if (touched === ticks) return;
-  await step.store.update("family", family, { touched: ticks });
-  await append(step.store, changedIn(ticks), family);
+  await context.store.update("family", family, { touched: ticks });
+  await append(context.store, changedIn(ticks), family);
 }
 
 /** Decides at a tick which of the families that changed are established, and tells of those that are now or are no more. */
-export async function settleFamilies(step: Step, tell: (family: string) => Promise<void>): Promise<void> {
-  for await (const id of itemsOf(step.store, changedIn(step.state.ticks))) {
-    const { foundedTime, sellers, established } = await familyRow(step, id);
-    const isOld = step.at.time >= foundedTime + ESTABLISHED_SECONDS;
+export async function settleFamilies(
+  context: ApplyContext,
+  tell: (family: string) => Promise<void>,
+): Promise<void> {
+  for await (const id of itemsOf(context.store, changedIn(context.state.ticks))) {
+    const { foundedTime, sellers, established } = await familyRow(context, id);
+    const isOld = context.at.time >= foundedTime + ESTABLISHED_SECONDS;
     const after = isOld && sellers >= ESTABLISHED_SELLERS;
     if (after === established) continue;
-    await step.store.update("family", id, { established: after });
+    await context.store.update("family", id, { established: after });
     await tell(id);
   }
 }

@@ -1,8 +1,8 @@
+import type { ApplyContext } from "../applyContext.ts";
 import { isBefore, type Place } from "../place.ts";
 import { askInflow } from "../relevant/inflow.ts";
 import { isRelevant } from "../relevant/isRelevant.ts";
 import { firstSpent, hasSentTooMany } from "../relevant/senders.ts";
-import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { findWallet } from "../wallets.ts";
 import { largestUpTo } from "./inflows.ts";
@@ -23,20 +23,20 @@ type Traced = { wallet: string; inflow: Inflow | null; how: How | "none"; act: A
  *
  * @param act where it acted at the latest
  */
-export async function familyOf(step: Step, wallet: string, act: Act): Promise<Row<"kin">> {
+export async function familyOf(context: ApplyContext, wallet: string, act: Act): Promise<Row<"kin">> {
   const path: Traced[] = [];
   let [next, latest] = [wallet, act];
-  let known = await step.store.get("kin", next);
+  let known = await context.store.get("kin", next);
   while (known === null) {
-    const traced = await trace(step, next, latest);
+    const traced = await trace(context, next, latest);
     path.push(traced);
     if (traced.inflow === null || !hasParent(traced.how) || path.length > MOST_STEPS) break;
     const { block, log, time, from } = traced.inflow;
     latest = { block, log, time };
     next = from;
-    known = await step.store.get("kin", next);
+    known = await context.store.get("kin", next);
   }
-  return settle(step, path, known);
+  return settle(context, path, known);
 }
 
 /** What stands for a wallet where money comes back: its family, or itself where nobody can tell that. */
@@ -45,34 +45,38 @@ export function accountOf({ id, family }: Pick<Row<"kin">, "id" | "family">): st
 }
 
 /** Where a wallet first acted before a place; null when it had not. */
-export async function actedBefore(step: Step, wallet: string, before: Place): Promise<Act | null> {
-  const act = isRelevant(step)
-    ? await relevantAct(step, wallet, before)
-    : parseOrigin((await findWallet(step, wallet))?.origin ?? "").act;
+export async function actedBefore(context: ApplyContext, wallet: string, before: Place): Promise<Act | null> {
+  const act = isRelevant(context)
+    ? await relevantAct(context, wallet, before)
+    : parseOrigin((await findWallet(context, wallet))?.origin ?? "").act;
   return act != null && isBefore(act, before) ? act : null;
 }
 
 /** Of a relevant log; undefined while it is being made and what the wallet sent is not read. */
-async function relevantAct(step: Step, wallet: string, before: Place): Promise<Act | null | undefined> {
-  const row = await step.store.get("act", wallet);
+async function relevantAct(
+  context: ApplyContext,
+  wallet: string,
+  before: Place,
+): Promise<Act | null | undefined> {
+  const row = await context.store.get("act", wallet);
   const word = row === null ? null : { block: row.block, log: row.log, time: row.time };
-  const spent = await firstSpent(step, wallet, word !== null && isBefore(word, before) ? word : before);
+  const spent = await firstSpent(context, wallet, word !== null && isBefore(word, before) ? word : before);
   return spent === undefined ? undefined : earlier(word, spent);
 }
 
 /** Where a wallet first acted, and what it began with. */
-async function trace(step: Step, wallet: string, latest: Act): Promise<Traced> {
-  if (!isRelevant(step)) {
-    const { inflow, act } = parseOrigin((await findWallet(step, wallet))?.origin ?? "");
+async function trace(context: ApplyContext, wallet: string, latest: Act): Promise<Traced> {
+  if (!isRelevant(context)) {
+    const { inflow, act } = parseOrigin((await findWallet(context, wallet))?.origin ?? "");
     return { wallet, inflow, how: inflow?.how ?? "none", act: act ?? latest };
   }
-  const found = await relevantAct(step, wallet, latest);
+  const found = await relevantAct(context, wallet, latest);
   const act = earlier(found ?? null, latest) ?? latest;
   if (found === undefined) return { wallet, inflow: null, how: "none", act };
-  await askInflow(step, wallet, act);
-  const inflow = await largestUpTo(step, wallet, act);
+  await askInflow(context, wallet, act);
+  const inflow = await largestUpTo(context, wallet, act);
   if (inflow === null) return { wallet, inflow, how: "none", act };
-  const isBusy = inflow.how === "plain" && (await hasSentTooMany(step, inflow));
+  const isBusy = inflow.how === "plain" && (await hasSentTooMany(context, inflow));
   return { wallet, inflow, how: isBusy ? "busy" : inflow.how, act };
 }
 
@@ -81,7 +85,11 @@ function hasParent(how: How | "none"): boolean {
 }
 
 /** Writes the families of a path, from its end, and gives that of its first wallet. */
-async function settle(step: Step, path: readonly Traced[], base: Row<"kin"> | null): Promise<Row<"kin">> {
+async function settle(
+  context: ApplyContext,
+  path: readonly Traced[],
+  base: Row<"kin"> | null,
+): Promise<Row<"kin">> {
   let after = base;
   for (const it of path.toReversed()) {
     const parent = it.inflow !== null && hasParent(it.how) ? it.inflow.from : null;
@@ -102,7 +110,7 @@ async function settle(step: Step, path: readonly Traced[], base: Row<"kin"> | nu
       actedLog: it.act.log,
       actedTime: it.act.time,
     };
-    await step.store.insert("kin", after);
+    await context.store.insert("kin", after);
   }
   if (after === null) throw new Error("A family has at least one member.");
   return after;

@@ -1,8 +1,8 @@
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
+import type { ApplyContext } from "../applyContext.ts";
 import { append, itemOf, lastItem, listLength } from "../lists.ts";
 import { isBefore, type Place } from "../place.ts";
 import { isRelevant } from "../relevant/isRelevant.ts";
-import type { Step } from "../step.ts";
 import { changeWallet, findWallet } from "../wallets.ts";
 import { type Act, formatInflow, hasActed, type Inflow, parseInflow, withAct, withInflow } from "./origin.ts";
 import { payerOf } from "./payouts.ts";
@@ -16,7 +16,7 @@ type Sent = Place & { time: number; from: string; to: string; value: bigint };
  * @param kind what its sender was when it was made
  */
 export async function inflowOfTransfer(
-  step: Step,
+  context: ApplyContext,
   sent: Sent,
   kind: string | null,
   isBusy: boolean,
@@ -25,44 +25,48 @@ export async function inflowOfTransfer(
   if (value === 0n || from === to) return null;
   const how = from === ZERO_ADDRESS ? "mint" : kind === "hub" ? "hub" : isBusy ? "busy" : "plain";
   if (kind !== "escrow") return { from, value, block, log, time, how };
-  const payer = await payerOf(step, sent);
+  const payer = await payerOf(context, sent);
   return payer === null || payer === to ? null : { from: payer, value, block, log, time, how: "payout" };
 }
 
 /** In a log of all transfers: notes an inflow of a wallet that has not acted yet. */
-export async function noteInflow(step: Step, wallet: string, inflow: Inflow): Promise<void> {
-  const origin = (await findWallet(step, wallet))?.origin ?? "";
+export async function noteInflow(context: ApplyContext, wallet: string, inflow: Inflow): Promise<void> {
+  const origin = (await findWallet(context, wallet))?.origin ?? "";
   if (hasActed(origin)) return;
   const after = withInflow(origin, inflow);
-  if (after !== origin) await changeWallet(step, wallet, { origin: after });
+  if (after !== origin) await changeWallet(context, wallet, { origin: after });
 }
 
 /** In a log of all transfers: a wallet acts. Only the first time matters. */
-export async function noteAct(step: Step, wallet: string, act: Act): Promise<void> {
-  const origin = (await findWallet(step, wallet))?.origin ?? "";
-  if (!hasActed(origin)) await changeWallet(step, wallet, { origin: withAct(origin, act) });
+export async function noteAct(context: ApplyContext, wallet: string, act: Act): Promise<void> {
+  const origin = (await findWallet(context, wallet))?.origin ?? "";
+  if (!hasActed(origin)) await changeWallet(context, wallet, { origin: withAct(origin, act) });
 }
 
 /** An address speaks by a record or a deposit: it is registered, or agrees to be paid. */
-export async function actByWord(step: Step, address: string): Promise<void> {
-  const act = { block: step.at.block, log: step.at.log ?? 0, time: step.at.time };
-  if (!isRelevant(step)) await noteAct(step, address, act);
-  if ((await step.store.get("act", address)) === null)
-    await step.store.insert("act", { id: address, ...act });
+export async function actByWord(context: ApplyContext, address: string): Promise<void> {
+  const act = { block: context.at.block, log: context.at.log ?? 0, time: context.at.time };
+  if (!isRelevant(context)) await noteAct(context, address, act);
+  if ((await context.store.get("act", address)) === null)
+    await context.store.insert("act", { id: address, ...act });
 }
 
 /** In a relevant log: notes an inflow that is larger than all before it. When the wallet first acted may be known only later. */
-export async function noteLargest(step: Step, wallet: string, inflow: Inflow): Promise<void> {
-  const last = await lastItem(step.store, largestOf(wallet));
+export async function noteLargest(context: ApplyContext, wallet: string, inflow: Inflow): Promise<void> {
+  const last = await lastItem(context.store, largestOf(wallet));
   if (last === null || parseInflow(last).value < inflow.value)
-    await append(step.store, largestOf(wallet), formatInflow(inflow));
+    await append(context.store, largestOf(wallet), formatInflow(inflow));
 }
 
 /**
  * In a relevant log: the largest inflow up to a place, that one included: a payment may be what its receiver is registered by, and would
  * found a family for nothing.
  */
-export async function largestUpTo({ store }: Step, wallet: string, end: Place): Promise<Inflow | null> {
+export async function largestUpTo(
+  { store }: ApplyContext,
+  wallet: string,
+  end: Place,
+): Promise<Inflow | null> {
   const list = largestOf(wallet);
   let [low, high] = [0, await listLength(store, list)];
   while (low < high) {

@@ -1,10 +1,10 @@
+import type { ApplyContext } from "../applyContext.ts";
 import { append } from "../lists.ts";
-import type { Step } from "../step.ts";
 import { formatInflow, type Inflow } from "./origin.ts";
 
 /** Keeps a transfer for when its receiver, or somebody whose money began there, buys. */
-export async function keepFlow(step: Step, wallet: string, inflow: Inflow): Promise<void> {
-  if (isOfSomebody(inflow)) await append(step.store, reached(wallet), formatInflow(inflow));
+export async function keepFlow(context: ApplyContext, wallet: string, inflow: Inflow): Promise<void> {
+  if (isOfSomebody(inflow)) await append(context.store, reached(wallet), formatInflow(inflow));
 }
 
 /** Whether it is known whose money it is: not a hub's, nor new. */

@@ -1,9 +1,9 @@
 import { agentRow, updateAgent } from "../agentRow.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import { append, itemsOf } from "../lists.ts";
 import { rational, roundHalfUp } from "../rational.ts";
-import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
-import { countCustomOfFamily, familyRow, isEstablished } from "./established.ts";
+import { countPurchasesOfFamily, familyRow, isEstablished } from "./established.ts";
 import { accountOf, actedBefore, DEEP, familyOf } from "./familyOf.ts";
 import { flowOf, traceBuyer } from "./flows.ts";
 
@@ -17,66 +17,67 @@ type Hire = Row<"hire">;
  * acted, or one of too many; that money is not said to stay.
  */
 export async function payeeAccount(
-  step: Step,
+  context: ApplyContext,
   { seller, buyer }: Pick<Hire, "seller" | "buyer">,
   payee: string,
 ): Promise<string | null> {
-  const here = placeHere(step);
-  const act = payee === seller ? here : await actedBefore(step, payee, here);
+  const here = placeHere(context);
+  const act = payee === seller ? here : await actedBefore(context, payee, here);
   if (act === null) return null;
-  const account = accountOf(await familyOf(step, payee, act));
-  const { family } = await familyOf(step, buyer, here);
-  const sources = (await step.store.get("patron", patronId(seller, family)))?.sources.split(" ") ?? [];
+  const account = accountOf(await familyOf(context, payee, act));
+  const { family } = await familyOf(context, buyer, here);
+  const sources = (await context.store.get("patron", patronId(seller, family)))?.sources.split(" ") ?? [];
   return sources.length < MOST_SOURCES || sources.includes(account) ? account : null;
 }
 
 /** A hire enters the window (`by` 1) or leaves it (−1). */
-export async function changePatron(step: Step, hire: Hire, by: 1 | -1): Promise<void> {
-  const here = placeHere(step);
-  const buyer = await familyOf(step, hire.buyer, here);
-  const seller = await familyOf(step, hire.seller, here);
-  if (by === 1) await traceBuyer(step, buyer);
+export async function changePatron(context: ApplyContext, hire: Hire, by: 1 | -1): Promise<void> {
+  const here = placeHere(context);
+  const buyer = await familyOf(context, hire.buyer, here);
+  const seller = await familyOf(context, hire.seller, here);
+  if (by === 1) await traceBuyer(context, buyer);
   const { family } = buyer;
-  const row = await ensurePatron(step, hire.seller, family);
+  const row = await ensurePatron(context, hire.seller, family);
   const mayStay = hire.payeeAccount !== null && hire.payeeAccount !== family;
-  await step.store.update("patron", row.id, {
+  await context.store.update("patron", row.id, {
     hires: row.hires + by,
     rated: row.rated + (hire.outcome === "neutral" ? 0 : by),
     successes: row.successes + (hire.outcome === "success" ? by : 0),
     contested: row.contested + (hire.refundAfterDelivery ? by : 0),
     paid: row.paid + (mayStay ? BigInt(by) * hire.price : 0n),
-    sources: await withSources(step, row, [accountOf(seller), hire.payeeAccount]),
+    sources: await withSources(context, row, [accountOf(seller), hire.payeeAccount]),
   });
   if (family !== DEEP && seller.family !== DEEP && seller.family !== family)
-    await countCustomOfFamily(step, family, seller.family, by);
-  await settlePatron(step, hire.seller, family);
+    await countPurchasesOfFamily(context, family, seller.family, by);
+  await settlePatron(context, hire.seller, family);
 }
 
 /** What a family adds to a seller's figures, worked out again. */
-export async function settlePatron(step: Step, seller: string, family: string): Promise<void> {
-  const row = await step.store.get("patron", patronId(seller, family));
+export async function settlePatron(context: ApplyContext, seller: string, family: string): Promise<void> {
+  const row = await context.store.get("patron", patronId(seller, family));
   if (row === null) return;
-  const kin = await step.store.get("kin", seller);
+  const kin = await context.store.get("kin", seller);
   const isOther = family !== DEEP && family !== kin?.family;
   const isIndependent = isOther && row.hires > 0;
   const after = {
     isIndependent,
-    isEstablished: isIndependent && (await isEstablished(step, family)),
+    isEstablished: isIndependent && (await isEstablished(context, family)),
     share: isIndependent && row.rated > 0 ? shareOf(row) : null,
-    kept: isIndependent ? await keptOf(step, row) : 0n,
+    kept: isIndependent ? await keptOf(context, row) : 0n,
   };
-  await changeSeller(step, row, after);
+  await changeSeller(context, row, after);
 }
 
 /** What came back from an account changed: the sellers of that account are looked at again. */
-export async function flowChanged(step: Step, account: string, family: string): Promise<void> {
-  for await (const seller of itemsOf(step.store, soldFrom(account, family)))
-    await settlePatron(step, seller, family);
+export async function flowChanged(context: ApplyContext, account: string, family: string): Promise<void> {
+  for await (const seller of itemsOf(context.store, soldFrom(account, family)))
+    await settlePatron(context, seller, family);
 }
 
 /** A family became established, or is no more: all it ever bought from are looked at again. */
-export async function standingChanged(step: Step, family: string): Promise<void> {
-  for await (const seller of itemsOf(step.store, boughtBy(family))) await settlePatron(step, seller, family);
+export async function establishedChanged(context: ApplyContext, family: string): Promise<void> {
+  for await (const seller of itemsOf(context.store, boughtBy(family)))
+    await settlePatron(context, seller, family);
 }
 
 /** Who took its money back after delivery, as the seller sees it: one family more or less. */
@@ -86,7 +87,7 @@ function contests({ contested }: Row<"patron">): number {
 
 type Contribution = Pick<Row<"patron">, "isIndependent" | "isEstablished" | "share" | "kept">;
 
-async function changeSeller(step: Step, row: Row<"patron">, after: Contribution): Promise<void> {
+async function changeSeller(context: ApplyContext, row: Row<"patron">, after: Contribution): Promise<void> {
   const isSame =
     row.isIndependent === after.isIndependent &&
     row.isEstablished === after.isEstablished &&
@@ -94,9 +95,9 @@ async function changeSeller(step: Step, row: Row<"patron">, after: Contribution)
     row.kept === after.kept;
   const contested = contests(row) - Number(row.isContesting);
   if (isSame && contested === 0) return;
-  await step.store.update("patron", row.id, { ...after, isContesting: row.contested > 0 });
-  const agent = await agentRow(step, row.seller);
-  await updateAgent(step, row.seller, {
+  await context.store.update("patron", row.id, { ...after, isContesting: row.contested > 0 });
+  const agent = await agentRow(context, row.seller);
+  await updateAgent(context, row.seller, {
     independentBuyers: agent.independentBuyers + Number(after.isIndependent) - Number(row.isIndependent),
     establishedBuyers: agent.establishedBuyers + Number(after.isEstablished) - Number(row.isEstablished),
     ratingFamilies: agent.ratingFamilies + Number(after.share !== null) - Number(row.share !== null),
@@ -111,15 +112,15 @@ function shareOf({ successes, rated }: Row<"patron">): number {
   return Number(roundHalfUp(rational(BigInt(successes), BigInt(rated)), 9));
 }
 
-async function keptOf(step: Step, { family, paid, sources }: Row<"patron">): Promise<bigint> {
+async function keptOf(context: ApplyContext, { family, paid, sources }: Row<"patron">): Promise<bigint> {
   let kept = paid;
-  for (const account of sources.split(" ")) kept -= await flowOf(step, account, family);
+  for (const account of sources.split(" ")) kept -= await flowOf(context, account, family);
   return kept > 0n ? kept : 0n;
 }
 
-async function ensurePatron(step: Step, seller: string, family: string): Promise<Row<"patron">> {
+async function ensurePatron(context: ApplyContext, seller: string, family: string): Promise<Row<"patron">> {
   const id = patronId(seller, family);
-  const known = await step.store.get("patron", id);
+  const known = await context.store.get("patron", id);
   if (known !== null) return known;
   const row: Row<"patron"> = {
     id,
@@ -137,16 +138,16 @@ async function ensurePatron(step: Step, seller: string, family: string): Promise
     share: null,
     kept: 0n,
   };
-  await step.store.insert("patron", row);
+  await context.store.insert("patron", row);
   if (family === DEEP) return row;
-  await append(step.store, boughtBy(family), seller);
-  await familyRow(step, family);
+  await append(context.store, boughtBy(family), seller);
+  await familyRow(context, family);
   return row;
 }
 
 /** Adds accounts to those whose transfers count as coming back. */
 async function withSources(
-  step: Step,
+  context: ApplyContext,
   { sources, seller, family }: Row<"patron">,
   accounts: (string | null)[],
 ): Promise<string> {
@@ -154,12 +155,12 @@ async function withSources(
   for (const account of accounts) {
     if (account === null || account === family || known.includes(account)) continue;
     known.push(account);
-    await append(step.store, soldFrom(account, family), seller);
+    await append(context.store, soldFrom(account, family), seller);
   }
   return known.join(" ");
 }
 
-function placeHere({ at }: Step) {
+function placeHere({ at }: ApplyContext) {
   return { block: at.block, log: at.log ?? 0, time: at.time };
 }
 

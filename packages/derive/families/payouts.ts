@@ -1,23 +1,23 @@
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
+import type { ApplyContext } from "../applyContext.ts";
 import { append, itemOf, listLength } from "../lists.ts";
 import type { Place } from "../place.ts";
-import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 
 type Payment = Place & { from: string; to: string; value: bigint };
 
 /** Notes where an escrow was settled: what its contract sends next are its payouts. */
-export function noteSettlement(step: Step, { id, escrow }: Row<"escrow">): Promise<void> {
-  return append(step.store, settledIn(escrow, step.at.block), `${step.at.log ?? 0} ${id}`);
+export function noteSettlement(context: ApplyContext, { id, escrow }: Row<"escrow">): Promise<void> {
+  return append(context.store, settledIn(escrow, context.at.block), `${context.at.log ?? 0} ${id}`);
 }
 
 /**
  * Whose money a transfer out of an escrow contract is: that of the buyer whose escrow was settled last before it, if it is one of that
  * escrow's payouts. Null for anything else that the contract sends: a credit that is withdrawn is nobody's.
  */
-export async function payerOf(step: Step, payment: Payment): Promise<string | null> {
-  const id = await settledLast(step, payment);
-  const escrow = id === null ? null : await step.store.get("escrow", id);
+export async function payerOf(context: ApplyContext, payment: Payment): Promise<string | null> {
+  const id = await settledLast(context, payment);
+  const escrow = id === null ? null : await context.store.get("escrow", id);
   return escrow !== null && isPayout(escrow, payment) ? escrow.buyer : null;
 }
 
@@ -32,7 +32,7 @@ function isPayout(escrow: Row<"escrow">, { to, value }: Payment): boolean {
 }
 
 /** The escrow settled last before a place, in its block: by halving, since a batch settles hundreds. */
-async function settledLast({ store }: Step, { from, block, log }: Payment): Promise<string | null> {
+async function settledLast({ store }: ApplyContext, { from, block, log }: Payment): Promise<string | null> {
   const list = settledIn(from, block);
   let [low, high] = [0, await listLength(store, list)];
   while (low < high) {

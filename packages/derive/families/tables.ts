@@ -33,7 +33,7 @@ export const familyTables = {
     touched: "number?",
   },
   /** Hires in the window, `<family of buyers>/<family of sellers>`. */
-  familyCustom: { id: "text", hires: "number" },
+  familyPurchases: { id: "text", hires: "number" },
   /** What a family bought of a seller, `<seller>/<family>`, in the window. */
   patron: {
     id: "text",

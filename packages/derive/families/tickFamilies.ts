@@ -1,10 +1,10 @@
-import type { Step } from "../step.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import { settleFamilies } from "./established.ts";
 import { eachChangedFlow } from "./flows.ts";
-import { flowChanged, standingChanged } from "./patrons.ts";
+import { establishedChanged, flowChanged } from "./patrons.ts";
 
 /** At a tick, each pair and each family that changed since the last one is looked at once, however often it did. */
-export async function tickFamilies(step: Step): Promise<void> {
-  await eachChangedFlow(step, (account, family) => flowChanged(step, account, family));
-  await settleFamilies(step, (family) => standingChanged(step, family));
+export async function tickFamilies(context: ApplyContext): Promise<void> {
+  await eachChangedFlow(context, (account, family) => flowChanged(context, account, family));
+  await settleFamilies(context, (family) => establishedChanged(context, family));
 }

@@ -1,6 +1,6 @@
+import type { ApplyContext } from "../applyContext.ts";
 import { append, itemsOf, listLength } from "../lists.ts";
 import { addEntry, entriesUp } from "../orderIndex.ts";
-import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { neededOverlap, overlapOf } from "./tokens.ts";
 
@@ -8,13 +8,13 @@ import { neededOverlap, overlapOf } from "./tokens.ts";
  * Agents with the same tokens are one class, and classes near each other are linked once, when the later one appears. So the
  * agents alike to one are those of its class and of the classes linked to it, without comparing agents.
  */
-export async function ensureClass(step: Step, tokens: string[]): Promise<Row<"fingerprint">> {
-  const id = step.sha256Hex(tokens.join("\n"), "utf8");
-  const known = await step.store.get("fingerprint", id);
+export async function ensureClass(context: ApplyContext, tokens: string[]): Promise<Row<"fingerprint">> {
+  const id = context.sha256Hex(tokens.join("\n"), "utf8");
+  const known = await context.store.get("fingerprint", id);
   if (known !== null) return known;
 
-  const { store } = step;
-  const near = await findNear(step, tokens);
+  const { store } = context;
+  const near = await findNear(context, tokens);
   let around = 0;
   for (const other of near) {
     await append(store, nearOf(id), other.id);
@@ -29,10 +29,10 @@ export async function ensureClass(step: Step, tokens: string[]): Promise<Row<"fi
 }
 
 /** The classes linked to one. */
-export async function nearClasses(step: Step, id: string): Promise<Row<"fingerprint">[]> {
+export async function nearClasses(context: ApplyContext, id: string): Promise<Row<"fingerprint">[]> {
   const found: Row<"fingerprint">[] = [];
-  for await (const near of itemsOf(step.store, nearOf(id))) {
-    const row = await step.store.get("fingerprint", near);
+  for await (const near of itemsOf(context.store, nearOf(id))) {
+    const row = await context.store.get("fingerprint", near);
     if (row !== null) found.push(row);
   }
   return found;
@@ -43,20 +43,20 @@ export async function nearClasses(step: Step, id: string): Promise<Row<"fingerpr
  * n − needed + 1 of them, so among the classes of each size there is only the rarest that many are looked up, and no pair
  * is missed.
  */
-async function findNear(step: Step, tokens: string[]): Promise<Row<"fingerprint">[]> {
-  const { fingerprintSimilarity: similarity } = step.params;
+async function findNear(context: ApplyContext, tokens: string[]): Promise<Row<"fingerprint">[]> {
+  const { fingerprintSimilarity: similarity } = context.params;
   const n = tokens.length;
   const found = new Map<string, Row<"fingerprint">>();
   const own = new Set(tokens);
   // Sets so much smaller or larger that even containing each other would not do are out of range.
   const [least, most] = sizesInRange(n, similarity);
-  for await (const { at: size } of entriesUp(step.store, SIZES, least, most)) {
+  for await (const { at: size } of entriesUp(context.store, SIZES, least, most)) {
     const needed = neededOverlap(n, size, similarity);
     if (size === n && needed === n) continue;
-    for (const token of (await rarestFirst(step, tokens, size)).slice(0, n - needed + 1)) {
-      for await (const id of itemsOf(step.store, posting(token, size))) {
+    for (const token of (await rarestFirst(context, tokens, size)).slice(0, n - needed + 1)) {
+      for await (const id of itemsOf(context.store, posting(token, size))) {
         if (found.has(id)) continue;
-        const other = await step.store.get("fingerprint", id);
+        const other = await context.store.get("fingerprint", id);
         if (other !== null && overlapOf(own, other.tokens.split("\n")) >= needed) found.set(id, other);
       }
     }
@@ -76,10 +76,10 @@ function sizesInRange(
 }
 
 /** The tokens by how many classes of one size have them. */
-async function rarestFirst(step: Step, tokens: string[], size: number): Promise<string[]> {
+async function rarestFirst(context: ApplyContext, tokens: string[], size: number): Promise<string[]> {
   const counted: { token: string; classes: number }[] = [];
   for (const token of tokens) {
-    counted.push({ token, classes: await listLength(step.store, posting(token, size)) });
+    counted.push({ token, classes: await listLength(context.store, posting(token, size)) });
   }
   return counted.sort((a, b) => a.classes - b.classes).map((it) => it.token);
 }

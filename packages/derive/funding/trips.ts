@@ -1,9 +1,9 @@
 import type { Params } from "tallystick-protocol/records/params";
 import { findAgent } from "../agentRow.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import { clusterOf, joinCluster, type Trip } from "../clusters.ts";
 import { append, itemsOf, lastItem, listLength } from "../lists.ts";
 import type { Entry } from "../orderIndex.ts";
-import type { Step } from "../step.ts";
 import { isHubOrEscrow } from "../wallets.ts";
 import { addFunded, type Order } from "./fundedAgents.ts";
 
@@ -13,29 +13,29 @@ import { addFunded, type Order } from "./fundedAgents.ts";
  * registrations within `deployBatchBlocks` blocks.
  */
 export async function recordFunding(
-  step: Step,
+  context: ApplyContext,
   funder: string,
   agent: { id: string; registeredBlock: number },
   time: number,
 ): Promise<void> {
-  const { fundingSpanSeconds, deployBatchBlocks } = step.params;
+  const { fundingSpanSeconds, deployBatchBlocks } = context.params;
   const { id, registeredBlock: block } = agent;
-  const { byTime, byBlock } = await addFunded(step.store, funder, { agent: id, time, block });
+  const { byTime, byBlock } = await addFunded(context.store, funder, { agent: id, time, block });
   if (byTime === null && byBlock === null) return;
   // Money that a hub sent before it was published as one is kept, but binds nobody any more.
-  if (await isHubOrEscrow(step, funder)) return;
-  const wasHub = (await listLength(step.store, takenBack(funder))) > 0;
-  const widened = await lastWidening(step);
+  if (await isHubOrEscrow(context, funder)) return;
+  const wasHub = (await listLength(context.store, takenBack(funder))) > 0;
+  const widened = await lastWidening(context);
   const spans = async (order: Order | null, at: number, length: number, widenedAt: number | undefined) => {
     if (order === null) return [];
     const whole = wasHub || (await reachesBack(order, { at, member: id }, length, widenedAt));
-    return trippedSpans(step, order, { at, member: id }, length, whole);
+    return trippedSpans(context, order, { at, member: id }, length, whole);
   };
   for (const others of await spans(byTime, time, fundingSpanSeconds, widened?.time)) {
-    await trip(step, funder, [id, ...others]);
+    await trip(context, funder, [id, ...others]);
   }
   for (const others of await spans(byBlock, block, deployBatchBlocks - 1, widened?.block)) {
-    await joinCluster(step, { members: [id, ...others], signal: "deploy_batch", funder });
+    await joinCluster(context, { members: [id, ...others], signal: "deploy_batch", funder });
   }
 }
 
@@ -57,17 +57,17 @@ async function reachesBack(
  * Notes that from here on fewer others, a longer span or a longer batch are enough to trip. Nobody is joined for that: what
  * is in one span with a later funding is.
  */
-export async function noteWidened(step: Step, params: Params): Promise<void> {
-  const before = step.params;
+export async function noteWidened(context: ApplyContext, params: Params): Promise<void> {
+  const before = context.params;
   const wider =
     params.clusterOthers < before.clusterOthers ||
     params.fundingSpanSeconds > before.fundingSpanSeconds ||
     params.deployBatchBlocks > before.deployBatchBlocks;
-  if (wider) await append(step.store, WIDENED, `${step.at.time} ${step.at.block}`);
+  if (wider) await append(context.store, WIDENED, `${context.at.time} ${context.at.block}`);
 }
 
-async function lastWidening(step: Step): Promise<{ time: number; block: number } | undefined> {
-  const [time, block] = (await lastItem(step.store, WIDENED))?.split(" ").map(Number) ?? [];
+async function lastWidening(context: ApplyContext): Promise<{ time: number; block: number } | undefined> {
+  const [time, block] = (await lastItem(context.store, WIDENED))?.split(" ").map(Number) ?? [];
   return time === undefined || block === undefined ? undefined : { time, block };
 }
 
@@ -81,13 +81,13 @@ const WIDENED = "widened";
  * that asked for more: then whole spans are looked at.
  */
 async function trippedSpans(
-  step: Step,
+  context: ApplyContext,
   order: Order,
   entry: Entry,
   length: number,
   whole: boolean,
 ): Promise<Set<string>[]> {
-  const { clusterOthers: needed } = step.params;
+  const { clusterOthers: needed } = context.params;
   const { at, member } = entry;
   const count = whole ? Number.POSITIVE_INFINITY : needed;
   const below = await nearest(order.down(at, at - length), member, count);
@@ -156,34 +156,35 @@ async function nearest(entries: ReturnType<Order["up"]>, member: string, count: 
   return found;
 }
 
-async function trip(step: Step, funder: string, members: string[]): Promise<void> {
-  const funderIsAgent = (await findAgent(step, funder)) !== null;
+async function trip(context: ApplyContext, funder: string, members: string[]): Promise<void> {
+  const funderIsAgent = (await findAgent(context, funder)) !== null;
   const joined = funderIsAgent ? [...members, funder] : members;
-  await joinCluster(step, { members: joined, signal: "funding_origin", funder });
-  if (!funderIsAgent) await rememberTrip(step, funder, members);
+  await joinCluster(context, { members: joined, signal: "funding_origin", funder });
+  if (!funderIsAgent) await rememberTrip(context, funder, members);
 }
 
 /** A funder that becomes an agent later joins those it tripped with; one member a cluster is enough to find them. */
-async function rememberTrip(step: Step, funder: string, members: string[]): Promise<void> {
+async function rememberTrip(context: ApplyContext, funder: string, members: string[]): Promise<void> {
   const member = members[0];
   if (member === undefined) return;
-  const last = await lastItem(step.store, tripsOf(funder));
-  const known = last === null || last === FORGOTTEN ? null : await clusterOf(step, last, "ownership");
-  if (known !== null && known.id === (await clusterOf(step, member, "ownership"))?.id) return;
-  await append(step.store, tripsOf(funder), member);
+  const last = await lastItem(context.store, tripsOf(funder));
+  const known = last === null || last === FORGOTTEN ? null : await clusterOf(context, last, "ownership");
+  if (known !== null && known.id === (await clusterOf(context, member, "ownership"))?.id) return;
+  await append(context.store, tripsOf(funder), member);
 }
 
 /** Trips are in other clusters than they were, so that one member may stand for fewer: their funders remember all again. */
-export async function rememberTrips(step: Step, trips: Trip[]): Promise<void> {
+export async function rememberTrips(context: ApplyContext, trips: Trip[]): Promise<void> {
   for (const { signal, funder, members } of trips) {
-    if (signal !== "funding_origin" || funder === null || (await findAgent(step, funder)) !== null) continue;
-    await rememberTrip(step, funder, members);
+    if (signal !== "funding_origin" || funder === null || (await findAgent(context, funder)) !== null)
+      continue;
+    await rememberTrip(context, funder, members);
   }
 }
 
 /** A funder is no hub any more: what it tripped before it was one stays dropped, though its money is still known. */
-export async function noteTakenBack(step: Step, funder: string): Promise<void> {
-  await append(step.store, takenBack(funder), String(step.at.block));
+export async function noteTakenBack(context: ApplyContext, funder: string): Promise<void> {
+  await append(context.store, takenBack(funder), String(context.at.block));
 }
 
 function takenBack(funder: string): string {
@@ -191,19 +192,19 @@ function takenBack(funder: string): string {
 }
 
 /** A funder that is published as a hub has tripped with nobody. */
-export async function forgetTrips(step: Step, funder: string): Promise<void> {
-  if ((await lastItem(step.store, tripsOf(funder))) === null) return;
-  await append(step.store, tripsOf(funder), FORGOTTEN);
+export async function forgetTrips(context: ApplyContext, funder: string): Promise<void> {
+  if ((await lastItem(context.store, tripsOf(funder))) === null) return;
+  await append(context.store, tripsOf(funder), FORGOTTEN);
 }
 
-export async function joinAsFunder(step: Step, funder: string): Promise<void> {
+export async function joinAsFunder(context: ApplyContext, funder: string): Promise<void> {
   let members: string[] = [];
-  for await (const member of itemsOf(step.store, tripsOf(funder))) {
+  for await (const member of itemsOf(context.store, tripsOf(funder))) {
     if (member === FORGOTTEN) members = [];
     else members.push(member);
   }
   if (members.length === 0) return;
-  await joinCluster(step, { members: [...members, funder], signal: "funding_origin", funder });
+  await joinCluster(context, { members: [...members, funder], signal: "funding_origin", funder });
 }
 
 /** In the list below: what stands before it is void. */

@@ -1,6 +1,6 @@
 import { apply } from "../apply.ts";
+import type { ApplyOptions } from "../applyContext.ts";
 import type { DeriveEvent, PastEvent, TransferEvent } from "../events.ts";
-import type { ApplyOptions } from "../step.ts";
 import type { Answer, Store } from "../store.ts";
 import { Transaction } from "../transaction.ts";
 import { Answered, eachOnce } from "./answered.ts";

@@ -1,36 +1,36 @@
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import { type Params, paramsSchema } from "tallystick-protocol/records/params";
+import type { ApplyContext } from "../applyContext.ts";
 import type { Place } from "../place.ts";
-import type { Step } from "../step.ts";
 import { findWallet } from "../wallets.ts";
 import { formerParams, kindUntil, paramsUntil } from "./until.ts";
 
 /** The parameters that held at a place before now. */
-export async function paramsAt(step: Step, place: Place): Promise<Params> {
-  const text = await paramsUntil(step, place);
-  return text === null ? step.params : parseParams(text);
+export async function paramsAt(context: ApplyContext, place: Place): Promise<Params> {
+  const text = await paramsUntil(context, place);
+  return text === null ? context.params : parseParams(text);
 }
 
 /** The most that `hubTransfers` ever was: a transfer with so many before it funds nobody, wherever it stands. */
-export async function mostHubTransfers(step: Step): Promise<number> {
-  let most = step.params.hubTransfers;
-  for await (const text of formerParams(step)) most = Math.max(most, parseParams(text).hubTransfers);
+export async function mostHubTransfers(context: ApplyContext): Promise<number> {
+  let most = context.params.hubTransfers;
+  for await (const text of formerParams(context)) most = Math.max(most, parseParams(text).hubTransfers);
   return most;
 }
 
 /** Whether a transfer of the past was neither from the zero address, nor from or to what was a hub or an escrow then. */
 export async function isOrdinaryAt(
-  step: Step,
+  context: ApplyContext,
   { from, to, ...place }: Place & { from: string; to: string },
 ): Promise<boolean> {
   if (from === ZERO_ADDRESS) return false;
-  return (await kindAt(step, to, place)) === null && (await kindAt(step, from, place)) === null;
+  return (await kindAt(context, to, place)) === null && (await kindAt(context, from, place)) === null;
 }
 
 /** What a wallet was at a place before now: `hub`, `escrow`, or null for neither. */
-export async function kindAt(step: Step, wallet: string, place: Place): Promise<string | null> {
-  const kind = await kindUntil(step, wallet, place);
-  return kind === undefined ? ((await findWallet(step, wallet))?.kind ?? null) : kind;
+export async function kindAt(context: ApplyContext, wallet: string, place: Place): Promise<string | null> {
+  const kind = await kindUntil(context, wallet, place);
+  return kind === undefined ? ((await findWallet(context, wallet))?.kind ?? null) : kind;
 }
 
 /** Few parameters ever hold, and thousands of transfers are judged by them. */

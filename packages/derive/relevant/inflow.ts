@@ -1,4 +1,5 @@
 import type { Params } from "tallystick-protocol/records/params";
+import type { ApplyContext } from "../applyContext.ts";
 import { emptyRow } from "../emptyRow.ts";
 import type { HistoryEvent } from "../events.ts";
 import { inflowOfTransfer, noteLargest } from "../families/inflows.ts";
@@ -8,7 +9,6 @@ import { formatLeg } from "../funding/legs.ts";
 import { directHireId } from "../hireId.ts";
 import { append } from "../lists.ts";
 import { isBefore, type Place, placeOf } from "../place.ts";
-import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { isOrdinaryAt, kindAt, mostHubTransfers, paramsAt } from "./asOf.ts";
 import { isRelevant } from "./isRelevant.ts";
@@ -19,7 +19,7 @@ export const WATCHED = "watched";
 
 /** Whether a transfer to a wallet is in the log at its place: the wallet was watched before it. */
 export async function isWatched(
-  { store }: Pick<Step, "store">,
+  { store }: Pick<ApplyContext, "store">,
   wallet: string,
   place: Place,
 ): Promise<boolean> {
@@ -28,53 +28,53 @@ export async function isWatched(
 }
 
 /** What reaches a wallet is in a relevant log from here on, and what reached it before is told now. */
-export async function watch(step: Step, wallet: string): Promise<void> {
-  if (!isRelevant(step)) return;
-  const inflow = await inflowOf(step, wallet);
+export async function watch(context: ApplyContext, wallet: string): Promise<void> {
+  if (!isRelevant(context)) return;
+  const inflow = await inflowOf(context, wallet);
   if (watchedFrom(inflow) !== null) return;
-  const at = { block: step.at.block, log: step.at.log ?? 0 };
-  await askInflow(step, wallet, at);
+  const at = { block: context.at.block, log: context.at.log ?? 0 };
+  await askInflow(context, wallet, at);
   const watched = { watchedBlock: at.block, watchedLog: at.log };
-  if (inflow === null) await step.store.insert("inflow", { ...emptyInflow(wallet), ...watched });
-  else await step.store.update("inflow", wallet, watched);
-  await append(step.store, WATCHED, wallet);
+  if (inflow === null) await context.store.insert("inflow", { ...emptyInflow(wallet), ...watched });
+  else await context.store.update("inflow", wallet, watched);
+  await append(context.store, WATCHED, wallet);
 }
 
 /**
  * Asks for what reached a wallet before a place, as far as it can matter: what comes after `hubTransfers` others funds nobody. Of a
  * wallet that is watched only what was left out then, and `hubTransfers` has become more since, can be missing.
  */
-export async function askInflow(step: Step, wallet: string, before: Place): Promise<void> {
-  const inflow = await inflowOf(step, wallet);
+export async function askInflow(context: ApplyContext, wallet: string, before: Place): Promise<void> {
+  const inflow = await inflowOf(context, wallet);
   const known = inflow?.incoming ?? 0;
-  const limit = (await mostHubTransfers(step)) - known;
+  const limit = (await mostHubTransfers(context)) - known;
   if (limit <= 0) return;
   const watched = watchedFrom(inflow);
-  const isCut = (await step.store.get("transferCount", countId(wallet, "in", known))) !== null;
+  const isCut = (await context.store.get("transferCount", countId(wallet, "in", known))) !== null;
   if (watched !== null && !isCut) return;
   const end = watched !== null && isBefore(watched, before) ? watched : before;
   const after = known === 0 || inflow === null ? null : placeOf(inflow);
   if (after !== null && !isBefore(after, end)) return;
-  step.ask({ kind: "transfersTo", wallet, known, after, before: placeOf(end), limit });
+  context.ask({ kind: "transfersTo", wallet, known, after, before: placeOf(end), limit });
 }
 
 /** A transfer of the past that reached a wallet: it is judged by what held then. What was told before, or is in the log, changes nothing. */
-export async function inflowTold(step: Step, event: HistoryEvent): Promise<void> {
+export async function inflowTold(context: ApplyContext, event: HistoryEvent): Promise<void> {
   const { to, block, log } = event;
-  const known = await inflowOf(step, to);
+  const known = await inflowOf(context, to);
   const { received: before, incoming, fundings, ...last } = known ?? emptyInflow(to);
   if (incoming > 0 && !isBefore(last, event)) return;
   const watched = watchedFrom(known);
   if (watched !== null && !isBefore(event, watched)) return;
   const value = BigInt(event.value);
   const received = before + value;
-  const params = await paramsAt(step, event);
+  const params = await paramsAt(context, event);
   const funds =
     incoming < params.hubTransfers &&
     isFundingSize(params, value, received) &&
-    (await isOrdinaryAt(step, event)) &&
-    (await step.store.get("hire", directHireId(event.tx, log))) === null;
-  if (incoming < params.hubTransfers) await familyInflowTold(step, event, params);
+    (await isOrdinaryAt(context, event)) &&
+    (await context.store.get("hire", directHireId(event.tx, log))) === null;
+  if (incoming < params.hubTransfers) await familyInflowTold(context, event, params);
   const line = formatLeg(event, value >= BigInt(params.minHireAtomic) ? "claimable" : "plain");
   const change = {
     received,
@@ -83,22 +83,22 @@ export async function inflowTold(step: Step, event: HistoryEvent): Promise<void>
     log,
     fundings: !funds ? fundings : fundings === "" ? line : `${fundings}\n${line}`,
   };
-  if (known === null) await step.store.insert("inflow", { ...emptyInflow(to), ...change });
-  else await step.store.update("inflow", to, change);
+  if (known === null) await context.store.insert("inflow", { ...emptyInflow(to), ...change });
+  else await context.store.update("inflow", to, change);
 }
 
 /** What a family may begin with, and what may have come back, is judged by what held then as well. */
-async function familyInflowTold(step: Step, event: HistoryEvent, params: Params): Promise<void> {
+async function familyInflowTold(context: ApplyContext, event: HistoryEvent, params: Params): Promise<void> {
   const sent = { ...event, value: BigInt(event.value) };
   // Whether its sender had sent too many is asked when it matters.
-  const inflow = await inflowOfTransfer(step, sent, await kindAt(step, event.from, event), false);
+  const inflow = await inflowOfTransfer(context, sent, await kindAt(context, event.from, event), false);
   if (inflow === null) return;
-  await noteLargest(step, event.to, inflow);
-  if (inflow.value >= BigInt(params.minFundingAtomic)) await keepFlow(step, event.to, inflow);
+  await noteLargest(context, event.to, inflow);
+  if (inflow.value >= BigInt(params.minFundingAtomic)) await keepFlow(context, event.to, inflow);
 }
 
-export async function inflowOf(step: Step, wallet: string): Promise<Row<"inflow"> | null> {
-  return step.store.get("inflow", wallet);
+export async function inflowOf(context: ApplyContext, wallet: string): Promise<Row<"inflow"> | null> {
+  return context.store.get("inflow", wallet);
 }
 
 function emptyInflow(id: string): Row<"inflow"> {

@@ -1,7 +1,7 @@
 import { TallystickError } from "tallystick-protocol/errors";
+import type { ApplyOptions } from "../applyContext.ts";
 import type { DeriveEvent } from "../events.ts";
 import { MemoryStore } from "../memoryStore.ts";
-import type { ApplyOptions } from "../step.ts";
 import { applyRelevant } from "./applyRelevant.ts";
 import { pastOf } from "./pastOf.ts";
 

@@ -1,33 +1,33 @@
 import { type Outcome, type Outcomes, parseOutcomes } from "tallystick-protocol/records/outcomes";
+import type { ApplyContext } from "../applyContext.ts";
 import type { Reading } from "../audits/reading.ts";
 import { emptyRow } from "../emptyRow.ts";
 import type { RecordEvent } from "../events.ts";
-import type { Step } from "../step.ts";
 import { trustOf } from "./trustOf.ts";
 
 const HOUR = 3_600;
 
 /** Reads what became of proposals in an hour: the operator's word, once for each part of an hour of a ledger. */
-export async function readOutcomes(step: Step, event: RecordEvent): Promise<Reading> {
+export async function readOutcomes(context: ApplyContext, event: RecordEvent): Promise<Reading> {
   const body = parseOutcomes(event.body);
-  const { operator } = step.params;
+  const { operator } = context.params;
   if (event.signer !== operator) return `signer ${event.signer} is not the operator`;
-  if (step.at.time < (body.hour + 1) * HOUR) return "body.hour is not over";
+  if (context.at.time < (body.hour + 1) * HOUR) return "body.hour is not over";
   const id = `${event.ledger}/${body.hour}/${body.part}`;
-  if ((await step.store.get("outcomesTold", id)) !== null) return "this part of the hour was told before";
+  if ((await context.store.get("outcomesTold", id)) !== null) return "this part of the hour was told before";
   return async () => {
-    await step.store.insert("outcomesTold", { id });
-    await outcomesTold(step, body);
+    await context.store.insert("outcomesTold", { id });
+    await outcomesTold(context, body);
   };
 }
 
-async function outcomesTold(step: Step, { hour, agents }: Outcomes): Promise<void> {
+async function outcomesTold(context: ApplyContext, { hour, agents }: Outcomes): Promise<void> {
   for (const agent of Object.keys(agents).sort())
-    await outcomeTold(step, agent, hour, agents[agent as keyof typeof agents] as Outcome);
+    await outcomeTold(context, agent, hour, agents[agent as keyof typeof agents] as Outcome);
 }
 
-async function outcomeTold(step: Step, id: string, hour: number, told: Outcome): Promise<void> {
-  const known = await step.store.get("settlementTrust", id);
+async function outcomeTold(context: ApplyContext, id: string, hour: number, told: Outcome): Promise<void> {
+  const known = await context.store.get("settlementTrust", id);
   const before = known ?? emptyRow("settlementTrust");
   const evidence = {
     settled: before.settled + told.ok,
@@ -42,6 +42,6 @@ async function outcomeTold(step: Step, id: string, hour: number, told: Outcome):
     ...trustOf(evidence, known ?? undefined),
     lastHour: Math.max(before.lastHour, hour),
   };
-  if (known === null) await step.store.insert("settlementTrust", { id, ...change });
-  else await step.store.update("settlementTrust", id, change);
+  if (known === null) await context.store.insert("settlementTrust", { id, ...change });
+  else await context.store.update("settlementTrust", id, change);
 }

@@ -1,11 +1,15 @@
 import type { Attestation, TestRun } from "tallystick-protocol/records/attestation";
+import type { ApplyContext } from "../applyContext.ts";
 import type { RecordEvent } from "../events.ts";
-import type { Step } from "../step.ts";
 import { ensureSteward } from "./stewardRow.ts";
 
 /** An agent's latest attestation takes the place of the one before. */
-export async function attestationSettled(step: Step, event: RecordEvent, body: Attestation): Promise<void> {
-  const row = await ensureSteward(step, body.agent_id);
+export async function attestationSettled(
+  context: ApplyContext,
+  event: RecordEvent,
+  body: Attestation,
+): Promise<void> {
+  const row = await ensureSteward(context, body.agent_id);
   if (row === null) return;
   const { passing, total } = worstRun(body.runs);
   const told = {
@@ -14,7 +18,7 @@ export async function attestationSettled(step: Step, event: RecordEvent, body: A
     testsPassing: passing,
     testsTotal: total,
   };
-  await step.store.insert("attestation", {
+  await context.store.insert("attestation", {
     id: event.hash,
     agent: row.id,
     kind: event.signer === body.agent_id ? "self" : "attested",
@@ -25,10 +29,10 @@ export async function attestationSettled(step: Step, event: RecordEvent, body: A
     ciUrl: body.ci_url ?? null,
     coverageTool: body.coverage_tool ?? null,
     runs: JSON.stringify(body.runs),
-    block: step.at.block,
-    time: step.at.time,
+    block: context.at.block,
+    time: context.at.time,
   });
-  await step.store.update("steward", row.id, { attestation: event.hash, ...told });
+  await context.store.update("steward", row.id, { attestation: event.hash, ...told });
 }
 
 /**

@@ -1,13 +1,17 @@
 import { MAX_HOSTS_OF_AGENT, type Uptime } from "tallystick-protocol/records/uptime";
-import type { Step } from "../step.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import { ensureSteward } from "./stewardRow.ts";
 
 /** In which slots of an hour an agent says that a host of its own was up. */
 export type ClaimedUp = { hour: number; host: string; up: number };
 
 /** An agent's own monitoring: of one hour and host its first word counts (T013). */
-export async function claimedUp(step: Step, agent: string, { hour, hosts }: Uptime): Promise<void> {
-  const row = await ensureSteward(step, agent);
+export async function claimedUp(
+  context: ApplyContext,
+  agent: string,
+  { hour, hosts }: Uptime,
+): Promise<void> {
+  const row = await ensureSteward(context, agent);
   if (row === null) return;
   const claims = parseClaims(row.claims);
   for (const host of Object.keys(hosts).sort()) {
@@ -16,7 +20,7 @@ export async function claimedUp(step: Step, agent: string, { hour, hosts }: Upti
     if (ofHour.length >= MAX_HOSTS_OF_AGENT || ofHour.some((it) => it.host === host)) continue;
     claims.push({ hour, host, up: looked & ~down });
   }
-  await step.store.update("steward", agent, { claims: formatClaims(claims) });
+  await context.store.update("steward", agent, { claims: formatClaims(claims) });
 }
 
 export function parseClaims(text: string): ClaimedUp[] {

@@ -1,9 +1,9 @@
 import type { Endorsement } from "tallystick-protocol/records/endorsement";
 import { findAgent } from "../agentRow.ts";
+import type { ApplyContext } from "../applyContext.ts";
+import { buyerGroupOf } from "../buyerGroups.ts";
 import { sharedClusterSize } from "../clusters.ts";
 import type { RecordEvent } from "../events.ts";
-import { partyOf } from "../parties.ts";
-import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { DAY, HOUR } from "./days.ts";
 import type { CountedEndorsement } from "./score.ts";
@@ -29,7 +29,11 @@ export function endorsementId({ endorser, agent_id, capability }: Endorsement): 
 }
 
 /** Takes an agent's word for another, or takes it back. */
-export async function endorsementSettled(step: Step, event: RecordEvent, body: Endorsement): Promise<void> {
+export async function endorsementSettled(
+  context: ApplyContext,
+  event: RecordEvent,
+  body: Endorsement,
+): Promise<void> {
   const id = endorsementId(body);
   const word = {
     endorser: body.endorser,
@@ -39,12 +43,12 @@ export async function endorsementSettled(step: Step, event: RecordEvent, body: E
     isRevoked: body.revoked === true,
     issuedAt: body.issued_at,
     record: event.hash,
-    time: step.at.time,
+    time: context.at.time,
   };
-  if ((await step.store.get("endorsement", id)) === null)
-    await step.store.insert("endorsement", { id, ...word });
-  else await step.store.update("endorsement", id, word);
-  const row = await ensureSteward(step, body.agent_id);
+  if ((await context.store.get("endorsement", id)) === null)
+    await context.store.insert("endorsement", { id, ...word });
+  else await context.store.update("endorsement", id, word);
+  const row = await ensureSteward(context, body.agent_id);
   if (row === null) return;
   const { endorser } = body;
   const capability = body.capability ?? "*";
@@ -52,12 +56,12 @@ export async function endorsementSettled(step: Step, event: RecordEvent, body: E
     (it) => it.endorser !== endorser || it.capability !== capability,
   );
   if (!word.isRevoked) {
-    held.push({ endorser, capability, time: step.at.time });
+    held.push({ endorser, capability, time: context.at.time });
     const own = held.filter((it) => it.endorser === endorser);
     if (own.length > MOST_OF_ENDORSER) held = held.filter((it) => it !== own[0]);
     held = held.slice(-MOST_ENDORSEMENTS);
   }
-  await step.store.update("steward", row.id, { endorsedBy: formatHeld(held) });
+  await context.store.update("steward", row.id, { endorsedBy: formatHeld(held) });
 }
 
 /**
@@ -66,7 +70,7 @@ export async function endorsementSettled(step: Step, event: RecordEvent, body: E
  * @param find the latest row of an agent, also where it is not written yet
  */
 export async function weighEndorsements(
-  step: Step,
+  context: ApplyContext,
   row: Row<"steward">,
   find: (agent: string) => Promise<Row<"steward"> | null>,
 ): Promise<{ counted: CountedEndorsement[]; words: string; leftOut: string }> {
@@ -76,12 +80,12 @@ export async function weighEndorsements(
   const [words, leftOut]: [string[], string[]] = [[], []];
   for (const it of held) {
     const endorser = await find(it.endorser);
-    const reason = await reasonAgainst(step, row.id, it.endorser, endorser, crowd.has(it));
+    const reason = await reasonAgainst(context, row.id, it.endorser, endorser, crowd.has(it));
     if (reason !== null) {
       leftOut.push(`${it.endorser} ${it.capability} ${reason}`);
       continue;
     }
-    const one = { party: await partyOf(step, it.endorser), trust: endorser?.ownTrust ?? 0 };
+    const one = { party: await buyerGroupOf(context, it.endorser), trust: endorser?.ownTrust ?? 0 };
     counted.push(one);
     words.push(`${it.endorser} ${it.capability} ${one.party} ${one.trust}`);
   }
@@ -89,16 +93,16 @@ export async function weighEndorsements(
 }
 
 async function reasonAgainst(
-  step: Step,
+  context: ApplyContext,
   agent: string,
   endorser: string,
   row: Row<"steward"> | null,
   isCrowd: boolean,
 ): Promise<LeftOutReason | null> {
   if (parseHeld(row?.endorsedBy ?? "").some((it) => it.endorser === agent)) return "mutual";
-  if ((await sharedClusterSize(step, agent, endorser)) > 1) return "cluster";
-  const registered = (await findAgent(step, endorser))?.registeredTime ?? step.at.time;
-  if (step.at.time - registered < ENDORSER_SECONDS) return "young";
+  if ((await sharedClusterSize(context, agent, endorser)) > 1) return "cluster";
+  const registered = (await findAgent(context, endorser))?.registeredTime ?? context.at.time;
+  if (context.at.time - registered < ENDORSER_SECONDS) return "young";
   if ((row?.sales ?? 0) === 0) return "no_sale";
   return isCrowd ? "crowd" : null;
 }

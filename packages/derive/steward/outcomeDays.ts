@@ -1,4 +1,5 @@
 import { parseDecimal } from "tallystick-protocol/records/decimalSchema";
+import type { ApplyContext } from "../applyContext.ts";
 import {
   add,
   compare,
@@ -11,7 +12,6 @@ import {
   subtract,
   ZERO,
 } from "../rational.ts";
-import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { dayOf } from "./days.ts";
 import { NANO } from "./nano.ts";
@@ -24,79 +24,83 @@ import { ensureSteward } from "./stewardRow.ts";
 export type OutcomeDay = { day: number; ok: Rational; failed: Rational };
 
 /** A hire is counted: it is in its seller's day. */
-export async function noteSale(step: Step, hire: Row<"hire">): Promise<void> {
-  const row = await ensureSteward(step, hire.seller);
+export async function noteSale(context: ApplyContext, hire: Row<"hire">): Promise<void> {
+  const row = await ensureSteward(context, hire.seller);
   if (row === null) return;
-  const part = await partOf(step, hire);
-  const outcomes = changed(step, row.outcomes, hire, part);
-  const hardSales = changedHard(step, row.hardSales, hire, part, await takeDifficulty(step, hire));
-  await step.store.update("steward", row.id, { sales: row.sales + 1, outcomes, hardSales });
-  await noteForSla(step, null, await heardOf(step, hire));
-  await takePaymentBack(step, hire.id);
+  const part = await partOf(context, hire);
+  const outcomes = changed(context, row.outcomes, hire, part);
+  const hardSales = changedHard(context, row.hardSales, hire, part, await takeDifficulty(context, hire));
+  await context.store.update("steward", row.id, { sales: row.sales + 1, outcomes, hardSales });
+  await noteForSla(context, null, await heardOf(context, hire));
+  await takePaymentBack(context, hire.id);
 }
 
 /** More is known of a hire, or it weighs otherwise. */
-export async function noteAmended(step: Step, before: Row<"hire">, after: Row<"hire">): Promise<void> {
-  const row = await step.store.get("steward", before.seller);
-  const [was, is] = [await partOf(step, before), await partOf(step, after)];
-  await noteForSla(step, await heardOf(step, before), await heardOf(step, after));
+export async function noteAmended(
+  context: ApplyContext,
+  before: Row<"hire">,
+  after: Row<"hire">,
+): Promise<void> {
+  const row = await context.store.get("steward", before.seller);
+  const [was, is] = [await partOf(context, before), await partOf(context, after)];
+  await noteForSla(context, await heardOf(context, before), await heardOf(context, after));
   if (row === null) return;
   // Its capability may be known only now.
-  const extraBefore = await extraOf(step, before.id);
-  const extra = before.capability === null ? await takeDifficulty(step, after) : extraBefore;
+  const extraBefore = await extraOf(context, before.id);
+  const extra = before.capability === null ? await takeDifficulty(context, after) : extraBefore;
   const isSame = compare(was.ok, is.ok) === 0 && compare(was.failed, is.failed) === 0;
   if (isSame && compare(extraBefore, extra) === 0) return;
-  const gone = changedHard(step, row.hardSales, after, negative(was), extraBefore);
-  await step.store.update("steward", row.id, {
-    outcomes: changed(step, row.outcomes, after, difference(is, was)),
-    hardSales: changedHard(step, gone, after, is, extra),
+  const gone = changedHard(context, row.hardSales, after, negative(was), extraBefore);
+  await context.store.update("steward", row.id, {
+    outcomes: changed(context, row.outcomes, after, difference(is, was)),
+    hardSales: changedHard(context, gone, after, is, extra),
   });
 }
 
 /**
  * Its own buyer says that its request was at fault: such a failure is left out (T007). What an audit found is one whatever the buyer says.
  */
-export async function noteClientError(step: Step, hireId: string): Promise<void> {
-  if ((await step.store.get("clientError", hireId)) !== null) return;
-  const hire = await step.store.get("hire", hireId);
-  const row = hire === null ? null : await step.store.get("steward", hire.seller);
+export async function noteClientError(context: ApplyContext, hireId: string): Promise<void> {
+  if ((await context.store.get("clientError", hireId)) !== null) return;
+  const hire = await context.store.get("hire", hireId);
+  const row = hire === null ? null : await context.store.get("steward", hire.seller);
   if (hire === null || row === null) return;
-  const was = await partOf(step, hire);
-  await step.store.insert("clientError", { id: hireId });
-  const is = await partOf(step, hire);
-  await noteForSla(step, { hire, isExcused: false }, { hire, isExcused: true });
+  const was = await partOf(context, hire);
+  await context.store.insert("clientError", { id: hireId });
+  const is = await partOf(context, hire);
+  await noteForSla(context, { hire, isExcused: false }, { hire, isExcused: true });
   const by = difference(is, was);
-  await step.store.update("steward", row.id, {
-    outcomes: changed(step, row.outcomes, hire, by),
-    hardSales: changedHard(step, row.hardSales, hire, by, await extraOf(step, hireId)),
+  await context.store.update("steward", row.id, {
+    outcomes: changed(context, row.outcomes, hire, by),
+    hardSales: changedHard(context, row.hardSales, hire, by, await extraOf(context, hireId)),
   });
 }
 
 /** What a hire weighs beside 1, for the difficulty of its capability that is published now; it keeps that (T014). */
-async function takeDifficulty(step: Step, { id, capability }: Row<"hire">): Promise<Rational> {
-  const { difficulty } = step.params.steward;
+async function takeDifficulty(context: ApplyContext, { id, capability }: Row<"hire">): Promise<Rational> {
+  const { difficulty } = context.params.steward;
   const published =
     capability !== null && Object.hasOwn(difficulty, capability) ? difficulty[capability] : undefined;
   if (published === undefined) return ZERO;
   const extra = subtract(rational(parseDecimal(published), BigInt(NANO)), ONE);
-  if (extra.n !== 0n) await step.store.insert("hardHire", { id, extra: formatRational(extra) });
+  if (extra.n !== 0n) await context.store.insert("hardHire", { id, extra: formatRational(extra) });
   return extra;
 }
 
-async function extraOf(step: Step, hire: string): Promise<Rational> {
-  const known = await step.store.get("hardHire", hire);
+async function extraOf(context: ApplyContext, hire: string): Promise<Rational> {
+  const known = await context.store.get("hardHire", hire);
   return known === null ? ZERO : parseRational(known.extra);
 }
 
 function changedHard(
-  step: Step,
+  context: ApplyContext,
   text: string,
   hire: Row<"hire">,
   by: Omit<OutcomeDay, "day">,
   extra: Rational,
 ): string {
   if (extra.n === 0n) return text;
-  return changed(step, text, hire, { ok: multiply(by.ok, extra), failed: multiply(by.failed, extra) });
+  return changed(context, text, hire, { ok: multiply(by.ok, extra), failed: multiply(by.failed, extra) });
 }
 
 function difference(a: Omit<OutcomeDay, "day">, b: Omit<OutcomeDay, "day">): Omit<OutcomeDay, "day"> {
@@ -107,22 +111,30 @@ function negative(part: Omit<OutcomeDay, "day">): Omit<OutcomeDay, "day"> {
   return difference({ ok: ZERO, failed: ZERO }, part);
 }
 
-async function heardOf(step: Step, hire: Row<"hire">): Promise<{ hire: Row<"hire">; isExcused: boolean }> {
-  return { hire, isExcused: (await step.store.get("clientError", hire.id)) !== null };
+async function heardOf(
+  context: ApplyContext,
+  hire: Row<"hire">,
+): Promise<{ hire: Row<"hire">; isExcused: boolean }> {
+  return { hire, isExcused: (await context.store.get("clientError", hire.id)) !== null };
 }
 
 /** What a hire adds to its day. */
-async function partOf(step: Step, hire: Row<"hire">): Promise<Omit<OutcomeDay, "day">> {
+async function partOf(context: ApplyContext, hire: Row<"hire">): Promise<Omit<OutcomeDay, "day">> {
   const weight = rational(1n, BigInt(hire.clusterSize));
   if (hire.outcome === "success") return { ok: weight, failed: ZERO };
   if (hire.outcome !== "failure") return { ok: ZERO, failed: ZERO };
-  const isExcused = hire.evidence !== "audit" && (await step.store.get("clientError", hire.id)) !== null;
+  const isExcused = hire.evidence !== "audit" && (await context.store.get("clientError", hire.id)) !== null;
   return { ok: ZERO, failed: isExcused ? ZERO : weight };
 }
 
 /** Adds to the hire's day, and drops days that are older than what is kept. */
-function changed(step: Step, text: string, { time }: Row<"hire">, by: Omit<OutcomeDay, "day">): string {
-  const first = dayOf(step.at.time) - KEPT_DAYS + 1;
+function changed(
+  context: ApplyContext,
+  text: string,
+  { time }: Row<"hire">,
+  by: Omit<OutcomeDay, "day">,
+): string {
+  const first = dayOf(context.at.time) - KEPT_DAYS + 1;
   const day = dayOf(time);
   const days = parseOutcomeDays(text).filter((it) => it.day >= first);
   if (day >= first) {

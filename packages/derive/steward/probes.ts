@@ -1,5 +1,5 @@
 import type { Uptime } from "tallystick-protocol/records/uptime";
-import type { Step } from "../step.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import type { Row } from "../tables.ts";
 import { HOUR } from "./days.ts";
 import { linesOf } from "./sla/lines.ts";
@@ -24,41 +24,50 @@ export function hourEnd(hour: number): number {
 }
 
 /** Takes what a prober saw in an hour. Of one prober, hour and host the first word counts. */
-export async function hostsProbed(step: Step, prober: string, { hour, hosts }: Uptime): Promise<void> {
+export async function hostsProbed(
+  context: ApplyContext,
+  prober: string,
+  { hour, hosts }: Uptime,
+): Promise<void> {
   const id = `${prober}/${hour}`;
-  const row = await step.store.get("probedHour", id);
+  const row = await context.store.get("probedHour", id);
   const looked = parseCounts(row?.looked);
   const down = parseCounts(row?.down);
-  const voidBefore = await voidSlots(step, prober, hour - 1);
+  const voidBefore = await voidSlots(context, prober, hour - 1);
   for (const host of Object.keys(hosts).sort()) {
     const [saw = 0, foundDown = 0] = hosts[host] ?? [];
-    const known = await step.store.get("probedHost", host);
+    const known = await context.store.get("probedHost", host);
     const reports = parseReports(known?.reports ?? "");
     if (reports.some((it) => it.hour === hour && it.prober === prober)) continue;
     const before = reports.find((it) => it.hour === hour - 1 && it.prober === prober);
     const wasUp = before !== undefined && isUp(before, voidBefore);
-    const kept = reports.filter((it) => hourEnd(it.hour) + KEPT_SECONDS > step.state.time);
+    const kept = reports.filter((it) => hourEnd(it.hour) + KEPT_SECONDS > context.state.time);
     kept.push({ hour, prober, looked: saw, down: foundDown, wasUp });
     const text = formatReports(kept);
-    if (known === null) await step.store.insert("probedHost", { id: host, reports: text, sellers: "" });
-    else await step.store.update("probedHost", host, { reports: text });
+    if (known === null) await context.store.insert("probedHost", { id: host, reports: text, sellers: "" });
+    else await context.store.update("probedHost", host, { reports: text });
     if (wasUp && standsForSeller(known, prober, hour)) count(looked, down, saw, foundDown);
   }
   const counts = { looked: looked.join(","), down: down.join(",") };
-  if (row === null) await step.store.insert("probedHour", { id, ...counts });
-  else await step.store.update("probedHour", id, counts);
+  if (row === null) await context.store.insert("probedHour", { id, ...counts });
+  else await context.store.update("probedHour", id, counts);
 }
 
 /**
  * A prober found that a host serves an agent that has sold something. Only such hosts show that a prober is away: anyone can put up many others, and let
  * them go down at once.
  */
-export async function noteSellerHost(step: Step, prober: string, host: string, hour: number): Promise<void> {
-  const row = await step.store.get("probedHost", host);
+export async function noteSellerHost(
+  context: ApplyContext,
+  prober: string,
+  host: string,
+  hour: number,
+): Promise<void> {
+  const row = await context.store.get("probedHost", host);
   const lines = linesOf(row?.sellers ?? "").filter((line) => !line.startsWith(`${prober} `));
   const sellers = [...lines, `${prober} ${Math.max(hour, lastFound(row, prober) ?? hour)}`].join("\n");
-  if (row === null) await step.store.insert("probedHost", { id: host, reports: "", sellers });
-  else if (row.sellers !== sellers) await step.store.update("probedHost", host, { sellers });
+  if (row === null) await context.store.insert("probedHost", { id: host, reports: "", sellers });
+  else if (row.sellers !== sellers) await context.store.update("probedHost", host, { sellers });
 }
 
 function standsForSeller(row: Row<"probedHost"> | null, prober: string, hour: number): boolean {
@@ -87,8 +96,8 @@ function count(looked: number[], down: number[], saw: number, foundDown: number)
 }
 
 /** The slots of an hour in which a prober was away, as bits. */
-export async function voidSlots(step: Step, prober: string, hour: number): Promise<number> {
-  const row = await step.store.get("probedHour", `${prober}/${hour}`);
+export async function voidSlots(context: ApplyContext, prober: string, hour: number): Promise<number> {
+  const row = await context.store.get("probedHour", `${prober}/${hour}`);
   if (row === null) return 0;
   const [looked, down] = [parseCounts(row.looked), parseCounts(row.down)];
   let bits = 0;

@@ -2,9 +2,9 @@ import { parseAttestation } from "tallystick-protocol/records/attestation";
 import { checkEndorsedSignature, parseEndorsement } from "tallystick-protocol/records/endorsement";
 import { parseUptime } from "tallystick-protocol/records/uptime";
 import { findAgent } from "../agentRow.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import type { Reading } from "../audits/reading.ts";
 import type { RecordEvent } from "../events.ts";
-import type { Step } from "../step.ts";
 import { attestationSettled } from "./attestations.ts";
 import { claimedUp } from "./claimedUp.ts";
 import { endorsementId, endorsementSettled } from "./endorsements.ts";
@@ -13,60 +13,63 @@ import { servicesProbed } from "./served.ts";
 import { readSla, readSlaDispute, readSlaPayment, readSlaRuling } from "./sla/readSlaRecord.ts";
 
 /** The records of the trust score and of SLAs, each with its rules. */
-export const stewardReaders: ReadonlyMap<string, (step: Step, event: RecordEvent) => Promise<Reading>> =
-  new Map([
-    ["attestation", readAttestation],
-    ["uptime", readUptime],
-    ["endorsement", readEndorsement],
-    ["sla", readSla],
-    ["sla_dispute", readSlaDispute],
-    ["sla_ruling", readSlaRuling],
-    ["sla_payment", readSlaPayment],
-  ]);
+export const stewardReaders: ReadonlyMap<
+  string,
+  (context: ApplyContext, event: RecordEvent) => Promise<Reading>
+> = new Map([
+  ["attestation", readAttestation],
+  ["uptime", readUptime],
+  ["endorsement", readEndorsement],
+  ["sla", readSla],
+  ["sla_dispute", readSlaDispute],
+  ["sla_ruling", readSlaRuling],
+  ["sla_payment", readSlaPayment],
+]);
 
-async function readAttestation(step: Step, event: RecordEvent): Promise<Reading> {
+async function readAttestation(context: ApplyContext, event: RecordEvent): Promise<Reading> {
   const body = parseAttestation(event.body);
   const isOwn = event.signer === body.agent_id;
-  if (!isOwn && !step.params.steward.attestors.includes(event.signer))
+  if (!isOwn && !context.params.steward.attestors.includes(event.signer))
     return `signer must be the agent itself, ${body.agent_id}, or an attestor`;
-  if ((await findAgent(step, body.agent_id)) === null) return `body.agent_id ${body.agent_id} is no agent`;
-  if (body.ran_at > step.at.time) return "body.ran_at is later than the record itself";
-  const known = await step.store.get("steward", body.agent_id);
+  if ((await findAgent(context, body.agent_id)) === null) return `body.agent_id ${body.agent_id} is no agent`;
+  if (body.ran_at > context.at.time) return "body.ran_at is later than the record itself";
+  const known = await context.store.get("steward", body.agent_id);
   if (known?.ranAt != null && body.ran_at <= known.ranAt) return `body.ran_at must be above ${known.ranAt}`;
-  return () => attestationSettled(step, event, body);
+  return () => attestationSettled(context, event, body);
 }
 
-async function readUptime(step: Step, event: RecordEvent): Promise<Reading> {
+async function readUptime(context: ApplyContext, event: RecordEvent): Promise<Reading> {
   const body = parseUptime(event.body);
   const end = hourEnd(body.hour);
-  if (step.at.time < end) return "body.hour is not over";
-  if (step.at.time > end + REPORT_SECONDS) return `body.hour ended more than ${REPORT_SECONDS} seconds ago`;
+  if (context.at.time < end) return "body.hour is not over";
+  if (context.at.time > end + REPORT_SECONDS)
+    return `body.hour ended more than ${REPORT_SECONDS} seconds ago`;
   const { signer } = event;
-  if (step.params.steward.probers.includes(signer)) {
+  if (context.params.steward.probers.includes(signer)) {
     return async () => {
-      await hostsProbed(step, signer, body);
-      await servicesProbed(step, signer, body);
+      await hostsProbed(context, signer, body);
+      await servicesProbed(context, signer, body);
     };
   }
-  if ((await findAgent(step, signer)) === null) return `signer ${signer} is neither a prober nor an agent`;
-  return () => claimedUp(step, signer, body);
+  if ((await findAgent(context, signer)) === null) return `signer ${signer} is neither a prober nor an agent`;
+  return () => claimedUp(context, signer, body);
 }
 
-async function readEndorsement(step: Step, event: RecordEvent): Promise<Reading> {
+async function readEndorsement(context: ApplyContext, event: RecordEvent): Promise<Reading> {
   const body = parseEndorsement(event.body);
   const { endorser, agent_id: agent } = body;
   if (event.signer !== endorser) return `signer must be the endorser itself, ${endorser}`;
   if (endorser === agent) return "body.agent_id must not be the endorser itself";
   for (const address of [endorser, agent])
-    if ((await findAgent(step, address)) === null) return `${address} is no agent`;
-  const known = await step.store.get("endorsement", endorsementId(body));
+    if ((await findAgent(context, address)) === null) return `${address} is no agent`;
+  const known = await context.store.get("endorsement", endorsementId(body));
   if (known !== null && body.issued_at <= known.issuedAt)
     return `body.issued_at must be above ${known.issuedAt}`;
-  if (body.issued_at > step.at.time) return "body.issued_at is later than the record itself";
-  const isAgreed = step.trustSignatures
+  if (body.issued_at > context.at.time) return "body.issued_at is later than the record itself";
+  const isAgreed = context.trustSignatures
     ? typeof event.body.agent_signature === "string"
-    : checkEndorsedSignature(event.body, agent, step.recover);
+    : checkEndorsedSignature(event.body, agent, context.recover);
   if (body.revoked !== true && !isAgreed)
     return `body.agent_signature is not ${agent}'s over the body without it`;
-  return () => endorsementSettled(step, event, body);
+  return () => endorsementSettled(context, event, body);
 }

@@ -12,7 +12,7 @@ import {
   type StewardTier,
   UNVERIFIED_DELEGATIONS_PER_DAY,
 } from "./stewardTier.ts";
-import { factorsOf, standingIn } from "./tickSteward.ts";
+import { factorsOf, tierFiguresOf } from "./tickSteward.ts";
 
 /** What is known of an agent: its rows. */
 export type ScoreSources = {
@@ -89,7 +89,7 @@ export function scoreReport(from: ScoreSources): ScoreReport | null {
     denied_cost: nanoToNumber(row.algorithmScore - lessDenials(row.algorithmScore, row.denied)),
     sla_factor: row.slaLeft,
     factors: factorReports(from, computedTime),
-    requirements: requirementsOf(standingIn(row, testsOf(from))),
+    requirements: requirementsOf(tierFiguresOf(row, testsOf(from))),
     badges: badgesOf(from),
     discovery_rank: tier.discoveryRank,
     max_delegations_per_day: isUnverified ? UNVERIFIED_DELEGATIONS_PER_DAY : null,

@@ -1,5 +1,5 @@
 import { MAX_HOSTS_OF_AGENT, type Uptime } from "tallystick-protocol/records/uptime";
-import type { Step } from "../step.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import { noteSellerHost } from "./probes.ts";
 import { ensureSteward } from "./stewardRow.ts";
 
@@ -10,16 +10,20 @@ const SERVED_HOURS = 168;
 export type Service = { host: string; prober: string; from: number; to: number };
 
 /** Takes what a prober found of who is served by which host; of those who are no agents, nothing. */
-export async function servicesProbed(step: Step, prober: string, { hour, served }: Uptime): Promise<void> {
+export async function servicesProbed(
+  context: ApplyContext,
+  prober: string,
+  { hour, served }: Uptime,
+): Promise<void> {
   for (const [agent, hosts] of Object.entries(served).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const row = await ensureSteward(step, agent);
+    const row = await ensureSteward(context, agent);
     if (row === null) continue;
     const services = parseServices(row.served).filter((it) => isFresh(it, hour - SERVED_HOURS));
     for (const host of hosts) noteService(services, host, prober, hour);
     // One host for each seller, the first by name: so that a sale does not stand for many.
     const [first] = [...hosts].sort();
-    if (row.sales > 0 && first !== undefined) await noteSellerHost(step, prober, first, hour);
-    await step.store.update("steward", agent, { served: formatServices(services) });
+    if (row.sales > 0 && first !== undefined) await noteSellerHost(context, prober, first, hour);
+    await context.store.update("steward", agent, { served: formatServices(services) });
   }
 }
 

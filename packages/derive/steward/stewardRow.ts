@@ -1,7 +1,7 @@
 import { findAgent } from "../agentRow.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import { emptyRow } from "../emptyRow.ts";
 import { append } from "../lists.ts";
-import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 
 /** Agents are looked at once an hour, each in one of twelve slots of five minutes. */
@@ -27,13 +27,13 @@ const TEXTS = {
 const EMPTY = { ...emptyRow("steward"), ...TEXTS };
 
 /** The row of an agent, made now if there is none; null for who is no agent. */
-export async function ensureSteward(step: Step, agent: string): Promise<Row<"steward"> | null> {
-  const known = await step.store.get("steward", agent);
+export async function ensureSteward(context: ApplyContext, agent: string): Promise<Row<"steward"> | null> {
+  const known = await context.store.get("steward", agent);
   if (known !== null) return known;
-  if ((await findAgent(step, agent)) === null) return null;
+  if ((await findAgent(context, agent)) === null) return null;
   const row = { ...EMPTY, id: agent };
-  await step.store.insert("steward", row);
-  await append(step.store, agentsOf(slotOf(agent)), agent);
+  await context.store.insert("steward", row);
+  await append(context.store, agentsOf(slotOf(agent)), agent);
   return row;
 }
 

@@ -1,4 +1,4 @@
-import type { Step } from "../step.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import type { Row } from "../tables.ts";
 
 /**
@@ -47,28 +47,32 @@ export function stewardLeafText(row: Row<"steward">): string {
  * Keeps what the scores of a slot of the hour come to together: the root of the tree of RFC 6962 over their leaves, in the order in which the agents
  * came to the slot. They change at once and all of them, so that one leaf of the digest stands for them, and a proof of one is as short.
  */
-export async function closeSlot(step: Step, slot: number, rows: readonly Row<"steward">[]): Promise<void> {
+export async function closeSlot(
+  context: ApplyContext,
+  slot: number,
+  rows: readonly Row<"steward">[],
+): Promise<void> {
   if (rows.length === 0) return;
-  const { block, time } = step.at;
+  const { block, time } = context.at;
   const root = merkleRoot(
-    step,
-    rows.map((row) => step.sha256Hex(`\u0000${stewardLeafText(row)}`, "utf8")),
+    context,
+    rows.map((row) => context.sha256Hex(`\u0000${stewardLeafText(row)}`, "utf8")),
   );
   const id = String(slot);
   const change = { agents: rows.length, root, block, time };
-  if ((await step.store.get("stewardSlot", id)) === null)
-    await step.store.insert("stewardSlot", { id, ...change });
-  else await step.store.update("stewardSlot", id, change);
+  if ((await context.store.get("stewardSlot", id)) === null)
+    await context.store.insert("stewardSlot", { id, ...change });
+  else await context.store.update("stewardSlot", id, change);
 }
 
 /** RFC 6962 §2.1, a level at a time: a node without a neighbour goes up as it is. */
-function merkleRoot(step: Step, leaves: readonly string[]): string {
+function merkleRoot(context: ApplyContext, leaves: readonly string[]): string {
   let level = leaves;
   while (level.length > 1) {
     const above: string[] = [];
     for (let at = 0; at < level.length; at += 2) {
       const [left = "", right] = [level[at], level[at + 1]];
-      above.push(right === undefined ? left : step.sha256Hex(`01${left}${right}`, "hex"));
+      above.push(right === undefined ? left : context.sha256Hex(`01${left}${right}`, "hex"));
     }
     level = above;
   }

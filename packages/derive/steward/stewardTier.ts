@@ -7,7 +7,7 @@ export type StewardTier = "UNVERIFIED" | "VERIFIED" | "TRUSTED" | "HIGHLY_TRUSTE
 export type Uptime = { data: number; down: number };
 
 /** What the requirements of tiers are held to, exactly; weights of successes in units of 10⁻⁹ rounded down. */
-export type Standing = {
+export type TierFigures = {
   score: number;
   uptime: { [days in 7 | 30 | 90]: Uptime };
   /** Of the worst run, 0 of 0 where it does not count. */
@@ -53,32 +53,32 @@ export const STEWARD_TIERS: readonly Tier[] = [
 export const UNVERIFIED_DELEGATIONS_PER_DAY = 10;
 
 /** The number of the highest tier whose range the score reaches and whose own and lower requirements all hold. */
-export function stewardTierOf(standing: Standing): number {
+export function stewardTierOf(figures: TierFigures): number {
   let reached = 0;
   for (const [number, { from, needs }] of STEWARD_TIERS.entries()) {
     if (needs === undefined) continue;
-    if (standing.score < from || !meets(standing, needs)) break;
+    if (figures.score < from || !meets(figures, needs)) break;
     reached = number;
   }
   return reached;
 }
 
-function meets(standing: Standing, needs: NonNullable<Tier["needs"]>): boolean {
-  return needsIn(standing, needs).every(({ is_met }) => is_met);
+function meets(figures: TierFigures, needs: NonNullable<Tier["needs"]>): boolean {
+  return needsIn(figures, needs).every(({ is_met }) => is_met);
 }
 
 /** One requirement of a tier: strictly above so much. */
 export type Requirement = { tier: StewardTier; metric: string; above: number; is_met: boolean };
 
 /** Every requirement of every tier, the lowest tier first. */
-export function requirementsOf(standing: Omit<Standing, "score">): Requirement[] {
+export function requirementsOf(figures: Omit<TierFigures, "score">): Requirement[] {
   return STEWARD_TIERS.flatMap(({ name, needs }) =>
-    needs === undefined ? [] : needsIn(standing, needs).map((it) => ({ tier: name, ...it })),
+    needs === undefined ? [] : needsIn(figures, needs).map((it) => ({ tier: name, ...it })),
   );
 }
 
 function needsIn(
-  { uptime, tests, endorsements, successesAbove }: Omit<Standing, "score">,
+  { uptime, tests, endorsements, successesAbove }: Omit<TierFigures, "score">,
   { days, ...needs }: NonNullable<Tier["needs"]>,
 ): Omit<Requirement, "tier">[] {
   const { data, down } = uptime[days];

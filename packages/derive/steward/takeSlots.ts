@@ -1,4 +1,4 @@
-import type { Step } from "../step.ts";
+import type { ApplyContext } from "../applyContext.ts";
 import type { Row } from "../tables.ts";
 import { formatClaims, parseClaims } from "./claimedUp.ts";
 import { HOUR } from "./days.ts";
@@ -19,18 +19,18 @@ export type ProbeCache = Map<string, number>;
  * its hosts.
  */
 export async function takeSlots(
-  step: Step,
+  context: ApplyContext,
   row: Row<"steward">,
   away: ProbeCache,
 ): Promise<Partial<Row<"steward">>> {
-  const closed = lastClosedHour(step.at.time);
+  const closed = lastClosedHour(context.at.time);
   if (row.served === "" && row.claims === "") return { mergedHour: closed };
   const services = parseServices(row.served);
   const reports = new Map<string, Report[]>();
   const hours = new Set<number>();
   for (const { host } of services) {
     if (reports.has(host)) continue;
-    const known = await step.store.get("probedHost", host);
+    const known = await context.store.get("probedHost", host);
     const open = reportsOf(known?.reports ?? "", (row.mergedHour ?? -1) + 1, closed);
     reports.set(host, open);
     for (const { hour } of open) hours.add(hour);
@@ -48,7 +48,7 @@ export async function takeSlots(
       for (const report of reports.get(host) ?? []) {
         if (report.hour !== hour) continue;
         const key = `${report.prober}/${hour}`;
-        const known = away.get(key) ?? (await voidSlots(step, report.prober, hour));
+        const known = away.get(key) ?? (await voidSlots(context, report.prober, hour));
         away.set(key, known);
         seen.push({ ...report, looked: report.looked & ~known, down: report.down & ~known });
       }

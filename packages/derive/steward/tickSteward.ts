@@ -1,6 +1,6 @@
+import type { ApplyContext } from "../applyContext.ts";
 import { itemsOf } from "../lists.ts";
 import { add, compare, formatRational, parseRational, type Rational, rational } from "../rational.ts";
-import type { Step } from "../step.ts";
 import type { Row } from "../tables.ts";
 import { dayOf, HOUR } from "./days.ts";
 import { decayedSuccess, decayedUptime, decayWeights } from "./decay.ts";
@@ -12,7 +12,7 @@ import { evaluateSla } from "./sla/evaluate.ts";
 import { parseSlotDays, sumSlots } from "./slotDays.ts";
 import { agentsOf, STEWARD_SLOTS } from "./stewardRow.ts";
 import { closeSlot } from "./stewardSlots.ts";
-import { type Standing, stewardTierOf } from "./stewardTier.ts";
+import { stewardTierOf, type TierFigures } from "./stewardTier.ts";
 import { type ProbeCache, takeSlots } from "./takeSlots.ts";
 
 const SLOT_SECONDS = 300;
@@ -24,32 +24,32 @@ const SCORE_DAYS = 30;
  * What a tick does for trust scores: every agent is computed anew once an hour, when the 300 seconds of its slot are over. First all that
  * an agent is by itself, then what others say of it.
  */
-export async function tickSteward(step: Step): Promise<void> {
+export async function tickSteward(context: ApplyContext): Promise<void> {
   const due = new Map<string, Row<"steward">>();
   const away: ProbeCache = new Map();
-  const weights = decayWeights(step.params.starDecay, SCORE_DAYS);
+  const weights = decayWeights(context.params.starDecay, SCORE_DAYS);
   const slots = new Map<number, string[]>();
-  for (const slot of slotsOver(step.state.time, step.at.time)) {
+  for (const slot of slotsOver(context.state.time, context.at.time)) {
     const agents: string[] = [];
-    for await (const agent of itemsOf(step.store, agentsOf(slot))) {
-      const row = await step.store.get("steward", agent);
+    for await (const agent of itemsOf(context.store, agentsOf(slot))) {
+      const row = await context.store.get("steward", agent);
       if (row === null) continue;
       agents.push(agent);
-      due.set(agent, await ownFigures(step, row, away, weights));
+      due.set(agent, await ownFigures(context, row, away, weights));
     }
     slots.set(slot, agents);
   }
-  const find = async (agent: string) => due.get(agent) ?? (await step.store.get("steward", agent));
+  const find = async (agent: string) => due.get(agent) ?? (await context.store.get("steward", agent));
   const computed = new Map<string, Row<"steward">>();
   for (const before of due.values()) {
-    const row = await withEndorsements(step, before, find);
+    const row = await withEndorsements(context, before, find);
     computed.set(row.id, row);
     const { id, ...change } = row;
-    await step.store.update("steward", id, change);
+    await context.store.update("steward", id, change);
   }
   for (const [slot, agents] of slots)
     await closeSlot(
-      step,
+      context,
       slot,
       agents.flatMap((agent) => computed.get(agent) ?? []),
     );
@@ -64,13 +64,13 @@ export function slotsOver(since: number, time: number): number[] {
 
 /** All but endorsements. */
 async function ownFigures(
-  step: Step,
+  context: ApplyContext,
   before: Row<"steward">,
   away: ProbeCache,
   weights: readonly bigint[],
 ): Promise<Row<"steward">> {
-  const row = { ...before, ...(await takeSlots(step, before, away)) };
-  const { block, time } = step.at;
+  const row = { ...before, ...(await takeSlots(context, before, away)) };
+  const { block, time } = context.at;
   const today = dayOf(time);
   const slots = parseSlotDays(row.slots);
   const [week, month, quarter] = [7, 30, 90].map((days) => sumSlots(slots, today, days)) as [Sum, Sum, Sum];
@@ -90,7 +90,7 @@ async function ownFigures(
     computedBlock: block,
     computedTime: time,
     scoredAttestation: row.attestation,
-    ownTrust: ownTrustOf(factorsOf({ ...row, ...figures }), step.stewardWeights),
+    ownTrust: ownTrustOf(factorsOf({ ...row, ...figures }), context.stewardWeights),
     succeeded: formatRational(ok),
     failed: formatRational(failed),
     slotSums: [week, month, quarter].map((it) => `${it.data}:${it.down}:${it.raw}`).join(" "),
@@ -129,11 +129,11 @@ export function factorsOf(
 }
 
 async function withEndorsements(
-  step: Step,
+  context: ApplyContext,
   before: Row<"steward">,
   find: (agent: string) => Promise<Row<"steward"> | null>,
 ): Promise<Row<"steward">> {
-  const { counted, words, leftOut } = await weighEndorsements(step, before, find);
+  const { counted, words, leftOut } = await weighEndorsements(context, before, find);
   const { value, unique, average } = endorsementsOf(counted);
   const row = {
     ...before,
@@ -144,8 +144,8 @@ async function withEndorsements(
     counted: words,
     leftOut,
   };
-  const algorithmScore = scoreOf(factorsOf(row), step.stewardWeights);
-  const { left, guarantees } = await evaluateSla(step, row);
+  const algorithmScore = scoreOf(factorsOf(row), context.stewardWeights);
+  const { left, guarantees } = await evaluateSla(context, row);
   const score = nanoOf(BigInt(lessDenials(algorithmScore, row.denied)) * left.n, left.d * BigInt(NANO));
   const slaLeft = formatRational(left);
   return { ...row, algorithmScore, score, slaLeft, guarantees, tier: tierOf(row, score) };
@@ -153,11 +153,11 @@ async function withEndorsements(
 
 function tierOf(row: Row<"steward">, score: number): number {
   const tests = { passing: row.testsPassing, total: row.testsTotal };
-  return stewardTierOf({ score, ...standingIn(row, tests) });
+  return stewardTierOf({ score, ...tierFiguresOf(row, tests) });
 }
 
 /** What the requirements of tiers are held to, as a row has it. */
-export function standingIn(row: Row<"steward">, tests: Standing["tests"]): Omit<Standing, "score"> {
+export function tierFiguresOf(row: Row<"steward">, tests: TierFigures["tests"]): Omit<TierFigures, "score"> {
   const [week, month, quarter] = row.slotSums.split(" ").map((text) => {
     const [data = 0, down = 0] = text.split(":").map(Number);
     return { data, down };

@@ -59,7 +59,9 @@ export class TaskRun {
   async run(): Promise<Ended> {
     try {
       await this.#bookLostCalls();
-      const rules = await this.#patiently(() => readHouseRules(this.#world.settlement, this.#signal));
+      const rules = await this.#retryUntilAvailable(() =>
+        readHouseRules(this.#world.settlement, this.#signal),
+      );
       const triage = await this.#triage();
       let last: Ended = { status: "FAILED", reason: "no tier was asked" };
       for (const tier of TIERS.slice(TIERS.indexOf(triage.tier))) {
@@ -92,7 +94,7 @@ export class TaskRun {
     const { goal, params, outputSchema, keywords, kind } = this.#task;
     const { baseUrl, fetch } = settlement;
     const asked = { baseUrl, keywords, signal: this.#signal, ...(fetch && { fetch }) };
-    const { slice } = await this.#patiently(() => fetchContextSlice(asked));
+    const { slice } = await this.#retryUntilAvailable(() => fetchContextSlice(asked));
     const prompt = params === undefined ? goal : `${goal}\n${JSON.stringify(params)}`;
     const contextBytes = Buffer.byteLength(JSON.stringify(slice));
     const found = complexity({
@@ -141,7 +143,7 @@ export class TaskRun {
       return { ...draft, agentMetadata: taskMetadata(this.#world, this.#task, this.#file, this.#state) };
     };
     try {
-      const result = await this.#patiently(() =>
+      const result = await this.#retryUntilAvailable(() =>
         settle({
           ...settlement,
           taskId: this.#task.taskId,
@@ -249,7 +251,7 @@ export class TaskRun {
   }
 
   /** Waits for a settlement service that cannot be reached, or has too much to do, as long as the task may take. */
-  async #patiently<T>(work: () => Promise<T>): Promise<T> {
+  async #retryUntilAvailable<T>(work: () => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {
         return await work();

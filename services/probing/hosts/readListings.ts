@@ -78,12 +78,12 @@ export async function* readListings(parameters: ReadListingsParameters): AsyncGe
   let after: string | null = null;
   do {
     const { agents }: z.output<typeof agentsAnswer> = agentsAnswer.parse(
-      await askPatiently(parameters, AGENTS_QUERY, { after }),
+      await askWithRetries(parameters, AGENTS_QUERY, { after }),
     );
     for (const { address: agent, listings } of agents.nodes) {
       const all = listings.pageInfo.hasNextPage
-        ? (agentAnswer.parse(await askPatiently(parameters, AGENT_QUERY, { address: agent })).agent?.listings
-            .nodes ?? [])
+        ? (agentAnswer.parse(await askWithRetries(parameters, AGENT_QUERY, { address: agent })).agent
+            ?.listings.nodes ?? [])
         : listings.nodes;
       for (const one of all) yield { agent, ...one };
     }
@@ -93,7 +93,7 @@ export async function* readListings(parameters: ReadListingsParameters): AsyncGe
   } while (after !== null);
 }
 
-async function askPatiently(
+async function askWithRetries(
   { baseUrl, fetch, pause, signal }: ReadListingsParameters,
   query: string,
   variables: object,

@@ -3,7 +3,7 @@ import type { OperatorNode } from "../../../services/auditing/operatorNode.ts";
 /** A node with nothing to do, but for what is given. */
 export function fakeNode(pool: string, changes: Partial<OperatorNode> = {}): OperatorNode {
   return {
-    standing: async () => ({ time: 1, isBlocked: false }),
+    status: async () => ({ time: 1, isBlocked: false }),
     rules: async () => ({
       pool: pool as `0x${string}`,
       auditArbiters: [],

@@ -13,8 +13,8 @@ import {
 import {
   hasEnoughData,
   STEWARD_TIERS,
-  type Standing,
   stewardTierOf,
+  type TierFigures,
 } from "tallystick-derive/steward/stewardTier";
 
 /** log10(n) to forty digits, by ln((1+z)/(1−z)) = 2·Σ z^(2k+1)/(2k+1) in big integers. */
@@ -131,68 +131,73 @@ describe("the arithmetic of the trust score", () => {
 });
 
 describe("tiers of the trust score", () => {
-  const best: Standing = {
+  const best: TierFigures = {
     score: NANO,
     uptime: { 7: { data: 2016, down: 0 }, 30: { data: 8640, down: 0 }, 90: { data: 25_920, down: 0 } },
     tests: { passing: 1_000, total: 1_000 },
     endorsements: 51,
     successesAbove: (count) => 1_001 > count,
   };
-  const tier = (change: Partial<Standing>) => STEWARD_TIERS[stewardTierOf({ ...best, ...change })]?.name;
+  const tier = (change: Partial<TierFigures>) => STEWARD_TIERS[stewardTierOf({ ...best, ...change })]?.name;
   const up = (days: 7 | 30 | 90, data: number, down: number) => ({
     uptime: { ...best.uptime, [days]: { data, down } },
   });
 
-  const edges: [what: string, is: Partial<Standing>, not: Partial<Standing>, above: string, below: string][] =
+  const edges: [
+    what: string,
+    is: Partial<TierFigures>,
+    not: Partial<TierFigures>,
+    above: string,
+    below: string,
+  ][] = [
+    ["score .95", { score: 950_000_000 }, { score: 949_999_999 }, "HIGHLY_TRUSTED", "TRUSTED"],
+    ["score .8", { score: 800_000_000 }, { score: 799_999_999 }, "TRUSTED", "VERIFIED"],
+    ["score .5", { score: 500_000_000 }, { score: 499_999_999 }, "VERIFIED", "UNVERIFIED"],
+    ["uptime_90d above 99 %", up(90, 20_000, 199), up(90, 20_000, 200), "HIGHLY_TRUSTED", "TRUSTED"],
+    ["uptime_30d above 95 %", up(30, 8_000, 399), up(30, 8_000, 400), "HIGHLY_TRUSTED", "VERIFIED"],
+    ["uptime_7d above 90 %", up(7, 2_000, 199), up(7, 2_000, 200), "HIGHLY_TRUSTED", "UNVERIFIED"],
+    ["data for ¾ of 7 days", up(7, 1_512, 0), up(7, 1_511, 0), "HIGHLY_TRUSTED", "UNVERIFIED"],
+    ["data for ¾ of 30 days", up(30, 6_480, 0), up(30, 6_479, 0), "HIGHLY_TRUSTED", "VERIFIED"],
+    ["data for ¾ of 90 days", up(90, 19_440, 0), up(90, 19_439, 0), "HIGHLY_TRUSTED", "TRUSTED"],
     [
-      ["score .95", { score: 950_000_000 }, { score: 949_999_999 }, "HIGHLY_TRUSTED", "TRUSTED"],
-      ["score .8", { score: 800_000_000 }, { score: 799_999_999 }, "TRUSTED", "VERIFIED"],
-      ["score .5", { score: 500_000_000 }, { score: 499_999_999 }, "VERIFIED", "UNVERIFIED"],
-      ["uptime_90d above 99 %", up(90, 20_000, 199), up(90, 20_000, 200), "HIGHLY_TRUSTED", "TRUSTED"],
-      ["uptime_30d above 95 %", up(30, 8_000, 399), up(30, 8_000, 400), "HIGHLY_TRUSTED", "VERIFIED"],
-      ["uptime_7d above 90 %", up(7, 2_000, 199), up(7, 2_000, 200), "HIGHLY_TRUSTED", "UNVERIFIED"],
-      ["data for ¾ of 7 days", up(7, 1_512, 0), up(7, 1_511, 0), "HIGHLY_TRUSTED", "UNVERIFIED"],
-      ["data for ¾ of 30 days", up(30, 6_480, 0), up(30, 6_479, 0), "HIGHLY_TRUSTED", "VERIFIED"],
-      ["data for ¾ of 90 days", up(90, 19_440, 0), up(90, 19_439, 0), "HIGHLY_TRUSTED", "TRUSTED"],
-      [
-        "coverage above 90 %",
-        { tests: { passing: 901, total: 1_000 } },
-        { tests: { passing: 900, total: 1_000 } },
-        "HIGHLY_TRUSTED",
-        "TRUSTED",
-      ],
-      [
-        "coverage above 80 %",
-        { tests: { passing: 801, total: 1_000 } },
-        { tests: { passing: 800, total: 1_000 } },
-        "TRUSTED",
-        "VERIFIED",
-      ],
-      [
-        "coverage above 50 %",
-        { tests: { passing: 501, total: 1_000 } },
-        { tests: { passing: 500, total: 1_000 } },
-        "VERIFIED",
-        "UNVERIFIED",
-      ],
-      ["more than 50 endorsements", { endorsements: 51 }, { endorsements: 50 }, "HIGHLY_TRUSTED", "TRUSTED"],
-      ["more than 10 endorsements", { endorsements: 11 }, { endorsements: 10 }, "TRUSTED", "VERIFIED"],
-      ["more than 3 endorsements", { endorsements: 4 }, { endorsements: 3 }, "VERIFIED", "UNVERIFIED"],
-      [
-        "more than 1000 successes",
-        { successesAbove: (n) => 1_001 > n },
-        { successesAbove: (n) => 1_000 > n },
-        "HIGHLY_TRUSTED",
-        "TRUSTED",
-      ],
-      [
-        "more than 100 successes",
-        { successesAbove: (n) => 101 > n },
-        { successesAbove: (n) => 100 > n },
-        "TRUSTED",
-        "VERIFIED",
-      ],
-    ];
+      "coverage above 90 %",
+      { tests: { passing: 901, total: 1_000 } },
+      { tests: { passing: 900, total: 1_000 } },
+      "HIGHLY_TRUSTED",
+      "TRUSTED",
+    ],
+    [
+      "coverage above 80 %",
+      { tests: { passing: 801, total: 1_000 } },
+      { tests: { passing: 800, total: 1_000 } },
+      "TRUSTED",
+      "VERIFIED",
+    ],
+    [
+      "coverage above 50 %",
+      { tests: { passing: 501, total: 1_000 } },
+      { tests: { passing: 500, total: 1_000 } },
+      "VERIFIED",
+      "UNVERIFIED",
+    ],
+    ["more than 50 endorsements", { endorsements: 51 }, { endorsements: 50 }, "HIGHLY_TRUSTED", "TRUSTED"],
+    ["more than 10 endorsements", { endorsements: 11 }, { endorsements: 10 }, "TRUSTED", "VERIFIED"],
+    ["more than 3 endorsements", { endorsements: 4 }, { endorsements: 3 }, "VERIFIED", "UNVERIFIED"],
+    [
+      "more than 1000 successes",
+      { successesAbove: (n) => 1_001 > n },
+      { successesAbove: (n) => 1_000 > n },
+      "HIGHLY_TRUSTED",
+      "TRUSTED",
+    ],
+    [
+      "more than 100 successes",
+      { successesAbove: (n) => 101 > n },
+      { successesAbove: (n) => 100 > n },
+      "TRUSTED",
+      "VERIFIED",
+    ],
+  ];
   for (const [what, is, not, above, below] of edges) {
     it(`need ${what}, exactly`, () => expect([tier(is), tier(not)]).to.deep.equal([above, below]));
   }

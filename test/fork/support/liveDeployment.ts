@@ -5,7 +5,7 @@ import { ledgerId } from "tallystick-protocol/ledger/anchor";
 import { leafHash } from "tallystick-protocol/merkle/hash";
 import type { Abi, Hex } from "viem";
 import { deployContracts } from "../../../scripts/deploy/deployContracts.ts";
-import type { Keeper } from "../../../scripts/processes/openKeeper.ts";
+import type { Supervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { SpelledOutTree } from "../../contracts/support/rfc6962.ts";
 import { CHAIN_ID, newWallet, startLocalChain } from "../../indexer/support/localChain.ts";
 import type { ForkSettings } from "./forkSettings.ts";
@@ -18,8 +18,8 @@ const SIZES = [1n, 3n, 3n, 8n];
  * A chain that plays the live one: our contracts as `tallystick deploy` puts them there, guarded by a Safe, for a USDC that
  * somebody administers, and a ledger with a history.
  */
-export async function startLiveDeployment(keeper: Keeper, folder: string): Promise<ForkSettings> {
-  const chain = await startLocalChain(keeper, folder);
+export async function startLiveDeployment(supervisor: Supervisor, folder: string): Promise<ForkSettings> {
+  const chain = await startLocalChain(supervisor, folder);
   const token = await chain.deployToken("tokens/AdministeredUSDC", [newWallet().address]);
   const { hireEscrow, anchoredLedger } = await deployContracts({
     rpcUrl: chain.rpcUrl,

@@ -10,7 +10,7 @@ import { ledgerId } from "tallystick-protocol/ledger/anchor";
 import { compareNodes, deriveNode } from "tallystick-sdk/openLog";
 import { zeroAddress } from "viem";
 import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
-import { type Keeper, openKeeper } from "../../../scripts/processes/openKeeper.ts";
+import { openSupervisor, type Supervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { generatedLogOf } from "../../derive/oracle/generatedLog.ts";
 import { type IndexerProcess, startIndexer } from "../support/indexerProcess.ts";
 import { CHAIN_ID, type LocalChain, PROVIDER, startLocalChain } from "../support/localChain.ts";
@@ -40,7 +40,7 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
   this.slow(60_000);
 
   let folder: string;
-  let keeper: Keeper;
+  let supervisor: Supervisor;
   let postgres: PostgresServer;
   let chain: LocalChain;
   let environment: Record<string, string>;
@@ -57,12 +57,15 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
   });
 
   const start = (name: string, databaseUrl: string, more: Record<string, string> = {}) =>
-    startIndexer(keeper, folder, { ...environment, ...more, DATABASE_URL: databaseUrl }, name);
+    startIndexer(supervisor, folder, { ...environment, ...more, DATABASE_URL: databaseUrl }, name);
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "tallystick-equivalence-"));
-    keeper = await openKeeper();
-    [postgres, chain] = await Promise.all([startPostgres({ keeper }), startLocalChain(keeper, folder)]);
+    supervisor = await openSupervisor();
+    [postgres, chain] = await Promise.all([
+      startPostgres({ supervisor }),
+      startLocalChain(supervisor, folder),
+    ]);
     const { anchoredLedger, relayer, client } = chain;
     for (const name of ["a", "b"]) {
       const origin = `test.local/${name}`;
@@ -114,7 +117,7 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
     if (IS_SOAK) relevant = await start("relevant", databases.relevant, RELEVANT);
   });
   after(async () => {
-    await keeper?.close();
+    await supervisor?.close();
     await rm(folder, { recursive: true, force: true });
   });
 

@@ -8,14 +8,14 @@ import type { Hex } from "viem";
 import { checkCompleteness } from "../../../indexer/logPort/completeness/checkCompleteness.ts";
 import type { Call, TokenTransfer } from "../../../indexer/logPort/logPort.ts";
 import { createRpcSource, type RpcSourceOptions } from "../../../indexer/logPort/rpc/createRpcSource.ts";
-import { type Keeper, openKeeper } from "../../../scripts/processes/openKeeper.ts";
+import { openSupervisor, type Supervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { type LocalChain, newWallet, startLocalChain, zeroAddress } from "../support/localChain.ts";
 import { transfersOnChain } from "../support/transfersOnChain.ts";
 
 const CALL: Call = { signal: new AbortController().signal, deadlineMs: 30_000 };
 
 describe("the log port on a real chain", () => {
-  let keeper: Keeper;
+  let supervisor: Supervisor;
   let folder: string;
   let chain: LocalChain;
   const [alice, bob, carol] = [newWallet(), newWallet(), newWallet()];
@@ -24,8 +24,8 @@ describe("the log port on a real chain", () => {
   before(async function () {
     this.timeout(60_000);
     folder = await mkdtemp(path.join(tmpdir(), "tallystick-logs-"));
-    keeper = await openKeeper();
-    chain = await startLocalChain(keeper, folder);
+    supervisor = await openSupervisor();
+    chain = await startLocalChain(supervisor, folder);
     await chain.mint(alice, 1_000n);
     await chain.mint(bob, 50n);
     await chain.fuel(bob);
@@ -37,7 +37,7 @@ describe("the log port on a real chain", () => {
     await chain.mine(3);
   });
   after(async () => {
-    await keeper?.close();
+    await supervisor?.close();
     await rm(folder, { recursive: true, force: true });
   });
 

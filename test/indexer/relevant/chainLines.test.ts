@@ -7,9 +7,9 @@ import { applyRelevant } from "tallystick-derive/relevant/applyRelevant";
 import { WATCHED } from "tallystick-derive/relevant/inflow";
 import type { Address } from "tallystick-protocol/address";
 import { ChainTransfers, END } from "../../../indexer/relevant/chainView.ts";
-import type { Patient } from "../../../indexer/relevant/patient.ts";
 import { readAhead } from "../../../indexer/relevant/readAhead.ts";
 import { readPastOf } from "../../../indexer/relevant/readPast.ts";
+import type { RetryRead } from "../../../indexer/relevant/retryRead.ts";
 import { TransfersAhead } from "../../../indexer/relevant/transfersAhead.ts";
 import { TOKEN } from "../../derive/eventLog.ts";
 import { auditSteps } from "../../derive/oracle/auditActions.ts";
@@ -21,7 +21,7 @@ import { hashOf, portOf } from "./support/portOf.ts";
 const RUNS = Number(process.env.RELEVANT_RUNS ?? 25);
 const SEED = { seed: Number(process.env.RELEVANT_SEED ?? 1) };
 
-const patient: Patient = (work) => work({ signal: new AbortController().signal, deadlineMs: 1_000 });
+const retryRead: RetryRead = (work) => work({ signal: new AbortController().signal, deadlineMs: 1_000 });
 
 /** What makes the log of a node: Ponder's events, of which none is a transfer, and blocks. */
 async function linesThroughPort(
@@ -43,7 +43,7 @@ async function linesThroughPort(
   };
   const step = async (block: number, log: number, event: DeriveEvent | null) => {
     port.final = Math.max(port.final, block - finality);
-    const view = await chain.at({ block, hash: hashOf(block) }, patient);
+    const view = await chain.at({ block, hash: hashOf(block) }, retryRead);
     const read = readPastOf(view, (it) => ahead.isAuthorized(view, it));
     const apply = async (it: DeriveEvent) => {
       lines.push(...(await applyRelevant(store, it, read, { trustSignatures: true })));
@@ -109,11 +109,11 @@ describe("the log of the transfers that matter, read through a log port", () => 
     const port = portOf([]);
     port.final = 2;
     const chain = new ChainTransfers({ port, token: TOKEN, firstBlock: 1 });
-    const view = await chain.at({ block: 5, hash: hashOf(5) }, patient);
+    const view = await chain.at({ block: 5, hash: hashOf(5) }, retryRead);
     expect([view.final, view.recent.map(({ block }) => block)]).to.deep.equal([2, [3, 4, 5]]);
     port.final = 0;
     port.transactionLogs = () => Promise.reject(new Error("There is no final block of the token."));
-    const young = await new ChainTransfers({ port, token: TOKEN, firstBlock: 1 }).at(view.head, patient);
+    const young = await new ChainTransfers({ port, token: TOKEN, firstBlock: 1 }).at(view.head, retryRead);
     const read = readPastOf(young, async () => false);
     const [place, other] = [{ block: 5, log: 0 }, TOKEN];
     const asked = {

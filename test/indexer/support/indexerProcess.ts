@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { freePort } from "../../../scripts/processes/freePort.ts";
-import type { Keeper } from "../../../scripts/processes/openKeeper.ts";
+import type { Supervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { ponderProgram, ponderSettings } from "../../../scripts/processes/ponderProgram.ts";
 import { startService } from "../../../scripts/processes/startService.ts";
 import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
@@ -12,7 +12,7 @@ export type IndexerProcess = Awaited<ReturnType<typeof startIndexer>>;
 
 /** The real indexer: Ponder as a process of its own. Answers once its HTTP server does, ready or not. */
 export async function startIndexer(
-  keeper: Keeper,
+  supervisor: Supervisor,
   logFolder: string,
   environment: Record<string, string>,
   name = "indexer",
@@ -21,7 +21,7 @@ export async function startIndexer(
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const logFile = path.join(logFolder, `${name}.log`);
-  const pid = await startService(keeper, {
+  const pid = await startService(supervisor, {
     name,
     command: process.execPath,
     args: ponderProgram(command, { hostname: "127.0.0.1", port }),
@@ -66,7 +66,7 @@ export async function startIndexer(
         );
         return meta.block >= Number(block) && meta;
       }),
-    stop: () => keeper.stop(name),
+    stop: () => supervisor.stop(name),
     /** Ends it without a chance to do anything more. */
     kill: () => process.kill(pid, "SIGKILL"),
   };

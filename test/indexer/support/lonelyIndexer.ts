@@ -2,12 +2,12 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
-import { type Keeper, openKeeper } from "../../../scripts/processes/openKeeper.ts";
+import { openSupervisor, type Supervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { type IndexerProcess, startIndexer } from "./indexerProcess.ts";
 import { type LocalChain, startLocalChain } from "./localChain.ts";
 
 export type LonelyIndexer = {
-  keeper: Keeper;
+  supervisor: Supervisor;
   folder: string;
   postgres: PostgresServer;
   chain: LocalChain;
@@ -24,14 +24,14 @@ export async function startLonelyIndexer(more: Record<string, string> = {}): Pro
   const folder = await mkdtemp(path.join(tmpdir(), "tallystick-lonely-"));
   // Postgres runs as a user of its own where this process is root.
   await chmod(folder, 0o755);
-  const keeper = await openKeeper();
+  const supervisor = await openSupervisor();
   const close = async () => {
-    await keeper.close();
+    await supervisor.close();
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    const kept = { keeper, folder: path.join(folder, "postgres") };
-    const [postgres, chain] = await Promise.all([startPostgres(kept), startLocalChain(keeper, folder)]);
+    const kept = { supervisor, folder: path.join(folder, "postgres") };
+    const [postgres, chain] = await Promise.all([startPostgres(kept), startLocalChain(supervisor, folder)]);
     const environment = {
       DATABASE_URL: await postgres.createDatabase("lonely"),
       RPC_URL: chain.rpcUrl,
@@ -40,10 +40,10 @@ export async function startLonelyIndexer(more: Record<string, string> = {}): Pro
       TICK_BLOCKS: "1",
       ...more,
     };
-    const indexer = await startIndexer(keeper, folder, environment);
+    const indexer = await startIndexer(supervisor, folder, environment);
     await indexer.untilTick(await chain.client.getBlockNumber());
     const restartPostgres = async () => void (await startPostgres({ ...kept, port: postgres.port }));
-    return { keeper, folder, postgres, chain, indexer, environment, restartPostgres, close };
+    return { supervisor, folder, postgres, chain, indexer, environment, restartPostgres, close };
   } catch (error) {
     await close();
     throw error;

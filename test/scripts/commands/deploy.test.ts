@@ -8,7 +8,7 @@ import { checkDeployment } from "../../../scripts/deploy/checkDeployment.ts";
 import { deploymentSchema } from "../../../scripts/deploy/deployment.ts";
 import { frozenAddresses } from "../../../scripts/ignition/frozenAddresses.ts";
 import { freePort } from "../../../scripts/processes/freePort.ts";
-import { type Keeper, openKeeper } from "../../../scripts/processes/openKeeper.ts";
+import { openSupervisor, type Supervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { startService } from "../../../scripts/processes/startService.ts";
 import { runTallystick } from "../../e2e/support/demoProcess.ts";
 
@@ -17,19 +17,19 @@ const safeAbi = parseAbi(["function getThreshold() view returns (uint256)"]);
 describe("tallystick deploy", function () {
   this.timeout(180_000);
   let folder: string;
-  let keeper: Keeper;
+  let supervisor: Supervisor;
   let rpcUrl: string;
 
   before(async () => {
     folder = mkdtempSync(path.join(tmpdir(), "tallystick-deploy-"));
-    keeper = await openKeeper();
+    supervisor = await openSupervisor();
     const port = await freePort();
     rpcUrl = `http://127.0.0.1:${port}`;
-    await startService(keeper, chainService({ port, logs: folder }));
+    await startService(supervisor, chainService({ port, logs: folder }));
   });
 
   after(async () => {
-    await keeper.close();
+    await supervisor.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -83,7 +83,7 @@ describe("tallystick deploy", function () {
     const port = await freePort();
     const service = chainService({ port, logs: folder });
     const fork = `http://127.0.0.1:${port}`;
-    await startService(keeper, {
+    await startService(supervisor, {
       ...service,
       name: "fork",
       args: [...service.args, "--fork", rpcUrl, "--chain-id", "84532"],

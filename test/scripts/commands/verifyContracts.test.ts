@@ -28,7 +28,7 @@ import {
 } from "../../../scripts/ignition/canonicalSafe.ts";
 import type { FrozenName } from "../../../scripts/ignition/frozenContract.ts";
 import { freePort } from "../../../scripts/processes/freePort.ts";
-import { type Keeper, openKeeper } from "../../../scripts/processes/openKeeper.ts";
+import { openSupervisor, type Supervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { startService } from "../../../scripts/processes/startService.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import type { VerifiedContract } from "../../../scripts/verification/verifyContract.ts";
@@ -42,7 +42,7 @@ const FACTORY_CODE =
 describe("deployed contracts that others check", function () {
   this.timeout(400_000);
   let folder: string;
-  let keeper: Keeper;
+  let supervisor: Supervisor;
   let rpcUrl: string;
   let deployment: Deployment;
   let record: string;
@@ -62,14 +62,14 @@ describe("deployed contracts that others check", function () {
 
   before(async () => {
     folder = mkdtempSync(path.join(tmpdir(), "tallystick-verify-"));
-    keeper = await openKeeper();
+    supervisor = await openSupervisor();
     verifier = fork(path.join(repositoryRoot, "test/scripts/fixtures/verifyFrozen.ts"), {
       execArgv: ["--import", "tsx"],
       cwd: repositoryRoot,
     });
     const port = await freePort();
     rpcUrl = `http://127.0.0.1:${port}`;
-    await startService(keeper, chainService({ port, logs: folder }));
+    await startService(supervisor, chainService({ port, logs: folder }));
     client = open();
     owners = (await client.getAddresses()).slice(0, 3).map((it) => it.toLowerCase() as Address);
     // Safe's own contracts, made as they are made on every chain.
@@ -95,7 +95,7 @@ describe("deployed contracts that others check", function () {
   });
   after(async () => {
     verifier.kill();
-    await keeper.close();
+    await supervisor.close();
     rmSync(folder, { recursive: true, force: true });
   });
 

@@ -19,7 +19,7 @@ import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { freePort } from "../../../scripts/processes/freePort.ts";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
-import { type Keeper, openKeeper } from "../../../scripts/processes/openKeeper.ts";
+import { openSupervisor, type Supervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { startService } from "../../../scripts/processes/startService.ts";
 import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
@@ -35,20 +35,20 @@ describe("npm start", function () {
   this.slow(60_000);
 
   let folder: string;
-  let keeper: Keeper;
+  let supervisor: Supervisor;
   let envFile: string;
   const port = freePort();
   const settlementPort = freePort();
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "tallystick-start-"));
-    keeper = await openKeeper();
+    supervisor = await openSupervisor();
     const chainPort = await freePort();
     const rpcUrl = `http://127.0.0.1:${chainPort}`;
     const hardhat = ["node_modules/hardhat/dist/src/cli.js", "node", "--chain-id", String(CHAIN_ID)];
     const [postgres] = await Promise.all([
-      startPostgres({ keeper }),
-      startService(keeper, {
+      startPostgres({ supervisor }),
+      startService(supervisor, {
         name: "chain",
         command: process.execPath,
         args: [...hardhat, "--hostname", "127.0.0.1", "--port", String(chainPort)],
@@ -98,7 +98,7 @@ describe("npm start", function () {
     await writeFile(envFile, `${lines.join("\n")}\n`);
   });
   after(async () => {
-    await keeper?.close();
+    await supervisor?.close();
     await rm(folder, { recursive: true, force: true });
   });
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import pg from "pg";
 import { TallystickError } from "tallystick-protocol/errors";
 import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
-import { type Keeper, openKeeper } from "../../../scripts/processes/openKeeper.ts";
+import { openSupervisor, type Supervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { dropOld, dropSchema } from "../../../scripts/upgrade/dropSchema.ts";
 import { contentOf, liveSchema } from "../../../scripts/upgrade/indexerState.ts";
 import { makeViews } from "../../../scripts/upgrade/makeViews.ts";
@@ -11,14 +11,14 @@ import { viewNames } from "../../../scripts/upgrade/schemaNames.ts";
 import { clearWay, switchViews } from "../../../scripts/upgrade/switchViews.ts";
 import { type UpgradeParameters, upgrade } from "../../../scripts/upgrade/upgrade.ts";
 import { keepReports } from "./support/keepReports.ts";
-import { type Standing, writeIndexer, writeStanding } from "./support/writtenIndexers.ts";
+import { type IndexerState, writeIndexer, writeIndexerState } from "./support/writtenIndexers.ts";
 
 /** The steps of an upgrade on a real Postgres; the rows that indexers keep there are written by the test. */
 describe("scripts/upgrade", function () {
   this.timeout(120_000);
 
   const views = viewNames("tallystick_live");
-  let keeper: Keeper;
+  let supervisor: Supervisor;
   let newDatabase: (name: string) => Promise<string>;
   let databaseUrl: string;
   let client: pg.Client;
@@ -30,10 +30,10 @@ describe("scripts/upgrade", function () {
   let databases = 0;
 
   before(async () => {
-    keeper = await openKeeper();
-    newDatabase = (await startPostgres({ keeper })).createDatabase;
+    supervisor = await openSupervisor();
+    newDatabase = (await startPostgres({ supervisor })).createDatabase;
   });
-  after(() => keeper?.close());
+  after(() => supervisor?.close());
   beforeEach(async () => {
     databaseUrl = await newDatabase(`upgrade_${databases++}`);
     client = new pg.Client({ connectionString: databaseUrl });
@@ -58,8 +58,8 @@ describe("scripts/upgrade", function () {
     return opened.query(sql, values);
   };
 
-  const indexer = (schema: string, standing: Standing) => writeIndexer(client, schema, standing);
-  const stands = (schema: string, standing: Standing) => writeStanding(client, schema, standing);
+  const indexer = (schema: string, state: IndexerState) => writeIndexer(client, schema, state);
+  const stands = (schema: string, state: IndexerState) => writeIndexerState(client, schema, state);
 
   const { told, report } = keepReports();
 
@@ -90,7 +90,7 @@ describe("scripts/upgrade", function () {
 
   it("switches once the new indexer has every block and tick of the old one, and not before", async () => {
     await indexer("tallystick_v2", { ready: false, block: 5, digests: { 5: "0x5" } });
-    const standings: Standing[] = [
+    const states: IndexerState[] = [
       { ready: false, block: 30, digests: { 10: "0xa", 20: "0xb", 30: "0xc" } },
       { block: 19, digests: { 10: "0xa" } },
       { block: 20, digests: { 10: "0xa" } },
@@ -101,14 +101,14 @@ describe("scripts/upgrade", function () {
     const onTell = () => {
       next = next.then(async () => {
         seen.push(await liveSchema((sql, values) => client.query(sql, values), views.live));
-        const standing = standings.shift();
-        if (standing) await stands("tallystick_v2", standing);
+        const state = states.shift();
+        if (state) await stands("tallystick_v2", state);
       });
     };
     const outcome = await run({ report: report(onTell) });
     await next;
     expect(new Set(seen)).to.deep.equal(new Set(["tallystick_v1"]));
-    expect(standings).to.deep.equal([]);
+    expect(states).to.deep.equal([]);
     expect(outcome).to.deep.equal({
       live: "tallystick_v1",
       next: "tallystick_v2",

@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { emptyRow } from "tallystick-derive/emptyRow";
-import { standingOf } from "tallystick-derive/standing";
+import { searchRankOf } from "tallystick-derive/searchRank";
 
 export type MarketSize = { agents: number; hires: number; clusters: number; largestSeller: number };
 
@@ -180,7 +180,7 @@ function agentRow(n: number, cluster: string, sums: Sums | undefined): object {
     avgStars: n % 3 === 0 ? null : `${30 + (n % 21)}/10`,
     privateListings: 0,
   };
-  const standing = standingOf(figures);
+  const searchRank = searchRankOf(figures);
   return {
     ...untouched,
     id: address(n),
@@ -209,8 +209,8 @@ function agentRow(n: number, cluster: string, sums: Sums | undefined): object {
     capabilities: sums ? 1 : 0,
     distinct_buyers: sums?.buyers ?? 0,
     bought: 10,
-    rank: standing.rank,
-    success_percent: standing.successPercent,
-    star_tenths: standing.starTenths,
+    rank: searchRank.rank,
+    success_percent: searchRank.successPercent,
+    star_tenths: searchRank.starTenths,
   };
 }

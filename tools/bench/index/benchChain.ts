@@ -7,7 +7,7 @@ import { ledgerId } from "tallystick-protocol/ledger/anchor";
 import { type Abi, encodeDeployData, encodeFunctionData, zeroAddress } from "viem";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { freePort } from "../../../scripts/processes/freePort.ts";
-import type { Keeper } from "../../../scripts/processes/openKeeper.ts";
+import type { Supervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { startService } from "../../../scripts/processes/startService.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import type { WorldTransfer } from "./world.ts";
@@ -23,14 +23,14 @@ const GAS = `0x${(100_000_000).toString(16)}`;
 export type BenchChain = Awaited<ReturnType<typeof startBenchChain>>;
 
 /** An anvil chain that mines when it is told to, with an emitter of Transfers and an AnchoredLedger. */
-export async function startBenchChain(keeper: Keeper, folder: string, name: string) {
+export async function startBenchChain(supervisor: Supervisor, folder: string, name: string) {
   const port = await freePort();
   const rpcUrl = `http://127.0.0.1:${port}`;
   const rpc = rpcOf(rpcUrl);
   const args = ["-y", ANVIL, "--host", "127.0.0.1", "--port", String(port), "--silent", "--no-mining"];
   args.push("--chain-id", String(CHAIN_ID), "--timestamp", String(GENESIS_TIME), "--hardfork", "cancun");
   args.push("--gas-limit", String(BLOCK_GAS), "--block-base-fee-per-gas", "0", "--accounts", "1");
-  await startService(keeper, {
+  await startService(supervisor, {
     name,
     command: "npx",
     args,

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { freePort } from "../../../scripts/processes/freePort.ts";
-import type { Keeper } from "../../../scripts/processes/openKeeper.ts";
+import type { Supervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { ponderProgram, ponderSettings } from "../../../scripts/processes/ponderProgram.ts";
 import { startService } from "../../../scripts/processes/startService.ts";
 import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
@@ -24,13 +24,13 @@ export type BackfillFigures = {
 
 /** A Ponder app under measurement: `root` is its folder. */
 export async function startMeasured(
-  keeper: Keeper,
+  supervisor: Supervisor,
   { name, root, folder, env }: { name: string; root: string; folder: string; env: Record<string, string> },
 ) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const began = performance.now();
-  const pid = await startService(keeper, {
+  const pid = await startService(supervisor, {
     name,
     command: process.execPath,
     args: ponderProgram("start", { hostname: "127.0.0.1", port, root, flags: ["--log-level", "warn"] }),
@@ -41,7 +41,7 @@ export async function startMeasured(
     readyWithinMs: 120_000,
   });
   const alive = new AbortController();
-  const stopListening = keeper.onExit((exit) => {
+  const stopListening = supervisor.onExit((exit) => {
     if (exit.name === name) alive.abort(new Error(`${name} ended; see ${path.join(folder, `${name}.log`)}`));
   });
   const until = (what: string, look: () => Promise<boolean>) =>
@@ -72,7 +72,7 @@ export async function startMeasured(
     goOn: () => process.kill(pid, "SIGCONT"),
     stop: async () => {
       stopListening();
-      await keeper.stop(name);
+      await supervisor.stop(name);
     },
   };
 }

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import type { Progress } from "../../../scripts/cli/progress.ts";
 import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
-import { openKeeper } from "../../../scripts/processes/openKeeper.ts";
+import { openSupervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { type BenchChain, CHAIN_ID, startBenchChain } from "./benchChain.ts";
 import { type BuiltChain, buildChain } from "./buildChain.ts";
@@ -51,10 +51,10 @@ export async function benchSize(
 ): Promise<SizeFigures> {
   const folder = path.join(repositoryRoot, ".tallystick", "bench");
   await mkdir(folder, { recursive: true });
-  const keeper = await openKeeper();
+  const supervisor = await openSupervisor();
   try {
     const chain = await progress.step("anvil", async () => ({
-      value: await startBenchChain(keeper, folder, "anvil"),
+      value: await startBenchChain(supervisor, folder, "anvil"),
     }));
     const { ledgerFolder, ...built } = await progress.step("chain", async () => {
       const value = await buildChain(chain, size, folder);
@@ -63,7 +63,7 @@ export async function benchSize(
         detail: `${value.transfers} transfers, ${value.records} records, ${value.segments} segments`,
       };
     });
-    const postgres = await startPostgres({ keeper, folder: undefined });
+    const postgres = await startPostgres({ supervisor, folder: undefined });
     const common = {
       RPC_URL: chain.rpcUrl,
       CHAIN_ID: String(CHAIN_ID),
@@ -88,7 +88,7 @@ export async function benchSize(
     };
     const start = (app: keyof typeof apps, schema: string, name = `${app} ${schema}`) => {
       const env = { ...common, ...apps[app].env, DATABASE_URL: databases[app], DATABASE_SCHEMA: schema };
-      return startMeasured(keeper, { name, root: apps[app].root, folder, env });
+      return startMeasured(supervisor, { name, root: apps[app].root, folder, env });
     };
     const backfill = (app: keyof typeof apps, schema: string) =>
       progress.step(`${app} ${schema}`, async () => {
@@ -131,7 +131,7 @@ export async function benchSize(
       derive: derived,
     };
   } finally {
-    await keeper.close();
+    await supervisor.close();
   }
 }
 

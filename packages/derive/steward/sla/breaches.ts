@@ -1,8 +1,8 @@
 import { breachId } from "tallystick-protocol/records/breachId";
-import { schedule } from "../../agenda.ts";
+import type { ApplyContext } from "../../applyContext.ts";
+import { buyerGroupOf } from "../../buyerGroups.ts";
 import { itemsOf } from "../../lists.ts";
-import { partyOf } from "../../parties.ts";
-import type { Step } from "../../step.ts";
+import { schedule } from "../../schedule.ts";
 import type { Row } from "../../tables.ts";
 import { dayOf } from "../days.ts";
 import { withLine, withoutLine } from "./lines.ts";
@@ -15,12 +15,12 @@ const LEAST_BUYERS = 3;
 
 /** Opens a breach of a guarantee, with the terms that it has now. */
 export async function openBreach(
-  step: Step,
+  context: ApplyContext,
   guarantee: Row<"guarantee">,
   figure: Figure,
   days: { fromDay: number; toDay: number },
 ): Promise<Row<"breach">> {
-  const { block, time } = step.at;
+  const { block, time } = context.at;
   const { agent, metric, target, threshold, penalty } = guarantee;
   const id = breachId({ agent, guarantee: guarantee.id.slice(agent.length + 1), detected: time });
   const breach: Row<"breach"> = {
@@ -33,7 +33,7 @@ export async function openBreach(
     status: "detected",
     detectedBlock: block,
     detectedTime: time,
-    decidedBy: time + step.params.steward.disputeSeconds,
+    decidedBy: time + context.params.steward.disputeSeconds,
     dispute: null,
     ruling: null,
     excuse: null,
@@ -46,126 +46,134 @@ export async function openBreach(
     paid: 0n,
     steps: 0,
   };
-  await step.store.insert("breach", breach);
-  const sla = await step.store.get("sla", agent);
-  await step.store.update("sla", agent, { breaches: withLine(sla?.breaches ?? "", id) });
-  await noteStep(step, id, "detected");
-  await awaitDecision(step, breach);
+  await context.store.insert("breach", breach);
+  const sla = await context.store.get("sla", agent);
+  await context.store.update("sla", agent, { breaches: withLine(sla?.breaches ?? "", id) });
+  await noteStep(context, id, "detected");
+  await awaitDecision(context, breach);
   return breach;
 }
 
 /** One second more: the last second of the time still counts. */
-function awaitDecision(step: Step, { id, decidedBy }: Row<"breach">): Promise<void> {
-  return schedule(step, Math.max(decidedBy, step.state.time) + 1, "breach", id);
+function awaitDecision(context: ApplyContext, { id, decidedBy }: Row<"breach">): Promise<void> {
+  return schedule(context, Math.max(decidedBy, context.state.time) + 1, "breach", id);
 }
 
 /** The time for a dispute, or for its ruling, is over: the breach stands. */
-export async function breachDue(step: Step, id: string): Promise<void> {
-  const breach = await breachRow(step, id);
+export async function breachDue(context: ApplyContext, id: string): Promise<void> {
+  const breach = await breachRow(context, id);
   const isOpen = breach.status === "detected" || breach.status === "disputed";
-  if (isOpen && step.at.time > breach.decidedBy) await confirm(step, breach);
+  if (isOpen && context.at.time > breach.decidedBy) await confirm(context, breach);
 }
 
-export async function disputeSettled(step: Step, breach: Row<"breach">, record: string): Promise<void> {
-  const decidedBy = step.at.time + step.params.steward.reviewSeconds;
+export async function disputeSettled(
+  context: ApplyContext,
+  breach: Row<"breach">,
+  record: string,
+): Promise<void> {
+  const decidedBy = context.at.time + context.params.steward.reviewSeconds;
   const disputed = { ...breach, status: "disputed", dispute: record, decidedBy };
-  await step.store.update("breach", breach.id, { status: "disputed", dispute: record, decidedBy });
-  await noteStep(step, breach.id, "disputed", record);
-  await awaitDecision(step, disputed);
+  await context.store.update("breach", breach.id, { status: "disputed", dispute: record, decidedBy });
+  await noteStep(context, breach.id, "disputed", record);
+  await awaitDecision(context, disputed);
 }
 
 /** What an arbitrator decided; a late `overturned` lifts the penalty from here on. */
 export async function rulingSettled(
-  step: Step,
+  context: ApplyContext,
   breach: Row<"breach">,
   { ruling, excuse = null, record }: { ruling: string; excuse?: string | null | undefined; record: string },
 ): Promise<void> {
-  await noteStep(step, breach.id, ruling, record);
+  await noteStep(context, breach.id, ruling, record);
   if (ruling === "reinstated") {
-    await step.store.update("breach", breach.id, { isReinstated: true });
+    await context.store.update("breach", breach.id, { isReinstated: true });
     return;
   }
-  await step.store.update("breach", breach.id, { ruling: record, excuse });
-  if (ruling === "upheld") return confirm(step, breach);
-  await step.store.update("breach", breach.id, {
+  await context.store.update("breach", breach.id, { ruling: record, excuse });
+  if (ruling === "upheld") return confirm(context, breach);
+  await context.store.update("breach", breach.id, {
     status: "overturned",
-    closedTime: breach.closedTime ?? step.at.time,
+    closedTime: breach.closedTime ?? context.at.time,
   });
-  await release(step, breach, dayOf(step.at.time) + 1);
-  await liftPenalty(step, breach);
-  const sla = await step.store.get("sla", breach.agent);
-  await step.store.update("sla", breach.agent, { breaches: withoutLine(sla?.breaches ?? "", breach.id) });
+  await release(context, breach, dayOf(context.at.time) + 1);
+  await liftPenalty(context, breach);
+  const sla = await context.store.get("sla", breach.agent);
+  await context.store.update("sla", breach.agent, { breaches: withoutLine(sla?.breaches ?? "", breach.id) });
 }
 
-async function confirm(step: Step, breach: Row<"breach">): Promise<void> {
-  const confirmedTime = step.at.time;
+async function confirm(context: ApplyContext, breach: Row<"breach">): Promise<void> {
+  const confirmedTime = context.at.time;
   const confirmed = {
     ...breach,
     status: "confirmed",
     confirmedTime,
     checkedDay: Math.max(breach.checkedDay, dayOf(confirmedTime)),
   };
-  await step.store.update("breach", breach.id, { status: "confirmed", confirmedTime });
-  await step.store.update("sla", breach.agent, { lastConfirmed: confirmedTime });
-  await noteStep(step, breach.id, "confirmed");
-  await applyPenalty(step, confirmed);
+  await context.store.update("breach", breach.id, { status: "confirmed", confirmedTime });
+  await context.store.update("sla", breach.agent, { lastConfirmed: confirmedTime });
+  await noteStep(context, breach.id, "confirmed");
+  await applyPenalty(context, confirmed);
 }
 
 /** A breach was at target for a day: the next one of its guarantee uses only later data. */
-export async function closeBreach(step: Step, breach: Row<"breach">, day: number): Promise<void> {
-  await step.store.update("breach", breach.id, { closedTime: step.at.time });
-  await noteStep(step, breach.id, "closed");
-  const sla = await step.store.get("sla", breach.agent);
+export async function closeBreach(context: ApplyContext, breach: Row<"breach">, day: number): Promise<void> {
+  await context.store.update("breach", breach.id, { closedTime: context.at.time });
+  await noteStep(context, breach.id, "closed");
+  const sla = await context.store.get("sla", breach.agent);
   const ends = (sla?.suspensions ?? "").split("\n").map((line) => Number(line.split(" ")[2] ?? 0));
   await release(
-    step,
+    context,
     breach,
     Math.max(day + 1, ...ends.map((until) => (until === 0 ? 0 : dayOf(until) + 1))),
   );
 }
 
-async function release(step: Step, breach: Row<"breach">, fromDay: number): Promise<void> {
-  const guarantee = await step.store.get("guarantee", breach.guarantee);
+async function release(context: ApplyContext, breach: Row<"breach">, fromDay: number): Promise<void> {
+  const guarantee = await context.store.get("guarantee", breach.guarantee);
   if (guarantee?.openBreach !== breach.id) return;
-  await step.store.update("guarantee", breach.guarantee, { openBreach: null, fromDay, closes: "" });
+  await context.store.update("guarantee", breach.guarantee, { openBreach: null, fromDay, closes: "" });
 }
 
 /** Whether what is beyond the threshold was found by buyers of three different clusters: one buyer that refunds itself breaches nothing. */
 export async function isOfManyBuyers(
-  step: Step,
+  context: ApplyContext,
   guarantee: Row<"guarantee">,
   { fromDay, toDay }: { fromDay: number; toDay: number },
 ): Promise<boolean> {
   if (guarantee.metric === "uptime") return true;
   const parties = new Set<string>();
   for (let day = fromDay; day <= toDay; day++) {
-    for await (const id of itemsOf(step.store, slaHiresOf(guarantee.agent, day))) {
-      const hire = await step.store.get("hire", id);
-      if (hire === null || !(await isBad(step, guarantee, hire))) continue;
-      parties.add(await partyOf(step, hire.buyer));
+    for await (const id of itemsOf(context.store, slaHiresOf(guarantee.agent, day))) {
+      const hire = await context.store.get("hire", id);
+      if (hire === null || !(await isBad(context, guarantee, hire))) continue;
+      parties.add(await buyerGroupOf(context, hire.buyer));
       if (parties.size >= LEAST_BUYERS) return true;
     }
   }
   return false;
 }
 
-async function isBad(step: Step, guarantee: Row<"guarantee">, hire: Row<"hire">): Promise<boolean> {
+async function isBad(
+  context: ApplyContext,
+  guarantee: Row<"guarantee">,
+  hire: Row<"hire">,
+): Promise<boolean> {
   if (isLatency(guarantee)) {
     const { latencyMs } = hire;
     return latencyMs !== null && isBeyond(guarantee, { n: BigInt(latencyMs), d: 1n }, guarantee.threshold);
   }
-  return isFailure(hire, (await step.store.get("clientError", hire.id)) !== null);
+  return isFailure(hire, (await context.store.get("clientError", hire.id)) !== null);
 }
 
 export async function noteStep(
-  step: Step,
+  context: ApplyContext,
   breach: string,
   what: string,
   record: string | null = null,
 ): Promise<void> {
-  const { steps, agent } = await breachRow(step, breach);
-  const { block, time } = step.at;
-  await step.store.insert("breachStep", {
+  const { steps, agent } = await breachRow(context, breach);
+  const { block, time } = context.at;
+  await context.store.insert("breachStep", {
     id: `${breach}/${steps}`,
     breach,
     agent,
@@ -174,11 +182,11 @@ export async function noteStep(
     block,
     time,
   });
-  await step.store.update("breach", breach, { steps: steps + 1 });
+  await context.store.update("breach", breach, { steps: steps + 1 });
 }
 
-export async function breachRow(step: Step, id: string): Promise<Row<"breach">> {
-  const breach = await step.store.get("breach", id);
+export async function breachRow(context: ApplyContext, id: string): Promise<Row<"breach">> {
+  const breach = await context.store.get("breach", id);
   if (breach === null) throw new Error(`There is no breach ${id}.`);
   return breach;
 }

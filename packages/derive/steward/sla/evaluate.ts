@@ -1,6 +1,6 @@
+import type { ApplyContext } from "../../applyContext.ts";
 import type { Rational } from "../../rational.ts";
 import { ONE } from "../../rational.ts";
-import type { Step } from "../../step.ts";
 import type { Row } from "../../tables.ts";
 import { dayOf, HOUR } from "../days.ts";
 import { REPORT_SECONDS } from "../probes.ts";
@@ -25,32 +25,35 @@ export type SlaOutcome = { left: Rational; guarantees: string };
  *
  * @param row the agent's, with the slots of all hours that are closed
  */
-export async function evaluateSla(step: Step, row: Row<"steward">): Promise<SlaOutcome> {
-  const sla = await step.store.get("sla", row.id);
+export async function evaluateSla(context: ApplyContext, row: Row<"steward">): Promise<SlaOutcome> {
+  const sla = await context.store.get("sla", row.id);
   if (sla === null) return { left: ONE, guarantees: "" };
-  const figures = new SlaFigures(step, row.id, parseSlotDays(row.slots));
-  const today = dayOf(step.at.time);
+  const figures = new SlaFigures(context, row.id, parseSlotDays(row.slots));
+  const today = dayOf(context.at.time);
   // A day closes when the reports of its last hour had their time.
-  const closedDay = dayOf(step.at.time - REPORT_SECONDS - 1) - 1;
-  await recover(step, sla, figures, closedDay);
+  const closedDay = dayOf(context.at.time - REPORT_SECONDS - 1) - 1;
+  await recover(context, sla, figures, closedDay);
 
   const binding: string[] = [];
   const lines: string[] = [];
   let worst = 0;
   for (const id of linesOf(sla.binding)) {
-    const guarantee = await step.store.get("guarantee", id);
+    const guarantee = await context.store.get("guarantee", id);
     if (guarantee === null) continue;
-    const isOver = guarantee.boundUntil !== null && step.at.time >= guarantee.boundUntil;
+    const isOver = guarantee.boundUntil !== null && context.at.time >= guarantee.boundUntil;
     if (isOver && guarantee.openBreach === null) continue;
     binding.push(id);
-    const { current, status, daysUntilBreach } = await look(step, guarantee, figures, { today, closedDay });
+    const { current, status, daysUntilBreach } = await look(context, guarantee, figures, {
+      today,
+      closedDay,
+    });
     lines.push([id, current ?? "-", status, daysUntilBreach ?? "-"].join(" "));
     worst = Math.max(worst, STATUSES.indexOf(status));
   }
-  const known = await step.store.get("sla", row.id);
+  const known = await context.store.get("sla", row.id);
   const breaches: Row<"breach">[] = [];
-  for (const id of linesOf(known?.breaches ?? "")) breaches.push(await breachRow(step, id));
-  await updateSla(step, known ?? sla, {
+  for (const id of linesOf(known?.breaches ?? "")) breaches.push(await breachRow(context, id));
+  await updateSla(context, known ?? sla, {
     binding: binding.join("\n"),
     status: STATUSES[worst] ?? "compliant",
     breaches: breaches
@@ -58,17 +61,21 @@ export async function evaluateSla(step: Step, row: Row<"steward">): Promise<SlaO
       .map(({ id }) => id)
       .join("\n"),
     suspensions: linesOf(known?.suspensions ?? "")
-      .filter((line) => Number(line.split(" ")[2]) > step.at.time - HOUR * 24 * RECOVERY_DAYS)
+      .filter((line) => Number(line.split(" ")[2]) > context.at.time - HOUR * 24 * RECOVERY_DAYS)
       .join("\n"),
   });
   return { left: scoreLeft(breaches), guarantees: lines.join("\n") };
 }
 
 /** Only what is new is written: most hours change nothing, and touch no leaf of the digest. */
-async function updateSla(step: Step, before: Row<"sla">, change: Partial<Row<"sla">>): Promise<void> {
+async function updateSla(
+  context: ApplyContext,
+  before: Row<"sla">,
+  change: Partial<Row<"sla">>,
+): Promise<void> {
   const isNew = ([column, value]: [string, unknown]) => before[column as keyof Row<"sla">] !== value;
   const changed = Object.entries(change).filter(isNew);
-  if (changed.length > 0) await step.store.update("sla", before.id, Object.fromEntries(changed));
+  if (changed.length > 0) await context.store.update("sla", before.id, Object.fromEntries(changed));
 }
 
 /** Nothing will come of it any more. */
@@ -81,9 +88,14 @@ function isDone(breach: Row<"breach">): boolean {
 }
 
 /** Days that closed: one at target closes a breach, and every one since its confirmation is one of recovery. */
-async function recover(step: Step, sla: Row<"sla">, figures: SlaFigures, closedDay: number): Promise<void> {
+async function recover(
+  context: ApplyContext,
+  sla: Row<"sla">,
+  figures: SlaFigures,
+  closedDay: number,
+): Promise<void> {
   for (const id of linesOf(sla.breaches)) {
-    let breach = await breachRow(step, id);
+    let breach = await breachRow(context, id);
     let { goodDays, checkedDay } = breach;
     const first = Math.max(checkedDay + 1, closedDay - MOST_DAYS + 1);
     for (let day = first; day <= closedDay; day++) {
@@ -93,12 +105,12 @@ async function recover(step: Step, sla: Row<"sla">, figures: SlaFigures, closedD
       const { confirmedTime } = breach;
       if (confirmedTime !== null && day > dayOf(confirmedTime) && goodDays < RECOVERY_DAYS) goodDays++;
       if (breach.closedTime === null) {
-        await closeBreach(step, breach, day);
-        breach = await breachRow(step, id);
+        await closeBreach(context, breach, day);
+        breach = await breachRow(context, id);
       }
     }
     if (goodDays !== breach.goodDays || checkedDay !== breach.checkedDay)
-      await step.store.update("breach", id, {
+      await context.store.update("breach", id, {
         checkedDay,
         ...(goodDays !== breach.goodDays && { goodDays }),
       });
@@ -107,12 +119,12 @@ async function recover(step: Step, sla: Row<"sla">, figures: SlaFigures, closedD
 
 /** One guarantee: what it comes to now, and whether that is a breach. */
 async function look(
-  step: Step,
+  context: ApplyContext,
   before: Row<"guarantee">,
   figures: SlaFigures,
   { today, closedDay }: { today: number; closedDay: number },
 ): Promise<Looked> {
-  let guarantee = (await step.store.get("guarantee", before.id)) ?? before;
+  let guarantee = (await context.store.get("guarantee", before.id)) ?? before;
   const { metric, days } = guarantee;
   const firstOf = (day: number) => Math.max(guarantee.fromDay, day - days + 1);
   let { closes } = guarantee;
@@ -127,9 +139,9 @@ async function look(
   const current = now === null ? null : nanoFigure(now.figure);
   let { openBreach: open, lastBreach } = guarantee;
   const isBad = now?.isEnough === true && isBeyond(guarantee, now.figure, guarantee.threshold);
-  if (now !== null && isBad && open === null && (await isOfManyBuyers(step, guarantee, window))) {
-    open = (await openBreach(step, guarantee, now.figure, window)).id;
-    lastBreach = step.at.time;
+  if (now !== null && isBad && open === null && (await isOfManyBuyers(context, guarantee, window))) {
+    open = (await openBreach(context, guarantee, now.figure, window)).id;
+    lastBreach = context.at.time;
   }
   const isShort = now !== null && isBeyond(guarantee, now.figure, guarantee.target);
   const looked: Looked = {
@@ -137,7 +149,7 @@ async function look(
     status: open !== null ? "breached" : isShort ? "at_risk" : "compliant",
     daysUntilBreach: current === null || open !== null ? null : daysUntilBreach(guarantee, current),
   };
-  await step.store.update("guarantee", guarantee.id, {
+  await context.store.update("guarantee", guarantee.id, {
     closes,
     closedDay: guarantee.closedDay,
     ...looked,

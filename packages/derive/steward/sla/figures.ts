@@ -1,4 +1,4 @@
-import type { Step } from "../../step.ts";
+import type { ApplyContext } from "../../applyContext.ts";
 import type { Row } from "../../tables.ts";
 import { SLOTS_PER_DAY, type SlotDay } from "../slotDays.ts";
 import { parseLatencies } from "./slaHires.ts";
@@ -13,13 +13,13 @@ export type Measured = { figure: Figure; isEnough: boolean };
 
 /** What is known of an agent's service, by UTC day. Days are read once. */
 export class SlaFigures {
-  readonly #step: Step;
+  readonly #context: ApplyContext;
   readonly #agent: string;
   readonly #slots: readonly SlotDay[];
   readonly #days = new Map<number, Row<"slaDay"> | null>();
 
-  constructor(step: Step, agent: string, slots: readonly SlotDay[]) {
-    this.#step = step;
+  constructor(context: ApplyContext, agent: string, slots: readonly SlotDay[]) {
+    this.#context = context;
     this.#agent = agent;
     this.#slots = slots;
   }
@@ -49,7 +49,7 @@ export class SlaFigures {
     for (let day = from; day <= to; day++) {
       let row = this.#days.get(day);
       if (row === undefined) {
-        row = await this.#step.store.get("slaDay", `${this.#agent}/${day}`);
+        row = await this.#context.store.get("slaDay", `${this.#agent}/${day}`);
         this.#days.set(day, row);
       }
       if (row !== null) rows.push(row);

@@ -1,9 +1,9 @@
 import { parseUsdc } from "tallystick-protocol/amount";
 import { parseDecimal } from "tallystick-protocol/records/decimalSchema";
 import { daysOf } from "tallystick-protocol/records/sla";
+import type { ApplyContext } from "../../applyContext.ts";
 import { itemsOf } from "../../lists.ts";
 import { multiply, ONE, type Rational, rational } from "../../rational.ts";
-import type { Step } from "../../step.ts";
 import type { Row } from "../../tables.ts";
 import { DAY } from "../days.ts";
 import { NANO } from "../nano.ts";
@@ -15,26 +15,26 @@ import { penaltyOf } from "./terms.ts";
 export const RECOVERY_DAYS = 30;
 
 /** What a confirmed breach costs, as far as it is done once: what it takes from the score is worked out every hour. */
-export async function applyPenalty(step: Step, breach: Row<"breach">): Promise<void> {
+export async function applyPenalty(context: ApplyContext, breach: Row<"breach">): Promise<void> {
   const penalty = penaltyOf(breach);
   if (penalty.type === "temporary_suspension") {
-    const from = step.at.time + step.params.steward.suspensionNoticeSeconds;
+    const from = context.at.time + context.params.steward.suspensionNoticeSeconds;
     const until = from + (daysOf(penalty.duration) ?? 0) * DAY;
-    const sla = await step.store.get("sla", breach.agent);
-    await step.store.update("sla", breach.agent, {
+    const sla = await context.store.get("sla", breach.agent);
+    await context.store.update("sla", breach.agent, {
       suspensions: withLine(sla?.suspensions ?? "", `${breach.id} ${from} ${until}`),
     });
   }
-  if (penalty.type === "financial") await shareOut(step, breach, parseUsdc(penalty.amount));
+  if (penalty.type === "financial") await shareOut(context, breach, parseUsdc(penalty.amount));
 }
 
 /** Shares an amount among the buyers of the breach's days by what they paid, each share rounded down. */
-async function shareOut(step: Step, breach: Row<"breach">, amount: bigint): Promise<void> {
+async function shareOut(context: ApplyContext, breach: Row<"breach">, amount: bigint): Promise<void> {
   const paid = new Map<string, bigint>();
   let total = 0n;
   for (let day = breach.fromDay; day <= breach.toDay; day++) {
-    for await (const id of itemsOf(step.store, slaHiresOf(breach.agent, day))) {
-      const hire = await step.store.get("hire", id);
+    for await (const id of itemsOf(context.store, slaHiresOf(breach.agent, day))) {
+      const hire = await context.store.get("hire", id);
       if (hire === null || hire.price === 0n) continue;
       paid.set(hire.buyer, (paid.get(hire.buyer) ?? 0n) + hire.price);
       total += hire.price;
@@ -45,7 +45,7 @@ async function shareOut(step: Step, breach: Row<"breach">, amount: bigint): Prom
     const owed = (amount * price) / total;
     if (owed === 0n) continue;
     owedInAll += owed;
-    await step.store.insert("slaClaim", {
+    await context.store.insert("slaClaim", {
       id: `${breach.id}/${buyer}`,
       breach: breach.id,
       buyer,
@@ -53,16 +53,16 @@ async function shareOut(step: Step, breach: Row<"breach">, amount: bigint): Prom
       payment: null,
     });
   }
-  await step.store.update("breach", breach.id, { owed: owedInAll });
+  await context.store.update("breach", breach.id, { owed: owedInAll });
 }
 
 /** A breach was overturned after its confirmation: it ends here. What was paid is paid; what was owed is not any more. */
-export async function liftPenalty(step: Step, breach: Row<"breach">): Promise<void> {
-  const sla = await step.store.get("sla", breach.agent);
+export async function liftPenalty(context: ApplyContext, breach: Row<"breach">): Promise<void> {
+  const sla = await context.store.get("sla", breach.agent);
   if (sla === null || breach.status !== "confirmed") return;
   const suspensions = linesOf(sla.suspensions).filter((line) => !line.startsWith(`${breach.id} `));
-  await step.store.update("sla", breach.agent, { suspensions: suspensions.join("\n") });
-  await step.store.update("breach", breach.id, { owed: breach.paid });
+  await context.store.update("sla", breach.agent, { suspensions: suspensions.join("\n") });
+  await context.store.update("breach", breach.id, { owed: breach.paid });
 }
 
 /** What is left of a score of 1 after the breaches that are not recovered from: Π(1 − amount·(30 − g)/30). */

@@ -3,44 +3,44 @@ import { parseSlaDispute } from "tallystick-protocol/records/slaDispute";
 import { parseSlaPayment } from "tallystick-protocol/records/slaPayment";
 import { parseSlaRuling } from "tallystick-protocol/records/slaRuling";
 import { findAgent } from "../../agentRow.ts";
+import type { ApplyContext } from "../../applyContext.ts";
 import type { Reading } from "../../audits/reading.ts";
 import type { RecordEvent } from "../../events.ts";
-import type { Step } from "../../step.ts";
 import { disputeSettled, rulingSettled } from "./breaches.ts";
 import { bindsTooMuch, MOST_BINDING, slaSettled } from "./settleSla.ts";
 import { paymentProblem, paymentSettled } from "./slaPayments.ts";
 
-export async function readSla(step: Step, event: RecordEvent): Promise<Reading> {
+export async function readSla(context: ApplyContext, event: RecordEvent): Promise<Reading> {
   const body = parseSla(event.body);
   if (event.signer !== body.agent_id) return `signer must be the agent itself, ${body.agent_id}`;
-  if ((await findAgent(step, body.agent_id)) === null) return `body.agent_id ${body.agent_id} is no agent`;
-  const known = await step.store.get("sla", body.agent_id);
+  if ((await findAgent(context, body.agent_id)) === null) return `body.agent_id ${body.agent_id} is no agent`;
+  const known = await context.store.get("sla", body.agent_id);
   if (known !== null && body.issued_at <= known.issuedAt)
     return `body.issued_at must be above ${known.issuedAt}`;
-  if (body.issued_at > step.at.time) return "body.issued_at is later than the record itself";
-  if (await bindsTooMuch(step, body)) return `more than ${MOST_BINDING} guarantees would bind`;
-  return () => slaSettled(step, event, body);
+  if (body.issued_at > context.at.time) return "body.issued_at is later than the record itself";
+  if (await bindsTooMuch(context, body)) return `more than ${MOST_BINDING} guarantees would bind`;
+  return () => slaSettled(context, event, body);
 }
 
-export async function readSlaDispute(step: Step, event: RecordEvent): Promise<Reading> {
+export async function readSlaDispute(context: ApplyContext, event: RecordEvent): Promise<Reading> {
   const body = parseSlaDispute(event.body);
-  const breach = await step.store.get("breach", body.breach);
+  const breach = await context.store.get("breach", body.breach);
   if (breach === null) return `there is no breach ${body.breach}`;
   if (event.signer !== breach.agent || body.agent_id !== breach.agent)
     return `signer and body.agent_id must be the breach's agent, ${breach.agent}`;
   if (breach.dispute !== null) return "the breach was disputed before";
-  if (breach.status !== "detected" || step.at.time > breach.decidedBy)
+  if (breach.status !== "detected" || context.at.time > breach.decidedBy)
     return "the time for a dispute is over";
-  return () => disputeSettled(step, breach, event.hash);
+  return () => disputeSettled(context, breach, event.hash);
 }
 
-export async function readSlaRuling(step: Step, event: RecordEvent): Promise<Reading> {
+export async function readSlaRuling(context: ApplyContext, event: RecordEvent): Promise<Reading> {
   const { breach: id, ruling, excuse } = parseSlaRuling(event.body);
-  if (!step.params.steward.arbitrators.includes(event.signer))
+  if (!context.params.steward.arbitrators.includes(event.signer))
     return `signer ${event.signer} is no arbitrator`;
-  const breach = await step.store.get("breach", id);
+  const breach = await context.store.get("breach", id);
   if (breach === null) return `there is no breach ${id}`;
-  const isAwaited = breach.status === "disputed" && step.at.time <= breach.decidedBy;
+  const isAwaited = breach.status === "disputed" && context.at.time <= breach.decidedBy;
   const mayBe = {
     upheld: isAwaited,
     overturned: isAwaited || breach.status !== "overturned",
@@ -48,14 +48,14 @@ export async function readSlaRuling(step: Step, event: RecordEvent): Promise<Rea
   };
   if (!mayBe[ruling]) return `a breach that is ${breach.status} cannot be ${ruling} now`;
   if (ruling === "overturned" && breach.status === "detected") return "the breach is not disputed";
-  return () => rulingSettled(step, breach, { ruling, excuse, record: event.hash });
+  return () => rulingSettled(context, breach, { ruling, excuse, record: event.hash });
 }
 
-export async function readSlaPayment(step: Step, event: RecordEvent): Promise<Reading> {
+export async function readSlaPayment(context: ApplyContext, event: RecordEvent): Promise<Reading> {
   const body = parseSlaPayment(event.body);
-  const breach = await step.store.get("breach", body.breach);
+  const breach = await context.store.get("breach", body.breach);
   if (breach === null) return `there is no breach ${body.breach}`;
   if (event.signer !== breach.agent) return `signer must be the breach's agent, ${breach.agent}`;
-  const problem = await paymentProblem(step, breach, body);
-  return problem ?? (() => paymentSettled(step, breach.id, body, event.hash));
+  const problem = await paymentProblem(context, breach, body);
+  return problem ?? (() => paymentSettled(context, breach.id, body, event.hash));
 }

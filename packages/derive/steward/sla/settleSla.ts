@@ -1,7 +1,7 @@
 import { canonicalBody } from "tallystick-protocol/json/recordBody";
 import type { Sla } from "tallystick-protocol/records/sla";
+import type { ApplyContext } from "../../applyContext.ts";
 import type { RecordEvent } from "../../events.ts";
-import type { Step } from "../../step.ts";
 import type { Row } from "../../tables.ts";
 import { dayOf } from "../days.ts";
 import { ensureSteward } from "../stewardRow.ts";
@@ -12,8 +12,8 @@ import { isWeaker, termsOf } from "./terms.ts";
 export const MOST_BINDING = 64;
 
 /** Whether a new SLA would leave more guarantees binding than one agent may have. */
-export async function bindsTooMuch(step: Step, body: Sla): Promise<boolean> {
-  const known = await step.store.get("sla", body.agent_id);
+export async function bindsTooMuch(context: ApplyContext, body: Sla): Promise<boolean> {
+  const known = await context.store.get("sla", body.agent_id);
   return linesOf(known?.binding ?? "").length + body.guarantees.length > MOST_BINDING;
 }
 
@@ -21,14 +21,14 @@ export async function bindsTooMuch(step: Step, body: Sla): Promise<boolean> {
  * An agent's newest SLA replaces the former. A guarantee that says the same or more takes the place of its like and keeps its data; what
  * is weakened, dropped or withdrawn binds on for `replacedSeconds`.
  */
-export async function slaSettled(step: Step, event: RecordEvent, body: Sla): Promise<void> {
+export async function slaSettled(context: ApplyContext, event: RecordEvent, body: Sla): Promise<void> {
   const agent = body.agent_id;
-  if ((await ensureSteward(step, agent)) === null) return;
-  const { time } = step.at;
-  const known = await step.store.get("sla", agent);
+  if ((await ensureSteward(context, agent)) === null) return;
+  const { time } = context.at;
+  const known = await context.store.get("sla", agent);
   const left = new Map<string, Row<"guarantee">>();
   for (const id of linesOf(known?.binding ?? "")) {
-    const it = await step.store.get("guarantee", id);
+    const it = await context.store.get("guarantee", id);
     if (it !== null && it.boundUntil === null) left.set(`${it.metric}/${it.days}`, it);
   }
   let made = known?.made ?? 0;
@@ -39,11 +39,11 @@ export async function slaSettled(step: Step, event: RecordEvent, body: Sla): Pro
     const like = left.get(name);
     if (like !== undefined && !isWeaker(terms, like)) {
       left.delete(name);
-      await step.store.update("guarantee", like.id, terms);
+      await context.store.update("guarantee", like.id, terms);
       continue;
     }
     const id = `${agent}/${name}/${made++}`;
-    await step.store.insert("guarantee", {
+    await context.store.insert("guarantee", {
       ...START,
       ...terms,
       id,
@@ -54,8 +54,8 @@ export async function slaSettled(step: Step, event: RecordEvent, body: Sla): Pro
     });
     binding.push(id);
   }
-  const boundUntil = time + step.params.steward.replacedSeconds;
-  for (const { id } of left.values()) await step.store.update("guarantee", id, { boundUntil });
+  const boundUntil = time + context.params.steward.replacedSeconds;
+  for (const { id } of left.values()) await context.store.update("guarantee", id, { boundUntil });
   const said = {
     record: event.hash,
     version: body.version,
@@ -65,9 +65,9 @@ export async function slaSettled(step: Step, event: RecordEvent, body: Sla): Pro
     made,
     binding: binding.join("\n"),
   };
-  if (known !== null) await step.store.update("sla", agent, said);
+  if (known !== null) await context.store.update("sla", agent, said);
   else
-    await step.store.insert("sla", {
+    await context.store.insert("sla", {
       ...said,
       id: agent,
       firstDay: dayOf(time),

@@ -1,5 +1,5 @@
+import type { ApplyContext } from "../../applyContext.ts";
 import { append } from "../../lists.ts";
-import type { Step } from "../../step.ts";
 import type { Row } from "../../tables.ts";
 import { dayOf } from "../days.ts";
 
@@ -13,20 +13,20 @@ const NOTHING: Part = { ok: 0, failed: 0, latency: null };
 
 /** A hire is counted, or more is known of it (`before`): its day follows, for who promised something before that day. */
 export async function noteForSla(
-  step: Step,
+  context: ApplyContext,
   before: { hire: Row<"hire">; isExcused: boolean } | null,
   after: { hire: Row<"hire">; isExcused: boolean },
 ): Promise<void> {
   const { seller, time, id: hireId } = after.hire;
-  const sla = await step.store.get("sla", seller);
+  const sla = await context.store.get("sla", seller);
   const day = dayOf(time);
   if (sla === null || day <= sla.firstDay) return;
   const [was, is] = [before === null ? NOTHING : partOf(before), partOf(after)];
   const wasIn = before !== null && before.hire.clusterSize === 1;
-  if (!wasIn && after.hire.clusterSize === 1) await append(step.store, slaHiresOf(seller, day), hireId);
+  if (!wasIn && after.hire.clusterSize === 1) await append(context.store, slaHiresOf(seller, day), hireId);
   if (was.ok === is.ok && was.failed === is.failed && was.latency === is.latency) return;
   const id = `${seller}/${day}`;
-  const row = await step.store.get("slaDay", id);
+  const row = await context.store.get("slaDay", id);
   const latencies = parseLatencies(row?.latencies ?? "");
   count(latencies, was.latency, -1);
   count(latencies, is.latency, 1);
@@ -35,8 +35,8 @@ export async function noteForSla(
     failed: (row?.failed ?? 0) + is.failed - was.failed,
     latencies: formatLatencies(latencies),
   };
-  if (row === null) await step.store.insert("slaDay", { id, ...change });
-  else await step.store.update("slaDay", id, change);
+  if (row === null) await context.store.insert("slaDay", { id, ...change });
+  else await context.store.update("slaDay", id, change);
 }
 
 /** What one owner buys from itself says nothing. */

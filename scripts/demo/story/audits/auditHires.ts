@@ -86,7 +86,7 @@ async function judgeAndDecide(
 ): Promise<string> {
   const { node, chain, records, untilAnchored, signal } = scene;
   const anchored = async () => untilAnchored((await records.latest()).size);
-  const standing = untilStanding(scene);
+  const untilStatus = statusWaiter(scene);
   /** The operator hires who was drawn, and they judge: so many have given a verdict by then. */
   const judge = async (verdicts: number) => {
     await desk.round();
@@ -103,13 +103,13 @@ async function judgeAndDecide(
   };
 
   await chain.mineToTick();
-  await standing("two auditors", { ASSIGNED: 2 });
+  await untilStatus("two auditors", { ASSIGNED: 2 });
   await judge(2);
   await chain.mineToTick();
-  await standing("a second auditor", { ASSIGNED: 1, PASSED: 1 });
+  await untilStatus("a second auditor", { ASSIGNED: 1, PASSED: 1 });
   await judge(3);
   await chain.passTime(FIRST_PAYMENTS_AFTER);
-  await standing("a challenge", { CHALLENGED: 1, PASSED: 1 });
+  await untilStatus("a challenge", { CHALLENGED: 1, PASSED: 1 });
 
   await chain.mineToTick();
   await desk.round();
@@ -125,7 +125,7 @@ async function judgeAndDecide(
   await anchored();
   await desk.round();
   await parties.untilReceipted(signal);
-  await standing("the rollback", { ROLLED_BACK: 1, PASSED: 1 });
+  await untilStatus("the rollback", { ROLLED_BACK: 1, PASSED: 1 });
   const { failures, taken } = desk.state();
   if (failures > 0) throw new Error(`${failures} parts of the operator's rounds failed.`);
   // Each of the two is paid in advance at least once: only for a second hire at the same time it waits for its verdict.
@@ -134,7 +134,7 @@ async function judgeAndDecide(
 }
 
 /** Waits until the node's audits stand so. */
-function untilStanding({ node, signal }: Scene) {
+function statusWaiter({ node, signal }: Scene) {
   return async (what: string, wanted: { [status: string]: number }): Promise<void> => {
     await waitUntil(
       async (limit) => {

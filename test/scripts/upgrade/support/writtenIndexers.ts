@@ -1,7 +1,7 @@
 import type pg from "pg";
 
-/** Where an indexer stands, as far as an upgrade looks. */
-export type Standing = {
+/** The state of an indexer, as far as an upgrade looks at it. */
+export type IndexerState = {
   build?: string;
   block?: number;
   ready?: boolean;
@@ -10,25 +10,29 @@ export type Standing = {
 };
 
 /** What an indexer leaves in its schema, as far as an upgrade reads it. */
-export async function writeIndexer(client: pg.Client, schema: string, standing: Standing): Promise<void> {
+export async function writeIndexer(client: pg.Client, schema: string, state: IndexerState): Promise<void> {
   await client.query(`CREATE SCHEMA ${schema};
       CREATE TABLE ${schema}._ponder_meta (key text PRIMARY KEY, value jsonb);
       CREATE TABLE ${schema}._ponder_checkpoint (chain_name text PRIMARY KEY, chain_id int8, latest_checkpoint text);
       CREATE TABLE ${schema}.state (id text PRIMARY KEY, block int8, digest text);
       CREATE TABLE ${schema}.digest (id text PRIMARY KEY, block int8, digest text);
       CREATE TABLE ${schema}._reorg__state (id text)`);
-  await writeStanding(client, schema, standing);
+  await writeIndexerState(client, schema, state);
 }
 
 /** Where it stands now, in one transaction. */
-export async function writeStanding(client: pg.Client, schema: string, standing: Standing): Promise<void> {
+export async function writeIndexerState(
+  client: pg.Client,
+  schema: string,
+  state: IndexerState,
+): Promise<void> {
   const {
     build = schema,
     block = 20,
     ready = true,
     locked = true,
     digests = { 10: "0xa", 20: "0xb" },
-  } = standing;
+  } = state;
   const meta = {
     build_id: build,
     is_ready: Number(ready),

@@ -4,8 +4,8 @@ import { createPublicClient, http } from "viem";
 import { config, operations } from "../environment.ts";
 import type { BlockAt } from "../logPort/logPort.ts";
 import { logInfo, logWarning, shutdownSignal } from "../ponderProcess.ts";
-import { OrphanedError, type Patient } from "../relevant/patient.ts";
-import { patiently, type Waiting } from "./segments/patiently.ts";
+import { OrphanedError, type RetryRead } from "../relevant/retryRead.ts";
+import { retryUntilAvailable, type Waiting } from "./segments/retryUntilAvailable.ts";
 
 /** A long history is read in steps, and none of them takes longer than this. */
 const DEADLINE_MS = 600_000;
@@ -34,7 +34,7 @@ export function waitingFor(db: Context["db"], { block, hash }: BlockAt, told: To
  *
  * @param isHeld whether something worse is told already, which stays
  */
-export function patientFor(db: Context["db"], head: BlockAt, isHeld: () => boolean): Patient {
+export function retryReadFor(db: Context["db"], head: BlockAt, isHeld: () => boolean): RetryRead {
   const { block } = head;
   const since = Math.floor(Date.now() / 1000);
   const waiting = waitingFor(db, head, {
@@ -53,7 +53,7 @@ export function patientFor(db: Context["db"], head: BlockAt, isHeld: () => boole
   });
   const call = { signal: waiting.signal, deadlineMs: DEADLINE_MS };
   return async (work) => {
-    const done = await patiently(() => work(call), waiting);
+    const done = await retryUntilAvailable(() => work(call), waiting);
     if (done === null) throw new OrphanedError(block);
     return done.result;
   };
@@ -98,5 +98,6 @@ export async function holdFor(
     wallet = gap.wallet;
     throw new Error(gap.reason);
   };
-  if ((await patiently(attempt, { ...waiting, pause: LOOKS })) === null) throw new OrphanedError(block);
+  if ((await retryUntilAvailable(attempt, { ...waiting, pause: LOOKS })) === null)
+    throw new OrphanedError(block);
 }

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { TallystickError } from "tallystick-protocol/errors";
 import { childEnvironment } from "./childEnvironment.ts";
-import type { KeeperReply, KeeperRequest, ProcessExit, ProcessSpec } from "./messages.ts";
+import type { ProcessExit, ProcessSpec, SupervisorReply, SupervisorRequest } from "./messages.ts";
 import { nodeProgram } from "./nodeProgram.ts";
 
 /** Runs processes that cannot outlive this one. */
-export type Keeper = {
+export type Supervisor = {
   /** Starts a process and gives its pid; rejects when the program cannot be run. */
   start: (spec: ProcessSpec) => Promise<number>;
   /** Ends a process by its own stop signals; nothing happens when it is not running. */
@@ -19,11 +19,11 @@ export type Keeper = {
 };
 
 /**
- * Starts a keeper (keeper.ts). It ends all its processes when this process ends, whether by `close`, by an exit, by a
+ * Starts a supervisor (supervisor.ts). It ends all its processes when this process ends, whether by `close`, by an exit, by a
  * crash or by SIGKILL. It does not keep this process running.
  */
-export async function openKeeper(): Promise<Keeper> {
-  const child = spawn(process.execPath, nodeProgram("scripts/processes/keeper.ts"), {
+export async function openSupervisor(): Promise<Supervisor> {
+  const child = spawn(process.execPath, nodeProgram("scripts/processes/supervisor.ts"), {
     cwd: "/",
     detached: true,
     env: childEnvironment(),
@@ -40,7 +40,7 @@ export async function openKeeper(): Promise<Keeper> {
   const opened = Promise.withResolvers<void>();
   opened.promise.catch(() => {});
   const gone = Promise.withResolvers<void>();
-  child.on("message", (reply: KeeperReply) => {
+  child.on("message", (reply: SupervisorReply) => {
     if (reply.kind === "ready") return opened.resolve();
     if (reply.kind === "exit") {
       if (groups.get(reply.name) === reply.pid) groups.delete(reply.name);
@@ -54,22 +54,22 @@ export async function openKeeper(): Promise<Keeper> {
   });
   child.on("error", opened.reject);
   child.on("exit", () => {
-    // The keeper itself was killed: its work falls to us.
+    // The supervisor itself was killed: its work falls to us.
     for (const pid of groups.values()) killGroup(pid);
     gone.resolve();
-    for (const call of waiting.values()) call.reject(new Error("the keeper is gone"));
-    opened.reject(new Error("the keeper ended while starting"));
+    for (const call of waiting.values()) call.reject(new Error("the supervisor is gone"));
+    opened.reject(new Error("the supervisor ended while starting"));
   });
 
   async function ask(
-    request: KeeperRequest extends infer R ? (R extends unknown ? Omit<R, "id"> : never) : never,
+    request: SupervisorRequest extends infer R ? (R extends unknown ? Omit<R, "id"> : never) : never,
   ) {
     const id = nextId++;
     hold(child);
     try {
       return await new Promise<number | undefined>((resolve, reject) => {
         waiting.set(id, { resolve, reject });
-        child.send({ ...request, id } as KeeperRequest, (error) => {
+        child.send({ ...request, id } as SupervisorRequest, (error) => {
           if (error) reject(error);
         });
       });

@@ -9,24 +9,24 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import type { ProcessExit, ProcessSpec } from "../../../scripts/processes/messages.ts";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
-import { type Keeper, openKeeper } from "../../../scripts/processes/openKeeper.ts";
+import { openSupervisor, type Supervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { runToEnd } from "../../../scripts/processes/runToEnd.ts";
 import { startService } from "../../../scripts/processes/startService.ts";
 import { isAlive, untilGone } from "../fixtures/gone.ts";
 
 type Said = { folder: string; pids: number[]; ports: number[] };
 
-describe("scripts/processes/openKeeper", () => {
+describe("scripts/processes/openSupervisor", () => {
   let folder: string;
-  let keeper: Keeper;
+  let supervisor: Supervisor;
 
   beforeEach(async () => {
-    folder = mkdtempSync(path.join(tmpdir(), "tallystick-keeper-"));
-    keeper = await openKeeper();
+    folder = mkdtempSync(path.join(tmpdir(), "tallystick-supervisor-"));
+    supervisor = await openSupervisor();
   });
 
   afterEach(async () => {
-    await keeper.close();
+    await supervisor.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -41,8 +41,8 @@ describe("scripts/processes/openKeeper", () => {
 
   it("writes what a process says to its log and tells how it ended", async () => {
     const exits: ProcessExit[] = [];
-    keeper.onExit((exit) => exits.push(exit));
-    await runToEnd(keeper, script("talker", 'console.log("out"); console.error("err")'));
+    supervisor.onExit((exit) => exits.push(exit));
+    await runToEnd(supervisor, script("talker", 'console.log("out"); console.error("err")'));
     expect(readFileSync(path.join(folder, "talker.log"), "utf8")).to.equal("out\nerr\n");
     expect(exits.map(({ name, code, signal }) => ({ name, code, signal }))).to.deep.equal([
       { name: "talker", code: 0, signal: null },
@@ -57,7 +57,7 @@ describe("scripts/processes/openKeeper", () => {
     );
     // It has a moment before it is told to stop, or the test would end without having seen one.
     const patient = { ...late, stop: [{ signal: "SIGWINCH" as const, waitMs: 1_000 }] };
-    await Promise.allSettled([keeper.start(patient), keeper.close()]);
+    await Promise.allSettled([supervisor.start(patient), supervisor.close()]);
     await untilGone({ pids: existsSync(pidFile) ? [Number(readFileSync(pidFile, "utf8"))] : [] });
     // Not there yet, and not to come either.
     await sleep(500);
@@ -72,17 +72,17 @@ describe("scripts/processes/openKeeper", () => {
       require("node:fs").writeFileSync(${JSON.stringify(pidsFile)}, [process.ppid, process.pid].join(" "))`,
     );
     const isReady = async () => existsSync(pidsFile) && readFileSync(pidsFile, "utf8").includes(" ");
-    await startService(keeper, { ...stubborn, isReady, stop: [{ signal: "SIGTERM", waitMs: 60_000 }] });
-    const [keeperPid = 0, pid = 0] = readFileSync(pidsFile, "utf8").split(" ").map(Number);
-    const closed = keeper.close();
-    process.kill(keeperPid, "SIGKILL");
+    await startService(supervisor, { ...stubborn, isReady, stop: [{ signal: "SIGTERM", waitMs: 60_000 }] });
+    const [supervisorPid = 0, pid = 0] = readFileSync(pidsFile, "utf8").split(" ").map(Number);
+    const closed = supervisor.close();
+    process.kill(supervisorPid, "SIGKILL");
     await closed;
-    await untilGone({ pids: [keeperPid, pid] });
+    await untilGone({ pids: [supervisorPid, pid] });
   });
 
   it("says which program cannot be started", async () => {
     const missing = { ...script("ghost", ""), command: "/nonexistent/program" };
-    const error = await keeper.start(missing).catch((e: unknown) => e);
+    const error = await supervisor.start(missing).catch((e: unknown) => e);
     expect(error).to.be.instanceOf(TallystickError);
     expect((error as TallystickError).code).to.equal("process_start_failed");
     expect((error as TallystickError).message).to.contain("ghost could not be started");
@@ -93,7 +93,7 @@ describe("scripts/processes/openKeeper", () => {
       ...script("broken", 'console.log("no database"); process.exit(7)'),
       isReady: async () => false,
     };
-    const error = (await startService(keeper, service).catch((e: unknown) => e)) as TallystickError;
+    const error = (await startService(supervisor, service).catch((e: unknown) => e)) as TallystickError;
     expect(error.code).to.equal("service_failed");
     expect(error.message).to.contain("broken ended with code 7 while starting").and.contain("no database");
     expect(error.hint).to.contain(path.join(folder, "broken.log"));
@@ -105,37 +105,37 @@ describe("scripts/processes/openKeeper", () => {
       isReady: async () => false,
       readyWithinMs: 2_000,
     };
-    const error = (await startService(keeper, service).catch((e: unknown) => e)) as TallystickError;
+    const error = (await startService(supervisor, service).catch((e: unknown) => e)) as TallystickError;
     expect(error.code).to.equal("service_failed");
     expect(error.message).to.contain("gave up waiting for mute to answer").and.contain("thinking");
   });
 
   it("ends the last started first and removes what was to be removed", async () => {
     const exits: string[] = [];
-    keeper.onExit((exit) => exits.push(exit.name));
+    supervisor.onExit((exit) => exits.push(exit.name));
     const leftover = path.join(folder, "leftover");
     writeFileSync(leftover, "");
-    await keeper.removeAtEnd(leftover);
+    await supervisor.removeAtEnd(leftover);
     const pids = [];
     for (const name of ["database", "reader"])
-      pids.push(await keeper.start(script(name, "setInterval(() => {}, 1000)")));
-    await keeper.close();
+      pids.push(await supervisor.start(script(name, "setInterval(() => {}, 1000)")));
+    await supervisor.close();
     expect(exits).to.deep.equal(["reader", "database"]);
     expect(existsSync(leftover)).to.equal(false);
     expect(pids.filter(isAlive)).to.deep.equal([]);
-    await keeper.close();
+    await supervisor.close();
   });
 
   it("ends one process at its owner's word and can start another of that name", async () => {
-    const first = await keeper.start(script("worker", "setInterval(() => {}, 1000)"));
-    await keeper.stop("worker");
+    const first = await supervisor.start(script("worker", "setInterval(() => {}, 1000)"));
+    await supervisor.stop("worker");
     expect(isAlive(first)).to.equal(false);
-    await keeper.start(script("worker", "setInterval(() => {}, 1000)"));
-    await keeper.stop("nobody of that name");
+    await supervisor.start(script("worker", "setInterval(() => {}, 1000)"));
+    await supervisor.stop("nobody of that name");
   });
 });
 
-describe("what a keeper started, when its owner", function () {
+describe("what a supervisor started, when its owner", function () {
   this.timeout(60_000);
   const owners: ChildProcess[] = [];
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What happens while something is not to be had. */
+/** What happens while something is not available. */
 export type Waiting = {
   /**
    * Whether the block that it is for is still on the chain. Only a certain no (another block has its number) counts: nothing
@@ -18,12 +18,13 @@ export type Waiting = {
 };
 
 /**
- * Tries until it succeeds, for as long as it takes: what an anchor stands for exists, or everything after it would be guessed.
+ * Tries until it succeeds, for as long as it takes: an anchor proves that its entries exist, and without them everything
+ * after it would be a guess.
  *
  * @returns what the attempt gave, or null when the block it is for was reorged away
  * @throws whatever `keepAlive` throws, and the abort reason of `signal`
  */
-export async function patiently<Result>(
+export async function retryUntilAvailable<Result>(
   attempt: () => Promise<Result>,
   waiting: Waiting,
 ): Promise<{ result: Result } | null> {

@@ -5,7 +5,7 @@ import type { Row } from "./tables.ts";
  * Where an agent stands in a search, in steps coarse enough that a hire seldom changes them: they are copied to each of its
  * listings, so that a search reads its results in order from one index.
  */
-export type Standing = Pick<Row<"agent">, "rank" | "successPercent" | "starTenths">;
+export type SearchRank = Pick<Row<"agent">, "rank" | "successPercent" | "starTenths">;
 
 type Figures = Pick<
   Row<"agent">,
@@ -21,7 +21,7 @@ const MOST_DIGITS = 31;
  * the weighted count of hires. Rates are cut from their published nine decimals; of agents with private metrics, from the
  * published bucket, so that a search tells no more of them than their page does.
  */
-export function standingOf(agent: Figures): Standing {
+export function searchRankOf(agent: Figures): SearchRank {
   const isPrivate = agent.privateListings > 0;
   const rated = parseRational(agent.ratedWeight);
   const successes = parseRational(agent.successWeight);

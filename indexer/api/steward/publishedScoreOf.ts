@@ -9,18 +9,18 @@ export type FindRows = <T extends "steward" | "sla" | "attestation" | "breach" |
 ) => Promise<Row<T>[]>;
 
 /** A trust score as it is published, and the rows that it is made of. */
-export type Standing = { report: ScoreReport; sources: ScoreSources };
+export type PublishedScore = { report: ScoreReport; sources: ScoreSources };
 
 /**
  * What is known of an agent's trust; null before its score was first computed.
  *
  * @param time of the last tick, unix seconds
  */
-export async function standingOf(
+export async function publishedScoreOf(
   find: FindRows,
   { id, claimStatus }: Pick<Row<"agent">, "id" | "claimStatus">,
   time: number,
-): Promise<Standing | null> {
+): Promise<PublishedScore | null> {
   const [[row], [sla]] = await Promise.all([find("steward", [id]), find("sla", [id])]);
   if (row === undefined) return null;
   const [[attestation], breaches] = await Promise.all([

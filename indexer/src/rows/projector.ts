@@ -1,14 +1,14 @@
 import { apply } from "tallystick-derive/apply";
+import type { ApplyOptions } from "tallystick-derive/applyContext";
 import type { DeriveEvent } from "tallystick-derive/events";
 import { applyRelevant, type ReadPast } from "tallystick-derive/relevant/applyRelevant";
 import { STATE_ID } from "tallystick-derive/stateId";
-import type { ApplyOptions } from "tallystick-derive/step";
 import type { Answer, Store } from "tallystick-derive/store";
 import type { Row, TableName } from "tallystick-derive/tables";
 import { type RowChange, Transaction } from "tallystick-derive/transaction";
 import { type KeyedLine, keyedLines, positionKey } from "../positionKey.ts";
 import { paymentOfTransfer } from "../transferOfPayment.ts";
-import { KnownRows } from "./knownRows.ts";
+import { RowCache } from "./rowCache.ts";
 
 /** What the derivation needs of a database, by table and primary key. */
 export type RowDatabase = {
@@ -39,16 +39,17 @@ export type Applied = {
 const NOTHING: Applied = { lines: [], together: [], each: [] };
 
 /**
- * The derivation over a database that may go back: to the fork of a chain that was reorganized, or to where a transaction
- * began that failed. Rows stay at hand between events, for as long as the event applied last is still in the log.
+ * Applies events and writes the rows that they change. The database may go back: to the fork of a reorganized chain, or to the
+ * start of a transaction that failed. Rows stay in the cache between events for as long as the last applied event is still in
+ * the log.
  */
-export class Derivation {
-  readonly #rows: KnownRows;
+export class Projector {
+  readonly #rows: RowCache;
   #forgotten = 0;
   /** The event applied last and the hash of its block, null before the first. */
   #last: (LoggedEvent & { block: string }) | null = null;
 
-  constructor(rows = new KnownRows()) {
+  constructor(rows = new RowCache()) {
     this.#rows = rows;
   }
 

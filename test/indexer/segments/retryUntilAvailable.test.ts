@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { patiently, type Waiting } from "../../../indexer/src/segments/patiently.ts";
+import { retryUntilAvailable, type Waiting } from "../../../indexer/src/segments/retryUntilAvailable.ts";
 
 /** Something to be had after some failures, in surroundings that the test decides; what happened is noted in `said`. */
 function tryTo(failures: number, change: Partial<Waiting> = {}) {
@@ -9,7 +9,7 @@ function tryTo(failures: number, change: Partial<Waiting> = {}) {
     if (++asked <= failures) throw new Error(`not yet ${asked}`);
     return "there";
   };
-  const trying = patiently(attempt, {
+  const trying = retryUntilAvailable(attempt, {
     isCanonical: async () => true,
     keepAlive: async () => void said.push("alive"),
     onBlocked: async ({ attempts, reason }) => void said.push(`${attempts}: ${reason}`),
@@ -21,7 +21,7 @@ function tryTo(failures: number, change: Partial<Waiting> = {}) {
   return { said, trying };
 }
 
-describe("trying patiently", () => {
+describe("retryUntilAvailable", () => {
   it("gives at once what is there, and reports nothing", async () => {
     const { trying, said } = tryTo(0);
     expect(await trying).to.deep.equal({ result: "there" });
@@ -64,7 +64,7 @@ describe("trying patiently", () => {
       throw new Error("cut off");
     };
     const never = async () => expect.fail("it went on");
-    const trying = patiently(attempt, {
+    const trying = retryUntilAvailable(attempt, {
       isCanonical: never,
       keepAlive: never,
       onBlocked: async (failure) => void reported.push(failure),

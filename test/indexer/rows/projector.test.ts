@@ -3,8 +3,8 @@ import fc from "fast-check";
 import type { DeriveEvent } from "tallystick-derive/events";
 import { type Row, type TableName, tables } from "tallystick-derive/tables";
 import { mergedLog } from "../../../indexer/src/mergedLog.ts";
-import { Derivation, type LoggedEvent, type RowDatabase } from "../../../indexer/src/rows/derivation.ts";
-import { KnownRows } from "../../../indexer/src/rows/knownRows.ts";
+import { type LoggedEvent, Projector, type RowDatabase } from "../../../indexer/src/rows/projector.ts";
+import { RowCache } from "../../../indexer/src/rows/rowCache.ts";
 import { EventLog, TOKEN, wallet } from "../../derive/eventLog.ts";
 import { generatedLog } from "../../derive/oracle/generatedLog.ts";
 
@@ -64,12 +64,12 @@ class FakeDatabase implements RowDatabase {
 }
 
 async function applyEvent(
-  derivation: Derivation,
+  projector: Projector,
   database: FakeDatabase,
   event: DeriveEvent,
   fork: string,
 ): Promise<void> {
-  await derivation.apply(database, [event], `${fork} ${event.block}`, options);
+  await projector.apply(database, [event], `${fork} ${event.block}`, options);
 }
 
 /** Cuts a log into pieces of one block each, of `most` events at most. */
@@ -86,7 +86,7 @@ function piecesOf(events: readonly DeriveEvent[], most: number): DeriveEvent[][]
 /** All rows that a log gives, by table and id. */
 async function rowsOf(log: DeriveEvent[]): Promise<Map<string, Row<TableName>>> {
   const database = new FakeDatabase();
-  for (const event of log) await applyEvent(new Derivation(), database, event, "");
+  for (const event of log) await applyEvent(new Projector(), database, event, "");
   return database.rows;
 }
 
@@ -114,8 +114,8 @@ describe("the derivation over a database", () => {
     await fc.assert(
       fc.asyncProperty(generatedLog, async ({ events }) => {
         const database = new FakeDatabase();
-        const derivation = new Derivation();
-        for (const event of events) await applyEvent(derivation, database, event, "");
+        const projector = new Projector();
+        for (const event of events) await applyEvent(projector, database, event, "");
         expect(await exported(database)).to.deep.equal(events.map((event) => JSON.stringify(event)));
         const transfers = [...database.log.values()].filter((json) => JSON.parse(json).kind === "transfer");
         const payments = [...database.rows.keys()].filter((key) => key.startsWith("payment "));
@@ -134,13 +134,13 @@ describe("the derivation over a database", () => {
     log.transfer(wallet(4), wallet(2), 9_000_000);
     const [, kept, lost, next] = log.events as [DeriveEvent, DeriveEvent, DeriveEvent, DeriveEvent];
     const database = new FakeDatabase();
-    const derivation = new Derivation();
-    await applyEvent(derivation, database, kept, "first");
+    const projector = new Projector();
+    await applyEvent(projector, database, kept, "first");
     const fork = database.save();
-    await applyEvent(derivation, database, lost, "first");
+    await applyEvent(projector, database, lost, "first");
     expect([...database.log.keys()], "logged by themselves").to.deep.equal([]);
     database.restore(fork);
-    await applyEvent(derivation, database, next, "second");
+    await applyEvent(projector, database, next, "second");
     expectSameRows(database, await rowsOf([kept, next]));
     expect(await exported(database)).to.deep.equal([kept, next].map((event) => JSON.stringify(event)));
   });
@@ -149,9 +149,9 @@ describe("the derivation over a database", () => {
     await fc.assert(
       fc.asyncProperty(generatedLog, fc.constantFrom(1, 2, 5, 100), async (log, most) => {
         const database = new FakeDatabase();
-        const derivation = new Derivation();
+        const projector = new Projector();
         for (const piece of piecesOf(log.events, most)) {
-          await derivation.apply(database, piece, String(piece[0]?.block), options);
+          await projector.apply(database, piece, String(piece[0]?.block), options);
         }
         const { store } = await log.derive();
         for (const table of Object.keys(tables) as TableName[]) {
@@ -177,18 +177,18 @@ describe("the derivation over a database", () => {
     await fc.assert(
       fc.asyncProperty(generatedLog, setBack, async ({ events }, { at, by, lost, keep, writes }) => {
         const database = new FakeDatabase();
-        const derivation = new Derivation(new KnownRows({ rows: keep, payments: keep }));
+        const projector = new Projector(new RowCache({ rows: keep, payments: keep }));
         const upTo = Math.floor(at * events.length);
         const from = Math.floor(upTo * (1 - by));
         const saved: ReturnType<FakeDatabase["save"]>[] = [];
         for (const event of events.slice(0, upTo)) {
           saved.push(database.save());
-          await applyEvent(derivation, database, event, "first");
+          await applyEvent(projector, database, event, "first");
         }
         if (writes !== null && upTo < events.length) {
           saved.push(database.save());
           database.writesLeft = writes;
-          await applyEvent(derivation, database, events[upTo] as DeriveEvent, "first").catch(() => {});
+          await applyEvent(projector, database, events[upTo] as DeriveEvent, "first").catch(() => {});
           database.writesLeft = Number.POSITIVE_INFINITY;
         }
         const back = saved[from];
@@ -198,7 +198,7 @@ describe("the derivation over a database", () => {
         // No fork has the delivery of an escrow without its deposit.
         const expected = await rowsOf([...events.slice(0, from), ...rest]).catch(() => null);
         fc.pre(expected !== null);
-        for (const event of rest) await applyEvent(derivation, database, event, "second");
+        for (const event of rest) await applyEvent(projector, database, event, "second");
         expectSameRows(database, expected ?? new Map());
       }),
       { numRuns: 100 },
@@ -213,8 +213,8 @@ describe("the derivation over a database", () => {
     }
     log.after(60).tick();
     const database = new FakeDatabase();
-    const derivation = new Derivation();
-    for (const event of log.events) await applyEvent(derivation, database, event, "");
+    const projector = new Projector();
+    for (const event of log.events) await applyEvent(projector, database, event, "");
     const [first, ...others] = database.asked;
     expect(first).to.equal("state state");
     for (const name of others) expect(database.rows.has(name), name).to.equal(true);
@@ -230,7 +230,7 @@ describe("the derivation over a database", () => {
     log.after(60).hire(wallet(1), wallet(2));
     log.after(60).tick();
     const database = new FakeDatabase();
-    for (const event of log.events) await applyEvent(new Derivation(), database, event, "");
+    for (const event of log.events) await applyEvent(new Projector(), database, event, "");
     expect(database.asked).to.include(`agent ${wallet(1)}`);
     expectSameRows(database, await rowsOf(log.events));
   });

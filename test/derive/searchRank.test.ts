@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { standingOf } from "tallystick-derive/standing";
+import { searchRankOf } from "tallystick-derive/searchRank";
 import { DAY, EventLog, wallet } from "./eventLog.ts";
 
 const [seller, buyer] = [wallet(1), wallet(2)];
@@ -12,7 +12,7 @@ const figures = {
   privateListings: 0,
 };
 
-describe("standing", () => {
+describe("the search rank", () => {
   it("puts the higher tier first, then the higher rate in whole percent, then the count of hires by its digits", () => {
     const worse = { ...figures, ratedWeight: "100", successWeight: "97", windowWeight: "100" };
     const inOrder = [
@@ -25,7 +25,7 @@ describe("standing", () => {
       { ...worse, successWeight: "0" },
       { ...figures, windowWeight: "5" },
       figures,
-    ].map((it) => standingOf(it).rank);
+    ].map((it) => searchRankOf(it).rank);
     expect(inOrder).to.deep.equal([...inOrder].sort((a, b) => a - b));
     expect(new Set(inOrder)).to.have.lengthOf(inOrder.length);
   });
@@ -33,18 +33,18 @@ describe("standing", () => {
   it("cuts rates from the nine decimals that are published", () => {
     // 0.9499999999 is published as 0.95.
     const rate = { ratedWeight: "10000000000", successWeight: "9499999999" };
-    expect(standingOf({ ...figures, ...rate }).successPercent).to.equal(95);
-    expect(standingOf({ ...figures, ratedWeight: "3", successWeight: "2" }).successPercent).to.equal(66);
-    expect(standingOf({ ...figures, avgStars: "9/2" }).starTenths).to.equal(45);
-    expect(standingOf(figures)).to.include({ successPercent: null, starTenths: null });
+    expect(searchRankOf({ ...figures, ...rate }).successPercent).to.equal(95);
+    expect(searchRankOf({ ...figures, ratedWeight: "3", successWeight: "2" }).successPercent).to.equal(66);
+    expect(searchRankOf({ ...figures, avgStars: "9/2" }).starTenths).to.equal(45);
+    expect(searchRankOf(figures)).to.include({ successPercent: null, starTenths: null });
   });
 
   it("tells no more of an agent with private metrics than its published buckets", () => {
     const exact = { ratedWeight: "1000", successWeight: "987", windowWeight: "123", avgStars: "47/10" };
-    const privately = standingOf({ ...figures, ...exact, privateListings: 1 });
+    const privately = searchRankOf({ ...figures, ...exact, privateListings: 1 });
     expect(privately).to.include({ successPercent: 90, starTenths: 45 });
     const others = { ratedWeight: "100", successWeight: "91", windowWeight: "999", avgStars: "23/5" };
-    expect(standingOf({ ...figures, ...others, privateListings: 1 })).to.deep.equal(privately);
+    expect(searchRankOf({ ...figures, ...others, privateListings: 1 })).to.deep.equal(privately);
   });
 
   it("is the same on an agent and on all its listings after every event", async () => {
@@ -62,7 +62,7 @@ describe("standing", () => {
       const { store } = await log.derive(count);
       const agent = store.rows("agent").get(seller);
       if (agent === undefined) continue;
-      const { rank, successPercent, starTenths } = standingOf(agent);
+      const { rank, successPercent, starTenths } = searchRankOf(agent);
       expect(agent).to.include({ rank, successPercent, starTenths });
       for (const listing of store.rows("listing").values()) {
         expect(listing).to.include({ rank, successPercent, starTenths, trustTier: agent.trustTier });

@@ -1,4 +1,4 @@
-// The keeper: a small process that starts the others and outlives its owner just long enough to end them. It runs in
+// The supervisor: a small process that starts the others and outlives its owner just long enough to end them. It runs in
 // a session of its own, so neither Ctrl-C nor a kill of the owner's whole group reaches it, and it notices the end of
 // the IPC channel, which comes even when the owner is killed by SIGKILL. That is why nothing a demo or a test starts
 // stays behind.
@@ -6,7 +6,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import type { KeeperReply, KeeperRequest, ProcessSpec } from "./messages.ts";
+import type { ProcessSpec, SupervisorReply, SupervisorRequest } from "./messages.ts";
 
 type Kept = { spec: ProcessSpec; pid: number; ended: Promise<void> };
 
@@ -18,13 +18,13 @@ const starting = new Set<Promise<number>>();
 const removeAtEnd: string[] = [];
 let closing: Promise<void> | undefined;
 
-function tell(reply: KeeperReply): void {
+function tell(reply: SupervisorReply): void {
   if (process.connected) process.send?.(reply, undefined, undefined, () => {});
 }
 
 /** Starts a process as leader of its own group, so that all it starts can be ended with it. */
 async function start(spec: ProcessSpec): Promise<number> {
-  if (closing) throw new Error("the keeper is closing");
+  if (closing) throw new Error("the supervisor is closing");
   if (kept.has(spec.name)) throw new Error(`${spec.name} is running already`);
   const log = openSync(spec.logFile, "a");
   let child: ChildProcess;
@@ -113,7 +113,7 @@ function close(inOrder: boolean): Promise<void> {
   return closing;
 }
 
-async function answer(request: KeeperRequest): Promise<number | undefined> {
+async function answer(request: SupervisorRequest): Promise<number | undefined> {
   switch (request.kind) {
     case "start": {
       const started = start(request.spec);
@@ -134,7 +134,7 @@ async function answer(request: KeeperRequest): Promise<number | undefined> {
   }
 }
 
-process.on("message", (request: KeeperRequest) => {
+process.on("message", (request: SupervisorRequest) => {
   answer(request).then(
     (pid) => {
       tell({ kind: "done", id: request.id, ...(pid !== undefined && { pid }) });

@@ -22,10 +22,10 @@ const WRITTEN_ONCE: ReadonlySet<TableName> = new Set<TableName>([
 ]);
 
 /**
- * The rows of the database that were used last, and which of the others there are: so the database is seldom asked for a
- * row, and nearly never for one that was not written yet.
+ * The rows of the database that were used last, and a filter that knows which other rows exist. So the database is seldom asked
+ * for a row, and nearly never for a row that was not written yet.
  */
-export class KnownRows {
+export class RowCache {
   readonly #keep: { rows: number; payments: number };
   #rows: LatestRows;
   #payments: LatestRows;

@@ -1,10 +1,10 @@
 import { defineParams, type Params, paramsSchema } from "tallystick-protocol/records/params";
 import { type RecoverPublicKey, recoverByNoble } from "tallystick-protocol/signatures/recoverPublicKey";
-import { BUCKET_SECONDS } from "./agendaBuckets.ts";
 import { type DeriveEvent, type Position, positionOf } from "./events.ts";
 import { notingRows } from "./notingRows.ts";
 import type { OpenAgent, OpenHireKey, OpenWallet } from "./openRows.ts";
 import type { Ask } from "./relevant/reads.ts";
+import { BUCKET_SECONDS } from "./scheduleBuckets.ts";
 import { type Sha256Hex, sha256HexByNoble } from "./sha256Hex.ts";
 import { STATE_ID } from "./stateId.ts";
 import { WEIGHTS, type Weights } from "./steward/score.ts";
@@ -25,8 +25,8 @@ export type ApplyOptions = {
   stewardWeights?: Weights;
 };
 
-/** One event being applied: where we stand, what holds, and which rows it has touched so far. */
-export type Step = {
+/** What applying one event reads and changes: its position, the parameters in force, and the rows touched so far. */
+export type ApplyContext = {
   readonly store: Store;
   readonly at: Position;
   /** Whether this is the first line: what it says holds from the first block. */
@@ -38,9 +38,9 @@ export type Step = {
   readonly sha256Hex: Sha256Hex;
   readonly ask: Ask;
   readonly stewardWeights: Weights;
-  /** The agents read so far, written at the end (see `agentRow.ts`). */
+  /** The agents read so far. They are written at the end (see `agentRow.ts`). */
   readonly agents: Map<string, OpenAgent>;
-  /** The wallets, likewise (see `wallets.ts`), and the keys of hires (see `hireKeys.ts`). */
+  /** The same for wallets (see `wallets.ts`) and for the keys of hires (see `hireKeys.ts`). */
   readonly wallets: Map<string, OpenWallet>;
   readonly hireKeys: Map<string, OpenHireKey>;
   /** Agents that rose to Tier 2, or fell from it, and whether they rose. */
@@ -48,12 +48,12 @@ export type Step = {
   /** Agents and clusters whose public fields may have changed. */
   readonly touchedAgents: Set<string>;
   readonly touchedClusters: Set<string>;
-  /** And rows of audits, of settlement's trust and of trust scores, as `<table> <id>`. */
+  /** The same for rows of audits, of settlement trust and of trust scores, as `<table> <id>`. */
   readonly touchedRows: Set<string>;
 };
 
-/** Opens the step of `event`; the very first one lays down the state, with the default parameters. */
-export function openStep(
+/** Opens the context of `event`. The first event of a log also inserts the state, with the default parameters. */
+export function openContext(
   store: Store,
   event: DeriveEvent,
   {
@@ -63,7 +63,7 @@ export function openStep(
     ask = hasAll,
     stewardWeights = WEIGHTS,
   }: ApplyOptions = {},
-): Answer<Step> {
+): Answer<ApplyContext> {
   const touchedRows = new Set<string>();
   return after(stateAt(store, event), (state) => ({
     store: notingRows(store, touchedRows),
@@ -105,7 +105,7 @@ function initialState(event: DeriveEvent): Row<"state"> {
     block: 0,
     time: 0,
     ticks: 0,
-    agendaBucket: Math.floor(event.time / BUCKET_SECONDS),
+    scheduleBucket: Math.floor(event.time / BUCKET_SECONDS),
     trips: 0,
     paramsVersion: params.version,
     params: JSON.stringify(params),

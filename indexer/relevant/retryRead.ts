@@ -2,7 +2,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import type { Call } from "../logPort/logPort.ts";
 
 /** Does something with a source of logs until it succeeds, for as long as the block stands that it is done for. */
-export type Patient = <Result>(work: (call: Call) => Promise<Result>) => Promise<Result>;
+export type RetryRead = <Result>(work: (call: Call) => Promise<Result>) => Promise<Result>;
 
 /** The block that something was done for is gone from the chain: what was read for it is of no use. */
 export class OrphanedError extends TallystickError {

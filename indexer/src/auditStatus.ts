@@ -1,10 +1,11 @@
 import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
 
 /**
- * Where an audit stands, as one word over its row: its status, and what became of one that failed, `challenged` until its operator
- * decides; `failed` of one from which nothing follows, contested or judged again. The index in ponder.schema.ts and the queries use the same expression, or the index would not be found.
+ * The published status of an audit, over its row. A failed audit has its operator's decision, and is `challenged` until there is
+ * one. It is `failed` where nothing follows from it, because it was contested or judged again. The index in ponder.schema.ts
+ * and the queries share this expression, since Postgres uses an index only for the same expression.
  */
-export function auditStanding({
+export function auditStatus({
   status,
   decision,
   cause,

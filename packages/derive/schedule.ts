@@ -1,0 +1,79 @@
+import type { ApplyContext } from "./applyContext.ts";
+import { append, itemsOf, listLength } from "./lists.ts";
+import { addEntry, entriesUp } from "./orderIndex.ts";
+import { BUCKET_SECONDS } from "./scheduleBuckets.ts";
+import { STATE_ID } from "./stateId.ts";
+
+/** What can become due. */
+export type ScheduleKind =
+  /** A hire leaves the window of 24 hours. */
+  | "day"
+  /** A hire, a rating or an audit leaves the window of 30 days. */
+  | "window"
+  | "rating"
+  | "audit"
+  /** A receipt has waited long enough for its payment. */
+  | "receipt"
+  /** A presumed hire payment has waited long enough for its receipt. */
+  | "payment"
+  /** A hire has waited long enough for its seller's disclosure, an audit for its verdict. */
+  | "disclosure"
+  | "verdict"
+  /** A verdict is too old for its auditor's share, or for its agreement with others. */
+  | "share"
+  | "agreement"
+  /** A false refund leaves the window. */
+  | "falseRefund"
+  /** The time to decide about a breach of an SLA is over. */
+  | "breach"
+  /** Money that came back to a family leaves the window. */
+  | "flow"
+  /** A family may be old enough to be established. */
+  | "family"
+  /** A payment has waited for its receipt; without one it counts as unreceipted, and later leaves the window. */
+  | "unreceipted"
+  | "unpaid"
+  /** A refunded escrow has waited for its seller's word; without one it counts as unanswered, and later leaves the window. */
+  | "unanswered"
+  | "answered";
+
+/**
+ * Puts `kind what` on the schedule, to be run by the first tick with time ≥ `due`.
+ *
+ * @param due later than the last tick
+ * @param what the row it is about, or all that has to be known of it, in words
+ */
+export async function schedule(
+  context: ApplyContext,
+  due: number,
+  kind: ScheduleKind,
+  what: string,
+): Promise<void> {
+  const bucket = Math.floor(due / BUCKET_SECONDS);
+  const isNew = (await listLength(context.store, listName(bucket))) === 0;
+  if (isNew) await addEntry(context.store, BUCKETS, { at: bucket, member: "" });
+  await append(context.store, listName(bucket), `${due} ${kind} ${what}`);
+}
+
+/** Runs all that became due since the last tick, at `time`: each item once. */
+export async function runSchedule(
+  context: ApplyContext,
+  time: number,
+  run: (kind: ScheduleKind, words: string[]) => Promise<void>,
+): Promise<void> {
+  const current = Math.floor(time / BUCKET_SECONDS);
+  const { time: since, scheduleBucket: next } = context.state;
+  for await (const { at: bucket } of entriesUp(context.store, BUCKETS, next ?? current, current)) {
+    for await (const item of itemsOf(context.store, listName(bucket))) {
+      const [due, kind, ...words] = item.split(" ") as [string, ScheduleKind, ...string[]];
+      if (Number(due) > since && Number(due) <= time) await run(kind, words);
+    }
+  }
+  await context.store.update("state", STATE_ID, { scheduleBucket: current });
+}
+
+const BUCKETS = "scheduleBuckets";
+
+function listName(bucket: number): string {
+  return `schedule/${bucket}`;
+}
